@@ -1,0 +1,49 @@
+# Sourced by ./check and ./demo from the project's root: leaves a .venv in which everything pinned and the project itself is installed.
+# Downloads on the first run and when pins change; afterwards it needs no network.
+
+set_up() {
+  local python stamp digest
+  stamp=.venv/set-up
+  python="$(find_python)" || return 1
+  # The folder belongs to the digest because the scripts of a moved .venv point to where it was.
+  digest="$("$python" -c 'import hashlib, os, pathlib, sys
+print(hashlib.sha256(b"".join([os.getcwdb(), *(pathlib.Path(name).read_bytes() for name in sys.argv[1:])])).hexdigest())' \
+    locks/dev.txt pyproject.toml)" || return 1
+  if [ -x .venv/bin/python ] && [ "$(cat "$stamp" 2>/dev/null)" = "$digest" ]; then
+    return 0
+  fi
+
+  echo "Setting up .venv (once; needs a network) ..."
+  rm -f "$stamp"
+  if ! usable_venv && ! "$python" -m venv --clear .venv; then
+    echo "ordain: $python cannot make a virtual environment; install its venv and pip (on Debian: apt install python3-venv)." >&2
+    return 1
+  fi
+  export PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_INPUT=1
+  if ! .venv/bin/python -m pip install --quiet --require-hashes --requirement locks/dev.txt; then
+    echo "ordain: the pinned packages (locks/dev.txt) could not be installed; is a package index reachable?" >&2
+    return 1
+  fi
+  # The build backend is pinned in the lock too: no isolation, so nothing unpinned is ever fetched.
+  if ! .venv/bin/python -m pip install --quiet --no-index --no-deps --no-build-isolation --editable .; then
+    echo "ordain: the project itself could not be installed into .venv." >&2
+    return 1
+  fi
+  echo "$digest" >"$stamp"
+}
+
+usable_venv() {
+  .venv/bin/python -m pip --version >/dev/null 2>&1 && head -n 2 .venv/bin/pip | grep -qF "$PWD/.venv/bin/python"
+}
+
+find_python() {
+  local candidate
+  for candidate in python3.11 python3.12 python3.13 python3 python; do
+    if "$candidate" -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1; then
+      echo "$candidate"
+      return 0
+    fi
+  done
+  echo "ordain: Python 3.11 or later is needed, and none was found on PATH." >&2
+  return 1
+}

@@ -1,0 +1,26 @@
+"""Ordain: models propose, code ordains. A runtime for chat assistants, multi-agent work and autonomous agents.
+
+The public surface is ``__all__``; the names are loaded when first used, so that importing the package is cheap.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+__all__ = ["Ordain", "OrdainError", "VerbContext", "VerbError", "__version__", "verb"]
+__version__ = "0.1.0"
+
+_HOMES = {
+    "Ordain": "ordain.app",
+    "OrdainError": "ordain.errors",
+    "VerbContext": "ordain.verbs",
+    "VerbError": "ordain.verbs",
+    "verb": "ordain.verbs",
+}
+
+
+def __getattr__(name: str) -> object:
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module 'ordain' has no attribute {name!r}")
+    return getattr(import_module(home), name)

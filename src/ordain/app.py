@@ -1,0 +1,175 @@
+"""The only composition root: settings in, a running Ordain out."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from ordain.clock import SystemClock
+from ordain.contracts.catalog import Catalog, CatalogData
+from ordain.contracts.planner import PlannerRequest
+from ordain.contracts.policy import Lane, ModelProfile
+from ordain.contracts.verbs import VerbRequest
+from ordain.engines.local import LocalEngine
+from ordain.flows.context import Flow, Flows
+from ordain.flows.planner import PLANNER_FLOW
+from ordain.flows.verb_plan import VERB_FLOW, VERB_PLAN_FLOW
+from ordain.models.providers import build_models
+from ordain.ports.model import ModelPort
+from ordain.prompts.planner_step import NAME as PLANNER_PROMPT
+from ordain.prompts.renderer import check_template
+from ordain.runtime.door import Runtime
+from ordain.runtime.services import Catalogs, Services
+from ordain.settings import Settings, load_settings
+from ordain.store.search import SqliteSearch
+from ordain.store.sqlite import SqliteStore, StoreOptions
+from ordain.verbs.builtin.shipped import builtin_registry
+from ordain.verbs.executor import LeafExecutor
+from ordain.verbs.folder import load_folder
+from ordain.verbs.functions import FunctionVerb
+from ordain.verbs.registry import Registry
+
+PRINCIPAL = "local:python"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Extras:
+    """What an embedder adds to the settings: verbs, flows and model adapters of its own; ``store`` options for tests."""
+
+    verbs: Sequence[FunctionVerb[..., Any]] = ()
+    flows: Sequence[Flow[Any, Any]] = ()
+    models: Mapping[str, ModelPort] | None = None
+    store: StoreOptions = StoreOptions(holder="local")
+    memory: bool = False
+
+
+def shipped_flows(more: Iterable[Flow[Any, Any]] = ()) -> Flows:
+    """Every flow of this build by (name, version)."""
+    return {(flow.name, flow.version): flow for flow in (PLANNER_FLOW, VERB_PLAN_FLOW, VERB_FLOW, *more)}
+
+
+def build_registry(settings: Settings, more: Sequence[FunctionVerb[..., Any]] = ()) -> Registry:
+    """The shipped verbs, those of ``$ORDAIN_HOME/verbs`` and an embedder's own."""
+    root = settings.verbs.files_root
+    shipped = builtin_registry(
+        files_root=None if root is None else (settings.home / root),
+        urls=settings.verbs.urls,
+        max_depth=settings.policy.verbs.max_depth,
+    )
+    own = settings.home / "verbs"
+    folders = [load_folder(own)] if own.is_dir() else []
+    return shipped.extended(folders=folders, functions=more)
+
+
+def build_catalog(settings: Settings, registry: Registry) -> Catalog:
+    """Policy, verbs, prompts and profiles as one value; every template is compiled once here."""
+    planner = files("ordain.prompts").joinpath("templates", f"{PLANNER_PROMPT}.j2").read_text(encoding="utf-8")
+    prompts = {**registry.templates, PLANNER_PROMPT: planner}
+    for source in prompts.values():
+        check_template(source)
+    data = CatalogData(policy=settings.policy, verbs=dict(registry.specs), prompts=prompts, profiles=settings.profiles, node=settings.node)
+    return Catalog(data)
+
+
+class Ordain:
+    """A running Ordain in this process: ``async with Ordain() as ordain: await ordain.plan(...)``.
+
+    Without arguments it is configured like the command: ``$ORDAIN_HOME`` and the environment. ``script`` plays proposals
+    instead of asking a model, ``verbs`` adds your own.
+    """
+
+    def __init__(
+        self,
+        settings: Settings | None = None,
+        *,
+        home: Path | str | None = None,
+        script: Path | str | None = None,
+        verbs: Sequence[FunctionVerb[..., Any]] = (),
+        extras: Extras | None = None,
+    ) -> None:
+        """Read the settings; nothing is opened before ``start``.
+
+        Raises:
+            ConfigurationError: settings, policy, verbs or models are wrong.
+        """
+        self.settings = settings or load_settings(home=None if home is None else Path(home))
+        if script is not None:
+            scripted = ModelProfile(provider="scripted", model="scripted", script=str(script))
+            self.settings = with_profile(self.settings, scripted)
+        self._extras = extras or Extras(verbs=verbs)
+        self.registry = build_registry(self.settings, (*verbs, *(self._extras.verbs if extras else ())))
+        self.catalog = build_catalog(self.settings, self.registry)
+        models = self._extras.models
+        self.models = models if models is not None else build_models(self.settings.profiles, self.settings.secrets)
+        self.runtime: Runtime
+        self.engine: LocalEngine
+        self.store: SqliteStore
+        self._background: list[asyncio.Task[None]] = []
+
+    async def start(self) -> Self:
+        """Open the store, take the lease, take up unfinished runs.
+
+        Raises:
+            StorageUnavailable: the data folder cannot be opened or is held by another engine.
+        """
+        self.store = SqliteStore(None if self._extras.memory else self.settings.home, self._extras.store)
+        services = Services(
+            store=self.store,
+            clock=SystemClock(),
+            models=self.models,
+            verbs=LeafExecutor(self.registry, threads=self.settings.verbs.threads),
+            catalogs=Catalogs(self.catalog, self.store.catalog),
+            flows=shipped_flows(self._extras.flows),
+        )
+        self.runtime = Runtime(services, SqliteSearch(self.store))
+        self.engine = LocalEngine(services, self.runtime.ended)
+        self.runtime.engine = self.engine
+        await self.engine.start()
+        self._background = [asyncio.ensure_future(self.store.poll())]
+        return self
+
+    async def stop(self, grace_s: float = 10.0) -> None:
+        """Drain and close: model calls and waits are given up, running verbs get ``grace_s`` seconds."""
+        for task in self._background:
+            task.cancel()
+        await asyncio.gather(*self._background, return_exceptions=True)
+        await self.engine.stop(grace_s)
+        await self.runtime.services.verbs.close()
+        for model in set(self.models.values()):
+            await model.close()
+        self.store.close()
+
+    async def __aenter__(self) -> Self:
+        """Start."""
+        return await self.start()
+
+    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        """Stop."""
+        await self.stop()
+
+    async def plan(self, request: PlannerRequest | Mapping[str, Any]) -> dict[str, Any]:
+        """Run a planning request to its end; the response is the wire's (``POST /plan/react``).
+
+        Raises:
+            ValidationError: the request is not of its contract's shape.
+        """
+        parsed = request if isinstance(request, PlannerRequest) else PlannerRequest.model_validate(request)
+        accepted = await self.runtime.accept_plan(parsed, PRINCIPAL)
+        return self.runtime.planner_response(await self.runtime.wait(accepted.run))
+
+    async def execute(self, verb_id: str, payload: Mapping[str, Any]) -> dict[str, Any]:
+        """Run one verb; the reply is the wire's (``POST /verbs/execute``)."""
+        accepted = await self.runtime.accept_verb(VerbRequest(verb_id=verb_id, payload=dict(payload), caller="python"), PRINCIPAL)
+        return self.runtime.verb_reply(await self.runtime.wait(accepted.run))
+
+
+def with_profile(settings: Settings, profile: ModelProfile) -> Settings:
+    """The same settings with every lane on one model profile."""
+    lanes = settings.policy.lanes.model_copy(update={"profiles": {lane: ["default"] for lane in Lane}})
+    policy = settings.policy.model_copy(update={"lanes": lanes})
+    return settings.model_copy(update={"profiles": {"default": profile}, "policy": policy})

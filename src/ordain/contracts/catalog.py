@@ -1,0 +1,146 @@
+"""The catalog: policy, verbs, prompts and model profiles as one versioned, content-addressed value.
+
+A run pins the digest of the catalog it started under; the catalog is stored by that digest while a run refers to it, and
+compiled (schemas, lookups) when it is loaded. Compiling is pure: remote schema references are refused.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from fnmatch import fnmatchcase
+from functools import cached_property, lru_cache
+from typing import Any, NoReturn
+
+import jsonschema_rs
+from pydantic import Field, JsonValue
+
+from ordain.contracts.ids import CatalogDigest
+from ordain.contracts.planner import Strict
+from ordain.contracts.policy import ModelProfile, Policy
+from ordain.contracts.verbs import VerbSpec
+from ordain.errors import ConfigurationError
+
+SCHEMA_ERRORS_MAX = 5
+
+
+class CatalogData(Strict):
+    """What is stored and hashed: data only, no compiled thing, no secret."""
+
+    policy: Policy
+    verbs: dict[str, VerbSpec] = {}
+    prompts: dict[str, str] = Field(default={}, description="Template source by name.")
+    profiles: dict[str, ModelProfile] = {}
+    node: str = "default"
+
+
+def _refuse_reference(uri: str) -> NoReturn:
+    raise ValueError(f"remote $ref refused: {uri}")
+
+
+class Schema:
+    """A compiled JSON Schema (2020-12) that never reaches out for a reference."""
+
+    def __init__(self, source: Mapping[str, JsonValue]) -> None:
+        """Compile.
+
+        Raises:
+            ConfigurationError: the schema is not one, or refers outside itself.
+        """
+        self.source = source
+        try:
+            self._validator = jsonschema_rs.Draft202012Validator(dict(source), validate_formats=True, retriever=_refuse_reference)
+        except (ValueError, jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError) as error:
+            raise ConfigurationError(f"invalid JSON Schema: {error}", code="invalid_schema") from error
+
+    def accepts(self, value: object) -> bool:
+        """Whether the value is valid."""
+        return self._validator.is_valid(value)
+
+    def errors(self, value: object) -> tuple[str, ...]:
+        """The first few violations as ``/path: keyword``: no values, so that nothing private leaks."""
+        found: list[str] = []
+        for error in self._validator.iter_errors(value):
+            found.append("/" + "/".join(str(part) for part in error.instance_path) + ": " + type(error.kind).__name__.rpartition("_")[2])
+            if len(found) == SCHEMA_ERRORS_MAX:
+                break
+        return tuple(found)
+
+
+class CompiledVerb:
+    """A verb with its schemas compiled."""
+
+    def __init__(self, spec: VerbSpec) -> None:
+        """Compile both schemas now, so that a bad one is found at load and not in a run."""
+        self.spec = spec
+        self.input = Schema(spec.input_schema)
+        self.output = Schema(spec.output_schema)
+
+
+class Catalog:
+    """A compiled catalog. Immutable; equal digests mean equal behaviour."""
+
+    def __init__(self, data: CatalogData) -> None:
+        """Compile the data.
+
+        Raises:
+            ConfigurationError: a verb's schema is invalid.
+        """
+        self.data = data
+        self.policy = data.policy
+        self.verbs: Mapping[str, CompiledVerb] = {name: _compile(spec) for name, spec in data.verbs.items()}
+
+    @classmethod
+    def from_bytes(cls, encoded: bytes) -> Catalog:
+        """Load what ``encoded`` returned, byte for byte."""
+        return cls(CatalogData.model_validate_json(encoded))
+
+    @cached_property
+    def encoded(self) -> bytes:
+        """Canonical JSON: sorted keys, no spaces."""
+        tree: Any = self.data.model_dump(mode="json")
+        return json.dumps(tree, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
+
+    @cached_property
+    def digest(self) -> CatalogDigest:
+        """Content address."""
+        return CatalogDigest(hashlib.sha256(self.encoded).hexdigest())
+
+    def schema(self, source: Mapping[str, JsonValue]) -> Schema:
+        """Compile a schema that came with a request; the same schema is compiled once.
+
+        Raises:
+            ConfigurationError: it is not a JSON Schema, or refers outside itself.
+        """
+        return _schema(json.dumps(source, sort_keys=True))
+
+    def inactive_reason(self, verb_id: str) -> str | None:
+        """Why a registered verb may not run on this node now, or None (C1 activation manifest, C3 safety rules)."""
+        policy = self.policy.verbs
+        node = policy.nodes.get(self.data.node)
+        for activation in (policy.default, node):
+            if activation is None:
+                continue
+            if any(fnmatchcase(verb_id, pattern) for pattern in activation.deny):
+                return "denied"
+            if activation.allow and not any(fnmatchcase(verb_id, pattern) for pattern in activation.allow):
+                return "not_allowed"
+        verb = self.verbs.get(verb_id)
+        if verb is not None and policy.system_state is not None:
+            for rule in verb.spec.safety_rules:
+                if rule.applies_when_state == policy.system_state:
+                    return f"blocked:{rule.rule_name}"
+        return None
+
+
+@lru_cache(maxsize=512)
+def _schema(canonical: str) -> Schema:
+    return Schema(json.loads(canonical))
+
+
+def _compile(spec: VerbSpec) -> CompiledVerb:
+    try:
+        return CompiledVerb(spec)
+    except ConfigurationError as error:
+        raise ConfigurationError(f"verb {spec.name}: {error.message}", code="invalid_schema") from error

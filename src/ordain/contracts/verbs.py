@@ -1,0 +1,213 @@
+"""Verbs as data: what a verb declares, and the verb conversation (VRB-01..VRB-08, C3, security policy).
+
+A verb id is one exact string everywhere: ``verb_id == verb name == tool_id`` (B-05, B-25). What a verb does not declare
+counts as the strictest.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import Field, JsonValue, StringConstraints, model_validator
+
+from ordain.contracts.planner import Strict
+
+VERB_ID = r"^[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)*$"
+VerbId = Annotated[str, StringConstraints(pattern=VERB_ID, max_length=128)]
+
+
+class VerbEffect(StrEnum):
+    """What a call does to the world."""
+
+    READ = "read"
+    EGRESS = "egress"
+    PRIVATE = "private"
+    SEND = "send"
+    ADMIN = "admin"
+    PAY = "pay"
+    DELETE = "delete"
+    SECRET = "secret"  # noqa: S105 - a member of the closed vocabulary, not a password
+
+
+class ArgumentRole(StrEnum):
+    """What an argument controls; the last four are free."""
+
+    RECIPIENT = "recipient"
+    TARGET = "target"
+    AMOUNT = "amount"
+    WHEN = "when"
+    URL = "url"
+    ATTACHMENT = "attachment"
+    SECRET = "secret"  # noqa: S105 - a member of the closed vocabulary, not a password
+    CONTENT = "content"
+    LABEL = "label"
+    FLAG = "flag"
+    SELECT = "select"
+
+
+class Trust(StrEnum):
+    """Who stands behind a value, from most to least trusted."""
+
+    SYSTEM = "system"
+    OWN = "own"
+    DIRECTORY = "directory"
+    MEMBER = "member"
+    FOREIGN = "foreign"
+
+
+class Category(StrEnum):
+    """The sources' verb categories (C3)."""
+
+    SELF_MODIFICATION = "SelfModification"
+    MEMORY_ACCESS = "MemoryAccess"
+    EXECUTIVE_CONTROL = "ExecutiveControl"
+    GENERATIVE = "Generative"
+    TRANSFORM = "Transform"
+    PERCEPTION = "Perception"
+    META_COGNITION = "MetaCognition"
+
+
+class Argument(Strict):
+    """The declaration of one argument of a verb that is not a read."""
+
+    role: ArgumentRole
+    resource: str | None = Field(default=None, description="Resource type; required for the roles target and attachment.")
+    fixed: JsonValue = Field(default=None, description="The only value this argument may have.")
+    allowed: list[JsonValue] | None = Field(default=None, max_length=1000, description="The only values this argument may have.")
+    maximum: float | None = Field(default=None, description="Upper bound; required for the role amount.")
+
+
+class OutputField(Strict):
+    """Trust of one output field; an undeclared field is foreign."""
+
+    trust: Trust = Trust.FOREIGN
+    sensitive: bool = False
+
+
+class PlanStep(Strict):
+    """One step of a prompt plan; steps run in ``order`` (VRB-07)."""
+
+    name: str = Field(min_length=1, max_length=100)
+    description: str = ""
+    order: int = Field(ge=-100, le=1000)
+    prompt_template: str | None = None
+    services: list[str] = []
+    requires_gpu: bool = False
+    requires_memory: bool = False
+
+
+class SafetyRule(Strict):
+    """Blocks the verb while the system is in the named state (C3)."""
+
+    rule_name: str = Field(min_length=1, max_length=100)
+    applies_when_state: str | None = None
+
+
+class Retry(Strict):
+    """Attempts of one authorised call; they share one idempotency key."""
+
+    max_attempts: int = Field(default=1, ge=1, le=10)
+
+
+class Example(Strict):
+    """A call that a test runs."""
+
+    input: dict[str, JsonValue]
+    output: dict[str, JsonValue] | None = None
+
+
+DEFAULT_INPUT_SCHEMA: dict[str, JsonValue] = {
+    "type": "object",
+    "properties": {"text": {"type": "string", "maxLength": 100_000}, "context": {"type": "object"}},
+    "required": ["text"],
+    "additionalProperties": False,
+}
+
+
+class VerbSpec(Strict):
+    """Everything the runtime knows of a verb (C3 and the security policy); the same for YAML, Python and MCP."""
+
+    name: VerbId
+    label: str = ""
+    description: str = Field(min_length=1, max_length=4000)
+    category: Category = Category.TRANSFORM
+    priority: Literal["high", "medium", "low"] = "medium"
+    interruptible: bool = True
+    can_interrupt_others: bool = False
+    requires_gpu: bool = False
+    requires_memory: bool = False
+    timeout_ms: int = Field(default=60_000, ge=1, le=3_600_000)
+    max_recursion_depth: int = Field(default=1, ge=1, le=16)
+    services: list[str] = []
+    prompt_template: str | None = None
+    plan: list[PlanStep] = []
+    safety_rules: list[SafetyRule] = []
+    recall_profile: str | None = None
+    tags: list[str] = []
+    input_schema: dict[str, JsonValue] = DEFAULT_INPUT_SCHEMA
+    output_schema: dict[str, JsonValue] = {"type": "object"}
+    effect: VerbEffect
+    arguments: dict[str, Argument] = {}
+    output: dict[str, OutputField] = {}
+    idempotent: bool = False
+    reconcile: VerbId | None = None
+    retry: Retry = Retry()
+    output_max_tokens: int = Field(default=1024, ge=1, le=100_000, description="Bound of one model answer of a prompt plan.")
+    example: Example | None = None
+
+    @property
+    def composite(self) -> bool:
+        """Whether the verb is a flow (a prompt plan) and not a leaf."""
+        return bool(self.plan)
+
+    @model_validator(mode="after")
+    def _lint(self) -> Self:
+        """Refuse what the security policy's lint refuses."""
+        properties = self.input_schema.get("properties")
+        known: set[str] = set(properties) if isinstance(properties, dict) else set()
+        if unknown := sorted(set(self.arguments) - known):
+            raise ValueError(f"arguments not in input_schema: {', '.join(unknown)}")
+        for name, argument in self.arguments.items():
+            if argument.role in {ArgumentRole.TARGET, ArgumentRole.ATTACHMENT} and not argument.resource:
+                raise ValueError(f"argument {name}: role {argument.role} names a resource type")
+            if argument.role is ArgumentRole.AMOUNT and argument.maximum is None:
+                raise ValueError(f"argument {name}: role amount has a maximum")
+        if self.effect is not VerbEffect.READ and not self.composite and (bare := sorted(known - set(self.arguments))):
+            raise ValueError(f"effect {self.effect}: each argument has a role; missing: {', '.join(bare)}")
+        roles = {argument.role for argument in self.arguments.values()}
+        if self.effect in {VerbEffect.SEND, VerbEffect.PAY} and ArgumentRole.RECIPIENT not in roles:
+            raise ValueError(f"effect {self.effect} has an argument with role recipient")
+        if self.effect is VerbEffect.DELETE and ArgumentRole.TARGET not in roles:
+            raise ValueError("effect delete has an argument with role target")
+        if self.composite and not (self.prompt_template or all(step.prompt_template for step in self.plan)):
+            raise ValueError("a prompt plan names a prompt_template for the verb or for every step")
+        return self
+
+
+class VerbRequest(Strict):
+    """Run one verb (VRB-02); ``verb_id`` is exact."""
+
+    verb_id: str = Field(min_length=1, max_length=128)
+    payload: dict[str, JsonValue] = {}
+    request_id: str | None = Field(default=None, min_length=1, max_length=200)
+    caller: str = Field(default="planner-react", min_length=1, max_length=64)
+
+
+class VerbErrorBody(Strict):
+    """Why a verb did not succeed."""
+
+    code: str
+    message: str
+    details: dict[str, Any] = {}
+
+
+class VerbReply(Strict):
+    """The source's reply (VRB-03) plus the run that carried it out and its header."""
+
+    ok: bool
+    output: dict[str, JsonValue] | None
+    error: VerbErrorBody | None
+    request_id: str | None = None
+    run_id: str | None = None
+    header: str | None = None

@@ -1,0 +1,173 @@
+"""The local engine: one process, one event loop, a bounded number of runs driven at once, one timer.
+
+It holds nothing authoritative: what is ready, waiting or due stands in the store, and a new engine finds it there.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import heapq
+import logging
+from collections import deque
+from collections.abc import Callable
+
+from ordain.errors import LeaseLost, OrdainError
+from ordain.journal.records import SETTLED, Status
+from ordain.ports.store import Operation
+from ordain.runtime.drive import Drive, Driven
+from ordain.runtime.recovery import Recovery
+from ordain.runtime.services import Services
+
+LOG = logging.getLogger("ordain.engine")
+
+
+class LocalEngine:
+    """Wakes runs; ``ended`` hears of every run that came to rest settled or stopped."""
+
+    def __init__(self, services: Services, ended: Callable[[str, Status], None]) -> None:
+        """Nothing happens before ``start``."""
+        self._services = services
+        self._ended = ended
+        self._active: dict[str, tuple[Drive, asyncio.Task[None]]] = {}
+        self._again: set[str] = set()
+        self._ready: deque[tuple[str, str | None]] = deque()
+        self._queued: set[str] = set()
+        self._timers: list[tuple[int, str]] = []
+        self._timer: asyncio.TimerHandle | None = None
+        self._alone: deque[str] = deque()
+        self.accepting = False
+        self.lost: asyncio.Event = asyncio.Event()
+
+    @property
+    def driving(self) -> int:
+        """Runs driven now."""
+        return len(self._active)
+
+    @property
+    def waiting_turn(self) -> int:
+        """Runs ready that wait for a place."""
+        return len(self._ready)
+
+    async def start(self) -> None:
+        """Take up every unsettled run, and listen for mail."""
+        self._services.store.listen(self.heard)
+        recovery = Recovery(self._services)
+        plan = await recovery.plan()
+        self.accepting = True
+        for run, wake_at in plan.timers:
+            self._at(wake_at, run)
+        for run in plan.wake:
+            self.wake(run)
+        self._alone.extend(plan.alone)
+        self._next_alone()
+
+    def heard(self, run: str) -> None:
+        """The run was opened or has mail."""
+        active = self._active.get(run)
+        if active is not None:
+            self._again.add(run)
+            active[0].heard()
+        else:
+            self.wake(run)
+
+    def wake(self, run: str, resumed_by: str | None = None) -> None:
+        """Drive the run as soon as there is a place."""
+        if not self.accepting or run in self._queued:
+            return
+        if run in self._active:
+            self._again.add(run)
+            return
+        self._queued.add(run)
+        self._ready.append((run, resumed_by))
+        self._fill()
+
+    def _fill(self) -> None:
+        limit = self._services.catalogs.current.policy.engine.max_running
+        while self._ready and len(self._active) < limit:
+            run, resumed_by = self._ready.popleft()
+            self._queued.discard(run)
+            drive = Drive(self._services, run, resumed_by=resumed_by)
+            self._active[run] = (drive, asyncio.ensure_future(self._drive(drive)))
+
+    async def _drive(self, drive: Drive) -> None:
+        driven: Driven | None = None
+        try:
+            driven = await drive.to_rest()
+        except LeaseLost as error:
+            LOG.error("lease lost: %s", error.message)
+            self.accepting = False
+            self.lost.set()
+        except OrdainError as error:
+            LOG.error("run=%s could not be driven: %s", drive.run, error.message)
+        finally:
+            self._active.pop(drive.run, None)
+        self._rested(drive.run, driven)
+        self._fill()
+
+    def _rested(self, run: str, driven: Driven | None) -> None:
+        again = run in self._again
+        self._again.discard(run)
+        if driven is None:
+            return
+        if driven.status is Status.WAITING:
+            if again:
+                self.wake(run)
+            elif driven.wake_at is not None:
+                self._at(driven.wake_at, run)
+            return
+        self._ended(run, driven.status)
+        if driven.status not in SETTLED:
+            LOG.error("run=%s stopped: %s", run, driven.status)
+        self._next_alone()
+
+    # --- time -------------------------------------------------------------------------------------------------------------------
+
+    def _at(self, wake_at: int, run: str) -> None:
+        heapq.heappush(self._timers, (wake_at, run))
+        self._arm()
+
+    def _arm(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        if self._timers:
+            left = (self._timers[0][0] - self._services.clock.now()) / 1e6
+            self._timer = asyncio.get_running_loop().call_later(min(max(left, 0.0), 3600.0), self._due)
+
+    def _due(self) -> None:
+        now = self._services.clock.now()
+        while self._timers and self._timers[0][0] <= now:
+            self.wake(heapq.heappop(self._timers)[1])
+        self._arm()
+
+    def _next_alone(self) -> None:
+        """Runs that died with the process at the same place before are driven one at a time."""
+        if self._alone and not any(run in self._active for run in self._alone):
+            self.wake(self._alone.popleft())
+
+    # --- stopping ---------------------------------------------------------------------------------------------------------------
+
+    async def stop(self, grace_s: float = 10.0) -> None:
+        """Drain: take nothing new, abandon model calls and waits, give running verbs until ``grace_s`` seconds to end."""
+        self.accepting = False
+        if self._timer is not None:
+            self._timer.cancel()
+        for drive, task in list(self._active.values()):
+            if drive.live is None or not drive.live.in_verb:
+                task.cancel()
+        tasks = [task for _, task in self._active.values()]
+        if tasks:
+            for drive, _ in list(self._active.values()):
+                if drive.live is not None:
+                    drive.live.stop_after_verb()
+            _, late = await asyncio.wait(tasks, timeout=grace_s)
+            for task in late:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def sweep(self, content_class: str, before: int) -> int:
+        """Erase old content of one retention class; returns how many values."""
+        outcome = await self._services.store.submit(
+            Operation(name="sweep", args={"class": content_class, "before": before, "at": self._services.clock.now()})
+        )
+        return outcome.count

@@ -1,0 +1,154 @@
+"""Every error Ordain raises, split first by whose fault it is and by what to do next.
+
+::
+
+    OrdainError                      code, message, details
+    ├── CallerError                  the caller's mistake: change the request         (HTTP 4xx)
+    │   ├── InvalidRequest           not of the contract's shape                      (400, 413, 415, 422)
+    │   ├── NotFound                 no such run, verb, record                        (404)
+    │   ├── Conflict                 the state does not permit it                     (409)
+    │   └── ConfigurationError       settings, policy, verb files: fix and start again
+    ├── Refused                      policy or capacity says no: wait or ask for less (403, 429)
+    ├── Transient                    try again later, nothing was lost                (503)
+    │   ├── StorageUnavailable       full, read-only or locked storage
+    │   └── LeaseLost                another engine drives these runs now
+    ├── JournalError                 do not go on: the record and the world disagree
+    │   ├── JournalCorrupt           a stored record is not what was written
+    │   ├── JournalDiverged          the flow no longer does what its record says
+    │   ├── Erased                   the content was erased, so it cannot be replayed
+    │   └── FlowUnavailable          this build lacks the flow version a run pins
+    └── FlowFault                    a bug in a flow: the run is kept and can be resumed
+
+Control signals are not errors and derive from ``BaseException``: see ``ports.effects``.
+Over HTTP a refusal is RFC 9457 problem+json with ``code`` (B-45).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+
+class OrdainError(Exception):
+    """Base of all errors: a stable ``code``, a sentence, and typed details that hold no secrets."""
+
+    code: str = "internal"
+    status: int = 500
+
+    def __init__(self, message: str, *, code: str | None = None, details: Mapping[str, object] | None = None) -> None:
+        """Keep the sentence for people and the code for programs."""
+        super().__init__(message)
+        self.message = message
+        self.code = code or type(self).code
+        self.details: Mapping[str, object] = MappingProxyType(dict(details or {}))
+
+
+class CallerError(OrdainError):
+    """The caller's mistake; the same request will fail again."""
+
+    code = "bad_request"
+    status = 400
+
+
+class InvalidRequest(CallerError):
+    """The request is not of its contract's shape."""
+
+    code = "invalid_request"
+    status = 422
+
+    def __init__(
+        self, message: str, *, code: str | None = None, status: int | None = None, details: Mapping[str, object] | None = None
+    ) -> None:
+        """Allow the HTTP status to say more precisely what was wrong (400, 413, 415, 422)."""
+        super().__init__(message, code=code, details=details)
+        if status is not None:
+            self.status = status
+
+
+class NotFound(CallerError):
+    """No such run, verb or record."""
+
+    code = "not_found"
+    status = 404
+
+
+class Conflict(CallerError):
+    """The current state does not permit this."""
+
+    code = "conflict"
+    status = 409
+
+
+class ConfigurationError(CallerError):
+    """Settings, policy or a verb file are wrong; the message names the file and the place."""
+
+    code = "configuration"
+    status = 500
+
+
+class Refused(OrdainError):
+    """Policy or capacity refuses; ``retry_after_s`` says when asking again may help."""
+
+    code = "refused"
+    status = 403
+
+    def __init__(self, message: str, *, code: str | None = None, status: int = 403, retry_after_s: int | None = None) -> None:
+        """Carry the HTTP status and, where known, the delay after which to try again in seconds."""
+        super().__init__(message, code=code)
+        self.status = status
+        self.retry_after_s = retry_after_s
+
+
+class Transient(OrdainError):
+    """Nothing was lost; the same request may succeed later."""
+
+    code = "unavailable"
+    status = 503
+
+
+class StorageUnavailable(Transient):
+    """The storage is full, read-only or locked: nothing new is accepted, reads go on."""
+
+    code = "storage_unavailable"
+
+
+class LeaseLost(Transient):
+    """Another engine holds the store; this one must stop writing."""
+
+    code = "lease_lost"
+
+
+class JournalError(OrdainError):
+    """The journal and what is asked of it do not agree; the run stops as it is."""
+
+    code = "journal"
+
+
+class JournalCorrupt(JournalError):
+    """A stored record is not what was written."""
+
+    code = "journal_corrupt"
+
+
+class JournalDiverged(JournalError):
+    """The flow, run again over its journal, did something other than the journal says."""
+
+    code = "journal_diverged"
+
+
+class Erased(JournalError):
+    """The run's content was erased; its shape remains, its content cannot be replayed."""
+
+    code = "erased"
+
+
+class FlowUnavailable(JournalError):
+    """This build lacks the flow (name, version) that a run pins."""
+
+    code = "flow_unavailable"
+
+
+class FlowFault(OrdainError):
+    """A flow broke one of its own laws, for example a model call after an interrupt."""
+
+    code = "faulted"

@@ -1,0 +1,169 @@
+"""``act``: the one way to a verb. Authorise, attempt, retry; a prompt-plan verb becomes a child run, a leaf goes to the executor.
+
+The only module that builds ``Authorized``. A failed verb is an observation with ``ok: false``, never an exception (B-04).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from ordain.flows.context import FlowContext
+from ordain.journal.digests import content_digest
+from ordain.journal.records import ENCODER, NULL, raw
+from ordain.ports.effects import (
+    Authorized,
+    Call,
+    Completed,
+    Failed,
+    Join,
+    Spawn,
+    TimedOut,
+    Unknown,
+    VerbCall,
+    VerbFailed,
+    VerbResult,
+    VerbReturned,
+    VerbTimedOut,
+    VerbUnknown,
+    AnyEnded,
+)
+from ordain.rules.authorize import AUTHORIZE, RETRY, AuthorizeFacts, AuthorizeInputs, Deny, RetryFacts, TryAgain
+from ordain.rules.budget import Spend
+from ordain.rules.reasons import Reason
+
+VERB_PLAN = "verb_plan"
+
+
+class VerbPlanInput(msgspec.Struct, frozen=True, kw_only=True):
+    """The input of flow ``verb_plan``: one call of a prompt-plan verb."""
+
+    verb: str
+    args: dict[str, Any]
+
+
+class StepResult(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What one plan step did (VRB-08, C3)."""
+
+    step_name: str
+    order: int
+    ok: bool
+    services: tuple[str, ...] = ()
+    prompt_digest: str = ""
+    error: str = ""
+
+
+class VerbPlanOutput(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The output of flow ``verb_plan``. ``method`` says which provider answered, where it is no language model."""
+
+    ok: bool
+    output: dict[str, Any] | None = None
+    error: str = ""
+    message: str = ""
+    step_results: tuple[StepResult, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Acted:
+    """What became of a call: the result, the seq of the record that holds it (-1 where nothing went live), and its child run."""
+
+    verb: str
+    result: VerbResult
+    seq: int
+    child: str = ""
+    steps: tuple[StepResult, ...] = ()
+    denied: str = ""
+
+
+def denied(verb: str, reason: str) -> Acted:
+    """A call that rule ``authorize`` refused: nothing went live, no record holds a result."""
+    return Acted(verb=verb, result=VerbFailed(code=reason.rpartition(".")[2], message=Reason(reason).meaning), seq=-1, denied=reason)
+
+
+async def act(context: FlowContext, call: Call, refs: tuple[int, ...] = ()) -> Acted:
+    """Authorise the call and carry it out."""
+    digest = content_digest(ENCODER.encode(call))
+    decision = context.fx.decide(
+        AUTHORIZE,
+        AuthorizeFacts(
+            verb=call.verb,
+            call=digest,
+            in_scope=call.verb in context.scope,
+            depth=context.depth,
+            verb_calls=context.account.spent.verb_calls,
+            cap_verb_calls=context.account.cap.verb_calls,
+        ),
+        AuthorizeInputs(args=call.args, catalog=context.catalog),
+        refs,
+    )
+    if isinstance(decision.outcome, Deny):
+        return denied(call.verb, decision.reason)
+    authorized = Authorized(call=call, digest=digest, decision=decision.address)
+    if context.catalog.verbs[call.verb].spec.composite:
+        return await _plan(context, authorized)
+    return await _leaf(context, authorized)
+
+
+async def _leaf(context: FlowContext, authorized: Authorized) -> Acted:
+    verb = authorized.call.verb
+    spec = context.catalog.verbs[verb].spec
+    context.account.book(Spend(verb_calls=1))
+    attempt = 0
+    while True:
+        attempt += 1
+        deadline = min(context.deadline, context.now() + spec.timeout_ms * 1000)
+        result = await context.fx.perform(VerbCall(authorized=authorized, deadline=deadline, attempt=attempt))
+        if not isinstance(result, VerbFailed | VerbTimedOut) or spec.retry.max_attempts == 1:
+            return Acted(verb=verb, result=result, seq=result.seq)
+        facts = RetryFacts(
+            verb=verb,
+            code=result.code if isinstance(result, VerbFailed) else "timed_out",
+            retryable=isinstance(result, VerbTimedOut) or result.retryable,
+            attempt=attempt,
+            max_attempts=spec.retry.max_attempts,
+            left_ms=max(0, context.left_ms()),
+        )
+        if not isinstance(context.fx.decide(RETRY, facts, None, (result.seq,)).outcome, TryAgain):
+            return Acted(verb=verb, result=result, seq=result.seq)
+
+
+async def _plan(context: FlowContext, authorized: Authorized) -> Acted:
+    call = authorized.call
+    spec = context.catalog.verbs[call.verb].spec
+    deadline = min(context.deadline, context.now() + spec.timeout_ms * 1000)
+    context.account.book(Spend(verb_calls=1))
+    spawn: Spawn[VerbPlanOutput] = Spawn(
+        flow=VERB_PLAN,
+        input=raw(VerbPlanInput(verb=call.verb, args=call.args)),
+        deadline=deadline,
+        allowance=context.account.share(1),
+        keep_thoughts=context.keep_thoughts,
+        authorized=authorized,
+    )
+    (ended,) = await context.fx.children((spawn,), Join(deadline=deadline))
+    context.account.book(ended.spent)
+    return acted_by_child(call.verb, ended)
+
+
+def acted_by_child(verb: str, ended: AnyEnded) -> Acted:
+    """Read a ``verb_plan`` child's end as a verb result; its output has the trust of its least trusted input: foreign."""
+    steps: tuple[StepResult, ...] = ()
+    result: VerbResult
+    match ended:
+        case Completed(value=value):
+            output = msgspec.json.decode(value, type=VerbPlanOutput)
+            steps = output.step_results
+            result = VerbReturned(output=output.output or {}, origin=f"verb:{verb}", trust={})
+        case Failed(reason=reason, value=value):
+            output = VerbPlanOutput(ok=False) if value == NULL else msgspec.json.decode(value, type=VerbPlanOutput)
+            steps = output.step_results
+            result = VerbFailed(code=output.error or reason, message=output.message or reason)
+        case TimedOut():
+            result = VerbTimedOut()
+        case Unknown(reason=reason):
+            result = VerbUnknown(message=reason)
+        case _:
+            result = VerbFailed(code="cancelled", message="the verb's run was cancelled")
+    return Acted(verb=verb, result=result, seq=ended.seq, child=ended.child, steps=steps)

@@ -1,0 +1,98 @@
+"""What every flow is given, and the account it spends from."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any, Generic, TypeVar
+
+from msgspec import Raw
+
+from ordain.contracts.catalog import Catalog
+from ordain.journal.records import Status
+from ordain.ports.effects import Effects
+from ordain.rules.budget import Spend
+
+I = TypeVar("I")  # noqa: E741 - input, as in ordain.rules.decision
+O = TypeVar("O")  # noqa: E741 - output
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+MICROSECOND = timedelta(microseconds=1)
+
+
+def micros(moment: datetime) -> int:
+    """Microseconds since 1970 UTC, exactly."""
+    return (moment - EPOCH) // MICROSECOND
+
+
+class Account:
+    """What this run may spend and has spent; a fold of its own decisions, so that running again rebuilds it."""
+
+    def __init__(self, cap: Spend) -> None:
+        """Begin with nothing spent."""
+        self.cap = cap
+        self.spent = Spend()
+
+    def book(self, amount: Spend) -> None:
+        """Add to what was spent."""
+        spent = self.spent
+        self.spent = Spend(
+            tokens=spent.tokens + amount.tokens,
+            usd_micros=spent.usd_micros + amount.usd_micros,
+            model_calls=spent.model_calls + amount.model_calls,
+            verb_calls=spent.verb_calls + amount.verb_calls,
+        )
+
+    def share(self, parts: int) -> Spend:
+        """An equal part of what is left, for each of ``parts`` children."""
+        cap, spent = self.cap, self.spent
+        return Spend(
+            tokens=max(0, cap.tokens - spent.tokens) // parts,
+            usd_micros=max(0, cap.usd_micros - spent.usd_micros) // parts,
+            model_calls=max(0, cap.model_calls - spent.model_calls) // parts,
+            verb_calls=max(0, cap.verb_calls - spent.verb_calls) // parts,
+        )
+
+
+@dataclass(slots=True, kw_only=True)
+class FlowContext:
+    """A run's own things: its port, pinned catalog, account, scope and bounds. ``deadline`` in microseconds since 1970."""
+
+    fx: Effects
+    catalog: Catalog
+    account: Account
+    scope: frozenset[str]
+    deadline: int
+    depth: int
+    keep_thoughts: bool = True
+
+    def now(self) -> int:
+        """The flow's time in microseconds since 1970."""
+        return micros(self.fx.now())
+
+    def left_ms(self) -> int:
+        """What is left until the deadline, by the flow's own time."""
+        return (self.deadline - self.now()) // 1000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settlement:
+    """How a flow's output settles its run: the status and a stable code."""
+
+    status: Status
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Flow(Generic[I, O]):
+    """A flow with its name, version and codec. A run pins (name, version); a build that lacks it cannot resume that run."""
+
+    name: str
+    version: int
+    run: Callable[[FlowContext, I], Awaitable[O]]
+    decode_input: Callable[[Raw], I]
+    settle: Callable[[O], Settlement]
+
+
+Flows = dict[tuple[str, int], Flow[Any, Any]]

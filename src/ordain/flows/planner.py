@@ -1,0 +1,357 @@
+"""Flow ``planner``: the ReAct loop of ``POST /plan/react`` (PLN-01, PLN-32).
+
+``next_step`` is the one step function: it asks the model for a directive and lets rule ``step`` judge it. This loop calls
+it, and so may any other driver (B-02). The chain of tools is in no request; it emerges from toolset, trace and proposals
+(PLN-35).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+from msgspec import Raw
+
+from ordain.contracts.catalog import Catalog, Schema
+from ordain.contracts.planner import PlannerRequest, ToolRef
+from ordain.flows.act import Acted, act
+from ordain.flows.ask import AskFailed, Question, ask
+from ordain.flows.context import Flow, FlowContext, Settlement
+from ordain.flows.observations import observation
+from ordain.flows.verb_plan import proposal_of
+from ordain.journal.digests import content_digest
+from ordain.journal.records import Status
+from ordain.ports.effects import Call, Interrupted, ModelAnswer
+from ordain.prompts.planner_step import NAME, TRACE_STEPS, planner_prompt, size_bound
+from ordain.rules.limits import LIMITS, LimitsFacts, LimitsSet
+from ordain.rules.proposals import Parsed
+from ordain.rules.reasons import Reason
+from ordain.rules.scope import SCOPE, ScopeFacts, ScopeInputs, ScopeRefused
+from ordain.rules.step import REASK, STEP, CallTool, Finish, Invalid, Reask, ReaskFacts, StepFacts, StepInputs
+
+PLANNER = "planner"
+CONTRACT = "planner_step"
+
+
+class PlannerOutcome(msgspec.Struct, frozen=True, kw_only=True):
+    """The source's response (PLN-18) but for what the runtime adds: ``run_id`` and ``header``."""
+
+    request_id: str
+    status: str
+    error: dict[str, str] | None
+    final_answer: dict[str, Any] | None
+    trace: tuple[dict[str, Any], ...]
+    usage: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """One past step: its wire form, and the seqs of the records it came from."""
+
+    wire: dict[str, Any]
+    answer: int
+    acted: int | None = None
+    denied: str = ""
+
+
+@dataclass(slots=True, kw_only=True)
+class Progress:
+    """Where a planning run stands: what was asked, what holds, what was done. Driven by one loop, rebuilt by re-execution."""
+
+    request: PlannerRequest
+    limits: LimitsSet
+    tools: tuple[ToolRef, ...]
+    schemas: Mapping[str, tuple[Schema, ...]]
+    toolset: str
+    began: int
+    steps: list[Step] = field(default_factory=list[Step])
+    tools_called: list[str] = field(default_factory=list[str])
+    tokens_reason: int = 0
+    tokens_answer: int = 0
+    estimated: bool = False
+    reasks: int = 0
+    reask: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProposedCall:
+    """A directive that rule ``step`` found executable."""
+
+    call: Call
+    thought: str | None
+    answer: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProposedFinish:
+    """A final answer that rule ``step`` accepted."""
+
+    final_answer: dict[str, Any]
+    thought: str | None
+    answer: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refused:
+    """A directive that is not executable: the reason, and the place in it."""
+
+    reason: Reason
+    detail: str
+    thought: str | None
+    answer: int
+
+
+NextStep = ProposedCall | ProposedFinish | Refused | AskFailed
+
+
+async def next_step(context: FlowContext, progress: Progress) -> NextStep:
+    """Ask for one directive, judge it, execute nothing (EXE-13, B-02)."""
+    index = len(progress.steps)
+    left = progress.limits.max_steps - index
+    shown = progress.steps[-TRACE_STEPS:]
+    prompt = planner_prompt(progress.request, progress.tools, tuple(step.wire for step in shown), left, progress.reask)
+    args: dict[str, Any] = {"first": index - len(shown), "steps": [[step.answer, step.acted, step.denied] for step in shown], "left": left}
+    if progress.reask is not None:
+        args["reask"] = progress.reask
+    answer = await ask(
+        context,
+        Question(
+            purpose=PLANNER,
+            prompt=NAME,
+            contract=CONTRACT,
+            refs=(0, *(seq for step in shown for seq in (step.answer, step.acted) if seq is not None)),
+            args=args,
+            prompt_tokens=size_bound(context.catalog.data.prompts[NAME], prompt),
+            max_tokens=max(1, _left_reason(progress), _left_answer(progress)),
+        ),
+    )
+    if isinstance(answer, AskFailed):
+        return answer
+    return _judge(context, progress, answer)
+
+
+def _judge(context: FlowContext, progress: Progress, answer: ModelAnswer) -> NextStep:
+    proposal = proposal_of(answer)
+    facts = StepFacts(step_index=len(progress.steps), size_bytes=proposal.size_bytes, tools=len(progress.tools), toolset=progress.toolset)
+    inputs = StepInputs(proposal=proposal, tools=progress.schemas, registered=context.catalog.verbs.keys())
+    decision = context.fx.decide(STEP, facts, inputs, (answer.seq,))
+    value = proposal.value if isinstance(proposal, Parsed) else {}
+    thought = value.get("thought")
+    thought = thought if isinstance(thought, str) else None
+    match decision.outcome:
+        case Finish():
+            _book(progress, answer, finishing=True)
+            final = {"content": value["final_answer"]["content"], "structured": value["final_answer"].get("structured", {})}
+            return ProposedFinish(final_answer=final, thought=thought, answer=answer.seq)
+        case CallTool():
+            _book(progress, answer, finishing=False)
+            action = value["action"]
+            return ProposedCall(call=Call(verb=action["tool_id"], args=action["input"]), thought=thought, answer=answer.seq)
+        case Invalid(detail=detail):
+            _book(progress, answer, finishing=False)
+            return Refused(reason=decision.reason, detail=detail, thought=thought, answer=answer.seq)
+        case _:
+            raise AssertionError("rule step has three outcomes")
+
+
+def _book(progress: Progress, answer: ModelAnswer, *, finishing: bool) -> None:
+    """Completion tokens of a finishing call are answer tokens, all others reason tokens (B-42)."""
+    if finishing:
+        progress.tokens_answer += answer.output_tokens
+    else:
+        progress.tokens_reason += answer.output_tokens
+    progress.estimated = progress.estimated or answer.estimated
+
+
+def _left_reason(progress: Progress) -> int:
+    return progress.limits.max_tokens_reason - progress.tokens_reason
+
+
+def _left_answer(progress: Progress) -> int:
+    return progress.limits.max_tokens_answer - progress.tokens_answer
+
+
+async def run_planner(context: FlowContext, request: PlannerRequest) -> PlannerOutcome:
+    """Work on one goal until there is an answer, or say exactly why there is none."""
+    limits = _limits(context, request)
+    context.deadline = min(context.deadline, context.now() + limits.timeout_ms * 1000)
+    progress = Progress(request=request, limits=limits, tools=(), schemas={}, toolset="", began=context.now())
+    if (refused := _scope(context, progress)) is not None:
+        return _end(context, progress, "error", _error(refused.code, f"toolset: {refused.verb}"))
+    try:
+        return await _loop(context, progress)
+    except Interrupted as interrupted:
+        return _end(context, progress, "error", _error("cancelled", f"{interrupted.what} by {interrupted.by}"))
+
+
+async def _loop(context: FlowContext, progress: Progress) -> PlannerOutcome:
+    while len(progress.steps) < progress.limits.max_steps:
+        if context.now() >= context.deadline:
+            return _timeout(context, progress)
+        step = await next_step(context, progress)
+        match step:
+            case ProposedFinish():
+                _add(progress, step.thought, step.answer)
+                return _finish(context, progress, step)
+            case Refused():
+                _add(progress, step.thought, step.answer)
+                facts = ReaskFacts(used=progress.reasks, reason=progress.reask or step.reason)
+                first = progress.reask
+                if not isinstance(context.fx.decide(REASK, facts, None, (step.answer,)).outcome, Reask):
+                    reason = Reason(first) if first else step.reason
+                    return _end(context, progress, "error", _error(reason, f"{reason.meaning} {step.detail}".strip()))
+                progress.reasks, progress.reask = progress.reasks + 1, step.reason
+            case ProposedCall():
+                progress.reask = None
+                await _act(context, progress, step)
+            case AskFailed():
+                if context.now() >= context.deadline:
+                    return _timeout(context, progress)
+                return _end(context, progress, "error", _error(step.code, step.message), _salvage(progress, step.code))
+        if _left_reason(progress) < 0:
+            return _end(context, progress, "error", _error("token_limit", "max_tokens_reason is spent"), _salvage(progress, "token_limit"))
+    return _end(
+        context,
+        progress,
+        "error",
+        _error("max_steps_exhausted", f"no final answer within {progress.limits.max_steps} steps"),
+        _salvage(progress, "max_steps_exhausted"),
+    )
+
+
+async def _act(context: FlowContext, progress: Progress, step: ProposedCall) -> None:
+    acted: Acted = await act(context, step.call, (step.answer,))
+    progress.tools_called.append(step.call.verb)
+    action = {"tool_id": step.call.verb, "input": step.call.args}
+    _add(progress, step.thought, step.answer, action=action, acted=acted)
+
+
+def _add(progress: Progress, thought: str | None, answer: int, *, action: dict[str, Any] | None = None, acted: Acted | None = None) -> None:
+    wire = step_wire(len(progress.steps), thought, action, None if acted is None else observation(acted))
+    if acted is None:
+        progress.steps.append(Step(wire=wire, answer=answer))
+    elif acted.seq >= 0:
+        progress.steps.append(Step(wire=wire, answer=answer, acted=acted.seq))
+    else:
+        progress.steps.append(Step(wire=wire, answer=answer, denied=acted.denied))
+
+
+def step_wire(index: int, thought: str | None, action: dict[str, Any] | None, observed: dict[str, Any] | None) -> dict[str, Any]:
+    """One trace step (PLN-20)."""
+    return {"step_index": index, "thought": thought, "action": action, "observation": observed}
+
+
+def _finish(context: FlowContext, progress: Progress, step: ProposedFinish) -> PlannerOutcome:
+    if _left_answer(progress) < 0 or _left_reason(progress) < 0:
+        salvaged = {
+            "content": step.final_answer["content"],
+            "structured": {**step.final_answer["structured"], "salvaged": True, "stop_reason": "token_limit"},
+        }
+        return _end(context, progress, "error", _error("token_limit", "the answer exceeds max_tokens_answer"), salvaged)
+    return _end(context, progress, "ok", None, step.final_answer)
+
+
+def _timeout(context: FlowContext, progress: Progress) -> PlannerOutcome:
+    return _end(context, progress, "timeout", _error("timeout", "timeout_seconds is over"), _salvage(progress, "timeout"))
+
+
+def _salvage(progress: Progress, stop_reason: str) -> dict[str, Any] | None:
+    """What the last step gave, marked as no answer (B-01)."""
+    for step in reversed(progress.steps):
+        observed = step.wire["observation"]
+        text = observed["llm_output"] if observed else step.wire["thought"]
+        if text:
+            return {"content": text, "structured": {"salvaged": True, "stop_reason": stop_reason}}
+    return None
+
+
+def _error(code: str, message: str) -> dict[str, str]:
+    return {"code": code, "message": message}
+
+
+def _limits(context: FlowContext, request: PlannerRequest) -> LimitsSet:
+    asked = request.limits
+    facts = LimitsFacts(
+        max_steps=asked.max_steps,
+        max_tokens_reason=asked.max_tokens_reason,
+        max_tokens_answer=asked.max_tokens_answer,
+        timeout_ms=round(asked.timeout_seconds * 1000),
+    )
+    return context.fx.decide(LIMITS, facts, None, (0,)).outcome
+
+
+def _scope(context: FlowContext, progress: Progress) -> ScopeRefused | None:
+    asked = tuple(tool.tool_id for tool in progress.request.toolset)
+    digest = content_digest("\n".join(asked).encode())
+    decision = context.fx.decide(
+        SCOPE, ScopeFacts(asked=len(asked), digest=digest), ScopeInputs(asked=asked, catalog=context.catalog), (0,)
+    )
+    if isinstance(decision.outcome, ScopeRefused):
+        return decision.outcome
+    by_id = {tool.tool_id: tool for tool in progress.request.toolset}
+    progress.tools = filled_tools(context.catalog, progress.request)
+    progress.schemas = {verb: _schemas(context.catalog, by_id[verb]) for verb in decision.outcome.verbs}
+    progress.toolset = digest
+    context.scope = frozenset(decision.outcome.verbs)
+    return None
+
+
+def filled_tools(catalog: Catalog, request: PlannerRequest) -> tuple[ToolRef, ...]:
+    """The request's tools without repeats; the registry fills what the request leaves out (PLN-17)."""
+    by_id = {tool.tool_id: tool for tool in request.toolset}
+    return tuple(_filled(catalog, tool) for tool in by_id.values())
+
+
+def _filled(catalog: Catalog, tool: ToolRef) -> ToolRef:
+    spec = catalog.verbs[tool.tool_id].spec
+    return ToolRef.model_construct(
+        tool_id=tool.tool_id,
+        description=tool.description if tool.description is not None else spec.description,
+        input_schema=tool.input_schema if tool.input_schema is not None else spec.input_schema,
+        output_schema=tool.output_schema if tool.output_schema is not None else spec.output_schema,
+    )
+
+
+def _schemas(catalog: Catalog, tool: ToolRef) -> tuple[Schema, ...]:
+    """What an input must fit: the registry's schema, and the request's where it gives a different one. A request only narrows."""
+    own = catalog.verbs[tool.tool_id].input
+    if not tool.input_schema or tool.input_schema == own.source:
+        return (own,)
+    return own, catalog.schema(tool.input_schema)
+
+
+def _end(
+    context: FlowContext, progress: Progress, status: str, error: dict[str, str] | None, answer: dict[str, Any] | None = None
+) -> PlannerOutcome:
+    return PlannerOutcome(
+        request_id=progress.request.request_id or "",
+        status=status,
+        error=error,
+        final_answer=answer,
+        trace=tuple(step.wire for step in progress.steps),
+        usage={
+            "steps": len(progress.steps),
+            "tokens_reason": progress.tokens_reason,
+            "tokens_answer": progress.tokens_answer,
+            "tools_called": progress.tools_called,
+            "duration_ms": (context.now() - progress.began) // 1000,
+            "estimated": progress.estimated,
+        },
+    )
+
+
+def _settle(outcome: PlannerOutcome) -> Settlement:
+    if outcome.error is None:
+        return Settlement(status=Status.COMPLETED, reason="ok")
+    code = outcome.error["code"]
+    statuses = {"timeout": Status.TIMED_OUT, "cancelled": Status.CANCELLED}
+    return Settlement(status=statuses.get(code, Status.FAILED), reason=code)
+
+
+def _decode(data: Raw) -> PlannerRequest:
+    return PlannerRequest.model_validate_json(bytes(data))
+
+
+PLANNER_FLOW: Flow[PlannerRequest, PlannerOutcome] = Flow(name=PLANNER, version=1, run=run_planner, decode_input=_decode, settle=_settle)

@@ -1,0 +1,114 @@
+"""From a recorded ``ModelCall`` back to the prompt's typed input: the references resolved. Pure, so that a prompt can be re-rendered.
+
+The live handler renders what this returns; replay does the same and compares digests.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import msgspec
+
+from ordain.contracts.catalog import Catalog
+from ordain.contracts.planner import CONTENT_MAX, THOUGHT_MAX, PlannerRequest, ToolRef
+from ordain.flows.act import Acted, VerbPlanInput, acted_by_child, denied
+from ordain.flows.observations import observation
+from ordain.flows.planner import PLANNER, filled_tools, step_wire
+from ordain.flows.verb_plan import verb_prompt
+from ordain.ports.effects import AnyEnded, Ended, ModelAnswer, ModelCall, VerbResult
+from ordain.prompts.planner_step import planner_prompt
+from ordain.rules.proposals import Parsed, parse_object
+
+Values = Mapping[int, Any]
+"""seq -> what that record handed to the flow; 0 is the run's input."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PromptInputs:
+    """The template's source and input, and the schema the answer must fit."""
+
+    source: str
+    inputs: dict[str, Any]
+    schema: dict[str, Any]
+
+
+def prompt_inputs(catalog: Catalog, call: ModelCall, values: Values) -> PromptInputs:
+    """Resolve a model call's references."""
+    build = _planner if call.purpose == PLANNER else _verb
+    return build(catalog, call, values)
+
+
+def _planner(catalog: Catalog, call: ModelCall, values: Values) -> PromptInputs:
+    request: PlannerRequest = values[0]
+    tools = filled_tools(catalog, request)
+    first: int = call.args["first"]
+    trace = tuple(_step(first + offset, item, values) for offset, item in enumerate(call.args["steps"]))
+    prompt = planner_prompt(request, tools, trace, call.args["left"], call.args.get("reask"))
+    return PromptInputs(source=catalog.data.prompts[call.prompt], inputs=msgspec.structs.asdict(prompt), schema=planner_step_schema(tools))
+
+
+def _step(index: int, item: list[Any], values: Values) -> dict[str, Any]:
+    answer_seq, acted_seq, code = item
+    answer: ModelAnswer = values[answer_seq]
+    proposal = parse_object(answer.content) if answer.content is not None else None
+    directive = proposal.value if isinstance(proposal, Parsed) else {}
+    thought = directive.get("thought")
+    action = directive.get("action") if acted_seq is not None or code else None
+    observed = None
+    if action is not None:
+        observed = observation(_acted(action["tool_id"], values[acted_seq]) if acted_seq is not None else denied(action["tool_id"], code))
+    return step_wire(index, thought if isinstance(thought, str) else None, action, observed)
+
+
+def _acted(verb: str, value: VerbResult | AnyEnded) -> Acted:
+    return acted_by_child(verb, value) if isinstance(value, Ended) else Acted(verb=verb, result=value, seq=value.seq)
+
+
+def _verb(catalog: Catalog, call: ModelCall, values: Values) -> PromptInputs:
+    plan: VerbPlanInput = values[0]
+    previous: dict[str, Any] | None = None
+    if len(call.refs) > 1:
+        answer: ModelAnswer = values[call.refs[1]]
+        proposal = parse_object(answer.content or "")
+        previous = proposal.value if isinstance(proposal, Parsed) else None
+    prompt = verb_prompt(catalog, plan, call.args["step"], previous)
+    schema: dict[str, Any] = dict(catalog.verbs[plan.verb].spec.output_schema)
+    return PromptInputs(source=catalog.data.prompts[call.prompt], inputs=msgspec.structs.asdict(prompt), schema=schema)
+
+
+def planner_step_schema(tools: tuple[ToolRef, ...]) -> dict[str, Any]:
+    """The directive's JSON Schema for this toolset: ``oneOf`` on ``finish``, every string bounded, each tool with its own input.
+
+    A tool schema with references of its own is shown as a plain object; rule ``step`` judges the input either way.
+    """
+    return _step_schema(json.dumps([[tool.tool_id, tool.input_schema] for tool in tools], sort_keys=True))
+
+
+@lru_cache(maxsize=256)
+def _step_schema(tools: str) -> dict[str, Any]:
+    thought = {"type": "string", "maxLength": THOUGHT_MAX}
+    null = {"type": "null"}
+    finish = _object(
+        thought=thought,
+        finish={"const": True},
+        action=null,
+        final_answer=_object(content={"type": "string", "minLength": 1, "maxLength": CONTENT_MAX}, structured={"type": "object"}),
+    )
+    actions = [
+        _object(tool_id={"const": tool_id}, input={"type": "object"} if "$ref" in json.dumps(schema) else schema)
+        for tool_id, schema in json.loads(tools)
+    ]
+    if not actions:
+        return finish
+    act = _object(
+        thought=thought, finish={"const": False}, action=actions[0] if len(actions) == 1 else {"oneOf": actions}, final_answer=null
+    )
+    return {"oneOf": [act, finish]}
+
+
+def _object(**properties: Any) -> dict[str, Any]:
+    return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}

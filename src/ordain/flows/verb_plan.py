@@ -1,0 +1,172 @@
+"""Flow ``verb_plan``: one prompt-plan verb, its steps in order (VRB-06, VRB-07). Flow ``verb``: one verb for a caller (VRB-02)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from msgspec import Raw
+
+from ordain.contracts.catalog import Catalog, CompiledVerb
+from ordain.contracts.verbs import PlanStep
+from ordain.flows.act import VERB_PLAN, Acted, StepResult, VerbPlanInput, VerbPlanOutput, act
+from ordain.flows.ask import AskFailed, Question, ask
+from ordain.flows.context import Flow, FlowContext, Settlement
+from ordain.flows.observations import error_of
+from ordain.journal.records import Status
+from ordain.ports.effects import Call, Interrupted, ModelAnswer, VerbReturned
+from ordain.prompts.verb_step import VerbPrompt, size_bound
+from ordain.rules.output import OUTPUT, Accepted, OutputFacts, OutputInputs
+from ordain.rules.proposals import Parsed, Unparsed, parse_object
+from ordain.rules.reasons import Reason
+
+MODEL_SERVICE = "LLMGatewayService"
+
+
+def plan_steps(verb: CompiledVerb) -> tuple[PlanStep, ...]:
+    """The verb's steps by ``order``; a step's services and prompt default to the verb's (C3)."""
+    spec = verb.spec
+    return tuple(
+        step.model_copy(
+            update={"services": step.services or spec.services, "prompt_template": step.prompt_template or spec.prompt_template}
+        )
+        for step in sorted(spec.plan, key=lambda step: step.order)
+    )
+
+
+def asks_model(step: PlanStep) -> bool:
+    """Whether the step goes to a model; a step without the model service only composes the prompt of the next."""
+    return MODEL_SERVICE in step.services
+
+
+async def run_verb_plan(context: FlowContext, call: VerbPlanInput) -> VerbPlanOutput:
+    """Run the steps; the last model answer is the verb's output. A step that fails ends the verb."""
+    verb = context.catalog.verbs[call.verb]
+    done: list[StepResult] = []
+    previous: ModelAnswer | None = None
+    output: dict[str, Any] | None = None
+    for step in plan_steps(verb):
+        if not asks_model(step):
+            done.append(StepResult(step_name=step.name, order=step.order, ok=True))
+            continue
+        answer = await ask(context, _question(context.catalog, call, step, previous, output))
+        if isinstance(answer, AskFailed):
+            done.append(_step(step, error=answer.code))
+            return VerbPlanOutput(ok=False, error=answer.code, message=answer.message, step_results=tuple(done))
+        proposal = proposal_of(answer)
+        facts = OutputFacts(verb=call.verb, step=step.name, size_bytes=proposal.size_bytes)
+        decision = context.fx.decide(OUTPUT, facts, OutputInputs(proposal=proposal, schema=verb.output), (answer.seq,))
+        if not isinstance(decision.outcome, Accepted) or not isinstance(proposal, Parsed):
+            done.append(_step(step, error=decision.reason))
+            return VerbPlanOutput(ok=False, error="bad_output", message=decision.reason.meaning, step_results=tuple(done))
+        previous, output = answer, proposal.value
+        done.append(_step(step, prompt_digest=answer.prompt_digest))
+    if output is None:
+        return VerbPlanOutput(ok=False, error="empty_plan", message="no step of the plan asks a model", step_results=tuple(done))
+    return VerbPlanOutput(ok=True, output=output, step_results=tuple(done))
+
+
+def _step(step: PlanStep, *, prompt_digest: str = "", error: str = "") -> StepResult:
+    return StepResult(
+        step_name=step.name, order=step.order, ok=not error, services=tuple(step.services), prompt_digest=prompt_digest, error=error
+    )
+
+
+def proposal_of(answer: ModelAnswer) -> Parsed | Unparsed:
+    """The one JSON object of an answer; a withheld answer carries the reason it did not parse."""
+    if answer.content is not None:
+        return parse_object(answer.content)
+    withheld = answer.withheld
+    return Unparsed(reason=Reason(withheld.reason) if withheld else Reason.STEP_EMPTY, size_bytes=withheld.size_bytes if withheld else 0)
+
+
+def verb_prompt(catalog: Catalog, call: VerbPlanInput, step_name: str, previous: dict[str, Any] | None) -> VerbPrompt:
+    """The typed input of a step's template."""
+    spec = catalog.verbs[call.verb].spec
+    return VerbPrompt(
+        verb=call.verb,
+        description=spec.description,
+        step=step_name,
+        input=call.args,
+        previous=previous,
+        output_schema=spec.output_schema,
+    )
+
+
+def _question(
+    catalog: Catalog, call: VerbPlanInput, step: PlanStep, previous: ModelAnswer | None, output: dict[str, Any] | None
+) -> Question:
+    name = step.prompt_template or ""
+    prompt = verb_prompt(catalog, call, step.name, output)
+    return Question(
+        purpose="verb",
+        prompt=name,
+        contract=f"verb:{call.verb}",
+        refs=(0,) if previous is None else (0, previous.seq),
+        args={"step": step.name},
+        prompt_tokens=size_bound(catalog.data.prompts[name], prompt),
+        max_tokens=catalog.verbs[call.verb].spec.output_max_tokens,
+    )
+
+
+def _settle_plan(output: VerbPlanOutput) -> Settlement:
+    if output.ok:
+        return Settlement(status=Status.COMPLETED, reason="ok")
+    timed_out = output.error == "timed_out"
+    return Settlement(status=Status.TIMED_OUT if timed_out else Status.FAILED, reason=output.error)
+
+
+def _decode_plan(data: Raw) -> VerbPlanInput:
+    return msgspec.json.decode(data, type=VerbPlanInput)
+
+
+VERB_PLAN_FLOW: Flow[VerbPlanInput, VerbPlanOutput] = Flow(
+    name=VERB_PLAN, version=1, run=run_verb_plan, decode_input=_decode_plan, settle=_settle_plan
+)
+
+
+# --- one verb for a caller (VRB-02, VRB-03) ----------------------------------------------------------------------------------------
+
+
+class VerbRunInput(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The verb request as accepted."""
+
+    verb_id: str
+    payload: dict[str, Any]
+    caller: str
+    request_id: str | None = None
+
+
+class VerbRunOutput(msgspec.Struct, frozen=True, kw_only=True):
+    """The source's reply: ``{ok, output, error}``."""
+
+    ok: bool
+    output: dict[str, Any] | None
+    error: dict[str, Any] | None
+
+
+async def run_verb(context: FlowContext, request: VerbRunInput) -> VerbRunOutput:
+    """Carry out one verb call through the same door as every other."""
+    context.scope = frozenset({request.verb_id})
+    try:
+        acted: Acted = await act(context, Call(verb=request.verb_id, args=request.payload), (0,))
+    except Interrupted:
+        return VerbRunOutput(ok=False, output=None, error={"code": "cancelled", "message": "the run was cancelled"})
+    if isinstance(acted.result, VerbReturned):
+        return VerbRunOutput(ok=True, output=acted.result.output, error=None)
+    return VerbRunOutput(ok=False, output=None, error=error_of(acted))
+
+
+def _settle_verb(output: VerbRunOutput) -> Settlement:
+    if output.error is None:
+        return Settlement(status=Status.COMPLETED, reason="ok")
+    code = output.error["code"]
+    status = {"timed_out": Status.TIMED_OUT, "cancelled": Status.CANCELLED}.get(code, Status.FAILED)
+    return Settlement(status=status, reason=code)
+
+
+def _decode_verb(data: Raw) -> VerbRunInput:
+    return msgspec.json.decode(data, type=VerbRunInput)
+
+
+VERB_FLOW: Flow[VerbRunInput, VerbRunOutput] = Flow(name="verb", version=1, run=run_verb, decode_input=_decode_verb, settle=_settle_verb)

@@ -1,0 +1,84 @@
+"""Writing and reading records: one encoder, one place that makes the chain, one place that checks it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from ordain.errors import Erased, JournalCorrupt
+from ordain.journal.digests import GENESIS, chain, digest
+from ordain.journal.records import BODY_OF, CURRENT_VERSION, ENCODER, Kind, Record, Body
+from ordain.journal.upcasters import upcast
+
+_DECODERS = {kind: msgspec.json.Decoder(body) for kind, body in BODY_OF.items()}
+
+
+class Scribe:
+    """Makes the next record of one run: numbers it, dates it, digests it, links it.
+
+    ``at = max(previous at, given)``: a clock that steps back never makes a journal step back.
+    """
+
+    def __init__(self, run: str, key: bytes, last: Record | None = None) -> None:
+        """Continue after ``last``, or begin."""
+        self.run = run
+        self._key = key
+        self.seq = -1 if last is None else last.seq
+        self.at = 0 if last is None else last.at
+        self._chain = GENESIS if last is None else last.chain
+
+    def mark(self) -> tuple[int, int, bytes]:
+        """Where the chain stands, to go back to if what follows is refused."""
+        return self.seq, self.at, self._chain
+
+    def back_to(self, mark: tuple[int, int, bytes]) -> None:
+        """Forget the records written since ``mark``; only before they were stored."""
+        self.seq, self.at, self._chain = mark
+
+    def write(self, kind: Kind, name: str, body: Body, at: int) -> Record:
+        """The next record; nothing is stored by this."""
+        encoded = ENCODER.encode(body)
+        self.at = max(self.at, at)
+        self.seq += 1
+        version = CURRENT_VERSION[kind]
+        body_digest = digest(self._key, encoded)
+        self._chain = chain(self._chain, self.run, self.seq, (kind, name, version, self.at), body_digest)
+        return Record(seq=self.seq, kind=kind, name=name, v=version, at=self.at, digest=body_digest, chain=self._chain, body=encoded)
+
+
+def decode(record: Record) -> Body:
+    """The record's body in its current version.
+
+    Raises:
+        Erased: the body was erased.
+        JournalCorrupt: the body does not decode.
+    """
+    if record.body is None:
+        raise Erased(f"record {record.seq} ({record.kind}) was erased", details={"seq": record.seq})
+    try:
+        return _DECODERS[record.kind].decode(upcast(record.kind, record.v, record.body))
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise JournalCorrupt(f"record {record.seq} ({record.kind}): {error}", details={"seq": record.seq}) from error
+
+
+def verify(run: str, key: bytes | None, records: Sequence[Record]) -> None:
+    """Check numbering, time, digests and chain of a whole run.
+
+    Erased bodies are skipped, and where the subject's key is destroyed (None) all bodies are; the chain never is.
+
+    Raises:
+        JournalCorrupt: with the first seq that is wrong.
+    """
+    previous, last_at = GENESIS, 0
+    for expected, record in enumerate(records):
+        if record.seq != expected:
+            raise JournalCorrupt(f"record {expected} is missing", details={"seq": expected})
+        if record.at < last_at:
+            raise JournalCorrupt(f"record {expected} is dated before its predecessor", details={"seq": expected})
+        if record.body is not None and key is not None and digest(key, record.body) != record.digest:
+            raise JournalCorrupt(f"record {expected} ({record.kind}) was altered: digest", details={"seq": expected})
+        previous = chain(previous, run, record.seq, (record.kind, record.name, record.v, record.at), record.digest)
+        if previous != record.chain:
+            raise JournalCorrupt(f"record {expected} ({record.kind}) was altered: chain", details={"seq": expected})
+        last_at = record.at

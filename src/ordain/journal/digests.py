@@ -1,0 +1,34 @@
+"""Digests: keyed by subject, chained per run, and the ids and keys that are derived instead of drawn.
+
+Every identity a flow can see is a hash of where it arose, so that running the flow again yields the same one.
+"""
+
+from __future__ import annotations
+
+from hashlib import blake2b
+
+DIGEST_BYTES = 16
+KEY_BYTES = 32
+GENESIS = bytes(DIGEST_BYTES)
+
+
+def digest(key: bytes, body: bytes) -> bytes:
+    """Keyed digest of a body; without the subject's key nobody can test a guess at erased content."""
+    return blake2b(body, key=key, digest_size=DIGEST_BYTES).digest()
+
+
+def chain(previous: bytes, run: str, seq: int, heading: tuple[str, str, int, int], body_digest: bytes) -> bytes:
+    """The next link: H(previous, run, seq, kind, name, v, at, digest). ``heading`` is (kind, name, v, at)."""
+    kind, name, v, at = heading
+    text = f"{run}\x1f{seq}\x1f{kind}\x1f{name}\x1f{v}\x1f{at}\x1f".encode()
+    return blake2b(previous + text + body_digest, digest_size=DIGEST_BYTES).digest()
+
+
+def content_digest(data: bytes) -> str:
+    """Unkeyed content address, 32 hex characters: prompts, effects, calls. Only ever stored in an erasable body."""
+    return blake2b(data, digest_size=DIGEST_BYTES).hexdigest()
+
+
+def derived_id(run: str, address: object, k: int = 0) -> str:
+    """H(run, address, k): child run ids, ``new_id``, idempotency keys. 32 hex characters."""
+    return blake2b(f"{run}\x1f{address}\x1f{k}".encode(), digest_size=DIGEST_BYTES).hexdigest()

@@ -1,0 +1,253 @@
+"""Folds over a run's records: what it spent, what its header says. Pure; a fold sees the journal and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from ordain.journal.codec import decode
+from ordain.journal.records import (
+    ChildEndedBody,
+    DecisionBody,
+    DeliveredBody,
+    EndedBody,
+    FaultedBody,
+    IntentBody,
+    NoteBody,
+    ObservationBody,
+    Record,
+    Started,
+)
+from ordain.rules.budget import Spend
+from ordain.rules.header import HeaderFacts, HeaderLine
+from ordain.rules.reasons import Reason
+
+
+class _ModelIntent(Struct):
+    profile: str
+
+
+class _Call(Struct):
+    verb: str
+    args: dict[str, Any]
+
+
+class _Authorized(Struct):
+    call: _Call
+
+
+class _VerbIntent(Struct):
+    authorized: _Authorized
+
+
+class _Seen(Struct):
+    """The fields of any result or child end that a header looks at."""
+
+    result: str = ""
+    ended: str = ""
+    provider: str = ""
+    model: str = ""
+    input_tokens: int = 0
+    output_tokens: int = 0
+    estimated: bool = False
+    notice: str | None = None
+    code: str = ""
+    message: str = ""
+    reason: str = ""
+    output: Any = None
+    text: str = ""
+    header: HeaderFacts | None = None
+    spent: Spend = Spend()
+
+
+class _Settled(Struct):
+    tokens: int = 0
+    usd_micros: int = 0
+    tool_id: str = ""
+    clamped: tuple[str, ...] = ()
+
+
+_SEEN = msgspec.json.Decoder(_Seen)
+_SETTLED = msgspec.json.Decoder(_Settled)
+_MODEL = msgspec.json.Decoder(_ModelIntent)
+_VERB = msgspec.json.Decoder(_VerbIntent)
+
+MARK_OF = {
+    "returned": "ok",
+    "answer": "ok",
+    "outcome_unknown": "unknown",
+    "completed": "ok",
+    "unknown": "unknown",
+    "answered": "ok",
+    "said": "ok",
+}
+SILENT_RULES = frozenset({"lane", "reserve", "settle", "scope", "limits", "step", "output", "authorize", "reask", "fallback", "retry"})
+SPEAKING = frozenset(
+    {
+        Reason.LIMITS_CLAMPED,
+        Reason.SCOPE_UNKNOWN_VERB,
+        Reason.SCOPE_INACTIVE_VERB,
+        Reason.LANE_EMPTY,
+        Reason.FALLBACK_RETRY,
+        Reason.FALLBACK_NEXT_PROFILE,
+        Reason.FALLBACK_NEXT_LANE,
+        Reason.BUDGET_OVERRUN,
+        Reason.BUDGET_TOKENS,
+        Reason.BUDGET_MONEY,
+        Reason.BUDGET_MODEL_CALLS,
+        Reason.OUTPUT_SCHEMA,
+        Reason.OUTPUT_UNPARSED,
+        Reason.REASK_ALLOWED,
+        Reason.REASK_SPENT,
+        Reason.VERB_RETRY,
+    }
+)
+"""Decisions that get a line of their own: whatever was lowered, refused, retried or replaced. The rest show in the lines of what they let happen."""
+
+
+class Fold:
+    """Everything the folds say of a run, gathered in one pass over its records."""
+
+    def __init__(self, run: str, records: Sequence[Record]) -> None:
+        """Fold the records; erased bodies are passed over."""
+        self.run = run
+        self.flow = ""
+        self.began = self.last = records[0].at if records else 0
+        self.lines: list[HeaderLine] = []
+        self.models: dict[str, None] = {}
+        self.notices: dict[str, None] = {}
+        self.spent = Spend()
+        self.tokens_in = self.tokens_out = self.steps = 0
+        self.estimated = False
+        self.unknown: list[int] = []
+        self._effects: dict[int, tuple[str, str]] = {}
+        for record in records:
+            self.last = record.at
+            if record.body is not None:
+                self._one(record)
+
+    def _one(self, record: Record) -> None:
+        body = decode(record)
+        match body:
+            case Started():
+                self.flow = f"{body.flow}@{body.flow_version}"
+            case DecisionBody():
+                self._decision(record.name, body)
+            case IntentBody():
+                self._intent(record.name, body)
+            case ObservationBody():
+                self._observation(body)
+            case ChildEndedBody():
+                self._child(body)
+            case DeliveredBody():
+                self._line("fail", f"{body.what} by {body.by}", excerpt=body.why)
+            case NoteBody():
+                self._line("info", f"{body.action} by {body.by}", excerpt=body.why)
+            case FaultedBody():
+                self._line("fail", "flow fault", reason=body.error)
+            case _:
+                pass
+
+    def _line(self, mark: str, what: str, *, reason: str = "", excerpt: str = "") -> None:
+        self.lines.append(HeaderLine(mark=mark, what=what, reason=reason, excerpt=excerpt))
+
+    def _decision(self, rule: str, body: DecisionBody) -> None:
+        if rule == "step":
+            self.steps += 1
+            ok = body.reason in {Reason.STEP_CALL, Reason.STEP_FINISH}
+            proposed = _SETTLED.decode(body.outcome).tool_id or ("finish" if ok else "no executable directive")
+            self._line("ok" if ok else "fail", f"step {self.steps}: {proposed}", reason=body.reason)
+        elif rule == "settle":
+            settled = _SETTLED.decode(body.outcome)
+            self._spend(Spend(tokens=settled.tokens, usd_micros=settled.usd_micros, model_calls=1))
+        elif rule == "authorize" and body.reason.startswith("authorize.") and b'"type":"deny"' in bytes(body.outcome):
+            self._line("fail", "verb call refused", reason=body.reason)
+        if body.reason in SPEAKING:
+            clamped = ", ".join(_SETTLED.decode(body.outcome).clamped) if rule == "limits" else ""
+            self._line("info", f"{rule}{': ' + clamped if clamped else ''}", reason=body.reason)
+
+    def _spend(self, amount: Spend) -> None:
+        spent = self.spent
+        self.spent = Spend(
+            tokens=spent.tokens + amount.tokens,
+            usd_micros=spent.usd_micros + amount.usd_micros,
+            model_calls=spent.model_calls + amount.model_calls,
+            verb_calls=spent.verb_calls + amount.verb_calls,
+        )
+
+    def _intent(self, name: str, body: IntentBody) -> None:
+        what = ""
+        if name == "model_call":
+            what = _MODEL.decode(body.effect).profile
+        elif name == "verb_call":
+            what = _VERB.decode(body.effect).authorized.call.verb
+            self._spend(Spend(verb_calls=1))
+        elif name == "children":
+            self._spend(Spend(verb_calls=bytes(body.effect).count(b'"authorized"')))
+        self._effects[body.addr] = (name, what)
+
+    def _observation(self, body: ObservationBody) -> None:
+        name, what = self._effects.get(body.addr, ("", ""))
+        seen = _SEEN.decode(body.result)
+        mark = MARK_OF.get(seen.result, "fail")
+        if name == "model_call":
+            self.models[f"{what} ({seen.provider}: {seen.model})" if seen.provider else what] = None
+            if seen.notice:
+                self.notices[seen.notice] = None
+            self.tokens_in += seen.input_tokens
+            self.tokens_out += seen.output_tokens
+            self.estimated = self.estimated or seen.estimated
+            if mark != "ok":
+                self._line("fail", f"model {what}", reason=seen.code or seen.result, excerpt=seen.message)
+        elif name == "verb_call":
+            if seen.result == "outcome_unknown":
+                self.unknown.append(body.addr)
+            excerpt = msgspec.json.encode(seen.output).decode() if mark == "ok" else seen.message
+            self._line(mark, what, reason="" if mark == "ok" else seen.code or seen.result, excerpt=excerpt)
+        elif name == "wait":
+            self._line("ok" if mark == "ok" else "info", f"wait {seen.result}")
+
+    def _child(self, body: ChildEndedBody) -> None:
+        seen = _SEEN.decode(body.ended)
+        self._spend(seen.spent)
+        self._line(MARK_OF.get(seen.ended, "fail"), f"child run {body.child}: {seen.ended}", reason=seen.reason)
+        if (inner := seen.header) is None:
+            return
+        self.models.update(dict.fromkeys(inner.models))
+        self.notices.update(dict.fromkeys(inner.notices))
+        self.tokens_in += inner.tokens_in
+        self.tokens_out += inner.tokens_out
+        self.estimated = self.estimated or inner.estimated
+        self.lines += [msgspec.structs.replace(line, depth=line.depth + 1) for line in inner.lines]
+
+    def header(self, status: str, reason: str) -> HeaderFacts:
+        """The header's facts for a run that settles now."""
+        return HeaderFacts(
+            run=self.run,
+            flow=self.flow,
+            status=status,
+            reason=reason,
+            models=tuple(self.models),
+            notices=tuple(self.notices),
+            lines=tuple(self.lines),
+            steps=self.steps,
+            model_calls=self.spent.model_calls,
+            verb_calls=self.spent.verb_calls,
+            tokens_in=self.tokens_in,
+            tokens_out=self.tokens_out,
+            estimated=self.estimated,
+            usd_micros=self.spent.usd_micros,
+            duration_ms=(self.last - self.began) // 1000,
+        )
+
+
+def ending(records: Sequence[Record]) -> EndedBody | None:
+    """How the run settled, or None."""
+    for record in reversed(records):
+        if record.kind == "ended":
+            body = decode(record)
+            return body if isinstance(body, EndedBody) else None
+    return None

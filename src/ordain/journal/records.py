@@ -1,0 +1,237 @@
+"""The closed set of journal record kinds and the body of each.
+
+A run is the sequence of its records. ``Record`` is the envelope as stored; a body is msgspec JSON with a version per
+kind, upcast on read and never rewritten (``journal.upcasters``). Effects, results, outcomes and facts are kept as raw JSON
+here: their types belong to the layers above, and a fold looks only at the fields it needs.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+import msgspec
+from msgspec import Raw, Struct
+
+from ordain.rules.budget import Spend
+
+NULL = Raw(b"null")
+"""No value, where raw JSON is expected."""
+
+PAYLOAD_BYTES = 4096
+"""A body longer than this goes to the payload table; digest and chain do not change (DESIGN section 4)."""
+
+
+class Kind(StrEnum):
+    """What a record says."""
+
+    STARTED = "started"
+    DECISION = "decision"
+    CLAIM = "claim"
+    INTENT = "intent"
+    OBSERVATION = "observation"
+    DELIVERED = "delivered"
+    CHILD_ENDED = "child_ended"
+    SUSPENDED = "suspended"
+    RESUMED = "resumed"
+    ENDED = "ended"
+    FAULTED = "faulted"
+    NOTE = "note"
+
+
+HANDED_TO_FLOW = frozenset({Kind.STARTED, Kind.OBSERVATION, Kind.CLAIM, Kind.CHILD_ENDED, Kind.DELIVERED})
+"""The kinds whose ``at`` moves the flow's ``now()``."""
+
+BESIDE_FLOW = frozenset({Kind.SUSPENDED, Kind.RESUMED, Kind.NOTE, Kind.FAULTED})
+"""The kinds a flow never sees: re-execution passes over them."""
+
+
+class Status(StrEnum):
+    """Where a run stands. The last four are settled: nothing follows them but notes."""
+
+    READY = "ready"
+    RUNNING = "running"
+    WAITING = "waiting"
+    FAULTED = "faulted"
+    DIVERGED = "diverged"
+    QUARANTINED = "quarantined"
+    FLOW_UNAVAILABLE = "flow_unavailable"
+    COMPLETED = "completed"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+    TIMED_OUT = "timed_out"
+
+
+SETTLED = frozenset({Status.COMPLETED, Status.FAILED, Status.CANCELLED, Status.TIMED_OUT})
+STOPPED = frozenset({Status.FAULTED, Status.DIVERGED, Status.QUARANTINED, Status.FLOW_UNAVAILABLE})
+
+
+class Record(Struct, frozen=True, kw_only=True):
+    """One journal record as stored.
+
+    ``at`` is microseconds since 1970 UTC and never decreases within a run. ``digest`` is keyed by the run's subject;
+    ``chain`` covers everything before it but no body, so that it survives erasure. ``body`` is None once erased.
+    """
+
+    seq: int
+    kind: Kind
+    name: str
+    v: int
+    at: int
+    digest: bytes
+    chain: bytes
+    body: bytes | None
+
+
+class Started(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The run exists: what it runs, on what input, for whom."""
+
+    flow: str
+    flow_version: int
+    catalog: str
+    input: Raw
+    workspace: str
+    principal: str
+    subject: str
+    parent: str | None = None
+    parent_addr: int | None = None
+    index: int = 0
+    depth: int = 0
+    scope: tuple[str, ...] = ()
+    deadline: int
+    allowance: Spend
+    keep_thoughts: bool = True
+
+
+class DecisionBody(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A local rule's decision: ``addr`` is ``effect/rule#k``; ``refs`` are seqs of the records its inputs came from."""
+
+    addr: str
+    outcome: Raw
+    reason: str
+    facts: Raw
+    refs: tuple[int, ...] = ()
+
+
+class ClaimBody(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A shared rule's decision, taken inside the write transaction that also made the change."""
+
+    addr: int
+    claim: Raw
+    outcome: Raw
+    reason: str
+    facts: Raw
+
+
+class IntentBody(Struct, frozen=True, kw_only=True):
+    """Effect number ``addr`` is about to go live."""
+
+    addr: int
+    effect: Raw
+
+
+class ObservationBody(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What became of effect ``addr``. ``catalog`` is the current catalog's digest where it is not the pinned one."""
+
+    addr: int
+    result: Raw
+    catalog: str = ""
+    mail: int = 0
+
+
+class DeliveredBody(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """An interrupt reached the flow at effect ``addr``."""
+
+    addr: int
+    mail: int
+    what: str
+    by: str = ""
+    why: str = ""
+
+
+class ChildEndedBody(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Child ``index`` of the join at ``addr`` has settled; ``seen`` says whether the join still counted it."""
+
+    addr: int
+    index: int
+    child: str
+    ended: Raw
+    mail: int = 0
+
+
+class SuspendedBody(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The run waits at effect ``addr`` and costs nothing; ``wake_at`` in microseconds where a timer runs."""
+
+    addr: int
+    wake_at: int | None = None
+
+
+class ResumedBody(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The run is driven again after a stop: by whom and why."""
+
+    by: str
+    why: str
+
+
+class EndedBody(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The run has settled. The rendered header is kept here, so that it outlives erasure."""
+
+    status: Status
+    reason: str
+    header: str
+    result: Raw = NULL
+
+
+class FaultedBody(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A bug in a flow or a rule: what broke and where, no values."""
+
+    error: str
+    where: str = ""
+
+
+class NoteBody(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What an operator did, with who and why."""
+
+    by: str
+    action: str
+    why: str = ""
+    details: Raw = NULL
+
+
+Body = (
+    Started
+    | DecisionBody
+    | ClaimBody
+    | IntentBody
+    | ObservationBody
+    | DeliveredBody
+    | ChildEndedBody
+    | SuspendedBody
+    | ResumedBody
+    | EndedBody
+    | FaultedBody
+    | NoteBody
+)
+
+BODY_OF: dict[Kind, type[Body]] = {
+    Kind.STARTED: Started,
+    Kind.DECISION: DecisionBody,
+    Kind.CLAIM: ClaimBody,
+    Kind.INTENT: IntentBody,
+    Kind.OBSERVATION: ObservationBody,
+    Kind.DELIVERED: DeliveredBody,
+    Kind.CHILD_ENDED: ChildEndedBody,
+    Kind.SUSPENDED: SuspendedBody,
+    Kind.RESUMED: ResumedBody,
+    Kind.ENDED: EndedBody,
+    Kind.FAULTED: FaultedBody,
+    Kind.NOTE: NoteBody,
+}
+CURRENT_VERSION: dict[Kind, int] = dict.fromkeys(Kind, 1)
+
+
+def raw(value: object) -> Raw:
+    """The value as raw JSON, in the journal's one encoding."""
+    return Raw(ENCODER.encode(value))
+
+
+ENCODER = msgspec.json.Encoder(order="deterministic")

@@ -1,0 +1,164 @@
+"""One POST to one address over kept connections, with a bound on what is read back.
+
+This stands on httpcore, the engine of httpx, and not on ``httpx.AsyncClient``: measured on one machine with the answer decoded, the
+client costs 650 µs of CPU per call (1.3 ms at 16 at a time, where its pool polls every idle connection before every request), a
+connection taken from a last-in-first-out stack 200-250 µs at any number. The last used connection is the likeliest to be alive.
+"""
+
+from __future__ import annotations
+
+import os
+import ssl
+from collections.abc import Mapping
+from contextlib import aclosing
+from typing import Any, cast
+from urllib.parse import SplitResult, urlsplit
+from urllib.request import getproxies, proxy_bypass
+
+import httpcore
+from msgspec import Struct
+
+from ordain.errors import ConfigurationError
+
+ANSWER_BYTES = 4 * 1024 * 1024
+KEPT_CONNECTIONS = 64
+KEPT_S = 30.0
+USER_AGENT = b"ordain"
+_LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})  # a proxy cannot reach this machine's own loopback
+
+
+class HttpAnswer(Struct, frozen=True):
+    """Status, headers by lower-case name (the last of several wins) and body; None where the body is larger than ``ANSWER_BYTES``."""
+
+    status: int
+    headers: Mapping[bytes, bytes]
+    body: bytes | None
+
+
+class Exchange:
+    """Posts JSON to one URL. Follows no redirect, keeps no cookie, asks for no compression. One event loop only.
+
+    The usual variables (``HTTPS_PROXY``, ``NO_PROXY``, ``SSL_CERT_FILE``) are honoured as they are when this is made.
+    """
+
+    def __init__(self, url: str, headers: list[tuple[bytes, bytes]]) -> None:
+        """``headers`` are sent besides host, length and media type.
+
+        Raises:
+            ConfigurationError: ``url`` is no plain http or https address.
+        """
+        parts = checked_url(url)
+        default = 443 if parts.scheme == "https" else 80
+        host = cast("str", parts.hostname).encode("idna")
+        port = parts.port or default
+        shown = b"[" + host + b"]" if b":" in host else host
+        self.url = url
+        self._target = httpcore.URL(scheme=parts.scheme.encode(), host=host, port=port, target=parts.path.encode() or b"/")
+        self._headers = [
+            (b"host", shown if port == default else shown + f":{port}".encode()),
+            (b"user-agent", USER_AGENT),
+            (b"accept", b"application/json"),
+            (b"accept-encoding", b"identity"),
+            (b"content-type", b"application/json"),
+            *headers,
+        ]
+        self._tls = _tls() if parts.scheme == "https" else None
+        self._idle: list[httpcore.AsyncHTTPConnection] = []
+        self._proxy = _proxy(parts, self._tls)
+        self._closed = False
+
+    async def post(self, body: bytes) -> HttpAnswer:
+        """Send once and read the whole answer. Cancelling closes the connection.
+
+        Raises:
+            OSError, and the classes of httpcore: the caller maps them.
+        """
+        request = httpcore.Request(
+            b"POST", self._target, headers=[*self._headers, (b"content-length", str(len(body)).encode())], content=body
+        )
+        if self._proxy is not None:
+            return await _read(await self._proxy.handle_async_request(request))
+        connection = await self._take()
+        try:
+            return await _read(await connection.handle_async_request(request))
+        finally:
+            if connection.is_available() and not self._closed and len(self._idle) < KEPT_CONNECTIONS:
+                self._idle.append(connection)
+            else:
+                await connection.aclose()
+
+    async def _take(self) -> httpcore.AsyncHTTPConnection:
+        while self._idle:
+            connection = self._idle.pop()
+            if not connection.has_expired():
+                return connection
+            await connection.aclose()
+        return httpcore.AsyncHTTPConnection(self._target.origin, ssl_context=self._tls, keepalive_expiry=KEPT_S)
+
+    async def close(self) -> None:
+        """Close idle connections now and busy ones when they end; idempotent."""
+        self._closed = True
+        while self._idle:
+            await self._idle.pop().aclose()
+        if self._proxy is not None:
+            await self._proxy.aclose()
+
+
+async def _read(response: httpcore.Response) -> HttpAnswer:
+    headers = {name.lower(): value for name, value in response.headers}
+    chunks: list[bytes] = []
+    size = 0
+    try:
+        async with aclosing(cast("Any", response.stream).__aiter__()) as stream:
+            async for chunk in stream:
+                size += len(chunk)
+                if size > ANSWER_BYTES:
+                    break
+                chunks.append(chunk)
+    except (httpcore.NetworkError, httpcore.RemoteProtocolError):
+        if response.status < 400:
+            raise
+        chunks.clear()  # the status of a refusal says enough without its body
+    finally:
+        await response.aclose()
+    return HttpAnswer(response.status, headers, None if size > ANSWER_BYTES else b"".join(chunks))
+
+
+def checked_url(url: str) -> SplitResult:
+    """Take a URL apart.
+
+    Raises:
+        ConfigurationError: not http or https, no host, or with a user, a query or a fragment, where secrets hide.
+    """
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError as error:
+        raise ConfigurationError("base_url: not a URL") from error
+    if parts.scheme not in {"http", "https"} or not parts.hostname or port == 0:
+        raise ConfigurationError("base_url: must be http://host or https://host, with an optional port and path")
+    if parts.username is not None or parts.query or parts.fragment:
+        raise ConfigurationError("base_url: no user, query or fragment; the key belongs into its own setting")
+    if not (url.isascii() and url.isprintable()) or " " in url:
+        raise ConfigurationError("base_url: write it in ASCII, percent-encoded")
+    return parts
+
+
+def _tls() -> ssl.SSLContext:
+    own = os.environ.get("SSL_CERT_FILE") or os.environ.get("SSL_CERT_DIR")
+    return ssl.create_default_context() if own else httpcore.default_ssl_context()
+
+
+def _proxy(parts: SplitResult, tls: ssl.SSLContext | None) -> httpcore.AsyncHTTPProxy | None:
+    found = getproxies()
+    address = found.get(parts.scheme) or found.get("all")
+    host = parts.hostname or ""
+    if not address or host in _LOOPBACK or proxy_bypass(host):
+        return None
+    proxy = urlsplit(address if "://" in address else f"http://{address}")
+    if proxy.scheme != "http" or not proxy.hostname:
+        raise ConfigurationError("proxy: only http:// proxies are supported")
+    auth = (proxy.username, proxy.password or "") if proxy.username else None
+    return httpcore.AsyncHTTPProxy(
+        f"http://{proxy.hostname}:{proxy.port or 80}", proxy_auth=auth, ssl_context=tls, max_connections=None, keepalive_expiry=KEPT_S
+    )

@@ -1,0 +1,112 @@
+"""OpenAI-compatible endpoints: OpenAI, vLLM, llama.cpp, Ollama, LM Studio, and the many that speak chat completions."""
+
+from __future__ import annotations
+
+import asyncio
+
+import httpcore
+import msgspec
+
+from ordain.contracts.policy import ModelErrorCode
+from ordain.errors import ConfigurationError
+from ordain.models.chat_completions import MESSAGE_CHARS, encode_request, malformed, read_completion, read_refusal
+from ordain.models.exchange import ANSWER_BYTES, Exchange, HttpAnswer, checked_url
+from ordain.ports.model import ModelError, ModelReply, ModelRequest
+
+DEFAULT_BASE_URL = "https://api.openai.com/v1"
+_PATH = "/chat/completions"
+
+
+def completions_url(base_url: str) -> str:
+    """``http://host`` → ``http://host/v1/chat/completions``; a base that has a path keeps it.
+
+    Raises:
+        ConfigurationError: not a plain http or https address.
+    """
+    base = base_url.strip().rstrip("/")
+    path = checked_url(base).path
+    if path.endswith(_PATH):
+        return base
+    return f"{base}{_PATH}" if path else f"{base}/v1{_PATH}"
+
+
+class OpenAIModel:
+    """One attempt at one chat completion over HTTP.
+
+    Ordering: none; calls run side by side, each on its own connection. Errors: every failure is a ``ModelError``; only
+    cancellation passes through, and closes its connection.
+    """
+
+    def __init__(self, base_url: str = DEFAULT_BASE_URL, api_key: str | None = None) -> None:
+        """The key goes into the Authorization header and nowhere else.
+
+        Raises:
+            ConfigurationError: the address is not one, or the key cannot stand in a header.
+        """
+        key = (api_key or "").strip()
+        if not (key.isascii() and key.isprintable()) or " " in key:
+            raise ConfigurationError("API key: it has characters that no HTTP header may carry")
+        self.url = completions_url(base_url)
+        host = checked_url(self.url).hostname or ""
+        self._key = key
+        self._modern_length = host.endswith((".openai.com", ".openai.azure.com"))
+        self.length_key = "max_completion_tokens" if self._modern_length else "max_tokens"
+        self._exchange = Exchange(self.url, [(b"authorization", b"Bearer " + key.encode())] if key else [])
+
+    def __repr__(self) -> str:
+        return f"OpenAIModel({self.url!r})"
+
+    async def attempt(self, request: ModelRequest) -> ModelReply | ModelError:
+        """Ask once, within what is left of the deadline and the profile's own time-out."""
+        try:
+            body = encode_request(request, modern_length=self._modern_length)
+        except UnicodeEncodeError:
+            return ModelError(code=ModelErrorCode.REJECTED, message="the prompt is not valid Unicode; nothing was sent")
+        answer = await self.post(body, min(request.timeout_s, request.profile.timeout_ms / 1000))
+        if isinstance(answer, ModelError):
+            return answer
+        if not 200 <= answer.status < 300:
+            return self._refused(answer, request)
+        if answer.body is None:
+            return malformed(f"the answer is larger than {ANSWER_BYTES} bytes")
+        return read_completion(answer.body, request.profile.model)
+
+    def _refused(self, answer: HttpAnswer, request: ModelRequest) -> ModelError:
+        error = read_refusal(answer.status, answer.headers, answer.body or b"", f"{request.system}\n{request.user}\n{self._key}")
+        if self._key and self._key in error.message:  # an identifier that has the key within a longer word
+            return msgspec.structs.replace(error, message=f"status {answer.status}")
+        return error
+
+    async def post(self, body: bytes, timeout_s: float) -> HttpAnswer | ModelError:
+        """Send a body as it is; what went wrong on the way is a ``ModelError``."""
+        if timeout_s <= 0:
+            return ModelError(code=ModelErrorCode.TIMED_OUT, message="no time left; nothing was sent")
+        try:
+            async with asyncio.timeout(timeout_s):
+                return await self._exchange.post(body)
+        except (TimeoutError, httpcore.TimeoutException):
+            return ModelError(code=ModelErrorCode.TIMED_OUT, message=f"no complete answer within {timeout_s:.3g} s")
+        except httpcore.RemoteProtocolError as error:
+            return _broken(error)
+        except httpcore.ConnectError as error:
+            return _connection(f"cannot connect: {error}")  # the system's words about an address; nothing was sent yet
+        except (httpcore.NetworkError, httpcore.ProxyError, OSError) as error:
+            return _connection(f"the connection failed ({type(error).__name__})")
+        except Exception as error:  # the boundary to foreign code: what it lets through is a bug, never the run's end
+            return ModelError(code=ModelErrorCode.ADAPTER_BUG, message=f"unexpected {type(error).__name__}")
+
+    async def close(self) -> None:
+        """Close the connections; idempotent."""
+        await self._exchange.close()
+
+
+def _connection(message: str) -> ModelError:
+    return ModelError(code=ModelErrorCode.CONNECTION, message=message[:MESSAGE_CHARS])
+
+
+def _broken(error: httpcore.RemoteProtocolError) -> ModelError:
+    """A peer that went away and one that does not speak HTTP raise the same class; only h11's words tell them apart."""
+    words = str(error).lower()
+    if "disconnect" in words or "peer closed" in words or "closed connection" in words:
+        return _connection("the server closed the connection before its answer was complete")
+    return malformed("the answer is not HTTP")

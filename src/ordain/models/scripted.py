@@ -1,0 +1,247 @@
+"""The scripted provider: plays a file of proposals, for demos, tests and benchmarks. It says in every reply that it is no model.
+
+Which item answers depends on the request alone (``index``, ``purpose``, the verb), never on memory, so that a resumed run gets what
+the killed one would have got. A file::
+
+    planner:                          # the n-th model call of a planner run gets the n-th item
+      - {thought: ..., finish: false, action: {tool_id: ..., input: {...}}, final_answer: null}
+      - "text that is sent as it is"  # malformed on purpose
+      - {$error: rate_limited, message: slow down, retry_after_ms: 500}
+      - {$delay_ms: 200, $answer: {thought: ..., finish: true, ...}}
+    verbs:
+      some_verb: [...]                # the same for the runs of a prompt-plan verb
+    cases:                            # optional: the first case whose words stand in the request takes its place
+      - {when: {contains: some words}, planner: [...], verbs: {...}}
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, cast
+
+import msgspec
+import yaml
+from msgspec import Struct
+
+from ordain.contracts.policy import ModelErrorCode
+from ordain.errors import ConfigurationError
+from ordain.ports.model import ModelError, ModelReply, ModelRequest
+
+NOTICE = "scripted proposals, no language model"
+SCRIPT_BYTES = 16 * 1024 * 1024
+DELAY_MS_MAX = 600_000
+_ASKED_ABOUT = ("goal", "user_message", "history", "facts", "input")
+
+
+class _Item(Struct, frozen=True):
+    """One prepared item: wait ``delay_ms``, then answer."""
+
+    answer: str | ModelError
+    delay_ms: int = 0
+
+
+class _Part(Struct, frozen=True):
+    """The items by purpose: the planner's, and each verb's."""
+
+    planner: tuple[_Item, ...] = ()
+    verbs: Mapping[str, tuple[_Item, ...]] = {}
+
+    def items(self, request: ModelRequest) -> tuple[_Item, ...]:
+        if request.purpose == "planner":
+            return self.planner
+        return self.verbs.get(str(request.inputs.get("verb")), ()) if request.purpose == "verb" else ()
+
+
+class Script(Struct, frozen=True):
+    """A checked script; make one with ``read_script`` or ``make_script``."""
+
+    default: _Part
+    cases: tuple[tuple[str, _Part], ...] = ()
+
+    def items(self, request: ModelRequest) -> tuple[_Item, ...]:
+        """The items that stand for this request, in order of its index."""
+        if self.cases:
+            asked = msgspec.json.encode([request.inputs.get(name) for name in _ASKED_ABOUT]).decode().casefold()
+            for words, part in self.cases:
+                if words in asked:
+                    return part.items(request)
+        return self.default.items(request)
+
+
+class ScriptedModel:
+    """Plays a script. Errors: beyond a list's end ``script_exhausted``; otherwise what the script says."""
+
+    def __init__(self, script: Script) -> None:
+        """One value may serve any number of runs; it keeps no state."""
+        self._script = script
+
+    async def attempt(self, request: ModelRequest) -> ModelReply | ModelError:
+        """The item at the request's index."""
+        items = self._script.items(request)
+        if not 0 <= request.index < len(items):
+            what = "planner" if request.purpose == "planner" else f"{request.purpose} {request.inputs.get('verb')}"
+            message = f"the script has {len(items)} proposals for {what[:150]}; number {request.index + 1} was asked for"
+            return ModelError(code=ModelErrorCode.SCRIPT_EXHAUSTED, message=message)
+        item = items[request.index]
+        if item.delay_ms:
+            try:
+                async with asyncio.timeout(min(request.timeout_s, request.profile.timeout_ms / 1000)):
+                    await asyncio.sleep(item.delay_ms / 1000)
+            except TimeoutError:
+                return ModelError(code=ModelErrorCode.TIMED_OUT, message="the script waits longer than the time-out")
+        if isinstance(item.answer, ModelError):
+            return item.answer
+        return ModelReply(text=item.answer, model=request.profile.model, input_tokens=None, output_tokens=None, notice=NOTICE)
+
+    async def close(self) -> None:
+        """Nothing is held."""
+
+
+def make_script(planner: Sequence[object] = (), verbs: Mapping[str, Sequence[object]] | None = None) -> Script:
+    """A script from values in memory; items as in a file.
+
+    Raises:
+        ConfigurationError: an item is none.
+    """
+    return _script({"planner": list(planner), "verbs": {name: list(items) for name, items in (verbs or {}).items()}}, "script")
+
+
+def read_script(path: Path) -> Script:
+    """A script from a YAML or JSON file.
+
+    Raises:
+        ConfigurationError: the file cannot be read or is no script; the message names the file and the place.
+    """
+    try:
+        with path.open("rb") as file:
+            raw = file.read(SCRIPT_BYTES + 1)
+        if len(raw) > SCRIPT_BYTES:
+            raise _wrong(str(path), f"larger than {SCRIPT_BYTES} bytes")
+        tree: object = msgspec.json.decode(raw) if path.suffix == ".json" else yaml.load(raw.decode(), _Loader)  # noqa: S506 - a SafeLoader
+    except OSError as error:
+        raise _wrong(str(path), error.strerror or type(error).__name__) from error
+    except (yaml.YAMLError, msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise _wrong(str(path), " ".join(str(error).split())) from error
+    return _script(tree, str(path))
+
+
+class _Loader(yaml.SafeLoader):
+    """YAML without silently overwritten keys."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        keys = [cast("object", key.value) for key, _ in node.value]
+        for at, key in enumerate(keys):
+            if isinstance(key, str) and key != "<<" and key in keys[:at]:
+                raise yaml.constructor.ConstructorError(None, None, f"key {key!r} stands twice", node.value[at][0].start_mark)
+        return cast("dict[Any, Any]", super().construct_mapping(node, deep))
+
+
+def _script(tree: object, place: str) -> Script:
+    top = _mapping(tree, place, {"planner", "verbs", "cases"})
+    cases = _list(top.get("cases"), f"{place}: cases")
+    return Script(
+        default=_part(top, f"{place}: "),
+        cases=tuple(_case(case, f"{place}: cases[{number}]") for number, case in enumerate(cases)),
+    )
+
+
+def _case(tree: object, place: str) -> tuple[str, _Part]:
+    case = _mapping(tree, place, {"when", "planner", "verbs"})
+    when = _mapping(case.get("when"), f"{place}.when", {"contains"})
+    words = when.get("contains")
+    if not isinstance(words, str) or not words.strip():
+        raise _wrong(f"{place}.when.contains", "must be some words")
+    return msgspec.json.encode(words).decode()[1:-1].casefold(), _part(case, f"{place}.")
+
+
+def _part(tree: Mapping[str, Any], place: str) -> _Part:
+    verbs = _mapping(tree.get("verbs") or {}, f"{place}verbs", None)
+    return _Part(
+        planner=_items(tree.get("planner"), f"{place}planner"),
+        verbs={name: _items(items, f"{place}verbs.{name}") for name, items in verbs.items()},
+    )
+
+
+def _items(tree: object, place: str) -> tuple[_Item, ...]:
+    return tuple(_item(item, f"{place}[{number}]") for number, item in enumerate(_list(tree, place)))
+
+
+def _item(tree: object, place: str) -> _Item:
+    if isinstance(tree, str):
+        return _Item(tree)
+    item = _mapping(tree, place, None)
+    if "$error" in item:
+        return _Item(_failure(_mapping(item, place, {"$error", "message", "retry_after_ms"}), place))
+    if "$delay_ms" in item:
+        _mapping(item, place, {"$delay_ms", "$answer"})
+        inner = _item(item.get("$answer"), f"{place}.$answer")
+        return _Item(inner.answer, inner.delay_ms + _whole(item["$delay_ms"], f"{place}.$delay_ms", DELAY_MS_MAX))
+    if unknown := sorted(key for key in item if key.startswith("$")):
+        raise _wrong(place, f"unknown {', '.join(unknown)}; known are $error, and $delay_ms with $answer")
+    try:
+        _no_foreign(item, place)
+        return _Item(msgspec.json.encode(item).decode())
+    except (TypeError, UnicodeEncodeError, RecursionError) as error:
+        raise _wrong(place, f"not JSON: {error}") from error
+
+
+def _failure(item: Mapping[str, Any], place: str) -> ModelError:
+    try:
+        code = ModelErrorCode(item["$error"])
+    except ValueError:
+        raise _wrong(f"{place}.$error", f"unknown; one of {', '.join(ModelErrorCode)}") from None
+    message = item.get("message", "scripted error")
+    if not isinstance(message, str) or len(message) > 300:
+        raise _wrong(f"{place}.message", "must be a text of at most 300 characters")
+    wait = item.get("retry_after_ms")
+    return ModelError(
+        code=code, message=message, retry_after_ms=None if wait is None else _whole(wait, f"{place}.retry_after_ms", 86_400_000)
+    )
+
+
+def _no_foreign(value: object, place: str) -> None:
+    """Refuse what YAML knows and JSON does not: dates, binaries, sets, infinities, keys that are no text."""
+    match value:
+        case dict():
+            for key, inner in cast("dict[object, object]", value).items():
+                if not isinstance(key, str):
+                    raise _wrong(place, f"the key {key!r} is not a text; quote it")
+                _no_foreign(inner, f"{place}.{key}")
+        case list():
+            for number, inner in enumerate(cast("list[object]", value)):
+                _no_foreign(inner, f"{place}[{number}]")
+        case float() if value != value or value in {float("inf"), float("-inf")}:  # noqa: PLR0124 - true for NaN only
+            raise _wrong(place, "not a finite number")
+        case None | bool() | int() | float() | str():
+            return
+        case _:
+            raise _wrong(place, f"{type(value).__name__} is not JSON; quote it")
+
+
+def _mapping(tree: object, place: str, known: set[str] | None) -> Mapping[str, Any]:
+    if not isinstance(tree, Mapping) or not all(isinstance(key, str) for key in cast("Mapping[object, object]", tree)):
+        raise _wrong(place, "must be a mapping")
+    found = cast("Mapping[str, Any]", tree)
+    if known is not None and (unknown := sorted(set(found) - known)):
+        raise _wrong(place, f"unknown {', '.join(unknown)}; known are {', '.join(sorted(known))}")
+    return found
+
+
+def _list(tree: object, place: str) -> list[object]:
+    if tree is None:
+        return []
+    if not isinstance(tree, list):
+        raise _wrong(place, "must be a list")
+    return cast("list[object]", tree)
+
+
+def _whole(value: object, place: str, most: int) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= most:
+        raise _wrong(place, f"must be a whole number from 0 to {most}")
+    return value
+
+
+def _wrong(place: str, what: str) -> ConfigurationError:
+    return ConfigurationError(f"{place}: {what}", code="invalid_script")

@@ -1,0 +1,43 @@
+"""RunSearch: reading across runs, for people and faces. Never used by a flow or a rule."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from msgspec import Struct
+
+
+class RunRow(Struct, frozen=True, kw_only=True):
+    """One run in a list. Times in microseconds since 1970 UTC."""
+
+    id: str
+    flow: str
+    status: str
+    reason: str
+    parent: str | None
+    root: str
+    created_at: int
+    ended_at: int | None
+    head_seq: int
+    wake_at: int | None
+
+
+class RunSearch(Protocol):
+    """Lists and counts; newest first."""
+
+    def runs(self, *, statuses: Sequence[str], roots_only: bool, limit: int, before: str | None) -> Sequence[RunRow]:
+        """Runs, optionally of some statuses, older than run ``before``."""
+        ...
+
+    def counts(self) -> dict[str, int]:
+        """Runs by status."""
+        ...
+
+    def journal_bytes(self, run: str) -> tuple[int, int]:
+        """(bytes of records, bytes of payloads) of a run."""
+        ...
+
+    def ended(self) -> Sequence[str]:
+        """Ids of every settled run, oldest first."""
+        ...

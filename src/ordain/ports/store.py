@@ -1,0 +1,197 @@
+"""JournalStore: the one writer under everything, and what it can be given.
+
+A unit is applied whole or not at all, in the order of submission across all runs, so that the durable journal is always a
+prefix of what was submitted. ``submit`` does not wait; awaiting its future is the barrier. A unit whose condition does not
+hold is an answer (``Outcome.refused``), not a failure.
+"""
+
+from __future__ import annotations
+
+from asyncio import Future
+from collections.abc import Callable, Sequence
+from enum import StrEnum
+from typing import Any, Protocol
+
+from msgspec import Struct
+
+from ordain.journal.records import Record, Status
+
+
+class MailKind(StrEnum):
+    """What a mailbox row brings to a run."""
+
+    CHILD = "child"
+    ANSWER = "answer"
+    INTERRUPT = "interrupt"
+    RESUME = "resume"
+    RESOLVE = "resolve"
+    ERASE = "erase"
+
+
+class NewMail(Struct, frozen=True, kw_only=True):
+    """A row for another run's mailbox. ``key`` is unique per run: a duplicate is ignored, the first one counts."""
+
+    run: str
+    kind: MailKind
+    key: str
+    body: bytes
+    at: int
+    addr: int = -1
+
+
+class Mail(Struct, frozen=True, kw_only=True):
+    """A mailbox row that no record has taken yet."""
+
+    id: int
+    kind: MailKind
+    key: str
+    addr: int
+    body: bytes
+    at: int
+
+
+class NewRun(Struct, frozen=True, kw_only=True):
+    """A run to open: its identity, where it hangs, and its ``started`` record. ``key`` is its subject's digest key."""
+
+    id: str
+    flow: str
+    flow_version: int
+    catalog: str
+    workspace: str
+    subject: str
+    key: bytes
+    started: Record
+    parent: str | None = None
+    parent_addr: int = -1
+    index: int = 0
+    root: str | None = None
+
+
+class SayRow(Struct, frozen=True, kw_only=True):
+    """Words for the outbox."""
+
+    addr: int
+    text: str
+    at: int
+
+
+class Append(Struct, frozen=True, kw_only=True):
+    """Continue a run: records, and everything that stands or falls with them.
+
+    ``suspend`` names the effect the run would wait at and makes the unit conditional: refused if there is untaken mail for that
+    effect, or an untaken interrupt unless ``deaf`` (children of an interrupted run are being awaited). ``take`` are (mail id, seq).
+    """
+
+    run: str
+    records: tuple[Record, ...]
+    status: Status | None = None
+    reason: str | None = None
+    wake_at: int | None = None
+    suspend: int | None = None
+    deaf: bool = False
+    take: tuple[tuple[int, int], ...] = ()
+    children: tuple[NewRun, ...] = ()
+    mail: tuple[NewMail, ...] = ()
+    says: tuple[SayRow, ...] = ()
+
+
+class Open(Struct, frozen=True, kw_only=True):
+    """Accept a request: one run, once per (workspace, request id) and body digest."""
+
+    run: NewRun
+    request_id: str | None
+    request_digest: str
+    catalog_bytes: bytes | None
+    max_accepted: int
+
+
+class Post(Struct, frozen=True, kw_only=True):
+    """Write to a run's mailbox; refused where the run does not exist or has settled (operators' mail reaches settled runs)."""
+
+    mail: NewMail
+
+
+class Operation(Struct, frozen=True, kw_only=True):
+    """A maintenance step by name (erase, sweep, account for resumes), applied inside the write transaction."""
+
+    name: str
+    args: dict[str, Any]
+
+
+Unit = Append | Open | Post | Operation
+
+
+class Outcome(Struct, frozen=True, kw_only=True):
+    """What became of a unit. ``refused`` is a stable code, or "" when it was applied; ``run`` is what ``Open`` found or made."""
+
+    refused: str = ""
+    run: str = ""
+    count: int = 0
+
+
+class StoredRun(Struct, frozen=True, kw_only=True):
+    """A run as stored: its row, its subject's digest key (None once destroyed) and its records in order."""
+
+    id: str
+    flow: str
+    flow_version: int
+    catalog: str
+    workspace: str
+    subject: str
+    key: bytes | None
+    status: Status
+    reason: str
+    parent: str | None
+    parent_addr: int
+    index: int
+    root: str
+    resumes: int
+    wake_at: int | None
+    created_at: int
+    ended_at: int | None
+    records: tuple[Record, ...]
+
+
+class Pending(Struct, frozen=True, kw_only=True):
+    """A run that is not settled, as recovery sees it; ``resumes`` counts starts that died at the record where it stands."""
+
+    id: str
+    status: Status
+    wake_at: int | None
+    mail: bool
+    resumes: int
+
+
+class JournalStore(Protocol):
+    """Storage of runs. Adapters pass one contract suite (``tests/contract``).
+
+    Errors: ``StorageUnavailable`` where nothing can be written (reads go on), ``LeaseLost`` where another engine took over.
+    """
+
+    def submit(self, unit: Unit) -> Future[Outcome]:
+        """Queue a unit; the future ends when it is durable, or with the error."""
+        ...
+
+    def load(self, run: str) -> StoredRun | None:
+        """A run as durable now."""
+        ...
+
+    def mail(self, run: str) -> Sequence[Mail]:
+        """Mail that no record has taken, oldest first."""
+        ...
+
+    def pending(self) -> Sequence[Pending]:
+        """Every run that is ready, running or waiting, oldest first."""
+        ...
+
+    def catalog(self, digest: str) -> bytes | None:
+        """A stored catalog."""
+        ...
+
+    def listen(self, heard: Callable[[str], None]) -> None:
+        """Call ``heard(run id)`` whenever a committed unit, of this process or another, put mail into a run's mailbox."""
+        ...
+
+    def close(self) -> None:
+        """Write what is queued and release the lease; idempotent."""
+        ...

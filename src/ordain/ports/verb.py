@@ -1,0 +1,61 @@
+"""VerbPort: one attempt at one authorised leaf verb."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+from msgspec import Struct
+
+from ordain.contracts.verbs import VerbSpec
+
+
+class LeafCall(Struct, frozen=True, kw_only=True):
+    """What one attempt needs. ``key`` is the idempotency key; ``timeout_s`` what is left of deadline and verb timeout."""
+
+    spec: VerbSpec
+    args: dict[str, Any]
+    key: str
+    attempt: int
+    timeout_s: float
+
+
+class LeafReturned(Struct, frozen=True, kw_only=True):
+    """The verb returned this object; not yet checked against its output schema."""
+
+    output: dict[str, Any]
+
+
+class LeafFailed(Struct, frozen=True, kw_only=True):
+    """The verb failed. ``happened``: False = certainly no effect, None = nobody knows. ``message`` holds no secret."""
+
+    code: str
+    message: str
+    retryable: bool = False
+    happened: bool | None = False
+
+
+class LeafTimedOut(Struct, frozen=True, kw_only=True):
+    """The time was up; the code may still be running."""
+
+
+AnyLeafResult = LeafReturned | LeafFailed | LeafTimedOut
+
+
+class VerbPort(Protocol):
+    """The executor of leaf verbs.
+
+    One call makes one attempt. Errors are values. A plain function runs in a bounded pool and keeps its slot until it has
+    really ended, even after its time-out. ``implements`` says whether there is code behind a spec.
+    """
+
+    async def run(self, call: LeafCall) -> AnyLeafResult:
+        """Attempt once."""
+        ...
+
+    def implements(self, verb_id: str) -> bool:
+        """Whether this executor has code for the verb."""
+        ...
+
+    async def close(self) -> None:
+        """Stop taking calls and let running ones end within their time-outs; idempotent."""
+        ...

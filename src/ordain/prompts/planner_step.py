@@ -1,0 +1,91 @@
+"""The planner prompt: what the planner model sees before each step (PLN-32, PLN-39, C2).
+
+Everything is cut to a declared limit here, so that the size of the rendered prompt has an upper bound before it is rendered.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from ordain.contracts.planner import PlannerRequest, ToolRef
+
+NAME = "planner_step"
+TRACE_STEPS = 3
+TRACE_CHARS = 1000
+MESSAGE_CHARS = 14_000
+FACTS_CHARS = 10_000
+HISTORY_MESSAGES = 20
+HISTORY_CHARS = 2000
+GOAL_CHARS = 14_000
+STATE_CHARS = 4000
+TOOL_CHARS = 2000
+
+
+class PlannerPrompt(Struct, frozen=True, kw_only=True):
+    """The template's input. ``reask`` is the reason code of the directive that was refused, if one was."""
+
+    goal_type: str
+    goal: str
+    user_message: str | None
+    history: tuple[dict[str, str], ...]
+    facts: dict[str, Any]
+    state: dict[str, Any]
+    tools: tuple[dict[str, Any], ...]
+    trace: tuple[dict[str, Any], ...]
+    steps_left: int
+    reask: str | None
+    style: str
+
+
+def planner_prompt(
+    request: PlannerRequest, tools: tuple[ToolRef, ...], trace: tuple[dict[str, Any], ...], steps_left: int, reask: str | None
+) -> PlannerPrompt:
+    """Cut and arrange. ``trace`` holds the wire form of earlier steps; the last three are shown."""
+    goal, context = request.goal, request.context
+    history = context.conversation_history[-HISTORY_MESSAGES:]
+    newest = len(history) - 1
+    facts = context.external_facts.model_dump(exclude_none=True)
+    if isinstance(facts.get("text"), str):
+        facts["text"] = _cut(facts["text"], FACTS_CHARS)
+    return PlannerPrompt(
+        goal_type=goal.type,
+        goal=_cut(goal.description, GOAL_CHARS),
+        user_message=None if goal.metadata.user_message is None else _cut(goal.metadata.user_message, MESSAGE_CHARS),
+        history=tuple(
+            {"role": m.role, "content": _cut(m.content, MESSAGE_CHARS if i == newest else HISTORY_CHARS)} for i, m in enumerate(history)
+        ),
+        facts=_bounded(facts, FACTS_CHARS + STATE_CHARS),
+        state=_bounded(context.orion_state_snapshot.model_dump(exclude_defaults=True), STATE_CHARS),
+        tools=tuple(
+            {
+                "tool_id": tool.tool_id,
+                "description": _cut(tool.description or "", TOOL_CHARS),
+                "input_schema": tool.input_schema or {},
+                "output_schema": tool.output_schema or {},
+            }
+            for tool in tools
+        ),
+        trace=trace[-TRACE_STEPS:],
+        steps_left=steps_left,
+        reask=reask,
+        style=request.preferences.style,
+    )
+
+
+def size_bound(source: str, prompt: PlannerPrompt) -> int:
+    """Upper bound of the rendered prompt in bytes: every value once as JSON, the template once per repeated part."""
+    repeats = 1 + len(prompt.tools) + len(prompt.history) + len(prompt.trace)
+    shown = sum(min(len(msgspec.json.encode(step)), 4 * (TRACE_CHARS + 1)) for step in prompt.trace)
+    return len(source.encode()) * repeats + 2 * (shown + len(msgspec.json.encode(msgspec.structs.replace(prompt, trace=()))))
+
+
+def _cut(text: str, bound: int) -> str:
+    return text if len(text) <= bound else text[:bound] + "…"
+
+
+def _bounded(value: dict[str, Any], bound: int) -> dict[str, Any]:
+    encoded = msgspec.json.encode(value)
+    return value if len(encoded) <= bound * 4 else {"cut": _cut(encoded.decode(), bound)}

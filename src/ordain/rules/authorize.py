@@ -1,0 +1,130 @@
+"""Rule ``authorize``: may this verb call run now? The one door every verb call passes (security policy, core form).
+
+Effects ``read`` and ``private`` are allowed in scope; ``egress`` only where the verb's own declaration fixes every argument;
+all else needs an approval, and where nobody can give one it is denied.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from msgspec import Struct
+
+from ordain.contracts.catalog import Catalog, CompiledVerb
+from ordain.contracts.policy import Policy
+from ordain.contracts.verbs import VerbEffect
+from ordain.rules.decision import Decision, Rule
+from ordain.rules.reasons import Reason
+
+
+class Allow(Struct, frozen=True, tag="allow"):
+    """The call with this digest may run, once authorised, under the address of this decision."""
+
+    call: str
+
+
+class Deny(Struct, frozen=True, tag="deny"):
+    """The call does not run; ``detail`` names the place, never a value."""
+
+    detail: str = ""
+
+
+AuthorizeOutcome = Allow | Deny
+
+
+class AuthorizeFacts(Struct, frozen=True, kw_only=True):
+    """Features of the call: the verb, the digest of verb and arguments, where it stands."""
+
+    verb: str
+    call: str
+    in_scope: bool
+    depth: int
+    verb_calls: int
+    cap_verb_calls: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuthorizeInputs:
+    """The arguments as proposed, and the catalog that declares the verb."""
+
+    args: dict[str, Any]
+    catalog: Catalog
+
+
+def decide_authorize(facts: AuthorizeFacts, inputs: AuthorizeInputs, policy: Policy) -> Decision[AuthorizeOutcome]:
+    """Scope, activation, depth, budget and schema; then the effect."""
+    verb = inputs.catalog.verbs.get(facts.verb)
+    if verb is None:
+        return Decision(outcome=Deny(), reason=Reason.AUTHORIZE_UNKNOWN_VERB)
+    if not facts.in_scope:
+        return Decision(outcome=Deny(), reason=Reason.AUTHORIZE_OUT_OF_SCOPE)
+    if (why := inputs.catalog.inactive_reason(facts.verb)) is not None:
+        return Decision(outcome=Deny(why), reason=Reason.AUTHORIZE_INACTIVE)
+    if facts.depth >= min(policy.verbs.max_depth, verb.spec.max_recursion_depth):
+        return Decision(outcome=Deny(), reason=Reason.AUTHORIZE_DEPTH)
+    if facts.verb_calls >= facts.cap_verb_calls:
+        return Decision(outcome=Deny(), reason=Reason.AUTHORIZE_BUDGET)
+    if not verb.input.accepts(inputs.args):
+        return Decision(outcome=Deny("; ".join(verb.input.errors(inputs.args))[:200]), reason=Reason.AUTHORIZE_SCHEMA)
+    return _by_effect(verb, facts.call, inputs.args)
+
+
+def _by_effect(verb: CompiledVerb, call: str, args: dict[str, Any]) -> Decision[AuthorizeOutcome]:
+    effect = verb.spec.effect
+    if effect is VerbEffect.READ:
+        return Decision(outcome=Allow(call), reason=Reason.AUTHORIZE_READ)
+    if effect is VerbEffect.PRIVATE:
+        return Decision(outcome=Allow(call), reason=Reason.AUTHORIZE_PRIVATE)
+    if effect is VerbEffect.EGRESS and all(_declared(verb, name, value) for name, value in args.items()):
+        return Decision(outcome=Allow(call), reason=Reason.AUTHORIZE_EGRESS_DECLARED)
+    return Decision(outcome=Deny(effect.value), reason=Reason.AUTHORIZE_NO_APPROVAL)
+
+
+def _declared(verb: CompiledVerb, name: str, value: object) -> bool:
+    argument = verb.spec.arguments.get(name)
+    if argument is None:
+        return False
+    if argument.allowed is not None:
+        return any(_same(value, member) for member in argument.allowed)
+    return argument.fixed is not None and _same(value, argument.fixed)
+
+
+def _same(value: object, declared: object) -> bool:
+    """Equal and of one type: for Python ``True == 1``, for a policy not."""
+    return type(value) is type(declared) and value == declared
+
+
+AUTHORIZE: Rule[AuthorizeFacts, AuthorizeInputs, Any] = Rule(name="authorize", outcome=AuthorizeOutcome, apply=decide_authorize)
+
+
+# --- another attempt of an authorised call ----------------------------------------------------------------------------------------
+
+
+class TryAgain(Struct, frozen=True, tag="try_again"):
+    """The same authorised call once more, under the same key."""
+
+
+class TakeIt(Struct, frozen=True, tag="take_it"):
+    """The failure stands."""
+
+
+class RetryFacts(Struct, frozen=True, kw_only=True):
+    """What failed, and how often."""
+
+    verb: str
+    code: str
+    retryable: bool
+    attempt: int
+    max_attempts: int
+    left_ms: int
+
+
+def decide_retry(facts: RetryFacts, inputs: None, policy: Policy) -> Decision[TryAgain | TakeIt]:
+    """The verb's own declaration bounds the attempts."""
+    if facts.retryable and facts.attempt < facts.max_attempts and facts.left_ms > 0:
+        return Decision(outcome=TryAgain(), reason=Reason.VERB_RETRY)
+    return Decision(outcome=TakeIt(), reason=Reason.VERB_NO_RETRY)
+
+
+RETRY: Rule[RetryFacts, None, Any] = Rule(name="retry", outcome=TryAgain | TakeIt, apply=decide_retry)

@@ -1,0 +1,87 @@
+"""Rule ``budget``: may this spend happen, and what did it come to. Local decisions over the run's own account.
+
+A reservation is an upper bound: a call that might not fit does not start. A settlement replaces it by what was used; a lost
+attempt settles at its reservation. Money is integer micro-dollars.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import Struct
+
+from ordain.contracts.policy import Policy
+from ordain.rules.decision import Decision, Rule
+from ordain.rules.reasons import Reason
+
+
+class Spend(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """An amount of everything that is budgeted: what a run may use, or has used."""
+
+    tokens: int = 0
+    usd_micros: int = 0
+    model_calls: int = 0
+    verb_calls: int = 0
+
+
+class Reserved(Struct, frozen=True, kw_only=True, tag="reserved"):
+    """The call may use at most this."""
+
+    tokens: int
+    usd_micros: int
+
+
+class BudgetRefused(Struct, frozen=True, tag="refused"):
+    """The call does not start."""
+
+
+class Settled(Struct, frozen=True, kw_only=True, tag="settled"):
+    """What was used; ``overrun_tokens`` is what exceeded the reservation."""
+
+    tokens: int
+    usd_micros: int
+    overrun_tokens: int = 0
+
+
+class ReserveFacts(Struct, frozen=True, kw_only=True):
+    """What the call may come to, what the run has spent and may spend."""
+
+    tokens: int
+    usd_micros: int
+    spent_tokens: int
+    spent_usd_micros: int
+    model_calls: int
+    cap_tokens: int
+    cap_usd_micros: int
+    cap_model_calls: int
+
+
+class SettleFacts(Struct, frozen=True, kw_only=True):
+    """What was reserved and what was used."""
+
+    reserved_tokens: int
+    reserved_usd_micros: int
+    tokens: int
+    usd_micros: int
+
+
+def decide_reserve(facts: ReserveFacts, inputs: None, policy: Policy) -> Decision[Reserved | BudgetRefused]:
+    """All of the bound must fit."""
+    if facts.model_calls >= facts.cap_model_calls:
+        return Decision(outcome=BudgetRefused(), reason=Reason.BUDGET_MODEL_CALLS)
+    if facts.spent_tokens + facts.tokens > facts.cap_tokens:
+        return Decision(outcome=BudgetRefused(), reason=Reason.BUDGET_TOKENS)
+    if facts.spent_usd_micros + facts.usd_micros > facts.cap_usd_micros:
+        return Decision(outcome=BudgetRefused(), reason=Reason.BUDGET_MONEY)
+    return Decision(outcome=Reserved(tokens=facts.tokens, usd_micros=facts.usd_micros), reason=Reason.BUDGET_RESERVED)
+
+
+def decide_settle(facts: SettleFacts, inputs: None, policy: Policy) -> Decision[Settled]:
+    """Book what was used, and an overrun as such."""
+    overrun = max(0, facts.tokens - facts.reserved_tokens)
+    reason = Reason.BUDGET_OVERRUN if overrun else Reason.BUDGET_SETTLED
+    return Decision(outcome=Settled(tokens=facts.tokens, usd_micros=facts.usd_micros, overrun_tokens=overrun), reason=reason)
+
+
+RESERVE: Rule[ReserveFacts, None, Any] = Rule(name="reserve", outcome=Reserved | BudgetRefused, apply=decide_reserve)
+SETTLE: Rule[SettleFacts, None, Any] = Rule(name="settle", outcome=Settled, apply=decide_settle)

@@ -1,0 +1,68 @@
+"""Rule ``fallback``: what follows a model error (LLM-04, LLM-06, B-28): retry, next model, next lane, or fail. Never silent."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import Struct
+
+from ordain.contracts.policy import ModelErrorCode, OnModelError, Policy
+from ordain.rules.decision import Decision, Rule
+from ordain.rules.reasons import Reason
+
+
+class Retry(Struct, frozen=True, tag="retry"):
+    """The same model again, after ``wait_ms``."""
+
+    wait_ms: int = 0
+
+
+class NextProfile(Struct, frozen=True, tag="next_profile"):
+    """The next model profile of the lane."""
+
+
+class NextLane(Struct, frozen=True, tag="next_lane"):
+    """Policy's next lane."""
+
+
+class GiveUp(Struct, frozen=True, tag="give_up"):
+    """The call fails with the last error."""
+
+
+FallbackOutcome = Retry | NextProfile | NextLane | GiveUp
+
+
+class FallbackFacts(Struct, frozen=True, kw_only=True):
+    """The error and what was tried: attempts at this profile and in all, profiles and a lane still untried, time left."""
+
+    code: ModelErrorCode
+    attempts: int
+    attempts_total: int
+    profiles_left: int
+    lane_left: bool
+    left_ms: int
+    retry_after_ms: int = 0
+
+
+def decide_fallback(facts: FallbackFacts, inputs: None, policy: Policy) -> Decision[FallbackOutcome]:
+    """The policy table's answer for the error, within attempts and time."""
+    table = policy.fallback
+    answer = table.on_error.get(facts.code, OnModelError.FAIL)
+    if answer is OnModelError.FAIL:
+        return Decision(outcome=GiveUp(), reason=Reason.FALLBACK_NOT_RETRYABLE)
+    if facts.attempts_total >= table.attempts_total:
+        return Decision(outcome=GiveUp(), reason=Reason.FALLBACK_EXHAUSTED)
+    if facts.left_ms <= 0:
+        return Decision(outcome=GiveUp(), reason=Reason.FALLBACK_NO_TIME)
+    if answer is OnModelError.RETRY and facts.attempts < table.attempts_per_profile and facts.retry_after_ms < facts.left_ms:
+        return Decision(outcome=Retry(facts.retry_after_ms), reason=Reason.FALLBACK_RETRY)
+    if facts.profiles_left:
+        return Decision(outcome=NextProfile(), reason=Reason.FALLBACK_NEXT_PROFILE)
+    if facts.lane_left:
+        return Decision(outcome=NextLane(), reason=Reason.FALLBACK_NEXT_LANE)
+    if answer is OnModelError.RETRY and facts.retry_after_ms >= facts.left_ms:
+        return Decision(outcome=GiveUp(), reason=Reason.FALLBACK_NO_TIME)
+    return Decision(outcome=GiveUp(), reason=Reason.FALLBACK_EXHAUSTED)
+
+
+FALLBACK: Rule[FallbackFacts, None, Any] = Rule(name="fallback", outcome=FallbackOutcome, apply=decide_fallback)

@@ -1,0 +1,75 @@
+"""The execution header: the code-written account of what really happened (RTE-12, B-34, C5).
+
+A pure function of a fold of the journal. No model writes, precedes or hides it: everything a model or a tool said is
+quoted, cut and stripped of line breaks and control characters, so that it cannot pass for a line of the header.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+
+from msgspec import Struct
+
+EXCERPT = 100
+ERROR_EXCERPT = 300
+
+
+class HeaderLine(Struct, frozen=True, kw_only=True):
+    """One thing that was done: ``mark`` is ok, fail, unknown or info; ``excerpt`` is foreign text, quoted when rendered."""
+
+    mark: str
+    what: str
+    reason: str = ""
+    excerpt: str = ""
+    depth: int = 0
+
+
+class HeaderFacts(Struct, frozen=True, kw_only=True):
+    """What the journal says of a run. Money in micro-dollars, time in milliseconds."""
+
+    run: str
+    flow: str
+    status: str
+    reason: str
+    models: tuple[str, ...]
+    notices: tuple[str, ...]
+    lines: tuple[HeaderLine, ...]
+    steps: int
+    model_calls: int
+    verb_calls: int
+    tokens_in: int
+    tokens_out: int
+    estimated: bool
+    usd_micros: int
+    duration_ms: int
+
+
+MARKS = {"ok": "✓", "fail": "✗", "unknown": "?", "info": "·"}
+
+
+def plain(text: str, bound: int) -> str:
+    """Foreign text on one line: controls and format characters out, white space single, cut to ``bound`` characters."""
+    kept = "".join(" " if unicodedata.category(c)[0] in "CZ" else c for c in text[: bound * 4])
+    line = " ".join(kept.split())
+    return line if len(line) <= bound else line[: bound - 1] + "…"
+
+
+def render_header(facts: HeaderFacts) -> str:
+    """The header as text; equal facts give equal bytes."""
+    ok = facts.status == "completed"
+    lines = [f"{MARKS['ok' if ok else 'fail']} ordain run {facts.run} · {facts.flow} · {facts.status} · {facts.reason}"]
+    if facts.models:
+        lines.append(f"{MARKS['info']} models: {', '.join(facts.models)}")
+    lines += [f"{MARKS['info']} {plain(notice, EXCERPT * 2)}" for notice in facts.notices]
+    for line in facts.lines:
+        bound = ERROR_EXCERPT if line.mark == "fail" else EXCERPT
+        reason = f" · {line.reason}" if line.reason else ""
+        excerpt = f' · "{plain(line.excerpt, bound)}"' if line.excerpt else ""
+        lines.append(f"{'  ' * line.depth}{MARKS[line.mark]} {line.what}{reason}{excerpt}")
+    tokens = f"{facts.tokens_in}+{facts.tokens_out} tokens{' (estimated)' if facts.estimated else ''}"
+    money = f"${facts.usd_micros // 1_000_000}.{facts.usd_micros % 1_000_000:06d}"
+    lines.append(
+        f"{MARKS['info']} {facts.steps} steps, {facts.model_calls} model calls, {facts.verb_calls} verb calls, "
+        f"{tokens}, {money}, {facts.duration_ms} ms"
+    )
+    return "\n".join(lines)

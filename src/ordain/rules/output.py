@@ -1,0 +1,53 @@
+"""Rule ``output``: does a prompt-plan step's answer count? (VRB-07; a missing or unfit reply fails the step, C3)"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from msgspec import Struct
+
+from ordain.contracts.catalog import Schema
+from ordain.contracts.policy import Policy
+from ordain.rules.decision import Decision, Rule
+from ordain.rules.proposals import Parsed, Unparsed
+from ordain.rules.reasons import Reason
+
+
+class Accepted(Struct, frozen=True, tag="accepted"):
+    """The answer is the step's output."""
+
+
+class Rejected(Struct, frozen=True, tag="rejected"):
+    """The step fails; ``detail`` names the place, never a value."""
+
+    detail: str = ""
+
+
+class OutputFacts(Struct, frozen=True, kw_only=True):
+    """Which verb and step, and how large the answer is."""
+
+    verb: str
+    step: str
+    size_bytes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutputInputs:
+    """The parsed answer and the schema it must fit."""
+
+    proposal: Parsed | Unparsed
+    schema: Schema
+
+
+def decide_output(facts: OutputFacts, inputs: OutputInputs, policy: Policy) -> Decision[Accepted | Rejected]:
+    """Parsed and schema-valid, or rejected."""
+    proposal = inputs.proposal
+    if isinstance(proposal, Unparsed):
+        return Decision(outcome=Rejected(proposal.reason), reason=Reason.OUTPUT_UNPARSED)
+    if not inputs.schema.accepts(proposal.value):
+        return Decision(outcome=Rejected("; ".join(inputs.schema.errors(proposal.value))[:200]), reason=Reason.OUTPUT_SCHEMA)
+    return Decision(outcome=Accepted(), reason=Reason.OUTPUT_VALID)
+
+
+OUTPUT: Rule[OutputFacts, OutputInputs, Any] = Rule(name="output", outcome=Accepted | Rejected, apply=decide_output)

@@ -1,0 +1,134 @@
+"""Reading a model's raw answer: one JSON object, fences and prose around it stripped, nothing invented (B-26).
+
+Parsing is pure and total; it finds what is there and judges only syntax. Everything else is a rule's business.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from ordain.rules.reasons import Reason
+
+PARSE_BYTES = 1_000_000
+"""Above this nothing is parsed: the answer is too large whatever it says."""
+PARSE_DEPTH = 200
+"""Above this nothing is parsed: the answer is too deep whatever it says."""
+INTEGER_BOUND = 2**63
+_STRINGS = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parsed:
+    """One JSON object with its size in UTF-8 bytes and its nesting depth."""
+
+    value: dict[str, Any]
+    size_bytes: int
+    depth: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unparsed:
+    """Why no object was found."""
+
+    reason: Reason
+    size_bytes: int
+
+
+class _Refused(ValueError):
+    def __init__(self, reason: Reason) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise _Refused(Reason.STEP_DUPLICATE_KEY)
+    return found
+
+
+def _constant(_: str) -> float:
+    raise _Refused(Reason.STEP_NOT_FINITE)
+
+
+def _float(text: str) -> float:
+    value = float(text)
+    if not math.isfinite(value):
+        raise _Refused(Reason.STEP_NOT_FINITE)
+    return value
+
+
+def _integer(text: str) -> int:
+    if len(text) > 20 or not -INTEGER_BOUND <= (value := int(text)) < INTEGER_BOUND:
+        raise _Refused(Reason.STEP_NOT_FINITE)
+    return value
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_pairs, parse_constant=_constant, parse_float=_float, parse_int=_integer)
+
+
+def nesting(text: str) -> int:
+    """Deepest nesting of brackets outside strings."""
+    if text.count("{") + text.count("[") <= 1:
+        return 1
+    depth = deepest = 0
+    for character in _STRINGS.sub("", text):
+        if character in "{[":
+            depth += 1
+            deepest = max(deepest, depth)
+        elif character in "}]":
+            depth -= 1
+    return deepest
+
+
+def parse_object(raw: str) -> Parsed | Unparsed:
+    """Find the one JSON object in an answer."""
+    try:
+        size = len(raw.encode())
+    except UnicodeEncodeError:
+        return Unparsed(reason=Reason.STEP_ENCODING, size_bytes=len(raw))
+    text = raw.strip().removeprefix("\ufeff")
+    if not text:
+        return Unparsed(reason=Reason.STEP_EMPTY, size_bytes=size)
+    if size > PARSE_BYTES:
+        return Unparsed(reason=Reason.STEP_TOO_LARGE, size_bytes=size)
+    depth = nesting(text)
+    if depth > PARSE_DEPTH:
+        return Unparsed(reason=Reason.STEP_TOO_DEEP, size_bytes=size)
+    try:
+        value = _one_object(text)
+        if "\\u" in text:
+            json.dumps(value, ensure_ascii=False).encode()
+    except _Refused as refused:
+        return Unparsed(reason=refused.reason, size_bytes=size)
+    except UnicodeEncodeError:
+        return Unparsed(reason=Reason.STEP_ENCODING, size_bytes=size)
+    return Parsed(value=value, size_bytes=size, depth=depth)
+
+
+def _one_object(text: str) -> dict[str, Any]:
+    start = text.find("{")
+    if start != 0 and _is_other_json(text):
+        raise _Refused(Reason.STEP_NOT_OBJECT)
+    if start < 0:
+        raise _Refused(Reason.STEP_PROSE)
+    try:
+        value, end = _DECODER.raw_decode(text, start)
+    except json.JSONDecodeError:
+        raise _Refused(Reason.STEP_BROKEN) from None
+    if "{" in text[end:]:
+        raise _Refused(Reason.STEP_SEVERAL)
+    return value
+
+
+def _is_other_json(text: str) -> bool:
+    inner = text.strip("`").removeprefix("json").strip() if text.startswith("```") else text
+    try:
+        value, end = _DECODER.raw_decode(inner)
+    except json.JSONDecodeError:
+        return False
+    return not isinstance(value, dict) and not inner[end:].strip()

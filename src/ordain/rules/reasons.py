@@ -1,0 +1,100 @@
+"""The one closed set of reason codes, grouped by rule; ``docs/reference/reasons.md`` is generated from it."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class Reason(StrEnum):
+    """Why a decision is what it is. The text after each code is its documentation."""
+
+    meaning: str
+
+    def __new__(cls, code: str, meaning: str) -> Reason:
+        """A member is its code; its meaning is an attribute."""
+        member = str.__new__(cls, code)
+        member._value_ = code
+        member.meaning = meaning
+        return member
+
+    # step: precedence syntax, size, shape, consistency, tool id, tool input (PLN-30, PLN-31, B-25, B-26)
+    STEP_CALL = "step.call", "The directive calls a tool of the toolset with valid input."
+    STEP_FINISH = "step.finish", "The directive finishes with an answer."
+    STEP_EMPTY = "step.syntax.empty", "The answer is empty."
+    STEP_PROSE = "step.syntax.prose", "The answer holds no JSON object."
+    STEP_BROKEN = "step.syntax.broken", "The answer's JSON is malformed or cut off."
+    STEP_SEVERAL = "step.syntax.several", "The answer holds more than one JSON value."
+    STEP_NOT_OBJECT = "step.syntax.not_object", "The answer is JSON but not an object."
+    STEP_DUPLICATE_KEY = "step.syntax.duplicate_key", "An object names a key twice."
+    STEP_NOT_FINITE = "step.syntax.not_finite", "A number is NaN, infinite or out of range."
+    STEP_ENCODING = "step.syntax.encoding", "The text is not well-formed Unicode."
+    STEP_TOO_LARGE = "step.size.bytes", "The directive is longer than policy allows."
+    STEP_TOO_DEEP = "step.size.depth", "The directive nests deeper than policy allows."
+    STEP_TEXT_TOO_LONG = "step.size.text", "A text field is longer than its contract allows."
+    STEP_MISSING_KEY = "step.shape.missing_key", "A required key is absent."
+    STEP_UNKNOWN_KEY = "step.shape.unknown_key", "There is a key that the contract does not know."
+    STEP_WRONG_TYPE = "step.shape.wrong_type", "A value has the wrong type."
+    STEP_EMPTY_TEXT = "step.shape.empty_text", "A text that must say something is empty."
+    STEP_FINISH_WITH_ACTION = "step.consistency.finish_with_action", "finish is true and there is an action."
+    STEP_FINISH_WITHOUT_ANSWER = "step.consistency.finish_without_answer", "finish is true and there is no final answer."
+    STEP_ACT_WITH_ANSWER = "step.consistency.act_with_answer", "finish is false and there is a final answer."
+    STEP_ACT_WITHOUT_ACTION = "step.consistency.act_without_action", "finish is false and there is no action."
+    STEP_UNKNOWN_TOOL = "step.tool.unknown", "No verb has this id; ids are exact."
+    STEP_TOOL_OUTSIDE = "step.tool.outside_toolset", "The verb exists but is not in this run's toolset."
+    STEP_INPUT_INVALID = "step.input.invalid", "The tool's input does not fit its schema."
+
+    # reask (B-25)
+    REASK_ALLOWED = "reask.allowed", "Policy grants one more try after an invalid directive."
+    REASK_SPENT = "reask.spent", "No further try is left; the run fails with the first reason."
+
+    # limits (PLN-15, B-42, B-44)
+    LIMITS_AS_ASKED = "limits.as_asked", "The request's limits hold."
+    LIMITS_CLAMPED = "limits.clamped", "A server cap lowered at least one limit."
+
+    # scope (PLN-26, SAF-01)
+    SCOPE_GRANTED = "scope.granted", "Every requested verb is in scope."
+    SCOPE_UNKNOWN_VERB = "scope.unknown_verb", "A requested verb is not registered."
+    SCOPE_INACTIVE_VERB = "scope.inactive_verb", "A requested verb is switched off here."
+    SCOPE_BAD_SCHEMA = "scope.bad_schema", "A schema in the request is not a JSON Schema."
+
+    # lane (RTE-01, B-09)
+    LANE_BY_PURPOSE = "lane.by_purpose", "Policy's table names the lane for this purpose."
+    LANE_EMPTY = "lane.empty", "No model profile stands behind the lane."
+
+    # fallback (LLM-04, LLM-06)
+    FALLBACK_RETRY = "fallback.retry", "The error may pass: the same model is tried again."
+    FALLBACK_NEXT_PROFILE = "fallback.next_profile", "The next model of the lane is tried."
+    FALLBACK_NEXT_LANE = "fallback.next_lane", "Policy's next lane is tried."
+    FALLBACK_NOT_RETRYABLE = "fallback.not_retryable", "The error would repeat itself."
+    FALLBACK_EXHAUSTED = "fallback.exhausted", "Every permitted attempt was made."
+    FALLBACK_NO_TIME = "fallback.no_time", "The deadline has passed or comes before the provider's retry-after."
+
+    # budget
+    BUDGET_RESERVED = "budget.reserved", "The spend fits and is reserved at its upper bound."
+    BUDGET_SETTLED = "budget.settled", "The reservation is replaced by what was used."
+    BUDGET_OVERRUN = "budget.overrun", "More was used than reserved; the excess is booked and blocks the next."
+    BUDGET_TOKENS = "budget.tokens", "The run's token budget does not cover the call."
+    BUDGET_MONEY = "budget.money", "The run's money budget does not cover the call."
+    BUDGET_MODEL_CALLS = "budget.model_calls", "The run's model calls are spent."
+    BUDGET_VERB_CALLS = "budget.verb_calls", "The run's verb calls are spent."
+
+    # authorize (security policy)
+    AUTHORIZE_READ = "authorize.read", "A read in scope."
+    AUTHORIZE_PRIVATE = "authorize.private", "A write to the user's own space, in scope."
+    AUTHORIZE_EGRESS_DECLARED = "authorize.egress_declared", "Every argument is fixed by the verb or on its declared list."
+    AUTHORIZE_OUT_OF_SCOPE = "authorize.out_of_scope", "The verb is not in the run's scope."
+    AUTHORIZE_UNKNOWN_VERB = "authorize.unknown_verb", "No such verb in the catalog."
+    AUTHORIZE_INACTIVE = "authorize.inactive", "The verb is switched off here."
+    AUTHORIZE_SCHEMA = "authorize.schema", "The arguments do not fit the verb's schema."
+    AUTHORIZE_DEPTH = "authorize.depth", "No recursion depth is left."
+    AUTHORIZE_BUDGET = "authorize.budget", "No verb call is left in the run's budget."
+    AUTHORIZE_NO_APPROVAL = "authorize.approval_not_available", "The call needs an approval and nobody can give one here."
+
+    # output of a prompt-plan step (VRB-07, C3)
+    OUTPUT_VALID = "output.valid", "The step's answer fits the verb's output schema."
+    OUTPUT_UNPARSED = "output.unparsed", "The step's answer is not one JSON object."
+    OUTPUT_SCHEMA = "output.schema", "The step's answer does not fit the verb's output schema."
+
+    # retry of a verb
+    VERB_RETRY = "verb.retry", "The failure may pass: the call is tried again with the same key."
+    VERB_NO_RETRY = "verb.no_retry", "The failure would repeat itself, or every permitted attempt was made."

@@ -1,0 +1,204 @@
+"""Rule ``step``: is a planner directive executable? (PLN-26, PLN-30, PLN-31, EXE-13, EXE-14, B-25)
+
+Checked in a fixed order, and the first violation is the reason: syntax, size, shape, consistency of finish and action,
+tool id, tool input. The outcome says which tool; the directive itself stays in the answer it came from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Set
+from dataclasses import dataclass
+from typing import Any
+
+from msgspec import Struct
+
+from ordain.contracts.catalog import Schema
+from ordain.contracts.planner import CONTENT_MAX, THOUGHT_MAX, TOOL_ID_MAX
+from ordain.contracts.policy import Policy
+from ordain.rules.decision import Decision, Rule
+from ordain.rules.proposals import Parsed, Unparsed
+from ordain.rules.reasons import Reason
+
+DETAIL_MAX = 200
+
+
+class CallTool(Struct, frozen=True, tag="call_tool"):
+    """Execute the proposed call."""
+
+    tool_id: str
+
+
+class Finish(Struct, frozen=True, tag="finish"):
+    """Accept the proposed final answer."""
+
+
+class Invalid(Struct, frozen=True, tag="invalid"):
+    """Not executable; ``detail`` names the place, never the value."""
+
+    detail: str = ""
+
+
+StepOutcome = CallTool | Finish | Invalid
+
+
+class StepFacts(Struct, frozen=True, kw_only=True):
+    """Features of one directive: which step, how large, how many tools are on offer."""
+
+    step_index: int
+    size_bytes: int
+    tools: int
+    toolset: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepInputs:
+    """The parsed proposal, the schemas of the tools on offer, and the ids of all registered verbs."""
+
+    proposal: Parsed | Unparsed
+    tools: Mapping[str, tuple[Schema, ...]]
+    registered: Set[str]
+
+
+Found = tuple[Reason, str] | None
+
+
+def decide_step(facts: StepFacts, inputs: StepInputs, policy: Policy) -> Decision[StepOutcome]:
+    """The first violation, or what the directive asks for."""
+    proposal = inputs.proposal
+    if isinstance(proposal, Unparsed):
+        return _invalid((proposal.reason, ""))
+    found = _size(proposal, policy) or _shape(proposal.value) or _consistency(proposal.value)
+    if found is not None:
+        return _invalid(found)
+    value = proposal.value
+    if value["finish"]:
+        return Decision(outcome=Finish(), reason=Reason.STEP_FINISH)
+    action = value["action"]
+    found = _tool(action, inputs)
+    if found is not None:
+        return _invalid(found)
+    return Decision(outcome=CallTool(action["tool_id"]), reason=Reason.STEP_CALL)
+
+
+def _invalid(found: tuple[Reason, str]) -> Decision[StepOutcome]:
+    reason, detail = found
+    return Decision(outcome=Invalid(detail[:DETAIL_MAX]), reason=reason)
+
+
+def _size(proposal: Parsed, policy: Policy) -> Found:
+    if proposal.size_bytes > policy.step.max_bytes:
+        return Reason.STEP_TOO_LARGE, ""
+    if proposal.depth > policy.step.max_depth:
+        return Reason.STEP_TOO_DEEP, ""
+    for place, bound in TEXT_BOUNDS.items():
+        value: Any = proposal.value
+        for key in place.split("."):
+            value = value.get(key) if isinstance(value, dict) else None
+        if isinstance(value, str) and len(value) > bound:
+            return Reason.STEP_TEXT_TOO_LONG, place
+    return None
+
+
+def _is_text(value: object) -> bool:
+    return value is None or isinstance(value, str)
+
+
+def _is_object_or_null(value: object) -> bool:
+    return value is None or isinstance(value, dict)
+
+
+Keys = Mapping[str, tuple[bool, Callable[[object], bool]]]
+DIRECTIVE: Keys = {
+    "thought": (True, _is_text),
+    "finish": (True, lambda value: isinstance(value, bool)),
+    "action": (False, _is_object_or_null),
+    "final_answer": (False, _is_object_or_null),
+}
+ACTION: Keys = {"tool_id": (True, lambda v: isinstance(v, str)), "input": (True, lambda v: isinstance(v, dict))}
+ANSWER: Keys = {"content": (True, lambda v: isinstance(v, str)), "structured": (False, lambda v: isinstance(v, dict))}
+"""Key -> (required, type test). An absent ``action`` or ``final_answer`` means null; a null ``thought`` is a withheld one (B-37)."""
+
+TEXT_BOUNDS = {"thought": THOUGHT_MAX, "action.tool_id": TOOL_ID_MAX, "final_answer.content": CONTENT_MAX}
+NOT_EMPTY = ("action.tool_id", "final_answer.content")
+
+
+def _shape(value: dict[str, Any]) -> Found:
+    found = _keys(value, DIRECTIVE, "")
+    if found is None and value.get("action") is not None:
+        found = _keys(value["action"], ACTION, "action.")
+    if found is None and value.get("final_answer") is not None:
+        found = _keys(value["final_answer"], ANSWER, "final_answer.")
+    if found is None:
+        for place in NOT_EMPTY:
+            outer, _, inner = place.partition(".")
+            part = value.get(outer)
+            if part is not None and not part[inner].strip():
+                return Reason.STEP_EMPTY_TEXT, place
+    return found
+
+
+def _keys(value: dict[str, Any], keys: Keys, prefix: str) -> Found:
+    for key, (required, _) in keys.items():
+        if required and key not in value:
+            return Reason.STEP_MISSING_KEY, prefix + key
+    for key in value:
+        if key not in keys:
+            return Reason.STEP_UNKNOWN_KEY, prefix.rstrip(".")
+    for key, (_, fits) in keys.items():
+        if key in value and not fits(value[key]):
+            return Reason.STEP_WRONG_TYPE, prefix + key
+    return None
+
+
+def _consistency(value: dict[str, Any]) -> Found:
+    action, answer = value.get("action"), value.get("final_answer")
+    if value["finish"]:
+        if action is not None:
+            return Reason.STEP_FINISH_WITH_ACTION, "action"
+        return (Reason.STEP_FINISH_WITHOUT_ANSWER, "final_answer") if answer is None else None
+    if answer is not None:
+        return Reason.STEP_ACT_WITH_ANSWER, "final_answer"
+    return (Reason.STEP_ACT_WITHOUT_ACTION, "action") if action is None else None
+
+
+def _tool(action: dict[str, Any], inputs: StepInputs) -> Found:
+    tool_id: str = action["tool_id"]
+    schemas = inputs.tools.get(tool_id)
+    if schemas is None:
+        outside = tool_id in inputs.registered
+        return (Reason.STEP_TOOL_OUTSIDE if outside else Reason.STEP_UNKNOWN_TOOL), "action.tool_id"
+    for schema in schemas:
+        if not schema.accepts(action["input"]):
+            return Reason.STEP_INPUT_INVALID, "action.input " + "; ".join(schema.errors(action["input"]))
+    return None
+
+
+STEP: Rule[StepFacts, StepInputs, Any] = Rule(name="step", outcome=StepOutcome, apply=decide_step)
+
+
+# --- one more try (B-25) ---------------------------------------------------------------------------------------------------------
+
+
+class Reask(Struct, frozen=True, tag="reask"):
+    """Ask once more, with the reason in the prompt; counted as a step."""
+
+
+class Fail(Struct, frozen=True, tag="fail"):
+    """The run fails with the first reason."""
+
+
+class ReaskFacts(Struct, frozen=True, kw_only=True):
+    """How many re-asks this run has used and why this one would be."""
+
+    used: int
+    reason: str
+
+
+def decide_reask(facts: ReaskFacts, inputs: None, policy: Policy) -> Decision[Reask | Fail]:
+    """Policy grants ``step.reask`` tries in a run."""
+    if facts.used < policy.step.reask:
+        return Decision(outcome=Reask(), reason=Reason.REASK_ALLOWED)
+    return Decision(outcome=Fail(), reason=Reason.REASK_SPENT)
+
+
+REASK: Rule[ReaskFacts, None, Any] = Rule(name="reask", outcome=Reask | Fail, apply=decide_reask)

@@ -1,0 +1,1 @@
+"""Intake, driving, recovery, replay, queries: the only door for faces. Imports `flows` and below; adapters reach it through ports."""

@@ -1,0 +1,100 @@
+"""The verb executor's live side: check the authorisation, check the current catalog, one attempt, check the output."""
+
+from __future__ import annotations
+
+from ordain.contracts.catalog import Catalog, CompiledVerb
+from ordain.contracts.verbs import Trust, VerbEffect
+from ordain.errors import FlowFault
+from ordain.journal.digests import content_digest
+from ordain.journal.records import ENCODER
+from ordain.ports.effects import Authorized, VerbCall, VerbFailed, VerbResult, VerbReturned, VerbTimedOut, VerbUnknown, VerbWithdrawn
+from ordain.ports.verb import AnyLeafResult, LeafCall, LeafFailed, LeafReturned
+from ordain.runtime.services import Services
+
+RECONCILE_TIMEOUT_S = 10.0
+
+
+def check_authorized(authorized: Authorized, allowed: dict[str, str]) -> None:
+    """``allowed`` maps the addresses of this run's allowing decisions to the digest of what each allows.
+
+    Raises:
+        FlowFault: no such decision, or it allowed something else. Nothing goes live.
+    """
+    digest = content_digest(ENCODER.encode(authorized.call))
+    if authorized.digest != digest or allowed.get(authorized.decision) != digest:
+        raise FlowFault(f"call of {authorized.call.verb} is not what decision {authorized.decision} allowed")
+
+
+def withdrawn(services: Services, pinned: Catalog, verb_id: str) -> str | None:
+    """Why the current catalog forbids what the pinned one allowed, or None. Narrowing applies at once, widening never."""
+    current = services.catalogs.current
+    if current.digest == pinned.digest:
+        return None
+    verb = current.verbs.get(verb_id)
+    if verb is None:
+        return f"{verb_id} is no longer registered"
+    if (why := current.inactive_reason(verb_id)) is not None:
+        return f"{verb_id} is switched off: {why}"
+    if verb.spec.effect is not pinned.verbs[verb_id].spec.effect:
+        return f"{verb_id} now declares effect {verb.spec.effect}"
+    return None
+
+
+async def call_verb(services: Services, catalog: Catalog, call: VerbCall, key: str) -> VerbResult:
+    """One attempt at an authorised leaf verb."""
+    verb_id = call.authorized.call.verb
+    verb = catalog.verbs[verb_id]
+    if (why := withdrawn(services, catalog, verb_id)) is not None:
+        return VerbWithdrawn(message=why)
+    if not services.verbs.implements(verb_id):
+        return VerbWithdrawn(message=f"this build has no code for {verb_id}")
+    left_us = call.deadline - services.clock.now()
+    if left_us <= 0:
+        return (
+            VerbTimedOut(message="deadline passed before the call")
+            if _harmless(verb)
+            else VerbFailed(code="timed_out", message="not started")
+        )
+    leaf = LeafCall(spec=verb.spec, args=call.authorized.call.args, key=key, attempt=call.attempt, timeout_s=left_us / 1e6)
+    return _result(verb, await services.verbs.run(leaf))
+
+
+def _harmless(verb: CompiledVerb) -> bool:
+    return verb.spec.effect is VerbEffect.READ
+
+
+def _result(verb: CompiledVerb, result: AnyLeafResult) -> VerbResult:
+    if isinstance(result, LeafReturned):
+        if not verb.output.accepts(result.output):
+            places = "; ".join(verb.output.errors(result.output))
+            return VerbFailed(code="bad_output", message=f"the verb ran, but its output does not fit its schema: {places}")
+        spec = verb.spec
+        trust = {name: spec.output[name].trust if name in spec.output else Trust.FOREIGN for name in result.output}
+        return VerbReturned(output=result.output, origin=f"verb:{spec.name}", trust=trust)
+    if isinstance(result, LeafFailed):
+        if result.happened is None and not _harmless(verb):
+            return VerbUnknown(message=f"{result.code}: {result.message}")
+        return VerbFailed(code=result.code, message=result.message, retryable=result.retryable)
+    if _harmless(verb):
+        return VerbTimedOut(message="the verb did not end in time")
+    return VerbUnknown(message="the verb did not end in time; whether it took effect is unknown")
+
+
+async def recover_verb(services: Services, catalog: Catalog, call: VerbCall, key: str) -> VerbResult:
+    """A crash left an intent without an observation: repeat what is safe, ask where a verb says how, else say that nobody knows."""
+    verb_id = call.authorized.call.verb
+    spec = catalog.verbs[verb_id].spec
+    if spec.effect is VerbEffect.READ or spec.idempotent:
+        return await call_verb(services, catalog, call, key)
+    if spec.reconcile is not None and spec.reconcile in catalog.verbs and services.verbs.implements(spec.reconcile):
+        reconciler = catalog.verbs[spec.reconcile]
+        asked = LeafCall(
+            spec=reconciler.spec, args={"key": key, "args": call.authorized.call.args}, key=key, attempt=1, timeout_s=RECONCILE_TIMEOUT_S
+        )
+        found = await services.verbs.run(asked)
+        if isinstance(found, LeafReturned):
+            if found.output.get("happened") is True and isinstance(found.output.get("output"), dict):
+                return _result(catalog.verbs[verb_id], LeafReturned(output=found.output["output"]))
+            if found.output.get("happened") is False:
+                return await call_verb(services, catalog, call, key)
+    return VerbUnknown(message="the process died while the verb ran; whether it took effect is unknown")

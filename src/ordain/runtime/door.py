@@ -1,0 +1,256 @@
+"""The runtime's door: everything a face may do, and the only thing it may import."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import msgspec
+
+from ordain.contracts.planner import PlannerRequest
+from ordain.contracts.verbs import VerbRequest
+from ordain.errors import Conflict, NotFound, OrdainError
+from ordain.flows.planner import PLANNER
+from ordain.journal.codec import Scribe
+from ordain.journal.folds import Fold, ending
+from ordain.journal.records import ENCODER, NULL, SETTLED, STOPPED, Kind, NoteBody, Record, Started, Status, raw
+from ordain.ports.effects import WaitFor
+from ordain.ports.search import RunRow, RunSearch
+from ordain.ports.store import Append, MailKind, NewMail, Operation, Post, StoredRun
+from ordain.rules.header import render_header
+from ordain.runtime.intake import Accepted, Intake
+from ordain.runtime.live import AnswerBody, InterruptBody
+from ordain.runtime.services import Services
+
+AT_REST = SETTLED | STOPPED
+EVENT_POLL_S = 0.5
+
+
+class Engine(Protocol):
+    """What the door needs of whatever wakes runs."""
+
+    accepting: bool
+
+    @property
+    def driving(self) -> int:
+        """Runs driven now."""
+        ...
+
+    def wake(self, run: str, resumed_by: str | None = None) -> None:
+        """Drive a run as soon as there is a place."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunView:
+    """A run as people see it: its row, header and, once settled, its result (raw JSON)."""
+
+    stored: StoredRun
+    header: str
+    result: msgspec.Raw
+
+    @property
+    def at_rest(self) -> bool:
+        """Whether the run has settled or stopped."""
+        return self.stored.status in AT_REST
+
+
+class Runtime:
+    """Accept, wait, look, operate."""
+
+    def __init__(self, services: Services, search: RunSearch) -> None:
+        """An engine is attached before anything is accepted."""
+        self.services = services
+        self.search = search
+        self.engine: Engine
+        self._intake = Intake(services)
+        self._waiting: dict[str, list[asyncio.Future[Status]]] = {}
+
+    # --- requests -----------------------------------------------------------------------------------------------------------------
+
+    async def accept_plan(self, request: PlannerRequest, principal: str) -> Accepted:
+        """Accept a planning request (PLN-06); raises as ``Intake.accept``."""
+        self._check_open()
+        return await self._intake.accept(self._intake.of_plan(request, principal))
+
+    async def accept_verb(self, request: VerbRequest, principal: str) -> Accepted:
+        """Accept a verb request (VRB-02); raises as ``Intake.accept``."""
+        self._check_open()
+        return await self._intake.accept(self._intake.of_verb(request, principal))
+
+    def _check_open(self) -> None:
+        if not self.engine.accepting:
+            raise OrdainError("the engine is stopping", code="stopping")
+
+    async def wait(self, run: str) -> RunView:
+        """Wait until the run settles or stops; the caller may give up at any time, the run goes on."""
+        future: asyncio.Future[Status] = asyncio.get_running_loop().create_future()
+        self._waiting.setdefault(run, []).append(future)
+        try:
+            view = self.view(run)
+            if view.at_rest:
+                return view
+            await future
+            return self.view(run)
+        finally:
+            waiting = self._waiting.get(run, [])
+            if future in waiting:
+                waiting.remove(future)
+            if not waiting:
+                self._waiting.pop(run, None)
+
+    def ended(self, run: str, status: Status) -> None:
+        """The engine says that a run came to rest."""
+        for future in self._waiting.pop(run, []):
+            if not future.done():
+                future.set_result(status)
+
+    # --- looking --------------------------------------------------------------------------------------------------------------------
+
+    def view(self, run: str) -> RunView:
+        """The run as durable now.
+
+        Raises:
+            NotFound: no such run.
+        """
+        stored = self._load(run)
+        end = ending(stored.records)
+        if end is not None:
+            return RunView(stored=stored, header=end.header, result=end.result)
+        fold = Fold(run, stored.records)
+        return RunView(stored=stored, header=render_header(fold.header(stored.status, stored.reason or "unfinished")), result=NULL)
+
+    def _load(self, run: str) -> StoredRun:
+        stored = self.services.store.load(run)
+        if stored is None:
+            raise NotFound(f"there is no run {run}", code="run_not_found")
+        return stored
+
+    def planner_response(self, view: RunView) -> dict[str, Any]:
+        """The source's response with ``run_id`` and ``header`` (PLN-18); a stopped run answers with a typed error."""
+        stored = view.stored
+        if stored.flow != PLANNER:
+            raise Conflict(f"run {stored.id} is a {stored.flow} run", code="not_a_plan")
+        if view.result != NULL:
+            body: dict[str, Any] = msgspec.json.decode(view.result)
+            if not self._wants_trace(stored):
+                body["trace"] = None
+        else:
+            code = stored.reason or str(stored.status)
+            body = {
+                "request_id": stored.id,
+                "status": "error",
+                "error": {"code": code, "message": f"the run is {stored.status}"},
+                "final_answer": None,
+                "trace": None,
+                "usage": {"steps": 0, "tokens_reason": 0, "tokens_answer": 0, "tools_called": [], "duration_ms": 0, "estimated": False},
+            }
+        return {**body, "run_id": stored.id, "header": view.header}
+
+    @staticmethod
+    def _wants_trace(stored: StoredRun) -> bool:
+        if stored.records[0].body is None:
+            return True
+        started = msgspec.json.decode(stored.records[0].body, type=Started)
+        given = msgspec.json.decode(started.input)
+        return given.get("preferences", {}).get("return_trace", True)
+
+    def verb_reply(self, view: RunView) -> dict[str, Any]:
+        """The source's verb reply (VRB-03) with run and header."""
+        body: dict[str, Any] = {
+            "ok": False,
+            "output": None,
+            "error": {"code": view.stored.reason or str(view.stored.status), "message": ""},
+        }
+        if view.result != NULL:
+            body = msgspec.json.decode(view.result)
+        return {**body, "run_id": view.stored.id, "header": view.header}
+
+    def runs(
+        self, *, statuses: Sequence[str] = (), roots_only: bool = True, limit: int = 50, before: str | None = None
+    ) -> Sequence[RunRow]:
+        """Runs, newest first."""
+        return self.search.runs(statuses=statuses, roots_only=roots_only, limit=limit, before=before)
+
+    async def events(self, run: str, after: int = -1) -> AsyncIterator[Record]:
+        """The run's records with seq greater than ``after``, as they become durable, until it comes to rest."""
+        while True:
+            stored = self._load(run)
+            for record in stored.records:
+                if record.seq > after:
+                    after = record.seq
+                    yield record
+            if stored.status in AT_REST:
+                return
+            try:
+                await asyncio.wait_for(self.wait(run), EVENT_POLL_S)
+            except TimeoutError:
+                continue
+
+    # --- operating ------------------------------------------------------------------------------------------------------------------
+
+    async def cancel(self, run: str, *, by: str, why: str) -> str:
+        """Interrupt a run; returns ``sent``, ``already_asked`` or ``settled``. A stopped run is settled as cancelled by being driven."""
+        body = ENCODER.encode(InterruptBody(what="cancel", by=by, why=why))
+        status = self._load(run).status
+        now = self.services.clock.now()
+        outcome = await self.services.store.submit(
+            Post(mail=NewMail(run=run, kind=MailKind.INTERRUPT, key=f"cancel:{by}", body=body, at=now))
+        )
+        if status in STOPPED:
+            self.engine.wake(run, by)
+        return {"": "sent", "duplicate": "already_asked"}.get(outcome.refused, outcome.refused)
+
+    async def answer(self, run: str, addr: int, value: object, *, by: str) -> str:
+        """Answer a wait of kind answer or approval; the first answer counts. Returns ``sent``, ``duplicate`` or ``settled``."""
+        self._load(run)
+        body = ENCODER.encode(AnswerBody(value=value, by=by))
+        now = self.services.clock.now()
+        outcome = await self.services.store.submit(
+            Post(mail=NewMail(run=run, kind=MailKind.ANSWER, key=f"{WaitFor.ANSWER}:{addr}", body=body, at=now, addr=addr))
+        )
+        return outcome.refused or "sent"
+
+    def resume(self, run: str, *, by: str) -> None:
+        """Drive a stopped run again, after the fix.
+
+        Raises:
+            Conflict: the run is not stopped.
+        """
+        status = self._load(run).status
+        if status not in STOPPED:
+            raise Conflict(f"run {run} is {status}, not stopped", code="not_stopped")
+        self.engine.wake(run, by)
+
+    async def resolve(self, run: str, addr: int, *, happened: bool, by: str, why: str) -> None:
+        """Say what became of an effect with unknown outcome; the run's own record of it stays.
+
+        Raises:
+            Conflict: that effect's outcome is not unknown.
+        """
+        stored = self._load(run)
+        if addr not in Fold(run, stored.records).unknown:
+            raise Conflict(f"effect {addr} of run {run} has no unknown outcome", code="not_unknown")
+        await self._note(stored, "resolve", by=by, why=why, details={"addr": addr, "happened": happened})
+
+    async def erase(self, run: str, *, by: str, why: str) -> int:
+        """Destroy the content of the run's subject; returns how many records were emptied.
+
+        Raises:
+            Conflict: a run of the subject is still unsettled.
+        """
+        stored = self._load(run)
+        if stored.status not in AT_REST:
+            raise Conflict(f"run {run} is {stored.status}: cancel it first", code="not_at_rest")
+        if stored.key is not None:
+            await self._note(stored, "erase", by=by, why=why, details=None)
+        now = self.services.clock.now()
+        return (await self.services.store.submit(Operation(name="erase", args={"run": run, "at": now}))).count
+
+    async def _note(self, stored: StoredRun, action: str, *, by: str, why: str, details: object) -> None:
+        scribe = Scribe(stored.id, stored.key or b"", stored.records[-1])
+        body = NoteBody(by=by, action=action, why=why, details=NULL if details is None else raw(details))
+        record = scribe.write(Kind.NOTE, action, body, self.services.clock.now())
+        await self.services.store.submit(Append(run=stored.id, records=(record,)))

@@ -1,0 +1,129 @@
+"""The model gateway's live side: render, check the bound, one attempt, withhold thoughts that may not be kept (B-37)."""
+
+from __future__ import annotations
+
+import asyncio
+from time import perf_counter_ns
+
+import msgspec
+
+from ordain.contracts.catalog import Catalog
+from ordain.contracts.policy import ModelErrorCode
+from ordain.errors import ConfigurationError
+from ordain.flows.planner import PLANNER
+from ordain.flows.prompting import Values, prompt_inputs
+from ordain.journal.digests import content_digest
+from ordain.journal.records import ENCODER
+from ordain.ports.effects import ModelAnswer, ModelCall, ModelFailed, ModelResult, Withheld
+from ordain.ports.model import ModelError, ModelReply, ModelRequest
+from ordain.prompts.renderer import Prompt, render
+from ordain.rules.proposals import Unparsed, parse_object
+from ordain.runtime.services import Services
+
+
+async def call_model(services: Services, catalog: Catalog, call: ModelCall, values: Values, *, index: int, key: str) -> ModelResult:
+    """One attempt. Whatever goes wrong is a value; cancelling abandons it."""
+    profile = catalog.data.profiles[call.profile]
+    current = services.catalogs.current.data.profiles.get(call.profile)
+    port = services.models.get(call.profile)
+    failure = _Failure(profile.provider, profile.model)
+    if current is None or port is None:
+        return failure.of(ModelErrorCode.WITHDRAWN, f"model profile {call.profile} is no longer configured")
+    left_us = call.deadline - services.clock.now()
+    if left_us <= 0:
+        return failure.of(ModelErrorCode.TIMED_OUT, "deadline passed before the call")
+    began = perf_counter_ns()
+    try:
+        resolved = prompt_inputs(catalog, call, values)
+        prompt = render(resolved.source, resolved.inputs)
+    except ConfigurationError as error:
+        return failure.of(ModelErrorCode.REJECTED, error.message)
+    services.counters.render_ns += perf_counter_ns() - began
+    failure.prompt_digest = prompt_digest(prompt)
+    size = len(prompt.system.encode()) + len(prompt.user.encode())
+    if size > call.bound_tokens:
+        return failure.of(ModelErrorCode.PROMPT_OVER_BOUND, f"the prompt has {size} bytes, reserved were {call.bound_tokens}")
+    request = ModelRequest(
+        profile=current,
+        purpose=call.purpose,
+        system=prompt.system,
+        user=prompt.user,
+        schema_name=call.contract.replace(":", "_").replace(".", "_"),
+        schema=resolved.schema,
+        max_tokens=call.max_tokens,
+        timeout_s=left_us / 1e6,
+        inputs=resolved.inputs,
+        index=index,
+        key=key,
+    )
+    try:
+        async with asyncio.timeout(request.timeout_s):
+            reply = await port.attempt(request)
+    except TimeoutError:
+        return failure.of(ModelErrorCode.TIMED_OUT, "the provider did not answer in time", live=True)
+    if isinstance(reply, ModelError):
+        return failure.of(reply.code, reply.message, retry_after_ms=reply.retry_after_ms, live=True)
+    return _answer(call, reply, failure)
+
+
+def prompt_digest(prompt: Prompt) -> str:
+    """Content address of a rendered prompt."""
+    return content_digest(f"{prompt.system}\x1e{prompt.user}".encode())
+
+
+class _Failure:
+    """Makes ``ModelFailed`` for one call."""
+
+    def __init__(self, provider: str, model: str) -> None:
+        self.provider, self.model = provider, model
+        self.prompt_digest = ""
+
+    def of(self, code: ModelErrorCode, message: str, *, retry_after_ms: int | None = None, live: bool = False) -> ModelFailed:
+        return ModelFailed(
+            code=code,
+            message=message[:300],
+            provider=self.provider,
+            model=self.model,
+            retry_after_ms=retry_after_ms,
+            prompt_digest=self.prompt_digest,
+            live=live,
+        )
+
+
+def _answer(call: ModelCall, reply: ModelReply, about: _Failure) -> ModelResult:
+    try:
+        size = len(reply.text.encode())
+        content: str | None = reply.text
+    except UnicodeEncodeError:
+        content = reply.text.encode(errors="replace").decode()
+        size = len(content)
+    withheld: Withheld | None = None
+    if not call.keep_thoughts and call.purpose == PLANNER:
+        content, withheld = withhold(content or "")
+    estimated = reply.input_tokens is None or reply.output_tokens is None
+    return ModelAnswer(
+        content=content,
+        withheld=withheld,
+        provider=about.provider,
+        model=reply.model,
+        input_tokens=reply.input_tokens if reply.input_tokens is not None else 0,
+        output_tokens=reply.output_tokens if reply.output_tokens is not None else size,
+        estimated=estimated,
+        prompt_digest=about.prompt_digest,
+        notice=reply.notice,
+    )
+
+
+def withhold(content: str) -> tuple[str | None, Withheld | None]:
+    """Blank the thought before the answer is recorded; an answer that does not parse is kept as length, digest and reason."""
+    parsed = parse_object(content)
+    if isinstance(parsed, Unparsed):
+        data = content.encode(errors="replace")
+        return None, Withheld(size_bytes=parsed.size_bytes, digest=content_digest(data), reason=parsed.reason)
+    value = parsed.value
+    if isinstance(value.get("thought"), str):
+        value = {**value, "thought": None}
+    try:
+        return ENCODER.encode(value).decode(), None
+    except (msgspec.MsgspecError, OverflowError):
+        return None, Withheld(size_bytes=parsed.size_bytes, digest=content_digest(content.encode()), reason="step.syntax.not_finite")

@@ -1,0 +1,183 @@
+"""Children: opening them with their parent's intent, and joining them as ``Join`` says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Protocol
+
+import msgspec
+
+from ordain.contracts.catalog import Catalog
+from ordain.errors import FlowUnavailable
+from ordain.journal.codec import Scribe
+from ordain.journal.digests import derived_id
+from ordain.journal.records import Body, ChildEndedBody, Kind, Record, Started, raw
+from ordain.ports.effects import AnyEnded, Cancelled, Children, Completed, Interrupted, Join, Joined, JoinMode, TimedOut
+from ordain.ports.store import Mail, MailKind, NewMail, NewRun, StoredRun
+from ordain.runtime.execution import ENDS, Execution
+from ordain.runtime.services import Services
+
+DEADLINE = "join deadline"
+DECIDED = "join decided"
+
+
+class Parent(Protocol):
+    """The live run whose children these are."""
+
+    id: str
+    services: Services
+    stored: StoredRun
+    catalog: Catalog
+    execution: Execution
+
+    def write(self, kind: Kind, name: str, body: Body, *, at: int | None = None) -> Record: ...
+    def send(self, mail: NewMail) -> None: ...
+    def take(self, mail: Mail, seq: int) -> None: ...
+    def look(self) -> list[Mail]: ...
+    def interrupt(self) -> Mail | None: ...
+    def deliver(self, mail: Mail, addr: int) -> Interrupted: ...
+    def observe(self, addr: int, name: str, result: Any, *, at: int | None = None, mail: Mail | None = None) -> Any: ...
+    async def suspend(self, addr: int, wake_at: int | None, *, deaf: bool = False) -> None: ...
+
+
+def new_children(parent: Parent, addr: int, effect: Children) -> Iterator[NewRun]:
+    """The children's rows and started records; ids derive from (parent, address, index).
+
+    Raises:
+        FlowUnavailable: this build has no such flow.
+    """
+    stored, key = parent.stored, parent.stored.key or b""
+    began = _started(stored)
+    for index, spawn in enumerate(effect.spawns):
+        version = max((v for name, v in parent.services.flows if name == spawn.flow), default=0)
+        if not version:
+            raise FlowUnavailable(f"this build has no flow {spawn.flow}")
+        child = derived_id(parent.id, addr, index)
+        started = Started(
+            flow=spawn.flow,
+            flow_version=version,
+            catalog=stored.catalog,
+            input=spawn.input,
+            workspace=stored.workspace,
+            principal=began.principal,
+            subject=stored.subject,
+            parent=parent.id,
+            parent_addr=addr,
+            index=index,
+            depth=began.depth + 1,
+            scope=spawn.scope,
+            deadline=spawn.deadline,
+            allowance=spawn.allowance,
+            keep_thoughts=spawn.keep_thoughts,
+        )
+        record = Scribe(child, key).write(Kind.STARTED, spawn.flow, started, parent.services.clock.now())
+        yield NewRun(
+            id=child,
+            flow=spawn.flow,
+            flow_version=version,
+            catalog=stored.catalog,
+            workspace=stored.workspace,
+            subject=stored.subject,
+            key=key,
+            started=record,
+            parent=parent.id,
+            parent_addr=addr,
+            index=index,
+            root=stored.root,
+        )
+
+
+def _started(stored: StoredRun) -> Started:
+    return msgspec.json.decode(stored.records[0].body or b"", type=Started)
+
+
+def over(until: Join, spawned: int, ended: dict[int, AnyEnded]) -> str | None:
+    """Why the join is over by count, or None: all have ended, enough have completed, or too few still can."""
+    if len(ended) == spawned:
+        return "all ended"
+    if until.mode is JoinMode.ALL:
+        return None
+    wanted = 1 if until.mode is JoinMode.FIRST else until.quorum
+    completed = sum(isinstance(end, Completed) for end in ended.values())
+    if completed >= wanted:
+        return f"{completed} completed"
+    return "cannot be reached" if completed + spawned - len(ended) < wanted else None
+
+
+class _Joining:
+    """The state of one join, rebuilt from the records at every wake."""
+
+    def __init__(self, parent: Parent, addr: int, effect: Children, ended: dict[int, AnyEnded]) -> None:
+        self.parent, self.addr, self.effect, self.ended = parent, addr, effect, ended
+        self.counted: tuple[int, ...] = ()
+        self.why: str | None = None
+        seen: dict[int, AnyEnded] = {}
+        for index, end in sorted(ended.items(), key=lambda item: item[1].seq):
+            seen[index] = end
+            self._weigh(seen)
+
+    def _weigh(self, seen: dict[int, AnyEnded]) -> None:
+        if self.why is None:
+            self.why = over(self.effect.until, len(self.effect.spawns), seen)
+            self.counted = tuple(sorted(seen))
+
+    def collect(self, mail: list[Mail]) -> None:
+        """Turn children's mail into ``child_ended`` records."""
+        parent = self.parent
+        for row in mail:
+            if row.kind is not MailKind.CHILD or row.addr != self.addr:
+                continue
+            index = int(row.key.rpartition(":")[2])
+            if index in self.ended:
+                continue
+            self.note_deadline(row.at)
+            body = ChildEndedBody(
+                addr=self.addr, index=index, child=derived_id(parent.id, self.addr, index), ended=msgspec.Raw(row.body), mail=row.id
+            )
+            record = parent.write(Kind.CHILD_ENDED, "child", body)
+            parent.take(row, record.seq)
+            parent.execution.handed(record)
+            end: AnyEnded = parent.execution.remember(ENDS.decode(row.body), record.seq)
+            self.ended[index] = end
+            self._weigh(self.ended)
+
+    def note_deadline(self, now: int) -> None:
+        """The join is over for whoever has not ended by its deadline."""
+        deadline = self.effect.until.deadline
+        if self.why is None and deadline is not None and now >= deadline:
+            self.why = DEADLINE
+            self.counted = tuple(sorted(self.ended))
+
+    def interrupt_rest(self, why: str) -> None:
+        """Ask the children that still run to stop; asking twice is harmless."""
+        parent = self.parent
+        for index in range(len(self.effect.spawns)):
+            if index not in self.ended:
+                child = derived_id(parent.id, self.addr, index)
+                body = raw({"what": "cancel", "by": f"run:{parent.id}", "why": why})
+                now = parent.services.clock.now()
+                parent.send(NewMail(run=child, kind=MailKind.INTERRUPT, key=f"join:{parent.id}:{self.addr}", body=bytes(body), at=now))
+
+    def results(self) -> tuple[AnyEnded, ...]:
+        """One end each, in spawn order."""
+        return tuple(self.ended[index] for index in range(len(self.effect.spawns)))
+
+
+async def join_children(parent: Parent, addr: int, effect: Children, ended: dict[int, AnyEnded]) -> tuple[AnyEnded, ...]:
+    """Wait, costing nothing, until every child has settled; interrupt the rest once the join is over or the parent is."""
+    joining = _Joining(parent, addr, effect, ended)
+    while True:
+        mail = parent.look()
+        joining.collect(mail)
+        interrupt = parent.interrupt() if not parent.execution.masked else None
+        if len(joining.ended) == len(effect.spawns):
+            parent.observe(addr, "children", Joined(counted=joining.counted, why=joining.why or "all ended"))
+            if interrupt is not None:
+                raise parent.deliver(interrupt, addr)
+            return joining.results()
+        joining.note_deadline(parent.services.clock.now())
+        deaf = interrupt is not None
+        if deaf or joining.why is not None:
+            joining.interrupt_rest(DEADLINE if joining.why == DEADLINE else "parent interrupted" if deaf else DECIDED)
+        wake_at = None if joining.why is not None else effect.until.deadline
+        await parent.suspend(addr, wake_at, deaf=deaf)

@@ -1,0 +1,348 @@
+"""The live end of one run: what happens where its journal ends.
+
+Records collect here and become one unit at the next barrier. The unit is offered again while storage is unavailable, so an
+observation of a side effect is lost only with the process. One unit of a run is in flight at a time.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine
+from typing import Any, TypeVar
+
+import msgspec
+
+from ordain.contracts.catalog import Catalog
+from ordain.contracts.policy import ModelErrorCode
+from ordain.errors import FlowFault, StorageUnavailable
+from ordain.journal.codec import Scribe, decode
+from ordain.journal.digests import derived_id
+from ordain.journal.records import Body, DecisionBody, DeliveredBody, IntentBody, Kind, ObservationBody, Record, Status, SuspendedBody, raw
+from ordain.ports.effects import (
+    Abandoned,
+    Answered,
+    AnyEnded,
+    AnyResult,
+    Children,
+    Effect,
+    Expired,
+    Interrupted,
+    ModelCall,
+    ModelFailed,
+    Read,
+    ReadFailed,
+    ReadResult,
+    ReadValue,
+    Said,
+    Say,
+    Suspended,
+    VerbCall,
+    VerbResult,
+    Wait,
+)
+from ordain.ports.store import Append, Mail, MailKind, NewMail, NewRun, SayRow, StoredRun
+from ordain.rules.decision import Rule
+from ordain.runtime.calls import call_verb, check_authorized, recover_verb
+from ordain.runtime.execution import Execution
+from ordain.runtime.gateway import call_model
+from ordain.runtime.joins import join_children, new_children
+from ordain.runtime.services import Services
+
+R = TypeVar("R")
+STORAGE_RETRY_S = 0.25
+ALLOW = b'{"type":"allow"'
+
+
+class InterruptBody(msgspec.Struct, frozen=True, kw_only=True):
+    """What an interrupt says: cancel or override, by whom and why."""
+
+    what: str
+    by: str
+    why: str = ""
+
+
+class AnswerBody(msgspec.Struct, frozen=True, kw_only=True):
+    """An answer to a wait."""
+
+    value: Any
+    by: str
+
+
+class LiveRun:
+    """Implements ``Beyond`` for a run that is being driven."""
+
+    def __init__(self, services: Services, stored: StoredRun, catalog: Catalog) -> None:
+        """Continue after the stored records. The subject's key must still exist."""
+        self.services = services
+        self.catalog = catalog
+        self.id = stored.id
+        self.stored = stored
+        self.records: list[Record] = list(stored.records)
+        self.scribe = Scribe(stored.id, stored.key or b"", stored.records[-1])
+        self.execution: Execution
+        self._unwritten: list[Record] = []
+        self._take: list[tuple[int, int]] = []
+        self._children: list[NewRun] = []
+        self._mail: list[NewMail] = []
+        self._says: list[SayRow] = []
+        self._status: Status | None = Status.RUNNING if stored.status is not Status.RUNNING else None
+        self._interrupts: list[Mail] = []
+        self._abandonable: asyncio.Task[Any] | None = None
+        self._abandoned = False
+        self._allowed: dict[str, str] | None = None
+        self.in_verb = False
+        self._stop_after_verb = False
+        self._model_calls = sum(1 for record in stored.records if record.kind is Kind.INTENT and record.name == "model_call")
+
+    # --- writing ----------------------------------------------------------------------------------------------------------------
+
+    def write(self, kind: Kind, name: str, body: Body, *, at: int | None = None) -> Record:
+        """Append a record to what the next barrier makes durable."""
+        record = self.scribe.write(kind, name, body, self.services.clock.now() if at is None else at)
+        self.records.append(record)
+        self._unwritten.append(record)
+        self.services.counters.records += 1
+        return record
+
+    def send(self, mail: NewMail) -> None:
+        """Put a row into another run's mailbox, in the same commit as the records around it."""
+        self._mail.append(mail)
+
+    def open(self, child: NewRun) -> None:
+        """Open a child run in the same commit."""
+        self._children.append(child)
+
+    def take(self, mail: Mail, seq: int) -> None:
+        """Mark a mailbox row as taken by a record."""
+        self._take.append((mail.id, seq))
+
+    async def barrier(self, *, status: Status | None = None, reason: str | None = None) -> None:
+        """Make everything written so far durable; waits while storage is unavailable."""
+        if not self._unwritten and status is None:
+            return
+        unit = self._unit(status, reason, None, None, deaf=False)
+        await self._offer(unit)
+
+    async def suspend(self, addr: int, wake_at: int | None, *, deaf: bool = False) -> None:
+        """Give up the coroutine until mail or time arrives; returns only if mail has already arrived.
+
+        Raises:
+            Suspended: the run is now ``waiting``.
+        """
+        await self.barrier()
+        mark = self.scribe.mark()
+        self.write(Kind.SUSPENDED, "wait", SuspendedBody(addr=addr, wake_at=wake_at))
+        unit = self._unit(Status.WAITING, None, wake_at, addr, deaf=deaf)
+        if not await self._offer(unit):
+            self.scribe.back_to(mark)
+            self.records.pop()
+            return
+        raise Suspended
+
+    def _unit(self, status: Status | None, reason: str | None, wake_at: int | None, suspend: int | None, *, deaf: bool) -> Append:
+        unit = Append(
+            run=self.id,
+            records=tuple(self._unwritten),
+            status=status or self._status,
+            reason=reason,
+            wake_at=wake_at,
+            suspend=suspend,
+            deaf=deaf,
+            take=tuple(self._take),
+            children=tuple(self._children),
+            mail=tuple(self._mail),
+            says=tuple(self._says),
+        )
+        for written in (self._unwritten, self._take, self._children, self._mail, self._says):
+            written.clear()
+        return unit
+
+    async def _offer(self, unit: Append) -> bool:
+        while True:
+            try:
+                outcome = await self.services.store.submit(unit)
+            except StorageUnavailable:
+                await asyncio.sleep(STORAGE_RETRY_S)
+                continue
+            self._status = None
+            return not outcome.refused
+
+    # --- Beyond -----------------------------------------------------------------------------------------------------------------
+
+    def decided(self, rule: Rule[Any, Any, Any], body: DecisionBody) -> None:
+        """See ``Beyond.decided``."""
+        self.services.counters.decisions += 1
+        self.write(Kind.DECISION, rule.name, body)
+        if self._allowed is not None and rule.name == "authorize":
+            self._note_allowed(body)
+
+    async def begin(self, addr: int, effect: Effect[Any]) -> Any:
+        """See ``Beyond.begin``."""
+        masked = self.execution.masked
+        if not masked and (mail := self.interrupt()) is not None:
+            raise self.deliver(mail, addr)
+        if masked and not isinstance(effect, (Say, Read)):
+            raise FlowFault(f"{type(effect).__name__} after an interrupt: only Say and Read may follow")
+        name = type(effect).__struct_config__.tag
+        self.services.counters.effects += 1
+        if isinstance(effect, Children):
+            for spawn in effect.spawns:
+                if spawn.authorized is not None:
+                    check_authorized(spawn.authorized, self._allowed_calls())
+        self.write(Kind.INTENT, str(name), IntentBody(addr=addr, effect=raw(effect)))
+        if isinstance(effect, Say):
+            self._says.append(SayRow(addr=addr, text=effect.text, at=self.scribe.at))
+            return self.observe(addr, str(name), Said())
+        if isinstance(effect, Children):
+            for child in new_children(self, addr, effect):
+                self.open(child)
+        await self.barrier()
+        return await self._carry_out(addr, effect, {}, again=False)
+
+    async def resume(self, addr: int, effect: Effect[Any], ended: dict[int, AnyEnded]) -> Any:
+        """See ``Beyond.resume``."""
+        return await self._carry_out(addr, effect, ended, again=True)
+
+    async def _carry_out(self, addr: int, effect: Effect[Any], ended: dict[int, AnyEnded], *, again: bool) -> Any:
+        if isinstance(effect, Wait):
+            return await self._wait(addr, effect)
+        if isinstance(effect, Children):
+            return await join_children(self, addr, effect, ended)
+        if isinstance(effect, ModelCall):
+            result: AnyResult | None = (
+                _lost(self.catalog, effect) if again else await self._abandonable_call(self._model(effect), addr, "model_call")
+            )
+            name = "model_call"
+        elif isinstance(effect, VerbCall):
+            result, name = await self._verb(effect, again=again), "verb_call"
+            if self._stop_after_verb:
+                self.observe(addr, name, result)
+                await self.barrier()
+                raise asyncio.CancelledError
+        elif isinstance(effect, Read):
+            result, name = await self._abandonable_call(self._read(effect), addr, "read"), "read"
+        else:
+            raise FlowFault(f"no handler for {type(effect).__name__}")
+        timed_out = isinstance(result, ModelFailed) and result.code is ModelErrorCode.TIMED_OUT
+        at = max(self.services.clock.now(), effect.deadline) if timed_out else None
+        return self.observe(addr, name, result, at=at)
+
+    def observe(self, addr: int, name: str, result: AnyResult, *, at: int | None = None, mail: Mail | None = None) -> Any:
+        """Record what became of an effect and hand it to the flow."""
+        current = self.services.catalogs.current.digest
+        body = ObservationBody(
+            addr=addr, result=raw(result), catalog="" if current == self.catalog.digest else current, mail=0 if mail is None else mail.id
+        )
+        record = self.write(Kind.OBSERVATION, name, body, at=at)
+        if mail is not None:
+            self.take(mail, record.seq)
+        self.execution.handed(record)
+        return self.execution.remember(result, record.seq)
+
+    # --- interrupts -------------------------------------------------------------------------------------------------------------
+
+    def heard(self) -> None:
+        """Mail may have arrived: look for interrupts, and abandon what may be abandoned."""
+        self.look()
+        if self._interrupts and not self.execution.masked and self._abandonable is not None:
+            self._abandoned = True
+            self._abandonable.cancel()
+
+    def stop_after_verb(self) -> None:
+        """The engine drains: record what the running verb gives, then give up the run."""
+        self._stop_after_verb = True
+
+    def look(self) -> list[Mail]:
+        """All untaken mail; interrupts among it are remembered."""
+        mail = list(self.services.store.mail(self.id))
+        self._interrupts = [row for row in mail if row.kind is MailKind.INTERRUPT]
+        return mail
+
+    def interrupt(self) -> Mail | None:
+        """An interrupt that no record has taken yet."""
+        return self._interrupts[0] if self._interrupts else None
+
+    def deliver(self, mail: Mail, addr: int) -> Interrupted:
+        """Record that an interrupt has reached the flow; from here on effects are masked."""
+        said = msgspec.json.decode(mail.body, type=InterruptBody)
+        body = DeliveredBody(addr=addr, mail=mail.id, what=said.what, by=said.by, why=said.why)
+        record = self.write(Kind.DELIVERED, said.what, body)
+        for row in self._interrupts:
+            self.take(row, record.seq)
+        self._interrupts = []
+        self.execution.handed(record)
+        self.execution.masked = True
+        return Interrupted(said.what, said.by, said.why)
+
+    async def _abandonable_call(self, call: Coroutine[Any, Any, R], addr: int, name: str) -> R:
+        task = asyncio.get_running_loop().create_task(call)
+        self._abandonable, self._abandoned = task, False
+        try:
+            return await task
+        except asyncio.CancelledError:
+            if not self._abandoned or (mail := self.interrupt()) is None:
+                raise
+            self.observe(addr, name, Abandoned())
+            raise self.deliver(mail, addr) from None
+        finally:
+            self._abandonable = None
+
+    # --- handlers ---------------------------------------------------------------------------------------------------------------
+
+    async def _model(self, effect: ModelCall) -> AnyResult:
+        index, self._model_calls = self._model_calls, self._model_calls + 1
+        key = derived_id(self.id, f"model#{index}")
+        return await call_model(self.services, self.catalog, effect, self.execution.values, index=index, key=key)
+
+    async def _verb(self, effect: VerbCall, *, again: bool) -> VerbResult:
+        check_authorized(effect.authorized, self._allowed_calls())
+        key = derived_id(self.id, effect.authorized.decision)
+        call = recover_verb if again else call_verb
+        self.in_verb = True
+        try:
+            return await call(self.services, self.catalog, effect, key)
+        finally:
+            self.in_verb = False
+
+    async def _read(self, effect: Read) -> ReadResult:
+        reader = self.services.readers.get(effect.what)
+        if reader is None:
+            return ReadFailed(code="unknown_read", message=f"nothing is read by the name {effect.what}")
+        return ReadValue(value=reader(**effect.args))
+
+    async def _wait(self, addr: int, effect: Wait) -> Any:
+        while True:
+            mail = self.look()
+            if (interrupt := self.interrupt()) is not None:
+                self.observe(addr, "wait", Abandoned())
+                raise self.deliver(interrupt, addr)
+            answers = [row for row in mail if row.kind is MailKind.ANSWER and row.addr == addr]
+            if answers:
+                said = msgspec.json.decode(answers[0].body, type=AnswerBody)
+                return self.observe(addr, "wait", Answered(value=said.value, by=said.by), mail=answers[0])
+            if self.services.clock.now() >= effect.deadline:
+                return self.observe(addr, "wait", Expired(), at=max(self.services.clock.now(), effect.deadline))
+            await self.suspend(addr, effect.deadline)
+
+    # --- authorisation ----------------------------------------------------------------------------------------------------------
+
+    def _allowed_calls(self) -> dict[str, str]:
+        if self._allowed is None:
+            self._allowed = {}
+            for record in self.records:
+                if record.kind is Kind.DECISION and record.name == "authorize":
+                    body = decode(record)
+                    if isinstance(body, DecisionBody):
+                        self._note_allowed(body)
+        return self._allowed
+
+    def _note_allowed(self, body: DecisionBody) -> None:
+        if self._allowed is not None and bytes(body.outcome).startswith(ALLOW):
+            self._allowed[body.addr] = msgspec.json.decode(body.outcome)["call"]
+
+
+def _lost(catalog: Catalog, effect: ModelCall) -> ModelFailed:
+    profile = catalog.data.profiles[effect.profile]
+    return ModelFailed(
+        code=ModelErrorCode.LOST, message="the process stopped during the call", provider=profile.provider, model=profile.model
+    )

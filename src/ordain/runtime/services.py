@@ -1,0 +1,72 @@
+"""What driving needs from outside, as ports; wired in ``ordain.app`` and nowhere else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from ordain.contracts.catalog import Catalog
+from ordain.errors import JournalCorrupt
+from ordain.flows.context import Flows
+from ordain.ports.clock import Clock
+from ordain.ports.model import ModelPort
+from ordain.ports.store import JournalStore
+from ordain.ports.verb import VerbPort
+
+CATALOGS_KEPT = 16
+
+
+@dataclass(slots=True, kw_only=True)
+class Counters:
+    """Per-phase work of this process: counts and CPU nanoseconds, for ``/metrics`` and the bench."""
+
+    effects: int = 0
+    decisions: int = 0
+    records: int = 0
+    runs_ended: int = 0
+    render_ns: int = 0
+    decide_ns: int = 0
+    encode_ns: int = 0
+
+
+class Catalogs:
+    """The current catalog, and the pinned ones of runs that began under another."""
+
+    def __init__(self, current: Catalog, fetch: Callable[[str], bytes | None]) -> None:
+        """``fetch`` reads a stored catalog by digest."""
+        self.current = current
+        self._fetch = fetch
+        self._kept: dict[str, Catalog] = {current.digest: current}
+
+    def pinned(self, digest: str) -> Catalog:
+        """The catalog a run began under, compiled.
+
+        Raises:
+            JournalCorrupt: it is stored nowhere.
+        """
+        known = self._kept.get(digest)
+        if known is None:
+            encoded = self._fetch(digest)
+            if encoded is None:
+                raise JournalCorrupt(f"catalog {digest[:12]} is not stored")
+            known = Catalog.from_bytes(encoded)
+            if known.digest != digest:
+                raise JournalCorrupt(f"catalog {digest[:12]} was altered")
+            if len(self._kept) >= CATALOGS_KEPT:
+                self._kept.pop(next(digest for digest in self._kept if digest != self.current.digest))
+            self._kept[digest] = known
+        return known
+
+
+@dataclass(slots=True, kw_only=True)
+class Services:
+    """The ports behind the runtime."""
+
+    store: JournalStore
+    clock: Clock
+    models: Mapping[str, ModelPort]
+    verbs: VerbPort
+    catalogs: Catalogs
+    flows: Flows
+    readers: Mapping[str, Callable[..., object]] = field(default_factory=dict[str, Callable[..., object]])
+    counters: Counters = field(default_factory=Counters)

@@ -1,0 +1,158 @@
+"""Settings: where Ordain keeps its data, which models and verbs it has, under which policy. Environment over file over default.
+
+``$ORDAIN_HOME`` (default ``~/.ordain``) holds the data and, optionally, ``ordain.toml``, ``policy.toml`` and ``verbs/``.
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Mapping
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import Field, ValidationError
+
+from ordain.contracts.planner import Strict
+from ordain.contracts.policy import Lane, ModelProfile, Policy
+from ordain.errors import ConfigurationError
+
+M = TypeVar("M", bound=Strict)
+DEFAULT_PORT = 8090
+DEFAULT_HOST = "127.0.0.1"
+DEFAULT_PROFILE = "default"
+
+
+class VerbSettings(Strict):
+    """What the shipped leaf verbs may reach."""
+
+    files_root: str | None = None
+    urls: list[str] = []
+    threads: int = Field(default=8, ge=1, le=256)
+
+
+class FileSettings(Strict):
+    """The shape of ``ordain.toml``; unknown keys are refused."""
+
+    models: dict[str, ModelProfile] = {}
+    verbs: VerbSettings = VerbSettings()
+    policy: str | None = None
+    node: str = "default"
+
+
+class Settings(Strict):
+    """Everything composition needs. ``secrets`` never leave this value: they are in no repr and no catalog."""
+
+    home: Path
+    policy: Policy
+    profiles: dict[str, ModelProfile]
+    verbs: VerbSettings = VerbSettings()
+    node: str = "default"
+    host: str = DEFAULT_HOST
+    port: int = DEFAULT_PORT
+    secrets: dict[str, str] = Field(default={}, repr=False)
+
+
+def read_policy(file: Path | None) -> Policy:
+    """The policy in a TOML file, or the shipped default.
+
+    Raises:
+        ConfigurationError: not TOML, or not a policy; the message names the key.
+    """
+    if file is None:
+        text, name = files("ordain").joinpath("policy.toml").read_text(encoding="utf-8"), "the shipped policy"
+    else:
+        text, name = _read(file), str(file)
+    return _validated(Policy, text, name)
+
+
+def _validated(model: type[M], text: str, name: str) -> M:
+    try:
+        return model.model_validate(_toml(text, name), strict=False)
+    except ValidationError as error:
+        places = "; ".join(f"{'.'.join(str(part) for part in e['loc'])}: {e['msg']}" for e in error.errors()[:5])
+        raise ConfigurationError(f"{name}: {places}") from None
+
+
+def _read(file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigurationError(f"cannot read {file}: {error}") from error
+
+
+def _toml(text: str, name: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigurationError(f"{name}: {error}") from error
+
+
+def load_settings(environment: Mapping[str, str] | None = None, home: Path | None = None) -> Settings:
+    """Read the environment and the files of ``home``.
+
+    Raises:
+        ConfigurationError: with the file and place.
+    """
+    env = os.environ if environment is None else environment
+    home = home or Path(env.get("ORDAIN_HOME") or Path.home() / ".ordain").expanduser()
+    config = home / "ordain.toml"
+    given = FileSettings()
+    if config.is_file():
+        given = _validated(FileSettings, _read(config), str(config))
+    policy_file = home / "policy.toml"
+    named = None if given.policy is None else (home / given.policy)
+    policy = read_policy(named or (policy_file if policy_file.is_file() else None))
+    profiles = _profiles(env, given)
+    lanes = policy.lanes
+    if not lanes.profiles:
+        first = DEFAULT_PROFILE if DEFAULT_PROFILE in profiles else next(iter(profiles))
+        lanes = lanes.model_copy(update={"profiles": {lane: [first] for lane in Lane}})
+    for lane, names in lanes.profiles.items():
+        if missing := [name for name in names if name not in profiles]:
+            raise ConfigurationError(f"policy: lane {lane} names unknown model profiles: {', '.join(missing)}")
+    return Settings(
+        home=home,
+        policy=policy.model_copy(update={"lanes": lanes}),
+        profiles=profiles,
+        verbs=given.verbs,
+        node=given.node,
+        port=_port(env),
+        secrets=_secrets(env, profiles),
+    )
+
+
+def _port(env: Mapping[str, str]) -> int:
+    text = env.get("PLANNER_PORT") or str(DEFAULT_PORT)
+    if not text.isdigit() or not 0 <= int(text) < 65536:
+        raise ConfigurationError(f"PLANNER_PORT is not a port: {text}")
+    return int(text)
+
+
+def _secrets(env: Mapping[str, str], profiles: Mapping[str, ModelProfile]) -> dict[str, str]:
+    """API keys by profile name; every OpenAI-compatible profile gets the one key."""
+    key = env.get("OPENAI_API_KEY", "")
+    if not key and (file := env.get("OPENAI_API_KEY_FILE")):
+        key = _read(Path(file)).strip()
+    return {name: key for name, profile in profiles.items() if profile.provider == "openai"} if key else {}
+
+
+def _profiles(env: Mapping[str, str], given: FileSettings) -> dict[str, ModelProfile]:
+    """The environment wins over ``[models.default]``; without either the default is the offline provider."""
+    profiles = dict(given.models)
+    script = env.get("ORDAIN_SCRIPT")
+    if script:
+        profiles[DEFAULT_PROFILE] = ModelProfile(provider="scripted", model="scripted", script=script)
+    elif url := env.get("OPENAI_BASE_URL"):
+        base = profiles.get(DEFAULT_PROFILE)
+        model = env.get("PLANNER_MODEL") or (base.model if base and base.provider == "openai" else "llama-3-8b-instruct-q4_k_m")
+        known = base if base is not None and base.provider == "openai" else ModelProfile(provider="openai", model=model)
+        profiles[DEFAULT_PROFILE] = known.model_copy(update={"base_url": url, "model": model})
+    elif env.get("OPENAI_API_KEY") and DEFAULT_PROFILE not in profiles:
+        profiles[DEFAULT_PROFILE] = ModelProfile(
+            provider="openai", model=env.get("PLANNER_MODEL") or "llama-3-8b-instruct-q4_k_m", base_url="https://api.openai.com/v1"
+        )
+    if not profiles:
+        profiles[DEFAULT_PROFILE] = ModelProfile(provider="offline", model="offline")
+    return profiles

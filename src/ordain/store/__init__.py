@@ -1,0 +1,1 @@
+"""SQL: every table, the one writer, claims and migrations. Imports `ports` and below; decides nothing."""

@@ -1,0 +1,63 @@
+"""Maintenance inside the write transaction: account for resumes, erase a subject, sweep old content, mark deliveries."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ordain.ports.store import Outcome
+
+_ERASE_KINDS = {"input": ("started",), "result": ("ended", "child_ended")}
+
+
+def resumed(db: sqlite3.Connection, args: dict[str, Any]) -> Outcome:
+    """A start found these runs unfinished: count it, anew where the run has made progress since the last count."""
+    db.executemany(
+        "UPDATE runs SET resumes = CASE WHEN resumes_at = head_seq THEN resumes + 1 ELSE 1 END, resumes_at = head_seq WHERE id = ?",
+        [(run,) for run in args["runs"]],
+    )
+    return Outcome(count=len(args["runs"]))
+
+
+def erase(db: sqlite3.Connection, args: dict[str, Any]) -> Outcome:
+    """Destroy a subject's content: every body and payload of its runs, and its digest key. Headers, already public, stay in ``reason``."""
+    row = db.execute("SELECT subject FROM runs WHERE id = ?", (args["run"],)).fetchone()
+    if row is None:
+        return Outcome(refused="not_found")
+    (subject,) = row
+    at = args["at"]
+    db.execute("UPDATE payloads SET bytes = NULL, erased_at = ? WHERE subject = ? AND bytes IS NOT NULL", (at, subject))
+    done = db.execute(
+        "UPDATE records SET body = NULL WHERE body IS NOT NULL AND kind NOT IN ('note', 'ended') AND run IN (SELECT no FROM runs WHERE subject = ?)",
+        (subject,),
+    )
+    db.execute(
+        "UPDATE records SET body = CAST(json_remove(CAST(body AS TEXT), '$.result') AS BLOB) WHERE kind = 'ended' AND body IS NOT NULL AND run IN (SELECT no FROM runs WHERE subject = ?)",
+        (subject,),
+    )
+    db.execute("UPDATE mailbox SET body = x'7b7d' WHERE run IN (SELECT no FROM runs WHERE subject = ?)", (subject,))
+    db.execute("UPDATE outbox SET text = '' WHERE run IN (SELECT no FROM runs WHERE subject = ?)", (subject,))
+    db.execute("UPDATE subjects SET key = NULL, erased_at = ? WHERE no = ?", (at, subject))
+    return Outcome(count=done.rowcount)
+
+
+def sweep(db: sqlite3.Connection, args: dict[str, Any]) -> Outcome:
+    """Null content of one retention class in runs that ended before ``before`` (microseconds)."""
+    content_class, before = args["class"], args["before"]
+    ended = "run IN (SELECT no FROM runs WHERE ended_at < ?)"
+    swept = db.execute(
+        f"UPDATE payloads SET bytes = NULL, erased_at = ? WHERE bytes IS NOT NULL AND class = ? AND id IN (SELECT payload FROM records WHERE payload IS NOT NULL AND {ended})",
+        (args["at"], content_class, before),
+    ).rowcount
+    kinds = {
+        "input": "kind = 'started'",
+        "result": "kind = 'child_ended'",
+        "model": "kind IN ('intent', 'observation') AND name LIKE 'model%'",
+        "verb": "kind IN ('intent', 'observation') AND name NOT LIKE 'model%'",
+    }[content_class]
+    swept += db.execute(f"UPDATE records SET body = NULL WHERE body IS NOT NULL AND {kinds} AND {ended}", (before,)).rowcount
+    return Outcome(count=swept)
+
+
+OPERATIONS: Mapping[str, Callable[[sqlite3.Connection, dict[str, Any]], Outcome]] = {"resumed": resumed, "erase": erase, "sweep": sweep}

@@ -1,0 +1,63 @@
+"""The tables. ``PRAGMA user_version`` is the schema's version; a newer one than this build knows is refused."""
+
+from __future__ import annotations
+
+import sqlite3
+
+from ordain.errors import ConfigurationError
+
+VERSION = 1
+
+DDL = """
+CREATE TABLE engine(
+  one INTEGER PRIMARY KEY CHECK (one = 1), epoch INTEGER NOT NULL, holder TEXT NOT NULL, since INTEGER NOT NULL);
+CREATE TABLE subjects(
+  no INTEGER PRIMARY KEY, workspace TEXT NOT NULL, id TEXT NOT NULL, key BLOB, erased_at INTEGER, UNIQUE (workspace, id));
+CREATE TABLE runs(
+  no INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, parent INTEGER, parent_addr INTEGER NOT NULL, child INTEGER NOT NULL,
+  root INTEGER NOT NULL, workspace TEXT NOT NULL, session TEXT, thread TEXT, subject INTEGER NOT NULL,
+  flow TEXT NOT NULL, flow_version INTEGER NOT NULL, catalog TEXT NOT NULL, status TEXT NOT NULL, reason TEXT NOT NULL,
+  wake_at INTEGER, epoch INTEGER NOT NULL, head_seq INTEGER NOT NULL, resumes INTEGER NOT NULL, resumes_at INTEGER NOT NULL,
+  created_at INTEGER NOT NULL, ended_at INTEGER);
+CREATE INDEX runs_unsettled ON runs(status, no) WHERE status IN ('ready', 'running', 'waiting');
+CREATE INDEX runs_parent ON runs(parent) WHERE parent IS NOT NULL;
+CREATE INDEX runs_ended ON runs(ended_at) WHERE ended_at IS NOT NULL;
+CREATE TABLE records(
+  pos INTEGER PRIMARY KEY, run INTEGER NOT NULL, seq INTEGER NOT NULL, kind TEXT NOT NULL, name TEXT NOT NULL,
+  v INTEGER NOT NULL, at INTEGER NOT NULL, digest BLOB NOT NULL, chain BLOB NOT NULL, body BLOB, payload INTEGER);
+CREATE UNIQUE INDEX records_run ON records(run, seq);
+CREATE TABLE payloads(
+  id INTEGER PRIMARY KEY, workspace TEXT NOT NULL, subject INTEGER NOT NULL, class TEXT NOT NULL, digest BLOB NOT NULL,
+  bytes BLOB, erased_at INTEGER);
+CREATE TABLE decisions(
+  run INTEGER NOT NULL, seq INTEGER NOT NULL, rule TEXT NOT NULL, reason TEXT NOT NULL, PRIMARY KEY (run, seq)) WITHOUT ROWID;
+CREATE TABLE mailbox(
+  id INTEGER PRIMARY KEY, run INTEGER NOT NULL, kind TEXT NOT NULL, addr INTEGER NOT NULL, key TEXT NOT NULL,
+  body BLOB NOT NULL, at INTEGER NOT NULL, taken INTEGER, UNIQUE (run, key));
+CREATE INDEX mailbox_untaken ON mailbox(run) WHERE taken IS NULL;
+CREATE TABLE requests(
+  workspace TEXT NOT NULL, request_id TEXT NOT NULL, digest TEXT NOT NULL, run INTEGER NOT NULL,
+  PRIMARY KEY (workspace, request_id)) WITHOUT ROWID;
+CREATE TABLE catalogs(digest TEXT PRIMARY KEY, bytes BLOB NOT NULL) WITHOUT ROWID;
+CREATE TABLE outbox(
+  id INTEGER PRIMARY KEY, run INTEGER NOT NULL, addr INTEGER NOT NULL, text TEXT NOT NULL, at INTEGER NOT NULL,
+  delivered_at INTEGER, UNIQUE (run, addr));
+"""
+
+
+def prepare(connection: sqlite3.Connection) -> None:
+    """Make the tables in an empty database.
+
+    Raises:
+        ConfigurationError: the database was written by a newer build, or is not ours.
+    """
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    if version == VERSION:
+        return
+    if version > VERSION:
+        raise ConfigurationError(
+            f"the database has schema version {version}, this build knows {VERSION}: use a newer Ordain", code="newer_schema"
+        )
+    if connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+        raise ConfigurationError("the database is not one of Ordain's", code="foreign_database")
+    connection.executescript(f"BEGIN IMMEDIATE;{DDL}PRAGMA user_version = {VERSION};COMMIT;")

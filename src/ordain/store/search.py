@@ -1,0 +1,69 @@
+"""RunSearch over SQLite."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ordain.ports.search import RunRow
+from ordain.store.sqlite import SqliteStore
+
+_ROW = (
+    "SELECT r.id, r.flow, r.status, r.reason, p.id, o.id, r.created_at, r.ended_at, r.head_seq, r.wake_at FROM runs r"
+    " LEFT JOIN runs p ON p.no = r.parent JOIN runs o ON o.no = r.root"
+)
+
+
+class SqliteSearch:
+    """Implements ``RunSearch`` on the store's reading connection."""
+
+    def __init__(self, store: SqliteStore) -> None:
+        """Reads only."""
+        self._store = store
+
+    def runs(self, *, statuses: Sequence[str], roots_only: bool, limit: int, before: str | None) -> Sequence[RunRow]:
+        """See ``RunSearch.runs``."""
+        where, parameters = ["1"], list[Any]()
+        if statuses:
+            where.append(f"r.status IN ({','.join('?' * len(statuses))})")
+            parameters += statuses
+        if roots_only:
+            where.append("r.parent IS NULL")
+        if before is not None:
+            where.append("r.no < (SELECT no FROM runs WHERE id = ?)")
+            parameters.append(before)
+        rows = self._store.query(f"{_ROW} WHERE {' AND '.join(where)} ORDER BY r.no DESC LIMIT ?", [*parameters, limit])
+        return [
+            RunRow(
+                id=row[0],
+                flow=row[1],
+                status=row[2],
+                reason=row[3],
+                parent=row[4],
+                root=row[5],
+                created_at=row[6],
+                ended_at=row[7],
+                head_seq=row[8],
+                wake_at=row[9],
+            )
+            for row in rows
+        ]
+
+    def counts(self) -> dict[str, int]:
+        """See ``RunSearch.counts``."""
+        return dict(self._store.query("SELECT status, count(*) FROM runs GROUP BY status"))
+
+    def journal_bytes(self, run: str) -> tuple[int, int]:
+        """See ``RunSearch.journal_bytes``."""
+        rows = self._store.query(
+            "SELECT coalesce(sum(length(r.body) + length(r.digest) + length(r.chain) + length(r.kind) + length(r.name) + 24), 0),"
+            " coalesce(sum(length(p.bytes)), 0) FROM records r LEFT JOIN payloads p ON p.id = r.payload"
+            " WHERE r.run = (SELECT no FROM runs WHERE id = ?)",
+            (run,),
+        )
+        return rows[0][0], rows[0][1]
+
+    def ended(self) -> Sequence[str]:
+        """See ``RunSearch.ended``."""
+        rows = self._store.query("SELECT id FROM runs WHERE status IN ('completed', 'failed', 'cancelled', 'timed_out') ORDER BY no")
+        return [row[0] for row in rows]

@@ -1,0 +1,243 @@
+"""JournalStore over SQLite: WAL, ``synchronous=FULL``, one writing connection, one reading.
+
+The process that drives runs holds the lock on the data folder and an epoch in table ``engine``; every batch checks the epoch,
+so that an engine that lost its lease cannot commit. Others open the store as guests: they read, and may write mail.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import fcntl
+import os
+import sqlite3
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from ordain.errors import ConfigurationError, StorageUnavailable
+from ordain.journal.records import Kind, Record, Status
+from ordain.ports.store import Mail, MailKind, Outcome, Pending, StoredRun, Unit
+from ordain.store import schema
+from ordain.store.operations import OPERATIONS
+from ordain.store.units import Applier
+from ordain.store.writer import Writer
+
+FILE = "ordain.db"
+LOCK = "ordain.lock"
+THREAD_ABOVE_S = 0.002
+FSYNC_SAMPLES = 20
+POLL_S = 0.1
+
+_RUN = (
+    "SELECT r.id, r.flow, r.flow_version, r.catalog, r.workspace, s.id, s.key, r.status, r.reason, p.id, r.parent_addr, r.child,"
+    " o.id, r.resumes, r.wake_at, r.created_at, r.ended_at, r.no FROM runs r JOIN subjects s ON s.no = r.subject"
+    " LEFT JOIN runs p ON p.no = r.parent JOIN runs o ON o.no = r.root WHERE r.id = ?"
+)
+_RECORDS = (
+    "SELECT r.seq, r.kind, r.name, r.v, r.at, r.digest, r.chain, coalesce(r.body, p.bytes) FROM records r"
+    " LEFT JOIN payloads p ON p.id = r.payload WHERE r.run = ? ORDER BY r.seq"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoreOptions:
+    """How to open: ``holder`` None is a guest; ``lock`` False is for tests of the fence beneath it; ``threaded`` None measures."""
+
+    holder: str | None = None
+    lock: bool = True
+    threaded: bool | None = None
+
+
+def fsync_median_s(folder: Path) -> float:
+    """Median of a few fsyncs in the data folder, in seconds."""
+    probe = folder / ".fsync"
+    took: list[float] = []
+    with probe.open("wb") as file:
+        for _ in range(FSYNC_SAMPLES):
+            file.write(b"x" * 4096)
+            file.flush()
+            began = time.perf_counter()
+            os.fsync(file.fileno())
+            took.append(time.perf_counter() - began)
+    probe.unlink()
+    return median(took)
+
+
+class SqliteStore:
+    """The embedded journal store; ``folder`` None keeps everything in memory."""
+
+    def __init__(self, folder: Path | None, options: StoreOptions | None = None) -> None:
+        """Open, make tables where there are none, and take the lease if a holder is named.
+
+        Raises:
+            StorageUnavailable: the folder or file cannot be opened, or another engine holds the lock.
+            ConfigurationError: the database is newer than this build or not ours.
+        """
+        options = options or StoreOptions()
+        self.folder = folder
+        self._lock: int | None = None
+        self._memory = folder is None
+        if folder is not None and options.holder is not None and options.lock:
+            self._lock = _take_lock(folder)
+        try:
+            self._db = _connect(folder)
+            schema.prepare(self._db)
+            self._reads = self._db if folder is None else _connect(folder)
+            epoch = _take_lease(self._db, options.holder) if options.holder is not None else 0
+        except sqlite3.Error as error:
+            self._release()
+            raise StorageUnavailable(f"cannot open {folder}: {error}") from error
+        except ConfigurationError:
+            self._release()
+            raise
+        self.fsync_s = 0.0 if folder is None else fsync_median_s(folder)
+        threaded = self.fsync_s > THREAD_ABOVE_S if options.threaded is None else options.threaded
+        self.writer = Writer(self._db, Applier(self._db, OPERATIONS), epoch, threaded=threaded and not self._memory)
+        self._heard: Callable[[str], None] | None = None
+        self._seen_version = 0
+        self._closed = False
+
+    def submit(self, unit: Unit) -> asyncio.Future[Outcome]:
+        """See ``JournalStore.submit``."""
+        return self.writer.submit(unit)
+
+    def listen(self, heard: Callable[[str], None]) -> None:
+        """See ``JournalStore.listen``; other processes' mail is noticed by ``poll``."""
+        self._heard = heard
+        self.writer.listen(heard)
+
+    async def poll(self) -> None:
+        """For ever: notice commits of other processes and announce the runs that have mail from them."""
+        while True:
+            (version,) = self._reads.execute("PRAGMA data_version").fetchone()
+            if version != self._seen_version:
+                self._seen_version = version
+                if self._heard is not None:
+                    rows = self._reads.execute("SELECT DISTINCT r.id FROM mailbox m JOIN runs r ON r.no = m.run WHERE m.taken IS NULL")
+                    for (run,) in rows.fetchall():
+                        self._heard(run)
+            await asyncio.sleep(POLL_S)
+
+    def load(self, run: str) -> StoredRun | None:
+        """See ``JournalStore.load``."""
+        row = self._reads.execute(_RUN, (run,)).fetchone()
+        if row is None:
+            return None
+        records = tuple(
+            Record(seq=seq, kind=Kind(kind), name=name, v=v, at=at, digest=digest, chain=chain, body=body)
+            for seq, kind, name, v, at, digest, chain, body in self._reads.execute(_RECORDS, (row[17],))
+        )
+        return StoredRun(
+            id=row[0],
+            flow=row[1],
+            flow_version=row[2],
+            catalog=row[3],
+            workspace=row[4],
+            subject=row[5],
+            key=row[6],
+            status=Status(row[7]),
+            reason=row[8],
+            parent=row[9],
+            parent_addr=row[10],
+            index=row[11],
+            root=row[12],
+            resumes=row[13],
+            wake_at=row[14],
+            created_at=row[15],
+            ended_at=row[16],
+            records=records,
+        )
+
+    def mail(self, run: str) -> Sequence[Mail]:
+        """See ``JournalStore.mail``."""
+        rows = self._reads.execute(
+            "SELECT m.id, m.kind, m.key, m.addr, m.body, m.at FROM mailbox m JOIN runs r ON r.no = m.run"
+            " WHERE r.id = ? AND m.taken IS NULL ORDER BY m.id",
+            (run,),
+        )
+        return [Mail(id=i, kind=MailKind(kind), key=key, addr=addr, body=body, at=at) for i, kind, key, addr, body, at in rows]
+
+    def pending(self) -> Sequence[Pending]:
+        """See ``JournalStore.pending``."""
+        rows = self._reads.execute(
+            "SELECT r.id, r.status, r.wake_at, EXISTS (SELECT 1 FROM mailbox m WHERE m.run = r.no AND m.taken IS NULL),"
+            " r.resumes FROM runs r WHERE r.status IN ('ready', 'running', 'waiting') ORDER BY r.no"
+        )
+        return [Pending(id=i, status=Status(status), wake_at=wake, mail=bool(mail), resumes=n) for i, status, wake, mail, n in rows]
+
+    def catalog(self, digest: str) -> bytes | None:
+        """See ``JournalStore.catalog``."""
+        row = self._reads.execute("SELECT bytes FROM catalogs WHERE digest = ?", (digest,)).fetchone()
+        return None if row is None else row[0]
+
+    def query(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        """Read-only SQL for ``store.search`` and backup checks."""
+        return self._reads.execute(sql, parameters).fetchall()
+
+    def backup(self, file: Path) -> None:
+        """Write a consistent copy while the engine runs; refuses to overwrite.
+
+        Raises:
+            ConfigurationError: the file exists.
+        """
+        if file.exists():
+            raise ConfigurationError(f"{file} exists", code="file_exists")
+        target = sqlite3.connect(file)
+        with target:
+            self._reads.backup(target)
+        target.close()
+
+    def close(self) -> None:
+        """See ``JournalStore.close``."""
+        if self._closed:
+            return
+        self._closed = True
+        self.writer.close()
+        self._db.close()
+        if not self._memory:
+            self._reads.close()
+        self._release()
+
+    def _release(self) -> None:
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
+
+
+def _connect(folder: Path | None) -> sqlite3.Connection:
+    if folder is not None:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    name = ":memory:" if folder is None else str(folder / FILE)
+    connection = sqlite3.connect(name, isolation_level=None, check_same_thread=False, cached_statements=256)
+    connection.execute("PRAGMA busy_timeout=0")
+    connection.execute("PRAGMA journal_mode=WAL")
+    connection.execute("PRAGMA synchronous=FULL")
+    connection.execute("PRAGMA wal_autocheckpoint=0")
+    connection.execute("PRAGMA trusted_schema=OFF")
+    return connection
+
+
+def _take_lock(folder: Path) -> int:
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        descriptor = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        raise StorageUnavailable(f"cannot open {folder}: {error.strerror}") from error
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        os.close(descriptor)
+        raise StorageUnavailable(f"another engine holds {folder}", code="lock_held") from error
+    return descriptor
+
+
+def _take_lease(db: sqlite3.Connection, holder: str) -> int:
+    db.execute("BEGIN IMMEDIATE")
+    row = db.execute("SELECT epoch FROM engine").fetchone()
+    epoch = 1 if row is None else row[0] + 1
+    db.execute("INSERT OR REPLACE INTO engine VALUES (1, ?, ?, ?)", (epoch, holder, time.time_ns() // 1000))
+    db.execute("COMMIT")
+    return epoch

@@ -1,0 +1,189 @@
+"""Applying one unit inside the open transaction: SQL and conditions, no decisions."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import msgspec
+
+from ordain.errors import JournalCorrupt, LeaseLost
+from ordain.journal.records import PAYLOAD_BYTES, SETTLED, Kind, Record, Status
+from ordain.ports.store import Append, MailKind, NewMail, NewRun, Open, Operation, Outcome, Post, Unit
+
+OPERATORS_MAIL = frozenset({MailKind.ERASE, MailKind.RESOLVE})
+_INSERT_RECORD = "INSERT INTO records(run, seq, kind, name, v, at, digest, chain, body, payload) VALUES (?,?,?,?,?,?,?,?,?,?)"
+_CLASS = {Kind.STARTED: "input", Kind.ENDED: "result", Kind.CHILD_ENDED: "result", Kind.NOTE: "note"}
+
+
+class _Reason(msgspec.Struct):
+    reason: str
+
+
+_REASON = msgspec.json.Decoder(_Reason)
+
+
+def payload_class(record: Record) -> str:
+    """The retention class of a record's content: input, model, verb, result or note."""
+    if record.kind in (Kind.INTENT, Kind.OBSERVATION):
+        return "model" if record.name.startswith("model") else "verb"
+    return _CLASS.get(record.kind, "note")
+
+
+class Applier:
+    """Applies units on one connection for one engine epoch; remembers run numbers, which never change."""
+
+    def __init__(
+        self, connection: sqlite3.Connection, operations: Mapping[str, Callable[[sqlite3.Connection, dict[str, Any]], Outcome]]
+    ) -> None:
+        """``operations`` are the maintenance steps by name."""
+        self._db = connection
+        self._operations = operations
+        self._numbers: dict[str, tuple[int, int, str]] = {}
+        self.touched: list[str] = []
+
+    def apply(self, unit: Unit, epoch: int) -> Outcome:
+        """Apply one unit; raises leave the savepoint to the caller."""
+        if isinstance(unit, Append):
+            return self._append(unit, epoch)
+        if isinstance(unit, Open):
+            return self._open(unit, epoch)
+        if isinstance(unit, Post):
+            return self._post(unit)
+        return self._operation(unit)
+
+    def _number(self, run: str) -> tuple[int, int, str]:
+        """(row number, subject number, workspace)."""
+        known = self._numbers.get(run)
+        if known is None:
+            row = self._db.execute("SELECT no, subject, workspace FROM runs WHERE id = ?", (run,)).fetchone()
+            if row is None:
+                raise JournalCorrupt(f"run {run} does not exist")
+            known = self._numbers[run] = (row[0], row[1], row[2])
+        return known
+
+    def _append(self, unit: Append, epoch: int) -> Outcome:
+        number, subject, workspace = self._number(unit.run)
+        execute = self._db.execute
+        if unit.suspend is not None:
+            waiting = execute(
+                "SELECT 1 FROM mailbox WHERE run = ? AND taken IS NULL AND ((kind IN ('child', 'answer') AND addr = ?)"
+                " OR (kind = 'interrupt' AND NOT ?)) LIMIT 1",
+                (number, unit.suspend, unit.deaf),
+            ).fetchone()
+            if waiting is not None:
+                return Outcome(refused="mail")
+        first = unit.records[0].seq if unit.records else None
+        if unit.status is None:
+            if unit.records:
+                moved = execute(
+                    "UPDATE runs SET head_seq = ?, epoch = ? WHERE no = ? AND head_seq = ?",
+                    (unit.records[-1].seq, epoch, number, (first or 0) - 1),
+                )
+                self._check(moved, unit.run)
+        else:
+            ended = unit.records[-1].at if unit.status in SETTLED else None
+            head = unit.records[-1].seq if unit.records else None
+            moved = execute(
+                "UPDATE runs SET head_seq = coalesce(?, head_seq), epoch = ?, status = ?, reason = coalesce(?, reason), wake_at = ?,"
+                " ended_at = coalesce(?, ended_at) WHERE no = ? AND (? IS NULL OR head_seq = ?)",
+                (head, epoch, unit.status, unit.reason, unit.wake_at, ended, number, first, (first or 0) - 1),
+            )
+            self._check(moved, unit.run)
+        self._records(number, subject, workspace, unit.records)
+        for mail_id, seq in unit.take:
+            taken = execute("UPDATE mailbox SET taken = ? WHERE id = ? AND taken IS NULL", (seq, mail_id))
+            self._check(taken, unit.run)
+        for child in unit.children:
+            self._new_run(child, epoch, number)
+        for mail in unit.mail:
+            self._mail(mail)
+        for say in unit.says:
+            execute("INSERT INTO outbox(run, addr, text, at) VALUES (?,?,?,?)", (number, say.addr, say.text, say.at))
+        return Outcome(run=unit.run)
+
+    @staticmethod
+    def _check(moved: sqlite3.Cursor, run: str) -> None:
+        if moved.rowcount != 1:
+            raise LeaseLost(f"run {run} has moved on without this engine")
+
+    def _records(self, number: int, subject: int, workspace: str, records: tuple[Record, ...]) -> None:
+        rows: list[tuple[Any, ...]] = []
+        for r in records:
+            body, payload = r.body, None
+            if body is not None and len(body) > PAYLOAD_BYTES:
+                cursor = self._db.execute(
+                    "INSERT INTO payloads(workspace, subject, class, digest, bytes) VALUES (?,?,?,?,?)",
+                    (workspace, subject, payload_class(r), r.digest, body),
+                )
+                body, payload = None, cursor.lastrowid
+            rows.append((number, r.seq, r.kind, r.name, r.v, r.at, r.digest, r.chain, body, payload))
+        self._db.executemany(_INSERT_RECORD, rows)
+        decisions = [
+            (number, r.seq, r.name, _REASON.decode(r.body).reason) for r in records if r.kind is Kind.DECISION and r.body is not None
+        ]
+        if decisions:
+            self._db.executemany("INSERT INTO decisions VALUES (?,?,?,?)", decisions)
+
+    def _subject(self, workspace: str, subject: str, key: bytes) -> int:
+        self._db.execute("INSERT OR IGNORE INTO subjects(workspace, id, key) VALUES (?,?,?)", (workspace, subject, key))
+        return self._db.execute("SELECT no FROM subjects WHERE workspace = ? AND id = ?", (workspace, subject)).fetchone()[0]
+
+    def _new_run(self, new: NewRun, epoch: int, parent: int | None) -> None:
+        subject = self._subject(new.workspace, new.subject, new.key)
+        root = None if new.root is None else self._number(new.root)[0]
+        cursor = self._db.execute(
+            "INSERT INTO runs(id, parent, parent_addr, child, root, workspace, subject, flow, flow_version, catalog, status, reason,"
+            " epoch, head_seq, resumes, resumes_at, created_at) VALUES (?,?,?,?,?,?,?,?,?,?,?,'',?,?,0,-1,?)",
+            (
+                *(new.id, parent, new.parent_addr, new.index, root or 0, new.workspace, subject),
+                *(new.flow, new.flow_version, new.catalog, Status.READY, epoch, 0, new.started.at),
+            ),
+        )
+        number = cursor.lastrowid or 0
+        if root is None:
+            self._db.execute("UPDATE runs SET root = no WHERE no = ?", (number,))
+        self._numbers[new.id] = (number, subject, new.workspace)
+        self._records(number, subject, new.workspace, (new.started,))
+        self.touched.append(new.id)
+
+    def _open(self, unit: Open, epoch: int) -> Outcome:
+        execute = self._db.execute
+        if unit.request_id is not None:
+            row = execute(
+                "SELECT q.digest, r.id FROM requests q JOIN runs r ON r.no = q.run WHERE q.workspace = ? AND q.request_id = ?",
+                (unit.run.workspace, unit.request_id),
+            ).fetchone()
+            if row is not None:
+                return Outcome(run=row[1], refused="same" if row[0] == unit.request_digest else "request_id_reused")
+        (accepted,) = execute("SELECT count(*) FROM runs WHERE status IN ('ready', 'running', 'waiting') AND parent IS NULL").fetchone()
+        if accepted >= unit.max_accepted:
+            return Outcome(refused="busy")
+        if unit.catalog_bytes is not None:
+            execute("INSERT OR IGNORE INTO catalogs VALUES (?,?)", (unit.run.catalog, unit.catalog_bytes))
+        self._new_run(unit.run, epoch, None)
+        if unit.request_id is not None:
+            number = self._numbers[unit.run.id][0]
+            execute("INSERT INTO requests VALUES (?,?,?,?)", (unit.run.workspace, unit.request_id, unit.request_digest, number))
+        return Outcome(run=unit.run.id)
+
+    def _post(self, unit: Post) -> Outcome:
+        row = self._db.execute("SELECT status FROM runs WHERE id = ?", (unit.mail.run,)).fetchone()
+        if row is None:
+            return Outcome(refused="not_found")
+        if row[0] in SETTLED and unit.mail.kind not in OPERATORS_MAIL:
+            return Outcome(refused="settled")
+        return Outcome(run=unit.mail.run, refused="" if self._mail(unit.mail) else "duplicate")
+
+    def _mail(self, mail: NewMail) -> bool:
+        number = self._number(mail.run)[0]
+        cursor = self._db.execute(
+            "INSERT OR IGNORE INTO mailbox(run, kind, addr, key, body, at) VALUES (?,?,?,?,?,?)",
+            (number, mail.kind, mail.addr, mail.key, mail.body, mail.at),
+        )
+        self.touched.append(mail.run)
+        return cursor.rowcount == 1
+
+    def _operation(self, unit: Operation) -> Outcome:
+        return self._operations[unit.name](self._db, unit.args)

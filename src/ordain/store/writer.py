@@ -1,0 +1,188 @@
+"""The one writer: units in, in order; a batch per tick, each unit a savepoint; nothing is told before it is durable.
+
+On fast storage the batch commits on the loop's own thread (no hop); where an fsync takes long, in one writer thread. Both
+modes pass the same suites.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+from ordain.errors import LeaseLost, OrdainError, StorageUnavailable
+from ordain.ports.store import Outcome, Unit
+from ordain.store.units import Applier
+
+BATCH = 512
+BUSY_RETRY_S = 0.02
+BUSY_TRIES = 250
+CHECKPOINT_BATCHES = 256
+
+
+@dataclass(slots=True)
+class _Queued:
+    unit: Unit
+    future: asyncio.Future[Outcome]
+
+
+class _Busy(Exception):
+    """The database is locked by somebody else; the batch goes back to the queue."""
+
+
+class Writer:
+    """Commits batches of units on one connection under one epoch."""
+
+    def __init__(self, connection: sqlite3.Connection, applier: Applier, epoch: int, *, threaded: bool) -> None:
+        """``epoch`` 0 is a guest: it may post mail, and fences nothing."""
+        self._db = connection
+        self._applier = applier
+        self._epoch = epoch
+        self._queue: list[_Queued] = []
+        self._scheduled = False
+        self._busy_tries = 0
+        self._batches = 0
+        self._thread = ThreadPoolExecutor(1, "ordain-writer") if threaded else None
+        self._committing = False
+        self._heard: Callable[[str], None] | None = None
+        self.commits = 0
+
+    def listen(self, heard: Callable[[str], None]) -> None:
+        """Call ``heard`` with every run that a commit opened or wrote mail to."""
+        self._heard = heard
+
+    def submit(self, unit: Unit) -> asyncio.Future[Outcome]:
+        """Queue a unit for the next batch."""
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[Outcome] = loop.create_future()
+        self._queue.append(_Queued(unit, future))
+        if not self._scheduled and not self._committing:
+            self._scheduled = True
+            loop.call_soon(self._flush)
+        return future
+
+    def _flush(self) -> None:
+        self._scheduled = False
+        if self._committing or not self._queue:
+            return
+        batch, self._queue = self._queue[:BATCH], self._queue[BATCH:]
+        if self._thread is None:
+            try:
+                self._settle(batch, self._commit([queued.unit for queued in batch]))
+            except _Busy:
+                self._put_back(batch)
+            self._again()
+            return
+        self._committing = True
+        task = asyncio.get_running_loop().run_in_executor(self._thread, self._commit, [queued.unit for queued in batch])
+        task.add_done_callback(lambda done: self._threaded_done(batch, done))
+
+    def _threaded_done(self, batch: list[_Queued], done: asyncio.Future[list[Outcome | OrdainError]]) -> None:
+        self._committing = False
+        error = done.exception()
+        if isinstance(error, _Busy):
+            self._put_back(batch)
+        elif error is not None:
+            self._settle(batch, [StorageUnavailable(str(error))] * len(batch))
+        else:
+            self._settle(batch, done.result())
+        self._again()
+
+    def _again(self) -> None:
+        if self._queue and not self._scheduled and not self._committing:
+            self._scheduled = True
+            loop = asyncio.get_running_loop()
+            if self._busy_tries:
+                loop.call_later(BUSY_RETRY_S, self._flush)
+            else:
+                loop.call_soon(self._flush)
+
+    def _put_back(self, batch: list[_Queued]) -> None:
+        self._busy_tries += 1
+        if self._busy_tries > BUSY_TRIES:
+            self._busy_tries = 0
+            self._settle(batch, [StorageUnavailable("the database is locked by another process")] * len(batch))
+            return
+        self._queue[:0] = batch
+
+    def _settle(self, batch: list[_Queued], results: Sequence[Outcome | OrdainError]) -> None:
+        self._busy_tries = 0
+        for queued, result in zip(batch, results, strict=True):
+            if queued.future.done():
+                continue
+            if isinstance(result, Outcome):
+                queued.future.set_result(result)
+            else:
+                queued.future.set_exception(result)
+                queued.future.exception()  # retrieved here: a run that was evicted meanwhile does not await it
+        touched, self._applier.touched = self._applier.touched, []
+        if self._heard is not None:
+            for run in dict.fromkeys(touched):
+                self._heard(run)
+
+    def _commit(self, units: list[Unit]) -> list[Outcome | OrdainError]:
+        """One transaction for all; if it fails as a whole, one for each."""
+        try:
+            results = self._transaction(units)
+        except _Busy:
+            raise
+        except (sqlite3.Error, OrdainError) as error:
+            if len(units) == 1:
+                return [error if isinstance(error, OrdainError) else StorageUnavailable(f"storage refused a write: {error}")]
+            return [result for unit in units for result in self._commit([unit])]
+        self._batches += 1
+        if self._batches % CHECKPOINT_BATCHES == 0:
+            self._db.execute("PRAGMA wal_checkpoint(PASSIVE)")
+        return results
+
+    def _transaction(self, units: list[Unit]) -> list[Outcome | OrdainError]:
+        db = self._db
+        touched = len(self._applier.touched)
+        try:
+            db.execute("BEGIN IMMEDIATE")
+            self._fence()
+            results = [self._savepoint(unit) for unit in units]
+            db.execute("COMMIT")
+        except BaseException as error:
+            del self._applier.touched[touched:]
+            if db.in_transaction:
+                db.execute("ROLLBACK")
+            if isinstance(error, sqlite3.OperationalError) and error.sqlite_errorcode in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
+                raise _Busy from None
+            raise
+        self.commits += 1
+        return results
+
+    def _fence(self) -> None:
+        if self._epoch:
+            row = self._db.execute("SELECT epoch FROM engine").fetchone()
+            if row is None or row[0] != self._epoch:
+                raise LeaseLost("another engine holds this store now")
+
+    def _savepoint(self, unit: Unit) -> Outcome | OrdainError:
+        db = self._db
+        touched = len(self._applier.touched)
+        db.execute("SAVEPOINT unit")
+        try:
+            outcome = self._applier.apply(unit, self._epoch)
+        except (OrdainError, sqlite3.IntegrityError) as error:
+            del self._applier.touched[touched:]
+            db.execute("ROLLBACK TO unit")
+            db.execute("RELEASE unit")
+            return error if isinstance(error, OrdainError) else LeaseLost(f"the journal has moved on: {error}")
+        db.execute("RELEASE unit")
+        return outcome
+
+    def close(self) -> None:
+        """Write what is queued, then stop. What cannot be written fails with its error."""
+        if self._thread is not None:
+            self._thread.shutdown(wait=True)
+        while self._queue:
+            batch, self._queue = self._queue[:BATCH], self._queue[BATCH:]
+            try:
+                results = self._commit([queued.unit for queued in batch])
+            except _Busy:
+                results = [StorageUnavailable("the database is locked by another process")] * len(batch)
+            self._settle(batch, results)

@@ -1,0 +1,45 @@
+"""The shipped verbs put together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from ordain.contracts.policy import VerbsPolicy
+from ordain.verbs.builtin.files_verb import files_read
+from ordain.verbs.builtin.math_verb import math_evaluate
+from ordain.verbs.builtin.web_verb import web_fetch
+from ordain.verbs.folder import VerbFolder, load_folder
+from ordain.verbs.functions import FunctionVerb
+from ordain.verbs.registry import Registry
+
+
+def prompt_plans() -> VerbFolder:
+    """The prompt plans beside this file."""
+    return load_folder(Path(__file__).parent)
+
+
+def builtin_registry(
+    files_root: Path | None = None,
+    urls: Sequence[str] = (),
+    private_hosts: Sequence[str] = (),
+    max_depth: int = VerbsPolicy().max_depth,
+) -> Registry:
+    """The shipped verbs; ``files.read`` only with a root, ``web.fetch`` only with URLs.
+
+    Args:
+        files_root: the folder below which files may be read.
+        urls: the URLs that may be fetched.
+        private_hosts: names among them that may resolve to private addresses.
+        max_depth: deepest recursion that policy permits.
+
+    Raises:
+        ConfigurationError: the root is no folder, or a URL is not one.
+    """
+    functions: list[FunctionVerb[..., Any]] = [math_evaluate()]
+    if files_root is not None:
+        functions.append(files_read(files_root))
+    if urls:
+        functions.append(web_fetch(urls, private_hosts=private_hosts))
+    return Registry([prompt_plans()], functions, max_depth=max_depth)

@@ -1,0 +1,170 @@
+"""The executor of leaf verbs: one attempt, every failure a value, nothing of what a failing verb held in a message."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import math
+import re
+from functools import partial
+from pathlib import PurePath
+from typing import Any, cast
+
+import msgspec
+from pydantic import BaseModel
+
+from ordain.contracts.verbs import VerbEffect, VerbSpec
+from ordain.ports.verb import AnyLeafResult, LeafCall, LeafFailed, LeafReturned, LeafTimedOut, VerbPort
+from ordain.verbs.functions import VerbContext, VerbError
+from ordain.verbs.registry import AnyFunctionVerb, Registry
+from ordain.verbs.signatures import Unfitting
+from ordain.verbs.threads import NoSlot, OutOfTime, Raised, Threads
+
+MESSAGE_MAX = 300
+"""Most characters of a failure's message."""
+
+OUTPUT_BYTES_MAX = 1_048_576
+"""Largest output as JSON."""
+
+THREADS = 8
+"""Plain functions that run at once, where settings do not say otherwise."""
+
+_CODE = re.compile(r"[a-z][a-z0-9_]{0,63}\Z")
+_log = logging.getLogger("ordain.verbs")
+
+
+class LeafExecutor(VerbPort):
+    """``VerbPort`` over a registry of Python functions. Belongs to one event loop."""
+
+    def __init__(self, registry: Registry, *, threads: int = THREADS) -> None:
+        """``threads`` bounds how many plain functions run at once, those past their time included."""
+        self._registry = registry
+        self._threads = Threads(threads)
+        self._active = 0
+        self._closing = False
+        self._idle = asyncio.Event()
+
+    def implements(self, verb_id: str) -> bool:
+        """Whether there is a function behind the id."""
+        return self._registry.function(verb_id) is not None
+
+    async def run(self, call: LeafCall) -> AnyLeafResult:
+        """Attempt once."""
+        verb = self._registry.function(call.spec.name)
+        if verb is None:
+            return LeafFailed(code="not_implemented", message=f"no code for verb {call.spec.name}")
+        if self._closing:
+            return LeafFailed(code="closing", message="no more calls are taken", retryable=True)
+        if call.timeout_s <= 0:
+            return LeafFailed(code="no_time", message="the deadline had passed before the call began")
+        try:
+            arguments = verb.signature.arguments(call.args)
+        except Unfitting as error:
+            return LeafFailed(code="bad_input", message=str(error))
+        if verb.signature.context:
+            arguments["context"] = VerbContext(key=call.key, attempt=call.attempt, left_s=call.timeout_s)
+        self._active += 1
+        try:
+            if verb.asynchronous:
+                return await _awaited(verb, call, arguments)
+            return await self._threaded(verb, call, arguments)
+        finally:
+            self._active -= 1
+            if self._closing and not self._active:
+                self._idle.set()
+
+    async def close(self) -> None:
+        """Take no more calls and wait for running ones, each of which ends by its own time-out. Idempotent."""
+        self._closing = True
+        if self._active:
+            await self._idle.wait()
+        await self._threads.close()
+
+    async def _threaded(self, verb: AnyFunctionVerb, call: LeafCall, arguments: dict[str, Any]) -> AnyLeafResult:
+        try:
+            value = await self._threads.run(partial(verb.function, **arguments), call.timeout_s)
+        except NoSlot:
+            return LeafFailed(code="no_slot", message="every thread for plain functions was taken", retryable=True)
+        except OutOfTime:
+            return LeafTimedOut()
+        if isinstance(value, Raised):
+            return _raised(value.error, call.spec)
+        return _returned(value, verb, call.spec)
+
+
+async def _awaited(verb: AnyFunctionVerb, call: LeafCall, arguments: dict[str, Any]) -> AnyLeafResult:
+    limit = asyncio.timeout(call.timeout_s)
+    try:
+        async with limit:
+            value = await verb.function(**arguments)
+    except TimeoutError as error:
+        return LeafTimedOut() if limit.expired() else _raised(error, call.spec)
+    except asyncio.CancelledError as error:
+        task = asyncio.current_task()
+        if task is None or task.cancelling():
+            raise
+        return _raised(error, call.spec)  # the verb's own: nobody asked this task to stop
+    except (Exception, SystemExit) as error:  # foreign code: whatever it raises is its failure, exit() included
+        return _raised(error, call.spec)
+    return _returned(value, verb, call.spec)
+
+
+def _returned(value: Any, verb: AnyFunctionVerb, spec: VerbSpec) -> AnyLeafResult:
+    """The value as plain JSON. Encoding and decoding is the one way that leaves nothing else in it, and gives the size."""
+    try:
+        encoded = msgspec.json.encode({"result": value} if verb.signature.wraps else value, enc_hook=_encode_model)
+        if len(encoded) > OUTPUT_BYTES_MAX:
+            return _bad_output("output_too_large", f"the output is larger than {OUTPUT_BYTES_MAX} bytes", spec)
+        output = msgspec.json.decode(encoded)
+        # A number that is not finite was encoded as null, silently.
+        if b"null" in encoded and not _finite(msgspec.to_builtins(value, str_keys=True, enc_hook=_encode_model)):
+            return _bad_output("bad_output", "the output holds a number that is not finite", spec)
+    except Exception as error:  # the value is foreign: its fields, hooks and nesting may fail in any way
+        return _bad_output("bad_output", f"the output has no JSON form ({type(error).__name__})", spec)
+    if not isinstance(output, dict):
+        return _bad_output("bad_output", "the output is not an object", spec)
+    return LeafReturned(output=cast(dict[str, Any], output))
+
+
+def _encode_model(value: Any) -> Any:
+    if isinstance(value, BaseModel):
+        return value.model_dump(mode="json", by_alias=True)
+    raise NotImplementedError
+
+
+def _finite(value: Any) -> bool:
+    if isinstance(value, float):
+        return math.isfinite(value)
+    if isinstance(value, dict):
+        return all(map(_finite, cast(dict[str, Any], value).values()))
+    return not isinstance(value, (list, tuple)) or all(map(_finite, cast(list[Any], value)))
+
+
+def _bad_output(code: str, message: str, spec: VerbSpec) -> LeafFailed:
+    return LeafFailed(code=code, message=message, happened=_unless_read(spec))
+
+
+def _raised(error: BaseException, spec: VerbSpec) -> LeafFailed:
+    if isinstance(error, VerbError):
+        return LeafFailed(
+            code=error.code if _CODE.match(error.code) else "verb_error",
+            message=error.message[:MESSAGE_MAX],
+            retryable=error.retryable,
+            happened=False if spec.effect is VerbEffect.READ else error.happened,
+        )
+    # An exception's text is made of the values the verb worked with: only its type and place may leave.
+    _log.debug("verb %s raised", spec.name, exc_info=error)
+    message = f"raised {type(error).__name__}{_raised_at(error)}"
+    return LeafFailed(code="verb_raised", message=message[:MESSAGE_MAX], happened=_unless_read(spec))
+
+
+def _raised_at(error: BaseException) -> str:
+    traceback = error.__traceback__
+    while traceback is not None and traceback.tb_next is not None:
+        traceback = traceback.tb_next
+    return "" if traceback is None else f" at {PurePath(traceback.tb_frame.f_code.co_filename).name}:{traceback.tb_lineno}"
+
+
+def _unless_read(spec: VerbSpec) -> bool | None:
+    """``happened`` after a failure in or after the code: of a read False, of anything else nobody knows."""
+    return False if spec.effect is VerbEffect.READ else None

@@ -1,0 +1,158 @@
+"""A folder of ``<verb>.yaml`` files with the prompt templates beside them (VRB-06, C3).
+
+Files are data from an operator and may still be hostile: sizes are limited, links that leave the folder are refused, a file's
+name is its verb's id. Every error names the file and, where it has one, the line.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from stat import S_ISREG
+from types import MappingProxyType
+from typing import Any, TypeGuard
+
+from jinja2 import Environment, TemplateSyntaxError, nodes
+from pydantic import ValidationError
+
+from ordain.contracts.verbs import VerbSpec
+from ordain.errors import ConfigurationError
+from ordain.prompts.renderer import check_template
+from ordain.prompts.verb_step import VerbPrompt
+from ordain.verbs.yaml_document import Document, parse_document
+
+FILE_BYTES_MAX = 262_144
+"""Largest verb file or template."""
+
+FILES_MAX = 1000
+"""Most verb files in one folder."""
+
+TEMPLATE_NAMES = frozenset(VerbPrompt.__struct_fields__)
+"""All that a verb's template may refer to: the fields of ``prompts.verb_step.VerbPrompt``."""
+
+_TEMPLATE_FILE = re.compile(r"[a-z][a-z0-9_.]{0,120}\.j2\Z")
+_REACHING_OUT = (nodes.Include, nodes.Import, nodes.FromImport, nodes.Extends)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VerbFolder:
+    """What a folder declares: specs by verb id, template sources by file name, and the file each spec came from."""
+
+    specs: Mapping[str, VerbSpec]
+    templates: Mapping[str, str]
+    origins: Mapping[str, str]
+
+
+def load_folder(folder: Path) -> VerbFolder:
+    """Read every ``*.yaml`` file of the folder (not of folders below it) and the templates they name.
+
+    Raises:
+        ConfigurationError: the folder or a file cannot be read, a file is not a verb, a template is missing or invalid.
+    """
+    try:
+        root = folder.resolve(strict=True)
+        names = sorted(entry.name for entry in root.iterdir())
+    except OSError as error:
+        raise _invalid(str(folder), f"cannot be read: {error.strerror}") from error
+    if misnamed := [name for name in names if name.endswith(".yml")]:
+        raise _invalid(str(root / misnamed[0]), "a verb file is named <verb>.yaml")
+    files = [name for name in names if name.endswith(".yaml")]
+    if len(files) > FILES_MAX:
+        raise _invalid(str(root), f"more than {FILES_MAX} verb files")
+    specs: dict[str, VerbSpec] = {}
+    templates: dict[str, str] = {}
+    origins: dict[str, str] = {}
+    for name in files:
+        spec = _load_verb(root, name)
+        specs[spec.name] = spec
+        origins[spec.name] = str(root / name)
+        for template in _templates_of(spec):
+            if template not in templates:
+                templates[template] = _load_template(root, template, str(root / name))
+    return VerbFolder(specs=MappingProxyType(specs), templates=MappingProxyType(templates), origins=MappingProxyType(origins))
+
+
+def _load_verb(root: Path, name: str) -> VerbSpec:
+    source, stem = str(root / name), name.removesuffix(".yaml")
+    document = parse_document(_read(root, name), source)
+    fields = document.value
+    if not _is_mapping(fields):
+        raise _invalid(source, "a verb file is a mapping", document.line(()))
+    if fields.get("name") != stem:
+        raise _invalid(source, f"name must be {stem!r}, as the file is named", document.line(("name",)))
+    default = f"{stem}_prompt.j2"
+    if fields.get("plan") and "prompt_template" not in fields and (root / default).exists():
+        fields = {**fields, "prompt_template": default}
+    try:
+        return VerbSpec.model_validate_json(json.dumps(fields, allow_nan=False))
+    except ValidationError as error:
+        raise _unlike_a_verb(source, document, error) from error
+
+
+def _is_mapping(value: object) -> TypeGuard[dict[str, Any]]:
+    return isinstance(value, dict)
+
+
+def _unlike_a_verb(source: str, document: Document, error: ValidationError) -> ConfigurationError:
+    first = error.errors(include_url=False, include_input=False)[0]
+    place = ".".join(str(part) for part in first["loc"]) or "the verb"
+    more = f" (and {error.error_count() - 1} more)" if error.error_count() > 1 else ""
+    return _invalid(source, f"{place}: {first['msg']}{more}", document.line(first["loc"]))
+
+
+def _templates_of(spec: VerbSpec) -> list[str]:
+    named = [spec.prompt_template, *(step.prompt_template for step in spec.plan)]
+    return [name for name in named if name is not None]
+
+
+def _load_template(root: Path, name: str, source: str) -> str:
+    if not _TEMPLATE_FILE.match(name):
+        raise _invalid(source, f"prompt_template {name[:60]!r} is not the name of a .j2 file beside it")
+    text, place = _read(root, name), str(root / name)
+    try:
+        tree = Environment(autoescape=False).parse(text)  # noqa: S701 - parsed here, never rendered
+        check_template(text)
+    except TemplateSyntaxError as error:
+        raise _invalid(place, f"not a template: {error.message}", error.lineno) from error
+    except (ConfigurationError, RecursionError) as error:
+        raise _invalid(place, str(error) or "nested too deep") from error
+    for node in tree.find_all(_REACHING_OUT):
+        raise _invalid(place, "a template stands alone: no include, import or extends", node.lineno)
+    uses = list(tree.find_all(nodes.Name))
+    known = TEMPLATE_NAMES.union(use.name for use in uses if use.ctx != "load")
+    for use in uses:
+        if use.name not in known:
+            raise _invalid(place, f"unknown name {use.name!r}; known: {', '.join(sorted(TEMPLATE_NAMES))}", use.lineno)
+    return text
+
+
+def _read(root: Path, name: str) -> str:
+    """The text of a regular file that, links followed, lies in the folder."""
+    place = str(root / name)
+    try:
+        path = (root / name).resolve(strict=True)
+        if not path.is_relative_to(root):
+            raise _invalid(place, "a link that leaves the folder is refused")
+        # Not blocking: opening a FIFO must not hang. No link: the path was resolved, what is one now was swapped in.
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        with os.fdopen(descriptor, "rb") as file:
+            if not S_ISREG(os.fstat(file.fileno()).st_mode):
+                raise _invalid(place, "not a regular file")
+            content = file.read(FILE_BYTES_MAX + 1)
+    except (OSError, RuntimeError) as error:  # RuntimeError: a loop of links
+        raise _invalid(place, f"cannot be read: {error.strerror if isinstance(error, OSError) else 'a loop of links'}") from error
+    if len(content) > FILE_BYTES_MAX:
+        raise _invalid(place, f"larger than {FILE_BYTES_MAX} bytes")
+    try:
+        return content.decode()
+    except UnicodeDecodeError as error:
+        raise _invalid(place, "not UTF-8", content.count(b"\n", 0, error.start) + 1) from error
+
+
+def _invalid(source: str, what: str, line: int | None = None) -> ConfigurationError:
+    place = source if line is None else f"{source}:{line}"
+    return ConfigurationError(f"{place}: {what}", code="invalid_verb", details={"file": source, "line": line})

@@ -1,0 +1,182 @@
+"""Python functions as verbs: ``@verb`` reads schemas from type hints, and everything else is declared beside the function.
+
+The decorator returns a value: nothing is registered anywhere. What is wrong is said at decoration, with the function's name
+and line, and never in a run.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Generic, Literal, ParamSpec, Required, TypedDict, TypeVar, Unpack, cast
+
+from msgspec import Struct
+from pydantic import JsonValue, ValidationError
+
+from ordain.contracts.catalog import Schema
+from ordain.contracts.verbs import Argument, ArgumentRole, Category, Example, OutputField, Retry, SafetyRule, Trust, VerbEffect, VerbSpec
+from ordain.errors import ConfigurationError
+from ordain.verbs.docstrings import read_docstring
+from ordain.verbs.signatures import Signature, Unreadable, read_signature
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class VerbContext(Struct, frozen=True, kw_only=True):
+    """What a function may know of its call, as parameter ``context: VerbContext``.
+
+    ``key`` is the idempotency key, the same in every attempt of one authorised call; ``attempt`` counts from 1; ``left_s`` is
+    the time that was left when the attempt began, in seconds.
+    """
+
+    key: str
+    attempt: int
+    left_s: float
+
+
+class VerbError(Exception):
+    """A failure that verb code declares. Anything else it raises is reported by its type alone.
+
+    ``code`` is a lower-case word, stable for programs; ``message`` (at most 300 characters reach anybody) holds no secret.
+    ``retryable``: the same call may succeed later. ``happened``: False where the effect certainly did not happen, None where
+    nobody knows.
+    """
+
+    def __init__(self, code: str, message: str, *, retryable: bool = False, happened: bool | None = None) -> None:
+        """Declare the failure; for a read ``happened`` means nothing."""
+        super().__init__(code, message)
+        self.code, self.message, self.retryable, self.happened = code, message, retryable, happened
+
+
+class VerbOptions(TypedDict, total=False):
+    """What a function's signature cannot say; see ``VerbSpec`` for each. ``name`` defaults to the function's."""
+
+    effect: Required[VerbEffect | Literal["read", "egress", "private", "send", "admin", "pay", "delete", "secret"]]
+    name: str
+    label: str
+    description: str
+    category: Category
+    tags: list[str]
+    arguments: Mapping[str, Argument | ArgumentRole]
+    output: Mapping[str, OutputField | Trust]
+    timeout_ms: int
+    retry: Retry
+    idempotent: bool
+    reconcile: str
+    safety_rules: list[SafetyRule]
+    example: Example
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionVerb(Generic[P, R]):
+    """A verb with its code; calling it calls the function."""
+
+    spec: VerbSpec
+    function: Callable[P, R]
+    signature: Signature
+    asynchronous: bool
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        """Call the function as it was written."""
+        return self.function(*args, **kwargs)
+
+
+def verb(**options: Unpack[VerbOptions]) -> Callable[[Callable[P, R]], FunctionVerb[P, R]]:
+    """Make a verb of a plain or ``async`` function.
+
+    Input schema from the parameters, closed; output schema from the result, wrapped as ``{"result": ...}`` where it is no
+    object; description and the arguments' meanings from the docstring.
+
+    Raises:
+        ConfigurationError: the function cannot be a verb, or the declaration does not fit it; names function, file and line.
+    """
+
+    def decorate(function: Callable[P, R]) -> FunctionVerb[P, R]:
+        place = _place(function)
+        documented = read_docstring(function.__doc__)
+        signature = _read(function, documented.arguments, place)
+        fields: dict[str, Any] = {"name": function.__name__, "description": documented.description, **options}
+        fields["effect"] = VerbEffect(fields["effect"])
+        fields["arguments"] = {
+            name: Argument(role=given) if isinstance(given, ArgumentRole) else given for name, given in options.get("arguments", {}).items()
+        }
+        fields["output"] = {
+            name: OutputField(trust=given) if isinstance(given, Trust) else given for name, given in options.get("output", {}).items()
+        }
+        fields["input_schema"] = _listed(signature.input_schema, fields["arguments"])
+        fields["output_schema"] = signature.output_schema
+        try:
+            spec = VerbSpec(**fields)
+        except ValidationError as error:
+            first = error.errors(include_url=False, include_input=False)[0]
+            raise _refused(place, f"{'.'.join(map(str, first['loc']))} {first['msg']}".strip()) from error
+        _lint(spec, place)
+        return _bound(spec, function, signature)
+
+    return decorate
+
+
+def bind(spec: VerbSpec, function: Callable[P, R]) -> FunctionVerb[P, R]:
+    """Put a function behind a leaf spec written elsewhere (YAML); the spec's schemas stand, the names must be the same.
+
+    Raises:
+        ConfigurationError: the parameters are not the spec's arguments.
+    """
+    place = _place(function)
+    signature = _read(function, {}, place)
+    declared = spec.input_schema.get("properties")
+    if set(signature.convert) != set(cast(dict[str, JsonValue], declared or {})):
+        raise _refused(place, f"parameters are not the arguments of verb {spec.name}")
+    return _bound(spec, function, signature)
+
+
+def _listed(schema: dict[str, Any], arguments: Mapping[str, Argument]) -> dict[str, Any]:
+    """The schema with declared lists of values in it, so that a planner sees what it may choose from."""
+    properties = dict(schema["properties"])
+    for name, argument in arguments.items():
+        if argument.allowed is not None and name in properties:
+            properties[name] = {**properties[name], "enum": argument.allowed}
+    return {**schema, "properties": properties}
+
+
+def _bound(spec: VerbSpec, function: Callable[P, R], signature: Signature) -> FunctionVerb[P, R]:
+    return FunctionVerb(spec, function, signature, inspect.iscoroutinefunction(function))
+
+
+def _read(function: Callable[..., Any], meanings: Mapping[str, str], place: str) -> Signature:
+    if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
+        raise _refused(place, "a generator is not a verb: return the whole result")
+    try:
+        return read_signature(function, VerbContext, meanings)
+    except Unreadable as error:
+        raise _refused(place, str(error)) from error
+
+
+def _lint(spec: VerbSpec, place: str) -> None:
+    """What only the schemas and the declaration together can show."""
+    try:
+        accepted, returned = Schema(spec.input_schema), Schema(spec.output_schema)
+    except ConfigurationError as error:
+        raise _refused(place, error.message) from error
+    fields = spec.output_schema.get("properties")
+    if isinstance(fields, dict) and (unknown := sorted(set(spec.output) - set(fields))):
+        raise _refused(place, f"output fields that the result does not have: {', '.join(unknown)}")
+    if spec.example is not None:
+        if errors := accepted.errors(spec.example.input):
+            raise _refused(place, f"the example's input does not fit: {errors[0]}")
+        if spec.example.output is not None and (errors := returned.errors(spec.example.output)):
+            raise _refused(place, f"the example's output does not fit: {errors[0]}")
+
+
+def _place(function: Callable[..., Any]) -> str:
+    """Where a function stands. Only functions have hints, a name and a line."""
+    if not (inspect.isfunction(function) or inspect.ismethod(function)):
+        raise ConfigurationError(f"{function!r} is not a function", code="invalid_verb")
+    code = function.__code__
+    return f"{function.__module__}.{function.__qualname__} ({code.co_filename}:{code.co_firstlineno})"
+
+
+def _refused(place: str, what: str) -> ConfigurationError:
+    return ConfigurationError(f"{place}: {what}", code="invalid_verb", details={"function": place})

@@ -1,0 +1,145 @@
+"""The registry: every verb of one process as a value, looked up by exact id (B-25).
+
+It is built once from folders and functions, checked as a whole, and passed to whoever needs it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType
+from typing import Any
+
+from ordain.contracts.catalog import CompiledVerb
+from ordain.contracts.policy import VerbsPolicy
+from ordain.contracts.verbs import VerbEffect, VerbSpec
+from ordain.errors import ConfigurationError
+from ordain.verbs.folder import VerbFolder
+from ordain.verbs.functions import FunctionVerb, bind
+
+AnyFunctionVerb = FunctionVerb[..., Any]
+
+MODEL_SERVICE = "LLMGatewayService"
+"""A plan step with this service asks a model; a step without it only composes (C3)."""
+
+
+class Registry:
+    """An immutable set of verbs: their specs, prompt templates and functions."""
+
+    def __init__(
+        self,
+        folders: Iterable[VerbFolder] = (),
+        functions: Iterable[AnyFunctionVerb] = (),
+        code: Mapping[str, Callable[..., Any]] | None = None,
+        max_depth: int = VerbsPolicy().max_depth,
+    ) -> None:
+        """Put verbs together and check them against each other.
+
+        Args:
+            folders: loaded verb folders.
+            functions: verbs made by ``@verb``.
+            code: functions for leaf verbs whose specs stand in a folder, by verb id.
+            max_depth: deepest recursion that policy permits.
+
+        Raises:
+            ConfigurationError: an id or template is declared twice, a leaf has no code, a schema or example is wrong, a
+                reconcile verb is missing or no read, a recursion depth cannot be.
+        """
+        self._specs: dict[str, VerbSpec] = {}
+        self._templates: dict[str, str] = {}
+        self._functions: dict[str, AnyFunctionVerb] = {}
+        self._origins: dict[str, str] = {}
+        for folder in folders:
+            self._add_folder(folder)
+        for function in functions:
+            self._add_function(function)
+        for verb_id, plain in (code or {}).items():
+            self._add_code(verb_id, plain)
+        for spec in self._specs.values():
+            self._check(spec, max_depth)
+        self._max_depth = max_depth
+
+    @property
+    def specs(self) -> Mapping[str, VerbSpec]:
+        """Specs by verb id."""
+        return MappingProxyType(self._specs)
+
+    @property
+    def templates(self) -> Mapping[str, str]:
+        """Template sources by file name, as specs name them."""
+        return MappingProxyType(self._templates)
+
+    def function(self, verb_id: str) -> AnyFunctionVerb | None:
+        """The code behind a leaf verb; None for a prompt plan and for an id that is not registered."""
+        return self._functions.get(verb_id)
+
+    def extended(self, folders: Iterable[VerbFolder] = (), functions: Iterable[AnyFunctionVerb] = ()) -> Registry:
+        """A new registry with more verbs; the same checks hold for the whole."""
+        own = VerbFolder(
+            specs={name: spec for name, spec in self._specs.items() if name not in self._functions},
+            templates=self._templates,
+            origins=self._origins,
+        )
+        return Registry([own, *folders], [*self._functions.values(), *functions], max_depth=self._max_depth)
+
+    def _add_folder(self, folder: VerbFolder) -> None:
+        for name, source in folder.templates.items():
+            if self._templates.setdefault(name, source) != source:
+                raise ConfigurationError(f"template {name} is declared twice", code="duplicate_template")
+        for name, spec in folder.specs.items():
+            self._add(spec, folder.origins.get(name, "a folder"))
+
+    def _add_function(self, function: AnyFunctionVerb) -> None:
+        self._add(function.spec, f"function {function.function.__module__}.{function.function.__qualname__}")
+        self._functions[function.spec.name] = function
+
+    def _add_code(self, verb_id: str, plain: Callable[..., Any]) -> None:
+        spec = self._specs.get(verb_id)
+        if spec is None or spec.composite or verb_id in self._functions:
+            raise ConfigurationError(f"code for {verb_id}: no leaf verb in a folder has this id", code="invalid_verb")
+        self._functions[verb_id] = bind(spec, plain)
+
+    def _add(self, spec: VerbSpec, origin: str) -> None:
+        if spec.name in self._specs:
+            raise ConfigurationError(f"verb {spec.name} is declared twice: {self._origins[spec.name]} and {origin}", code="duplicate_verb")
+        self._specs[spec.name] = spec
+        self._origins[spec.name] = origin
+
+    def _check(self, spec: VerbSpec, max_depth: int) -> None:
+        """Hold one verb against the others and against what stands behind it."""
+
+        def refused(what: str) -> ConfigurationError:
+            return ConfigurationError(f"{self._origins[spec.name]}: verb {spec.name}: {what}", code="invalid_verb")
+
+        try:
+            compiled = CompiledVerb(spec)
+        except ConfigurationError as error:
+            raise refused(error.message) from error
+        if not spec.composite and spec.name not in self._functions:
+            raise refused("a leaf verb needs code: a plan in its file, or a function")
+        if spec.max_recursion_depth > (max_depth if spec.composite else 1):
+            raise refused(f"max_recursion_depth: a leaf calls nothing (1), policy permits {max_depth}")
+        if missing := sorted({spec.prompt_template, *(step.prompt_template for step in spec.plan)} - {None, *self._templates}, key=str):
+            raise refused(f"template {missing[0]} is not there")
+        if spec.composite and (wrong := _wrong_plan(spec)):
+            raise refused(wrong)
+        if spec.reconcile is not None:
+            asked = self._specs.get(spec.reconcile)
+            if asked is None or asked.effect is not VerbEffect.READ:
+                raise refused(f"reconcile: {spec.reconcile} is not a registered verb of effect read")
+        if spec.example is not None:
+            if errors := compiled.input.errors(spec.example.input):
+                raise refused(f"the example's input does not fit: {errors[0]}")
+            if spec.example.output is not None and (errors := compiled.output.errors(spec.example.output)):
+                raise refused(f"the example's output does not fit: {errors[0]}")
+
+
+def _wrong_plan(spec: VerbSpec) -> str | None:
+    """What is wrong with a prompt plan, if anything: its last step gives the output, so it asks a model."""
+    steps = sorted(spec.plan, key=lambda step: step.order)
+    if len({step.name for step in steps}) < len(steps):
+        return "plan: two steps have the same name"
+    if len({step.order for step in steps}) < len(steps):
+        return "plan: two steps have the same order"
+    if MODEL_SERVICE not in (steps[-1].services or spec.services):
+        return f"plan: the last step asks a model (services: [{MODEL_SERVICE}])"
+    return None

@@ -1,0 +1,214 @@
+"""Type hints read as JSON Schemas, and the conversion of JSON arguments to the hinted types.
+
+A hint goes through pydantic, or through msgspec where it mentions msgspec types or pydantic does not know it (a
+``typing.TypedDict`` before Python 3.12). Every object that a schema describes is closed unless its type says otherwise.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import typing
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, cast, get_args, get_origin, get_type_hints
+
+import msgspec
+from pydantic import BaseModel, PydanticUserError, TypeAdapter, ValidationError
+from pydantic.errors import PydanticInvalidForJsonSchema
+
+Json = dict[str, Any]
+Convert = Callable[[Any], Any]
+
+_REF = "#/$defs/{name}"
+_VALUES = frozenset({"const", "default", "enum", "examples"})  # keywords that hold values and not schemas
+
+
+class Unreadable(Exception):
+    """The signature cannot be a verb's; the message says which part and why."""
+
+
+class Unfitting(Exception):
+    """A JSON value does not fit its hint; the message names the argument, never the value."""
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """A function's parameters and result as JSON, closed and self-contained.
+
+    ``wraps``: the result is no object, so the output is ``{"result": ...}``. ``context``: the function takes the call's context.
+    """
+
+    input_schema: Json
+    output_schema: Json
+    convert: Mapping[str, Convert]
+    wraps: bool
+    context: bool
+
+    def arguments(self, args: Mapping[str, Any]) -> dict[str, Any]:
+        """The keyword arguments for JSON arguments.
+
+        Raises:
+            Unfitting: an argument is unknown or does not fit; a missing one is the caller's to find (schema) or a ``TypeError``.
+        """
+        converted: dict[str, Any] = {}
+        for name, value in args.items():
+            convert = self.convert.get(name)
+            if convert is None:
+                raise Unfitting("an argument that the verb does not have")
+            try:
+                converted[name] = convert(value)
+            except (ValidationError, msgspec.ValidationError) as error:
+                raise Unfitting(f"argument {name} does not fit its type") from error
+        return converted
+
+
+def read_signature(function: Callable[..., Any], context_type: type, meanings: Mapping[str, str]) -> Signature:
+    """Read the hints of a function; ``context_type`` marks the parameter that is not an argument.
+
+    Raises:
+        Unreadable: a parameter or the result has no usable hint.
+    """
+    try:
+        hints = get_type_hints(function, include_extras=True)
+    except (NameError, TypeError) as error:
+        raise Unreadable(f"a type hint cannot be resolved: {error}") from error
+    properties: dict[str, Any] = {}
+    definitions: dict[str, Any] = {}
+    convert: dict[str, Convert] = {}
+    required: list[str] = []
+    context = False
+    for name, parameter in inspect.signature(function).parameters.items():
+        hint = _hint_of(parameter, hints)
+        if hint is context_type:
+            if name != "context":
+                raise Unreadable(f"the parameter of type {context_type.__name__} is named context")
+            context = True
+            continue
+        schema, convert[name] = _read_hint(hint, name, definitions)
+        if name in meanings:
+            schema = {**schema, "description": meanings[name]}
+        if parameter.default is inspect.Parameter.empty:
+            required.append(name)
+        else:
+            schema = {**schema, "default": _default(parameter, convert[name])}
+        properties[name] = schema
+    if "return" not in hints:
+        raise Unreadable("the result has no type hint")
+    output, wraps = _read_result(hints["return"])
+    return Signature(_object(properties, required, definitions), output, convert, wraps, context)
+
+
+def _hint_of(parameter: inspect.Parameter, hints: Mapping[str, Any]) -> Any:
+    if parameter.kind not in {inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY}:
+        raise Unreadable(f"parameter {parameter.name}: arguments are passed by name; *args, **kwargs and positional-only ones have none")
+    if parameter.name not in hints:
+        raise Unreadable(f"parameter {parameter.name} has no type hint")
+    return hints[parameter.name]
+
+
+def _object(properties: Json, required: list[str], definitions: Json) -> Json:
+    schema: Json = {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
+    if definitions:
+        schema["$defs"] = definitions
+    return schema
+
+
+def _default(parameter: inspect.Parameter, convert: Convert) -> Any:
+    try:
+        plain = _plain(parameter.default)
+        convert(plain)
+    except (ValidationError, msgspec.ValidationError, TypeError, NotImplementedError) as error:
+        raise Unreadable(f"parameter {parameter.name}: the default does not fit the hint") from error
+    return plain
+
+
+def _plain(value: Any) -> Any:
+    return msgspec.to_builtins(value, str_keys=True, enc_hook=_dump_model)
+
+
+def _dump_model(value: Any) -> Any:
+    if isinstance(value, BaseModel):
+        return value.model_dump(mode="json", by_alias=True)
+    raise NotImplementedError(f"{type(value).__name__} has no JSON form")
+
+
+def _read_result(hint: Any) -> tuple[Json, bool]:
+    definitions: Json = {}
+    schema, _ = _read_hint(hint, "the result", definitions, output=True)
+    target = definitions.get(schema["$ref"].removeprefix(_REF.format(name=""))) if "$ref" in schema else schema
+    if target is None or target.get("type") != "object":
+        return _object({"result": schema}, ["result"], definitions), True
+    if target is not schema and not any(_refers(part, schema["$ref"]) for part in definitions.values()):
+        definitions.pop(schema["$ref"].removeprefix(_REF.format(name="")))
+        schema = target
+    return ({**schema, "$defs": definitions} if definitions else schema), False
+
+
+def _refers(part: Any, reference: str) -> bool:
+    if isinstance(part, dict):
+        mapping = cast(Json, part)
+        return mapping.get("$ref") == reference or any(_refers(value, reference) for value in mapping.values())
+    return isinstance(part, list) and any(_refers(item, reference) for item in cast(list[Any], part))
+
+
+def _read_hint(hint: Any, name: str, definitions: Json, *, output: bool = False) -> tuple[Json, Convert]:
+    """The schema of one hint, its definitions added to ``definitions``, and how to convert a JSON value to it."""
+    schema: Json
+    convert: Convert
+    try:
+        if not _mentions_msgspec(hint, set()):
+            adapter: TypeAdapter[Any] = TypeAdapter(hint)
+            schema = adapter.json_schema(ref_template="#/$defs/{model}", mode="serialization" if output else "validation")
+            convert = adapter.validate_python
+            return _merge(schema, definitions, name), convert
+    except (PydanticUserError, PydanticInvalidForJsonSchema):
+        pass  # msgspec knows some types that pydantic does not; what neither knows is refused below
+    try:
+        (schema,), parts = msgspec.json.schema_components([hint], ref_template=_REF)
+    except (TypeError, RuntimeError) as error:
+        raise Unreadable(f"{name}: {hint!r} has no JSON Schema") from error
+    return _merge({**schema, "$defs": parts}, definitions, name), _msgspec_converter(hint)
+
+
+def _msgspec_converter(hint: Any) -> Convert:
+    def convert(value: Any) -> Any:
+        return msgspec.convert(value, hint)
+
+    return convert
+
+
+def _merge(schema: Json, definitions: Json, name: str) -> Json:
+    for key, part in schema.pop("$defs", {}).items():
+        closed = _close(part)
+        if definitions.setdefault(key, closed) != closed:
+            raise Unreadable(f"{name}: two types are named {key}")
+    return _close(schema)
+
+
+def _close(part: Any) -> Any:
+    """Close every object with named properties, unless its type keeps other keys; drop titles, which repeat names."""
+    if isinstance(part, list):
+        return [_close(item) for item in cast(list[Any], part)]
+    if not isinstance(part, dict):
+        return part
+    closed = {key: value if key in _VALUES else _close(value) for key, value in cast(Json, part).items()}
+    if isinstance(closed.get("title"), str):
+        del closed["title"]
+    if closed.get("type") == "object" and isinstance(closed.get("properties"), dict):
+        closed.setdefault("additionalProperties", False)
+    return closed
+
+
+def _mentions_msgspec(hint: Any, seen: set[int]) -> bool:
+    """Whether pydantic would overlook or refuse a part of the hint: a Struct, or a ``msgspec.Meta`` constraint."""
+    if id(hint) in seen:
+        return False
+    seen.add(id(hint))
+    if get_origin(hint) is Annotated and any(isinstance(extra, msgspec.Meta) for extra in hint.__metadata__):
+        return True
+    if dataclasses.is_dataclass(hint) or typing.is_typeddict(hint):
+        return any(_mentions_msgspec(part, seen) for part in get_type_hints(hint, include_extras=True).values())
+    if isinstance(hint, type) and issubclass(hint, msgspec.Struct):
+        return True
+    return any(_mentions_msgspec(part, seen) for part in get_args(hint))

@@ -1,0 +1,77 @@
+"""Fake model servers, each a process of its own."""
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import AsyncIterator, Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ordain.models.openai import OpenAIModel
+from tests.integration.models.wire import API_KEY
+
+
+@pytest.fixture(scope="session")
+def wire_url() -> Iterator[str]:
+    with subprocess.Popen([sys.executable, str(Path(__file__).with_name("wire_server.py"))], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        yield f"http://127.0.0.1:{int(process.stdout.readline())}"
+        process.terminate()
+
+
+@pytest.fixture
+async def wire(wire_url: str) -> AsyncIterator[OpenAIModel]:
+    model = OpenAIModel(wire_url, API_KEY)
+    yield model
+    await model.close()
+
+
+@pytest.fixture(scope="session")
+def llmock_url() -> Iterator[str]:
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        port = probe.getsockname()[1]
+    command = [str(Path(sys.executable).with_name("llmock")), "serve", "--port", str(port), "--log-level", "error"]
+    environment = {**os.environ, "NO_COLOR": "1"}
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment) as process:
+        url = f"http://127.0.0.1:{port}"
+        deadline = time.monotonic() + 60
+        while True:
+            try:
+                urllib.request.urlopen(f"{url}/_llmock/scenario", timeout=5).close()
+                break
+            except (urllib.error.URLError, ConnectionError, TimeoutError):
+                assert process.poll() is None, "llmock ended"
+                assert time.monotonic() < deadline, "llmock does not answer"
+                time.sleep(0.1)
+        yield url
+        process.terminate()
+
+
+@pytest.fixture
+def script_llmock(llmock_url: str) -> Callable[..., None]:
+    """Queue behaviours on the fake server, after forgetting what was queued."""
+
+    def control(path: str, body: dict[str, Any]) -> None:
+        message = urllib.request.Request(f"{llmock_url}/_llmock/{path}", data=json.dumps(body).encode(), method="POST")
+        urllib.request.urlopen(message, timeout=10).close()
+
+    def queue(*behaviors: dict[str, Any]) -> None:
+        control("reset", {})
+        if behaviors:
+            control("scenario", {"behaviors": list(behaviors)})
+
+    return queue
+
+
+@pytest.fixture
+async def llmock_model(llmock_url: str) -> AsyncIterator[OpenAIModel]:
+    model = OpenAIModel(llmock_url + "/v1/", API_KEY)
+    yield model
+    await model.close()

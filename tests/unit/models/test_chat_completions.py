@@ -1,0 +1,157 @@
+"""The chat-completions wire as pure functions."""
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ordain.contracts.policy import ModelErrorCode, ModelProfile
+from ordain.errors import ConfigurationError
+from ordain.models.chat_completions import encode_request, keeps_strict_rules, read_completion, read_refusal
+from ordain.models.openai import OpenAIModel, completions_url
+from ordain.ports.model import ModelError, ModelReply, ModelRequest
+
+STRING = {"type": "string"}
+
+
+def closed(**properties: Any) -> dict[str, Any]:
+    return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
+
+
+def request(schema: dict[str, Any], user: str = "u", name: str = "step") -> ModelRequest:
+    return ModelRequest(
+        profile=ModelProfile(provider="openai", model="m"),
+        purpose="planner",
+        system="s",
+        user=user,
+        schema_name=name,
+        schema=schema,
+        max_tokens=9000,
+        timeout_s=1,
+        inputs={},
+        index=0,
+        key="k",
+    )
+
+
+@pytest.mark.parametrize(
+    ("base", "url"),
+    [
+        ("http://127.0.0.1:8080", "http://127.0.0.1:8080/v1/chat/completions"),
+        ("http://127.0.0.1:8080/", "http://127.0.0.1:8080/v1/chat/completions"),
+        (" http://[::1]:8080/v1/ ", "http://[::1]:8080/v1/chat/completions"),
+        ("https://api.example.org/openai/v1", "https://api.example.org/openai/v1/chat/completions"),
+        ("https://api.example.org/v1/chat/completions/", "https://api.example.org/v1/chat/completions"),
+    ],
+)
+def test_base_urls_are_completed(base: str, url: str) -> None:
+    """A bare host gets /v1; a base with a path keeps it; slashes at the end do not matter."""
+    assert completions_url(base) == url
+
+
+@pytest.mark.parametrize(
+    "base",
+    [
+        "",
+        "localhost:8080",
+        "ftp://host/v1",
+        "http://",
+        "http://user:word@host/v1",
+        "http://host/v1?key=word",
+        "http://host/#word",
+        "http://host:0",
+    ]
+    + ["http://host:99999", "http://host/a b", "http://hóst/v1", "http://[::1", "file:///etc/passwd"],
+)
+def test_other_addresses_are_refused(base: str) -> None:
+    """Only http and https, without user, query or fragment; the refusal does not repeat what may be a secret."""
+    with pytest.raises(ConfigurationError) as caught:
+        OpenAIModel(base)
+    assert "word" not in caught.value.message
+
+
+@pytest.mark.parametrize("key", ["two words", "line\nbreak", "ümlaut", "nul\x00"])
+def test_a_key_that_no_header_carries_is_refused(key: str) -> None:
+    """A key with blanks, line breaks or foreign signs is refused without being repeated."""
+    with pytest.raises(ConfigurationError) as caught:
+        OpenAIModel("http://127.0.0.1:1", key)
+    assert key not in caught.value.message
+
+
+def test_the_key_shows_nowhere() -> None:
+    """The key is in no representation of the adapter."""
+    model = OpenAIModel("http://127.0.0.1:1", " sk-hush \n")
+    assert "hush" not in repr(model) + str(model) + f"{model}"
+
+
+@pytest.mark.parametrize(
+    ("schema", "strict"),
+    [
+        (closed(a=STRING), True),
+        (closed(a=closed(b={"type": ["integer", "null"]})), True),
+        (closed(a={"anyOf": [closed(b=STRING), {"type": "null"}]}), True),
+        (closed(a={"type": "array", "items": closed(b=STRING)}), True),
+        (closed(a={"$ref": "#/$defs/x"}) | {"$defs": {"x": closed(b=STRING)}}, True),
+        (closed(a={"type": "object"}), False),
+        (closed(a=STRING) | {"required": []}, False),
+        ({"type": "object", "properties": {"a": STRING}, "required": ["a"]}, False),
+        (closed(a={"type": "array", "items": {"type": "object"}}), False),
+        (closed(a={"type": "string", "maxLength": 4}), False),
+        ({"oneOf": [closed(a=STRING)]}, False),
+        (closed(a={"oneOf": [closed(b=STRING)]}), False),
+        (closed(a=True), False),
+        ({"type": "array", "items": STRING}, False),
+    ],
+)
+def test_strict_only_where_the_rules_are_kept(schema: dict[str, Any], strict: bool) -> None:
+    """Strict is sent exactly where each object is closed with everything required and no other keyword is used."""
+    assert keeps_strict_rules(schema) is strict
+    body = json.loads(encode_request(request(schema)))
+    assert body["response_format"]["json_schema"] == {"name": "step", "strict": strict, "schema": schema}
+
+
+def test_a_changed_schema_is_sent_as_it_is() -> None:
+    """What was encoded before is never sent for a schema that has changed since."""
+    schema = closed(a=STRING)
+    encode_request(request(schema))
+    schema["properties"]["b"] = STRING
+    assert json.loads(encode_request(request(schema)))["response_format"]["json_schema"]["schema"] == schema
+
+
+def test_names_and_length_fit_the_endpoint() -> None:
+    """The schema's name is made valid, the length is the smaller bound, and OpenAI's own field is used where it is wanted."""
+    body = json.loads(encode_request(request(closed(), name="verb brain.chat/ü" * 9), modern_length=True))
+    assert body["response_format"]["json_schema"]["name"].startswith("verb_brain_chat__")
+    assert len(body["response_format"]["json_schema"]["name"]) == 64
+    assert body["max_completion_tokens"] == 4096
+    assert "max_tokens" not in body
+
+
+async def test_a_prompt_that_no_wire_carries_is_rejected() -> None:
+    """A lone surrogate in the prompt is a typed rejection; nothing is sent."""
+    answer = await OpenAIModel("http://127.0.0.1:1").attempt(request(closed(), user="\ud800"))
+    assert isinstance(answer, ModelError)
+    assert answer.code is ModelErrorCode.REJECTED
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=8) | st.sampled_from(["stop", "length"]),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(["choices", "message", "content", "finish_reason", "usage", "error", "code", "type", "refusal"]), inner
+        )
+    ),
+)
+
+
+@given(body=st.binary(max_size=200) | JSON.map(lambda value: json.dumps(value).encode()), status=st.integers(300, 999))
+def test_reading_is_total(body: bytes, status: int) -> None:
+    """Any bytes are a reply or an error of the closed set, for any status."""
+    answer = read_completion(body, "asked")
+    assert isinstance(answer, ModelReply) or answer.code in {ModelErrorCode.MALFORMED, ModelErrorCode.TRUNCATED, ModelErrorCode.FILTERED}
+    refusal = read_refusal(status, {b"retry-after": body}, body)
+    assert refusal.code is not ModelErrorCode.ADAPTER_BUG
+    assert len(refusal.message) <= 300

@@ -1,0 +1,303 @@
+"""The house style as tests: what no linter knows, read from the syntax trees of src/ordain and tests."""
+
+import ast
+import io
+import re
+import subprocess
+import tokenize
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+HOUSE = ROOT / "src" / "ordain"
+PURE_ROOMS = {"contracts", "rules", "prompts", "journal", "flows"}
+
+MOST_MODULE_LINES, MOST_TEST_MODULE_LINES, MOST_FUNCTION_LINES, MOST_PARAMETERS, MOST_PORT_METHODS = 400, 600, 60, 6, 7
+VAGUE_NAMES = {"utils", "util", "helpers", "helper", "common", "base", "misc", "manager", "managers"}
+IMPURE_CALLS = re.compile(
+    r"(^|\.)(datetime\.(now|utcnow|today)|date\.today|uuid[14]|getrandbits)$|^(time|random|secrets|os|asyncio|logging)\.|^(open|print|input)$"
+)
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+@dataclass(frozen=True)
+class Module:
+    """A parsed source file."""
+
+    path: Path
+
+    @cached_property
+    def name(self) -> str:
+        return self.path.relative_to(ROOT).as_posix()
+
+    @property
+    def room(self) -> str:
+        """The folder of src/ordain that the module stands in."""
+        return self.path.relative_to(HOUSE).parts[0]
+
+    @cached_property
+    def text(self) -> str:
+        return self.path.read_text(encoding="utf-8")
+
+    @cached_property
+    def tree(self) -> ast.Module:
+        return ast.parse(self.text)
+
+    @cached_property
+    def nodes(self) -> list[ast.AST]:
+        return list(ast.walk(self.tree))
+
+    @cached_property
+    def comments(self) -> dict[int, str]:
+        """Comments by line; directives to tools are no comments."""
+        tokens = tokenize.generate_tokens(io.StringIO(self.text).readline)
+        return {
+            token.start[0]: token.string
+            for token in tokens
+            if token.type == tokenize.COMMENT and not re.match(r"# *(noqa|type:|pyright:|pragma)[^-–]*$", token.string)
+        }
+
+    def comment_beside(self, node: ast.stmt | ast.excepthandler) -> str:
+        """The comments on the node's first line and on the line before it."""
+        return " ".join(self.comments.get(line, "") for line in (node.lineno - 1, node.lineno)).strip()
+
+    def at(self, node: ast.AST, what: str) -> str:
+        return f"{self.name}:{getattr(node, 'lineno', 1)}: {what}"
+
+
+SOURCES = [Module(path) for path in sorted(HOUSE.rglob("*.py"))]
+PURE_SOURCES = [module for module in SOURCES if module.room in PURE_ROOMS]
+FLOWS = [module for module in SOURCES if module.room == "flows"]
+PORTS = [module for module in SOURCES if module.room == "ports"]
+TESTS = [Module(path) for path in sorted((ROOT / "tests").rglob("*.py"))]
+
+
+def _functions(tree: ast.AST, qualifier: str = "") -> Iterator[tuple[str, Function, bool]]:
+    """Every function below a node: its qualified name, itself, and whether it takes self or cls."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, Function):
+            static = any(isinstance(mark, ast.Name) and mark.id == "staticmethod" for mark in node.decorator_list)
+            yield f"{qualifier}{node.name}", node, isinstance(tree, ast.ClassDef) and not static
+            yield from _functions(node, f"{qualifier}{node.name}.")
+        elif isinstance(node, ast.ClassDef):
+            yield from _functions(node, f"{qualifier}{node.name}.")
+        else:
+            yield from _functions(node, qualifier)
+
+
+def _dotted(node: ast.expr) -> str:
+    """The dotted name of an expression; "" where it has none."""
+    match node:
+        case ast.Name():
+            return node.id
+        case ast.Attribute():
+            return f"{_dotted(node.value)}.{node.attr}"
+        case ast.Subscript():
+            return _dotted(node.value)
+        case _:
+            return ""
+
+
+def _caught(handler: ast.ExceptHandler) -> set[str]:
+    """The names that a handler catches; "" for a bare one."""
+    match handler.type:
+        case None:
+            return {""}
+        case ast.Tuple(elts=elements):
+            return {_dotted(element) for element in elements}
+        case kind:
+            return {_dotted(kind)}
+
+
+def _none(violations: list[str]) -> None:
+    assert not violations, "\n".join(["", *violations])
+
+
+def test_every_package_opens_with_what_it_is() -> None:
+    """A package's `__init__` has a docstring, then re-exports only."""
+    violations: list[str] = []
+    for folder in sorted({module.path.parent for module in SOURCES}):
+        if not (folder / "__init__.py").exists():
+            violations.append(f"{folder.relative_to(ROOT).as_posix()}: has no __init__.py")
+            continue
+        module = Module(folder / "__init__.py")
+        if not ast.get_docstring(module.tree):
+            violations.append(f"{module.name}: has no docstring")
+        for node in module.tree.body[1:]:
+            names = {target.id for target in node.targets if isinstance(target, ast.Name)} if isinstance(node, ast.Assign) else set[str]()
+            lazy_door = folder == HOUSE and isinstance(node, ast.FunctionDef) and node.name == "__getattr__"
+            if not (isinstance(node, ast.Import | ast.ImportFrom) or names == {"__all__"} or lazy_door):
+                violations.append(module.at(node, "a package's __init__ re-exports and does nothing else"))
+    _none(violations)
+
+
+def test_modules_are_named_for_a_concept() -> None:
+    """No module or folder hides behind a name that says nothing."""
+    _none([module.name for module in SOURCES if VAGUE_NAMES & set(Path(module.name).with_suffix("").parts)])
+
+
+def test_sizes_stay_within_their_gates() -> None:
+    """Modules, functions and test modules stay within their lines, or stand in the shrinking list with their exact size."""
+    sizes = {module.name: (len(module.text.splitlines()), MOST_MODULE_LINES) for module in SOURCES}
+    sizes |= {module.name: (len(module.text.splitlines()), MOST_TEST_MODULE_LINES) for module in TESTS}
+    for module in SOURCES:
+        for name, function, _ in _functions(module.tree):
+            sizes[f"{module.name}::{name}"] = ((function.end_lineno or function.lineno) - function.lineno + 1, MOST_FUNCTION_LINES)
+    oversized = {name: size for name, (size, gate) in sizes.items() if size > gate}
+    assert oversized == tomllib.loads((Path(__file__).parent / "oversized.toml").read_text(encoding="utf-8"))
+
+
+def test_functions_take_few_parameters() -> None:
+    """A function takes at most six parameters, self not counted; beyond that stands a frozen options class."""
+    violations: list[str] = []
+    for module in SOURCES:
+        for name, function, bound in _functions(module.tree):
+            taken = function.args
+            count = len([*taken.posonlyargs, *taken.args, *taken.kwonlyargs]) - bound
+            if count > MOST_PARAMETERS:
+                violations.append(module.at(function, f"{name} takes {count} parameters"))
+    _none(violations)
+
+
+def test_ports_are_small() -> None:
+    """A port is a Protocol of seven methods at most."""
+    _none(
+        [
+            module.at(node, f"{node.name} has more than {MOST_PORT_METHODS} methods")
+            for module in PORTS
+            for node in module.nodes
+            if isinstance(node, ast.ClassDef)
+            and any(_dotted(parent).endswith("Protocol") for parent in node.bases)
+            and sum(isinstance(member, Function) for member in node.body) > MOST_PORT_METHODS
+        ]
+    )
+
+
+def test_type_checking_is_no_way_around_a_cycle() -> None:
+    """TYPE_CHECKING appears nowhere: import cycles are broken, not hidden."""
+    _none(
+        [
+            module.at(node, "TYPE_CHECKING")
+            for module in SOURCES
+            for node in module.nodes
+            if (isinstance(node, ast.Name | ast.Attribute) and _dotted(node).endswith("TYPE_CHECKING"))
+            or (isinstance(node, ast.ImportFrom) and any(alias.name == "TYPE_CHECKING" for alias in node.names))
+        ]
+    )
+
+
+def test_imports_stand_at_the_top() -> None:
+    """An import inside a function says why (`# lazy: reason`), and the pure rooms have none."""
+    _none(
+        [
+            module.at(inner, "import inside a function")
+            for module in SOURCES
+            for _, function, _ in _functions(module.tree)
+            for node in function.body
+            for inner in ast.walk(node)
+            if isinstance(inner, ast.Import | ast.ImportFrom)
+            and (module.room in PURE_ROOMS or not re.search(r"# lazy: \w", module.comment_beside(inner)))
+        ]
+    )
+
+
+def test_broad_handlers_give_their_reason() -> None:
+    """Catching everything is a named boundary with its reason beside it."""
+    _none(
+        [
+            module.at(node, "catches everything without a comment beside it")
+            for module in SOURCES
+            for node in module.nodes
+            if isinstance(node, ast.ExceptHandler)
+            and _caught(node) & {"", "Exception", "BaseException"}
+            and not module.comment_beside(node)
+        ]
+    )
+
+
+def test_flows_hold_nothing_that_suspension_would_break() -> None:
+    """Flows have no finally, async with, suppress, broad except or async generator: suspending throws through them."""
+    violations: list[str] = []
+    for module in FLOWS:
+        for node in module.nodes:
+            match node:
+                case ast.Try(finalbody=[_, *_]) | ast.TryStar(finalbody=[_, *_]):
+                    violations.append(module.at(node, "finally"))
+                case ast.AsyncWith() | ast.AsyncFor():
+                    violations.append(module.at(node, "async with or async for"))
+                case ast.ExceptHandler() if _caught(node) & {"", "Exception", "BaseException"}:
+                    violations.append(module.at(node, "broad except"))
+                case ast.Call() if _dotted(node.func).endswith("suppress"):
+                    violations.append(module.at(node, "suppress"))
+                case ast.AsyncFunctionDef() if any(isinstance(inner, ast.Yield) for inner in ast.walk(node)):
+                    violations.append(module.at(node, "async generator"))
+                case _:
+                    pass
+    _none(violations)
+
+
+def test_pure_rooms_make_no_ids_and_read_no_clocks() -> None:
+    """Contracts, rules, prompts, journal and flows call nothing whose result depends on more than its arguments."""
+    _none(
+        [
+            module.at(node, f"{_dotted(node.func)}()")
+            for module in PURE_SOURCES
+            for node in module.nodes
+            if isinstance(node, ast.Call) and IMPURE_CALLS.search(_dotted(node.func))
+        ]
+    )
+
+
+def test_one_module_authorizes() -> None:
+    """`Authorized` is constructed in exactly one module, beside the decision that allows it."""
+    makers = {
+        module.name
+        for module in SOURCES
+        for node in module.nodes
+        if isinstance(node, ast.Call) and _dotted(node.func).rpartition(".")[2] == "Authorized"
+    }
+    if not makers:
+        pytest.skip("nothing constructs Authorized yet")
+    assert len(makers) == 1, makers
+    assert makers <= {"src/ordain/rules/authorize.py", "src/ordain/flows/act.py"}
+
+
+def test_every_test_says_the_behaviour() -> None:
+    """A test's docstring is one line that says the behaviour; only lines that quote a requirement may follow it."""
+    violations: list[str] = []
+    for module in TESTS:
+        for name, function, _ in _functions(module.tree):
+            if not function.name.startswith("test_"):
+                continue
+            first, *further = (ast.get_docstring(function) or "").splitlines() or [""]
+            if not first.endswith("."):
+                violations.append(module.at(function, f"{name} has no sentence that says the behaviour"))
+            violations += [
+                module.at(function, f"{name}: {line!r}") for line in further if line and not re.match(r"[A-Z]+-\d+[a-z]?:? [\"“]", line)
+            ]
+    _none(violations)
+
+
+def test_nothing_committed_names_a_machine() -> None:
+    """No file names a folder of somebody's machine, and no lock names a host."""
+    machine = re.compile(r"(?<![\w.~])/(home|root|Users|opt|mnt|work)/\w")
+    listing = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    if listing.returncode:
+        pytest.skip("not a git working tree")
+    violations: list[str] = []
+    for name in listing.stdout.splitlines():
+        try:
+            lines = (ROOT / name).read_text(encoding="utf-8").splitlines()
+        except (UnicodeDecodeError, FileNotFoundError, IsADirectoryError):
+            continue
+        forbidden = re.compile("://") if name.startswith("locks/") else machine
+        violations += [f"{name}:{number}: {line.strip()[:80]}" for number, line in enumerate(lines, 1) if forbidden.search(line)]
+    _none(violations)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
@@ -16,9 +16,8 @@ from ordain.contracts.planner import PlannerRequest
 from ordain.contracts.policy import Lane, ModelProfile
 from ordain.contracts.verbs import VerbRequest
 from ordain.engines.local import LocalEngine
-from ordain.flows.context import Flow, Flows
-from ordain.flows.planner import PLANNER_FLOW
-from ordain.flows.verb_plan import VERB_FLOW, VERB_PLAN_FLOW
+from ordain.flows.context import Flow
+from ordain.flows.shipped import shipped_flows
 from ordain.models.providers import build_models
 from ordain.ports.model import ModelPort
 from ordain.prompts.planner_step import NAME as PLANNER_PROMPT
@@ -46,11 +45,6 @@ class Extras:
     models: Mapping[str, ModelPort] | None = None
     store: StoreOptions = StoreOptions(holder="local")
     memory: bool = False
-
-
-def shipped_flows(more: Iterable[Flow[Any, Any]] = ()) -> Flows:
-    """Every flow of this build by (name, version)."""
-    return {(flow.name, flow.version): flow for flow in (PLANNER_FLOW, VERB_PLAN_FLOW, VERB_FLOW, *more)}
 
 
 def build_registry(settings: Settings, more: Sequence[FunctionVerb[..., Any]] = ()) -> Registry:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, Generic, TypeVar
@@ -10,7 +10,7 @@ from typing import Any, Generic, TypeVar
 from msgspec import Raw
 
 from ordain.contracts.catalog import Catalog
-from ordain.journal.records import Status
+from ordain.journal.records import Started, Status
 from ordain.ports.effects import Effects
 from ordain.rules.budget import Spend
 
@@ -76,6 +76,19 @@ class FlowContext:
         return (self.deadline - self.now()) // 1000
 
 
+def flow_context(fx: Effects, catalog: Catalog, started: Started) -> FlowContext:
+    """What the flow is given, from its own started record: the same live, resumed and replayed."""
+    return FlowContext(
+        fx=fx,
+        catalog=catalog,
+        account=Account(started.allowance),
+        scope=frozenset(started.scope),
+        deadline=started.deadline,
+        depth=started.depth,
+        keep_thoughts=started.keep_thoughts,
+    )
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settlement:
     """How a flow's output settles its run: the status and a stable code."""
@@ -90,7 +103,7 @@ class Flow(Generic[I, O]):
 
     name: str
     version: int
-    run: Callable[[FlowContext, I], Awaitable[O]]
+    run: Callable[[FlowContext, I], Coroutine[Any, Any, O]]
     decode_input: Callable[[Raw], I]
     settle: Callable[[O], Settlement]
 

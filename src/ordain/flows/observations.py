@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 
@@ -43,7 +43,7 @@ def error_of(acted: Acted) -> dict[str, Any]:
 def as_text(output: dict[str, Any]) -> str:
     """A structured output as text: its list as bullets, its text field as it is, otherwise compact JSON."""
     for value in output.values():
-        if isinstance(value, list) and value and (lines := _lines(value)):
+        if isinstance(value, list) and (lines := _lines(cast("list[Any]", value))):
             return "\n".join(f"{number}. {line}" for number, line in enumerate(lines, 1))
     for key in TEXT_KEYS:
         if isinstance(output.get(key), str):
@@ -59,7 +59,7 @@ def _lines(items: list[Any]) -> list[str]:
 def _line(item: Any) -> str:
     if not isinstance(item, dict):
         return ""
-    fields: dict[str, Any] = item
+    fields = cast("dict[str, Any]", item)
     for key in TEXT_KEYS:
         value = fields.get(key)
         if isinstance(value, str):

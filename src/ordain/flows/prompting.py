@@ -19,8 +19,10 @@ from ordain.flows.act import Acted, VerbPlanInput, acted_by_child, denied
 from ordain.flows.observations import observation
 from ordain.flows.planner import PLANNER, filled_tools, step_wire
 from ordain.flows.verb_plan import verb_prompt
+from ordain.journal.digests import content_digest
 from ordain.ports.effects import AnyEnded, Ended, ModelAnswer, ModelCall, VerbResult
 from ordain.prompts.planner_step import planner_prompt
+from ordain.prompts.renderer import Prompt
 from ordain.rules.proposals import Parsed, parse_object
 
 Values = Mapping[int, Any]
@@ -40,6 +42,11 @@ def prompt_inputs(catalog: Catalog, call: ModelCall, values: Values) -> PromptIn
     """Resolve a model call's references."""
     build = _planner if call.purpose == PLANNER else _verb
     return build(catalog, call, values)
+
+
+def prompt_digest(prompt: Prompt) -> str:
+    """Content address of a rendered prompt."""
+    return content_digest(f"{prompt.system}\x1e{prompt.user}".encode())
 
 
 def _planner(catalog: Catalog, call: ModelCall, values: Values) -> PromptInputs:

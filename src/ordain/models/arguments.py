@@ -20,7 +20,7 @@ _URL = re.compile(r"https?://[^\s<>\"'“”«»]+", re.IGNORECASE)
 _NUMBER = re.compile(r"(?<![\w.,/:-])-?\d+(?:\.\d+)?(?![\w/:-]|[.,]\d)")
 _PATH = re.compile(r"(?<![\w/:.@~-])(?:~/|\.{0,2}/)?[\w.-]+(?:/[\w.-]+)*(?![\w/@-])")
 _EXTENSION = re.compile(r".*[^.]\.[A-Za-z][A-Za-z0-9]{0,7}")
-_EXPRESSION = re.compile(r"(?<![\w.])[-(]*\d[\d\s.()+*/%^-]{0,200}[\d)](?![\w.]*\w)")
+_EXPRESSION = re.compile(r"(?<![\w.])[-(]{0,10}\d[\d\s.()+*/%^-]{0,200}[\d)](?![\w.]*\w)")
 _OPERATOR = re.compile(r"\d[\s)]*[+*^%][\s(-]*\d|\d[\s)]*\*\*[\s(-]*\d|[\d)]\s+[-/]\s+[\d(-]|\)\s*[-/]|[-/]\s*\(")
 _FORMATS = {
     "email": re.compile(r"(?<![\w.+-])[\w.+-]+@[\w-]+(?:\.[\w-]+)+"),

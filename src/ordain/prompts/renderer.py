@@ -41,8 +41,11 @@ def _environment() -> _Environment:
         undefined=StrictUndefined, autoescape=False, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True
     )
     environment.globals.clear()
-    environment.filters = {"json": _json, "cut": _cut, "length": len, "join": environment.filters["join"]}
-    environment.tests = {name: environment.tests[name] for name in ("none", "defined", "string", "mapping")}
+    filters: dict[str, Any] = {"json": _json, "cut": _cut, "length": len, "join": environment.filters["join"]}
+    environment.filters.clear()
+    environment.filters.update(filters)
+    for name in set(environment.tests) - {"none", "defined", "string", "mapping"}:
+        del environment.tests[name]
     return environment
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from msgspec import Struct
 
@@ -91,12 +91,18 @@ def _size(proposal: Parsed, policy: Policy) -> Found:
     if proposal.depth > policy.step.max_depth:
         return Reason.STEP_TOO_DEEP, ""
     for place, bound in TEXT_BOUNDS.items():
-        value: Any = proposal.value
-        for key in place.split("."):
-            value = value.get(key) if isinstance(value, dict) else None
-        if isinstance(value, str) and len(value) > bound:
+        if len(_text_at(proposal.value, place)) > bound:
             return Reason.STEP_TEXT_TOO_LONG, place
     return None
+
+
+def _text_at(value: dict[str, Any], place: str) -> str:
+    """The text at ``outer`` or ``outer.inner``, or "" where there is none."""
+    outer, _, inner = place.partition(".")
+    part: Any = value.get(outer)
+    if inner:
+        part = cast("dict[str, Any]", part).get(inner) if isinstance(part, dict) else None
+    return part if isinstance(part, str) else ""
 
 
 def _is_text(value: object) -> bool:

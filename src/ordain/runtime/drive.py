@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from ordain.errors import Erased, FlowUnavailable, JournalCorrupt, JournalDiverged, LeaseLost, OrdainError
-from ordain.flows.context import Account, Flow, FlowContext, Settlement
+from ordain.flows.context import FlowContext, Settlement, flow_context
 from ordain.journal.codec import verify
 from ordain.journal.folds import Fold
 from ordain.journal.records import ENCODER, NULL, SETTLED, STOPPED, EndedBody, FaultedBody, Kind, Raw, ResumedBody, Started, Status, raw
@@ -118,19 +118,6 @@ class Drive:
 
 
 _STOPS: dict[type[OrdainError], Status] = {FlowUnavailable: Status.FLOW_UNAVAILABLE}
-
-
-def flow_context(execution: Execution, catalog: Any, started: Started) -> FlowContext:
-    """What the flow is given, from its own started record."""
-    return FlowContext(
-        fx=execution,
-        catalog=catalog,
-        account=Account(started.allowance),
-        scope=frozenset(started.scope),
-        deadline=started.deadline,
-        depth=started.depth,
-        keep_thoughts=started.keep_thoughts,
-    )
 
 
 async def settle(live: LiveRun, settlement: Settlement, output: Raw, started: Started) -> Driven:

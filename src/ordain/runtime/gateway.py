@@ -11,12 +11,12 @@ from ordain.contracts.catalog import Catalog
 from ordain.contracts.policy import ModelErrorCode
 from ordain.errors import ConfigurationError
 from ordain.flows.planner import PLANNER
-from ordain.flows.prompting import Values, prompt_inputs
+from ordain.flows.prompting import Values, prompt_digest, prompt_inputs
 from ordain.journal.digests import content_digest
 from ordain.journal.records import ENCODER
 from ordain.ports.effects import ModelAnswer, ModelCall, ModelFailed, ModelResult, Withheld
 from ordain.ports.model import ModelError, ModelReply, ModelRequest
-from ordain.prompts.renderer import Prompt, render
+from ordain.prompts.renderer import render
 from ordain.rules.proposals import Unparsed, parse_object
 from ordain.runtime.services import Services
 
@@ -64,11 +64,6 @@ async def call_model(services: Services, catalog: Catalog, call: ModelCall, valu
     if isinstance(reply, ModelError):
         return failure.of(reply.code, reply.message, retry_after_ms=reply.retry_after_ms, live=True)
     return _answer(call, reply, failure)
-
-
-def prompt_digest(prompt: Prompt) -> str:
-    """Content address of a rendered prompt."""
-    return content_digest(f"{prompt.system}\x1e{prompt.user}".encode())
 
 
 class _Failure:

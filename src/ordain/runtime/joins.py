@@ -12,7 +12,7 @@ from ordain.errors import FlowUnavailable
 from ordain.journal.codec import Scribe
 from ordain.journal.digests import derived_id
 from ordain.journal.records import Body, ChildEndedBody, Kind, Record, Started, raw
-from ordain.ports.effects import AnyEnded, Cancelled, Children, Completed, Interrupted, Join, Joined, JoinMode, TimedOut
+from ordain.ports.effects import AnyEnded, Children, Completed, Interrupted, Join, Joined, JoinMode
 from ordain.ports.store import Mail, MailKind, NewMail, NewRun, StoredRun
 from ordain.runtime.execution import ENDS, Execution
 from ordain.runtime.services import Services

@@ -82,14 +82,17 @@ class LeafExecutor(VerbPort):
 
     async def _threaded(self, verb: AnyFunctionVerb, call: LeafCall, arguments: dict[str, Any]) -> AnyLeafResult:
         try:
-            value = await self._threads.run(partial(verb.function, **arguments), call.timeout_s)
+            result = await self._threads.run(partial(_called, verb, call.spec, arguments), call.timeout_s)
         except NoSlot:
             return LeafFailed(code="no_slot", message="every thread for plain functions was taken", retryable=True)
         except OutOfTime:
             return LeafTimedOut()
-        if isinstance(value, Raised):
-            return _raised(value.error, call.spec)
-        return _returned(value, verb, call.spec)
+        return _raised(result.error, call.spec) if isinstance(result, Raised) else result
+
+
+def _called(verb: AnyFunctionVerb, spec: VerbSpec, arguments: dict[str, Any]) -> AnyLeafResult:
+    """Call a plain function and encode its result, all in its thread."""
+    return _returned(verb.function(**arguments), verb, spec)
 
 
 async def _awaited(verb: AnyFunctionVerb, call: LeafCall, arguments: dict[str, Any]) -> AnyLeafResult:
@@ -148,7 +151,7 @@ def _raised(error: BaseException, spec: VerbSpec) -> LeafFailed:
     if isinstance(error, VerbError):
         return LeafFailed(
             code=error.code if _CODE.match(error.code) else "verb_error",
-            message=error.message[:MESSAGE_MAX],
+            message=error.message[:MESSAGE_MAX].encode(errors="replace").decode(),
             retryable=error.retryable,
             happened=False if spec.effect is VerbEffect.READ else error.happened,
         )

@@ -44,10 +44,16 @@ class VerbError(Exception):
     nobody knows.
     """
 
+    code: str = "verb_error"
+    message: str = ""
+    retryable: bool = False
+    happened: bool | None = None
+
     def __init__(self, code: str, message: str, *, retryable: bool = False, happened: bool | None = None) -> None:
         """Declare the failure; for a read ``happened`` means nothing."""
         super().__init__(code, message)
-        self.code, self.message, self.retryable, self.happened = code, message, retryable, happened
+        self.code, self.message = str(code), str(message)
+        self.retryable, self.happened = bool(retryable), None if happened is None else bool(happened)
 
 
 class VerbOptions(TypedDict, total=False):

@@ -42,6 +42,7 @@ class Signature:
     input_schema: Json
     output_schema: Json
     convert: Mapping[str, Convert]
+    required: frozenset[str]
     wraps: bool
     context: bool
 
@@ -49,8 +50,10 @@ class Signature:
         """The keyword arguments for JSON arguments.
 
         Raises:
-            Unfitting: an argument is unknown or does not fit; a missing one is the caller's to find (schema) or a ``TypeError``.
+            Unfitting: an argument is missing, unknown or does not fit.
         """
+        if not self.required <= args.keys():
+            raise Unfitting("an argument is missing")
         converted: dict[str, Any] = {}
         for name, value in args.items():
             convert = self.convert.get(name)
@@ -96,7 +99,7 @@ def read_signature(function: Callable[..., Any], context_type: type, meanings: M
     if "return" not in hints:
         raise Unreadable("the result has no type hint")
     output, wraps = _read_result(hints["return"])
-    return Signature(_object(properties, required, definitions), output, convert, wraps, context)
+    return Signature(_object(properties, required, definitions), output, convert, frozenset(required), wraps, context)
 
 
 def _hint_of(parameter: inspect.Parameter, hints: Mapping[str, Any]) -> Any:

@@ -168,6 +168,21 @@ async def test_without_a_key_none_is_sent(wire_url: str) -> None:
     await model.close()
 
 
+async def test_a_proxy_of_the_environment_is_used(wire_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A foreign host is reached through the proxy that the environment names, this machine itself never."""
+    monkeypatch.setenv("http_proxy", wire_url)
+    monkeypatch.delenv("no_proxy", raising=False)
+    for base, line in (
+        ("http://model.example", "POST http://model.example:80/v1/chat/completions"),
+        (wire_url, "POST /v1/chat/completions"),
+    ):
+        model = OpenAIModel(base, API_KEY)
+        answer = await model.attempt(playing({"echo": True}))
+        assert isinstance(answer, ModelReply)
+        assert json.loads(answer.text)["line"].startswith(line + " ")
+        await model.close()
+
+
 async def test_connections_are_kept(wire: OpenAIModel) -> None:
     """One call after another travels on one connection, calls side by side on several, and a broken one is not used again."""
 

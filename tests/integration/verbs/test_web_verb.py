@@ -268,6 +268,14 @@ async def test_a_name_without_address_is_typed() -> None:
     assert await code("http://nowhere.example/", resolver=resolving([])) == "not_resolved"
 
 
+async def test_the_systems_own_resolver_is_asked(server: Server) -> None:
+    """Without another resolver a name is resolved as the system does it, and a private result still needs its declaration."""
+    server.answer("/page", b"local")
+    url = server.url("/page", "localhost")
+    assert await code(url) == "private_address"
+    assert (await text(url, private_hosts=["LOCALHOST"]))["text"] == "local"
+
+
 async def test_a_second_address_is_tried(server: Server) -> None:
     """Where the first address takes no connection, the next one of the same answer is used."""
     server.answer("/page", b"second")

@@ -108,7 +108,10 @@ def test_shapes_that_would_need_more_than_quoting_are_refused(schema: dict[str, 
 
 
 KEYWORDS = st.sampled_from(
-    [*"type properties required items enum const oneOf anyOf maxItems maxLength format pattern text url a $ref $defs".split(" ")]
+    [
+        *("type", "properties", "required", "items", "enum", "const", "oneOf", "anyOf", "$ref", "$defs", "maxItems", "maxLength"),
+        *("format", "pattern", "additionalProperties", "text", "url", "a"),
+    ]
 )
 VALUES = st.one_of(
     st.sampled_from(

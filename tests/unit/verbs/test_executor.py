@@ -185,6 +185,29 @@ async def test_a_declared_failure_says_what_it_declares(executor_of: Executors) 
     assert odd.code == "verb_error"
 
 
+async def test_an_ill_made_declared_failure_is_still_one(executor_of: Executors) -> None:
+    """A VerbError made by careless code, of other types or by a subclass of its own, gives well-formed values all the same."""
+
+    class Careless(VerbError):
+        def __init__(self) -> None:
+            pass
+
+    made: list[VerbError] = [VerbError(404, None), VerbError("busy", "\ud800"), Careless()]  # type: ignore[arg-type]
+
+    @verb(effect="read")
+    async def declare(which: int) -> None:
+        """Declare."""
+        raise made[which]
+
+    executor = executor_of(declare)
+    results = [await executor.run(call(declare, which=which)) for which in range(3)]
+    assert results == [
+        LeafFailed(code="verb_error", message="None"),
+        LeafFailed(code="busy", message="?"),
+        LeafFailed(code="verb_error", message=""),
+    ]
+
+
 async def test_arguments_that_do_not_fit_never_reach_the_code(executor_of: Executors) -> None:
     """An unknown or unfitting argument certainly had no effect."""
 
@@ -194,7 +217,7 @@ async def test_arguments_that_do_not_fit_never_reach_the_code(executor_of: Execu
         raise AssertionError
 
     executor = executor_of(never)
-    for args in ({"n": "x"}, {"n": 1, "m": 2}):
+    for args in ({"n": "x"}, {"n": 1, "m": 2}, {}):
         result = await executor.run(call(never, **args))
         assert isinstance(result, LeafFailed)
         assert (result.code, result.happened) == ("bad_input", False)

@@ -1,0 +1,8 @@
+from ordain.app import Ordain as Ordain
+from ordain.errors import OrdainError as OrdainError
+from ordain.verbs import VerbContext as VerbContext
+from ordain.verbs import VerbError as VerbError
+from ordain.verbs import verb as verb
+
+__all__ = ["Ordain", "OrdainError", "VerbContext", "VerbError", "__version__", "verb"]
+__version__: str

@@ -1,0 +1,15 @@
+"""The flows of this build, by (name, version). Passed in as a value; a run whose flow is not here is ``flow_unavailable``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from ordain.flows.context import Flow, Flows
+from ordain.flows.planner import PLANNER_FLOW
+from ordain.flows.verb_plan import VERB_FLOW, VERB_PLAN_FLOW
+
+
+def shipped_flows(more: Iterable[Flow[Any, Any]] = ()) -> Flows:
+    """Every flow of this build and ``more``."""
+    return {(flow.name, flow.version): flow for flow in (PLANNER_FLOW, VERB_PLAN_FLOW, VERB_FLOW, *more)}

@@ -1,0 +1,214 @@
+"""Replay: run a flow over its journal with no model, no verb, no event loop, and find everything that is not as recorded.
+
+Every fact is computed anew and compared, every rule is applied anew, every planner prompt is rendered anew and its digest
+compared, and the result and the header must come out byte for byte. A run that has not settled is replayed as far as its
+journal goes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Coroutine
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from ordain.contracts.catalog import Catalog
+from ordain.errors import ConfigurationError, Erased, FlowUnavailable, JournalCorrupt, JournalDiverged, JournalError, OrdainError
+from ordain.flows.context import Flow, Flows, Settlement, flow_context
+from ordain.flows.prompting import prompt_digest, prompt_inputs
+from ordain.journal.codec import decode, verify
+from ordain.journal.folds import Fold, ending
+from ordain.journal.records import ENCODER, NULL, DecisionBody, EndedBody, Raw, Started, Status, raw
+from ordain.ports.effects import AnyEnded, Effect, Interrupted, ModelAnswer, ModelCall
+from ordain.ports.store import StoredRun
+from ordain.prompts.renderer import render
+from ordain.rules.decision import Decision, Rule
+from ordain.rules.header import render_header
+from ordain.runtime.execution import Execution
+
+_STARTED = msgspec.json.Decoder(Started)
+
+
+class EndOfJournal(BaseException):
+    """The flow has done everything its journal holds."""
+
+
+class NothingBeyond:
+    """Implements ``Beyond`` for replay: nothing goes live."""
+
+    def decided(self, rule: Rule[Any, Any, Any], body: DecisionBody) -> None:
+        """Past the end."""
+        raise EndOfJournal
+
+    async def begin(self, addr: int, effect: Effect[Any]) -> Any:
+        """Past the end."""
+        raise EndOfJournal
+
+    async def resume(self, addr: int, effect: Effect[Any], ended: dict[int, AnyEnded]) -> Any:
+        """Past the end."""
+        raise EndOfJournal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Difference:
+    """One thing that is not as recorded: the place, and both values in short."""
+
+    place: str
+    recorded: str
+    now: str
+
+
+@dataclass(slots=True, kw_only=True)
+class Replayed:
+    """What replaying one run found. ``verdict`` is equal, differs, or the code of why it cannot be replayed."""
+
+    run: str
+    flow: str
+    verdict: str
+    records: int = 0
+    decisions: int = 0
+    settled: bool = False
+    differences: list[Difference] = field(default_factory=list[Difference])
+
+    @property
+    def equal(self) -> bool:
+        """Whether everything came out as recorded."""
+        return self.verdict == "equal"
+
+
+class _Comparing:
+    """Implements ``Judge``: applies every rule anew and notes what differs; the flow gets the recorded decision."""
+
+    def __init__(self, catalog: Catalog, found: list[Difference]) -> None:
+        self._catalog = catalog
+        self._found = found
+
+    def judge(self, decision: Decision[Any], rule: Rule[Any, Any, Any], facts: Struct, inputs: object) -> Decision[Any]:
+        again = rule.apply(facts, inputs, self._catalog.policy)
+        if again.outcome != decision.outcome or again.reason != decision.reason:
+            self._found.append(
+                Difference(
+                    place=decision.address, recorded=_short(decision.reason, decision.outcome), now=_short(again.reason, again.outcome)
+                )
+            )
+        return decision
+
+    def rendered(self, addr: int, effect: Effect[Any], result: Any, values: dict[int, Any]) -> None:
+        if not isinstance(effect, ModelCall) or not isinstance(result, ModelAnswer):
+            return
+        try:
+            resolved = prompt_inputs(self._catalog, effect, values)
+            digest = prompt_digest(render(resolved.source, resolved.inputs))
+        except ConfigurationError as error:
+            digest = error.code
+        if digest != result.prompt_digest:
+            self._found.append(Difference(place=f"{addr}/prompt", recorded=result.prompt_digest, now=digest))
+
+
+def _short(reason: str, outcome: object) -> str:
+    return f"{reason} {ENCODER.encode(outcome).decode()[:160]}"
+
+
+def drive_to_end(coroutine: Coroutine[Any, Any, Any]) -> Any:
+    """Run a coroutine that never really waits, without an event loop.
+
+    Raises:
+        JournalDiverged: it awaited something other than the port.
+    """
+    try:
+        coroutine.send(None)
+    except StopIteration as stop:
+        return stop.value
+    coroutine.close()
+    raise JournalDiverged("the flow awaited something other than its port")
+
+
+def replay(stored: StoredRun, catalog: Catalog, flows: Flows) -> Replayed:
+    """Replay one run; whatever is wrong with it is in the verdict."""
+    report = Replayed(run=stored.id, flow=f"{stored.flow}@{stored.flow_version}", verdict="equal", records=len(stored.records))
+    try:
+        _replay(stored, catalog, flows, report)
+    except JournalError as error:
+        report.verdict = error.code
+        report.differences.append(Difference(place=str(error.details.get("seq", "")), recorded="", now=error.message))
+    except (
+        OrdainError,
+        msgspec.MsgspecError,
+        ArithmeticError,
+        LookupError,
+        TypeError,
+        ValueError,
+        AttributeError,
+        AssertionError,
+    ) as error:
+        report.verdict = "journal_corrupt"
+        report.differences.append(Difference(place="", recorded="", now=f"{type(error).__name__}: {error}"[:300]))
+    if report.differences and report.verdict == "equal":
+        report.verdict = "differs"
+    return report
+
+
+def opened(stored: StoredRun, catalog: Catalog, flows: Flows) -> tuple[Started, Flow[Any, Any]]:
+    """Check the record as a whole and find the flow.
+
+    Raises:
+        JournalCorrupt, Erased, FlowUnavailable: it cannot be run again.
+    """
+    if not stored.records:
+        raise JournalCorrupt(f"run {stored.id} has no records")
+    verify(stored.id, stored.key, stored.records)
+    if stored.key is None or stored.records[0].body is None:
+        raise Erased(f"run {stored.id} was erased")
+    started = _STARTED.decode(stored.records[0].body)
+    flow = flows.get((started.flow, started.flow_version))
+    if flow is None:
+        raise FlowUnavailable(f"this build has no flow {started.flow}@{started.flow_version}")
+    if started.catalog != catalog.digest:
+        raise JournalCorrupt("the run pins another catalog")
+    return started, flow
+
+
+def _replay(stored: StoredRun, catalog: Catalog, flows: Flows, report: Replayed) -> None:
+    started, flow = opened(stored, catalog, flows)
+    for record in stored.records:
+        decode(record)
+    execution = Execution(stored.id, stored.records, NothingBeyond(), catalog.policy, _Comparing(catalog, report.differences))
+    execution.values[0] = given = flow.decode_input(started.input)
+    end = ending(stored.records)
+    output: Raw = NULL
+    try:
+        returned = drive_to_end(flow.run(flow_context(execution, catalog, started), given))
+        output, settlement = raw(returned), flow.settle(returned)
+        if execution.masked and settlement.status is not Status.CANCELLED:
+            settlement = Settlement(status=Status.CANCELLED, reason=settlement.reason)
+    except Interrupted as interrupted:
+        settlement = Settlement(status=Status.CANCELLED, reason=interrupted.what)
+    except EndOfJournal:
+        settlement = None
+    finally:
+        report.decisions = execution.decisions
+    report.settled = end is not None
+    if end is not None:
+        _compare_end(stored, end, settlement, output, execution, report)
+    elif settlement is not None:
+        raise JournalDiverged(f"run {stored.id}: the flow ends, its journal does not")
+
+
+def _compare_end(
+    stored: StoredRun, end: EndedBody, settlement: Settlement | None, output: Raw, execution: Execution, report: Replayed
+) -> None:
+    if settlement is None or not execution.exhausted:
+        raise JournalDiverged(f"run {stored.id}: the journal ends, the flow does not")
+    at_end = next(index for index, record in enumerate(stored.records) if record.kind == "ended")
+    header = render_header(Fold(stored.id, stored.records[:at_end]).header(settlement.status, settlement.reason))
+    pairs = (
+        ("ended/status", str(end.status), str(settlement.status)),
+        ("ended/reason", end.reason, settlement.reason),
+        ("ended/result", bytes(end.result).decode(), bytes(output).decode()),
+        ("ended/header", end.header, header),
+    )
+    report.differences += [
+        Difference(place=place, recorded=recorded[:300], now=now[:300]) for place, recorded, now in pairs if recorded != now
+    ]

@@ -1,0 +1,37 @@
+"""The guide's examples are what the code takes."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+from ordain.prompts.renderer import render
+from ordain.verbs import FunctionVerb, Registry, load_folder, verb
+
+GUIDE = (Path(__file__).resolve().parents[3] / "docs" / "guides" / "verbs.md").read_text(encoding="utf-8")
+
+
+def block(language: str, holding: str) -> str:
+    (found,) = [text for text in re.findall(rf"```{language}\n(.*?)```", GUIDE, re.DOTALL) if holding in text]
+    return found
+
+
+def test_the_prompt_plan_of_the_guide_loads(tmp_path: Path) -> None:
+    """The YAML and the template of the guide make a registered verb whose template renders with its example."""
+    (tmp_path / "rate_tone.yaml").write_text(block("yaml", "rate_tone"))
+    (tmp_path / "rate_tone_prompt.j2").write_text(block("jinja", "output_schema"))
+    registry = Registry([load_folder(tmp_path)])
+    spec = registry.specs["rate_tone"]
+    assert spec.example is not None
+    inputs = {"input": spec.example.input, "output_schema": spec.output_schema}
+    assert "Please leave." in render(registry.templates["rate_tone_prompt.j2"], inputs).user
+
+
+async def test_the_function_of_the_guide_is_a_verb() -> None:
+    """The Python function of the guide decorates and counts."""
+    names: dict[str, Any] = {"verb": verb}
+    exec(block("python", "word_count").replace("from ordain import verb\n", ""), names)
+    made: FunctionVerb[..., Any] = names["word_count"]
+    assert Registry(functions=[made]).specs["word_count"].input_schema["required"] == ["text"]
+    assert await made("one two") == {"words": 2}

@@ -3,6 +3,9 @@
 The public surface is ``__all__``; the names are loaded when first used, so that importing the package is cheap.
 """
 
+# The names of __all__ are loaded lazily below; their types stand in __init__.pyi.
+# pyright: reportUnsupportedDunderAll=false
+
 from __future__ import annotations
 
 from importlib import import_module

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.resources import files
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from ordain.clock import SystemClock
 from ordain.contracts.catalog import Catalog, CatalogData
 from ordain.contracts.planner import PlannerRequest
 from ordain.contracts.policy import Lane, ModelProfile
 from ordain.contracts.verbs import VerbRequest
+from ordain.engines.clock import SystemClock
 from ordain.engines.local import LocalEngine
 from ordain.flows.context import Flow
 from ordain.flows.shipped import shipped_flows
@@ -43,7 +43,7 @@ class Extras:
     verbs: Sequence[FunctionVerb[..., Any]] = ()
     flows: Sequence[Flow[Any, Any]] = ()
     models: Mapping[str, ModelPort] | None = None
-    store: StoreOptions = StoreOptions(holder="local")
+    store: StoreOptions = field(default_factory=lambda: StoreOptions(holder="local"))
     memory: bool = False
 
 
@@ -53,6 +53,7 @@ def build_registry(settings: Settings, more: Sequence[FunctionVerb[..., Any]] = 
     shipped = builtin_registry(
         files_root=None if root is None else (settings.home / root),
         urls=settings.verbs.urls,
+        private_hosts=settings.verbs.private_hosts,
         max_depth=settings.policy.verbs.max_depth,
     )
     own = settings.home / "verbs"
@@ -120,7 +121,7 @@ class Ordain:
             catalogs=Catalogs(self.catalog, self.store.catalog),
             flows=shipped_flows(self._extras.flows),
         )
-        self.runtime = Runtime(services, SqliteSearch(self.store))
+        self.runtime = Runtime(services, SqliteSearch(self.store), lambda: self.store.writer.commits)
         self.engine = LocalEngine(services, self.runtime.ended)
         self.runtime.engine = self.engine
         await self.engine.start()

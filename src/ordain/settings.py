@@ -29,6 +29,7 @@ class VerbSettings(Strict):
 
     files_root: str | None = None
     urls: list[str] = []
+    private_hosts: list[str] = []
     threads: int = Field(default=8, ge=1, le=256)
 
 

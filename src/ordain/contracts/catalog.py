@@ -18,7 +18,7 @@ from pydantic import Field, JsonValue
 
 from ordain.contracts.ids import CatalogDigest
 from ordain.contracts.planner import Strict
-from ordain.contracts.policy import ModelProfile, Policy
+from ordain.contracts.policy import ModelProfile, Policy, VerbsPolicy
 from ordain.contracts.verbs import VerbSpec
 from ordain.errors import ConfigurationError
 
@@ -115,9 +115,8 @@ class Catalog:
         """
         return _schema(json.dumps(source, sort_keys=True))
 
-    def inactive_reason(self, verb_id: str) -> str | None:
-        """Why a registered verb may not run on this node now, or None (C1 activation manifest, C3 safety rules)."""
-        policy = self.policy.verbs
+    def inactive_reason(self, verb_id: str, policy: VerbsPolicy) -> str | None:
+        """Why a registered verb may not run on this node under ``policy``, or None (C1 activation manifest, C3 safety rules)."""
         node = policy.nodes.get(self.data.node)
         for activation in (policy.default, node):
             if activation is None:

@@ -46,7 +46,7 @@ class Goal(Strict):
 
     type: Slug = Field(description="Known: " + ", ".join(KNOWN_GOAL_TYPES) + ". Any other slug is accepted and recorded (B-03).")
     description: str = Field(min_length=1, max_length=TEXT_MAX)
-    metadata: GoalMetadata = GoalMetadata()
+    metadata: GoalMetadata = Field(default_factory=GoalMetadata)
 
 
 class HistoryMessage(Strict):
@@ -79,8 +79,8 @@ class PlannerContext(Strict):
     """What the planner model may see."""
 
     conversation_history: list[HistoryMessage] = Field(default=[], max_length=1000)
-    orion_state_snapshot: StateSnapshot = StateSnapshot()
-    external_facts: ExternalFacts = ExternalFacts()
+    orion_state_snapshot: StateSnapshot = Field(default_factory=StateSnapshot)
+    external_facts: ExternalFacts = Field(default_factory=ExternalFacts)
 
 
 class ToolRef(Strict):
@@ -117,10 +117,10 @@ class PlannerRequest(Strict):
     )
     caller: Slug = Field(default="other", description="Known: " + ", ".join(KNOWN_CALLERS) + ". Any other slug is accepted (B-03).")
     goal: Goal
-    context: PlannerContext = PlannerContext()
+    context: PlannerContext = Field(default_factory=PlannerContext)
     toolset: list[ToolRef] = Field(default=[], max_length=100)
-    limits: Limits = Limits()
-    preferences: Preferences = Preferences()
+    limits: Limits = Field(default_factory=Limits)
+    preferences: Preferences = Field(default_factory=Preferences)
 
 
 # --- what a planner model proposes -------------------------------------------------------------------------------------------

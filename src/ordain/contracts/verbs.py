@@ -17,6 +17,10 @@ VERB_ID = r"^[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)*$"
 VerbId = Annotated[str, StringConstraints(pattern=VERB_ID, max_length=128)]
 
 
+MODEL_SERVICE = "LLMGatewayService"
+"""A plan step with this service asks a model; a step without it only composes the prompt of the next (C3)."""
+
+
 class VerbEffect(StrEnum):
     """What a call does to the world."""
 

@@ -14,6 +14,7 @@ from ordain.flows.context import FlowContext
 from ordain.journal.digests import content_digest
 from ordain.journal.records import ENCODER, NULL, raw
 from ordain.ports.effects import (
+    AnyEnded,
     Authorized,
     Call,
     Completed,
@@ -28,7 +29,6 @@ from ordain.ports.effects import (
     VerbReturned,
     VerbTimedOut,
     VerbUnknown,
-    AnyEnded,
 )
 from ordain.rules.authorize import AUTHORIZE, RETRY, AuthorizeFacts, AuthorizeInputs, Deny, RetryFacts, TryAgain
 from ordain.rules.budget import Spend
@@ -109,10 +109,10 @@ async def act(context: FlowContext, call: Call, refs: tuple[int, ...] = ()) -> A
 async def _leaf(context: FlowContext, authorized: Authorized) -> Acted:
     verb = authorized.call.verb
     spec = context.catalog.verbs[verb].spec
-    context.account.book(Spend(verb_calls=1))
     attempt = 0
     while True:
         attempt += 1
+        context.account.book(Spend(verb_calls=1))
         deadline = min(context.deadline, context.now() + spec.timeout_ms * 1000)
         result = await context.fx.perform(VerbCall(authorized=authorized, deadline=deadline, attempt=attempt))
         if not isinstance(result, VerbFailed | VerbTimedOut) or spec.retry.max_attempts == 1:

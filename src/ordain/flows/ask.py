@@ -69,7 +69,7 @@ async def ask(context: FlowContext, question: Question) -> ModelAnswer | AskFail
         result = await _attempt(context, question, attempts)
         if not isinstance(result, ModelFailed):
             return result
-        outcome = _after(context, question, attempts, result)
+        outcome = _after(context, attempts, result)
         match outcome:
             case Retry():
                 if outcome.wait_ms:
@@ -147,7 +147,7 @@ def _settle(context: FlowContext, profile: ModelProfile, reserved: Reserved, res
     context.account.book(Spend(tokens=tokens, usd_micros=money, model_calls=1))
 
 
-def _after(context: FlowContext, question: Question, attempts: _Attempts, failed: ModelFailed) -> Retry | NextProfile | NextLane | GiveUp:
+def _after(context: FlowContext, attempts: _Attempts, failed: ModelFailed) -> Retry | NextProfile | NextLane | GiveUp:
     lanes = context.catalog.policy.lanes
     following = lanes.next_lane.get(attempts.lane.lane)
     facts = FallbackFacts(

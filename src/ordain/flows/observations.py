@@ -42,12 +42,13 @@ def error_of(acted: Acted) -> dict[str, Any]:
 
 def as_text(output: dict[str, Any]) -> str:
     """A structured output as text: its list as bullets, its text field as it is, otherwise compact JSON."""
+    quoted = "Quoted, not analysed:\n" if output.get("method") == "quoted" else ""
     for value in output.values():
         if isinstance(value, list) and (lines := _lines(cast("list[Any]", value))):
-            return "\n".join(f"{number}. {line}" for number, line in enumerate(lines, 1))
+            return quoted + "\n".join(f"{number}. {line}" for number, line in enumerate(lines, 1))
     for key in TEXT_KEYS:
         if isinstance(output.get(key), str):
-            return output[key]
+            return quoted + output[key]
     return msgspec.json.encode(output).decode()
 
 

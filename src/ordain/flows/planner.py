@@ -223,7 +223,8 @@ async def _loop(context: FlowContext, progress: Progress) -> PlannerOutcome:
 
 async def _act(context: FlowContext, progress: Progress, step: ProposedCall) -> None:
     acted: Acted = await act(context, step.call, (step.answer,))
-    progress.tools_called.append(step.call.verb)
+    if not acted.denied:
+        progress.tools_called.append(step.call.verb)
     action = {"tool_id": step.call.verb, "input": step.call.args}
     _add(progress, step.thought, step.answer, action=action, acted=acted)
 

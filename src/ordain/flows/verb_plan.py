@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Raw
 
 from ordain.contracts.catalog import Catalog, CompiledVerb
-from ordain.contracts.verbs import PlanStep
+from ordain.contracts.verbs import MODEL_SERVICE, PlanStep
 from ordain.flows.act import VERB_PLAN, Acted, StepResult, VerbPlanInput, VerbPlanOutput, act
 from ordain.flows.ask import AskFailed, Question, ask
 from ordain.flows.context import Flow, FlowContext, Settlement
@@ -19,8 +19,6 @@ from ordain.prompts.verb_step import VerbPrompt, size_bound
 from ordain.rules.output import OUTPUT, Accepted, OutputFacts, OutputInputs
 from ordain.rules.proposals import Parsed, Unparsed, parse_object
 from ordain.rules.reasons import Reason
-
-MODEL_SERVICE = "LLMGatewayService"
 
 
 def plan_steps(verb: CompiledVerb) -> tuple[PlanStep, ...]:

@@ -8,7 +8,7 @@ import msgspec
 
 from ordain.errors import Erased, JournalCorrupt
 from ordain.journal.digests import GENESIS, chain, digest
-from ordain.journal.records import BODY_OF, CURRENT_VERSION, ENCODER, Kind, Record, Body
+from ordain.journal.records import BODY_OF, CURRENT_VERSION, ENCODER, Body, Kind, Record
 from ordain.journal.upcasters import upcast
 
 _DECODERS = {kind: msgspec.json.Decoder(body) for kind, body in BODY_OF.items()}
@@ -58,7 +58,7 @@ def decode(record: Record) -> Body:
         raise Erased(f"record {record.seq} ({record.kind}) was erased", details={"seq": record.seq})
     try:
         return _DECODERS[record.kind].decode(upcast(record.kind, record.v, record.body))
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, TypeError) as error:  # the last two: nested too deep, not an object
         raise JournalCorrupt(f"record {record.seq} ({record.kind}): {error}", details={"seq": record.seq}) from error
 
 

@@ -20,8 +20,8 @@ def digest(key: bytes, body: bytes) -> bytes:
 def chain(previous: bytes, run: str, seq: int, heading: tuple[str, str, int, int], body_digest: bytes) -> bytes:
     """The next link: H(previous, run, seq, kind, name, v, at, digest). ``heading`` is (kind, name, v, at)."""
     kind, name, v, at = heading
-    text = f"{run}\x1f{seq}\x1f{kind}\x1f{name}\x1f{v}\x1f{at}\x1f".encode()
-    return blake2b(previous + text + body_digest, digest_size=DIGEST_BYTES).digest()
+    text = f"{run}\x1f{seq}\x1f{kind}\x1f{name}\x1f{v}\x1f{at}\x1f"
+    return blake2b(previous + text.encode() + body_digest, digest_size=DIGEST_BYTES).digest()
 
 
 def content_digest(data: bytes) -> str:

@@ -43,6 +43,14 @@ class _VerbIntent(Struct):
     authorized: _Authorized
 
 
+class _Spawn(Struct):
+    authorized: _Authorized | None = None
+
+
+class _ChildrenIntent(Struct):
+    spawns: tuple[_Spawn, ...]
+
+
 class _Seen(Struct):
     """The fields of any result or child end that a header looks at."""
 
@@ -74,6 +82,7 @@ _SEEN = msgspec.json.Decoder(_Seen)
 _SETTLED = msgspec.json.Decoder(_Settled)
 _MODEL = msgspec.json.Decoder(_ModelIntent)
 _VERB = msgspec.json.Decoder(_VerbIntent)
+_CHILDREN = msgspec.json.Decoder(_ChildrenIntent)
 
 MARK_OF = {
     "returned": "ok",
@@ -186,7 +195,8 @@ class Fold:
             what = _VERB.decode(body.effect).authorized.call.verb
             self._spend(Spend(verb_calls=1))
         elif name == "children":
-            self._spend(Spend(verb_calls=bytes(body.effect).count(b'"authorized"')))
+            spawns = _CHILDREN.decode(body.effect).spawns
+            self._spend(Spend(verb_calls=sum(spawn.authorized is not None for spawn in spawns)))
         self._effects[body.addr] = (name, what)
 
     def _observation(self, body: ObservationBody) -> None:

@@ -149,7 +149,7 @@ class DeliveredBody(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class ChildEndedBody(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Child ``index`` of the join at ``addr`` has settled; ``seen`` says whether the join still counted it."""
+    """Child ``index`` of the join at ``addr`` has settled."""
 
     addr: int
     index: int
@@ -159,9 +159,13 @@ class ChildEndedBody(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class SuspendedBody(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The run waits at effect ``addr`` and costs nothing; ``wake_at`` in microseconds where a timer runs."""
+    """The run waits at effect ``addr`` and costs nothing; ``wake_at`` in microseconds where a timer runs.
+
+    ``waits_for`` is children, approval, answer or timer; version 1 did not say (``unknown``).
+    """
 
     addr: int
+    waits_for: str
     wake_at: int | None = None
 
 
@@ -226,7 +230,7 @@ BODY_OF: dict[Kind, type[Body]] = {
     Kind.FAULTED: FaultedBody,
     Kind.NOTE: NoteBody,
 }
-CURRENT_VERSION: dict[Kind, int] = dict.fromkeys(Kind, 1)
+CURRENT_VERSION: dict[Kind, int] = {**dict.fromkeys(Kind, 1), Kind.SUSPENDED: 2}
 
 
 def raw(value: object) -> Raw:

@@ -4,10 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+import msgspec
+
 from ordain.errors import JournalCorrupt
 from ordain.journal.records import CURRENT_VERSION, Kind
 
-UPCASTERS: Mapping[tuple[Kind, int], Callable[[bytes], bytes]] = {}
+
+def suspended_1(body: bytes) -> bytes:
+    """Version 2 says what the run waits for; version 1 did not record it."""
+    return msgspec.json.encode({**msgspec.json.decode(body), "waits_for": "unknown"})
+
+
+UPCASTERS: Mapping[tuple[Kind, int], Callable[[bytes], bytes]] = {(Kind.SUSPENDED, 1): suspended_1}
 """(kind, version) -> the body one version later."""
 
 

@@ -12,6 +12,10 @@ class Clock(Protocol):
         """Now."""
         ...
 
+    def new_key(self) -> bytes:
+        """A fresh digest key for a subject."""
+        ...
+
     def new_run_id(self) -> str:
         """128 fresh bits as 32 hex characters, ordered by time."""
         ...

@@ -34,7 +34,7 @@ class Suspended(BaseException):
     """The run waits: thrown through the flow, which is evicted. No flow catches it."""
 
 
-class Interrupted(BaseException):  # noqa: N818 - a control signal, not an error
+class Interrupted(BaseException):
     """Somebody wants the run to stop; raised once. A flow may catch it, say, read and settle, and must then end."""
 
     def __init__(self, what: str, by: str, why: str) -> None:

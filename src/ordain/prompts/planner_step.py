@@ -49,7 +49,10 @@ def planner_prompt(
     newest = len(history) - 1
     facts = context.external_facts.model_dump(exclude_none=True)
     if isinstance(facts.get("text"), str):
-        facts["text"] = _cut(facts["text"], FACTS_CHARS)
+        facts["text_cut"] = len(facts["text"]) > FACTS_CHARS
+        facts["text"] = facts["text"][:FACTS_CHARS]
+    if not facts.get("text_cut"):
+        facts.pop("text_cut", None)
     return PlannerPrompt(
         goal_type=goal.type,
         goal=_cut(goal.description, GOAL_CHARS),

@@ -1,17 +1,18 @@
 """The renderer: Jinja in its immutable sandbox, undefined names refused, nothing global but two filters.
 
-Templates are catalog data and count as hostile: no attribute escape, no ``range`` or other generator of work, no
-multiplication or exponentiation, so that a render's size is bounded by template times input.
+Templates are catalog data and count as hostile. They consist of the few constructs of ``_ALLOWED`` and nothing else: no
+calls, and so no methods, macros or recursion; no arithmetic or concatenation, which double a text with every line; loops nest
+three deep at most, and no part of a prompt grows above ``RENDERED_CHARS``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
-from typing import Any, NoReturn
+from typing import Any
 
 import msgspec
-from jinja2 import StrictUndefined, Template, TemplateError
+from jinja2 import StrictUndefined, Template, TemplateError, nodes
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from ordain.errors import ConfigurationError
@@ -20,15 +21,43 @@ SEPARATOR = "=====\n"
 """A template's system part ends at this line; what follows is the user part."""
 
 
-class _Environment(ImmutableSandboxedEnvironment):
-    intercepted_binops = frozenset({"*", "**", "%"})
+RENDERED_CHARS = 4_000_000
+"""Far above every reservation, far below what would hurt this process."""
+LOOPS = 3
 
-    def call_binop(self, context: Any, operator: str, left: Any, right: Any) -> NoReturn:
-        raise TemplateError(f"operator {operator} is not available in prompts")
+_ALLOWED = (
+    *(nodes.Template, nodes.Output, nodes.TemplateData, nodes.If, nodes.For, nodes.Assign),
+    *(nodes.Name, nodes.Const, nodes.List, nodes.Tuple, nodes.Getattr, nodes.Getitem, nodes.Filter, nodes.Test),
+    *(nodes.CondExpr, nodes.Compare, nodes.Operand, nodes.And, nodes.Or, nodes.Not, nodes.Neg),
+    *(nodes.Include, nodes.Import, nodes.FromImport, nodes.Extends),  # there is no loader: they fail, and loaders of verbs say why
+)
+
+
+def _check(node: nodes.Node, loops: int = 0) -> None:
+    if not isinstance(node, _ALLOWED) or (isinstance(node, nodes.For) and node.recursive):
+        raise TemplateError(f"line {node.lineno}: {type(node).__name__.lower()} is not available in prompts")
+    loops += isinstance(node, nodes.For)
+    if loops > LOOPS:
+        raise TemplateError(f"line {node.lineno}: loops nest deeper than {LOOPS}")
+    for child in node.iter_child_nodes():
+        _check(child, loops)
+
+
+def _bounded(text: str) -> str:
+    if len(text) > RENDERED_CHARS:
+        raise TemplateError(f"a part of the prompt exceeds {RENDERED_CHARS} characters")
+    return text
 
 
 def _json(value: Any) -> str:
-    return msgspec.json.encode(value, order="sorted").decode()
+    return _bounded(msgspec.json.encode(value, order="sorted").decode())
+
+
+def _join(values: Iterable[Any], separator: str = "") -> str:
+    parts = [str(value) for value in values]
+    if sum(map(len, parts)) + len(parts) * len(separator) > RENDERED_CHARS:
+        raise TemplateError(f"a part of the prompt exceeds {RENDERED_CHARS} characters")
+    return separator.join(parts)
 
 
 def _cut(value: Any, bound: int) -> str:
@@ -36,12 +65,12 @@ def _cut(value: Any, bound: int) -> str:
     return text if len(text) <= bound else text[:bound] + "…"
 
 
-def _environment() -> _Environment:
-    environment = _Environment(
+def _environment() -> ImmutableSandboxedEnvironment:
+    environment = ImmutableSandboxedEnvironment(
         undefined=StrictUndefined, autoescape=False, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True
     )
     environment.globals.clear()
-    filters: dict[str, Any] = {"json": _json, "cut": _cut, "length": len, "join": environment.filters["join"]}
+    filters: dict[str, Any] = {"json": _json, "cut": _cut, "length": len, "join": _join}
     environment.filters.clear()
     environment.filters.update(filters)
     for name in set(environment.tests) - {"none", "defined", "string", "mapping"}:
@@ -60,10 +89,16 @@ class Prompt(msgspec.Struct, frozen=True):
 
 
 @lru_cache(maxsize=1024)
-def _compiled(source: str) -> Template:
+def _compiled(source: str) -> tuple[Template | None, Template]:
+    """The system and the user part; the source is split, never the rendered text, so that no value can move the border."""
+    system, separator, user = source.partition(SEPARATOR)
     try:
-        return _ENVIRONMENT.from_string(source)
-    except TemplateError as error:
+        for part in (system, user):
+            _check(_ENVIRONMENT.parse(part))
+        if not separator:
+            return None, _ENVIRONMENT.from_string(source)
+        return _ENVIRONMENT.from_string(system), _ENVIRONMENT.from_string(user)
+    except (TemplateError, RecursionError) as error:
         raise ConfigurationError(f"prompt template: {error}", code="invalid_template") from error
 
 
@@ -83,8 +118,19 @@ def render(source: str, inputs: Mapping[str, Any]) -> Prompt:
         ConfigurationError: the template asks for what its input does not have.
     """
     try:
-        text = _compiled(source).render(inputs)
-    except (TemplateError, TypeError, ValueError) as error:
+        system, user = _compiled(source)
+        return Prompt(system="" if system is None else _rendered(system, inputs), user=_rendered(user, inputs))
+    except (TemplateError, TypeError, ValueError, ArithmeticError, LookupError, RecursionError) as error:
         raise ConfigurationError(f"prompt template: {error}", code="invalid_template") from error
-    system, separator, user = text.partition(SEPARATOR)
-    return Prompt(system=system.strip() if separator else "", user=(user if separator else system).strip())
+
+
+def _rendered(template: Template, inputs: Mapping[str, Any]) -> str:
+    """Piece by piece, so that a loop is stopped before its output is whole."""
+    pieces: list[str] = []
+    size = 0
+    for piece in template.generate(inputs):
+        size += len(piece)
+        if size > RENDERED_CHARS:
+            raise TemplateError(f"the prompt exceeds {RENDERED_CHARS} characters")
+        pieces.append(piece)
+    return "".join(pieces).strip()

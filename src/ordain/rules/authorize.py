@@ -7,7 +7,7 @@ all else needs an approval, and where nobody can give one it is denied.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from msgspec import Struct
 
@@ -59,7 +59,7 @@ def decide_authorize(facts: AuthorizeFacts, inputs: AuthorizeInputs, policy: Pol
         return Decision(outcome=Deny(), reason=Reason.AUTHORIZE_UNKNOWN_VERB)
     if not facts.in_scope:
         return Decision(outcome=Deny(), reason=Reason.AUTHORIZE_OUT_OF_SCOPE)
-    if (why := inputs.catalog.inactive_reason(facts.verb)) is not None:
+    if (why := inputs.catalog.inactive_reason(facts.verb, policy.verbs)) is not None:
         return Decision(outcome=Deny(why), reason=Reason.AUTHORIZE_INACTIVE)
     if facts.depth >= min(policy.verbs.max_depth, verb.spec.max_recursion_depth):
         return Decision(outcome=Deny(), reason=Reason.AUTHORIZE_DEPTH)
@@ -83,16 +83,24 @@ def _by_effect(verb: CompiledVerb, call: str, args: dict[str, Any]) -> Decision[
 
 def _declared(verb: CompiledVerb, name: str, value: object) -> bool:
     argument = verb.spec.arguments.get(name)
-    if argument is None:
+    if argument is None or (argument.fixed is not None and not _same(value, argument.fixed)):
         return False
     if argument.allowed is not None:
         return any(_same(value, member) for member in argument.allowed)
-    return argument.fixed is not None and _same(value, argument.fixed)
+    return argument.fixed is not None
 
 
 def _same(value: object, declared: object) -> bool:
-    """Equal and of one type: for Python ``True == 1``, for a policy not."""
-    return type(value) is type(declared) and value == declared
+    """Equal and of one type all the way down: for Python ``True == 1``, for a policy not."""
+    if type(value) is not type(declared):
+        return False
+    if isinstance(value, dict) and isinstance(declared, dict):
+        ours, theirs = cast("dict[str, object]", value), cast("dict[str, object]", declared)
+        return ours.keys() == theirs.keys() and all(_same(ours[key], theirs[key]) for key in ours)
+    if isinstance(value, list) and isinstance(declared, list):
+        left, right = cast("list[object]", value), cast("list[object]", declared)
+        return len(left) == len(right) and all(_same(a, b) for a, b in zip(left, right, strict=True))
+    return value == declared
 
 
 AUTHORIZE: Rule[AuthorizeFacts, AuthorizeInputs, Any] = Rule(name="authorize", outcome=AuthorizeOutcome, apply=decide_authorize)

@@ -12,6 +12,8 @@ from msgspec import Struct
 
 EXCERPT = 100
 ERROR_EXCERPT = 300
+LINE = 600
+"""Longest text that is not an excerpt: a verb id, a provider's name for its model and a code go through ``plain`` all the same."""
 
 
 class HeaderLine(Struct, frozen=True, kw_only=True):
@@ -49,7 +51,9 @@ MARKS = {"ok": "✓", "fail": "✗", "unknown": "?", "info": "·"}
 
 def plain(text: str, bound: int) -> str:
     """Foreign text on one line: controls and format characters out, white space single, cut to ``bound`` characters."""
-    kept = "".join(" " if unicodedata.category(c)[0] in "CZ" else c for c in text[: bound * 4])
+    kept = text[: bound * 4]
+    if not kept.isprintable():
+        kept = "".join(" " if unicodedata.category(c)[0] in "CZ" else c for c in kept)
     line = " ".join(kept.split())
     return line if len(line) <= bound else line[: bound - 1] + "…"
 
@@ -57,15 +61,16 @@ def plain(text: str, bound: int) -> str:
 def render_header(facts: HeaderFacts) -> str:
     """The header as text; equal facts give equal bytes."""
     ok = facts.status == "completed"
-    lines = [f"{MARKS['ok' if ok else 'fail']} ordain run {facts.run} · {facts.flow} · {facts.status} · {facts.reason}"]
+    title = plain(f"{facts.run} · {facts.flow} · {facts.status} · {facts.reason}", LINE)
+    lines = [f"{MARKS['ok' if ok else 'fail']} ordain run {title}"]
     if facts.models:
-        lines.append(f"{MARKS['info']} models: {', '.join(facts.models)}")
+        lines.append(f"{MARKS['info']} models: {', '.join(plain(model, EXCERPT * 2) for model in facts.models)}")
     lines += [f"{MARKS['info']} {plain(notice, EXCERPT * 2)}" for notice in facts.notices]
     for line in facts.lines:
         bound = ERROR_EXCERPT if line.mark == "fail" else EXCERPT
-        reason = f" · {line.reason}" if line.reason else ""
+        reason = f" · {plain(line.reason, EXCERPT)}" if line.reason else ""
         excerpt = f' · "{plain(line.excerpt, bound)}"' if line.excerpt else ""
-        lines.append(f"{'  ' * line.depth}{MARKS[line.mark]} {line.what}{reason}{excerpt}")
+        lines.append(f"{'  ' * line.depth}{MARKS[line.mark]} {plain(line.what, LINE)}{reason}{excerpt}")
     tokens = f"{facts.tokens_in}+{facts.tokens_out} tokens{' (estimated)' if facts.estimated else ''}"
     money = f"${facts.usd_micros // 1_000_000}.{facts.usd_micros % 1_000_000:06d}"
     lines.append(

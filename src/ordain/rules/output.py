@@ -1,4 +1,4 @@
-"""Rule ``output``: does a prompt-plan step's answer count? (VRB-07; a missing or unfit reply fails the step, C3)"""
+"""Rule ``output``: does a prompt-plan step's answer count (VRB-07)? A missing or unfit reply fails the step (C3)."""
 
 from __future__ import annotations
 

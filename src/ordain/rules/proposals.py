@@ -18,7 +18,8 @@ PARSE_BYTES = 1_000_000
 PARSE_DEPTH = 200
 """Above this nothing is parsed: the answer is too deep whatever it says."""
 INTEGER_BOUND = 2**63
-_STRINGS = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
+_TOKENS = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)|[{}\[\]]', re.DOTALL)
+"""A string, ended or not, or a bracket. Possessive, and an open string runs to the end: the time is linear for every text."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,19 +70,24 @@ def _integer(text: str) -> int:
 
 
 _DECODER = json.JSONDecoder(object_pairs_hook=_pairs, parse_constant=_constant, parse_float=_float, parse_int=_integer)
+_PLAIN_DECODER = json.JSONDecoder(parse_int=str, parse_float=str)
+"""Tells JSON from prose and judges no number: prose may begin with one, or with the word Infinity."""
 
 
-def nesting(text: str) -> int:
-    """Deepest nesting of brackets outside strings."""
-    if text.count("{") + text.count("[") <= 1:
+def nesting(text: str, start: int = 0) -> int:
+    """Deepest nesting of the JSON value that begins at ``start``; what stands before or after it does not count."""
+    if text.count("{", start) + text.count("[", start) <= 1:
         return 1
     depth = deepest = 0
-    for character in _STRINGS.sub("", text):
+    for token in _TOKENS.finditer(text, start):
+        character = token.group()
         if character in "{[":
             depth += 1
             deepest = max(deepest, depth)
         elif character in "}]":
             depth -= 1
+            if depth <= 0:
+                break
     return deepest
 
 
@@ -91,16 +97,17 @@ def parse_object(raw: str) -> Parsed | Unparsed:
         size = len(raw.encode())
     except UnicodeEncodeError:
         return Unparsed(reason=Reason.STEP_ENCODING, size_bytes=len(raw))
-    text = raw.strip().removeprefix("\ufeff")
+    text = raw.strip().removeprefix("\ufeff").strip()
     if not text:
         return Unparsed(reason=Reason.STEP_EMPTY, size_bytes=size)
     if size > PARSE_BYTES:
         return Unparsed(reason=Reason.STEP_TOO_LARGE, size_bytes=size)
-    depth = nesting(text)
+    start = text.find("{")
+    depth = nesting(text, max(start, 0))
     if depth > PARSE_DEPTH:
         return Unparsed(reason=Reason.STEP_TOO_DEEP, size_bytes=size)
     try:
-        value = _one_object(text)
+        value = _one_object(text, start)
         if "\\u" in text:
             json.dumps(value, ensure_ascii=False).encode()
     except _Refused as refused:
@@ -110,8 +117,7 @@ def parse_object(raw: str) -> Parsed | Unparsed:
     return Parsed(value=value, size_bytes=size, depth=depth)
 
 
-def _one_object(text: str) -> dict[str, Any]:
-    start = text.find("{")
+def _one_object(text: str, start: int) -> dict[str, Any]:
     if start != 0 and _is_other_json(text):
         raise _Refused(Reason.STEP_NOT_OBJECT)
     if start < 0:
@@ -120,15 +126,22 @@ def _one_object(text: str) -> dict[str, Any]:
         value, end = _DECODER.raw_decode(text, start)
     except json.JSONDecodeError:
         raise _Refused(Reason.STEP_BROKEN) from None
-    if "{" in text[end:]:
+    after = text[end:].lstrip()
+    if "{" in after:
         raise _Refused(Reason.STEP_SEVERAL)
+    if after.startswith("]") or text[:start].rstrip().endswith("["):
+        raise _Refused(Reason.STEP_NOT_OBJECT)  # part of a list: taking it out would be a choice that is not ours
+    if after.startswith("}"):
+        raise _Refused(Reason.STEP_BROKEN)
     return value
 
 
 def _is_other_json(text: str) -> bool:
     inner = text.strip("`").removeprefix("json").strip() if text.startswith("```") else text
+    if inner.startswith("[") and nesting(inner) > PARSE_DEPTH:
+        raise _Refused(Reason.STEP_TOO_DEEP)
     try:
-        value, end = _DECODER.raw_decode(inner)
+        value, end = _PLAIN_DECODER.raw_decode(inner)
     except json.JSONDecodeError:
         return False
     return not isinstance(value, dict) and not inner[end:].strip()

@@ -43,11 +43,11 @@ class Reason(StrEnum):
     STEP_TOOL_OUTSIDE = "step.tool.outside_toolset", "The verb exists but is not in this run's toolset."
     STEP_INPUT_INVALID = "step.input.invalid", "The tool's input does not fit its schema."
 
-    # reask (B-25)
+    # reask: B-25
     REASK_ALLOWED = "reask.allowed", "Policy grants one more try after an invalid directive."
     REASK_SPENT = "reask.spent", "No further try is left; the run fails with the first reason."
 
-    # limits (PLN-15, B-42, B-44)
+    # limits: PLN-15, B-42, B-44
     LIMITS_AS_ASKED = "limits.as_asked", "The request's limits hold."
     LIMITS_CLAMPED = "limits.clamped", "A server cap lowered at least one limit."
 
@@ -57,11 +57,11 @@ class Reason(StrEnum):
     SCOPE_INACTIVE_VERB = "scope.inactive_verb", "A requested verb is switched off here."
     SCOPE_BAD_SCHEMA = "scope.bad_schema", "A schema in the request is not a JSON Schema."
 
-    # lane (RTE-01, B-09)
+    # lane: RTE-01, B-09
     LANE_BY_PURPOSE = "lane.by_purpose", "Policy's table names the lane for this purpose."
     LANE_EMPTY = "lane.empty", "No model profile stands behind the lane."
 
-    # fallback (LLM-04, LLM-06)
+    # fallback: LLM-04, LLM-06
     FALLBACK_RETRY = "fallback.retry", "The error may pass: the same model is tried again."
     FALLBACK_NEXT_PROFILE = "fallback.next_profile", "The next model of the lane is tried."
     FALLBACK_NEXT_LANE = "fallback.next_lane", "Policy's next lane is tried."

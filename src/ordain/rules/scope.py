@@ -46,7 +46,7 @@ def decide_scope(facts: ScopeFacts, inputs: ScopeInputs, policy: Policy) -> Deci
     for verb in inputs.asked:
         if verb not in inputs.catalog.verbs:
             return Decision(outcome=ScopeRefused(verb, "unknown_verb"), reason=Reason.SCOPE_UNKNOWN_VERB)
-        if inputs.catalog.inactive_reason(verb) is not None:
+        if inputs.catalog.inactive_reason(verb, policy.verbs) is not None:
             return Decision(outcome=ScopeRefused(verb, f"inactive_verb:{verb}"), reason=Reason.SCOPE_INACTIVE_VERB)
     return Decision(outcome=Scope(tuple(dict.fromkeys(inputs.asked))), reason=Reason.SCOPE_GRANTED)
 

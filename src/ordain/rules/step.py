@@ -1,4 +1,4 @@
-"""Rule ``step``: is a planner directive executable? (PLN-26, PLN-30, PLN-31, EXE-13, EXE-14, B-25)
+"""Rule ``step``: is a planner directive executable (PLN-26, PLN-30, PLN-31, EXE-13, EXE-14, B-25)?
 
 Checked in a fixed order, and the first violation is the reason: syntax, size, shape, consistency of finish and action,
 tool id, tool input. The outcome says which tool; the directive itself stays in the answer it came from.

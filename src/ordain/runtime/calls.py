@@ -33,7 +33,7 @@ def withdrawn(services: Services, pinned: Catalog, verb_id: str) -> str | None:
     verb = current.verbs.get(verb_id)
     if verb is None:
         return f"{verb_id} is no longer registered"
-    if (why := current.inactive_reason(verb_id)) is not None:
+    if (why := current.inactive_reason(verb_id, current.policy.verbs)) is not None:
         return f"{verb_id} is switched off: {why}"
     if verb.spec.effect is not pinned.verbs[verb_id].spec.effect:
         return f"{verb_id} now declares effect {verb.spec.effect}"

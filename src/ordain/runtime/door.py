@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 import msgspec
 
+from ordain.contracts.catalog import Catalog
 from ordain.contracts.planner import PlannerRequest
 from ordain.contracts.verbs import VerbRequest
-from ordain.errors import Conflict, NotFound, OrdainError
+from ordain.errors import Conflict, LeaseLost, NotFound, StorageUnavailable, Transient
 from ordain.flows.planner import PLANNER
 from ordain.journal.codec import Scribe
 from ordain.journal.folds import Fold, ending
-from ordain.journal.records import ENCODER, NULL, SETTLED, STOPPED, Kind, NoteBody, Record, Started, Status, raw
+from ordain.journal.records import ENCODER, NULL, SETTLED, STOPPED, Kind, NoteBody, Record, Started, Status, SuspendedBody, raw
 from ordain.ports.effects import WaitFor
 from ordain.ports.search import RunRow, RunSearch
 from ordain.ports.store import Append, MailKind, NewMail, Operation, Post, StoredRun
@@ -23,6 +24,8 @@ from ordain.rules.header import render_header
 from ordain.runtime.intake import Accepted, Intake
 from ordain.runtime.live import AnswerBody, InterruptBody
 from ordain.runtime.services import Services
+
+__all__ = ["AT_REST", "NULL", "Engine", "Record", "RunRow", "RunView", "Runtime", "Status"]
 
 AT_REST = SETTLED | STOPPED
 EVENT_POLL_S = 0.5
@@ -60,10 +63,11 @@ class RunView:
 class Runtime:
     """Accept, wait, look, operate."""
 
-    def __init__(self, services: Services, search: RunSearch) -> None:
-        """An engine is attached before anything is accepted."""
+    def __init__(self, services: Services, search: RunSearch, commits: Callable[[], int] = lambda: 0) -> None:
+        """An engine is attached before anything is accepted; ``commits`` counts the storage's transactions."""
         self.services = services
         self.search = search
+        self.commits = commits
         self.engine: Engine
         self._intake = Intake(services)
         self._waiting: dict[str, list[asyncio.Future[Status]]] = {}
@@ -82,7 +86,7 @@ class Runtime:
 
     def _check_open(self) -> None:
         if not self.engine.accepting:
-            raise OrdainError("the engine is stopping", code="stopping")
+            raise Transient("this server stops or has lost its storage; nothing new is accepted", code="stopping")
 
     async def wait(self, run: str) -> RunView:
         """Wait until the run settles or stops; the caller may give up at any time, the run goes on."""
@@ -138,35 +142,65 @@ class Runtime:
             if not self._wants_trace(stored):
                 body["trace"] = None
         else:
-            code = stored.reason or str(stored.status)
+            code = self._why_nothing(stored)
             body = {
-                "request_id": stored.id,
+                "request_id": self._given(stored).get("request_id") or stored.id,
                 "status": "error",
-                "error": {"code": code, "message": f"the run is {stored.status}"},
+                "error": {"code": code, "message": f"the run is {stored.status}" if stored.key else "the run's content was erased"},
                 "final_answer": None,
                 "trace": None,
                 "usage": {"steps": 0, "tokens_reason": 0, "tokens_answer": 0, "tools_called": [], "duration_ms": 0, "estimated": False},
             }
         return {**body, "run_id": stored.id, "header": view.header}
 
+    def _wants_trace(self, stored: StoredRun) -> bool:
+        return self._given(stored).get("preferences", {}).get("return_trace", True)
+
     @staticmethod
-    def _wants_trace(stored: StoredRun) -> bool:
+    def _given(stored: StoredRun) -> dict[str, Any]:
+        """The request as accepted; empty once erased."""
         if stored.records[0].body is None:
-            return True
-        started = msgspec.json.decode(stored.records[0].body, type=Started)
-        given = msgspec.json.decode(started.input)
-        return given.get("preferences", {}).get("return_trace", True)
+            return {}
+        return msgspec.json.decode(msgspec.json.decode(stored.records[0].body, type=Started).input)
+
+    @staticmethod
+    def _why_nothing(stored: StoredRun) -> str:
+        return "erased" if stored.key is None else stored.reason or str(stored.status)
 
     def verb_reply(self, view: RunView) -> dict[str, Any]:
-        """The source's verb reply (VRB-03) with run and header."""
-        body: dict[str, Any] = {
-            "ok": False,
-            "output": None,
-            "error": {"code": view.stored.reason or str(view.stored.status), "message": ""},
-        }
+        """The source's verb reply (VRB-03) with the caller's id, run and header."""
+        stored = view.stored
+        body: dict[str, Any] = {"ok": False, "output": None, "error": {"code": self._why_nothing(stored), "message": ""}}
         if view.result != NULL:
             body = msgspec.json.decode(view.result)
-        return {**body, "run_id": view.stored.id, "header": view.header}
+        return {**body, "request_id": self._given(stored).get("request_id"), "run_id": stored.id, "header": view.header}
+
+    @property
+    def catalog(self) -> Catalog:
+        """What new runs begin under."""
+        return self.services.catalogs.current
+
+    def waiting_at(self, view: RunView) -> int | None:
+        """The number of the effect that the run waits at, where it waits."""
+        last = view.stored.records[-1]
+        if view.stored.status is not Status.WAITING or last.kind is not Kind.SUSPENDED or last.body is None:
+            return None
+        return msgspec.json.decode(last.body, type=SuspendedBody).addr
+
+    def unknown_effects(self, view: RunView) -> Sequence[int]:
+        """The numbers of the effects whose outcome nobody knows."""
+        return Fold(view.stored.id, view.stored.records).unknown
+
+    async def checks(self) -> Mapping[str, bool]:
+        """Whether the engine accepts runs, the lease is held and the storage takes a transaction."""
+        lease = storage = True
+        try:
+            await self.services.store.submit(Operation(name="resumed", args={"runs": []}))
+        except LeaseLost:
+            lease = False
+        except StorageUnavailable:
+            storage = False
+        return {"accepting": self.engine.accepting, "lease": lease, "storage": storage}
 
     def runs(
         self, *, statuses: Sequence[str] = (), roots_only: bool = True, limit: int = 50, before: str | None = None

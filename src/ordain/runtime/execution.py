@@ -126,10 +126,7 @@ class Execution:
 
     def decide(self, rule: Rule[F, I, O], facts: F, inputs: I, refs: tuple[int, ...] = ()) -> Decision[O]:
         """See ``Effects.decide``."""
-        self.decisions += 1
-        k = self._counts.get(rule.name, 0)
-        self._counts[rule.name] = k + 1
-        address = f"{self._effect}/{rule.name}#{k}"
+        address = self.address(rule.name)
         encoded = ENCODER.encode(facts)
         record = self._next()
         if record is None:
@@ -220,6 +217,18 @@ class Execution:
         """See ``Effects.new_id``."""
         self._ids += 1
         return derived_id(self.run, f"id@{self._effect}", self._ids)
+
+    @property
+    def effect(self) -> int:
+        """How many effects the flow has begun."""
+        return self._effect
+
+    def address(self, rule: str) -> str:
+        """The address of the next decision of a rule: ``effect/rule#k``."""
+        self.decisions += 1
+        k = self._counts.get(rule, 0)
+        self._counts[rule] = k + 1
+        return f"{self._effect}/{rule}#{k}"
 
     # --- reading back -----------------------------------------------------------------------------------------------------------
 

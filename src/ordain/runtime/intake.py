@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 
 import msgspec
@@ -15,7 +14,7 @@ from ordain.errors import ConfigurationError, Conflict, InvalidRequest, Refused
 from ordain.flows.planner import PLANNER_FLOW
 from ordain.flows.verb_plan import VERB_FLOW, VerbRunInput
 from ordain.journal.codec import Scribe
-from ordain.journal.digests import KEY_BYTES, content_digest
+from ordain.journal.digests import content_digest
 from ordain.journal.records import ENCODER, Kind, Started, raw
 from ordain.ports.store import NewRun, Open
 from ordain.rules.budget import Spend
@@ -109,7 +108,7 @@ class Intake:
         """
         services = self._services
         catalog, now = services.catalogs.current, services.clock.now()
-        policy, key = catalog.policy, os.urandom(KEY_BYTES)
+        policy, key = catalog.policy, services.clock.new_key()
         started = Started(
             flow=request.flow,
             flow_version=request.flow_version,

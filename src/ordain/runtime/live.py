@@ -123,7 +123,7 @@ class LiveRun:
         unit = self._unit(status, reason, None, None, deaf=False)
         await self._offer(unit)
 
-    async def suspend(self, addr: int, wake_at: int | None, *, deaf: bool = False) -> None:
+    async def suspend(self, addr: int, wake_at: int | None, waits_for: str, *, deaf: bool = False) -> None:
         """Give up the coroutine until mail or time arrives; returns only if mail has already arrived.
 
         Raises:
@@ -131,7 +131,7 @@ class LiveRun:
         """
         await self.barrier()
         mark = self.scribe.mark()
-        self.write(Kind.SUSPENDED, "wait", SuspendedBody(addr=addr, wake_at=wake_at))
+        self.write(Kind.SUSPENDED, "wait", SuspendedBody(addr=addr, waits_for=waits_for, wake_at=wake_at))
         unit = self._unit(Status.WAITING, None, wake_at, addr, deaf=deaf)
         if not await self._offer(unit):
             self.scribe.back_to(mark)
@@ -322,7 +322,7 @@ class LiveRun:
                 return self.observe(addr, "wait", Answered(value=said.value, by=said.by), mail=answers[0])
             if self.services.clock.now() >= effect.deadline:
                 return self.observe(addr, "wait", Expired(), at=max(self.services.clock.now(), effect.deadline))
-            await self.suspend(addr, effect.deadline)
+            await self.suspend(addr, effect.deadline, effect.what)
 
     # --- authorisation ----------------------------------------------------------------------------------------------------------
 

@@ -166,7 +166,10 @@ def opened(stored: StoredRun, catalog: Catalog, flows: Flows) -> tuple[Started, 
     if flow is None:
         raise FlowUnavailable(f"this build has no flow {started.flow}@{started.flow_version}")
     if started.catalog != catalog.digest:
-        raise JournalCorrupt("the run pins another catalog")
+        raise JournalCorrupt("the run pins another catalog", details={"seq": 0})
+    row = (stored.workspace, stored.subject, stored.parent, stored.index)
+    if row != (started.workspace, started.subject, started.parent, started.index):
+        raise JournalCorrupt("the run's row and its first record disagree", details={"seq": 0})
     return started, flow
 
 

@@ -8,7 +8,9 @@ from typing import Any
 
 from ordain.ports.store import Outcome
 
-_ERASE_KINDS = {"input": ("started",), "result": ("ended", "child_ended")}
+_WITHOUT_RESULT = "CASE WHEN json_valid(CAST({0} AS TEXT)) THEN CAST(json_remove(CAST({0} AS TEXT), '$.result') AS BLOB) END"
+"""An ``ended`` body keeps its header, wherever the body is stored; one that cannot be read goes whole."""
+_ENDED, _KEPT = "= 'ended'", "IN ('ended', 'note')"
 
 
 def resumed(db: sqlite3.Connection, args: dict[str, Any]) -> Outcome:
@@ -27,13 +29,20 @@ def erase(db: sqlite3.Connection, args: dict[str, Any]) -> Outcome:
         return Outcome(refused="not_found")
     (subject,) = row
     at = args["at"]
-    db.execute("UPDATE payloads SET bytes = NULL, erased_at = ? WHERE subject = ? AND bytes IS NOT NULL", (at, subject))
+    kept = "SELECT payload FROM records WHERE payload IS NOT NULL AND kind {} AND run IN (SELECT no FROM runs WHERE subject = ?)"
+    db.execute(
+        f"UPDATE payloads SET bytes = {_WITHOUT_RESULT.format('bytes')}, erased_at = ? WHERE id IN ({kept.format(_ENDED)})", (at, subject)
+    )
+    db.execute(
+        f"UPDATE payloads SET bytes = NULL, erased_at = ? WHERE subject = ? AND bytes IS NOT NULL AND id NOT IN ({kept.format(_KEPT)})",
+        (at, subject, subject),
+    )
     done = db.execute(
         "UPDATE records SET body = NULL WHERE body IS NOT NULL AND kind NOT IN ('note', 'ended') AND run IN (SELECT no FROM runs WHERE subject = ?)",
         (subject,),
     )
     db.execute(
-        "UPDATE records SET body = CAST(json_remove(CAST(body AS TEXT), '$.result') AS BLOB) WHERE kind = 'ended' AND body IS NOT NULL AND run IN (SELECT no FROM runs WHERE subject = ?)",
+        f"UPDATE records SET body = {_WITHOUT_RESULT.format('body')} WHERE kind = 'ended' AND body IS NOT NULL AND run IN (SELECT no FROM runs WHERE subject = ?)",
         (subject,),
     )
     db.execute("UPDATE mailbox SET body = x'7b7d' WHERE run IN (SELECT no FROM runs WHERE subject = ?)", (subject,))

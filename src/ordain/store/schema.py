@@ -7,6 +7,8 @@ import sqlite3
 from ordain.errors import ConfigurationError
 
 VERSION = 1
+APPLICATION_ID = 0x4F72646E
+"""\"Ordn\" in the file's header: a version number alone is anybody's."""
 
 DDL = """
 CREATE TABLE engine(
@@ -52,12 +54,13 @@ def prepare(connection: sqlite3.Connection) -> None:
         ConfigurationError: the database was written by a newer build, or is not ours.
     """
     (version,) = connection.execute("PRAGMA user_version").fetchone()
+    (application,) = connection.execute("PRAGMA application_id").fetchone()
+    if application != APPLICATION_ID and connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+        raise ConfigurationError("the database is not one of Ordain's", code="foreign_database")
     if version == VERSION:
         return
     if version > VERSION:
         raise ConfigurationError(
             f"the database has schema version {version}, this build knows {VERSION}: use a newer Ordain", code="newer_schema"
         )
-    if connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
-        raise ConfigurationError("the database is not one of Ordain's", code="foreign_database")
-    connection.executescript(f"BEGIN IMMEDIATE;{DDL}PRAGMA user_version = {VERSION};COMMIT;")
+    connection.executescript(f"BEGIN IMMEDIATE;{DDL}PRAGMA application_id = {APPLICATION_ID};PRAGMA user_version = {VERSION};COMMIT;")

@@ -12,12 +12,13 @@ import os
 import sqlite3
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 from typing import Any
 
-from ordain.errors import ConfigurationError, StorageUnavailable
+from ordain.errors import ConfigurationError, JournalCorrupt, StorageUnavailable
 from ordain.journal.records import Kind, Record, Status
 from ordain.ports.store import Mail, MailKind, Outcome, Pending, StoredRun, Unit
 from ordain.store import schema
@@ -31,6 +32,10 @@ THREAD_ABOVE_S = 0.002
 FSYNC_SAMPLES = 20
 POLL_S = 0.1
 
+_KINDS = {str(kind): kind for kind in Kind}
+_STATUSES = {str(status): status for status in Status}
+_TYPES = (int, str, str, int, int, bytes, bytes)
+"""Of the columns of a record before its body; SQLite itself would store anything anywhere."""
 _RUN = (
     "SELECT r.id, r.flow, r.flow_version, r.catalog, r.workspace, s.id, s.key, r.status, r.reason, p.id, r.parent_addr, r.child,"
     " o.id, r.resumes, r.wake_at, r.created_at, r.ended_at, r.no FROM runs r JOIN subjects s ON s.no = r.subject"
@@ -42,6 +47,12 @@ _RECORDS = (
 )
 
 
+_FROM_OTHERS = (
+    "SELECT r.id FROM mailbox m JOIN runs r ON r.no = m.run WHERE m.taken IS NULL"
+    " UNION SELECT id FROM runs WHERE status = 'ready' AND epoch = 0"  # opened by a guest and not yet driven
+)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoreOptions:
     """How to open: ``holder`` None is a guest; ``lock`` False is for tests of the fence beneath it; ``threaded`` None measures."""
@@ -49,6 +60,13 @@ class StoreOptions:
     holder: str | None = None
     lock: bool = True
     threaded: bool | None = None
+
+
+def _record(row: tuple[Any, ...]) -> Record:
+    seq, kind, name, v, at, digest, chain, body = row
+    if tuple(map(type, row[:7])) != _TYPES or kind not in _KINDS or not (body is None or isinstance(body, bytes)):
+        raise JournalCorrupt(f"record {seq}: the stored row is no record", details={"seq": seq})
+    return Record(seq=seq, kind=_KINDS[kind], name=name, v=v, at=at, digest=digest, chain=chain, body=body)
 
 
 def fsync_median_s(folder: Path) -> float:
@@ -85,7 +103,8 @@ class SqliteStore:
         try:
             self._db = _connect(folder)
             schema.prepare(self._db)
-            self._reads = self._db if folder is None else _connect(folder)
+            _configure(self._db)
+            self._reads = self._db if folder is None else _configure(_connect(folder))
             epoch = _take_lease(self._db, options.holder) if options.holder is not None else 0
         except sqlite3.Error as error:
             self._release()
@@ -105,31 +124,34 @@ class SqliteStore:
         return self.writer.submit(unit)
 
     def listen(self, heard: Callable[[str], None]) -> None:
-        """See ``JournalStore.listen``; other processes' mail is noticed by ``poll``."""
+        """See ``JournalStore.listen``; what other processes did is noticed by ``poll``."""
         self._heard = heard
         self.writer.listen(heard)
 
     async def poll(self) -> None:
-        """For ever: notice commits of other processes and announce the runs that have mail from them."""
+        """For ever: notice commits of other processes and announce the runs that have mail from them, or that they opened."""
         while True:
-            (version,) = self._reads.execute("PRAGMA data_version").fetchone()
-            if version != self._seen_version:
-                self._seen_version = version
-                if self._heard is not None:
-                    rows = self._reads.execute("SELECT DISTINCT r.id FROM mailbox m JOIN runs r ON r.no = m.run WHERE m.taken IS NULL")
-                    for (run,) in rows.fetchall():
-                        self._heard(run)
+            with suppress(sqlite3.OperationalError):  # locked or unreadable now: the next look may see more, and must come
+                self._look()
             await asyncio.sleep(POLL_S)
+
+    def _look(self) -> None:
+        (version,) = self._reads.execute("PRAGMA data_version").fetchone()
+        if version == self._seen_version or self._heard is None:
+            return
+        rows = self._reads.execute(_FROM_OTHERS).fetchall()
+        self._seen_version = version
+        for (run,) in rows:
+            self._heard(run)
 
     def load(self, run: str) -> StoredRun | None:
         """See ``JournalStore.load``."""
         row = self._reads.execute(_RUN, (run,)).fetchone()
         if row is None:
             return None
-        records = tuple(
-            Record(seq=seq, kind=Kind(kind), name=name, v=v, at=at, digest=digest, chain=chain, body=body)
-            for seq, kind, name, v, at, digest, chain, body in self._reads.execute(_RECORDS, (row[17],))
-        )
+        if row[7] not in _STATUSES:
+            raise JournalCorrupt(f"run {run} has no known status")
+        records = tuple(map(_record, self._reads.execute(_RECORDS, (row[17],))))
         return StoredRun(
             id=row[0],
             flow=row[1],
@@ -138,7 +160,7 @@ class SqliteStore:
             workspace=row[4],
             subject=row[5],
             key=row[6],
-            status=Status(row[7]),
+            status=_STATUSES[row[7]],
             reason=row[8],
             parent=row[9],
             parent_addr=row[10],
@@ -213,6 +235,11 @@ def _connect(folder: Path | None) -> sqlite3.Connection:
     name = ":memory:" if folder is None else str(folder / FILE)
     connection = sqlite3.connect(name, isolation_level=None, check_same_thread=False, cached_statements=256)
     connection.execute("PRAGMA busy_timeout=0")
+    return connection
+
+
+def _configure(connection: sqlite3.Connection) -> sqlite3.Connection:
+    """After ``schema.prepare``: the journal mode is written into the file, and a file that is not ours stays as it is."""
     connection.execute("PRAGMA journal_mode=WAL")
     connection.execute("PRAGMA synchronous=FULL")
     connection.execute("PRAGMA wal_autocheckpoint=0")

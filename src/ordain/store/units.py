@@ -53,6 +53,10 @@ class Applier:
             return self._post(unit)
         return self._operation(unit)
 
+    def forget(self) -> None:
+        """Something was rolled back: the numbers of runs that never came to be will be given to others."""
+        self._numbers.clear()
+
     def _number(self, run: str) -> tuple[int, int, str]:
         """(row number, subject number, workspace)."""
         known = self._numbers.get(run)

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
+import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 
 from ordain.errors import LeaseLost, OrdainError, StorageUnavailable
@@ -20,6 +22,8 @@ BATCH = 512
 BUSY_RETRY_S = 0.02
 BUSY_TRIES = 250
 CHECKPOINT_BATCHES = 256
+UNITS_OWN = (sqlite3.IntegrityError, sqlite3.ProgrammingError, sqlite3.InterfaceError, sqlite3.DataError)
+"""Errors that the same statements meet again on the healthiest storage."""
 
 
 @dataclass(slots=True)
@@ -46,6 +50,8 @@ class Writer:
         self._batches = 0
         self._thread = ThreadPoolExecutor(1, "ordain-writer") if threaded else None
         self._committing = False
+        self._in_flight: tuple[list[_Queued], Future[list[Outcome | OrdainError]]] | None = None
+        self._closed = False
         self._heard: Callable[[str], None] | None = None
         self.commits = 0
 
@@ -57,6 +63,10 @@ class Writer:
         """Queue a unit for the next batch."""
         loop = asyncio.get_running_loop()
         future: asyncio.Future[Outcome] = loop.create_future()
+        if self._closed:
+            future.set_exception(StorageUnavailable("the store is closed"))
+            future.exception()  # retrieved here: the caller may have gone
+            return future
         self._queue.append(_Queued(unit, future))
         if not self._scheduled and not self._committing:
             self._scheduled = True
@@ -76,19 +86,28 @@ class Writer:
             self._again()
             return
         self._committing = True
-        task = asyncio.get_running_loop().run_in_executor(self._thread, self._commit, [queued.unit for queued in batch])
-        task.add_done_callback(lambda done: self._threaded_done(batch, done))
+        work = self._thread.submit(self._commit, [queued.unit for queued in batch])
+        self._in_flight = batch, work
+        asyncio.wrap_future(work).add_done_callback(self._threaded_done)
 
-    def _threaded_done(self, batch: list[_Queued], done: asyncio.Future[list[Outcome | OrdainError]]) -> None:
-        self._committing = False
-        error = done.exception()
+    def _threaded_done(self, done: asyncio.Future[list[Outcome | OrdainError]]) -> None:
+        done.exception()  # retrieved here; ``_landed`` asks the work itself
+        self._landed()
+        self._again()
+
+    def _landed(self) -> None:
+        """Settle what the thread has finished, once: the loop or ``close`` comes first."""
+        if self._in_flight is None:
+            return
+        batch, work = self._in_flight
+        self._in_flight, self._committing = None, False
+        error = work.exception()
         if isinstance(error, _Busy):
             self._put_back(batch)
         elif error is not None:
             self._settle(batch, [StorageUnavailable(str(error))] * len(batch))
         else:
-            self._settle(batch, done.result())
-        self._again()
+            self._settle(batch, work.result())
 
     def _again(self) -> None:
         if self._queue and not self._scheduled and not self._committing:
@@ -134,7 +153,8 @@ class Writer:
             return [result for unit in units for result in self._commit([unit])]
         self._batches += 1
         if self._batches % CHECKPOINT_BATCHES == 0:
-            self._db.execute("PRAGMA wal_checkpoint(PASSIVE)")
+            with suppress(sqlite3.Error):  # the batch is durable; a checkpoint that fails loses nothing, and the next one tries again
+                self._db.execute("PRAGMA wal_checkpoint(PASSIVE)")
         return results
 
     def _transaction(self, units: list[Unit]) -> list[Outcome | OrdainError]:
@@ -145,8 +165,9 @@ class Writer:
             self._fence()
             results = [self._savepoint(unit) for unit in units]
             db.execute("COMMIT")
-        except BaseException as error:
+        except BaseException as error:  # whatever broke, the transaction is undone before it goes on
             del self._applier.touched[touched:]
+            self._applier.forget()
             if db.in_transaction:
                 db.execute("ROLLBACK")
             if isinstance(error, sqlite3.OperationalError) and error.sqlite_errorcode in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
@@ -167,22 +188,35 @@ class Writer:
         db.execute("SAVEPOINT unit")
         try:
             outcome = self._applier.apply(unit, self._epoch)
-        except (OrdainError, sqlite3.IntegrityError) as error:
+        except Exception as error:  # the unit's own fault must not take its batch mates with it; the storage's fails them all
+            if isinstance(error, sqlite3.Error) and not isinstance(error, UNITS_OWN):
+                raise
             del self._applier.touched[touched:]
+            self._applier.forget()
             db.execute("ROLLBACK TO unit")
             db.execute("RELEASE unit")
-            return error if isinstance(error, OrdainError) else LeaseLost(f"the journal has moved on: {error}")
+            return _failed(error)
         db.execute("RELEASE unit")
         return outcome
 
     def close(self) -> None:
         """Write what is queued, then stop. What cannot be written fails with its error."""
+        self._closed = True
         if self._thread is not None:
             self._thread.shutdown(wait=True)
+            self._landed()
         while self._queue:
             batch, self._queue = self._queue[:BATCH], self._queue[BATCH:]
             try:
-                results = self._commit([queued.unit for queued in batch])
+                self._settle(batch, self._commit([queued.unit for queued in batch]))
             except _Busy:
-                results = [StorageUnavailable("the database is locked by another process")] * len(batch)
-            self._settle(batch, results)
+                self._put_back(batch)
+                time.sleep(BUSY_RETRY_S)  # the last chance, and nothing else runs here any more
+
+
+def _failed(error: Exception) -> OrdainError:
+    if isinstance(error, OrdainError):
+        return error
+    if isinstance(error, sqlite3.IntegrityError):
+        return LeaseLost(f"the journal has moved on: {error}")
+    return OrdainError(f"the unit cannot be applied: {type(error).__name__}: {error}")

@@ -9,17 +9,16 @@ from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 from typing import Any
 
+from pydantic import JsonValue
+
 from ordain.contracts.catalog import CompiledVerb
 from ordain.contracts.policy import VerbsPolicy
-from ordain.contracts.verbs import VerbEffect, VerbSpec
+from ordain.contracts.verbs import MODEL_SERVICE, VerbEffect, VerbSpec
 from ordain.errors import ConfigurationError
 from ordain.verbs.folder import VerbFolder
 from ordain.verbs.functions import FunctionVerb, bind
 
 AnyFunctionVerb = FunctionVerb[..., Any]
-
-MODEL_SERVICE = "LLMGatewayService"
-"""A plan step with this service asks a model; a step without it only composes (C3)."""
 
 
 class Registry:
@@ -126,11 +125,28 @@ class Registry:
             asked = self._specs.get(spec.reconcile)
             if asked is None or asked.effect is not VerbEffect.READ:
                 raise refused(f"reconcile: {spec.reconcile} is not a registered verb of effect read")
+            if asked.composite or not _answers_reconcile(asked):
+                raise refused(f"reconcile: {spec.reconcile} is no leaf that takes key and args and returns happened and output")
         if spec.example is not None:
             if errors := compiled.input.errors(spec.example.input):
                 raise refused(f"the example's input does not fit: {errors[0]}")
             if spec.example.output is not None and (errors := compiled.output.errors(spec.example.output)):
                 raise refused(f"the example's output does not fit: {errors[0]}")
+
+
+def _answers_reconcile(spec: VerbSpec) -> bool:
+    """Whether the runtime can ask the verb after a crash: ``{key, args}`` in, ``{happened: true | false | null, output}`` out."""
+    asked, told = (_names(schema.get("properties")) for schema in (spec.input_schema, spec.output_schema))
+    required = spec.input_schema.get("required")
+    return (
+        {"key", "args"} <= asked
+        and {"happened", "output"} <= told
+        and set(required if isinstance(required, list) else []) <= {"key", "args"}
+    )
+
+
+def _names(properties: JsonValue) -> set[str]:
+    return set(properties) if isinstance(properties, dict) else set()
 
 
 def _wrong_plan(spec: VerbSpec) -> str | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from pydantic import JsonValue
+from pydantic import BaseModel, JsonValue
 
 from ordain.contracts.verbs import Argument, ArgumentRole, Example, PlanStep, VerbEffect, VerbSpec
 from ordain.errors import ConfigurationError
@@ -14,10 +14,15 @@ from ordain.verbs import FunctionVerb, Registry, VerbFolder, verb
 MODEL = "LLMGatewayService"
 
 
+class Found(BaseModel):
+    happened: bool | None
+    output: dict[str, Any] | None = None
+
+
 @verb(effect="read", name="note.find")
-async def find(key: str) -> bool:
+async def find(key: str, args: dict[str, Any]) -> Found:
     """Find."""
-    return bool(key)
+    return Found(happened=None)
 
 
 @verb(effect="private", name="note.write", arguments={"text": ArgumentRole.CONTENT}, reconcile="note.find")
@@ -106,7 +111,7 @@ def test_a_leaf_in_a_file_needs_code() -> None:
 
 
 def test_a_reconcile_verb_is_a_registered_read() -> None:
-    """What is asked after a crash must exist and must not itself act."""
+    """What is asked after a crash exists, does not itself act, and can take the question and give the answer."""
     assert "reconcile: note.find is not" in refusal(functions=(write,))
 
     @verb(effect="private", name="note.find", arguments={"key": ArgumentRole.LABEL})
@@ -115,6 +120,19 @@ def test_a_reconcile_verb_is_a_registered_read() -> None:
         return True
 
     assert "reconcile: note.find is not" in refusal(functions=(write, find_and_touch))
+
+    @verb(effect="read", name="note.find")
+    def find_by_text(text: str) -> Found:
+        """Find."""
+        return Found(happened=True)
+
+    @verb(effect="read", name="note.find")
+    def find_quietly(key: str, args: dict[str, Any]) -> bool:
+        """Find."""
+        return True
+
+    for unfit in (find_by_text, find_quietly):
+        assert "takes key and args and returns happened" in refusal(functions=(write, unfit))
 
 
 def test_recursion_depth_is_sane() -> None:

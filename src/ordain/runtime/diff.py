@@ -1,0 +1,181 @@
+"""Policy diff: what would other policy have decided over the same journal?
+
+Two passes. *Exact*: every decision is made anew and the new one is handed to the flow, until the flow performs an effect
+that differs from the record: that address is the frontier, for past it nobody knows what the world would have answered.
+*Bounded*: from the frontier on, recorded decisions are forced and each rule is asked on the recorded facts.
+
+A child's journal is exact up to its own frontier where its parent started it before the parent's frontier, else bounded
+throughout. Budgets are not simulated again: a call that costs what was recorded is weighed as recorded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from ordain.contracts.catalog import Catalog
+from ordain.contracts.policy import Policy
+from ordain.errors import JournalDiverged, OrdainError
+from ordain.flows.context import Flow, Flows, flow_context
+from ordain.journal.codec import decode
+from ordain.journal.records import ENCODER, DecisionBody, Kind, Record, Started
+from ordain.ports.effects import Effect, Interrupted
+from ordain.ports.store import StoredRun
+from ordain.rules.decision import Decision, Rule
+from ordain.rules.reasons import Reason
+from ordain.runtime.execution import Execution
+from ordain.runtime.replay import EndOfJournal, NothingBeyond, drive_to_end, opened, replay
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Flip:
+    """A decision that comes out otherwise. ``exact`` says that it certainly would have; otherwise it is bounded."""
+
+    address: str
+    rule: str
+    recorded: str
+    now: str
+    exact: bool
+
+
+@dataclass(slots=True, kw_only=True)
+class PolicyDiff:
+    """What another policy changes in one run. ``frontier`` is the first effect that would differ, None where none does.
+
+    ``ended`` is the settlement (status, reason) that the flow comes to where there is no frontier.
+    """
+
+    run: str
+    flow: str
+    verdict: str = "compared"
+    frontier: int | None = None
+    ended: tuple[str, str] | None = None
+    flips: list[Flip] = field(default_factory=list[Flip])
+    children: list[PolicyDiff] = field(default_factory=list["PolicyDiff"])
+
+
+class _Forced:
+    """Implements ``Judge`` for the bounded pass: the flow gets what was recorded, the other policy is only asked."""
+
+    def __init__(self, policy: Policy, flips: list[Flip], frontier: int) -> None:
+        self._policy = policy
+        self._flips = flips
+        self._frontier = frontier
+
+    def judge(self, decision: Decision[Any], rule: Rule[Any, Any, Any], facts: Struct, inputs: object) -> Decision[Any]:
+        if int(decision.address.partition("/")[0]) > self._frontier:
+            note(self._flips, decision, rule.apply(facts, inputs, self._policy), rule.name, exact=False)
+        return decision
+
+    def rendered(self, addr: int, effect: Effect[Any], result: Any, values: dict[int, Any]) -> None:
+        return None
+
+
+def note(flips: list[Flip], recorded: Decision[Any], anew: Decision[Any], rule: str, *, exact: bool) -> None:
+    """Keep a decision that came out otherwise."""
+    if recorded.outcome != anew.outcome or recorded.reason != anew.reason:
+        flips.append(Flip(address=recorded.address, rule=rule, recorded=_short(recorded), now=_short(anew), exact=exact))
+
+
+def _short(decision: Decision[Any]) -> str:
+    return f"{decision.reason} {ENCODER.encode(decision.outcome).decode()[:160]}"
+
+
+class _Exact(Execution):
+    """An execution whose decisions may differ in number and facts: records are found by address, only effects must agree."""
+
+    def __init__(self, run: str, records: Sequence[Record], policy: Policy) -> None:
+        decisions: dict[str, DecisionBody] = {}
+        for record in records:
+            body = decode(record) if record.kind is Kind.DECISION else None
+            if isinstance(body, DecisionBody):
+                decisions[body.addr] = body
+        super().__init__(run, [record for record in records if record.kind is not Kind.DECISION], NothingBeyond(), policy)
+        self._recorded = decisions
+        self._applied = policy
+        self.flips: list[Flip] = []
+
+    def decide(self, rule: Rule[Any, Any, Any], facts: Struct, inputs: Any, refs: tuple[int, ...] = ()) -> Decision[Any]:
+        """Decide anew; where the journal has a decision of this rule at this address, compare."""
+        address = self.address(rule.name)
+        body = self._recorded.pop(address, None)
+        anew = rule.apply(facts, inputs, self._applied)
+        if body is not None:
+            outcome = msgspec.json.decode(body.outcome, type=rule.outcome)
+            note(self.flips, Decision(outcome=outcome, reason=Reason(body.reason), address=address), anew, rule.name, exact=True)
+        return Decision(outcome=anew.outcome, reason=anew.reason, address=address)
+
+
+def diff(
+    stored: StoredRun, catalog: Catalog, policy: Policy, flows: Flows, load: Callable[[str], StoredRun | None], *, exact: bool = True
+) -> PolicyDiff:
+    """Compare one run, its children included; ``load`` finds a child. What cannot be replayed is in the verdict."""
+    report = PolicyDiff(run=stored.id, flow=f"{stored.flow}@{stored.flow_version}")
+    replayed = replay(stored, catalog, flows)
+    if not replayed.equal:
+        report.verdict = replayed.verdict
+        return report
+    started, flow = opened(stored, catalog, flows)
+    filled = policy if policy.lanes.profiles else with_lanes(policy, catalog.policy)
+    if exact:
+        _exact(stored, catalog, filled, flow, started, report)
+    else:
+        report.frontier = -1
+    if report.frontier is not None:
+        _bounded(stored, catalog, filled, flow, started, report)
+    for addr, child in children_of(stored):
+        loaded = load(child)
+        if loaded is not None:
+            before = report.frontier is None or addr < report.frontier
+            report.children.append(diff(loaded, catalog, policy, flows, load, exact=before))
+    return report
+
+
+def with_lanes(policy: Policy, pinned: Policy) -> Policy:
+    """A policy that names no model profiles keeps those of the pinned one."""
+    return policy.model_copy(update={"lanes": policy.lanes.model_copy(update={"profiles": pinned.lanes.profiles})})
+
+
+def _exact(stored: StoredRun, catalog: Catalog, policy: Policy, flow: Flow[Any, Any], started: Started, report: PolicyDiff) -> None:
+    other = Catalog(catalog.data.model_copy(update={"policy": policy}))
+    execution = _Exact(stored.id, stored.records, policy)
+    execution.values[0] = given = flow.decode_input(started.input)
+    try:
+        settlement = flow.settle(drive_to_end(flow.run(flow_context(execution, other, started), given)))
+        report.ended = (settlement.status, settlement.reason)
+        if not execution.exhausted:
+            report.frontier = execution.effect
+    except Interrupted as interrupted:
+        report.ended = ("cancelled", interrupted.what)
+    except (JournalDiverged, EndOfJournal):
+        report.frontier = execution.effect - 1
+    except (OrdainError, LookupError, ArithmeticError, TypeError, ValueError, AttributeError) as error:
+        report.verdict, report.frontier = f"flow_fault:{type(error).__name__}", execution.effect
+    report.flips += execution.flips
+    if not any(record.kind is Kind.ENDED for record in stored.records) and report.ended is None and execution.exhausted:
+        report.frontier = None
+
+
+def _bounded(stored: StoredRun, catalog: Catalog, policy: Policy, flow: Flow[Any, Any], started: Started, report: PolicyDiff) -> None:
+    frontier = -1 if report.frontier is None else report.frontier
+    judge = _Forced(policy, report.flips, frontier)
+    execution = Execution(stored.id, stored.records, NothingBeyond(), catalog.policy, judge)
+    execution.values[0] = given = flow.decode_input(started.input)
+    try:
+        drive_to_end(flow.run(flow_context(execution, catalog, started), given))
+    except (Interrupted, EndOfJournal):
+        return
+
+
+def children_of(stored: StoredRun) -> list[tuple[int, str]]:
+    """(effect number, run id) of every child that has ended."""
+    found: list[tuple[int, str]] = []
+    for record in stored.records:
+        if record.kind is Kind.CHILD_ENDED:
+            body: Any = decode(record)
+            found.append((body.addr, body.child))
+    return found

@@ -1,0 +1,82 @@
+"""What every router is given, and waiting for a run on behalf of a caller."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+from fastapi import Request, Response
+
+from ordain.errors import Transient
+from ordain.runtime.door import Runtime, RunView
+from ordain.runtime.intake import Accepted
+
+BODY_BYTES = 2 * 1024 * 1024
+PRINCIPAL = "http:loopback"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Face:
+    """The runtime behind the routes, who its callers are, and how large a body may be in bytes.
+
+    ``stopping`` is set once the engine has drained: whoever still waits for a run is told where to find it later.
+    """
+
+    runtime: Runtime
+    principal: str = PRINCIPAL
+    body_bytes: int = BODY_BYTES
+    stopping: asyncio.Event = field(default_factory=asyncio.Event)
+
+
+class Json(Response):
+    """A JSON response from values or structs, encoded once."""
+
+    media_type = "application/json"
+
+    def render(self, content: Any) -> bytes:
+        """Encode."""
+        return msgspec.json.encode(content)
+
+
+def location(run: str) -> str:
+    """The address of a run."""
+    return f"/runs/{run}"
+
+
+async def at_rest(face: Face, run: str, timeout_s: float | None = None) -> RunView:
+    """Wait until the run rests, the server stops or ``timeout_s`` has passed; in the last case the run may not rest.
+
+    Raises:
+        Transient: the server stops first (``stopping``); the run goes on when it is back.
+    """
+    rest = asyncio.ensure_future(face.runtime.wait(run))
+    stop = asyncio.ensure_future(face.stopping.wait())
+    try:
+        done, _ = await asyncio.wait({rest, stop}, timeout=timeout_s, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for task in (rest, stop):
+            task.cancel()
+    if rest in done:
+        return rest.result()
+    if stop in done:
+        details = {"run_id": run, "location": location(run)}
+        raise Transient("the server stops; the run is kept and goes on when it is back", code="stopping", details=details)
+    return face.runtime.view(run)
+
+
+async def outcome(face: Face, request: Request, accepted: Accepted, body: Callable[[RunView], dict[str, Any]]) -> Response:
+    """The run's outcome as 200 (B-45), or where to find it as 202 if the caller asked not to wait (RFC 7240)."""
+    if prefers_async(request):
+        found = location(accepted.run)
+        headers = {"Location": found, "Preference-Applied": "respond-async"}
+        return Json({"run_id": accepted.run, "location": found}, status_code=202, headers=headers)
+    return Json(body(await at_rest(face, accepted.run)))
+
+
+def prefers_async(request: Request) -> bool:
+    """Whether the caller sent ``Prefer: respond-async``."""
+    given = ",".join(request.headers.getlist("prefer"))
+    return any(part.partition(";")[0].strip().lower() == "respond-async" for part in given.split(","))

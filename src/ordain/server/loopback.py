@@ -1,0 +1,65 @@
+"""Who may talk to a server without authentication: processes of this machine, and no web page of another site.
+
+The Host header must be a loopback name (a page that rebinds its DNS name to 127.0.0.1 sends its own name), and an unsafe method with an
+Origin must come from this very server.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from ordain.server.problems import problem
+
+SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
+_HOST = re.compile(r"(?P<name>\[[0-9a-fA-F:.]+\]|[^:\[\]/@\s]+)(:(?P<port>\d{1,5}))?")
+
+
+def is_loopback_name(name: str) -> bool:
+    """Whether a name without port is ``localhost`` or an address of 127.0.0.0/8 or ::1."""
+    if name.lower() == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(name.removeprefix("[").removesuffix("]")).is_loopback
+    except ValueError:
+        return False
+
+
+def is_loopback_host(host: str) -> bool:
+    """Whether a Host header names this machine."""
+    match = _HOST.fullmatch(host)
+    return match is not None and is_loopback_name(match["name"])
+
+
+class LoopbackOnly:
+    """Refuses foreign hosts (421 ``foreign_host``) and foreign origins on unsafe methods (403 ``foreign_origin``)."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        """Guard ``app``."""
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let through or refuse."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        headers = Headers(scope=scope)
+        hosts = headers.getlist("host")
+        if len(hosts) != 1 or not is_loopback_host(hosts[0]):
+            refused = problem(421, "foreign_host", "this server answers to loopback names only: localhost, 127.0.0.1, [::1]")
+            await refused(scope, receive, send)
+            return
+        if scope["method"] not in SAFE and not self._own_origin(headers, hosts[0]):
+            refused = problem(403, "foreign_origin", "a page of another origin may not do this")
+            await refused(scope, receive, send)
+            return
+        await self._app(scope, receive, send)
+
+    @staticmethod
+    def _own_origin(headers: Headers, host: str) -> bool:
+        if headers.get("sec-fetch-site", "none") not in {"none", "same-origin"}:
+            return False
+        return all(origin.lower() == f"http://{host.lower()}" for origin in headers.getlist("origin"))

@@ -1,0 +1,98 @@
+"""What an operator may do to a run; each is journalled with who and why."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Request, Response
+from pydantic import Field, JsonValue
+
+from ordain.contracts.planner import Strict
+from ordain.errors import Conflict, NotFound
+from ordain.server.bodies import read
+from ordain.server.documents import documented
+from ordain.server.face import Face, Json
+
+WHY_CHARS = 1000
+
+
+class Why(Strict):
+    """The reason, kept in the journal."""
+
+    why: str = Field(min_length=1, max_length=WHY_CHARS)
+
+
+class Resolution(Why):
+    """What became of the effect whose outcome is unknown."""
+
+    effect: int = Field(ge=0, description="The effect's number, from `unknown_effects`.")
+    happened: bool
+
+
+class Answer(Strict):
+    """The answer to the wait at an effect; the first one counts."""
+
+    effect: int = Field(ge=0, description="The effect's number, from `waiting_at`.")
+    value: JsonValue
+
+
+class Done(Strict):
+    """What came of it: sent, already_asked, resumed, resolved or erased."""
+
+    run_id: str
+    outcome: str
+    records: int | None = Field(default=None, description="How many records were emptied, for erase.")
+
+
+EXAMPLE = {"why": "the wrong document was attached"}
+
+
+def operators_router(face: Face) -> APIRouter:
+    """Operating routes."""
+    router = APIRouter(prefix="/runs/{run}", tags=["operators"])
+    runtime, by = face.runtime, face.principal
+
+    @router.post("/cancel", **documented(Why, Done, example=EXAMPLE, status=202))
+    async def cancel_run(run: str, request: Request) -> Response:
+        """Interrupt the run at its next effect; a side effect in flight is awaited, never cut off."""
+        given = await read(request, Why, face.body_bytes)
+        return _sent(run, await runtime.cancel(run, by=by, why=given.why))
+
+    @router.post("/resume", **documented(Why, Done, example=EXAMPLE, status=202))
+    async def resume_run(run: str, request: Request) -> Response:
+        """Drive a stopped run (faulted, diverged, quarantined) again, after the fix."""
+        given = await read(request, Why, face.body_bytes)
+        runtime.resume(run, by=f"{by}: {given.why}")
+        return _sent(run, "resumed")
+
+    @router.post("/resolve", **documented(Resolution, Done, example={"effect": 3, "happened": True, "why": "seen in the ledger"}))
+    async def resolve_effect(run: str, request: Request) -> Response:
+        """Say whether an effect with unknown outcome happened; the run's own record of it stays."""
+        given = await read(request, Resolution, face.body_bytes)
+        await runtime.resolve(run, given.effect, happened=given.happened, by=by, why=given.why)
+        return Json({"run_id": run, "outcome": "resolved"})
+
+    @router.post("/erase", **documented(Why, Done, example={"why": "the person asked for it"}))
+    async def erase_run(run: str, request: Request) -> Response:
+        """Destroy the content of the run and of everything that belongs to the same subject; headers and shapes stay."""
+        given = await read(request, Why, face.body_bytes)
+        emptied = await runtime.erase(run, by=by, why=given.why)
+        return Json({"run_id": run, "outcome": "erased", "records": emptied})
+
+    @router.post("/answer", **documented(Answer, Done, example={"effect": 2, "value": "yes"}, status=202))
+    async def answer_run(run: str, request: Request) -> Response:
+        """Answer what the run waits for."""
+        given = await read(request, Answer, face.body_bytes)
+        return _sent(run, await runtime.answer(run, given.effect, given.value, by=by))
+
+    return router
+
+
+def _sent(run: str, became: str) -> Response:
+    match became:
+        case "settled":
+            raise Conflict(f"run {run} has settled", code="settled")
+        case "duplicate":
+            raise Conflict(f"that effect of run {run} was answered before", code="already_answered")
+        case "not_found":
+            raise NotFound(f"there is no run {run}", code="run_not_found")
+        case _:
+            return Json({"run_id": run, "outcome": became}, status_code=202)

@@ -1,0 +1,107 @@
+"""``/runs``: looking at runs, their journals and their events."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Annotated
+
+import msgspec
+from fastapi import APIRouter, Header, Query, Response
+from fastapi.responses import StreamingResponse
+
+from ordain.errors import InvalidRequest
+from ordain.runtime.door import Record, Status
+from ordain.server.face import Face, Json, at_rest
+from ordain.server.views import record_view, row_view, run_view
+
+LIST_MAX = 500
+WAIT_MAX_S = 300
+HEARTBEAT_S = 15.0
+STREAM_HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+
+
+def runs_router(face: Face) -> APIRouter:
+    """Reading routes."""
+    router = APIRouter(prefix="/runs", tags=["runs"])
+    runtime = face.runtime
+
+    @router.get("", response_class=Json, response_model=None)
+    async def list_runs(
+        status: Annotated[list[str] | None, Query(description="Only these; several, or separated by commas.")] = None,
+        limit: Annotated[int, Query(ge=1, le=LIST_MAX)] = 50,
+        before: Annotated[str | None, Query(description="Only runs older than this one.")] = None,
+        children: Annotated[bool, Query(alias="all", description="Child runs too.")] = False,
+    ) -> Response:
+        """Runs, newest first."""
+        rows = runtime.runs(statuses=_statuses(status), roots_only=not children, limit=limit, before=before)
+        return Json({"runs": [row_view(row) for row in rows], "next": rows[-1].id if len(rows) == limit else None})
+
+    @router.get("/{run}", response_class=Json, response_model=None)
+    async def show_run(run: str, wait: Annotated[float, Query(ge=0, le=WAIT_MAX_S)] = 0) -> Response:
+        """One run; ``wait`` gives it up to that many seconds to come to rest."""
+        view = await at_rest(face, run, wait) if wait else runtime.view(run)
+        return Json(run_view(runtime, view))
+
+    @router.get("/{run}/journal", response_class=Json, response_model=None)
+    async def show_journal(run: str) -> Response:
+        """Everything the run's journal holds, in order."""
+        stored = runtime.view(run).stored
+        records = [record_view(record) for record in stored.records]
+        return Json({"run_id": run, "flow": stored.flow, "catalog": stored.catalog, "status": stored.status, "records": records})
+
+    @router.get("/{run}/events", response_class=StreamingResponse, response_model=None)
+    async def stream_events(
+        run: str,
+        after: Annotated[int, Query(ge=-1, description="Only records with a higher seq.")] = -1,
+        last_event_id: Annotated[int | None, Header(ge=-1)] = None,
+    ) -> Response:
+        """Server-sent events: one per journal record as it becomes durable, its id the record's ``seq``; then ``rest``, and the end.
+
+        A client that reconnects with Last-Event-ID, or ``after``, misses nothing and sees nothing twice; where nothing is left the answer
+        is 204.
+        """
+        if last_event_id is not None:
+            after = last_event_id
+        view = runtime.view(run)
+        if view.at_rest and after >= view.stored.records[-1].seq:
+            return Response(status_code=204)
+        return StreamingResponse(_events(face, run, after), media_type="text/event-stream", headers=STREAM_HEADERS)
+
+    return router
+
+
+def _statuses(given: list[str] | None) -> list[str]:
+    asked = [status for part in given or () for status in part.split(",") if status]
+    known = {str(status) for status in Status}
+    if any(status not in known for status in asked):
+        raise InvalidRequest(f"status is one of {', '.join(sorted(known))}", code="unknown_status")
+    return asked
+
+
+async def _events(face: Face, run: str, after: int) -> AsyncIterator[bytes]:
+    records = face.runtime.events(run, after)
+    stop = asyncio.ensure_future(face.stopping.wait())
+    following = asyncio.ensure_future(_next(records))
+    try:
+        while True:
+            done, _ = await asyncio.wait({following, stop}, timeout=HEARTBEAT_S, return_when=asyncio.FIRST_COMPLETED)
+            if following in done:
+                record = following.result()
+                if record is None:
+                    stored = face.runtime.view(run).stored
+                    yield b"event: rest\ndata: " + msgspec.json.encode({"status": stored.status, "reason": stored.reason}) + b"\n\n"
+                    return
+                yield f"id: {record.seq}\nevent: {record.kind}\ndata: ".encode() + msgspec.json.encode(record_view(record)) + b"\n\n"
+                following = asyncio.ensure_future(_next(records))
+            elif stop in done:
+                return
+            else:
+                yield b": still here\n\n"
+    finally:
+        stop.cancel()
+        following.cancel()
+
+
+async def _next(records: AsyncIterator[Record]) -> Record | None:
+    return await anext(records, None)

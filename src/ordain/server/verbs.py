@@ -1,0 +1,57 @@
+"""``/verbs``: what can be called, and calling one of them (VRB-02, VRB-03)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import APIRouter, Request, Response
+
+from ordain.contracts.catalog import Catalog
+from ordain.contracts.verbs import VerbReply, VerbRequest
+from ordain.errors import NotFound
+from ordain.server.bodies import read
+from ordain.server.documents import VERB_ANSWER, VERB_REQUEST, documented
+from ordain.server.face import Face, Json, outcome
+
+
+def verb_view(catalog: Catalog, verb_id: str) -> dict[str, Any]:
+    """A verb as people and planners see it; ``inactive`` says why it may not run here now.
+
+    Raises:
+        NotFound: no verb has this id.
+    """
+    verb = catalog.verbs.get(verb_id)
+    if verb is None:
+        raise NotFound(f"there is no verb {verb_id[:128]}", code="unknown_verb")
+    inactive = catalog.inactive_reason(verb_id, catalog.policy.verbs)
+    kind = "prompt plan" if verb.spec.composite else "leaf"
+    return {"verb_id": verb_id, "kind": kind, "active": inactive is None, "inactive": inactive, **verb.spec.model_dump(mode="json")}
+
+
+def verb_views(catalog: Catalog) -> dict[str, Any]:
+    """Every verb, by id."""
+    return {"verbs": [verb_view(catalog, verb_id) for verb_id in sorted(catalog.verbs)]}
+
+
+def verbs_router(face: Face) -> APIRouter:
+    """The verbs' routes."""
+    router = APIRouter(tags=["verbs"])
+
+    @router.get("/verbs", response_class=Json, response_model=None)
+    async def list_verbs() -> Response:
+        """Every registered verb: what it needs, gives and does, and whether it is active here."""
+        return Json(verb_views(face.runtime.catalog))
+
+    @router.get("/verbs/{verb_id}", response_class=Json, response_model=None)
+    async def show_verb(verb_id: str) -> Response:
+        """One verb."""
+        return Json(verb_view(face.runtime.catalog, verb_id))
+
+    @router.post("/verbs/execute", **documented(VerbRequest, VerbReply, example=VERB_REQUEST, answer=VERB_ANSWER, accepts=True))
+    async def execute_verb(request: Request) -> Response:
+        """Run one verb as a run of its own: authorised, journalled and replayable like every other."""
+        given = await read(request, VerbRequest, face.body_bytes)
+        accepted = await face.runtime.accept_verb(given, face.principal)
+        return await outcome(face, request, accepted, face.runtime.verb_reply)
+
+    return router

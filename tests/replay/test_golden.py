@@ -1,0 +1,117 @@
+"""Golden journals of every schema version, replayed for ever: the good ones equal, the bad ones refused by name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from ordain.contracts.catalog import Catalog
+from ordain.flows.shipped import shipped_flows
+from ordain.journal.codec import decode
+from ordain.journal.records import CURRENT_VERSION, Kind, SuspendedBody
+from ordain.ports.store import StoredRun
+from ordain.runtime.replay import Replayed, replay
+from tests.replay.golden_file import GOLDEN, read
+from tests.replay.mutate import corrupted, forged
+
+FILES = sorted(GOLDEN.glob("*/*.json"))
+
+
+def again(run: StoredRun, catalog: Catalog) -> Replayed:
+    """Replay with the flows of this build."""
+    return replay(run, catalog, shipped_flows())
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: f"{file.parent.name}/{file.stem}")
+def test_golden_journal_replays_equal(file: Path) -> None:
+    """A golden journal of any schema version comes out byte for byte."""
+    golden = read(file)
+    report = again(golden.run, golden.compiled())
+    assert (report.verdict, report.differences) == ("equal", [])
+    assert report.settled
+    assert report.records == len(golden.run.records)
+
+
+def test_first_schema_version_is_kept() -> None:
+    """Journals whose suspended records are of version 1 are still read, and say that they do not know what was waited for."""
+    golden = read(GOLDEN / "v1" / "prompt_plan_child.json")
+    (suspended,) = [record for record in golden.run.records if record.kind is Kind.SUSPENDED]
+    assert suspended.v == 1 < CURRENT_VERSION[Kind.SUSPENDED]
+    body = decode(suspended)
+    assert isinstance(body, SuspendedBody)
+    assert body.waits_for == "unknown"
+
+
+def test_second_schema_version_says_what_is_waited_for() -> None:
+    """Journals of version 2 name what a suspended run waits for."""
+    golden = read(GOLDEN / "v2" / "prompt_plan_child.json")
+    (suspended,) = [record for record in golden.run.records if record.kind is Kind.SUSPENDED]
+    body = decode(suspended)
+    assert isinstance(body, SuspendedBody)
+    assert body.waits_for == "children"
+
+
+GOOD = read(GOLDEN / "v2" / "prompt_plan_child.json")
+
+
+def refused(run: StoredRun) -> str:
+    """The verdict on a changed journal."""
+    report = again(run, GOOD.compiled())
+    assert not report.equal
+    return report.verdict
+
+
+def test_newer_record_version_is_refused() -> None:
+    """A record of a version this build does not know is refused, not guessed."""
+    assert refused(forged(GOOD.run, 6, v=99)) == "journal_corrupt"
+
+
+def test_missing_record_is_refused() -> None:
+    """A journal with a record cut out is refused."""
+    records = GOOD.run.records
+    assert refused(msgspec.structs.replace(GOOD.run, records=(*records[:5], *records[6:]))) == "journal_corrupt"
+
+
+def test_swapped_records_are_refused() -> None:
+    """A journal whose records changed places is refused."""
+    records = list(GOOD.run.records)
+    records[3], records[4] = records[4], records[3]
+    assert refused(msgspec.structs.replace(GOOD.run, records=tuple(records))) == "journal_corrupt"
+
+
+def test_cut_off_end_is_not_settled() -> None:
+    """A journal cut before its end replays as far as it goes and is not called settled."""
+    report = again(msgspec.structs.replace(GOOD.run, records=GOOD.run.records[:-1]), GOOD.compiled())
+    assert report.verdict == "journal_diverged"
+
+
+def test_every_prefix_replays() -> None:
+    """Every crash prefix of a good journal that stops before the flow's end replays equal."""
+    for length in range(1, len(GOOD.run.records) - 1):
+        report = again(msgspec.structs.replace(GOOD.run, records=GOOD.run.records[:length]), GOOD.compiled())
+        assert report.equal, (length, report)
+        assert not report.settled
+
+
+def test_erased_run_is_refused_as_erased() -> None:
+    """A run whose key was destroyed replays as erased, not as corrupt."""
+    records = tuple(msgspec.structs.replace(record, body=None) if record.kind is not Kind.ENDED else record for record in GOOD.run.records)
+    assert refused(msgspec.structs.replace(GOOD.run, key=None, records=records)) == "erased"
+
+
+def test_unknown_flow_version_is_refused() -> None:
+    """A run of a flow that this build lacks is flow_unavailable."""
+    report = replay(GOOD.run, GOOD.compiled(), {})
+    assert report.verdict == "flow_unavailable"
+
+
+def test_dated_back_record_is_refused() -> None:
+    """A record dated before its predecessor is refused."""
+    assert refused(corrupted(GOOD.run, 3, at=1)) == "journal_corrupt"
+
+
+def test_other_key_is_refused() -> None:
+    """Digests made with another subject's key do not pass."""
+    assert refused(msgspec.structs.replace(GOOD.run, key=bytes(32))) == "journal_corrupt"

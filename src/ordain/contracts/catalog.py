@@ -93,8 +93,10 @@ class Catalog:
 
     @classmethod
     def from_bytes(cls, encoded: bytes) -> Catalog:
-        """Load what ``encoded`` returned, byte for byte."""
-        return cls(CatalogData.model_validate_json(encoded))
+        """Load what ``encoded`` returned. The digest stays that of these bytes, though a newer build may know more fields."""
+        catalog = cls(CatalogData.model_validate_json(encoded))
+        catalog.__dict__["encoded"] = encoded
+        return catalog
 
     @cached_property
     def encoded(self) -> bytes:

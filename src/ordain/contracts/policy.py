@@ -86,12 +86,17 @@ class FallbackPolicy(Strict):
 
 
 class BudgetPolicy(Strict):
-    """Hard bounds of one run, its children included. Money in micro-dollars."""
+    """Hard bounds of one run, its children included, and of a workspace's UTC day (0: none). Money in micro-dollars.
+
+    A run that starts takes its whole bound out of the day's account and gives back at its end what it did not use.
+    """
 
     run_tokens: int = Field(default=2_000_000, ge=1)
     run_usd_micros: int = Field(default=5_000_000, ge=0)
     run_model_calls: int = Field(default=200, ge=1)
     run_verb_calls: int = Field(default=200, ge=1)
+    day_tokens: int = Field(default=0, ge=0)
+    day_usd_micros: int = Field(default=0, ge=0)
 
 
 class Activation(Strict):

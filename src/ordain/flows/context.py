@@ -10,9 +10,10 @@ from typing import Any, Generic, TypeVar
 from msgspec import Raw
 
 from ordain.contracts.catalog import Catalog
+from ordain.contracts.policy import BudgetPolicy
 from ordain.journal.records import Started, Status
-from ordain.ports.effects import Effects
-from ordain.rules.budget import Spend
+from ordain.ports.effects import Claim, Effects
+from ordain.rules.budget import CarveRefused, Spend
 
 I = TypeVar("I")  # noqa: E741 - input, as in ordain.rules.decision
 O = TypeVar("O")  # noqa: E741 - output
@@ -24,6 +25,17 @@ MICROSECOND = timedelta(microseconds=1)
 def micros(moment: datetime) -> int:
     """Microseconds since 1970 UTC, exactly."""
     return (moment - EPOCH) // MICROSECOND
+
+
+async def open_account(context: FlowContext, policy: BudgetPolicy) -> CarveRefused | None:
+    """Take a root run's whole bound out of the workspace's day, where policy bounds the day; the run's end gives the rest back."""
+    if context.depth or not (policy.day_tokens or policy.day_usd_micros):
+        return None
+    account = {"name": f"day:{context.fx.now():%Y-%m-%d}", "cap_tokens": policy.day_tokens, "cap_usd_micros": policy.day_usd_micros}
+    cap = context.account.cap
+    claim: Claim[Any] = Claim(name="carve", args={"tokens": cap.tokens, "usd_micros": cap.usd_micros, "accounts": [account]})
+    outcome = (await context.fx.claim(claim)).outcome
+    return outcome if isinstance(outcome, CarveRefused) else None
 
 
 class Account:

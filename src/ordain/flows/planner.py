@@ -18,7 +18,7 @@ from ordain.contracts.catalog import Catalog, Schema
 from ordain.contracts.planner import PlannerRequest, ToolRef
 from ordain.flows.act import Acted, act
 from ordain.flows.ask import AskFailed, Question, ask
-from ordain.flows.context import Flow, FlowContext, Settlement
+from ordain.flows.context import Flow, FlowContext, Settlement, open_account
 from ordain.flows.observations import observation
 from ordain.flows.verb_plan import proposal_of
 from ordain.journal.digests import content_digest
@@ -181,6 +181,8 @@ async def run_planner(context: FlowContext, request: PlannerRequest) -> PlannerO
     if (refused := _scope(context, progress)) is not None:
         return _end(context, progress, "error", _error(refused.code, f"toolset: {refused.verb}"))
     try:
+        if (short := await open_account(context, context.catalog.policy.budget)) is not None:
+            return _end(context, progress, "error", _error("budget_exceeded", f"account {short.account} does not cover the run"))
         return await _loop(context, progress)
     except Interrupted as interrupted:
         return _end(context, progress, "error", _error("cancelled", f"{interrupted.what} by {interrupted.by}"))

@@ -11,7 +11,7 @@ from ordain.contracts.catalog import Catalog, CompiledVerb
 from ordain.contracts.verbs import MODEL_SERVICE, PlanStep
 from ordain.flows.act import VERB_PLAN, Acted, StepResult, VerbPlanInput, VerbPlanOutput, act
 from ordain.flows.ask import AskFailed, Question, ask
-from ordain.flows.context import Flow, FlowContext, Settlement
+from ordain.flows.context import Flow, FlowContext, Settlement, open_account
 from ordain.flows.observations import error_of
 from ordain.journal.records import Status
 from ordain.ports.effects import Call, Interrupted, ModelAnswer, VerbReturned
@@ -147,6 +147,9 @@ async def run_verb(context: FlowContext, request: VerbRunInput) -> VerbRunOutput
     """Carry out one verb call through the same door as every other."""
     context.scope = frozenset({request.verb_id})
     try:
+        if (short := await open_account(context, context.catalog.policy.budget)) is not None:
+            message = f"account {short.account} does not cover the run"
+            return VerbRunOutput(ok=False, output=None, error={"code": "budget_exceeded", "message": message})
         acted: Acted = await act(context, Call(verb=request.verb_id, args=request.payload), (0,))
     except Interrupted:
         return VerbRunOutput(ok=False, output=None, error={"code": "cancelled", "message": "the run was cancelled"})

@@ -11,6 +11,7 @@ from msgspec import Struct
 from ordain.journal.codec import decode
 from ordain.journal.records import (
     ChildEndedBody,
+    ClaimBody,
     DecisionBody,
     DeliveredBody,
     EndedBody,
@@ -21,7 +22,7 @@ from ordain.journal.records import (
     Record,
     Started,
 )
-from ordain.rules.budget import Spend
+from ordain.rules.budget import Carved, Spend
 from ordain.rules.header import HeaderFacts, HeaderLine
 from ordain.rules.reasons import Reason
 
@@ -132,6 +133,7 @@ class Fold:
         self.tokens_in = self.tokens_out = self.steps = 0
         self.estimated = False
         self.unknown: list[int] = []
+        self.carved: Carved | None = None
         self._effects: dict[int, tuple[str, str]] = {}
         for record in records:
             self.last = record.at
@@ -145,6 +147,11 @@ class Fold:
                 self.flow = f"{body.flow}@{body.flow_version}"
             case DecisionBody():
                 self._decision(record.name, body)
+            case ClaimBody():
+                if body.reason == str(Reason.BUDGET_CARVED):
+                    self.carved = msgspec.json.decode(body.outcome, type=Carved)
+                else:
+                    self._line("fail", record.name, reason=body.reason)
             case IntentBody():
                 self._intent(record.name, body)
             case ObservationBody():

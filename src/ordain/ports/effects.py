@@ -353,7 +353,7 @@ AnyEffect = ModelCall | VerbCall | Read | Wait | Say | Children
 
 
 class Claim(Struct, Generic[O], frozen=True, kw_only=True, omit_defaults=True):
-    """A shared decision: ``name`` is the store's claim (what is read and changed), ``args`` its literals."""
+    """A shared decision: ``name`` is a rule of ``rules.shared`` and the store's claim (what is read and changed), ``args`` its literals."""
 
     name: str
     args: dict[str, Any]

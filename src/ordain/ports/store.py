@@ -75,6 +75,14 @@ class SayRow(Struct, frozen=True, kw_only=True):
     at: int
 
 
+class Refund(Struct, frozen=True, kw_only=True):
+    """What a run gives back to a shared account at its end; negative where it overran."""
+
+    account: str
+    tokens: int
+    usd_micros: int
+
+
 class Append(Struct, frozen=True, kw_only=True):
     """Continue a run: records, and everything that stands or falls with them.
 
@@ -93,6 +101,7 @@ class Append(Struct, frozen=True, kw_only=True):
     children: tuple[NewRun, ...] = ()
     mail: tuple[NewMail, ...] = ()
     says: tuple[SayRow, ...] = ()
+    refund: tuple[Refund, ...] = ()
 
 
 class Open(Struct, frozen=True, kw_only=True):
@@ -103,6 +112,19 @@ class Open(Struct, frozen=True, kw_only=True):
     request_digest: str
     catalog_bytes: bytes | None
     max_accepted: int
+
+
+class ClaimUnit(Struct, frozen=True, kw_only=True):
+    """A shared decision in one commit: the run's own records, then facts read, rule applied, change and record written.
+
+    ``decide`` gets the facts that the store's claim ``name`` read and returns the claim's record and what to change (None:
+    nothing). It may be called again if the commit has to be tried again.
+    """
+
+    append: Append
+    name: str
+    args: dict[str, Any]
+    decide: Callable[[dict[str, Any]], tuple[Record, dict[str, Any] | None]]
 
 
 class Post(Struct, frozen=True, kw_only=True):
@@ -118,7 +140,7 @@ class Operation(Struct, frozen=True, kw_only=True):
     args: dict[str, Any]
 
 
-Unit = Append | Open | Post | Operation
+Unit = Append | Open | Post | ClaimUnit | Operation
 
 
 class Outcome(Struct, frozen=True, kw_only=True):

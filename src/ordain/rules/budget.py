@@ -1,4 +1,4 @@
-"""Rule ``budget``: may this spend happen, and what did it come to. Local decisions over the run's own account.
+"""Rules of the budget: may this spend happen, and what did it come to. Local over the run's own account, shared when carving.
 
 A reservation is an upper bound: a call that might not fit does not start. A settlement replaces it by what was used; a lost
 attempt settles at its reservation. Money is integer micro-dollars.
@@ -85,3 +85,51 @@ def decide_settle(facts: SettleFacts, inputs: None, policy: Policy) -> Decision[
 
 RESERVE: Rule[ReserveFacts, None, Any] = Rule(name="reserve", outcome=Reserved | BudgetRefused, apply=decide_reserve)
 SETTLE: Rule[SettleFacts, None, Any] = Rule(name="settle", outcome=Settled, apply=decide_settle)
+
+
+# --- shared: the run's bound comes out of accounts that other runs use too -----------------------------------------------------------
+
+
+class AccountFacts(Struct, frozen=True, kw_only=True):
+    """A shared account as read inside the write transaction: its caps (0: none) and what is committed of it."""
+
+    name: str
+    cap_tokens: int
+    cap_usd_micros: int
+    tokens: int
+    usd_micros: int
+
+
+class CarveFacts(Struct, frozen=True, kw_only=True):
+    """What the run asks for, and the accounts it comes out of, by name."""
+
+    tokens: int
+    usd_micros: int
+    accounts: tuple[AccountFacts, ...]
+
+
+class Carved(Struct, frozen=True, kw_only=True, tag="carved"):
+    """All accounts were charged with this much."""
+
+    tokens: int
+    usd_micros: int
+    accounts: tuple[str, ...]
+
+
+class CarveRefused(Struct, frozen=True, tag="refused"):
+    """No account was charged; the first that does not cover it."""
+
+    account: str
+
+
+def decide_carve(facts: CarveFacts, inputs: None, policy: Policy) -> Decision[Carved | CarveRefused]:
+    """All or none."""
+    for account in facts.accounts:
+        short = account.cap_tokens and account.tokens + facts.tokens > account.cap_tokens
+        if short or (account.cap_usd_micros and account.usd_micros + facts.usd_micros > account.cap_usd_micros):
+            return Decision(outcome=CarveRefused(account.name), reason=Reason.BUDGET_ACCOUNT)
+    names = tuple(account.name for account in facts.accounts)
+    return Decision(outcome=Carved(tokens=facts.tokens, usd_micros=facts.usd_micros, accounts=names), reason=Reason.BUDGET_CARVED)
+
+
+CARVE: Rule[CarveFacts, None, Any] = Rule(name="carve", outcome=Carved | CarveRefused, apply=decide_carve)

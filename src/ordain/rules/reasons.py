@@ -43,11 +43,11 @@ class Reason(StrEnum):
     STEP_TOOL_OUTSIDE = "step.tool.outside_toolset", "The verb exists but is not in this run's toolset."
     STEP_INPUT_INVALID = "step.input.invalid", "The tool's input does not fit its schema."
 
-    # reask: B-25
+    # reask, of B-25
     REASK_ALLOWED = "reask.allowed", "Policy grants one more try after an invalid directive."
     REASK_SPENT = "reask.spent", "No further try is left; the run fails with the first reason."
 
-    # limits: PLN-15, B-42, B-44
+    # limits, of PLN-15, B-42, B-44
     LIMITS_AS_ASKED = "limits.as_asked", "The request's limits hold."
     LIMITS_CLAMPED = "limits.clamped", "A server cap lowered at least one limit."
 
@@ -57,11 +57,11 @@ class Reason(StrEnum):
     SCOPE_INACTIVE_VERB = "scope.inactive_verb", "A requested verb is switched off here."
     SCOPE_BAD_SCHEMA = "scope.bad_schema", "A schema in the request is not a JSON Schema."
 
-    # lane: RTE-01, B-09
+    # lane, of RTE-01, B-09
     LANE_BY_PURPOSE = "lane.by_purpose", "Policy's table names the lane for this purpose."
     LANE_EMPTY = "lane.empty", "No model profile stands behind the lane."
 
-    # fallback: LLM-04, LLM-06
+    # fallback, of LLM-04, LLM-06
     FALLBACK_RETRY = "fallback.retry", "The error may pass: the same model is tried again."
     FALLBACK_NEXT_PROFILE = "fallback.next_profile", "The next model of the lane is tried."
     FALLBACK_NEXT_LANE = "fallback.next_lane", "Policy's next lane is tried."
@@ -76,6 +76,8 @@ class Reason(StrEnum):
     BUDGET_TOKENS = "budget.tokens", "The run's token budget does not cover the call."
     BUDGET_MONEY = "budget.money", "The run's money budget does not cover the call."
     BUDGET_MODEL_CALLS = "budget.model_calls", "The run's model calls are spent."
+    BUDGET_CARVED = "budget.carved", "The run's bound was taken out of the shared accounts."
+    BUDGET_ACCOUNT = "budget.account", "A shared account does not cover the run's bound."
     BUDGET_VERB_CALLS = "budget.verb_calls", "The run's verb calls are spent."
 
     # authorize (security policy)

@@ -15,7 +15,7 @@ from ordain.journal.codec import verify
 from ordain.journal.folds import Fold
 from ordain.journal.records import ENCODER, NULL, SETTLED, STOPPED, EndedBody, FaultedBody, Kind, Raw, ResumedBody, Started, Status, raw
 from ordain.ports.effects import AnyEnded, Cancelled, Completed, Failed, Interrupted, Suspended, TimedOut, Unknown
-from ordain.ports.store import Append, MailKind, NewMail, StoredRun
+from ordain.ports.store import Append, MailKind, NewMail, Refund, StoredRun
 from ordain.rules.header import render_header
 from ordain.runtime.execution import Execution
 from ordain.runtime.live import LiveRun
@@ -126,6 +126,10 @@ async def settle(live: LiveRun, settlement: Settlement, output: Raw, started: St
     header = fold.header(settlement.status, settlement.reason)
     ended = EndedBody(status=settlement.status, reason=settlement.reason, result=output, header=render_header(header))
     live.write(Kind.ENDED, settlement.status, ended)
+    for account in fold.carved.accounts if fold.carved else ():
+        tokens = fold.carved.tokens - fold.spent.tokens if fold.carved else 0
+        money = fold.carved.usd_micros - fold.spent.usd_micros if fold.carved else 0
+        live.refund(Refund(account=account, tokens=tokens, usd_micros=money))
     if started.parent is not None:
         end = _end(live.id, settlement, output, fold)
         mail = NewMail(

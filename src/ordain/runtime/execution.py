@@ -23,6 +23,7 @@ from ordain.journal.records import (
     ENCODER,
     HANDED_TO_FLOW,
     ChildEndedBody,
+    ClaimBody,
     DecisionBody,
     DeliveredBody,
     IntentBody,
@@ -33,6 +34,7 @@ from ordain.journal.records import (
 from ordain.ports.effects import Abandoned, AnyEnded, AnyResult, Children, Claim, Effect, Interrupted, Join, Joined, Spawn
 from ordain.rules.decision import FACTS_BYTES, Decision, Rule
 from ordain.rules.reasons import Reason
+from ordain.rules.shared import SHARED
 
 R = TypeVar("R")
 F = TypeVar("F", bound=Struct)
@@ -48,6 +50,10 @@ class Beyond(Protocol):
 
     def decided(self, rule: Rule[Any, Any, Any], body: DecisionBody) -> None:
         """A decision was made that no record holds yet."""
+        ...
+
+    async def claim(self, addr: int, claim: Claim[Any]) -> Decision[Any]:
+        """Claim ``addr`` has no record: decide it in the write transaction."""
         ...
 
     async def begin(self, addr: int, effect: Effect[Any]) -> Any:
@@ -206,8 +212,22 @@ class Execution:
         return tuple(ended[index] for index in range(len(spawns)))
 
     async def claim(self, claim: Claim[O]) -> Decision[O]:
-        """See ``Effects.claim``; no flow of this build claims shared state yet."""
-        raise JournalDiverged(f"this build has no claim {claim.name}")
+        """See ``Effects.claim``. The facts stand in the record: nobody can read that state again."""
+        shared = SHARED[claim.name]
+        addr = self._begin()
+        record = self._next()
+        if record is None:
+            return await self._beyond.claim(addr, claim)
+        if record.kind is Kind.DELIVERED:
+            raise self._interrupted(record)
+        body = decode(record)
+        if not isinstance(body, ClaimBody) or body.addr != addr or bytes(body.claim) != ENCODER.encode(claim):
+            raise self._diverged(addr, f"the flow claimed {claim.name}", record)
+        self._take(record)
+        facts = msgspec.json.decode(body.facts, type=shared.facts)
+        outcome = _outcome_decoder(shared.rule.outcome).decode(body.outcome)
+        recorded: Decision[Any] = Decision(outcome=outcome, reason=Reason(body.reason), address=f"{addr}/{claim.name}#0")
+        return recorded if self._judge is None else self._judge.judge(recorded, shared.rule, facts, None)
 
     def now(self) -> datetime:
         """See ``Effects.now``."""

@@ -17,13 +17,26 @@ from ordain.contracts.policy import ModelErrorCode
 from ordain.errors import FlowFault, StorageUnavailable
 from ordain.journal.codec import Scribe, decode
 from ordain.journal.digests import derived_id
-from ordain.journal.records import Body, DecisionBody, DeliveredBody, IntentBody, Kind, ObservationBody, Record, Status, SuspendedBody, raw
+from ordain.journal.records import (
+    Body,
+    ClaimBody,
+    DecisionBody,
+    DeliveredBody,
+    IntentBody,
+    Kind,
+    ObservationBody,
+    Record,
+    Status,
+    SuspendedBody,
+    raw,
+)
 from ordain.ports.effects import (
     Abandoned,
     Answered,
     AnyEnded,
     AnyResult,
     Children,
+    Claim,
     Effect,
     Expired,
     Interrupted,
@@ -40,8 +53,10 @@ from ordain.ports.effects import (
     VerbResult,
     Wait,
 )
-from ordain.ports.store import Append, Mail, MailKind, NewMail, NewRun, SayRow, StoredRun
-from ordain.rules.decision import Rule
+from ordain.ports.store import Append, ClaimUnit, Mail, MailKind, NewMail, NewRun, Refund, SayRow, StoredRun
+from ordain.rules.decision import Decision, Rule
+from ordain.rules.reasons import Reason
+from ordain.rules.shared import SHARED
 from ordain.runtime.calls import call_verb, check_authorized, recover_verb
 from ordain.runtime.execution import Execution
 from ordain.runtime.gateway import call_model
@@ -85,6 +100,7 @@ class LiveRun:
         self._children: list[NewRun] = []
         self._mail: list[NewMail] = []
         self._says: list[SayRow] = []
+        self._refund: list[Refund] = []
         self._status: Status | None = Status.RUNNING if stored.status is not Status.RUNNING else None
         self._interrupts: list[Mail] = []
         self._abandonable: asyncio.Task[Any] | None = None
@@ -107,6 +123,10 @@ class LiveRun:
     def send(self, mail: NewMail) -> None:
         """Put a row into another run's mailbox, in the same commit as the records around it."""
         self._mail.append(mail)
+
+    def refund(self, refund: Refund) -> None:
+        """Give back to a shared account in the same commit."""
+        self._refund.append(refund)
 
     def open(self, child: NewRun) -> None:
         """Open a child run in the same commit."""
@@ -152,12 +172,13 @@ class LiveRun:
             children=tuple(self._children),
             mail=tuple(self._mail),
             says=tuple(self._says),
+            refund=tuple(self._refund),
         )
-        for written in (self._unwritten, self._take, self._children, self._mail, self._says):
+        for written in (self._unwritten, self._take, self._children, self._mail, self._says, self._refund):
             written.clear()
         return unit
 
-    async def _offer(self, unit: Append) -> bool:
+    async def _offer(self, unit: Append | ClaimUnit) -> bool:
         while True:
             try:
                 outcome = await self.services.store.submit(unit)
@@ -175,6 +196,31 @@ class LiveRun:
         self.write(Kind.DECISION, rule.name, body)
         if self._allowed is not None and rule.name == "authorize":
             self._note_allowed(body)
+
+    async def claim(self, addr: int, claim: Claim[Any]) -> Decision[Any]:
+        """See ``Beyond.claim``: one unit, its own barrier, behind the run's own records."""
+        if self.execution.masked:
+            raise FlowFault("a claim after an interrupt: only Say and Read may follow")
+        if (mail := self.interrupt()) is not None:
+            raise self.deliver(mail, addr)
+        shared, mark = SHARED[claim.name], self.scribe.mark()
+        decided: list[tuple[Decision[Any], Record]] = []
+
+        def decide(read: dict[str, Any]) -> tuple[Record, dict[str, Any] | None]:
+            self.scribe.back_to(mark)
+            facts = msgspec.convert(read, shared.facts)
+            made = shared.rule.apply(facts, None, self.catalog.policy)
+            body = ClaimBody(addr=addr, claim=raw(claim), outcome=raw(made.outcome), reason=made.reason, facts=raw(facts))
+            record = self.scribe.write(Kind.CLAIM, claim.name, body, self.services.clock.now())
+            decided[:] = [(made, record)]
+            granted = made.reason is Reason.BUDGET_CARVED
+            return record, msgspec.to_builtins(made.outcome) if granted else None
+
+        await self._offer(ClaimUnit(append=self._unit(None, None, None, None, deaf=False), name=claim.name, args=claim.args, decide=decide))
+        made, record = decided[0]
+        self.records.append(record)
+        self.execution.handed(record)
+        return Decision(outcome=made.outcome, reason=made.reason, address=f"{addr}/{claim.name}#0")
 
     async def begin(self, addr: int, effect: Effect[Any]) -> Any:
         """See ``Beyond.begin``."""

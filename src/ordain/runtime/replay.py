@@ -21,7 +21,7 @@ from ordain.flows.prompting import prompt_digest, prompt_inputs
 from ordain.journal.codec import decode, verify
 from ordain.journal.folds import Fold, ending
 from ordain.journal.records import ENCODER, NULL, DecisionBody, EndedBody, Raw, Started, Status, raw
-from ordain.ports.effects import AnyEnded, Effect, Interrupted, ModelAnswer, ModelCall
+from ordain.ports.effects import AnyEnded, Claim, Effect, Interrupted, ModelAnswer, ModelCall
 from ordain.ports.store import StoredRun
 from ordain.prompts.renderer import render
 from ordain.rules.decision import Decision, Rule
@@ -39,6 +39,10 @@ class NothingBeyond:
     """Implements ``Beyond`` for replay: nothing goes live."""
 
     def decided(self, rule: Rule[Any, Any, Any], body: DecisionBody) -> None:
+        """Past the end."""
+        raise EndOfJournal
+
+    async def claim(self, addr: int, claim: Claim[Any]) -> Decision[Any]:
         """Past the end."""
         raise EndOfJournal
 

@@ -20,7 +20,7 @@ PRINCIPAL = "http:loopback"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Face:
-    """The runtime behind the routes, who its callers are, and how large a body may be in bytes.
+    """The runtime behind the routes, who its callers are, how large a body may be in bytes, and a word that tells servers apart.
 
     ``stopping`` is set once the engine has drained: whoever still waits for a run is told where to find it later.
     """
@@ -28,6 +28,7 @@ class Face:
     runtime: Runtime
     principal: str = PRINCIPAL
     body_bytes: int = BODY_BYTES
+    instance: str = ""
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
 
 

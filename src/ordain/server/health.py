@@ -16,7 +16,7 @@ def health_router(face: Face) -> APIRouter:
     @router.get("/health", response_class=Json, response_model=None)
     async def health() -> Response:
         """The process answers; nothing is asked of the storage."""
-        return Json({"status": "ok", "version": __version__})
+        return Json({"status": "ok", "version": __version__, "instance": face.instance})
 
     @router.get("/ready", response_class=Json, response_model=None)
     async def ready() -> Response:

@@ -41,6 +41,9 @@ CREATE TABLE requests(
   workspace TEXT NOT NULL, request_id TEXT NOT NULL, digest TEXT NOT NULL, run INTEGER NOT NULL,
   PRIMARY KEY (workspace, request_id)) WITHOUT ROWID;
 CREATE TABLE catalogs(digest TEXT PRIMARY KEY, bytes BLOB NOT NULL) WITHOUT ROWID;
+CREATE TABLE accounts(
+  workspace TEXT NOT NULL, name TEXT NOT NULL, tokens INTEGER NOT NULL, usd_micros INTEGER NOT NULL,
+  PRIMARY KEY (workspace, name)) WITHOUT ROWID;
 CREATE TABLE outbox(
   id INTEGER PRIMARY KEY, run INTEGER NOT NULL, addr INTEGER NOT NULL, text TEXT NOT NULL, at INTEGER NOT NULL,
   delivered_at INTEGER, UNIQUE (run, addr));

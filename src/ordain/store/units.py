@@ -10,7 +10,8 @@ import msgspec
 
 from ordain.errors import JournalCorrupt, LeaseLost
 from ordain.journal.records import PAYLOAD_BYTES, SETTLED, Kind, Record, Status
-from ordain.ports.store import Append, MailKind, NewMail, NewRun, Open, Operation, Outcome, Post, Unit
+from ordain.ports.store import Append, ClaimUnit, MailKind, NewMail, NewRun, Open, Operation, Outcome, Post, Unit
+from ordain.store.claims import CLAIMS, charge_accounts
 
 OPERATORS_MAIL = frozenset({MailKind.ERASE, MailKind.RESOLVE})
 _INSERT_RECORD = "INSERT INTO records(run, seq, kind, name, v, at, digest, chain, body, payload) VALUES (?,?,?,?,?,?,?,?,?,?)"
@@ -51,11 +52,21 @@ class Applier:
             return self._open(unit, epoch)
         if isinstance(unit, Post):
             return self._post(unit)
+        if isinstance(unit, ClaimUnit):
+            return self._claim(unit, epoch)
         return self._operation(unit)
 
     def forget(self) -> None:
         """Something was rolled back: the numbers of runs that never came to be will be given to others."""
         self._numbers.clear()
+
+    def _claim(self, unit: ClaimUnit, epoch: int) -> Outcome:
+        claim = CLAIMS[unit.name]
+        workspace = self._number(unit.append.run)[2]
+        record, change = unit.decide(claim.read(self._db, workspace, unit.args))
+        if change is not None:
+            claim.change(self._db, workspace, change)
+        return self._append(msgspec.structs.replace(unit.append, records=(*unit.append.records, record)), epoch)
 
     def _number(self, run: str) -> tuple[int, int, str]:
         """(row number, subject number, workspace)."""
@@ -91,7 +102,8 @@ class Applier:
             head = unit.records[-1].seq if unit.records else None
             moved = execute(
                 "UPDATE runs SET head_seq = coalesce(?, head_seq), epoch = ?, status = ?, reason = coalesce(?, reason), wake_at = ?,"
-                " ended_at = coalesce(?, ended_at) WHERE no = ? AND (? IS NULL OR head_seq = ?)",
+                " ended_at = coalesce(?, ended_at) WHERE no = ? AND (? IS NULL OR head_seq = ?)"
+                " AND status NOT IN ('completed', 'failed', 'cancelled', 'timed_out')",  # what has settled stays settled
                 (head, epoch, unit.status, unit.reason, unit.wake_at, ended, number, first, (first or 0) - 1),
             )
             self._check(moved, unit.run)
@@ -103,6 +115,8 @@ class Applier:
             self._new_run(child, epoch, number)
         for mail in unit.mail:
             self._mail(mail)
+        for refund in unit.refund:
+            charge_accounts(self._db, workspace, {"accounts": [refund.account], "tokens": -refund.tokens, "usd_micros": -refund.usd_micros})
         for say in unit.says:
             execute("INSERT INTO outbox(run, addr, text, at) VALUES (?,?,?,?)", (number, say.addr, say.text, say.at))
         return Outcome(run=unit.run)

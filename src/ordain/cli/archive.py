@@ -1,0 +1,235 @@
+"""A data folder as it lies: read, replayed, copied and put back, without models, verbs or network, and without driving anything."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+import tempfile
+from collections.abc import Generator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from ordain.cli.entry import OK
+from ordain.cli.output import print_json
+from ordain.cli.places import home_of
+from ordain.contracts.catalog import Catalog, CatalogData
+from ordain.contracts.policy import Policy
+from ordain.engines.clock import SystemClock
+from ordain.errors import ConfigurationError, JournalCorrupt, JournalError, NotFound, StorageUnavailable
+from ordain.flows.shipped import shipped_flows
+from ordain.ports.verb import AnyLeafResult, LeafCall, LeafFailed
+from ordain.runtime.diff import PolicyDiff, diff
+from ordain.runtime.door import Runtime
+from ordain.runtime.replay import Difference, Replayed, replay
+from ordain.runtime.services import Catalogs, Services
+from ordain.store.schema import VERSION
+from ordain.store.search import SqliteSearch
+from ordain.store.sqlite import FILE, SqliteStore
+
+SAMPLE = 50
+
+
+class _NoVerbs:
+    """Implements ``VerbPort``: nothing can be called."""
+
+    async def run(self, call: LeafCall) -> AnyLeafResult:
+        return LeafFailed(code="archive", message=f"{call.spec.name} cannot be called from an archive")
+
+    def implements(self, verb_id: str) -> bool:
+        return False
+
+    async def close(self) -> None:
+        return
+
+
+class _NoEngine:
+    """Implements ``runtime.door.Engine``: nothing is accepted or driven."""
+
+    accepting = False
+    driving = 0
+
+    def wake(self, run: str, resumed_by: str | None = None) -> None:
+        raise StorageUnavailable(f"run {run} cannot be driven from an archive", code="no_engine")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Archive:
+    """The store as a guest, and the door over it for looking."""
+
+    store: SqliteStore
+    runtime: Runtime
+
+    def replay(self, run: str) -> Replayed:
+        """Replay one run; whatever is wrong with it is in the verdict.
+
+        Raises:
+            NotFound: no such run.
+        """
+        stored = self.store.load(run)
+        if stored is None:
+            raise NotFound(f"there is no run {run}", code="run_not_found")
+        services = self.runtime.services
+        try:
+            return replay(stored, services.catalogs.pinned(stored.catalog), services.flows)
+        except (JournalError, ConfigurationError, ValueError) as error:
+            flow = f"{stored.flow}@{stored.flow_version}"
+            found = [Difference(place="catalog", recorded=stored.catalog, now=str(error)[:300])]
+            return Replayed(run=run, flow=flow, verdict=JournalCorrupt.code, records=len(stored.records), differences=found)
+
+    def diff(self, run: str, policy: Policy) -> PolicyDiff:
+        """What another policy would have decided over the run's journal and its children's.
+
+        Raises:
+            NotFound: no such run.
+            JournalCorrupt: the catalog it began under is not stored.
+        """
+        stored = self.store.load(run)
+        if stored is None:
+            raise NotFound(f"there is no run {run}", code="run_not_found")
+        services = self.runtime.services
+        return diff(stored, services.catalogs.pinned(stored.catalog), policy, services.flows, self.store.load)
+
+    def tree(self, run: str) -> list[str]:
+        """The run and everything that descends from it, oldest first."""
+        rows = self.store.query(
+            "WITH RECURSIVE t(no) AS (SELECT no FROM runs WHERE id = ? UNION SELECT r.no FROM runs r JOIN t ON r.parent = t.no)"
+            " SELECT r.id FROM runs r JOIN t ON t.no = r.no ORDER BY r.no",
+            (run,),
+        )
+        if not rows:
+            raise NotFound(f"there is no run {run}", code="run_not_found")
+        return [row[0] for row in rows]
+
+    def runs(self, *, roots_only: bool = False) -> list[str]:
+        """Every run, or every run without a parent, oldest first."""
+        where = "WHERE parent IS NULL" if roots_only else ""
+        return [row[0] for row in self.store.query(f"SELECT id FROM runs {where} ORDER BY no")]
+
+
+@contextmanager
+def open_archive(home: Path) -> Generator[Archive]:
+    """Open a data folder for reading, also beside a running server.
+
+    Raises:
+        NotFound: there is no data.
+        StorageUnavailable, ConfigurationError: it cannot be read.
+    """
+    if not (home / FILE).is_file():
+        raise NotFound(f"there is no data in {home}", code="no_data")
+    store = SqliteStore(home)
+    try:
+        services = Services(
+            store=store,
+            clock=SystemClock(),
+            models={},
+            verbs=_NoVerbs(),
+            catalogs=Catalogs(Catalog(CatalogData(policy=Policy(version=1))), store.catalog),
+            flows=shipped_flows(),
+        )
+        runtime = Runtime(services, SqliteSearch(store))
+        runtime.engine = _NoEngine()
+        yield Archive(store=store, runtime=runtime)
+    finally:
+        store.close()
+
+
+def verify_copy(folder: Path) -> tuple[int, int]:
+    """Check a copied database whole, and replay a sample of its runs; returns (runs, replayed).
+
+    Raises:
+        JournalCorrupt: the database or a run is not what was written.
+    """
+    with open_archive(folder) as archive:
+        found = archive.store.query("PRAGMA integrity_check")
+        if found != [("ok",)]:
+            raise JournalCorrupt(f"the copy is damaged: {found[0][0]}")
+        every = archive.runs()
+        sample = every[:: max(1, len(every) // SAMPLE)]
+        for run in sample:
+            report = archive.replay(run)
+            if report.verdict not in {"equal", "erased"}:
+                raise JournalCorrupt(f"run {run} does not replay: {report.verdict}", code="replay_failed")
+        return len(every), len(sample)
+
+
+def back_up(data_dir: Path | None, file: Path, *, as_json: bool) -> int:
+    """Copy, verify, then give the copy its name.
+
+    Raises:
+        ConfigurationError: FILE exists, or its folder does not.
+    """
+    home = home_of(data_dir)
+    if file.exists():
+        raise ConfigurationError(f"{file} exists; a backup never overwrites", code="file_exists")
+    with _workshop(file.absolute().parent) as workshop:
+        with open_archive(home) as archive:
+            archive.store.backup(workshop / FILE)
+        (workshop / FILE).chmod(0o600)
+        runs, replayed = verify_copy(workshop)
+        _place(workshop / FILE, file.absolute())
+    return _say({"file": str(file), "bytes": file.stat().st_size, "runs": runs, "replayed": replayed}, "backed up", as_json=as_json)
+
+
+def restore_from(data_dir: Path | None, file: Path, *, as_json: bool) -> int:
+    """Copy a backup into an empty data folder, verified first.
+
+    Raises:
+        ConfigurationError: there is data already, or FILE is no backup of this build's.
+    """
+    home = home_of(data_dir)
+    if (home / FILE).exists():
+        message = f"{home / FILE} exists; a restore never overwrites: move it away, or restore elsewhere with --data-dir"
+        raise ConfigurationError(message, code="data_exists")
+    _check_is_ours(file)
+    home.mkdir(parents=True, exist_ok=True, mode=0o700)
+    with _workshop(home) as workshop:
+        shutil.copyfile(file, workshop / FILE)
+        (workshop / FILE).chmod(0o600)
+        runs, replayed = verify_copy(workshop)
+        _place(workshop / FILE, home / FILE)
+    return _say({"home": str(home), "runs": runs, "replayed": replayed}, "restored", as_json=as_json)
+
+
+def _check_is_ours(file: Path) -> None:
+    if not file.is_file():
+        raise ConfigurationError(f"there is no file {file}", code="no_backup")
+    try:
+        with closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro&immutable=1", uri=True)) as database:
+            (version,) = database.execute("PRAGMA user_version").fetchone()
+    except sqlite3.Error as error:
+        raise ConfigurationError(f"{file} is no backup: {error}", code="no_backup") from error
+    if not version or version > VERSION:
+        raise ConfigurationError(f"{file} has schema version {version}, this build knows {VERSION}", code="no_backup")
+
+
+@contextmanager
+def _workshop(beside: Path) -> Generator[Path]:
+    """A private folder on the same file system as the result."""
+    try:
+        folder = Path(tempfile.mkdtemp(prefix=".ordain-", dir=beside))
+    except OSError as error:
+        raise ConfigurationError(f"cannot write in {beside}: {error.strerror}", code="cannot_write") from error
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _place(made: Path, target: Path) -> None:
+    """Make it durable, then give it its name without replacing anything."""
+    with made.open("rb") as file:
+        os.fsync(file.fileno())
+    os.link(made, target)
+    folder = os.open(target.parent, os.O_RDONLY)
+    os.fsync(folder)
+    os.close(folder)
+
+
+def _say(facts: dict[str, object], done: str, *, as_json: bool) -> int:
+    if as_json:
+        print_json(facts)
+    else:
+        print(f"{done}: {facts['runs']} runs, {facts['replayed']} of them replayed equal")
+    return OK

@@ -1,0 +1,201 @@
+"""The tree of commands. Each function only names its arguments; what it does stands in a module that is imported when it runs."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+from cyclopts import App, CycloptsError, Parameter
+
+from ordain.cli.entry import USAGE
+
+EPILOGUE = "Exit codes: 0 done, 1 the outcome is a failure, 2 wrong arguments or configuration, 3 not possible now."
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class Options:
+    """What every command takes."""
+
+    data_dir: Annotated[Path | None, Parameter(name="--data-dir", help="Data folder instead of $ORDAIN_HOME (~/.ordain).")] = None
+    as_json: Annotated[bool, Parameter(name="--json", negative=(), help="Print JSON.")] = False
+
+
+DEFAULTS = Options()
+Why = Annotated[str, Parameter(name="--why", help="The reason; it is kept in the run's journal.")]
+
+tree = App(
+    name="ordain",
+    help="Models propose, code ordains.",
+    help_epilogue=EPILOGUE,
+    help_format="plaintext",
+    version_flags=[],
+    result_action="return_value",
+)
+runs = App(name="runs", help="Look at runs and operate them.")
+verbs = App(name="verbs", help="What can be called.")
+tree.command(runs)
+tree.command(verbs)
+
+
+def app(arguments: list[str]) -> Any:
+    """Parse and run; a wrong argument is one line and exit code 2."""
+    try:
+        return tree(arguments, exit_on_error=False, print_error=False)
+    except CycloptsError as error:
+        print(f"ordain: {' '.join(str(error).split())} Try: ordain --help [usage]", file=sys.stderr)
+        return USAGE
+
+
+@tree.command
+def serve(
+    *,
+    host: Annotated[str | None, Parameter(help="Loopback name or address; others are refused.")] = None,
+    port: Annotated[int | None, Parameter(help="Default $PLANNER_PORT or 8090; 0 takes a free one.")] = None,
+    options: Options = DEFAULTS,
+) -> int:
+    """Serve HTTP on this machine until SIGTERM or SIGINT, then drain."""
+    from ordain.cli.serving import serve_here  # lazy: the server and its models
+
+    return serve_here(options.data_dir, host, port, as_json=options.as_json)
+
+
+@tree.command
+def plan(file: str, /, *, options: Options = DEFAULTS) -> int:
+    """Work on the planning request in FILE (- for stdin): on the server that holds the data folder, else in this process."""
+    from ordain.cli.operating import plan_file  # lazy: HTTP and everything behind it
+
+    return plan_file(options.data_dir, file, as_json=options.as_json)
+
+
+@tree.command
+def replay(
+    run: str | None = None,
+    /,
+    *,
+    every: Annotated[bool, Parameter(name="--all", negative=(), help="Every run.")] = False,
+    policy: Annotated[Path | None, Parameter(help="Compare with the decisions that this policy would make.")] = None,
+    options: Options = DEFAULTS,
+) -> int:
+    """Run again from the journal, without model, verb or network, and report whatever is not as recorded."""
+    from ordain.cli.replaying import replay_runs  # lazy: storage and flows
+
+    return replay_runs(options.data_dir, run, every=every, policy=policy, as_json=options.as_json)
+
+
+@tree.command
+def doctor(*, options: Options = DEFAULTS) -> int:
+    """Ask each configured model once, and say what its endpoint really does."""
+    from ordain.cli.diagnosing import examine_models  # lazy: model adapters
+
+    return examine_models(options.data_dir, as_json=options.as_json)
+
+
+@tree.command
+def backup(file: Path, /, *, options: Options = DEFAULTS) -> int:
+    """Write a consistent copy of the data to FILE while the server runs; a sample of it is replayed before it counts."""
+    from ordain.cli.archive import back_up  # lazy: storage and flows
+
+    return back_up(options.data_dir, file, as_json=options.as_json)
+
+
+@tree.command
+def restore(file: Path, /, *, options: Options = DEFAULTS) -> int:
+    """Put a backup into an empty data folder; refuses where there is data."""
+    from ordain.cli.archive import restore_from  # lazy: storage and flows
+
+    return restore_from(options.data_dir, file, as_json=options.as_json)
+
+
+@verbs.command(name="list")
+def list_verbs(*, options: Options = DEFAULTS) -> int:
+    """Every verb, and whether it is active here."""
+    from ordain.cli.operating import print_verbs  # lazy: verbs and catalog
+
+    return print_verbs(options.data_dir, as_json=options.as_json)
+
+
+@verbs.command(name="show")
+def show_verb(verb: str, /, *, options: Options = DEFAULTS) -> int:
+    """One verb: what it needs, gives and does."""
+    from ordain.cli.operating import print_verb  # lazy: verbs and catalog
+
+    return print_verb(options.data_dir, verb, as_json=options.as_json)
+
+
+@runs.command(name="list")
+def list_runs(
+    *,
+    status: Annotated[tuple[str, ...], Parameter(negative=(), help="Only these.")] = (),
+    limit: int = 50,
+    before: Annotated[str | None, Parameter(help="Only runs older than this one.")] = None,
+    every: Annotated[bool, Parameter(name="--all", negative=(), help="Child runs too.")] = False,
+    options: Options = DEFAULTS,
+) -> int:
+    """Runs, newest first."""
+    from ordain.cli.operating import print_runs  # lazy: HTTP and everything behind it
+
+    asked: dict[str, Any] = {"status": list(status), "limit": limit, "all": every}
+    return print_runs(options.data_dir, asked if before is None else {**asked, "before": before}, as_json=options.as_json)
+
+
+@runs.command(name="show")
+def show_run(
+    run: str,
+    /,
+    *,
+    journal: Annotated[bool, Parameter(negative=(), help="Every record of it.")] = False,
+    options: Options = DEFAULTS,
+) -> int:
+    """One run: its header, where it stands, its answer."""
+    from ordain.cli.operating import print_run  # lazy: HTTP and everything behind it
+
+    return print_run(options.data_dir, run, journal=journal, as_json=options.as_json)
+
+
+def _operate(run: str, action: str, body: dict[str, Any], options: Options) -> int:
+    from ordain.cli.operating import operate  # lazy: HTTP and everything behind it
+
+    return operate(options.data_dir, run, action, body, as_json=options.as_json)
+
+
+@runs.command(name="cancel")
+def cancel_run(run: str, /, *, why: Why, options: Options = DEFAULTS) -> int:
+    """Interrupt a run at its next effect."""
+    return _operate(run, "cancel", {"why": why}, options)
+
+
+@runs.command(name="resume")
+def resume_run(run: str, /, *, why: Why, options: Options = DEFAULTS) -> int:
+    """Drive a stopped run again, after the fix."""
+    return _operate(run, "resume", {"why": why}, options)
+
+
+@runs.command(name="resolve")
+def resolve_effect(
+    run: str,
+    effect: int,
+    /,
+    *,
+    happened: Annotated[bool, Parameter(help="What became of the effect.")],
+    why: Why,
+    options: Options = DEFAULTS,
+) -> int:
+    """Say what became of an effect whose outcome is unknown."""
+    return _operate(run, "resolve", {"effect": effect, "happened": happened, "why": why}, options)
+
+
+@runs.command(name="erase")
+def erase_run(run: str, /, *, why: Why, options: Options = DEFAULTS) -> int:
+    """Destroy a run's content; its header and shape stay."""
+    return _operate(run, "erase", {"why": why}, options)
+
+
+@runs.command(name="answer")
+def answer_run(run: str, effect: int, value: str, /, *, options: Options = DEFAULTS) -> int:
+    """Answer what a run waits for: VALUE is JSON, or a text."""
+    from ordain.cli.operating import answer  # lazy: HTTP and everything behind it
+
+    return answer(options.data_dir, run, effect, value, as_json=options.as_json)

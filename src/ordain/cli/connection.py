@@ -1,0 +1,106 @@
+"""Speaking to runs: over HTTP to the server that holds the data folder, else to the same face in this process."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from ordain.app import Ordain
+from ordain.cli.archive import open_archive
+from ordain.cli.places import ServerNote, read_note
+from ordain.errors import CallerError, Conflict, NotFound, OrdainError, Refused, Transient
+from ordain.server import Face, build_app
+from ordain.settings import load_settings
+
+PROBE_S = 2.0
+PRINCIPAL = "local:cli"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Connection:
+    """The HTTP face, wherever it runs; ``embedded`` means that the run stops with this process."""
+
+    http: httpx.AsyncClient
+    embedded: bool
+
+    async def ask(self, method: str, path: str, *, content: bytes | None = None, **options: Any) -> Any:
+        """One request; the decoded body of a success.
+
+        Raises:
+            OrdainError: as the problem says, or ``server_gone``.
+        """
+        headers = {"Content-Type": "application/json"} if content is not None else {}
+        try:
+            response = await self.http.request(method, path, content=content, headers=headers, **options)
+        except httpx.HTTPError as error:
+            raise Transient(f"the server went away: {type(error).__name__}", code="server_gone") from error
+        if response.is_success:
+            return response.json()
+        raise refusal(response)
+
+
+def refusal(response: httpx.Response) -> OrdainError:
+    """A problem as the error it came from."""
+    try:
+        said = response.json()
+        code, detail = str(said["code"]), str(said["detail"])
+        places = "; ".join(f"{one['place'] or '/'}: {one['message']}" for one in said.get("errors") or ())
+    except (ValueError, KeyError, TypeError):
+        code, detail, places = "unexpected", f"HTTP {response.status_code}", ""
+    message = f"{detail}: {places}" if places else detail
+    match response.status_code:
+        case 404:
+            return NotFound(message, code=code)
+        case 409:
+            return Conflict(message, code=code)
+        case 403 | 429:
+            return Refused(message, code=code, status=response.status_code)
+        case 503:
+            return Transient(message, code=code)
+        case status if status < 500:
+            return CallerError(message, code=code)
+        case _:
+            return OrdainError(message, code=code)
+
+
+async def running_server(home: Path) -> ServerNote | None:
+    """The server that holds the folder, if its note is true."""
+    note = read_note(home)
+    if note is None:
+        return None
+    try:
+        async with httpx.AsyncClient(base_url=note.url, timeout=PROBE_S, trust_env=False) as http:
+            said: Any = (await http.get("/health")).json()
+            return note if said["instance"] == note.instance else None
+    except (httpx.HTTPError, ValueError, KeyError, TypeError):
+        return None
+
+
+@asynccontextmanager
+async def connect(home: Path, *, drive: bool) -> AsyncGenerator[Connection]:
+    """The server's face, or one in this process: with an engine where ``drive``, else over the storage as it lies.
+
+    Raises:
+        StorageUnavailable: an engine that does not answer holds the folder.
+    """
+    note = await running_server(home)
+    if note is not None:
+        async with httpx.AsyncClient(base_url=note.url, timeout=None, trust_env=False) as http:  # noqa: S113 - a run takes what it takes
+            yield Connection(http=http, embedded=False)
+    elif drive:
+        async with Ordain(load_settings(home=home)) as ordain, _embedded(Face(runtime=ordain.runtime, principal=PRINCIPAL)) as http:
+            yield Connection(http=http, embedded=True)
+    else:
+        with open_archive(home) as archive:
+            async with _embedded(Face(runtime=archive.runtime, principal=PRINCIPAL)) as http:
+                yield Connection(http=http, embedded=True)
+
+
+def _embedded(face: Face) -> httpx.AsyncClient:
+    transport = httpx.ASGITransport(build_app(face), raise_app_exceptions=False)
+    return httpx.AsyncClient(transport=transport, base_url="http://localhost", timeout=None)  # noqa: S113 - a run takes what it takes

@@ -1,0 +1,49 @@
+"""Where the command begins and ends: arguments in, an exit code out, one line on stderr for whatever went wrong."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+
+from ordain import __version__
+from ordain.errors import CallerError, Conflict, NotFound, OrdainError, Refused, Transient
+
+OK, FAILED, USAGE, UNAVAILABLE = 0, 1, 2, 3
+"""Exit codes: done; the outcome is a failure; wrong arguments or configuration; not possible now, try again later."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    if given in (["--version"], ["-V"]):
+        print(f"ordain {__version__}")
+        return OK
+    from ordain.cli.commands import app  # lazy: --version needs no parser
+
+    try:
+        code = app(given)
+    except OrdainError as error:
+        print(f"ordain: {error.message} [{error.code}]", file=sys.stderr)
+        return exit_code(error)
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return OK
+    return code if isinstance(code, int) else OK
+
+
+def exit_code(error: OrdainError) -> int:
+    """Whose fault it is, as an exit code."""
+    match error:
+        case Transient():
+            return UNAVAILABLE
+        case Refused():
+            return UNAVAILABLE if error.status == 429 else FAILED
+        case Conflict():
+            return FAILED
+        case NotFound() | CallerError():
+            return USAGE
+        case _:
+            return FAILED

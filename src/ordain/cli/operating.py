@@ -1,0 +1,152 @@
+"""``plan``, ``runs`` and ``verbs``: requests to the HTTP face, and what people see of the answers."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from ordain.app import build_catalog, build_registry
+from ordain.cli.connection import Connection, connect, running_server
+from ordain.cli.entry import FAILED, OK
+from ordain.cli.output import moment, print_answer, print_json, print_table
+from ordain.cli.places import home_of
+from ordain.errors import ConfigurationError
+from ordain.server.verbs import verb_view, verb_views
+from ordain.settings import load_settings
+
+REST_WAIT_S = 300
+
+
+def plan_file(data_dir: Path | None, file: str, *, as_json: bool) -> int:
+    """Send a planning request and print what became of it.
+
+    Raises:
+        ConfigurationError: the file cannot be read.
+        OrdainError: the request was refused.
+    """
+    try:
+        content = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
+    except OSError as error:
+        raise ConfigurationError(f"cannot read {file}: {error.strerror}", code="cannot_read") from error
+    response = asyncio.run(_ask(data_dir, "POST", "/plan/react", content=content, drive=True))
+    if as_json:
+        print_json(response)
+    else:
+        print_answer(response)
+    return OK if response["status"] == "ok" else FAILED
+
+
+async def _ask(data_dir: Path | None, method: str, path: str, *, content: bytes | None = None, drive: bool, **options: Any) -> Any:
+    async with connect(home_of(data_dir), drive=drive) as connection:
+        return await connection.ask(method, path, content=content, **options)
+
+
+def print_runs(data_dir: Path | None, asked: dict[str, Any], *, as_json: bool) -> int:
+    """Runs, newest first."""
+    found = asyncio.run(_ask(data_dir, "GET", "/runs", drive=False, params=asked))
+    if as_json:
+        print_json(found)
+        return OK
+    rows = [(run["run_id"], run["flow"], run["status"], run["reason"], run["records"], moment(run["created_at"])) for run in found["runs"]]
+    print_table(("run", "flow", "status", "reason", "records", "created (UTC)"), rows)
+    if found["next"]:
+        print(f"more: --before {found['next']}")
+    return OK
+
+
+def print_run(data_dir: Path | None, run: str, *, journal: bool, as_json: bool) -> int:
+    """One run, or its whole journal."""
+    found = asyncio.run(_ask(data_dir, "GET", f"/runs/{run}/journal" if journal else f"/runs/{run}", drive=False))
+    if as_json:
+        print_json(found)
+    elif journal:
+        for record in found["records"]:
+            body = json.dumps(record["body"], ensure_ascii=False)
+            print(f"{record['seq']:>4}  {moment(record['at'])}  {record['kind']:<12} {record['name']:<12} {body}")
+    else:
+        _print_run(found)
+    return OK
+
+
+def _print_run(found: dict[str, Any]) -> None:
+    print(found["header"])
+    size = found["journal_bytes"]
+    print(f"\n{found['records']} records, {size['records']} bytes, {size['payloads']} bytes of payloads")
+    print(f"created {moment(found['created_at'])}, ended {moment(found['ended_at']) or 'not yet'}")
+    if found["erased"]:
+        print("its content was erased")
+    if found["waiting_at"] is not None:
+        print(f"waits at effect {found['waiting_at']}")
+    if found["unknown_effects"]:
+        print(f"effects with unknown outcome: {', '.join(map(str, found['unknown_effects']))}")
+    response = found["response"] or {}
+    if response.get("final_answer"):
+        print(f"\n{response['final_answer']['content']}")
+
+
+def operate(data_dir: Path | None, run: str, action: str, body: dict[str, Any], *, as_json: bool) -> int:
+    """Do one thing to a run; without a server the run is driven here until it rests or waits."""
+    done = asyncio.run(_operate(data_dir, run, action, body))
+    if as_json:
+        print_json(done)
+    else:
+        print(f"{done['outcome']}: run {run}" + (f" is {done['status']}" if "status" in done else ""))
+    return OK
+
+
+async def _operate(data_dir: Path | None, run: str, action: str, body: dict[str, Any]) -> dict[str, Any]:
+    async with connect(home_of(data_dir), drive=True) as connection:
+        done: dict[str, Any] = await connection.ask("POST", f"/runs/{run}/{action}", content=json.dumps(body).encode())
+        if connection.embedded:
+            done["status"] = await _status_after(connection, run)
+        return done
+
+
+async def _status_after(connection: Connection, run: str) -> str:
+    """Let the engine of this process carry out what was asked before it goes."""
+    found = await connection.ask("GET", f"/runs/{run}", params={"wait": REST_WAIT_S})
+    return str(found["status"])
+
+
+def answer(data_dir: Path | None, run: str, effect: int, value: str, *, as_json: bool) -> int:
+    """Answer a wait; what is no JSON is a text."""
+    try:
+        given: Any = json.loads(value)
+    except ValueError:
+        given = value
+    return operate(data_dir, run, "answer", {"effect": effect, "value": given}, as_json=as_json)
+
+
+def print_verbs(data_dir: Path | None, *, as_json: bool) -> int:
+    """Every verb of the server that holds the folder, else of the folder."""
+    found = asyncio.run(_verbs(home_of(data_dir), None))
+    if as_json:
+        print_json(found)
+        return OK
+    rows = [(verb["verb_id"], verb["kind"], verb["effect"], verb["inactive"] or "active", verb["description"]) for verb in found["verbs"]]
+    print_table(("verb", "kind", "effect", "state", "what it does"), rows)
+    return OK
+
+
+def print_verb(data_dir: Path | None, verb: str, *, as_json: bool) -> int:
+    """One verb."""
+    found = asyncio.run(_verbs(home_of(data_dir), verb))
+    if as_json:
+        print_json(found)
+        return OK
+    print(f"{found['verb_id']} ({found['kind']}, {found['effect']}, {found['inactive'] or 'active'})\n{found['description']}")
+    for name in ("input_schema", "output_schema"):
+        print(f"\n{name.replace('_', ' ')}: {json.dumps(found[name], indent=2, ensure_ascii=False)}")
+    return OK
+
+
+async def _verbs(home: Path, verb: str | None) -> dict[str, Any]:
+    if await running_server(home) is not None:
+        async with connect(home, drive=False) as connection:
+            return await connection.ask("GET", "/verbs" if verb is None else f"/verbs/{verb}")
+    settings = load_settings(home=home)
+    catalog = build_catalog(settings, build_registry(settings))
+    return verb_views(catalog) if verb is None else verb_view(catalog, verb)

@@ -1,0 +1,48 @@
+"""Where things are: the data folder, and the file in which a server says that it holds it."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+SERVER_FILE = "server.json"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerNote:
+    """A running server: its address, its process, and a word that only it answers with (``/health``)."""
+
+    url: str
+    pid: int
+    instance: str
+
+
+def home_of(given: Path | None) -> Path:
+    """The data folder: as given, else ``$ORDAIN_HOME``, else ``~/.ordain``."""
+    return (given or Path(os.environ.get("ORDAIN_HOME") or Path.home() / ".ordain")).expanduser()
+
+
+def write_note(home: Path, note: ServerNote) -> None:
+    """Leave the note, whole or not at all, readable by its owner only."""
+    partial = home / f".{SERVER_FILE}.{note.pid}"
+    descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+        json.dump(asdict(note), file)
+    partial.replace(home / SERVER_FILE)
+
+
+def read_note(home: Path) -> ServerNote | None:
+    """The note, if there is one that makes sense; whether the server still runs is another question."""
+    try:
+        found = json.loads((home / SERVER_FILE).read_text(encoding="utf-8"))
+        return ServerNote(url=str(found["url"]), pid=int(found["pid"]), instance=str(found["instance"]))
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def remove_note(home: Path, note: ServerNote) -> None:
+    """Take the note away, if it is still this server's."""
+    if read_note(home) == note:
+        (home / SERVER_FILE).unlink(missing_ok=True)

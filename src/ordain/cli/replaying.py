@@ -1,0 +1,83 @@
+"""``ordain replay``: run again from the journal. Imports no model, no verb and nothing of HTTP."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+
+from ordain.cli.archive import open_archive
+from ordain.cli.entry import FAILED, OK
+from ordain.cli.output import print_json
+from ordain.cli.places import home_of
+from ordain.errors import ConfigurationError
+from ordain.runtime.diff import PolicyDiff
+from ordain.runtime.replay import Replayed
+from ordain.settings import read_policy
+
+ERASED = "erased"
+
+
+def replay_runs(data_dir: Path | None, run: str | None, *, every: bool, policy: Path | None, as_json: bool) -> int:
+    """Replay a run with its children, or all; with ``policy`` compare with what that policy would decide.
+
+    Raises:
+        ConfigurationError: neither a run nor ``--all`` is named, or both; or the policy is wrong.
+        NotFound: no such run.
+    """
+    if (run is None) is not every:
+        raise ConfigurationError("name one run, or --all", code="usage")
+    if policy is not None:
+        return _compare(home_of(data_dir), run, policy, as_json=as_json)
+    with open_archive(home_of(data_dir)) as archive:
+        reports = [archive.replay(one) for one in (archive.tree(run) if run is not None else archive.runs())]
+    passing = {"equal", ERASED} if every else {"equal"}
+    if as_json:
+        print_json({"runs": [{**asdict(report), "equal": report.equal} for report in reports]})
+    else:
+        for report in reports:
+            _print_report(report)
+        equal = sum(report.equal for report in reports)
+        print(f"{equal} of {len(reports)} runs replay equal, {sum(report.decisions for report in reports)} decisions made again")
+    return OK if all(report.verdict in passing for report in reports) else FAILED
+
+
+def _print_report(report: Replayed) -> None:
+    state = "settled" if report.settled else "unsettled"
+    print(f"{report.verdict:<16} {report.run}  {report.flow}  {report.records} records, {report.decisions} decisions, {state}")
+    for difference in report.differences:
+        print(f"  at {difference.place}: recorded {difference.recorded}; now {difference.now}")
+
+
+def _compare(home: Path, run: str | None, file: Path, *, as_json: bool) -> int:
+    """A flip is what was asked for and no failure; a run that cannot be replayed is one."""
+    policy = read_policy(file)
+    with open_archive(home) as archive:
+        diffs = [archive.diff(one, policy) for one in ([run] if run is not None else archive.runs(roots_only=True))]
+    every = [one for diff in diffs for one in _flat(diff)]
+    if as_json:
+        print_json({"runs": [asdict(diff) for diff in diffs]})
+    else:
+        for diff in diffs:
+            _print_diff(diff, "")
+        flipped = sum(len(one.flips) for one in every)
+        print(f"{flipped} decisions of {len(every)} runs come out otherwise; budgets were not simulated again")
+    return OK if all(one.verdict in {"compared", ERASED} for one in every) else FAILED
+
+
+def _flat(diff: PolicyDiff) -> Iterator[PolicyDiff]:
+    yield diff
+    for child in diff.children:
+        yield from _flat(child)
+
+
+def _print_diff(diff: PolicyDiff, indent: str) -> None:
+    frontier = (
+        "no frontier" if diff.frontier is None else "bounded throughout" if diff.frontier < 0 else f"frontier at effect {diff.frontier}"
+    )
+    ended = f", ends {diff.ended[0]} ({diff.ended[1]})" if diff.ended is not None else ""
+    print(f"{indent}{diff.verdict:<16} {diff.run}  {diff.flow}  {len(diff.flips)} flips, {frontier}{ended}")
+    for flip in diff.flips:
+        print(f"{indent}  {'exact  ' if flip.exact else 'bounded'} {flip.address}: recorded {flip.recorded}; now {flip.now}")
+    for child in diff.children:
+        _print_diff(child, indent + "  ")

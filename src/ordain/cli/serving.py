@@ -1,0 +1,148 @@
+"""``ordain serve``: compose, listen on loopback, drain on SIGTERM."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import os
+import secrets
+import signal
+import socket
+import sys
+from collections.abc import Generator
+from pathlib import Path
+
+import uvicorn
+import uvloop
+
+from ordain.app import Ordain
+from ordain.cli.entry import OK, UNAVAILABLE
+from ordain.cli.output import print_json
+from ordain.cli.places import ServerNote, home_of, remove_note, write_note
+from ordain.errors import ConfigurationError, StorageUnavailable
+from ordain.server import Face, build_app
+from ordain.server.loopback import is_loopback_name
+from ordain.settings import Settings, load_settings
+
+LOG = logging.getLogger("ordain.serve")
+GRACE_S = 10.0
+CLOSE_S = 5
+BACKLOG = 1024
+
+
+class _Server(uvicorn.Server):
+    """Leaves signals to us: what to do at SIGTERM is not to stop listening, but to drain first."""
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Generator[None]:
+        yield
+
+
+def log_to_stderr() -> None:
+    """One line per run end, and whatever went wrong."""
+    logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s %(message)s")
+    logging.getLogger("ordain").setLevel(logging.INFO)
+
+
+def serve_here(data_dir: Path | None, host: str | None, port: int | None, *, as_json: bool) -> int:
+    """Serve until told to stop.
+
+    Raises:
+        ConfigurationError: settings are wrong, or the host is not this machine's own.
+        StorageUnavailable: the data folder is held by another engine, or the port by another process.
+    """
+    log_to_stderr()
+    settings = load_settings(home=home_of(data_dir))
+    changes: dict[str, object] = {} if host is None else {"host": host}
+    settings = settings.model_copy(update=changes if port is None else {**changes, "port": port})
+    ordain = Ordain(settings)
+    with listening(settings) as listener, asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        return runner.run(_serve(ordain, listener, as_json=as_json))
+
+
+def listening(settings: Settings) -> socket.socket:
+    """A listening socket on loopback.
+
+    Raises:
+        ConfigurationError: the host is not a loopback name, or the port is none.
+        StorageUnavailable: ``address_in_use``.
+    """
+    host = settings.host.removeprefix("[").removesuffix("]")
+    if not is_loopback_name(host):
+        raise ConfigurationError(f"{host} is not loopback: without authentication Ordain listens on this machine only", code="not_loopback")
+    if not 0 <= settings.port < 65536:
+        raise ConfigurationError(f"{settings.port} is not a port", code="not_a_port")
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server(("127.0.0.1" if host.lower() == "localhost" else host, settings.port), family=family, backlog=BACKLOG)
+    except OSError as error:
+        message = f"cannot listen on {host} port {settings.port}: {error.strerror}"
+        raise StorageUnavailable(message, code="address_unavailable") from error
+
+
+def url_of(listener: socket.socket) -> str:
+    """The address that the socket listens on."""
+    host, port = listener.getsockname()[:2]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+async def _serve(ordain: Ordain, listener: socket.socket, *, as_json: bool) -> int:
+    async with ordain:
+        note = ServerNote(url=url_of(listener), pid=os.getpid(), instance=secrets.token_hex(8))
+        face = Face(runtime=ordain.runtime, instance=note.instance)
+        config = uvicorn.Config(
+            build_app(face),
+            http="httptools",
+            ws="none",
+            lifespan="off",
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            timeout_keep_alive=30,
+            timeout_graceful_shutdown=CLOSE_S,
+        )
+        server = _Server(config)
+        serving = asyncio.create_task(server.serve(sockets=[listener]))
+        write_note(ordain.settings.home, note)
+        LOG.info("listening url=%s home=%s", note.url, ordain.settings.home)
+        if as_json:
+            print_json({"url": note.url, "home": str(ordain.settings.home), "pid": note.pid})
+            sys.stdout.flush()
+        try:
+            return await _until_stopped(ordain, face, server, serving)
+        finally:
+            remove_note(ordain.settings.home, note)
+
+
+async def _until_stopped(ordain: Ordain, face: Face, server: uvicorn.Server, serving: asyncio.Task[None]) -> int:
+    """Serve until a signal comes, the lease is lost or the server ends; then drain: intake refused, work put down safely."""
+    stop = _stop_signal()
+    lost = asyncio.create_task(ordain.engine.lost.wait())
+    signalled = asyncio.create_task(stop.wait())
+    await asyncio.wait({serving, lost, signalled}, return_when=asyncio.FIRST_COMPLETED)
+    LOG.info("draining reason=%s", "lease_lost" if lost.done() else "signal")
+    code = UNAVAILABLE if lost.done() else OK
+    for task in (lost, signalled):
+        task.cancel()
+    await ordain.engine.stop(GRACE_S)
+    face.stopping.set()
+    server.should_exit = True
+    await serving
+    LOG.info("stopped")
+    return code
+
+
+def _stop_signal() -> asyncio.Event:
+    """Set by the first SIGTERM or SIGINT; a second one ends the process at once, which the journal survives."""
+    loop, stop = asyncio.get_running_loop(), asyncio.Event()
+
+    def heard() -> None:
+        stop.set()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.remove_signal_handler(number)
+            signal.signal(number, signal.SIG_DFL)
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, heard)
+    return stop

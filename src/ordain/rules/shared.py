@@ -1,0 +1,23 @@
+"""The shared rules by the name of their claim: facts are read inside the write transaction, so a record holds them whole."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from msgspec import Struct
+
+from ordain.rules.budget import CARVE, CarveFacts
+from ordain.rules.decision import Rule
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SharedRule:
+    """A rule with the type of the facts that its claim reads."""
+
+    rule: Rule[Any, None, Any]
+    facts: type[Struct]
+
+
+SHARED: Mapping[str, SharedRule] = {"carve": SharedRule(rule=CARVE, facts=CarveFacts)}

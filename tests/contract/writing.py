@@ -1,0 +1,84 @@
+"""Runs as the store's contract needs them: a scribe that opens one and continues it, and shorthand for what goes into a unit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ordain.journal.codec import Scribe
+from ordain.journal.records import Body, EndedBody, IntentBody, Kind, NoteBody, ObservationBody, Record, Started, Status, SuspendedBody, raw
+from ordain.ports.store import Append, MailKind, NewMail, NewRun, Open, Post
+from ordain.rules.budget import Spend
+
+KEY = bytes(range(32))
+WORKSPACE = "test"
+DAY = 86_400_000_000
+
+
+class Run:
+    """One run as its driver sees it. Times are the numbers of its records, in days since 1970."""
+
+    def __init__(self, run: str, *, parent: Run | None = None, addr: int = -1, index: int = 0, given: Any = "input") -> None:
+        self.id = run
+        self.subject = parent.subject if parent else run
+        self.scribe = Scribe(run, KEY)
+        started = Started(
+            flow="planner",
+            flow_version=1,
+            catalog="c" * 64,
+            input=raw(given),
+            workspace=WORKSPACE,
+            principal="test",
+            subject=self.subject,
+            deadline=10**15,
+            allowance=Spend(tokens=1),
+        )
+        self.records: list[Record] = []
+        self.new = NewRun(
+            id=run,
+            flow="planner",
+            flow_version=1,
+            catalog="c" * 64,
+            workspace=WORKSPACE,
+            subject=self.subject,
+            key=KEY,
+            started=self.write(Kind.STARTED, "planner", started),
+            parent=parent.id if parent else None,
+            parent_addr=addr,
+            index=index,
+            root=parent.id if parent else None,
+        )
+
+    def write(self, kind: Kind, name: str, body: Body) -> Record:
+        record = self.scribe.write(kind, name, body, DAY * (len(self.records) + 1))
+        self.records.append(record)
+        return record
+
+    def open(self, request_id: str | None = None, digest: str = "d", *, accepted: int = 1000, catalog: bytes | None = None) -> Open:
+        return Open(run=self.new, request_id=request_id, request_digest=digest, catalog_bytes=catalog, max_accepted=accepted)
+
+    def note(self, why: str = "") -> Record:
+        return self.write(Kind.NOTE, "note", NoteBody(by="test", action="note", why=why))
+
+    def intent(self, name: str = "verb_call", effect: Any = None) -> Record:
+        return self.write(Kind.INTENT, name, IntentBody(addr=0, effect=raw(effect)))
+
+    def observation(self, name: str = "verb_call", result: Any = None) -> Record:
+        return self.write(Kind.OBSERVATION, name, ObservationBody(addr=0, result=raw(result)))
+
+    def step(self, **fields: Any) -> Append:
+        """The next note, stored."""
+        return Append(run=self.id, records=(self.note(),), **fields)
+
+    def suspend(self, addr: int, **fields: Any) -> Append:
+        record = self.write(Kind.SUSPENDED, "wait", SuspendedBody(addr=addr, waits_for="answer"))
+        return Append(run=self.id, records=(record,), status=Status.WAITING, suspend=addr, **fields)
+
+    def end(self, result: Any = None, status: Status = Status.COMPLETED) -> Append:
+        body = EndedBody(status=status, reason="ok", header="✓ the header", result=raw(result))
+        return Append(run=self.id, records=(self.write(Kind.ENDED, "end", body),), status=status, reason="ok")
+
+    def mail(self, key: str = "k", kind: MailKind = MailKind.ANSWER, addr: int = 0, body: bytes = b"{}") -> NewMail:
+        return NewMail(run=self.id, kind=kind, key=key, body=body, at=1, addr=addr)
+
+    def post(self, key: str = "k", kind: MailKind = MailKind.ANSWER, addr: int = 0, body: bytes = b"{}") -> Post:
+        return Post(mail=self.mail(key, kind, addr, body))

@@ -125,7 +125,7 @@ class Ordain:
         self.engine = LocalEngine(services, self.runtime.ended)
         self.runtime.engine = self.engine
         await self.engine.start()
-        self._background = [asyncio.ensure_future(self.store.poll())]
+        self._background = [asyncio.ensure_future(work) for work in (self.store.poll(), self.engine.sweep_daily())]
         return self
 
     async def stop(self, grace_s: float = 10.0) -> None:

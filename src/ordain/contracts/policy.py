@@ -123,6 +123,10 @@ class RetentionPolicy(Strict):
     verb_days: int = Field(default=0, ge=0)
     result_days: int = Field(default=0, ge=0)
 
+    def by_class(self) -> dict[str, int]:
+        """Days by payload class."""
+        return {"input": self.input_days, "model": self.model_days, "verb": self.verb_days, "result": self.result_days}
+
 
 class EnginePolicy(Strict):
     """How much runs at once; over it, callers are refused with a delay after which to try again."""

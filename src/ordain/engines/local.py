@@ -19,6 +19,7 @@ from ordain.runtime.recovery import Recovery
 from ordain.runtime.services import Services
 
 LOG = logging.getLogger("ordain.engine")
+DAY_US = 86_400_000_000
 
 
 class LocalEngine:
@@ -165,9 +166,23 @@ class LocalEngine:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
 
-    async def sweep(self, content_class: str, before: int) -> int:
-        """Erase old content of one retention class; returns how many values."""
-        outcome = await self._services.store.submit(
-            Operation(name="sweep", args={"class": content_class, "before": before, "at": self._services.clock.now()})
-        )
-        return outcome.count
+    async def sweep(self) -> dict[str, int]:
+        """Erase content that policy's retention no longer keeps; returns how many values by class. A class of 0 days is kept."""
+        days = self._services.catalogs.current.policy.retention.by_class()
+        now, swept = self._services.clock.now(), dict[str, int]()
+        for content_class, kept in days.items():
+            if kept:
+                args = {"class": content_class, "before": now - kept * DAY_US, "at": now}
+                swept[content_class] = (await self._services.store.submit(Operation(name="sweep", args=args))).count
+        if any(swept.values()):
+            LOG.info("swept %s", " ".join(f"{name}={count}" for name, count in swept.items()))
+        return swept
+
+    async def sweep_daily(self) -> None:
+        """For ever: sweep now, and again every day. Storage that is away is tried again the next day."""
+        while True:
+            try:
+                await self.sweep()
+            except OrdainError as error:
+                LOG.error("sweep failed: %s", error.message)
+            await asyncio.sleep(DAY_US / 1e6)

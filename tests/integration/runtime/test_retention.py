@@ -1,0 +1,70 @@
+"""Retention and erasure: content goes, the chain and the header stay, and replay says why it cannot."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ordain.contracts.policy import RetentionPolicy
+from ordain.engines.local import DAY_US
+from ordain.flows.shipped import shipped_flows
+from ordain.journal.codec import verify
+from ordain.runtime.replay import replay
+from ordain.settings import load_settings
+from tests.replay.golden import FACTS, TEXT, act, finish, request, scripted
+
+SECRET = "The lamp is red."
+
+
+def kept_bytes(folder: Path) -> bytes:
+    """Everything the database files hold."""
+    return b"".join(file.read_bytes() for file in folder.glob("ordain.db*"))
+
+
+async def test_erase_destroys_content_and_keeps_the_header(tmp_path: Path) -> None:
+    """After erase no body of the run or its children is left, its chain still verifies, its header is still shown."""
+    async with scripted(load_settings({}, tmp_path), [act("extract_facts", TEXT), finish(SECRET)], {"extract_facts": [FACTS]}) as ordain:
+        answer = await ordain.plan(request("extract_facts"))
+        run = answer["run_id"]
+        assert await ordain.runtime.erase(run, by="local:test", why="asked to") > 10
+        stored = ordain.store.load(run)
+        assert stored is not None
+        assert stored.key is None
+        verify(run, stored.key, stored.records)
+        assert SECRET.encode() not in b"".join(record.body or b"" for record in stored.records if record.kind != "ended")
+        assert replay(stored, ordain.catalog, shipped_flows()).verdict == "erased"
+        assert ordain.runtime.view(run).header == answer["header"]
+        (note,) = [record for record in stored.records if record.kind == "note"]
+        assert b"asked to" in (note.body or b"")
+
+
+async def test_sweep_erases_only_what_is_old_enough(tmp_path: Path) -> None:
+    """A class kept for a day is swept a day after the run's end and not before; the run then replays as erased."""
+    shipped = load_settings({}, tmp_path)
+    policy = shipped.policy.model_copy(update={"retention": RetentionPolicy(model_days=1)})
+    async with scripted(shipped.model_copy(update={"policy": policy}), [finish(SECRET)], {}) as ordain:
+        answer = await ordain.plan(request())
+        assert await ordain.engine.sweep() == {"model": 0}
+        clock = ordain.runtime.services.clock
+        now = clock.now()
+        ordain.runtime.services.clock = _Later(clock, now + DAY_US + 1)
+        assert (await ordain.engine.sweep())["model"] > 0
+        stored = ordain.store.load(answer["run_id"])
+        assert stored is not None
+        assert replay(stored, ordain.catalog, shipped_flows()).verdict == "erased"
+        assert ordain.runtime.view(answer["run_id"]).header == answer["header"]
+
+
+class _Later:
+    """A clock that stands at one time."""
+
+    def __init__(self, clock: object, at: int) -> None:
+        self._clock, self._at = clock, at
+
+    def now(self) -> int:
+        return self._at
+
+    def new_key(self) -> bytes:
+        return bytes(32)
+
+    def new_run_id(self) -> str:
+        return "0" * 32

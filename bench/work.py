@@ -11,6 +11,9 @@ from typing import Any
 CALLS = 3
 MODEL_CALLS = CALLS + 1
 STEPS = MODEL_CALLS + CALLS
+"""Durable steps of a turn: each model call and each tool call is one."""
+MAX_STEPS = 8
+MODEL = "bench-model"
 
 INSTRUCTIONS = (
     "You look after a warehouse. Use the tools to find out what is asked; never guess a number, an address or a date. Ask for one record "

@@ -50,6 +50,9 @@ class _NoEngine:
     accepting = False
     driving = 0
 
+    def holds(self, run: str) -> bool:
+        return False
+
     def wake(self, run: str, resumed_by: str | None = None) -> None:
         raise StorageUnavailable(f"run {run} cannot be driven from an archive", code="no_engine")
 
@@ -104,8 +107,7 @@ class Archive:
 
     def runs(self, *, roots_only: bool = False) -> list[str]:
         """Every run, or every run without a parent, oldest first."""
-        where = "WHERE parent IS NULL" if roots_only else ""
-        return [row[0] for row in self.store.query(f"SELECT id FROM runs {where} ORDER BY no")]
+        return [row[0] for row in self.store.query("SELECT id FROM runs WHERE parent IS NULL OR NOT ? ORDER BY no", (roots_only,))]
 
 
 @contextmanager
@@ -231,5 +233,5 @@ def _say(facts: dict[str, object], done: str, *, as_json: bool) -> int:
     if as_json:
         print_json(facts)
     else:
-        print(f"{done}: {facts['runs']} runs, {facts['replayed']} of them replayed equal")
+        print(f"{done}: {facts['runs']} runs, {facts['replayed']} of them checked by replay")
     return OK

@@ -82,8 +82,8 @@ def _print_run(found: dict[str, Any]) -> None:
         print(f"waits at effect {found['waiting_at']}")
     if found["unknown_effects"]:
         print(f"effects with unknown outcome: {', '.join(map(str, found['unknown_effects']))}")
-    response = found["response"] or {}
-    if response.get("final_answer"):
+    response: Any = found["response"]
+    if response and response.get("final_answer"):
         print(f"\n{response['final_answer']['content']}")
 
 

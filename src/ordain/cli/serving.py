@@ -53,6 +53,7 @@ def serve_here(data_dir: Path | None, host: str | None, port: int | None, *, as_
         StorageUnavailable: the data folder is held by another engine, or the port by another process.
     """
     log_to_stderr()
+    os.umask(0o077)
     settings = load_settings(home=home_of(data_dir))
     changes: dict[str, object] = {} if host is None else {"host": host}
     settings = settings.model_copy(update=changes if port is None else {**changes, "port": port})

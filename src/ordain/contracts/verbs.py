@@ -212,6 +212,7 @@ class VerbReply(Strict):
     ok: bool
     output: dict[str, JsonValue] | None
     error: VerbErrorBody | None
+    step_results: list[dict[str, JsonValue]] = []
     request_id: str | None = None
     run_id: str | None = None
     header: str | None = None

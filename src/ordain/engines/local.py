@@ -71,6 +71,10 @@ class LocalEngine:
         else:
             self.wake(run)
 
+    def holds(self, run: str) -> bool:
+        """Whether the run is being driven or waits for its turn; a run that suspends is let go of."""
+        return run in self._active or run in self._queued
+
     def wake(self, run: str, resumed_by: str | None = None) -> None:
         """Drive the run as soon as there is a place."""
         if not self.accepting or run in self._queued:

@@ -136,11 +136,12 @@ class VerbRunInput(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
 
 
 class VerbRunOutput(msgspec.Struct, frozen=True, kw_only=True):
-    """The source's reply: ``{ok, output, error}``."""
+    """The source's reply ``{ok, output, error}``, and for a prompt plan what each of its steps did (VRB-08)."""
 
     ok: bool
     output: dict[str, Any] | None
     error: dict[str, Any] | None
+    step_results: tuple[StepResult, ...] = ()
 
 
 async def run_verb(context: FlowContext, request: VerbRunInput) -> VerbRunOutput:
@@ -154,8 +155,8 @@ async def run_verb(context: FlowContext, request: VerbRunInput) -> VerbRunOutput
     except Interrupted:
         return VerbRunOutput(ok=False, output=None, error={"code": "cancelled", "message": "the run was cancelled"})
     if isinstance(acted.result, VerbReturned):
-        return VerbRunOutput(ok=True, output=acted.result.output, error=None)
-    return VerbRunOutput(ok=False, output=None, error=error_of(acted))
+        return VerbRunOutput(ok=True, output=acted.result.output, error=None, step_results=acted.steps)
+    return VerbRunOutput(ok=False, output=None, error=error_of(acted), step_results=acted.steps)
 
 
 def _settle_verb(output: VerbRunOutput) -> Settlement:

@@ -41,6 +41,10 @@ class Engine(Protocol):
         """Runs driven now."""
         ...
 
+    def holds(self, run: str) -> bool:
+        """Whether the run is being driven or about to be."""
+        ...
+
     def wake(self, run: str, resumed_by: str | None = None) -> None:
         """Drive a run as soon as there is a place."""
         ...
@@ -93,9 +97,10 @@ class Runtime:
         future: asyncio.Future[Status] = asyncio.get_running_loop().create_future()
         self._waiting.setdefault(run, []).append(future)
         try:
-            view = self.view(run)
-            if view.at_rest:
-                return view
+            if not self.engine.holds(run):
+                view = self.view(run)
+                if view.at_rest:
+                    return view
             await future
             return self.view(run)
         finally:

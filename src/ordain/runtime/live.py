@@ -51,6 +51,7 @@ from ordain.ports.effects import (
     Suspended,
     VerbCall,
     VerbResult,
+    VerbTimedOut,
     Wait,
 )
 from ordain.ports.store import Append, ClaimUnit, Mail, MailKind, NewMail, NewRun, Refund, SayRow, StoredRun
@@ -269,7 +270,7 @@ class LiveRun:
             result, name = await self._abandonable_call(self._read(effect), addr, "read"), "read"
         else:
             raise FlowFault(f"no handler for {type(effect).__name__}")
-        timed_out = isinstance(result, ModelFailed) and result.code is ModelErrorCode.TIMED_OUT
+        timed_out = isinstance(result, VerbTimedOut) or (isinstance(result, ModelFailed) and result.code is ModelErrorCode.TIMED_OUT)
         at = max(self.services.clock.now(), effect.deadline) if timed_out else None
         return self.observe(addr, name, result, at=at)
 

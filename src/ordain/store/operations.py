@@ -33,7 +33,7 @@ def erase(db: sqlite3.Connection, args: dict[str, Any]) -> Outcome:
     db.execute(
         f"UPDATE payloads SET bytes = {_WITHOUT_RESULT.format('bytes')}, erased_at = ? WHERE id IN ({kept.format(_ENDED)})", (at, subject)
     )
-    db.execute(
+    apart = db.execute(
         f"UPDATE payloads SET bytes = NULL, erased_at = ? WHERE subject = ? AND bytes IS NOT NULL AND id NOT IN ({kept.format(_KEPT)})",
         (at, subject, subject),
     )
@@ -48,7 +48,7 @@ def erase(db: sqlite3.Connection, args: dict[str, Any]) -> Outcome:
     db.execute("UPDATE mailbox SET body = x'7b7d' WHERE run IN (SELECT no FROM runs WHERE subject = ?)", (subject,))
     db.execute("UPDATE outbox SET text = '' WHERE run IN (SELECT no FROM runs WHERE subject = ?)", (subject,))
     db.execute("UPDATE subjects SET key = NULL, erased_at = ? WHERE no = ?", (at, subject))
-    return Outcome(count=done.rowcount)
+    return Outcome(count=done.rowcount + apart.rowcount)
 
 
 def sweep(db: sqlite3.Connection, args: dict[str, Any]) -> Outcome:

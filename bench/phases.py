@@ -1,0 +1,108 @@
+"""Where a turn's CPU goes, by phase. ``python -m bench.phases HOME CONCURRENCY TURNS``.
+
+The functions that are a phase's whole work are wrapped in this process only, so the product carries no clock for it; time in a phase
+within another belongs to the inner one. Clocks cost a little too: the shares are right, their sum is a few percent above an unwatched
+turn's.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+import threading
+import time
+from collections.abc import Callable
+from functools import wraps
+from pathlib import Path
+from typing import Any
+
+from bench.systems import ordain_turn
+from ordain.contracts.catalog import Schema
+from ordain.contracts.planner import PlannerRequest
+from ordain.flows import prompting, verb_plan
+from ordain.journal.codec import Scribe
+from ordain.runtime import drive, gateway
+from ordain.runtime.execution import Execution
+from ordain.store.sqlite import SqliteStore
+from ordain.store.writer import Writer
+
+PHASES: dict[str, tuple[tuple[Any, str], ...]] = {
+    "render": ((gateway, "prompt_inputs"), (gateway, "render")),
+    "validate": (
+        *((Schema, "accepts"), (Schema, "errors"), (prompting, "parse_object"), (verb_plan, "parse_object")),
+        *((PlannerRequest, "model_validate"), (PlannerRequest, "model_validate_json")),
+    ),
+    "decide": ((Execution, "decide"),),
+    "encode": ((Scribe, "write"),),
+    "write": ((Writer, "_commit"),),
+    "load": ((SqliteStore, "load"), (SqliteStore, "mail")),
+    "header": ((drive, "Fold"), (drive, "render_header")),
+}
+
+
+class _Clock:
+    """CPU by phase, exclusive of phases within; ``wall`` is of ``write`` alone, which also waits."""
+
+    def __init__(self) -> None:
+        self.cpu: dict[str, int] = dict.fromkeys(PHASES, 0)
+        self.calls: dict[str, int] = dict.fromkeys(PHASES, 0)
+        self.write_wall = 0
+        self._local = threading.local()
+
+    def watch(self, phase: str, function: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(function, updated=())
+        def watched(*args: Any, **kwargs: Any) -> Any:
+            stack: list[int] = self._local.__dict__.setdefault("stack", [])
+            stack.append(0)
+            wall = time.perf_counter_ns() if phase == "write" else 0
+            began = time.thread_time_ns()
+            try:
+                return function(*args, **kwargs)
+            finally:
+                took = time.thread_time_ns() - began
+                inner = stack.pop()
+                if stack:
+                    stack[-1] += took
+                self.cpu[phase] += took - inner
+                self.calls[phase] += 1
+                if phase == "write":
+                    self.write_wall += time.perf_counter_ns() - wall
+
+        return watched
+
+
+def _watched(clock: _Clock) -> None:
+    for phase, places in PHASES.items():
+        for owner, name in places:
+            found = getattr(owner, name)
+            function = clock.watch(phase, found)
+            setattr(owner, name, staticmethod(function) if getattr(found, "__self__", None) is owner else function)
+
+
+async def _main(home: Path, concurrency: int, turns: int) -> dict[str, Any]:
+    clock = _Clock()
+    _watched(clock)
+    async with ordain_turn.opened(home, None) as ready:
+        left = iter(range(turns // 4))
+
+        async def work_on() -> None:
+            for _ in left:
+                await ready.turn()
+
+        await asyncio.gather(*(work_on() for _ in range(concurrency)))  # warm
+        left = iter(range(turns))
+        before, calls, wall, cpu = dict(clock.cpu), dict(clock.calls), clock.write_wall, time.process_time_ns()
+        await asyncio.gather(*(work_on() for _ in range(concurrency)))
+        total = time.process_time_ns() - cpu
+        wall = clock.write_wall - wall
+    phases = {
+        phase: {"us": (clock.cpu[phase] - before[phase]) / turns / 1000, "calls": (clock.calls[phase] - calls[phase]) / turns}
+        for phase in PHASES
+    }
+    phases["everything else"] = {"us": total / turns / 1000 - sum(row["us"] for row in phases.values()), "calls": 0}
+    return {"concurrency": concurrency, "us_per_turn": total / turns / 1000, "write_wall_us": wall / turns / 1000, "phases": phases}
+
+
+if __name__ == "__main__":
+    print(json.dumps(asyncio.run(_main(Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])))))

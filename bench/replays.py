@@ -1,0 +1,64 @@
+"""Replay of recorded turns, as ``ordain replay`` does it: every fact, rule, prompt and header anew. ``python -m bench.replays HOME RUNS``."""
+
+from __future__ import annotations
+
+import json
+import resource
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from ordain.app import shipped_flows
+from ordain.contracts.catalog import Catalog
+from ordain.journal.records import Kind
+from ordain.runtime.replay import replay
+from ordain.runtime.services import Catalogs
+from ordain.store.search import SqliteSearch
+from ordain.store.sqlite import SqliteStore, StoreOptions
+
+ROUNDS = 5
+
+
+def _one_round(store: SqliteStore, catalogs: Catalogs, runs: list[str]) -> dict[str, float]:
+    flows, decisions, effects, records, reading = shipped_flows(), 0, 0, 0, 0.0
+    cpu = time.process_time()
+    began = time.perf_counter()
+    for run in runs:
+        at = time.perf_counter()
+        stored = store.load(run)
+        reading += time.perf_counter() - at
+        assert stored is not None
+        found = replay(stored, catalogs.pinned(stored.catalog), flows)
+        if not found.equal:
+            raise AssertionError(f"run {run}: {found.verdict} {found.differences}")
+        decisions += found.decisions
+        records += found.records
+        effects += sum(record.kind is Kind.INTENT for record in stored.records)
+    wall, count = time.perf_counter() - began, len(runs)
+    return {
+        "turns_per_s": count / wall,
+        "cpu_ms_per_turn": (time.process_time() - cpu) / count * 1000,
+        "reading_ms_per_turn": reading / count * 1000,
+        "decisions_per_turn": decisions / count,
+        "decisions_per_s": decisions / wall,
+        "steps_per_turn": effects / count,
+        "records_per_turn": records / count,
+    }
+
+
+def _main(home: Path, count: int) -> dict[str, Any]:
+    store = SqliteStore(home, StoreOptions())
+    runs = list(SqliteSearch(store).ended())[-count:]
+    last = store.load(runs[-1])
+    encoded = None if last is None else store.catalog(last.catalog)
+    assert encoded is not None
+    catalogs = Catalogs(Catalog.from_bytes(encoded), store.catalog)
+    _one_round(store, catalogs, runs[: count // 5])
+    rounds = [_one_round(store, catalogs, runs) for _ in range(ROUNDS)]
+    store.close()
+    return {"runs": len(runs), "rounds": rounds, "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}
+
+
+if __name__ == "__main__":
+    print(json.dumps(_main(Path(sys.argv[1]), int(sys.argv[2]))))

@@ -1,0 +1,268 @@
+"""docs/benchmarks.md from the figures of one run. Nothing here is measured, and no figure stands here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from statistics import median
+from typing import Any
+
+Figures = dict[str, Any]
+NAMES = {"floor": "Floor", "ordain": "Ordain", "langgraph": "LangGraph", "agents": "OpenAI Agents SDK", "pydantic-ai": "Pydantic AI"}
+KEEPS = {
+    "floor": "a row per step",
+    "ordain": "every decision, intent and observation, before anything depends on it",
+    "langgraph": 'a checkpoint per superstep, durability "sync"',
+    "agents": "nothing",
+    "pydantic-ai": "nothing",
+}
+MODES = {"scripted": "In process", "http": "Over HTTP"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """One target: its words, what was measured, whether that meets it, and what is said where it does not."""
+
+    words: str
+    measured: str
+    met: bool
+    missed: str
+
+
+def _turns_per_s(cell: Figures) -> float:
+    return cell["turns"] / cell["wall_s"]
+
+
+def _cpu_ms(cell: Figures) -> float:
+    return cell["cpu_s"] / cell["turns"] * 1000
+
+
+def _of(figures: Figures, mode: str, concurrency: int, system: str, figure: Callable[[Figures], float]) -> list[float]:
+    return [figure(cell) for cell in figures["cells"][f"{mode}/{concurrency}/{system}"]]
+
+
+def _ratios(figures: Figures, mode: str, concurrency: int, pair: tuple[str, str], figure: Callable[[Figures], float]) -> list[float]:
+    """First over second, round by round."""
+    one, other = (_of(figures, mode, concurrency, system, figure) for system in pair)
+    return [a / b for a, b in zip(one, other, strict=True)]
+
+
+def _spread(values: list[float], digits: int = 1) -> str:
+    return f"{median(values):.{digits}f} ({min(values):.{digits}f}–{max(values):.{digits}f})"
+
+
+def _table(heading: list[str], rows: list[list[str]]) -> str:
+    lines = [heading, ["---", *["---:"] * (len(heading) - 1)], *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def targets(figures: Figures) -> list[Target]:
+    """Every target with its ratio from this run."""
+    steps = figures["turn"]["steps"]
+    in_process = [turns * steps for turns in _of(figures, "scripted", 64, "ordain", _turns_per_s)]
+    against = _ratios(figures, "scripted", 64, ("ordain", "langgraph"), _turns_per_s)
+    over_floor = {each: _ratios(figures, "http", each, ("ordain", "floor"), _cpu_ms) for each in (1, 16)}
+    journal = figures["journal"]["records_beyond_per_step"]
+    last = [each["last"] for each in figures["resume"]]
+    replays = [each["turns_per_s"] for each in figures["replay"]["rounds"]]
+    cpu = median(_of(figures, "scripted", 64, "ordain", _cpu_ms))
+    return [
+        Target(
+            words="In process at least 2,000 durable steps/s at 64 concurrent turns",
+            measured=f"{_spread(in_process, 0)} steps/s, {median(in_process) / 2000:.2f} times the target",
+            met=median(in_process) >= 2000,
+            missed=_why_slow(figures, cpu),
+        ),
+        Target(
+            words="In process at least 10 times LangGraph's turns/s, 64 concurrent",
+            measured=f"{_spread(against)} times",
+            met=median(against) >= 10,
+            missed=_why_slow(figures, cpu),
+        ),
+        Target(
+            words="Over HTTP at most 2 times the floor's CPU per turn at 16 concurrent turns",
+            measured=f"{_spread(over_floor[16], 2)} times",
+            met=median(over_floor[16]) <= 2,
+            missed=_why_slow(figures, cpu),
+        ),
+        Target(
+            words="Over HTTP at most 3 times the floor's CPU per turn at 1 concurrent turn",
+            measured=f"{_spread(over_floor[1], 2)} times",
+            met=median(over_floor[1]) <= 3,
+            missed=_why_slow(figures, cpu),
+        ),
+        Target(
+            words="Journal at most 1.5 kB per step beyond payloads",
+            measured=f"{journal / 1000:.2f} kB, {journal / 1500:.2f} times the target",
+            met=journal <= 1500,
+            missed=_why_large(figures),
+        ),
+        Target(
+            words=f"{figures['resumed_runs']:,} interrupted runs resumed in under 5 s",
+            measured=f"{_spread(last, 2)} s, {median(last) / 5:.2f} times the target",
+            met=median(last) < 5,
+            missed="Each run is read, checked and driven anew; reading less of a run than all its records would need snapshots.",
+        ),
+        Target(
+            words="At least 1,000 recorded seven-step turns replayed per second",
+            measured=f"{_spread(replays, 0)} turns/s, {median(replays) / 1000:.2f} times the target",
+            met=median(replays) >= 1000,
+            missed="Replay renders every prompt, checks every digest and applies every rule on one core; several processes would share the runs.",
+        ),
+    ]
+
+
+def _why_slow(figures: Figures, cpu_ms: float) -> str:
+    steps, phases = figures["turn"]["steps"], figures["phases"]["phases"]
+    largest = sorted((name for name in phases if name != "everything else"), key=lambda name: -phases[name]["us"])[:3]
+    named = ", ".join(f"{name} ({phases[name]['us']:.0f} µs per turn)" for name in largest)
+    bound = 1000 / cpu_ms * steps
+    wall = median(_of(figures, "scripted", 64, "ordain", _turns_per_s)) * steps
+    return (
+        f"A turn takes {cpu_ms:.2f} ms of CPU, so that one core gives at most {bound:,.0f} steps/s; {wall:,.0f} were reached, the rest of the "
+        f"time passed in waiting for storage (fsync {median(figures['fsync_ms']):.2f} ms in these rounds) and for other work on the machine. "
+        f"The largest phases are {named}. "
+        "Cheaper phases or faster storage would reach it; a second process would not, since one process drives a store."
+    )
+
+
+def _why_large(figures: Figures) -> str:
+    journal = figures["journal"]
+    kinds = ", ".join(f"{row['kind']} {row['bytes']:.0f} B" for row in journal["kinds"][:4])
+    trace, again, names = (journal[f"{name}_per_step"] for name in ("repeated_trace", "repeated_decisions", "names"))
+    left = journal["records_beyond_per_step"] - trace - again - names
+    return (
+        f"Largest per turn: {kinds}. Of a step's bytes, {trace:.0f} are the trace in `ended`, which repeats what the observations hold, "
+        f"{again:.0f} are decisions made again on the same facts, and {names:.0f} spell out kinds and names that a code of one byte could say. "
+        f"Without these a step would have {left / 1000:.2f} kB beyond payloads."
+    )
+
+
+def rendered(figures: Figures) -> str:
+    """The page."""
+    machine, listed = figures["machine"], targets(figures)
+    met = sum(target.met for target in listed)
+    parts = [
+        "# Benchmarks",
+        "<!-- Written by bench/run; change bench/report.py, not this page. -->",
+        (
+            f"One run of `bench/run`: {met} of {len(listed)} targets met. All systems do the same scripted work side by side on the same "
+            "machine, so the ratios say more than the absolute figures."
+        ),
+        _machine(figures, machine),
+        "## Targets",
+        _table(
+            ["Target", "Measured: median (lowest–highest)", ""],
+            [[target.words, target.measured, "met" if target.met else "**missed**"] for target in listed],
+        ),
+        *_missed(listed),
+        "## A turn",
+        _work(figures),
+    ]
+    for mode, name in MODES.items():
+        parts += [f"### {name}", _turn_table(figures, mode)]
+    parts += [
+        _notes(),
+        "## Where Ordain's CPU goes",
+        _phases(figures),
+        "## Journal",
+        _journal(figures),
+        "## Resume and replay",
+        _again(figures),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _missed(listed: list[Target]) -> list[str]:
+    """Why, and what would reach it; targets with the same answer stand together."""
+    answers: dict[str, list[str]] = {}
+    for target in listed:
+        if not target.met:
+            answers.setdefault(target.missed, []).append(target.words)
+    return [f"**Missed: {'; '.join(words)}.** {why}" for why, words in answers.items()]
+
+
+def _machine(figures: Figures, machine: Figures) -> str:
+    versions = ", ".join(f"{name} {number}" for name, number in machine["versions"].items())
+    return (
+        f"**Machine.** {machine['cores']} cores, {machine['processor']}, {machine['memory_gb']} GB; {machine['system']}, Python "
+        f"{machine['python']}, SQLite {machine['sqlite']}. Shared with other work: load {_spread(figures['load'])} before each round. "
+        f"An fsync of 4 kB took {_spread(figures['fsync_ms'], 2)} ms (median of 20, before each round). Versions: {versions}."
+    )
+
+
+def _work(figures: Figures) -> str:
+    turn = figures["turn"]
+    return (
+        f"{turn['model_calls']} model calls and {turn['tool_calls']} calls of an `async` Python tool, each with an argument from the answer "
+        f"before and a result of about 250 bytes: {turn['steps']} durable steps. The model is scripted, in the same process or behind an "
+        "OpenAI-compatible server without latency in another one. Every system runs in a warm process of its own on asyncio's own loop, with "
+        f"its database on the same disk; a round gives each the same work in an order that moves on by one. Rounds: {figures['rounds']}; "
+        "figures are medians of the rounds, ratios medians of the ratios within a round. CPU is user and system time of the measured "
+        "process, threads included. Every answer is compared."
+    )
+
+
+def _turn_table(figures: Figures, mode: str) -> str:
+    rows: list[list[str]] = []
+    for concurrency in (1, 16, 64):
+        for system, name in NAMES.items():
+            speed = _of(figures, mode, concurrency, system, _turns_per_s)
+            cpu = _of(figures, mode, concurrency, system, _cpu_ms)
+            steps = f"{median(speed) * figures['turn']['steps']:,.0f}" if system in {"ordain", "langgraph", "floor"} else "–"
+            ratio = median(_ratios(figures, mode, concurrency, (system, "floor"), _cpu_ms))
+            faster = median(_ratios(figures, mode, concurrency, (system, "langgraph"), _turns_per_s))
+            rows.append([name, str(concurrency), f"{median(speed):,.0f}", steps, f"{faster:.1f}", f"{median(cpu):.2f}", f"{ratio:.2f}"])
+    heading = ["", "concurrent", "turns/s", "durable steps/s", "times LangGraph's turns/s", "CPU ms per turn", "times the floor's CPU"]
+    return _table(heading, rows)
+
+
+def _notes() -> str:
+    kept = "; ".join(f"{NAMES[system]}: {what}" for system, what in KEEPS.items())
+    return (
+        f"What each keeps of a turn: {kept}. The floor asks with `httpx` and writes one row per step with `synchronous=FULL`. LangGraph is its "
+        "prebuilt agent and asynchronous SQLite saver, with `synchronous=FULL`; over HTTP its model is the `openai` client without LangChain's "
+        "own wrapper, which costs less. The Agents SDK runs without session and tracing, Pydantic AI without a durable engine: their figures "
+        "are what a turn costs before anything is kept. Ordain's steps at many concurrent turns share commits, the others' do not."
+    )
+
+
+def _phases(figures: Figures) -> str:
+    found = figures["phases"]
+    rows = [
+        [name, f"{row['us']:.0f}", f"{row['us'] / found['us_per_turn'] * 100:.0f} %", f"{row['calls']:.1f}" if row["calls"] else "–"]
+        for name, row in found["phases"].items()
+    ]
+    return (
+        f"One turn in process at {found['concurrency']} concurrent, clocks around each phase (`bench/phases.py`): "
+        f"{found['us_per_turn']:.0f} µs of CPU. Time in a phase within another counts for the inner one. `write` takes "
+        f"{found['write_wall_us']:.0f} µs of wall time per turn with its fsyncs.\n\n" + _table(["", "µs per turn", "share", "calls"], rows)
+    )
+
+
+def _journal(figures: Figures) -> str:
+    journal, stored = figures["journal"], figures["stored"]
+    rows = [[row["kind"], f"{row['count']:.1f}", f"{row['bytes']:.0f}"] for row in journal["kinds"]]
+    return (
+        f"{journal['payload_per_turn']:,} bytes are said in a turn: the request, the model's answers, the tool's results. The records of a step "
+        f"take {journal['records_per_step']:,.0f} bytes with their headings, {journal['records_beyond_per_step']:,.0f} beyond what was said; "
+        f"the database file, with indexes, search tables and free space in pages, {journal['file_per_step']:,.0f} and "
+        f"{journal['file_beyond_per_step']:,.0f}. For comparison, file bytes per turn: "
+        f"{', '.join(f'{NAMES[system]} {stored[system]:,.0f}' for system in ('ordain', 'langgraph', 'floor'))}.\n\n"
+        + _table(["Record", "per turn", "bytes per turn"], rows)
+    )
+
+
+def _again(figures: Figures) -> str:
+    resume, replay = figures["resume"], figures["replay"]
+    first, last, ended = (median([each[name] for each in resume]) for name in ("first", "last", "ended"))
+    one = {name: median([each[name] for each in replay["rounds"]]) for name in replay["rounds"][0]}
+    return (
+        f"**Resume.** A process with {figures['resumed_runs']:,} turns in the middle, each in its second tool call, is killed with SIGKILL. From "
+        f"the start of the next process (interpreter and imports included) the first interrupted call is made again after {first:.2f} s, the last "
+        f"run's after {last:.2f} s; all turns have ended after {ended:.2f} s.\n\n"
+        f"**Replay.** {replay['runs']} recorded turns of {one['steps_per_turn']:.0f} steps, {one['records_per_turn']:.0f} records and "
+        f"{one['decisions_per_turn']:.0f} decisions each: {one['turns_per_s']:,.0f} turns/s on one core, {one['decisions_per_s']:,.0f} decisions/s, "
+        f"{one['cpu_ms_per_turn']:.2f} ms of CPU per turn, {one['reading_ms_per_turn']:.2f} ms of it reading the records. Every digest is checked, "
+        "every fact computed, every rule applied and every prompt rendered again."
+    )

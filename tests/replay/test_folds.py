@@ -1,0 +1,42 @@
+"""The ledger twice: what a flow's own account says it spent, and what a fold of its journal says, are the same."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from ordain.flows.context import flow_context
+from ordain.flows.shipped import shipped_flows
+from ordain.journal.folds import Fold
+from ordain.journal.records import Started
+from ordain.rules.header import render_header
+from ordain.runtime.execution import Execution
+from ordain.runtime.replay import NothingBeyond, drive_to_end
+from tests.replay.golden_file import GOLDEN, read
+
+FILES = sorted(GOLDEN.glob("*/*.json"))
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: f"{file.parent.name}/{file.stem}")
+def test_account_and_fold_agree(file: Path) -> None:
+    """Tokens, money, model calls and verb calls agree between the flow's account and the fold of its journal."""
+    golden = read(file)
+    catalog = golden.compiled()
+    started = msgspec.json.decode(golden.run.records[0].body or b"", type=Started)
+    flow = shipped_flows()[golden.run.flow, golden.run.flow_version]
+    execution = Execution(golden.run.id, golden.run.records, NothingBeyond(), catalog.policy)
+    execution.values[0] = given = flow.decode_input(started.input)
+    context = flow_context(execution, catalog, started)
+    drive_to_end(flow.run(context, given))
+    assert Fold(golden.run.id, golden.run.records).spent == context.account.spent
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: f"{file.parent.name}/{file.stem}")
+def test_fold_survives_erased_bodies(file: Path) -> None:
+    """A fold over a journal with erased bodies says less but never fails."""
+    golden = read(file)
+    for seq in range(len(golden.run.records)):
+        records = [msgspec.structs.replace(record, body=None) if record.seq >= seq else record for record in golden.run.records]
+        assert render_header(Fold(golden.run.id, records).header("completed", "ok"))

@@ -1,0 +1,79 @@
+"""An Ordain for the shapes: their flows and verbs, a scripted model that can be held, a clock that can be moved."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from ordain.app import Extras, Ordain, with_profile
+from ordain.clock import SystemClock
+from ordain.contracts.policy import ModelProfile
+from ordain.flows.context import Flow
+from ordain.models.scripted import Script, ScriptedModel, make_script
+from ordain.ports.model import ModelError, ModelReply, ModelRequest
+from ordain.settings import load_settings
+from ordain.store.sqlite import StoreOptions
+from tests.shapes.flows import SHAPE_FLOWS
+from tests.shapes.ledger import Ledger, ledger_verbs
+
+SCRIPTED = ModelProfile(provider="scripted", model="scripted")
+
+
+class MovableClock(SystemClock):
+    """The system's clock and an offset in microseconds, which later processes of a case find in a file."""
+
+    def __init__(self, file: Path | None = None) -> None:
+        """Begin where an earlier process left the offset."""
+        self._file = file
+        self.offset = int(file.read_text()) if file is not None and file.exists() else 0
+
+    def now(self) -> int:
+        """Shifted wall time."""
+        return super().now() + self.offset
+
+    def move(self, to: int) -> None:
+        """Set the offset, for this process and all that follow."""
+        self.offset = to
+        if self._file is not None:
+            fresh = self._file.with_suffix(".new")
+            fresh.write_text(str(to))
+            fresh.replace(self._file)
+
+
+class HeldModel(ScriptedModel):
+    """Plays a script; a proposal of "hold" is never given: the call stays open until somebody abandons it."""
+
+    def __init__(self, script: Script) -> None:
+        """See ``ScriptedModel``."""
+        super().__init__(script)
+        self.held = asyncio.Event()
+
+    async def attempt(self, request: ModelRequest) -> ModelReply | ModelError:
+        """Answer, or hold."""
+        reply = await super().attempt(request)
+        if isinstance(reply, ModelReply) and reply.text == "hold":
+            self.held.set()
+            await asyncio.Event().wait()
+        return reply
+
+
+def build_house(
+    home: Path,
+    ledger: Ledger | None = None,
+    *,
+    script: Script | None = None,
+    flows: Sequence[Flow[Any, Any]] = SHAPE_FLOWS,
+    store: StoreOptions | None = None,
+) -> Ordain:
+    """An Ordain over ``home`` that is not yet started."""
+    settings = with_profile(load_settings(environment={}, home=home), SCRIPTED)
+    extras = Extras(
+        verbs=ledger_verbs(ledger or Ledger()),
+        flows=flows,
+        models={"default": HeldModel(script or make_script())},
+        store=store or StoreOptions(holder=f"test:{os.getpid()}", threaded=False),
+    )
+    return Ordain(settings, extras=extras)

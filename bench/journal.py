@@ -23,17 +23,22 @@ def _trace_bytes(db: sqlite3.Connection) -> int:
     return sum(len(msgspec.json.encode(result["trace"])) for result in results if result.get("trace"))
 
 
-def _repeated_bytes(db: sqlite3.Connection) -> int:
-    """Decisions on the same facts with the same outcome as an earlier one of their run."""
+def _repeated_bytes(db: sqlite3.Connection) -> tuple[int, int]:
+    """Bytes of decisions that were made before in their run on the same facts; in the others, bytes of caps and of outcomes that repeat facts."""
     seen: set[tuple[int, str, str, str]] = set()
-    repeated = 0
+    again = within = 0
     for run, rule, body, heading in db.execute(f"SELECT run, name, body, {_HEADING} FROM records r WHERE kind = 'decision'"):
         said = msgspec.json.decode(body)
-        key = (run, rule, str(said["facts"]), str(said["outcome"]))
+        facts, outcome = said["facts"], said["outcome"]
+        key = (run, rule, str(facts), str(outcome))
         if key in seen:
-            repeated += len(body) + heading
+            again += len(body) + heading
+            continue
         seen.add(key)
-    return repeated
+        repeated = [{name: value} for name, value in facts.items() if name.startswith("cap_")]
+        repeated += [{name: value} for name, value in outcome.items() if name in facts and facts[name] == value]
+        within += sum(len(msgspec.json.encode(item)) - 1 for item in repeated)  # its braces are a comma here
+    return again, within
 
 
 def _main(home: Path) -> dict[str, Any]:
@@ -50,6 +55,7 @@ def _main(home: Path) -> dict[str, Any]:
     ]
     kinds.sort(key=lambda row: -row["bytes"])
     records = sum(row["bytes"] for row in kinds)
+    again, within = _repeated_bytes(db)
     (names,) = db.execute("SELECT sum(length(kind) + length(name) - 2) FROM records").fetchone()
     return {
         "turns": turns,
@@ -59,7 +65,8 @@ def _main(home: Path) -> dict[str, Any]:
         "file_per_step": file.stat().st_size / turns / work.STEPS,
         "file_beyond_per_step": (file.stat().st_size / turns - PAYLOAD_BYTES) / work.STEPS,
         "repeated_trace_per_step": _trace_bytes(db) / turns / work.STEPS,
-        "repeated_decisions_per_step": _repeated_bytes(db) / turns / work.STEPS,
+        "repeated_decisions_per_step": again / turns / work.STEPS,
+        "repeated_facts_per_step": within / turns / work.STEPS,
         "names_per_step": names / turns / work.STEPS,
         "kinds": kinds,
     }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 
 import pytest
 from hypothesis import given, settings
@@ -162,7 +163,7 @@ async def test_any_sequence_of_units_leaves_what_a_simple_model_says(steps: list
         store.close()
 
 
-def _unit(run: Run, action: str, number: int, store: SqliteStore, boxes: dict[str, list[str]]):  # noqa: ANN202
+def _unit(run: Run, action: str, number: int, store: SqliteStore, boxes: dict[str, list[str]]) -> tuple[Unit, Callable[[object], bool]]:
     def accepted(outcome: object) -> bool:
         return isinstance(outcome, Outcome) and not outcome.refused
 

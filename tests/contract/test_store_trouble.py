@@ -93,7 +93,14 @@ async def test_another_process_is_heard(file_mode: str, reopen: OpenStore) -> No
     engine = reopen(file_mode, lock=True)
     await opened(engine, "known")
     heard: set[str] = set()
-    engine.listen(heard.add)
+    both = asyncio.Event()
+
+    def hear(run: str) -> None:
+        heard.add(run)
+        if heard == {"known", "guest"}:
+            both.set()
+
+    engine.listen(hear)
     watching = asyncio.create_task(engine.poll())
     try:
         await asyncio.sleep(0)
@@ -102,8 +109,7 @@ async def test_another_process_is_heard(file_mode: str, reopen: OpenStore) -> No
         process = await asyncio.create_subprocess_exec(*command, stdout=subprocess.PIPE, env=environment)
         out, _ = await process.communicate()
         assert out == b"done done"
-        while heard != {"known", "guest"}:
-            await asyncio.sleep(0.02)
+        await both.wait()
     finally:
         watching.cancel()
     assert [mail.key for mail in engine.mail("known")] == ["from outside"]

@@ -70,16 +70,16 @@ class Archive:
         Raises:
             NotFound: no such run.
         """
-        stored = self.store.load(run)
-        if stored is None:
-            raise NotFound(f"there is no run {run}", code="run_not_found")
-        services = self.runtime.services
+        services, report = self.runtime.services, Replayed(run=run, flow="", verdict=JournalCorrupt.code)
         try:
+            stored = self.store.load(run)
+            if stored is None:
+                raise NotFound(f"there is no run {run}", code="run_not_found")
+            report.flow, report.records = f"{stored.flow}@{stored.flow_version}", len(stored.records)
             return replay(stored, services.catalogs.pinned(stored.catalog), services.flows)
         except (JournalError, ConfigurationError, ValueError) as error:
-            flow = f"{stored.flow}@{stored.flow_version}"
-            found = [Difference(place="catalog", recorded=stored.catalog, now=str(error)[:300])]
-            return Replayed(run=run, flow=flow, verdict=JournalCorrupt.code, records=len(stored.records), differences=found)
+            report.differences.append(Difference(place="storage", recorded="", now=str(error)[:300]))
+            return report
 
     def diff(self, run: str, policy: Policy) -> PolicyDiff:
         """What another policy would have decided over the run's journal and its children's.

@@ -63,7 +63,7 @@ def serve(
 
 
 @tree.command
-def plan(file: str, /, *, options: Options = DEFAULTS) -> int:
+def plan(file: Annotated[str, Parameter(allow_leading_hyphen=True)], /, *, options: Options = DEFAULTS) -> int:
     """Work on the planning request in FILE (- for stdin): on the server that holds the data folder, else in this process."""
     from ordain.cli.operating import plan_file  # lazy: HTTP and everything behind it
 

@@ -10,12 +10,8 @@ from typing import Any
 
 import httpx
 
-from ordain.app import Ordain
-from ordain.cli.archive import open_archive
 from ordain.cli.places import ServerNote, read_note
 from ordain.errors import CallerError, Conflict, NotFound, OrdainError, Refused, Transient
-from ordain.server import Face, build_app
-from ordain.settings import load_settings
 
 PROBE_S = 2.0
 PRINCIPAL = "local:cli"
@@ -93,14 +89,21 @@ async def connect(home: Path, *, drive: bool) -> AsyncGenerator[Connection]:
         async with httpx.AsyncClient(base_url=note.url, timeout=None, trust_env=False) as http:  # noqa: S113 - a run takes what it takes
             yield Connection(http=http, embedded=False)
     elif drive:
-        async with Ordain(load_settings(home=home)) as ordain, _embedded(Face(runtime=ordain.runtime, principal=PRINCIPAL)) as http:
+        from ordain.app import Ordain  # lazy: beside a server none of this is needed
+        from ordain.settings import load_settings  # lazy: see above
+
+        async with Ordain(load_settings(home=home)) as ordain, _embedded(ordain.runtime) as http:
             yield Connection(http=http, embedded=True)
     else:
+        from ordain.cli.archive import open_archive  # lazy: see above
+
         with open_archive(home) as archive:
-            async with _embedded(Face(runtime=archive.runtime, principal=PRINCIPAL)) as http:
+            async with _embedded(archive.runtime) as http:
                 yield Connection(http=http, embedded=True)
 
 
-def _embedded(face: Face) -> httpx.AsyncClient:
-    transport = httpx.ASGITransport(build_app(face), raise_app_exceptions=False)
+def _embedded(runtime: Any) -> httpx.AsyncClient:
+    from ordain.server import Face, build_app  # lazy: beside a server none of this is needed
+
+    transport = httpx.ASGITransport(build_app(Face(runtime=runtime, principal=PRINCIPAL)), raise_app_exceptions=False)
     return httpx.AsyncClient(transport=transport, base_url="http://localhost", timeout=None)  # noqa: S113 - a run takes what it takes

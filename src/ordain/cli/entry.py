@@ -19,7 +19,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if given in (["--version"], ["-V"]):
         print(f"ordain {__version__}")
         return OK
-    from ordain.cli.commands import app  # lazy: --version needs no parser
+    from ordain.cli.commands import app  # lazy: the version needs no parser
 
     try:
         code = app(given)

@@ -8,14 +8,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from ordain.app import build_catalog, build_registry
 from ordain.cli.connection import Connection, connect, running_server
 from ordain.cli.entry import FAILED, OK
 from ordain.cli.output import moment, print_answer, print_json, print_table
 from ordain.cli.places import home_of
 from ordain.errors import ConfigurationError
-from ordain.server.verbs import verb_view, verb_views
-from ordain.settings import load_settings
 
 REST_WAIT_S = 300
 
@@ -147,6 +144,10 @@ async def _verbs(home: Path, verb: str | None) -> dict[str, Any]:
     if await running_server(home) is not None:
         async with connect(home, drive=False) as connection:
             return await connection.ask("GET", "/verbs" if verb is None else f"/verbs/{verb}")
+    from ordain.app import build_catalog, build_registry  # lazy: beside a server none of this is needed
+    from ordain.server.verbs import verb_view, verb_views  # lazy: see above
+    from ordain.settings import load_settings  # lazy: see above
+
     settings = load_settings(home=home)
     catalog = build_catalog(settings, build_registry(settings))
     return verb_views(catalog) if verb is None else verb_view(catalog, verb)

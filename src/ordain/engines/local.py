@@ -13,13 +13,15 @@ from collections.abc import Callable
 
 from ordain.errors import LeaseLost, OrdainError
 from ordain.journal.records import SETTLED, Status
-from ordain.ports.store import Operation
+from ordain.ports.store import Append, Operation
 from ordain.runtime.drive import Drive, Driven
 from ordain.runtime.recovery import Recovery
 from ordain.runtime.services import Services
 
 LOG = logging.getLogger("ordain.engine")
 DAY_US = 86_400_000_000
+RUN_MOVED_ON = "run_moved_on"
+"""The code of a ``LeaseLost`` that concerns one run and not the store."""
 
 
 class LocalEngine:
@@ -30,12 +32,13 @@ class LocalEngine:
         self._services = services
         self._ended = ended
         self._active: dict[str, tuple[Drive, asyncio.Task[None]]] = {}
-        self._again: set[str] = set()
+        self._again: dict[str, str | None] = {}
         self._ready: deque[tuple[str, str | None]] = deque()
         self._queued: set[str] = set()
         self._timers: list[tuple[int, str]] = []
         self._timer: asyncio.TimerHandle | None = None
         self._alone: deque[str] = deque()
+        self._lone: str | None = None
         self.accepting = False
         self.lost: asyncio.Event = asyncio.Event()
 
@@ -66,7 +69,7 @@ class LocalEngine:
         """The run was opened or has mail."""
         active = self._active.get(run)
         if active is not None:
-            self._again.add(run)
+            self._again.setdefault(run, None)
             active[0].heard()
         else:
             self.wake(run)
@@ -77,10 +80,10 @@ class LocalEngine:
 
     def wake(self, run: str, resumed_by: str | None = None) -> None:
         """Drive the run as soon as there is a place."""
-        if not self.accepting or run in self._queued:
+        if not self.accepting or run in self._queued or run in self._alone:
             return
         if run in self._active:
-            self._again.add(run)
+            self._again[run] = resumed_by or self._again.get(run)
             return
         self._queued.add(run)
         self._ready.append((run, resumed_by))
@@ -88,7 +91,7 @@ class LocalEngine:
 
     def _fill(self) -> None:
         limit = self._services.catalogs.current.policy.engine.max_running
-        while self._ready and len(self._active) < limit:
+        while self.accepting and self._ready and len(self._active) < limit:
             run, resumed_by = self._ready.popleft()
             self._queued.discard(run)
             drive = Drive(self._services, run, resumed_by=resumed_by)
@@ -97,33 +100,42 @@ class LocalEngine:
     async def _drive(self, drive: Drive) -> None:
         driven: Driven | None = None
         try:
+            if drive.run == self._lone:  # whoever the process dies on is the one that is marked
+                await self._services.store.submit(Append(run=drive.run, records=(), status=Status.RUNNING))
             driven = await drive.to_rest()
         except LeaseLost as error:
-            LOG.error("lease lost: %s", error.message)
-            self.accepting = False
-            self.lost.set()
+            self._lost(drive.run, error)
         except OrdainError as error:
             LOG.error("run=%s could not be driven: %s", drive.run, error.message)
+        except Exception:  # a defect in driving one run must not keep the others from being driven
+            LOG.exception("run=%s could not be driven", drive.run)
         finally:
             self._active.pop(drive.run, None)
         self._rested(drive.run, driven)
         self._fill()
 
+    def _lost(self, run: str, error: LeaseLost) -> None:
+        """Stop where another engine holds the store; a single run that has moved on is driven again from what is durable."""
+        if error.code == RUN_MOVED_ON:
+            LOG.warning("run=%s is driven again: %s", run, error.message)
+            self._again.setdefault(run, None)
+            return
+        LOG.error("lease lost: %s", error.message)
+        self.accepting = False
+        self.lost.set()
+
     def _rested(self, run: str, driven: Driven | None) -> None:
         again = run in self._again
-        self._again.discard(run)
-        if driven is None:
-            return
-        if driven.status is Status.WAITING:
-            if again:
-                self.wake(run)
-            elif driven.wake_at is not None:
-                self._at(driven.wake_at, run)
-            return
-        self._ended(run, driven.status)
-        if driven.status not in SETTLED:
-            LOG.error("run=%s stopped: %s", run, driven.status)
-        self._next_alone()
+        resumed_by = self._again.pop(run, None)
+        if driven is None or driven.status is not Status.WAITING:
+            self._ended(run, Status.RUNNING if driven is None else driven.status)
+        if again and (driven is None or driven.status not in SETTLED):
+            self.wake(run, resumed_by)
+        elif driven is not None and driven.status is Status.WAITING and driven.wake_at is not None:
+            self._at(driven.wake_at, run)
+        if run == self._lone:
+            self._lone = None
+            self._next_alone()
 
     # --- time -------------------------------------------------------------------------------------------------------------------
 
@@ -147,8 +159,9 @@ class LocalEngine:
 
     def _next_alone(self) -> None:
         """Runs that died with the process at the same place before are driven one at a time."""
-        if self._alone and not any(run in self._active for run in self._alone):
-            self.wake(self._alone.popleft())
+        if self._alone and self._lone is None:
+            self._lone = self._alone.popleft()
+            self.wake(self._lone)
 
     # --- stopping ---------------------------------------------------------------------------------------------------------------
 

@@ -10,7 +10,7 @@ from typing import Any, assert_never
 
 from ordain.contracts.policy import ModelErrorCode, ModelProfile
 from ordain.flows.context import FlowContext
-from ordain.ports.effects import ModelAnswer, ModelCall, ModelFailed, ModelResult, Wait, WaitFor
+from ordain.ports.effects import Interrupted, ModelAnswer, ModelCall, ModelFailed, ModelResult, Wait, WaitFor
 from ordain.rules.budget import RESERVE, SETTLE, BudgetRefused, Reserved, ReserveFacts, SettleFacts, Spend
 from ordain.rules.fallback import FALLBACK, FallbackFacts, GiveUp, NextLane, NextProfile, Retry
 from ordain.rules.lane import LANE, LaneEmpty, LaneFacts
@@ -111,40 +111,49 @@ async def _attempt(context: FlowContext, question: Question, attempts: _Attempts
     )
     if isinstance(reserved.outcome, BudgetRefused):
         return AskFailed(code="budget_exceeded", message=f"{reserved.reason}: {reserved.reason.meaning}")
-    result = await context.fx.perform(
-        ModelCall(
-            purpose=question.purpose,
-            prompt=question.prompt,
-            refs=question.refs,
-            args=question.args,
-            contract=question.contract,
-            profile=name,
-            max_tokens=max_tokens,
-            bound_tokens=question.prompt_tokens,
-            deadline=min(context.deadline, context.now() + profile.timeout_ms * 1000),
-            keep_thoughts=context.keep_thoughts,
-        )
+    call = ModelCall(
+        purpose=question.purpose,
+        prompt=question.prompt,
+        refs=question.refs,
+        args=question.args,
+        contract=question.contract,
+        profile=name,
+        max_tokens=max_tokens,
+        bound_tokens=question.prompt_tokens,
+        deadline=min(context.deadline, context.now() + profile.timeout_ms * 1000),
+        keep_thoughts=context.keep_thoughts,
     )
-    _settle(context, profile, reserved.outcome, result)
+    try:
+        result = await context.fx.perform(call)
+    except Interrupted as interrupted:
+        if interrupted.in_flight:
+            _settle(context, reserved.outcome, reserved.outcome, calls=1)
+        raise
     attempts.here += 1
     attempts.total += 1
+    live = not isinstance(result, ModelFailed) or result.live
+    _settle(context, reserved.outcome, _used(profile, reserved.outcome, result), calls=int(live), refs=(result.seq,))
     return result
 
 
-def _settle(context: FlowContext, profile: ModelProfile, reserved: Reserved, result: ModelResult) -> None:
+def _used(profile: ModelProfile, reserved: Reserved, result: ModelResult) -> Reserved:
+    """What an attempt came to; a lost one comes to its reservation."""
     if isinstance(result, ModelAnswer):
-        tokens, money = result.input_tokens + result.output_tokens, cost(profile, result.input_tokens, result.output_tokens)
-    elif result.live and result.code in MAY_HAVE_COST:
-        tokens, money = reserved.tokens, reserved.usd_micros
-    else:
-        tokens = money = 0
-    context.fx.decide(
-        SETTLE,
-        SettleFacts(reserved_tokens=reserved.tokens, reserved_usd_micros=reserved.usd_micros, tokens=tokens, usd_micros=money),
-        None,
-        (result.seq,),
+        money = cost(profile, result.input_tokens, result.output_tokens)
+        return Reserved(tokens=result.input_tokens + result.output_tokens, usd_micros=money)
+    return reserved if result.live and result.code in MAY_HAVE_COST else Reserved(tokens=0, usd_micros=0)
+
+
+def _settle(context: FlowContext, reserved: Reserved, used: Reserved, *, calls: int, refs: tuple[int, ...] = ()) -> None:
+    facts = SettleFacts(
+        reserved_tokens=reserved.tokens,
+        reserved_usd_micros=reserved.usd_micros,
+        tokens=used.tokens,
+        usd_micros=used.usd_micros,
+        calls=calls,
     )
-    context.account.book(Spend(tokens=tokens, usd_micros=money, model_calls=1))
+    context.fx.decide(SETTLE, facts, None, refs)
+    context.account.book(Spend(tokens=used.tokens, usd_micros=used.usd_micros, model_calls=calls))
 
 
 def _after(context: FlowContext, attempts: _Attempts, failed: ModelFailed) -> Retry | NextProfile | NextLane | GiveUp:

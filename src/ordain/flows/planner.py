@@ -15,7 +15,7 @@ import msgspec
 from msgspec import Raw
 
 from ordain.contracts.catalog import Catalog, Schema
-from ordain.contracts.planner import PlannerRequest, ToolRef
+from ordain.contracts.planner import CONTENT_MAX, PlannerRequest, ToolRef
 from ordain.flows.act import Acted, act
 from ordain.flows.ask import AskFailed, Question, ask
 from ordain.flows.context import Flow, FlowContext, Settlement, open_account
@@ -56,25 +56,6 @@ class Step:
     denied: str = ""
 
 
-@dataclass(slots=True, kw_only=True)
-class Progress:
-    """Where a planning run stands: what was asked, what holds, what was done. Driven by one loop, rebuilt by re-execution."""
-
-    request: PlannerRequest
-    limits: LimitsSet
-    tools: tuple[ToolRef, ...]
-    schemas: Mapping[str, tuple[Schema, ...]]
-    toolset: str
-    began: int
-    steps: list[Step] = field(default_factory=list[Step])
-    tools_called: list[str] = field(default_factory=list[str])
-    tokens_reason: int = 0
-    tokens_answer: int = 0
-    estimated: bool = False
-    reasks: int = 0
-    reask: str | None = None
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProposedCall:
     """A directive that rule ``step`` found executable."""
@@ -101,6 +82,26 @@ class Refused:
     detail: str
     thought: str | None
     answer: int
+
+
+@dataclass(slots=True, kw_only=True)
+class Progress:
+    """Where a planning run stands: what was asked, what holds, what was done. Driven by one loop, rebuilt by re-execution."""
+
+    request: PlannerRequest
+    limits: LimitsSet
+    tools: tuple[ToolRef, ...]
+    schemas: Mapping[str, tuple[Schema, ...]]
+    toolset: str
+    began: int
+    steps: list[Step] = field(default_factory=list[Step])
+    tools_called: list[str] = field(default_factory=list[str])
+    tokens_reason: int = 0
+    tokens_answer: int = 0
+    estimated: bool = False
+    reasks: int = 0
+    reask: str | None = None
+    first_refusal: Refused | None = None
 
 
 NextStep = ProposedCall | ProposedFinish | Refused | AskFailed
@@ -199,11 +200,10 @@ async def _loop(context: FlowContext, progress: Progress) -> PlannerOutcome:
                 return _finish(context, progress, step)
             case Refused():
                 _add(progress, step.thought, step.answer)
-                facts = ReaskFacts(used=progress.reasks, reason=progress.reask or step.reason)
-                first = progress.reask
+                first = progress.first_refusal = progress.first_refusal or step
+                facts = ReaskFacts(used=progress.reasks, reason=step.reason)
                 if not isinstance(context.fx.decide(REASK, facts, None, (step.answer,)).outcome, Reask):
-                    reason = Reason(first) if first else step.reason
-                    return _end(context, progress, "error", _error(reason, f"{reason.meaning} {step.detail}".strip()))
+                    return _end(context, progress, "error", _error(first.reason, f"{first.reason.meaning} {first.detail}".strip()))
                 progress.reasks, progress.reask = progress.reasks + 1, step.reason
             case ProposedCall():
                 progress.reask = None
@@ -211,7 +211,7 @@ async def _loop(context: FlowContext, progress: Progress) -> PlannerOutcome:
             case AskFailed():
                 if context.now() >= context.deadline:
                     return _timeout(context, progress)
-                return _end(context, progress, "error", _error(step.code, step.message), _salvage(progress, step.code))
+                return _end(context, progress, "error", _error(step.code, step.message))
         if _left_reason(progress) < 0:
             return _end(context, progress, "error", _error("token_limit", "max_tokens_reason is spent"), _salvage(progress, "token_limit"))
     return _end(
@@ -261,13 +261,11 @@ def _timeout(context: FlowContext, progress: Progress) -> PlannerOutcome:
 
 
 def _salvage(progress: Progress, stop_reason: str) -> dict[str, Any] | None:
-    """What the last step gave, marked as no answer (B-01)."""
-    for step in reversed(progress.steps):
-        observed = step.wire["observation"]
-        text = observed["llm_output"] if observed else step.wire["thought"]
-        if text:
-            return {"content": text, "structured": {"salvaged": True, "stop_reason": stop_reason}}
-    return None
+    """What the last step's tool gave, marked as no answer (B-01); a thought is never made an answer (B-26)."""
+    observed = progress.steps[-1].wire["observation"] if progress.steps else None
+    if not observed or not observed["llm_output"]:
+        return None
+    return {"content": observed["llm_output"][:CONTENT_MAX], "structured": {"salvaged": True, "stop_reason": stop_reason}}
 
 
 def _error(code: str, message: str) -> dict[str, str]:

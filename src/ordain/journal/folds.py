@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from ordain.journal.codec import decode
 from ordain.journal.records import (
+    NULL,
     ChildEndedBody,
     ClaimBody,
     DecisionBody,
@@ -67,6 +68,7 @@ class _Seen(Struct):
     message: str = ""
     reason: str = ""
     output: Any = None
+    value: msgspec.Raw = NULL
     text: str = ""
     header: HeaderFacts | None = None
     spent: Spend = Spend()
@@ -77,6 +79,11 @@ class _Settled(Struct):
     usd_micros: int = 0
     tool_id: str = ""
     clamped: tuple[str, ...] = ()
+    calls: int = 1
+
+
+class _Output(Struct):
+    output: Any = msgspec.UNSET
 
 
 _SEEN = msgspec.json.Decoder(_Seen)
@@ -135,6 +142,7 @@ class Fold:
         self.unknown: list[int] = []
         self.carved: Carved | None = None
         self._effects: dict[int, tuple[str, str]] = {}
+        self._children: dict[int, tuple[str, ...]] = {}
         for record in records:
             self.last = record.at
             if record.body is not None:
@@ -178,7 +186,7 @@ class Fold:
             self._line("ok" if ok else "fail", f"step {self.steps}: {proposed}", reason=body.reason)
         elif rule == "settle":
             settled = _SETTLED.decode(body.outcome)
-            self._spend(Spend(tokens=settled.tokens, usd_micros=settled.usd_micros, model_calls=1))
+            self._spend(Spend(tokens=settled.tokens, usd_micros=settled.usd_micros, model_calls=settled.calls))
         elif rule == "authorize" and body.reason.startswith("authorize.") and b'"type":"deny"' in bytes(body.outcome):
             self._line("fail", "verb call refused", reason=body.reason)
         if body.reason in SPEAKING:
@@ -204,6 +212,7 @@ class Fold:
         elif name == "children":
             spawns = _CHILDREN.decode(body.effect).spawns
             self._spend(Spend(verb_calls=sum(spawn.authorized is not None for spawn in spawns)))
+            self._children[body.addr] = tuple("" if s.authorized is None else s.authorized.call.verb for s in spawns)
         self._effects[body.addr] = (name, what)
 
     def _observation(self, body: ObservationBody) -> None:
@@ -230,7 +239,12 @@ class Fold:
     def _child(self, body: ChildEndedBody) -> None:
         seen = _SEEN.decode(body.ended)
         self._spend(seen.spent)
-        self._line(MARK_OF.get(seen.ended, "fail"), f"child run {body.child}: {seen.ended}", reason=seen.reason)
+        verbs = self._children.get(body.addr, ())
+        verb = verbs[body.index] if body.index < len(verbs) else ""
+        mark = MARK_OF.get(seen.ended, "fail")
+        excerpt = _excerpt(seen.value) if mark == "ok" else ""
+        reason = "" if mark == "ok" else seen.reason or seen.ended
+        self._line(mark, f"{verb or 'child'} (run {body.child})", reason=reason, excerpt=excerpt)
         if (inner := seen.header) is None:
             return
         self.models.update(dict.fromkeys(inner.models))
@@ -259,6 +273,16 @@ class Fold:
             usd_micros=self.spent.usd_micros,
             duration_ms=(self.last - self.began) // 1000,
         )
+
+
+def _excerpt(value: msgspec.Raw) -> str:
+    """A child's output as JSON text: of a verb its ``output``, of any other flow the whole."""
+    fields = bytes(value)
+    try:
+        output = msgspec.json.decode(fields, type=_Output).output
+    except msgspec.ValidationError:
+        output = msgspec.UNSET
+    return fields.decode() if output is msgspec.UNSET else msgspec.json.encode(output).decode()
 
 
 def ending(records: Sequence[Record]) -> EndedBody | None:

@@ -37,10 +37,10 @@ class Suspended(BaseException):
 class Interrupted(BaseException):
     """Somebody wants the run to stop; raised once. A flow may catch it, say, read and settle, and must then end."""
 
-    def __init__(self, what: str, by: str, why: str) -> None:
-        """``what`` is cancel or override; ``by`` the principal; ``why`` their words."""
+    def __init__(self, what: str, by: str, why: str, *, in_flight: bool = False) -> None:
+        """``what`` is cancel or override; ``by`` the principal; ``why`` their words; ``in_flight`` that an effect was given up for it."""
         super().__init__(what)
-        self.what, self.by, self.why = what, by, why
+        self.what, self.by, self.why, self.in_flight = what, by, why, in_flight
 
 
 # --- results -------------------------------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 from jinja2 import StrictUndefined, Template, TemplateError, nodes
@@ -65,8 +65,24 @@ def _cut(value: Any, bound: int) -> str:
     return text if len(text) <= bound else text[:bound] + "…"
 
 
-def _environment() -> ImmutableSandboxedEnvironment:
-    environment = ImmutableSandboxedEnvironment(
+class _Environment(ImmutableSandboxedEnvironment):
+    """A name after a dot is a key of the input, also where Python has a method of that name; a method is never a value."""
+
+    def getattr(self, obj: Any, attribute: str) -> Any:
+        if isinstance(obj, Mapping):
+            return self.getitem(cast("Mapping[str, Any]", obj), attribute)
+        value: Any = super().getattr(obj, attribute)
+        return self.undefined(obj=obj, name=attribute) if callable(value) else value
+
+    def getitem(self, obj: Any, argument: Any) -> Any:
+        try:
+            return obj[argument]
+        except (AttributeError, TypeError, LookupError):
+            return self.undefined(obj=obj, name=argument)
+
+
+def _environment() -> _Environment:
+    environment = _Environment(
         undefined=StrictUndefined, autoescape=False, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True
     )
     environment.globals.clear()

@@ -36,11 +36,12 @@ class BudgetRefused(Struct, frozen=True, tag="refused"):
 
 
 class Settled(Struct, frozen=True, kw_only=True, tag="settled"):
-    """What was used; ``overrun_tokens`` is what exceeded the reservation."""
+    """What was used; ``overrun_tokens`` is what exceeded the reservation; ``calls`` is 0 where nothing was sent."""
 
     tokens: int
     usd_micros: int
     overrun_tokens: int = 0
+    calls: int = 1
 
 
 class ReserveFacts(Struct, frozen=True, kw_only=True):
@@ -57,12 +58,13 @@ class ReserveFacts(Struct, frozen=True, kw_only=True):
 
 
 class SettleFacts(Struct, frozen=True, kw_only=True):
-    """What was reserved and what was used."""
+    """What was reserved and what was used; ``calls`` is 0 where nothing was sent."""
 
     reserved_tokens: int
     reserved_usd_micros: int
     tokens: int
     usd_micros: int
+    calls: int
 
 
 def decide_reserve(facts: ReserveFacts, inputs: None, policy: Policy) -> Decision[Reserved | BudgetRefused]:
@@ -80,7 +82,9 @@ def decide_settle(facts: SettleFacts, inputs: None, policy: Policy) -> Decision[
     """Book what was used, and an overrun as such."""
     overrun = max(0, facts.tokens - facts.reserved_tokens)
     reason = Reason.BUDGET_OVERRUN if overrun else Reason.BUDGET_SETTLED
-    return Decision(outcome=Settled(tokens=facts.tokens, usd_micros=facts.usd_micros, overrun_tokens=overrun), reason=reason)
+    return Decision(
+        outcome=Settled(tokens=facts.tokens, usd_micros=facts.usd_micros, overrun_tokens=overrun, calls=facts.calls), reason=reason
+    )
 
 
 RESERVE: Rule[ReserveFacts, None, Any] = Rule(name="reserve", outcome=Reserved | BudgetRefused, apply=decide_reserve)

@@ -67,7 +67,7 @@ def decide_step(facts: StepFacts, inputs: StepInputs, policy: Policy) -> Decisio
     proposal = inputs.proposal
     if isinstance(proposal, Unparsed):
         return _invalid((proposal.reason, ""))
-    found = _size(proposal, policy) or _shape(proposal.value) or _consistency(proposal.value)
+    found = _form(proposal, policy) or _consistency(proposal.value)
     if found is not None:
         return _invalid(found)
     value = proposal.value
@@ -78,6 +78,16 @@ def decide_step(facts: StepFacts, inputs: StepInputs, policy: Policy) -> Decisio
     if found is not None:
         return _invalid(found)
     return Decision(outcome=CallTool(action["tool_id"]), reason=Reason.STEP_CALL)
+
+
+def directive_fault(proposal: Parsed, policy: Policy) -> Reason | None:
+    """What is wrong with the directive's size or shape, if anything; the part of the rule that needs no toolset."""
+    found = _form(proposal, policy)
+    return None if found is None else found[0]
+
+
+def _form(proposal: Parsed, policy: Policy) -> Found:
+    return _size(proposal, policy) or _shape(proposal.value)
 
 
 def _invalid(found: tuple[Reason, str]) -> Decision[StepOutcome]:

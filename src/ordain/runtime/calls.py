@@ -7,11 +7,14 @@ from ordain.contracts.verbs import Trust, VerbEffect
 from ordain.errors import FlowFault
 from ordain.journal.digests import content_digest
 from ordain.journal.records import ENCODER
-from ordain.ports.effects import Authorized, VerbCall, VerbFailed, VerbResult, VerbReturned, VerbTimedOut, VerbUnknown, VerbWithdrawn
+from ordain.ports.effects import Authorized, Call, VerbCall, VerbFailed, VerbResult, VerbReturned, VerbTimedOut, VerbUnknown, VerbWithdrawn
 from ordain.ports.verb import AnyLeafResult, LeafCall, LeafFailed, LeafReturned
+from ordain.rules.authorize import Allow, AuthorizeFacts, AuthorizeInputs, decide_authorize
 from ordain.runtime.services import Services
 
 RECONCILE_TIMEOUT_S = 10.0
+NOT_STARTED = "not_started"
+DIED = "the process died while the verb ran; whether it took effect is unknown"
 
 
 def check_authorized(authorized: Authorized, allowed: dict[str, str]) -> None:
@@ -25,26 +28,25 @@ def check_authorized(authorized: Authorized, allowed: dict[str, str]) -> None:
         raise FlowFault(f"call of {authorized.call.verb} is not what decision {authorized.decision} allowed")
 
 
-def withdrawn(services: Services, pinned: Catalog, verb_id: str) -> str | None:
-    """Why the current catalog forbids what the pinned one allowed, or None. Narrowing applies at once, widening never."""
+def withdrawn(services: Services, pinned: Catalog, call: Call) -> str | None:
+    """Why the current catalog forbids what the pinned one allowed, or None. Narrowing applies at once, widening never.
+
+    The same rule decides, on the current declarations: activation, schema, effect, declared lists. What depends on the run
+    (scope, depth, budget) was decided when the call was authorised.
+    """
     current = services.catalogs.current
     if current.digest == pinned.digest:
         return None
-    verb = current.verbs.get(verb_id)
-    if verb is None:
-        return f"{verb_id} is no longer registered"
-    if (why := current.inactive_reason(verb_id, current.policy.verbs)) is not None:
-        return f"{verb_id} is switched off: {why}"
-    if verb.spec.effect is not pinned.verbs[verb_id].spec.effect:
-        return f"{verb_id} now declares effect {verb.spec.effect}"
-    return None
+    facts = AuthorizeFacts(verb=call.verb, call="", in_scope=True, depth=0, verb_calls=0, cap_verb_calls=1)
+    again = decide_authorize(facts, AuthorizeInputs(args=call.args, catalog=current), current.policy)
+    return None if isinstance(again.outcome, Allow) else f"{again.reason}: {again.reason.meaning}"
 
 
 async def call_verb(services: Services, catalog: Catalog, call: VerbCall, key: str) -> VerbResult:
     """One attempt at an authorised leaf verb."""
     verb_id = call.authorized.call.verb
     verb = catalog.verbs[verb_id]
-    if (why := withdrawn(services, catalog, verb_id)) is not None:
+    if (why := withdrawn(services, catalog, call.authorized.call)) is not None:
         return VerbWithdrawn(message=why)
     if not services.verbs.implements(verb_id):
         return VerbWithdrawn(message=f"this build has no code for {verb_id}")
@@ -53,7 +55,7 @@ async def call_verb(services: Services, catalog: Catalog, call: VerbCall, key: s
         return (
             VerbTimedOut(message="deadline passed before the call")
             if _harmless(verb)
-            else VerbFailed(code="timed_out", message="not started")
+            else VerbFailed(code=NOT_STARTED, message="deadline passed before the call")
         )
     leaf = LeafCall(spec=verb.spec, args=call.authorized.call.args, key=key, attempt=call.attempt, timeout_s=left_us / 1e6)
     return _result(verb, await services.verbs.run(leaf))
@@ -84,8 +86,10 @@ async def recover_verb(services: Services, catalog: Catalog, call: VerbCall, key
     """A crash left an intent without an observation: repeat what is safe, ask where a verb says how, else say that nobody knows."""
     verb_id = call.authorized.call.verb
     spec = catalog.verbs[verb_id].spec
-    if spec.effect is VerbEffect.READ or spec.idempotent:
+    if spec.effect is VerbEffect.READ:
         return await call_verb(services, catalog, call, key)
+    if spec.idempotent:
+        return _not_denied(await call_verb(services, catalog, call, key))
     if spec.reconcile is not None and spec.reconcile in catalog.verbs and services.verbs.implements(spec.reconcile):
         reconciler = catalog.verbs[spec.reconcile]
         asked = LeafCall(
@@ -97,4 +101,10 @@ async def recover_verb(services: Services, catalog: Catalog, call: VerbCall, key
                 return _result(catalog.verbs[verb_id], LeafReturned(output=found.output["output"]))
             if found.output.get("happened") is False:
                 return await call_verb(services, catalog, call, key)
-    return VerbUnknown(message="the process died while the verb ran; whether it took effect is unknown")
+    return VerbUnknown(message=DIED)
+
+
+def _not_denied(again: VerbResult) -> VerbResult:
+    """A repetition that did not go live says nothing of the call that was cut off: it may have taken effect."""
+    unstarted = isinstance(again, VerbFailed) and again.code == NOT_STARTED
+    return VerbUnknown(message=f"{DIED}; not repeated") if unstarted or isinstance(again, VerbWithdrawn) else again

@@ -270,6 +270,8 @@ class Runtime:
             Conflict: that effect's outcome is not unknown.
         """
         stored = self._load(run)
+        if stored.status not in AT_REST:
+            raise Conflict(f"run {run} is {stored.status}: only its engine may write to it now", code="not_at_rest")
         if addr not in Fold(run, stored.records).unknown:
             raise Conflict(f"effect {addr} of run {run} has no unknown outcome", code="not_unknown")
         await self._note(stored, "resolve", by=by, why=why, details={"addr": addr, "happened": happened})
@@ -283,10 +285,13 @@ class Runtime:
         stored = self._load(run)
         if stored.status not in AT_REST:
             raise Conflict(f"run {run} is {stored.status}: cancel it first", code="not_at_rest")
-        if stored.key is not None:
-            await self._note(stored, "erase", by=by, why=why, details=None)
         now = self.services.clock.now()
-        return (await self.services.store.submit(Operation(name="erase", args={"run": run, "at": now}))).count
+        outcome = await self.services.store.submit(Operation(name="erase", args={"run": run, "at": now}))
+        if outcome.refused:
+            raise Conflict(f"another run of the same subject as {run} has not come to rest", code=outcome.refused)
+        if stored.key is not None:
+            await self._note(msgspec.structs.replace(stored, key=None), "erase", by=by, why=why, details=None)
+        return outcome.count
 
     async def _note(self, stored: StoredRun, action: str, *, by: str, why: str, details: object) -> None:
         scribe = Scribe(stored.id, stored.key or b"", stored.records[-1])

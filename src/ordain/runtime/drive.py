@@ -11,14 +11,31 @@ import msgspec
 
 from ordain.errors import Erased, FlowUnavailable, JournalCorrupt, JournalDiverged, LeaseLost, OrdainError
 from ordain.flows.context import FlowContext, Settlement, flow_context
-from ordain.journal.codec import verify
+from ordain.journal.codec import decode, verify
 from ordain.journal.folds import Fold
-from ordain.journal.records import ENCODER, NULL, SETTLED, STOPPED, EndedBody, FaultedBody, Kind, Raw, ResumedBody, Started, Status, raw
+from ordain.journal.records import (
+    ENCODER,
+    NULL,
+    SETTLED,
+    STOPPED,
+    EndedBody,
+    FaultedBody,
+    Kind,
+    NoteBody,
+    Raw,
+    Record,
+    ResumedBody,
+    Started,
+    Status,
+    raw,
+)
 from ordain.ports.effects import AnyEnded, Cancelled, Completed, Failed, Interrupted, Suspended, TimedOut, Unknown
 from ordain.ports.store import Append, MailKind, NewMail, Refund, StoredRun
 from ordain.rules.header import render_header
 from ordain.runtime.execution import Execution
+from ordain.runtime.joins import open_children
 from ordain.runtime.live import LiveRun
+from ordain.runtime.mail import InterruptBody
 from ordain.runtime.services import Services
 
 LOG = logging.getLogger("ordain.run")
@@ -50,17 +67,33 @@ class Drive:
 
     async def to_rest(self) -> Driven:
         """Drive until the run settles, waits or stops. Cancelling it evicts the run and journals nothing."""
+        try:
+            stored = self._load()
+            asked = self._asked_to_stop() if stored.status in STOPPED else None
+            if stored.status in SETTLED or (stored.status in STOPPED and self._resumed_by is None and asked is None):
+                return Driven(status=stored.status)
+            if asked is not None and stored.status is not Status.FAULTED:
+                return await self._close(asked)
+            driven = await self._execute(stored)
+        except (JournalDiverged, JournalCorrupt, FlowUnavailable, Erased) as error:
+            return await self._stop(_STOPS.get(type(error), Status.DIVERGED), error)
+        if driven.status is not Status.FAULTED:
+            return driven
+        masked = self.live is not None and self.live.execution.masked
+        if asked is None and masked and self._resumed_by is not None:
+            asked = InterruptBody(what="cancel", by=self._resumed_by, why="it was interrupted before, and faulted again")
+        return driven if asked is None else await self._close(asked)
+
+    def _load(self) -> StoredRun:
         stored = self.services.store.load(self.run)
         if stored is None:
             raise JournalCorrupt(f"run {self.run} does not exist")
-        if stored.status in SETTLED or (stored.status in STOPPED and self._resumed_by is None):
-            return Driven(status=stored.status)
-        try:
-            return await self._execute(stored)
-        except LeaseLost:
-            raise
-        except (JournalDiverged, JournalCorrupt, FlowUnavailable, Erased) as error:
-            return await self._stop(stored, _STOPS.get(type(error), Status.DIVERGED), error)
+        return stored
+
+    def _asked_to_stop(self) -> InterruptBody | None:
+        """The first interrupt that has not reached this run."""
+        bodies = [mail.body for mail in self.services.store.mail(self.run) if mail.kind is MailKind.INTERRUPT]
+        return msgspec.json.decode(bodies[0], type=InterruptBody) if bodies else None
 
     async def _execute(self, stored: StoredRun) -> Driven:
         verify(stored.id, stored.key, stored.records)
@@ -71,21 +104,25 @@ class Drive:
         if flow is None:
             raise FlowUnavailable(f"this build has no flow {started.flow}@{started.flow_version}")
         live, context = self._prepare(stored, started)
-        live.execution.values[0] = given = flow.decode_input(started.input)
         try:
-            output = await flow.run(context, given)
+            live.execution.values[0] = given = flow.decode_input(started.input)
+            returned = await flow.run(context, given)
+            output, settlement = raw(returned), flow.settle(returned)
         except Suspended:
             return self._suspended(live)
         except Interrupted as interrupted:
-            return await settle(live, Settlement(status=Status.CANCELLED, reason=interrupted.what), NULL, started)
-        except (OrdainError, AssertionError, ArithmeticError, LookupError, TypeError, ValueError, AttributeError, RecursionError) as error:
-            if isinstance(error, (JournalDiverged, JournalCorrupt, FlowUnavailable, Erased, LeaseLost)):
-                raise
-            return await self._fault(live, error)
-        settlement = flow.settle(output)
+            output, settlement = NULL, Settlement(status=Status.CANCELLED, reason=interrupted.what)
+        except (JournalDiverged, JournalCorrupt, FlowUnavailable, Erased, LeaseLost):
+            raise
+        except Exception as error:  # a flow is foreign code here: whatever else it raises is its fault, and stops its run alone
+            return self._suspended(live) if live.execution.suspended else await self._fault(live, error)
+        if live.execution.suspended:
+            return self._suspended(live)
+        if not live.execution.exhausted:
+            raise JournalDiverged(f"run {stored.id}: the flow ends, its journal goes on")
         if live.execution.masked and settlement.status is not Status.CANCELLED:
             settlement = Settlement(status=Status.CANCELLED, reason=settlement.reason)
-        return await settle(live, settlement, raw(output), started)
+        return await settle(live, settlement, output)
 
     def _prepare(self, stored: StoredRun, started: Started) -> tuple[LiveRun, FlowContext]:
         catalog = self.services.catalogs.pinned(started.catalog)
@@ -110,17 +147,51 @@ class Drive:
         LOG.error("run=%s status=faulted error=%s at=%s", self.run, type(error).__name__, where)
         return Driven(status=Status.FAULTED)
 
-    async def _stop(self, stored: StoredRun, status: Status, error: OrdainError) -> Driven:
+    async def _stop(self, status: Status, error: OrdainError) -> Driven:
         """The record itself is left as it is: only the run's row says that it stopped."""
-        await self.services.store.submit(Append(run=stored.id, records=(), status=status, reason=error.code))
+        await self.services.store.submit(Append(run=self.run, records=(), status=status, reason=error.code))
         LOG.error("run=%s status=%s reason=%s", self.run, status, error.message)
         return Driven(status=status)
+
+    async def _close(self, asked: InterruptBody) -> Driven:
+        """Settle a stopped run as cancelled without its flow, which cannot go on. Children that still run are stopped first."""
+        stored = self._load()
+        live = LiveRun(self.services, stored, self.services.catalogs.current)
+        live.records = _readable(live.records)
+        if unsettled := [child for child in open_children(live.records, self.run) if self._unsettled(child)]:
+            body = ENCODER.encode(InterruptBody(what="cancel", by=f"run:{self.run}", why="parent cancelled"))
+            at = self.services.clock.now()
+            mail = tuple(NewMail(run=child, kind=MailKind.INTERRUPT, key=f"close:{self.run}", body=body, at=at) for child in unsettled)
+            await self.services.store.submit(Append(run=self.run, records=(), mail=mail))
+            return Driven(status=stored.status)
+        note = live.write(
+            Kind.NOTE, "cancel", NoteBody(by=asked.by, action="cancel", why=asked.why, details=raw({"was": str(stored.status)}))
+        )
+        for mail in live.look():
+            if mail.kind is MailKind.INTERRUPT:
+                live.take(mail, note.seq)
+        return await settle(live, Settlement(status=Status.CANCELLED, reason=asked.what), NULL)
+
+    def _unsettled(self, run: str) -> bool:
+        stored = self.services.store.load(run)
+        return stored is not None and stored.status not in SETTLED
+
+
+def _readable(records: list[Record]) -> list[Record]:
+    """The records as far as they can be read: a header tells what it can of a corrupt run."""
+    for index, record in enumerate(records):
+        try:
+            if record.body is not None:
+                decode(record)
+        except JournalCorrupt:
+            return records[:index]
+    return records
 
 
 _STOPS: dict[type[OrdainError], Status] = {FlowUnavailable: Status.FLOW_UNAVAILABLE}
 
 
-async def settle(live: LiveRun, settlement: Settlement, output: Raw, started: Started) -> Driven:
+async def settle(live: LiveRun, settlement: Settlement, output: Raw) -> Driven:
     """End the run: its result and header, and its parent's mail, in one commit."""
     fold = Fold(live.id, live.records)
     header = fold.header(settlement.status, settlement.reason)
@@ -130,15 +201,16 @@ async def settle(live: LiveRun, settlement: Settlement, output: Raw, started: St
         tokens = fold.carved.tokens - fold.spent.tokens if fold.carved else 0
         money = fold.carved.usd_micros - fold.spent.usd_micros if fold.carved else 0
         live.refund(Refund(account=account, tokens=tokens, usd_micros=money))
-    if started.parent is not None:
+    stored = live.stored
+    if stored.parent is not None:
         end = _end(live.id, settlement, output, fold)
         mail = NewMail(
-            run=started.parent,
+            run=stored.parent,
             kind=MailKind.CHILD,
-            key=f"child:{started.parent_addr}:{started.index}",
+            key=f"child:{stored.parent_addr}:{stored.index}",
             body=ENCODER.encode(msgspec.structs.replace(end, spent=fold.spent, header=header)),
             at=live.scribe.at,
-            addr=started.parent_addr or 0,
+            addr=stored.parent_addr,
         )
         live.send(mail)
     await live.barrier(status=settlement.status, reason=settlement.reason)

@@ -31,7 +31,7 @@ from ordain.journal.records import (
     ObservationBody,
     Record,
 )
-from ordain.ports.effects import Abandoned, AnyEnded, AnyResult, Children, Claim, Effect, Interrupted, Join, Joined, Spawn
+from ordain.ports.effects import Abandoned, AnyEnded, AnyResult, Children, Claim, Effect, Interrupted, Join, Joined, Spawn, Suspended
 from ordain.rules.decision import FACTS_BYTES, Decision, Rule
 from ordain.rules.reasons import Reason
 from ordain.rules.shared import SHARED
@@ -77,6 +77,14 @@ class Judge(Protocol):
         ...
 
 
+def answered_calls(records: Sequence[Record]) -> int:
+    """How many model calls came to an end; an attempt that was lost with the process did not, and the next one takes its place."""
+    return sum(
+        record.kind is Kind.OBSERVATION and record.name == "model_call" and b'"code":"lost"' not in (record.body or b"")
+        for record in records
+    )
+
+
 @lru_cache(maxsize=256)
 def _outcome_decoder(outcome: Any) -> msgspec.json.Decoder[Any]:
     return msgspec.json.Decoder(outcome)
@@ -96,9 +104,10 @@ class Execution:
         self._effect = 0
         self._counts: dict[str, int] = {}
         self._ids = 0
-        self._at = records[0].at
+        self.handed_at = records[0].at
         self.values: dict[int, Any] = {}
         self.masked = False
+        self.suspended = False
         self.decisions = 0
 
     @property
@@ -117,11 +126,11 @@ class Execution:
     def _take(self, record: Record) -> None:
         self._cursor += 1
         if record.kind in HANDED_TO_FLOW:
-            self._at = record.at
+            self.handed_at = record.at
 
     def handed(self, record: Record) -> None:
         """A record was written live and handed to the flow: the flow's time moves."""
-        self._at = record.at
+        self.handed_at = record.at
 
     def _diverged(self, addr: object, why: str, record: Record) -> JournalDiverged:
         return JournalDiverged(
@@ -132,6 +141,7 @@ class Execution:
 
     def decide(self, rule: Rule[F, I, O], facts: F, inputs: I, refs: tuple[int, ...] = ()) -> Decision[O]:
         """See ``Effects.decide``."""
+        self._check_here()
         address = self.address(rule.name)
         encoded = ENCODER.encode(facts)
         record = self._next()
@@ -173,7 +183,7 @@ class Execution:
         if record is None:
             return await self._beyond.begin(addr, effect)
         if record.kind is Kind.DELIVERED:
-            raise self._interrupted(record)
+            raise self._interrupted(record, addr)
         self._announced(record, addr, effect)
         result: Any = self._observed(addr)
         if result is None:
@@ -193,7 +203,7 @@ class Execution:
         if record is None:
             return await self._beyond.begin(addr, effect)
         if record.kind is Kind.DELIVERED:
-            raise self._interrupted(record)
+            raise self._interrupted(record, addr)
         self._announced(record, addr, effect)
         while (record := self._next()) is not None and record.kind is Kind.CHILD_ENDED:
             body = decode(record)
@@ -207,8 +217,8 @@ class Execution:
         if not isinstance(joined, Joined):
             return self._after_abandoned(addr)
         following = self._next()
-        if following is not None and following.kind is Kind.DELIVERED:
-            raise self._interrupted(following)
+        if following is not None and following.kind is Kind.DELIVERED and self._delivered(following).addr == addr:
+            raise self._interrupted(following, addr)
         return tuple(ended[index] for index in range(len(spawns)))
 
     async def claim(self, claim: Claim[O]) -> Decision[O]:
@@ -219,7 +229,7 @@ class Execution:
         if record is None:
             return await self._beyond.claim(addr, claim)
         if record.kind is Kind.DELIVERED:
-            raise self._interrupted(record)
+            raise self._interrupted(record, addr)
         body = decode(record)
         if not isinstance(body, ClaimBody) or body.addr != addr or bytes(body.claim) != ENCODER.encode(claim):
             raise self._diverged(addr, f"the flow claimed {claim.name}", record)
@@ -231,7 +241,7 @@ class Execution:
 
     def now(self) -> datetime:
         """See ``Effects.now``."""
-        return EPOCH + timedelta(microseconds=self._at)
+        return EPOCH + timedelta(microseconds=self.handed_at)
 
     def new_id(self) -> str:
         """See ``Effects.new_id``."""
@@ -252,7 +262,13 @@ class Execution:
 
     # --- reading back -----------------------------------------------------------------------------------------------------------
 
+    def _check_here(self) -> None:
+        """A flow that swallowed ``Suspended`` gets it again: its run waits, and nothing may be written for it."""
+        if self.suspended:
+            raise Suspended
+
     def _begin(self) -> int:
+        self._check_here()
         addr = self._effect
         self._effect += 1
         self._counts.clear()
@@ -282,10 +298,16 @@ class Execution:
         self.values[seq] = value
         return value
 
-    def _interrupted(self, record: Record) -> Interrupted:
+    def _delivered(self, record: Record) -> DeliveredBody:
         body = decode(record)
         if not isinstance(body, DeliveredBody):
             raise self._diverged("delivery", "unreadable", record)
+        return body
+
+    def _interrupted(self, record: Record, addr: int) -> Interrupted:
+        body = self._delivered(record)
+        if body.addr != addr:
+            raise self._diverged(addr, "an interrupt was delivered elsewhere", record)
         self._take(record)
         self.masked = True
         return Interrupted(body.what, body.by, body.why)
@@ -294,4 +316,6 @@ class Execution:
         record = self._next()
         if record is None or record.kind is not Kind.DELIVERED:
             raise JournalDiverged(f"run {self.run} at {addr}: abandoned without an interrupt")
-        raise self._interrupted(record)
+        interrupted = self._interrupted(record, addr)
+        interrupted.in_flight = True
+        raise interrupted

@@ -5,10 +5,8 @@ from __future__ import annotations
 import asyncio
 from time import perf_counter_ns
 
-import msgspec
-
 from ordain.contracts.catalog import Catalog
-from ordain.contracts.policy import ModelErrorCode
+from ordain.contracts.policy import ModelErrorCode, Policy
 from ordain.errors import ConfigurationError
 from ordain.flows.planner import PLANNER
 from ordain.flows.prompting import Values, prompt_digest, prompt_inputs
@@ -18,6 +16,7 @@ from ordain.ports.effects import ModelAnswer, ModelCall, ModelFailed, ModelResul
 from ordain.ports.model import ModelError, ModelReply, ModelRequest
 from ordain.prompts.renderer import render
 from ordain.rules.proposals import Unparsed, parse_object
+from ordain.rules.step import directive_fault
 from ordain.runtime.services import Services
 
 
@@ -29,6 +28,8 @@ async def call_model(services: Services, catalog: Catalog, call: ModelCall, valu
     failure = _Failure(profile.provider, profile.model)
     if current is None or port is None:
         return failure.of(ModelErrorCode.WITHDRAWN, f"model profile {call.profile} is no longer configured")
+    if (why := _verb_withdrawn(services, call)) is not None:
+        return failure.of(ModelErrorCode.WITHDRAWN, why)
     left_us = call.deadline - services.clock.now()
     if left_us <= 0:
         return failure.of(ModelErrorCode.TIMED_OUT, "deadline passed before the call")
@@ -63,7 +64,18 @@ async def call_model(services: Services, catalog: Catalog, call: ModelCall, valu
         return failure.of(ModelErrorCode.TIMED_OUT, "the provider did not answer in time", live=True)
     if isinstance(reply, ModelError):
         return failure.of(reply.code, reply.message, retry_after_ms=reply.retry_after_ms, live=True)
-    return _answer(call, reply, failure)
+    return _answer(call, reply, failure, size, catalog.policy)
+
+
+def _verb_withdrawn(services: Services, call: ModelCall) -> str | None:
+    """Why the prompt-plan verb behind a call may not run any more, or None."""
+    if call.purpose == PLANNER:
+        return None
+    verb_id, current = call.contract.removeprefix("verb:"), services.catalogs.current
+    if verb_id not in current.verbs:
+        return f"{verb_id} is no longer registered"
+    why = current.inactive_reason(verb_id, current.policy.verbs)
+    return None if why is None else f"{verb_id} is switched off: {why}"
 
 
 class _Failure:
@@ -85,23 +97,19 @@ class _Failure:
         )
 
 
-def _answer(call: ModelCall, reply: ModelReply, about: _Failure) -> ModelResult:
-    try:
-        size = len(reply.text.encode())
-        content: str | None = reply.text
-    except UnicodeEncodeError:
-        content = reply.text.encode(errors="replace").decode()
-        size = len(content)
+def _answer(call: ModelCall, reply: ModelReply, about: _Failure, prompt_size: int, policy: Policy) -> ModelResult:
+    content: str | None = reply.text.encode(errors="replace").decode()
+    size = len(content.encode())
     withheld: Withheld | None = None
     if not call.keep_thoughts and call.purpose == PLANNER:
-        content, withheld = withhold(content or "")
+        content, withheld = withhold(content or "", policy)
     estimated = reply.input_tokens is None or reply.output_tokens is None
     return ModelAnswer(
         content=content,
         withheld=withheld,
         provider=about.provider,
         model=reply.model,
-        input_tokens=reply.input_tokens if reply.input_tokens is not None else 0,
+        input_tokens=reply.input_tokens if reply.input_tokens is not None else prompt_size,
         output_tokens=reply.output_tokens if reply.output_tokens is not None else size,
         estimated=estimated,
         prompt_digest=about.prompt_digest,
@@ -109,16 +117,15 @@ def _answer(call: ModelCall, reply: ModelReply, about: _Failure) -> ModelResult:
     )
 
 
-def withhold(content: str) -> tuple[str | None, Withheld | None]:
-    """Blank the thought before the answer is recorded; an answer that does not parse is kept as length, digest and reason."""
+def withhold(content: str, policy: Policy) -> tuple[str | None, Withheld | None]:
+    """Blank the thought before the answer is recorded (B-37).
+
+    An answer that is no directive, or not of a directive's shape, may hold a thought anywhere: it is kept as length, digest
+    and reason. The reason is rule ``step``'s own, found on the whole answer, so that withholding changes no decision.
+    """
     parsed = parse_object(content)
-    if isinstance(parsed, Unparsed):
-        data = content.encode(errors="replace")
-        return None, Withheld(size_bytes=parsed.size_bytes, digest=content_digest(data), reason=parsed.reason)
-    value = parsed.value
-    if isinstance(value.get("thought"), str):
-        value = {**value, "thought": None}
-    try:
-        return ENCODER.encode(value).decode(), None
-    except (msgspec.MsgspecError, OverflowError):
-        return None, Withheld(size_bytes=parsed.size_bytes, digest=content_digest(content.encode()), reason="step.syntax.not_finite")
+    reason = parsed.reason if isinstance(parsed, Unparsed) else directive_fault(parsed, policy)
+    if reason is not None or isinstance(parsed, Unparsed):
+        digest = content_digest(content.encode(errors="replace"))
+        return None, Withheld(size_bytes=parsed.size_bytes, digest=digest, reason=str(reason))
+    return ENCODER.encode({**parsed.value, "thought": None}).decode(), None

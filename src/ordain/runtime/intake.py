@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import cast
 
 import msgspec
 from msgspec import Raw
@@ -21,6 +22,20 @@ from ordain.rules.budget import Spend
 from ordain.runtime.services import Services
 
 SCHEMA_BYTES = 16_384
+REFERENCES = frozenset({"$ref", "$dynamicRef", "$recursiveRef"})
+
+
+def _refuse_references(tool_id: str, schema: object) -> None:
+    """A caller's schema refers to nothing: a few references that double at each level would hold a validator for hours."""
+    if isinstance(schema, dict):
+        members = cast("dict[str, object]", schema)
+        if REFERENCES & members.keys():
+            raise InvalidRequest(f"tool {tool_id}: a schema in a request may not use references", code="invalid_schema")
+        for value in members.values():
+            _refuse_references(tool_id, value)
+    elif isinstance(schema, list):
+        for value in cast("list[object]", schema):
+            _refuse_references(tool_id, value)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,8 +76,10 @@ class Intake:
         """
         catalog = self._services.catalogs.current
         for tool in request.toolset:
+            known = catalog.verbs.get(tool.tool_id)
             for schema in (tool.input_schema, tool.output_schema):
-                if schema:
+                if schema and (known is None or schema not in (known.spec.input_schema, known.spec.output_schema)):
+                    _refuse_references(tool.tool_id, schema)
                     if len(msgspec.json.encode(schema)) > SCHEMA_BYTES:
                         raise InvalidRequest(f"tool {tool.tool_id}: a schema exceeds {SCHEMA_BYTES} bytes", code="schema_too_large")
                     try:
@@ -151,5 +168,6 @@ class Intake:
             case "busy":
                 raise Refused("too many runs are accepted already", code="busy", status=429, retry_after_s=policy.engine.retry_after_s)
             case refused:
-                self._stored_catalog = catalog.digest
+                if not refused:
+                    self._stored_catalog = catalog.digest
                 return Accepted(run=outcome.run, new=not refused)

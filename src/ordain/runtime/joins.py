@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Protocol
 
 import msgspec
 
 from ordain.contracts.catalog import Catalog
 from ordain.errors import FlowUnavailable
-from ordain.journal.codec import Scribe
+from ordain.journal.codec import Scribe, decode
 from ordain.journal.digests import derived_id
-from ordain.journal.records import Body, ChildEndedBody, Kind, Record, Started, raw
+from ordain.journal.records import Body, ChildEndedBody, IntentBody, Kind, Record, Started, raw
 from ordain.ports.effects import AnyEnded, Children, Completed, Interrupted, Join, Joined, JoinMode
 from ordain.ports.store import Mail, MailKind, NewMail, NewRun, StoredRun
 from ordain.runtime.execution import ENDS, Execution
@@ -27,6 +27,7 @@ class Parent(Protocol):
     id: str
     services: Services
     stored: StoredRun
+    records: list[Record]
     catalog: Catalog
     execution: Execution
 
@@ -114,6 +115,18 @@ def _started(stored: StoredRun) -> Started:
     return msgspec.json.decode(stored.records[0].body or b"", type=Started)
 
 
+def open_children(records: Sequence[Record], run: str) -> list[str]:
+    """The children of the join that a run is in, whether they have settled or not; none where it is in no join."""
+    announced = next((record for record in reversed(records) if record.kind in {Kind.INTENT, Kind.OBSERVATION}), None)
+    if announced is None or announced.kind is not Kind.INTENT or announced.name != "children":
+        return []
+    body = decode(announced)
+    if not isinstance(body, IntentBody):
+        return []
+    spawned = len(msgspec.json.decode(body.effect, type=Children).spawns)
+    return [derived_id(run, body.addr, index) for index in range(spawned)]
+
+
 def over(until: Join, spawned: int, ended: dict[int, AnyEnded]) -> str | None:
     """Why the join is over by count, or None: all have ended, enough have completed, or too few still can."""
     if len(ended) == spawned:
@@ -136,6 +149,7 @@ class _Joining:
         self.why: str | None = None
         seen: dict[int, AnyEnded] = {}
         for index, end in sorted(ended.items(), key=lambda item: item[1].seq):
+            self._note_deadline(parent.records[end.seq].at, seen)
             seen[index] = end
             self._weigh(seen)
 
@@ -153,11 +167,11 @@ class _Joining:
             index = int(row.key.rpartition(":")[2])
             if index in self.ended:
                 continue
-            self.note_deadline(row.at)
             body = ChildEndedBody(
                 addr=self.addr, index=index, child=derived_id(parent.id, self.addr, index), ended=msgspec.Raw(row.body), mail=row.id
             )
-            record = parent.write(Kind.CHILD_ENDED, "child", body)
+            record = parent.write(Kind.CHILD_ENDED, "child", body, at=row.at)  # when it ended, not when it was noticed
+            self._note_deadline(record.at, self.ended)
             parent.take(row, record.seq)
             parent.execution.handed(record)
             end: AnyEnded = parent.execution.remember(ENDS.decode(row.body), record.seq)
@@ -166,10 +180,13 @@ class _Joining:
 
     def note_deadline(self, now: int) -> None:
         """The join is over for whoever has not ended by its deadline."""
+        self._note_deadline(now, self.ended)
+
+    def _note_deadline(self, now: int, ended: dict[int, AnyEnded]) -> None:
         deadline = self.effect.until.deadline
         if self.why is None and deadline is not None and now >= deadline:
             self.why = DEADLINE
-            self.counted = tuple(sorted(self.ended))
+            self.counted = tuple(sorted(ended))
 
     def interrupt_rest(self, why: str) -> None:
         """Ask the children that still run to stop; asking twice is harmless."""

@@ -59,29 +59,17 @@ from ordain.rules.decision import Decision, Rule
 from ordain.rules.reasons import Reason
 from ordain.rules.shared import SHARED
 from ordain.runtime.calls import call_verb, check_authorized, recover_verb
-from ordain.runtime.execution import Execution
+from ordain.runtime.execution import RESULTS, Execution, answered_calls
 from ordain.runtime.gateway import call_model
 from ordain.runtime.joins import join_children, new_children
+from ordain.runtime.mail import AnswerBody, InterruptBody
 from ordain.runtime.services import Services
 
 R = TypeVar("R")
 STORAGE_RETRY_S = 0.25
+TIMER_SLACK_US = 100_000
+"""A timer on the monotonic clock may fire a little before the wall clock's deadline; only then is the deadline the record's time."""
 ALLOW = b'{"type":"allow"'
-
-
-class InterruptBody(msgspec.Struct, frozen=True, kw_only=True):
-    """What an interrupt says: cancel or override, by whom and why."""
-
-    what: str
-    by: str
-    why: str = ""
-
-
-class AnswerBody(msgspec.Struct, frozen=True, kw_only=True):
-    """An answer to a wait."""
-
-    value: Any
-    by: str
 
 
 class LiveRun:
@@ -109,7 +97,7 @@ class LiveRun:
         self._allowed: dict[str, str] | None = None
         self.in_verb = False
         self._stop_after_verb = False
-        self._model_calls = sum(1 for record in stored.records if record.kind is Kind.INTENT and record.name == "model_call")
+        self._model_calls = answered_calls(stored.records)
 
     # --- writing ----------------------------------------------------------------------------------------------------------------
 
@@ -153,12 +141,17 @@ class LiveRun:
         await self.barrier()
         mark = self.scribe.mark()
         self.write(Kind.SUSPENDED, "wait", SuspendedBody(addr=addr, waits_for=waits_for, wake_at=wake_at))
-        unit = self._unit(Status.WAITING, None, wake_at, addr, deaf=deaf)
-        if not await self._offer(unit):
-            self.scribe.back_to(mark)
-            self.records.pop()
-            return
-        raise Suspended
+        if await self._unless_mail(mark, self._unit(Status.WAITING, None, wake_at, addr, deaf=deaf)):
+            self.execution.suspended = True
+            raise Suspended
+
+    async def _unless_mail(self, mark: tuple[int, int, bytes], unit: Append) -> bool:
+        """Commit a unit with one record; where mail was faster the record was never written, and this is False."""
+        if await self._offer(unit):
+            return True
+        self.scribe.back_to(mark)
+        self.records.pop()
+        return False
 
     def _unit(self, status: Status | None, reason: str | None, wake_at: int | None, suspend: int | None, *, deaf: bool) -> Append:
         unit = Append(
@@ -186,7 +179,8 @@ class LiveRun:
             except StorageUnavailable:
                 await asyncio.sleep(STORAGE_RETRY_S)
                 continue
-            self._status = None
+            if not outcome.refused:
+                self._status = None
             return not outcome.refused
 
     # --- Beyond -----------------------------------------------------------------------------------------------------------------
@@ -243,6 +237,7 @@ class LiveRun:
         if isinstance(effect, Children):
             for child in new_children(self, addr, effect):
                 self.open(child)
+        self.in_verb = isinstance(effect, VerbCall)  # from here on a drain lets it end: its intent may be durable already
         await self.barrier()
         return await self._carry_out(addr, effect, {}, again=False)
 
@@ -271,11 +266,12 @@ class LiveRun:
         else:
             raise FlowFault(f"no handler for {type(effect).__name__}")
         timed_out = isinstance(result, VerbTimedOut) or (isinstance(result, ModelFailed) and result.code is ModelErrorCode.TIMED_OUT)
-        at = max(self.services.clock.now(), effect.deadline) if timed_out else None
+        now = self.services.clock.now()
+        at = max(now, effect.deadline) if timed_out and effect.deadline - now < TIMER_SLACK_US else None
         return self.observe(addr, name, result, at=at)
 
     def observe(self, addr: int, name: str, result: AnyResult, *, at: int | None = None, mail: Mail | None = None) -> Any:
-        """Record what became of an effect and hand it to the flow."""
+        """Record what became of an effect and hand it to the flow, read back from the record: live and replay see one value."""
         current = self.services.catalogs.current.digest
         body = ObservationBody(
             addr=addr, result=raw(result), catalog="" if current == self.catalog.digest else current, mail=0 if mail is None else mail.id
@@ -284,7 +280,7 @@ class LiveRun:
         if mail is not None:
             self.take(mail, record.seq)
         self.execution.handed(record)
-        return self.execution.remember(result, record.seq)
+        return self.execution.remember(RESULTS.decode(body.result), record.seq)
 
     # --- interrupts -------------------------------------------------------------------------------------------------------------
 
@@ -321,7 +317,17 @@ class LiveRun:
         self.execution.masked = True
         return Interrupted(said.what, said.by, said.why)
 
+    def _abandon(self, addr: int, name: str, mail: Mail) -> Interrupted:
+        """Give up the effect in flight for an interrupt; both records stand in one commit."""
+        self.observe(addr, name, Abandoned())
+        interrupted = self.deliver(mail, addr)
+        interrupted.in_flight = True
+        return interrupted
+
     async def _abandonable_call(self, call: Coroutine[Any, Any, R], addr: int, name: str) -> R:
+        if not self.execution.masked and (early := self.interrupt()) is not None:  # it came while the intent was written
+            call.close()
+            raise self._abandon(addr, name, early)
         task = asyncio.get_running_loop().create_task(call)
         self._abandonable, self._abandoned = task, False
         try:
@@ -329,8 +335,7 @@ class LiveRun:
         except asyncio.CancelledError:
             if not self._abandoned or (mail := self.interrupt()) is None:
                 raise
-            self.observe(addr, name, Abandoned())
-            raise self.deliver(mail, addr) from None
+            raise self._abandon(addr, name, mail) from None
         finally:
             self._abandonable = None
 
@@ -361,14 +366,19 @@ class LiveRun:
         while True:
             mail = self.look()
             if (interrupt := self.interrupt()) is not None:
-                self.observe(addr, "wait", Abandoned())
-                raise self.deliver(interrupt, addr)
+                raise self._abandon(addr, "wait", interrupt)
             answers = [row for row in mail if row.kind is MailKind.ANSWER and row.addr == addr]
             if answers:
                 said = msgspec.json.decode(answers[0].body, type=AnswerBody)
                 return self.observe(addr, "wait", Answered(value=said.value, by=said.by), mail=answers[0])
             if self.services.clock.now() >= effect.deadline:
-                return self.observe(addr, "wait", Expired(), at=max(self.services.clock.now(), effect.deadline))
+                await self.barrier()
+                mark, handed = self.scribe.mark(), self.execution.handed_at
+                expired = self.observe(addr, "wait", Expired(), at=max(self.services.clock.now(), effect.deadline))
+                if await self._unless_mail(mark, self._unit(None, None, None, addr, deaf=False)):
+                    return expired
+                self.execution.handed_at = handed
+                continue
             await self.suspend(addr, effect.deadline, effect.what)
 
     # --- authorisation ----------------------------------------------------------------------------------------------------------

@@ -1,7 +1,9 @@
 """Recovery: what a new engine finds unfinished, and how carefully it takes it up.
 
 A run that the process died on twice at the same record is a suspect and is driven alone; at the third such death it is
-quarantined: visible, and resumable by an operator.
+quarantined: visible, and resumable by an operator. Every run that a start takes up is counted, whatever its status: a run may
+kill the process before its first commit. Only one that was being driven (``running``) is quarantined; suspects that wait for
+their turn are put back to ``ready``, so that none pays for another.
 """
 
 from __future__ import annotations
@@ -9,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from ordain.journal.records import Status
-from ordain.ports.store import Append, Operation
+from ordain.ports.store import Append, Operation, Pending
 from ordain.runtime.services import Services
 
 SUSPECT = 2
@@ -33,22 +35,27 @@ class Recovery:
         self._services = services
 
     async def plan(self) -> RecoveryPlan:
-        """Count this start for every run that was being driven, and sort the runs."""
-        store, plan = self._services.store, RecoveryPlan()
+        """Count this start for every run that it takes up, and sort the runs."""
+        store, plan, now = self._services.store, RecoveryPlan(), self._services.clock.now()
         pending = store.pending()
-        driven = [run.id for run in pending if run.status is Status.RUNNING]
-        if driven:
-            await store.submit(Operation(name="resumed", args={"runs": driven}))
-        for run in store.pending() if driven else pending:
-            if run.status is Status.RUNNING:
-                if run.resumes >= QUARANTINE:
-                    await store.submit(Append(run=run.id, records=(), status=Status.QUARANTINED, reason="quarantined"))
-                elif run.resumes >= SUSPECT:
-                    plan.alone.append(run.id)
-                else:
-                    plan.wake.append(run.id)
-            elif run.status is Status.READY or run.mail:
+        taken_up = {run.id for run in pending if _due(run, now)}
+        if taken_up:
+            await store.submit(Operation(name="resumed", args={"runs": sorted(taken_up)}))
+        for run in store.pending():
+            if run.id not in taken_up:
+                if run.wake_at is not None:
+                    plan.timers.append((run.id, run.wake_at))
+            elif run.resumes < SUSPECT:
                 plan.wake.append(run.id)
-            elif run.wake_at is not None:
-                plan.timers.append((run.id, run.wake_at))
+            elif run.resumes >= QUARANTINE and run.status is Status.RUNNING:
+                await store.submit(Append(run=run.id, records=(), status=Status.QUARANTINED, reason="quarantined"))
+            else:
+                plan.alone.append(run.id)
+                if run.status is Status.RUNNING:
+                    await store.submit(Append(run=run.id, records=(), status=Status.READY))
         return plan
+
+
+def _due(run: Pending, now: int) -> bool:
+    """Whether there is something to do for the run now, as far as can be seen without driving it."""
+    return run.status is not Status.WAITING or run.mail or (run.wake_at is not None and run.wake_at <= now)

@@ -29,6 +29,8 @@ def erase(db: sqlite3.Connection, args: dict[str, Any]) -> Outcome:
         return Outcome(refused="not_found")
     (subject,) = row
     at = args["at"]
+    if db.execute("SELECT 1 FROM runs WHERE subject = ? AND status IN ('ready', 'running', 'waiting') LIMIT 1", (subject,)).fetchone():
+        return Outcome(refused="not_at_rest")
     kept = "SELECT payload FROM records WHERE payload IS NOT NULL AND kind {} AND run IN (SELECT no FROM runs WHERE subject = ?)"
     db.execute(
         f"UPDATE payloads SET bytes = {_WITHOUT_RESULT.format('bytes')}, erased_at = ? WHERE id IN ({kept.format(_ENDED)})", (at, subject)
@@ -47,6 +49,7 @@ def erase(db: sqlite3.Connection, args: dict[str, Any]) -> Outcome:
     )
     db.execute("UPDATE mailbox SET body = x'7b7d' WHERE run IN (SELECT no FROM runs WHERE subject = ?)", (subject,))
     db.execute("UPDATE outbox SET text = '' WHERE run IN (SELECT no FROM runs WHERE subject = ?)", (subject,))
+    db.execute("UPDATE requests SET digest = '' WHERE run IN (SELECT no FROM runs WHERE subject = ?)", (subject,))
     db.execute("UPDATE subjects SET key = NULL, erased_at = ? WHERE no = ?", (at, subject))
     return Outcome(count=done.rowcount + apart.rowcount)
 
@@ -56,7 +59,7 @@ def sweep(db: sqlite3.Connection, args: dict[str, Any]) -> Outcome:
     content_class, before = args["class"], args["before"]
     ended = "run IN (SELECT no FROM runs WHERE ended_at < ?)"
     swept = db.execute(
-        f"UPDATE payloads SET bytes = NULL, erased_at = ? WHERE bytes IS NOT NULL AND class = ? AND id IN (SELECT payload FROM records WHERE payload IS NOT NULL AND {ended})",
+        f"UPDATE payloads SET bytes = NULL, erased_at = ? WHERE bytes IS NOT NULL AND class = ? AND id IN (SELECT payload FROM records WHERE payload IS NOT NULL AND kind <> 'ended' AND {ended})",
         (args["at"], content_class, before),
     ).rowcount
     kinds = {
@@ -66,6 +69,13 @@ def sweep(db: sqlite3.Connection, args: dict[str, Any]) -> Outcome:
         "verb": "kind IN ('intent', 'observation') AND name NOT LIKE 'model%'",
     }[content_class]
     swept += db.execute(f"UPDATE records SET body = NULL WHERE body IS NOT NULL AND {kinds} AND {ended}", (before,)).rowcount
+    if content_class == "result":
+        shown = f"kind = 'ended' AND {ended}"
+        db.execute(f"UPDATE records SET body = {_WITHOUT_RESULT.format('body')} WHERE body IS NOT NULL AND {shown}", (before,))
+        db.execute(
+            f"UPDATE payloads SET bytes = {_WITHOUT_RESULT.format('bytes')} WHERE id IN (SELECT payload FROM records WHERE {shown})",
+            (before,),
+        )
     return Outcome(count=swept)
 
 

@@ -48,7 +48,7 @@ _RECORDS = (
 
 
 _FROM_OTHERS = (
-    "SELECT r.id FROM mailbox m JOIN runs r ON r.no = m.run WHERE m.taken IS NULL"
+    "SELECT r.id FROM mailbox m JOIN runs r ON r.no = m.run WHERE m.taken IS NULL AND m.id > ?"
     " UNION SELECT id FROM runs WHERE status = 'ready' AND epoch = 0"  # opened by a guest and not yet driven
 )
 
@@ -117,6 +117,7 @@ class SqliteStore:
         self.writer = Writer(self._db, Applier(self._db, OPERATIONS), epoch, threaded=threaded and not self._memory)
         self._heard: Callable[[str], None] | None = None
         self._seen_version = 0
+        self._seen_mail = 0
         self._closed = False
 
     def submit(self, unit: Unit) -> asyncio.Future[Outcome]:
@@ -139,8 +140,9 @@ class SqliteStore:
         (version,) = self._reads.execute("PRAGMA data_version").fetchone()
         if version == self._seen_version or self._heard is None:
             return
-        rows = self._reads.execute(_FROM_OTHERS).fetchall()
-        self._seen_version = version
+        (last,) = self._reads.execute("SELECT coalesce(max(id), 0) FROM mailbox").fetchone()
+        rows = self._reads.execute(_FROM_OTHERS, (self._seen_mail,)).fetchall()
+        self._seen_version, self._seen_mail = version, last  # mail is announced once: what a run leaves lying is not for it now
         for (run,) in rows:
             self._heard(run)
 

@@ -15,6 +15,10 @@ from ordain.store.claims import CLAIMS, charge_accounts
 
 OPERATORS_MAIL = frozenset({MailKind.ERASE, MailKind.RESOLVE})
 _INSERT_RECORD = "INSERT INTO records(run, seq, kind, name, v, at, digest, chain, body, payload) VALUES (?,?,?,?,?,?,?,?,?,?)"
+_OVER = (
+    "SELECT 1 FROM records r LEFT JOIN payloads p ON p.id = r.payload WHERE r.run = ? AND r.kind = 'observation' AND r.name = 'wait'"
+    " AND iif(json_valid(CAST(coalesce(r.body, p.bytes) AS TEXT)), json_extract(CAST(coalesce(r.body, p.bytes) AS TEXT), '$.addr'), -1) = ?"
+)
 _CLASS = {Kind.STARTED: "input", Kind.ENDED: "result", Kind.CHILD_ENDED: "result", Kind.NOTE: "note"}
 
 
@@ -124,7 +128,7 @@ class Applier:
     @staticmethod
     def _check(moved: sqlite3.Cursor, run: str) -> None:
         if moved.rowcount != 1:
-            raise LeaseLost(f"run {run} has moved on without this engine")
+            raise LeaseLost(f"run {run} has moved on without this engine", code="run_moved_on")
 
     def _records(self, number: int, subject: int, workspace: str, records: tuple[Record, ...]) -> None:
         rows: list[tuple[Any, ...]] = []
@@ -192,7 +196,16 @@ class Applier:
             return Outcome(refused="not_found")
         if row[0] in SETTLED and unit.mail.kind not in OPERATORS_MAIL:
             return Outcome(refused="settled")
-        return Outcome(run=unit.mail.run, refused="" if self._mail(unit.mail) else "duplicate")
+        late = unit.mail.kind is MailKind.ANSWER and self._observed(unit.mail)
+        return Outcome(run=unit.mail.run, refused="settled" if late else "" if self._mail(unit.mail) else "duplicate")
+
+    def _observed(self, mail: NewMail) -> bool:
+        """Whether the wait that this answers is over, and not because of an earlier answer: nobody would ever read it."""
+        number = self._number(mail.run)[0]
+        if self._db.execute("SELECT 1 FROM mailbox WHERE run = ? AND key = ?", (number, mail.key)).fetchone() is not None:
+            return False
+        over = self._db.execute(_OVER, (number, mail.addr)).fetchone()
+        return over is not None
 
     def _mail(self, mail: NewMail) -> bool:
         number = self._number(mail.run)[0]

@@ -218,5 +218,5 @@ def _failed(error: Exception) -> OrdainError:
     if isinstance(error, OrdainError):
         return error
     if isinstance(error, sqlite3.IntegrityError):
-        return LeaseLost(f"the journal has moved on: {error}")
+        return LeaseLost(f"the journal has moved on: {error}", code="run_moved_on")
     return OrdainError(f"the unit cannot be applied: {type(error).__name__}: {error}")

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ordain.flows.shipped import shipped_flows
+from ordain.journal.folds import Fold
 from ordain.runtime.replay import replay
 from ordain.settings import Settings, load_settings
 from tests.replay.golden import SUM, act, finish, request, scripted
@@ -39,12 +40,14 @@ async def test_only_as_many_runs_as_the_day_covers(tmp_path: Path) -> None:
 async def test_what_was_not_used_comes_back(tmp_path: Path) -> None:
     """After a run the account holds what the run used and nothing more, and the next run starts."""
     script = [act("math.evaluate", SUM), finish("4")]
-    async with scripted(settings(tmp_path, day_tokens=RUN_TOKENS + 1000), script, {}) as ordain:
+    async with scripted(settings(tmp_path, day_tokens=RUN_TOKENS + 50_000), script, {}) as ordain:
         used = 0
         for number in range(3):
             answer = await ordain.plan(request("math.evaluate", request_id=str(number)))
             assert answer["status"] == "ok"
-            used += answer["usage"]["tokens_reason"] + answer["usage"]["tokens_answer"]
+            stored = ordain.store.load(answer["run_id"])
+            assert stored is not None
+            used += Fold(stored.id, stored.records).spent.tokens
             assert ordain.store.query("SELECT tokens FROM accounts") == [(used,)]
 
 

@@ -1,0 +1,157 @@
+"""Ordain at work, on this machine alone: `./demo`.
+
+Starts `ordain serve`, sends it one planning request over HTTP, and shows everything that came of it: first on the embedded default
+(`offline`: rules and quotation, no language model), then the same request on `scripted` (proposals from a file). Exits non-zero unless
+the header it prints is the API's and the journal's, and both runs replay equal.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import textwrap
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NoReturn
+
+import httpx
+
+EXAMPLES = Path(__file__).resolve().parent
+REQUEST = EXAMPLES / "extract_facts.json"
+SCRIPT = EXAMPLES / "scripts" / "extract_facts.yaml"
+PATIENCE_S = 60
+WIDTH = 100
+
+
+def fail(message: str) -> NoReturn:
+    """Say what went wrong, and end."""
+    print(f"\ndemo: {message}", file=sys.stderr)
+    sys.exit(1)
+
+
+def heading(text: str) -> None:
+    print(f"\n── {text} " + "─" * max(0, WIDTH - len(text) - 4))
+
+
+def clean_environment(**more: str) -> dict[str, str]:
+    """This environment without anything that configures Ordain or a proxy: the demo shows the embedded default."""
+    foreign = ("ORDAIN_", "OPENAI_", "PLANNER_")
+    return {k: v for k, v in os.environ.items() if not k.startswith(foreign) and not k.lower().endswith("_proxy")} | more
+
+
+@contextmanager
+def serving(home: Path, environment: dict[str, str]) -> Iterator[httpx.Client]:
+    """`ordain serve` on a free port, as a process of its own."""
+    command = [sys.executable, "-m", "ordain", "serve", "--port", "0", "--data-dir", str(home)]
+    log = home / "serve.log"
+    with log.open("wb") as errors, subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=errors) as process:  # noqa: S603 - our own command
+        try:
+            yield httpx.Client(base_url=address(home, process, log), timeout=PATIENCE_S, trust_env=False)
+        finally:
+            process.terminate()
+            process.wait(PATIENCE_S)
+
+
+def address(home: Path, process: subprocess.Popen[bytes], log: Path) -> str:
+    """Where the server says it listens."""
+    deadline = time.monotonic() + PATIENCE_S
+    note = home / "server.json"
+    while not note.exists():
+        if process.poll() is not None or time.monotonic() > deadline:
+            fail(f"the server did not start. It said:\n{log.read_text(encoding='utf-8')}")
+        time.sleep(0.05)
+    return json.loads(note.read_text(encoding="utf-8"))["url"]
+
+
+def get(http: httpx.Client, path: str) -> Any:
+    response = http.get(path)
+    if not response.is_success:
+        fail(f"GET {path} answered {response.status_code}: {response.text}")
+    return response.json()
+
+
+def show(provider: str, response: dict[str, Any], run: dict[str, Any], journal: list[dict[str, Any]]) -> None:
+    """Everything the run left: header, answer, trace, decisions, size."""
+    heading(f"{provider}: the execution header, written by code from the journal")
+    print(response["header"])
+    heading(f"{provider}: the answer")
+    print(response["final_answer"]["content"])
+    heading(f"{provider}: the trace")
+    for step in response["trace"]:
+        print(f"step {step['step_index']}  {shortened(step['thought'] or '(no thought)')}")
+        if step["action"]:
+            print(f"        calls {step['action']['tool_id']} {shortened(json.dumps(step['action']['input'], ensure_ascii=False))}")
+        if step["observation"]:
+            print(f"        gets  {shortened(step['observation']['llm_output'] or json.dumps(step['observation'], ensure_ascii=False))}")
+    heading(f"{provider}: every decision, made by rules, with its reason")
+    for record in journal:
+        if record["kind"] == "decision":
+            print(f"{record['seq']:>4}  {record['name']:<10} {record['body']['reason']}")
+    size = run["journal_bytes"]
+    heading(f"{provider}: the journal")
+    print(f"{run['records']} records, {size['records']} bytes, {size['payloads']} bytes of payloads; run {run['run_id']}")
+
+
+def shortened(text: str) -> str:
+    return textwrap.shorten(text, WIDTH - 16, placeholder=" …")
+
+
+def play(provider: str, home: Path, environment: dict[str, str]) -> None:
+    """One server, one request, everything it shows, and what must be true of it."""
+    home.mkdir()
+    with serving(home, environment) as http, http:
+        posted = http.post("/plan/react", content=REQUEST.read_bytes(), headers={"Content-Type": "application/json"})
+        if posted.status_code != 200:
+            fail(f"{provider}: the request was refused with {posted.status_code}: {posted.text}")
+        response = posted.json()
+        if response["status"] != "ok":
+            fail(f"{provider}: the run ended as {response['status']}: {response['error']}\n{response['header']}")
+        run = get(http, f"/runs/{response['run_id']}")
+        journal = get(http, f"/runs/{response['run_id']}/journal")["records"]
+        show(provider, response, run, journal)
+    kept = next(record["body"]["header"] for record in journal if record["kind"] == "ended")
+    if not response["header"] == run["header"] == kept:
+        fail(f"{provider}: the header shown is not the one of the API and the journal")
+    if provider not in response["header"]:
+        fail(f"{provider}: the header does not name its provider")
+    replay_equal(provider, home, environment)
+
+
+def replay_equal(provider: str, home: Path, environment: dict[str, str]) -> None:
+    """Run everything again from the journal; it must come out as recorded."""
+    command = [sys.executable, "-m", "ordain", "replay", "--all", "--data-dir", str(home)]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=PATIENCE_S, check=False)  # noqa: S603 - our own command
+    heading(f"{provider}: replayed from the journal, without model or network")
+    print(done.stdout.rstrip())
+    if done.returncode != 0:
+        fail(f"{provider}: the runs do not replay equal\n{done.stderr}")
+
+
+def main() -> None:
+    request = json.loads(REQUEST.read_text(encoding="utf-8"))
+    print(f"The request ({REQUEST.relative_to(EXAMPLES.parent)}), sent to POST /plan/react:")
+    print(f"  goal  {request['goal']['description']}")
+    print(f"  text  {request['context']['external_facts']['text']}")
+    print(f"  tools {', '.join(tool['tool_id'] for tool in request['toolset'])}")
+    with tempfile.TemporaryDirectory(prefix="ordain-demo-") as folder:
+        play("offline", Path(folder) / "offline", clean_environment())
+        play("scripted", Path(folder) / "scripted", clean_environment(ORDAIN_SCRIPT=str(SCRIPT)))
+    heading("Both headers are the API's and the journal's, both runs replay equal. What to try next")
+    print(
+        textwrap.dedent("""\
+        .venv/bin/ordain serve                                     serve on http://127.0.0.1:8090
+        .venv/bin/ordain plan examples/extract_facts.json          the same request from the command line
+        OPENAI_BASE_URL=http://127.0.0.1:11434/v1 PLANNER_MODEL=… .venv/bin/ordain plan examples/extract_facts.json
+                                                                   … with a model of your own
+        .venv/bin/ordain runs list                                 what ran; then: runs show RUN --journal
+        .venv/bin/ordain replay --all --policy FILE                what another policy would have decided""")
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,300 @@
+"""What the code says of itself, for the reference: docstrings, fields, signatures and codes, read from values and syntax trees."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import importlib
+import inspect
+import pkgutil
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
+from pathlib import Path
+from types import ModuleType, UnionType
+from typing import Any, Protocol, cast, get_args, get_type_hints
+
+import msgspec
+
+from ordain import errors, ports, rules
+from ordain.rules.decision import Rule
+from ordain.rules.reasons import Reason
+from ordain.rules.shared import SHARED
+
+HOUSE = Path(inspect.getfile(errors)).parent
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Field:
+    """One field of a value: its type as written, and its default as written, None where it is required."""
+
+    name: str
+    type: str
+    default: str | None
+
+
+def modules_of(package: ModuleType) -> list[ModuleType]:
+    """The modules of a package, by name."""
+    found = pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
+    return [importlib.import_module(module.name) for module in sorted(found, key=lambda module: module.name)]
+
+
+def summary(of: object) -> str:
+    """The docstring's first paragraph on one line."""
+    return whole(of).partition("\n\n")[0]
+
+
+def whole(of: object) -> str:
+    """The whole docstring, each paragraph on one line."""
+    text = (inspect.getdoc(of) or "").replace("``", "`")
+    return "\n\n".join(" ".join(part.split()) for part in text.split("\n\n"))
+
+
+def members(union: object) -> list[type[Any]]:
+    """The structs of a union, or the one struct; nothing for Any."""
+    parts = get_args(union) if isinstance(union, UnionType) else (union,)
+    return [part for part in parts if isinstance(part, type) and issubclass(part, msgspec.Struct)]
+
+
+def tag(of: type[Any]) -> str:
+    """How a tagged struct is named in JSON."""
+    return str(of.__struct_config__.tag)
+
+
+def fields(of: type[Any]) -> list[Field]:
+    """The fields of a struct or dataclass; those that every value of its kind has (``seq`` of a result) come first, as declared."""
+    hints: dict[str, str] = {}
+    for base in reversed(of.__mro__):
+        hints.update({name: str(kind) for name, kind in vars(base).get("__annotations__", {}).items()})
+    defaults: dict[str, str | None] = {}
+    if issubclass(of, msgspec.Struct):
+        for struct_field in msgspec.structs.fields(of):
+            defaults[struct_field.name] = _default(struct_field.default, struct_field.default_factory, msgspec.NODEFAULT)
+    else:
+        for data_field in dataclasses.fields(of):
+            defaults[data_field.name] = _default(data_field.default, data_field.default_factory, dataclasses.MISSING)
+    return [Field(name, hints[name], default) for name, default in defaults.items()]
+
+
+def _default(value: object, factory: object, nothing: object) -> str | None:
+    if value is not nothing:
+        return written(value)
+    return None if factory is nothing else written(factory()) if callable(factory) else None
+
+
+def written(value: object) -> str:
+    """A default as JSON, where it has a JSON form."""
+    try:
+        return msgspec.json.encode(value, order="deterministic").decode()
+    except (TypeError, msgspec.MsgspecError):
+        return repr(value)
+
+
+# --- rules --------------------------------------------------------------------------------------------------------------------------
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class DescribedRule:
+    """A rule and what its page says of it."""
+
+    rule: Rule[Any, Any, Any]
+    module: str
+    meaning: str
+    about: str
+    facts: type[Any]
+    inputs: type[Any] | None
+    outcomes: list[type[Any]]
+    reasons: list[Reason]
+    shared: bool
+
+
+def all_rules() -> list[DescribedRule]:
+    """Every rule that a module of ``ordain.rules`` defines, by name."""
+    found: dict[str, DescribedRule] = {}
+    for module in modules_of(rules):
+        for value in vars(module).values():
+            rule = cast("Rule[Any, Any, Any]", value) if isinstance(value, Rule) else None
+            if rule is not None and rule.apply.__module__ == module.__name__:
+                found[rule.name] = _describe(rule, module)
+    return [found[name] for name in sorted(found)]
+
+
+def _describe(rule: Rule[Any, Any, Any], module: ModuleType) -> DescribedRule:
+    hints = get_type_hints(rule.apply)
+    inputs = None if hints["inputs"] is type(None) else hints["inputs"]
+    given = _reasons(module, rule.apply.__name__)
+    if inputs is not None and "proposal" in {field.name for field in fields(inputs)}:
+        # A rule over a proposal passes on why it did not parse, where those reasons are its own.
+        parsing = importlib.import_module("ordain.rules.proposals")
+        given |= {reason for reason in _reasons(parsing, "parse_object") if reason.partition(".")[0] == rule.name}
+    return DescribedRule(
+        rule=rule,
+        module=module.__name__,
+        meaning=summary(rule.apply),
+        about=whole(module) if whole(module).startswith(f"Rule `{rule.name}`") else "",
+        facts=hints["facts"],
+        inputs=inputs,
+        outcomes=members(rule.outcome),
+        reasons=[reason for reason in Reason if reason in given],
+        shared=any(one.rule is rule for one in SHARED.values()),
+    )
+
+
+def _reasons(module: ModuleType, function: str) -> set[Reason]:
+    """The reasons that a function names, itself or through functions and values of its module."""
+    tree = _tree(Path(inspect.getfile(module)))
+    known = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+    found: set[Reason] = set()
+    seen, ahead = {function}, [function]
+    while ahead:
+        for node in ast.walk(known[ahead.pop()]):
+            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "Reason":
+                found.add(Reason[node.attr])
+            elif isinstance(node, ast.Name):
+                for name in {node.id, *_hooks(tree, node.id)} & (known.keys() - seen):
+                    seen.add(name)
+                    ahead.append(name)
+    return found
+
+
+def _hooks(tree: ast.Module, name: str) -> set[str]:
+    """The names that a module value of this name is made of: a decoder's hooks, a table's functions."""
+    for node in tree.body:
+        if isinstance(node, ast.Assign) and any(isinstance(target, ast.Name) and target.id == name for target in node.targets):
+            return {inner.id for inner in ast.walk(node.value) if isinstance(inner, ast.Name)}
+    return set()
+
+
+# --- ports --------------------------------------------------------------------------------------------------------------------------
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class DescribedPort:
+    """A port: its protocol, its methods as written, and the values that it is spoken to in."""
+
+    module: str
+    protocol: type[Any]
+    methods: list[tuple[str, str]]
+    values: list[type[Any]]
+
+
+def all_ports() -> list[DescribedPort]:
+    """Every protocol of ``ordain.ports``, in the order of modules."""
+    found: list[DescribedPort] = []
+    for module in modules_of(ports):
+        own = [value for value in vars(module).values() if isinstance(value, type) and value.__module__ == module.__name__]
+        values = [value for value in own if issubclass(value, msgspec.Struct)]
+        found += [
+            DescribedPort(module=module.__name__, protocol=protocol, methods=_methods(module, protocol), values=values)
+            for protocol in own
+            if Protocol in protocol.__bases__
+        ]
+    return found
+
+
+def _methods(module: ModuleType, protocol: type[Any]) -> list[tuple[str, str]]:
+    """(signature, docstring) of each method."""
+    (body,) = [
+        node.body for node in _tree(Path(inspect.getfile(module))).body if isinstance(node, ast.ClassDef) and node.name == protocol.__name__
+    ]
+    found: list[tuple[str, str]] = []
+    for node in body:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            prefix = "async def" if isinstance(node, ast.AsyncFunctionDef) else "def"
+            returns = f" -> {ast.unparse(node.returns)}" if node.returns else ""
+            found.append((f"{prefix} {node.name}({ast.unparse(node.args)}){returns}", whole(getattr(protocol, node.name))))
+    return found
+
+
+# --- errors and settings ------------------------------------------------------------------------------------------------------------
+
+
+@dataclasses.dataclass(frozen=True, slots=True, order=True)
+class Code:
+    """A code that the source gives an error: the status it goes with, its class or shape, and where."""
+
+    code: str
+    status: int | None
+    kind: str
+    module: str
+
+
+def all_errors(root: type[errors.OrdainError] = errors.OrdainError) -> list[tuple[int, type[errors.OrdainError]]]:
+    """Every error class with its depth in the tree, a class before its subclasses."""
+    own = [one for one in root.__subclasses__() if one.__module__ == errors.__name__]
+    return [(0, root), *((depth + 1, one) for child in own for depth, one in all_errors(child))]
+
+
+def all_codes() -> list[Code]:
+    """Every code written beside an error or a refusal anywhere in the house."""
+    classes = {one.__name__: one for _, one in all_errors()}
+    found: set[Code] = set()
+    for module, call in _calls():
+        name = call.func.id if isinstance(call.func, ast.Name) else ""
+        given = {keyword.arg: keyword.value.value for keyword in call.keywords if isinstance(keyword.value, ast.Constant)}
+        if name in classes and isinstance(given.get("code"), str):
+            status = given.get("status", classes[name].status)
+            found.add(Code(str(given["code"]), status if isinstance(status, int) else None, name, module))
+        if module.startswith("server/") and name in {"problem", "_Refused"}:
+            texts = [one.value for one in call.args if isinstance(one, ast.Constant)]
+            if name == "problem" and len(texts) >= 2:
+                found.add(Code(str(texts[1]), int(str(texts[0])), "refusal", module))
+            elif name == "_Refused" and texts:
+                found.add(Code(str(texts[0]), 400, "InvalidRequest", module))
+    return sorted(found, key=lambda one: (one.code, one.status or 0, one.kind, one.module))
+
+
+def planner_codes() -> list[str]:
+    """The codes that flow ``planner`` itself gives a run's outcome."""
+    return sorted(
+        {
+            str(call.args[0].value)
+            for module, call in _calls()
+            if module == "flows/planner.py"
+            and isinstance(call.func, ast.Name)
+            and call.func.id == "_error"
+            and isinstance(call.args[0], ast.Constant)
+        }
+    )
+
+
+def environment_names() -> set[str]:
+    """The environment variables that the house reads by name, in any room."""
+    found: set[str] = set()
+    for _, call in _calls():
+        reads = isinstance(call.func, ast.Attribute) and call.func.attr == "get" and ast.unparse(call.func.value) in {"env", "os.environ"}
+        if reads and isinstance(call.args[0], ast.Constant):
+            found.add(str(call.args[0].value))
+    return found
+
+
+def _calls() -> Iterator[tuple[str, ast.Call]]:
+    for path in sorted(HOUSE.rglob("*.py")):
+        for node in ast.walk(_tree(path)):
+            if isinstance(node, ast.Call):
+                yield path.relative_to(HOUSE).as_posix(), node
+
+
+@cache
+def _tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+# --- Markdown -----------------------------------------------------------------------------------------------------------------------
+
+
+def table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+    """A Markdown table; empty where there are no rows."""
+    body = [f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |" for row in rows]
+    return [f"| {' | '.join(headings)} |", f"|{'---|' * len(headings)}", *body, ""] if body else []
+
+
+def code(text: str) -> str:
+    """Inline code; nothing for nothing."""
+    return f"`{text}`" if text else ""
+
+
+def field_table(of: type[Any], *, hide: Iterable[str] = ()) -> list[str]:
+    """The fields of a value as a table."""
+    hidden = set(hide)
+    rows = [(code(one.name), code(one.type), code(one.default or "")) for one in fields(of) if one.name not in hidden]
+    return table(("field", "type", "default"), rows)

@@ -1,0 +1,159 @@
+"""Keys of policy and settings as the models declare them: types, bounds, defaults, and the comments of a TOML file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from enum import StrEnum
+from typing import Any, get_args
+
+from pydantic import BaseModel
+from pydantic_core import PydanticUndefined
+
+from scripts.described import code, table, written
+
+MEANINGS = {
+    "Policy.version": "Version of the policy's own format.",
+    "StepPolicy.max_bytes": "Longest directive, in UTF-8 bytes.",
+    "StepPolicy.max_depth": "Deepest nesting of a directive.",
+    "LimitsPolicy.max_steps": "Most steps of a run, re-asked ones included.",
+    "LimitsPolicy.max_tokens_reason": "Most completion tokens of the planner calls that do not finish.",
+    "LimitsPolicy.max_tokens_answer": "Most completion tokens of the planner call that finishes.",
+    "LimitsPolicy.timeout_seconds": "Longest time from acceptance to the end; also the deadline of every run.",
+    "LanesPolicy.planner": "The lane of planner steps.",
+    "LanesPolicy.verb": "The lane of prompt-plan verbs.",
+    "LanesPolicy.profiles": "Model profiles behind each lane, in the order in which they are tried. Without it every lane is the default profile.",
+    "LanesPolicy.next_lane": "The lane to try when a lane's profiles are used up.",
+    "FallbackPolicy.attempts_per_profile": "Attempts at one profile, where the answer to the error is `retry`.",
+    "FallbackPolicy.attempts_total": "Attempts of one call, over all profiles and lanes.",
+    "BudgetPolicy.run_tokens": "Tokens, prompts and answers together.",
+    "BudgetPolicy.run_usd_micros": "Money at the profiles' list prices.",
+    "BudgetPolicy.run_model_calls": "Attempts at models.",
+    "BudgetPolicy.run_verb_calls": "Attempts at verbs.",
+    "BudgetPolicy.day_usd_micros": "Money of the whole workspace, per UTC day; 0 sets no bound.",
+    "VerbsPolicy.default": "What is active everywhere.",
+    "VerbsPolicy.nodes": "What is active on the node of this name (`node` in `ordain.toml`), on top of the default.",
+    "VerbsPolicy.system_state": "The state that the verbs' safety rules look at.",
+    "VerbsPolicy.max_depth": "How deep verbs may call verbs.",
+    "Activation.allow": "Patterns of verb ids (`web.*`); empty means all.",
+    "Activation.deny": "Patterns of verb ids; they win over `allow`.",
+    "RetentionPolicy.input_days": "Requests.",
+    "RetentionPolicy.model_days": "What models were asked and answered.",
+    "RetentionPolicy.verb_days": "What verbs were given and gave.",
+    "RetentionPolicy.result_days": "What a child run handed to its parent, and results that are stored apart (above 4 KiB).",
+    "EnginePolicy.max_running": "Runs driven at once; more wait for their turn.",
+    "EnginePolicy.max_accepted": "Runs without a parent that are ready, running or waiting; beyond it callers get 429.",
+    "EnginePolicy.retry_after_s": "The Retry-After of that 429, in seconds.",
+    "FileSettings.models": "Model profiles by name.",
+    "FileSettings.verbs": "What the shipped leaf verbs may reach.",
+    "FileSettings.policy": "The policy's file, counted from the data folder; `policy.toml` there where it is not named.",
+    "FileSettings.node": "This node's name in `verbs.nodes` of the policy.",
+    "ModelProfile.provider": "What answers.",
+    "ModelProfile.model": "The model's name at its endpoint.",
+    "ModelProfile.base_url": "The endpoint; OpenAI's where it is not set.",
+    "ModelProfile.native_schema": "Whether the endpoint enforces `response_format` with a JSON Schema.",
+    "ModelProfile.timeout_ms": "Longest time of one attempt.",
+    "ModelProfile.max_tokens": "Most completion tokens of one answer.",
+    "ModelProfile.context_tokens": "The model's context window. Nothing reads it yet.",
+    "ModelProfile.temperature": "Sent where it is set.",
+    "ModelProfile.usd_micros_per_1k_input": "List price of 1,000 prompt tokens.",
+    "ModelProfile.usd_micros_per_1k_output": "List price of 1,000 completion tokens.",
+    "VerbSettings.files_root": "The folder below which `files.read` reads, counted from the data folder.",
+    "VerbSettings.urls": "The URLs that `web.fetch` fetches.",
+    "VerbSettings.private_hosts": "Names among them that may resolve to private addresses.",
+    "VerbSettings.threads": "Plain functions that run at once.",
+}
+"""What keys mean that the models leave without a description; a key with neither fails the reference's test."""
+
+
+def meaning_of(model: type[BaseModel], key: str, comment: str = "") -> str:
+    """The meaning of a key: the comment beside it, its description, or the table above."""
+    return comment or model.model_fields[key].description or MEANINGS.get(f"{model.__name__}.{key}", "")
+
+
+def policy_row(key: str, model: type[BaseModel], shipped: BaseModel, comments: Mapping[str, str], prefix: str = "") -> tuple[str, ...]:
+    """One key: its type with bounds, default, shipped value where that is another, and meaning."""
+    field = model.model_fields[key]
+    value = getattr(shipped, key)
+    ours = "" if value == field.default else written(value.model_dump(mode="json") if isinstance(value, BaseModel) else value)
+    return (
+        code(f"{prefix}{key}"),
+        _type(field),
+        code(_default(field)),
+        code(ours),
+        meaning_of(model, key, comments.get(f"{prefix}{key}", "")),
+    )
+
+
+def _default(field: Any) -> str:
+    if field.default is PydanticUndefined:
+        return "" if field.default_factory is None else written(field.default_factory())
+    return written(field.default.model_dump(mode="json") if isinstance(field.default, BaseModel) else field.default)
+
+
+def _type(field: Any) -> str:
+    """The type with its bounds, as people read it."""
+    signs = {"ge": "≥", "gt": ">", "le": "≤", "lt": "<", "min_length": "length ≥", "max_length": "length ≤", "pattern": "matches"}
+    bounds = [
+        f"{sign} {getattr(bound, name)}"
+        for bound in field.metadata
+        for name, sign in signs.items()
+        if getattr(bound, name, None) is not None
+    ]
+    return ", ".join([code(_named(field.annotation)), *bounds])
+
+
+def _named(annotation: Any) -> str:
+    if annotation is None or annotation is type(None):
+        return "null"
+    return annotation.__name__ if isinstance(annotation, type) and not get_args(annotation) else _short(str(annotation))
+
+
+def _short(text: str) -> str:
+    for prefix in ("typing.", "ordain.contracts.policy.", "ordain.contracts.verbs.", "ordain.contracts.planner."):
+        text = text.replace(prefix, "")
+    return text
+
+
+def model_in(annotation: Any) -> type[BaseModel] | None:
+    """The model that an annotation is, or holds, if any."""
+    for part in (annotation, *get_args(annotation)):
+        if isinstance(part, type) and not get_args(part) and issubclass(part, BaseModel):
+            return part
+    return None
+
+
+def enums_of(model: type[BaseModel]) -> Iterator[type[StrEnum]]:
+    """The enumerations that a model's keys take, in order, those of inner models included."""
+    for field in model.model_fields.values():
+        inner = model_in(field.annotation)
+        if inner is not None:
+            yield from enums_of(inner)
+        for part in (field.annotation, *get_args(field.annotation)):
+            if isinstance(part, type) and not get_args(part) and issubclass(part, StrEnum):
+                yield part
+
+
+def model_table(model: type[BaseModel]) -> list[str]:
+    """Every key of a model."""
+    rows = [(code(name), _type(field), code(_default(field)), meaning_of(model, name)) for name, field in model.model_fields.items()]
+    return table(("key", "type", "default", "meaning"), rows)
+
+
+def comments_of(toml: str) -> dict[str, str]:
+    """The comment beside each key and section of a TOML file."""
+    found: dict[str, str] = {}
+    section = ""
+    for line in toml.splitlines():
+        given, _, comment = line.partition("#")
+        key = given.partition("=")[0].strip()
+        if key.startswith("["):
+            section, said = f"{key.strip('[]')}.", _sentence(comment)
+            found[section.rstrip(".")] = said
+        elif key:
+            found[f"{section}{key}"] = _sentence(comment)
+    return found
+
+
+def _sentence(comment: str) -> str:
+    text = comment.strip().rstrip(".")
+    return f"{text[:1].upper()}{text[1:]}." if text else ""

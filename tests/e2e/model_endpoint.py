@@ -1,0 +1,62 @@
+"""An OpenAI-compatible endpoint that answers what it is told and keeps what it was asked."""
+
+import json
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import TracebackType
+from typing import Any, Self
+
+
+class ModelEndpoint:
+    """Answers with the queued messages in order; ``asked`` are the requests' bodies as they came."""
+
+    def __init__(self) -> None:
+        self.asked: list[dict[str, Any]] = []
+        self.keys: list[str] = []
+        self.answers: list[Any] = []
+        endpoint = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_POST(self) -> None:
+                endpoint.asked.append(json.loads(self.rfile.read(int(self.headers["content-length"]))))
+                endpoint.keys.append(self.headers.get("authorization", ""))
+                answer = endpoint.answers.pop(0)
+                content = answer if isinstance(answer, str) else json.dumps(answer)
+                usage = {"prompt_tokens": 100, "completion_tokens": 7, "total_tokens": 107}
+                body = {"model": "fake-1", "choices": [{"message": {"content": content}, "finish_reason": "stop"}], "usage": usage}
+                encoded = json.dumps(body).encode()
+                self.send_response(200)
+                self.send_header("content-type", "application/json")
+                self.send_header("content-length", str(len(encoded)))
+                self.end_headers()
+                self.wfile.write(encoded)
+
+            def log_message(self, *_: Any) -> None:
+                return
+
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._server.daemon_threads = True
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self._server.server_address[1]}/v1"
+
+    def will_answer(self, *answers: Any) -> None:
+        """Forget what was asked, and answer these."""
+        self.asked.clear()
+        self.keys.clear()
+        self.answers[:] = answers
+
+    def prompt(self, number: int) -> str:
+        """Everything the model was shown in one request."""
+        return "\n".join(message["content"] for message in self.asked[number]["messages"])
+
+    def __enter__(self) -> Self:
+        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._server.shutdown()
+        self._server.server_close()

@@ -1,0 +1,137 @@
+"""`ordain serve` as a process of its own, with a folder of its own, spoken to over real HTTP."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import httpx
+
+PATIENCE_S = 60.0
+
+
+class Server:
+    """A server process over one data folder; may be killed and started again."""
+
+    def __init__(self, home: Path, *, environment: dict[str, str] | None = None, arguments: tuple[str, ...] = ("--port", "0")) -> None:
+        home.mkdir(parents=True, exist_ok=True)
+        self.home = home
+        self.environment = environment or {}
+        self.arguments = arguments
+        self.process: subprocess.Popen[bytes]
+        self.http: httpx.Client
+
+    def play(self, script: dict[str, Any]) -> Self:
+        """Answer model calls from this script, from the next start on."""
+        path = self.home / "script.json"
+        path.write_text(json.dumps(script), encoding="utf-8")
+        self.environment["ORDAIN_SCRIPT"] = str(path)
+        return self
+
+    def policy(self, text: str) -> Self:
+        """Run under this policy, from the next start on."""
+        (self.home / "policy.toml").write_text(f"version = 1\n{text}", encoding="utf-8")
+        return self
+
+    def verb(self, name: str, text: str, prompt: str = "Answer: {{ input | json }}") -> Self:
+        """Have one more verb."""
+        folder = self.home / "verbs"
+        folder.mkdir(exist_ok=True)
+        (folder / f"{name}.yaml").write_text(text, encoding="utf-8")
+        (folder / f"{name}_prompt.j2").write_text(f"Work.\n=====\n{prompt}\n", encoding="utf-8")
+        return self
+
+    def start(self) -> Self:
+        """Start, and wait until it answers."""
+        note = self.home / "server.json"
+        note.unlink(missing_ok=True)
+        command = [sys.executable, "-m", "ordain", "serve", "--data-dir", str(self.home), *self.arguments]
+        with (self.home / "log").open("ab") as log:
+            self.process = subprocess.Popen(command, env={**os.environ, **self.environment}, stderr=log)
+        deadline = time.monotonic() + PATIENCE_S
+        while not note.exists():
+            assert self.process.poll() is None, self.log()
+            assert time.monotonic() < deadline, "the server does not start"
+            time.sleep(0.02)
+        self.http = httpx.Client(base_url=json.loads(note.read_text())["url"], timeout=PATIENCE_S, trust_env=False)
+        return self
+
+    @property
+    def port(self) -> int:
+        return httpx.URL(str(self.http.base_url)).port or 0
+
+    def log(self) -> str:
+        """What it wrote on stderr."""
+        return (self.home / "log").read_text(encoding="utf-8")
+
+    def kill(self) -> None:
+        """As a power cut would."""
+        self.process.kill()
+        self.process.wait()
+        self.http.close()
+
+    def stop(self, *waiting: threading.Thread) -> int:
+        """SIGTERM, and the exit code; ``waiting`` are threads that still have an answer to read."""
+        self.process.send_signal(signal.SIGTERM)
+        code = self.process.wait(PATIENCE_S)
+        for thread in waiting:
+            thread.join()
+        self.http.close()
+        return code
+
+    def __enter__(self) -> Self:
+        return self.start()
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        if self.process.poll() is None:
+            self.kill()
+
+    def plan(self, request: dict[str, Any], **headers: str) -> dict[str, Any]:
+        """Send a planning request that must be accepted; its outcome."""
+        response = self.http.post("/plan/react", json=request, headers=headers)
+        assert response.status_code == 200, response.text
+        return response.json()
+
+    def execute(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Send a verb request that must be accepted; its reply."""
+        response = self.http.post("/verbs/execute", json=request)
+        assert response.status_code == 200, response.text
+        return response.json()
+
+    def journal(self, run: str) -> list[dict[str, Any]]:
+        """A run's records."""
+        return self.http.get(f"/runs/{run}/journal").json()["records"]
+
+    def until(self, run: str, *statuses: str) -> dict[str, Any]:
+        """The run, once it has one of these statuses."""
+        deadline = time.monotonic() + PATIENCE_S
+        while (found := self.http.get(f"/runs/{run}").json())["status"] not in statuses:
+            assert time.monotonic() < deadline, found["status"]
+            time.sleep(0.02)
+        return found
+
+    def until_recorded(self, run: str, kind: str, name: str) -> None:
+        """Wait until the run's journal has such a record."""
+        deadline = time.monotonic() + PATIENCE_S
+        while not any((record["kind"], record["name"]) == (kind, name) for record in self.journal(run)):
+            assert time.monotonic() < deadline, f"no {kind} {name}"
+            time.sleep(0.02)
+
+    def cli(self, *arguments: str, stdin: bytes | None = None) -> subprocess.CompletedProcess[bytes]:
+        """Run a command over the same folder."""
+        return run_cli(*arguments, home=self.home, environment=self.environment, stdin=stdin)
+
+
+def run_cli(
+    *arguments: str, home: Path, environment: dict[str, str] | None = None, stdin: bytes | None = None
+) -> subprocess.CompletedProcess[bytes]:
+    """Run `ordain ARGUMENTS` to its end."""
+    settings = {**os.environ, "ORDAIN_HOME": str(home), **(environment or {})}
+    command = [sys.executable, "-m", "ordain", *arguments]
+    return subprocess.run(command, env=settings, input=stdin, capture_output=True, timeout=PATIENCE_S, check=False)

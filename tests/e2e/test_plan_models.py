@@ -1,0 +1,115 @@
+"""The planner over a real HTTP model endpoint: what the model is shown, how it is chosen, what its tokens count for."""
+
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ordain.settings import load_settings
+from tests.e2e.model_endpoint import ModelEndpoint
+from tests.e2e.process import Server
+from tests.e2e.proposals import act, add, ask, finish
+
+KEY = "sk-a-key-nobody-sees"
+FACTS = {"facts": [{"text": "A is B.", "subject": "A", "predicate": "is", "object": "B"}], "method": "analysed"}
+
+
+@pytest.fixture(scope="module")
+def endpoint() -> Iterator[ModelEndpoint]:
+    with ModelEndpoint() as endpoint:
+        yield endpoint
+
+
+@pytest.fixture(scope="module")
+def server(endpoint: ModelEndpoint, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A server on the endpoint, its port from the environment."""
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        port = probe.getsockname()[1]
+    environment = {"OPENAI_BASE_URL": endpoint.url, "OPENAI_API_KEY": KEY, "PLANNER_PORT": str(port)}
+    with Server(tmp_path_factory.mktemp("models"), environment=environment, arguments=()) as server:
+        assert server.port == port
+        yield server
+
+
+def test_the_model_sees_tools_and_context_only(server: Server, endpoint: ModelEndpoint) -> None:
+    """PLN-39 "Planner knows only: tool id/description/input schema": nothing of how a verb works, of policy or of other verbs.
+    PLN-27 "every tool call and every LLM reasoning step is in `trace`"
+    """
+    endpoint.will_answer(act("extract_facts", text="A is B."), FACTS, finish("A is B."))
+    body = server.plan(ask("any", "extract_facts"))
+    assert body["status"] == "ok"
+    planner, verb, _ = (endpoint.prompt(number) for number in range(3))
+    spec = server.http.get("/verbs/extract_facts").json()
+    assert spec["description"] in planner
+    assert all(name in planner for name in ("extract_facts", *spec["input_schema"]["properties"]))
+    hidden = ["summarize_facts", "math.evaluate", *(step["name"] for step in spec["plan"]), *spec["services"], KEY, "max_tokens"]
+    assert not [word for word in hidden if word in planner]
+    assert "A is B." in verb
+    assert '"ok":true' in endpoint.prompt(2).replace(" ", "")
+
+
+def test_the_step_contract_goes_to_the_model(server: Server, endpoint: ModelEndpoint) -> None:
+    """PLN-29 "Each LLM step returns JSON": the endpoint is sent the directive's schema, and the same schema is published."""
+    endpoint.will_answer(finish("Done."))
+    server.plan(ask("any"))
+    sent = endpoint.asked[0]["response_format"]["json_schema"]
+    assert sent["name"] == "planner_step"
+    published = server.http.get("/schemas/planner-step").json()
+    assert published["discriminator"]["propertyName"] == "finish"
+    assert {"thought", "finish", "action", "final_answer"} == set(published["$defs"]["ActStep"]["properties"])
+
+
+def test_the_model_is_named_by_the_environment(server: Server, endpoint: ModelEndpoint, tmp_path: Path) -> None:
+    """PLN-40 "Planner model via `PLANNER_MODEL`, default `llama-3-8b-instruct-q4_k_m`": the endpoint is asked for exactly that one."""
+    endpoint.will_answer(finish("Done."))
+    assert "llama-3-8b-instruct-q4_k_m" not in server.plan(ask("any"))["header"]
+    assert endpoint.asked[0]["model"] == "llama-3-8b-instruct-q4_k_m"
+    environment = {"OPENAI_BASE_URL": endpoint.url, "PLANNER_MODEL": "another-model"}
+    with Server(tmp_path, environment=environment) as other:
+        endpoint.will_answer(finish("Done."))
+        assert "fake-1" in other.plan(ask("any"))["header"]
+    assert endpoint.asked[0]["model"] == "another-model"
+
+
+def test_the_port_is_set_by_the_environment(server: Server) -> None:
+    """PLN-41 "HTTP port `PLANNER_PORT`, default 8090": the server listens there; without it the port is the default."""
+    assert server.port == int(server.environment["PLANNER_PORT"])
+    assert load_settings(environment={}).port == 8090
+
+
+def test_the_backend_changes_and_the_ids_do_not(server: Server, endpoint: ModelEndpoint, tmp_path: Path) -> None:
+    """PLN-43 "Planner backend is configurable but always speaks ontology verb IDs": an endpoint and a script give the same trace."""
+    endpoint.will_answer(add(), finish("2"))
+    over_endpoint = server.plan(ask("any"))
+    with Server(tmp_path).play({"planner": [add(), finish("2")]}) as scripted:
+        by_script = scripted.plan(ask("any"))
+    assert [step["action"] for step in over_endpoint["trace"]] == [step["action"] for step in by_script["trace"]]
+    assert over_endpoint["usage"]["tools_called"] == by_script["usage"]["tools_called"] == ["math.evaluate"]
+
+
+def test_reported_tokens_are_booked_where_they_belong(server: Server, endpoint: ModelEndpoint) -> None:
+    """B-42 "reason = completion tokens of non-finishing planner calls, answer = those of the finishing call": verbs' calls count for neither."""
+    endpoint.will_answer(act("extract_facts", text="A is B."), FACTS, finish("A is B."))
+    usage = server.plan(ask("any", "extract_facts"))["usage"]
+    assert (usage["tokens_reason"], usage["tokens_answer"], usage["estimated"]) == (7, 7, False)
+
+
+def test_a_key_is_sent_and_never_shown(server: Server, endpoint: ModelEndpoint) -> None:
+    """The API key reaches the endpoint, and neither journal, header, log nor any page."""
+    endpoint.will_answer(finish("Done."))
+    run = server.plan(ask("any"))["run_id"]
+    assert endpoint.keys == [f"Bearer {KEY}"]
+    pages = [server.http.get(page).text for page in (f"/runs/{run}", f"/runs/{run}/journal", "/metrics", "/verbs", "/openapi.json")]
+    assert not [page for page in [*pages, server.log()] if KEY in page]
+    assert KEY.encode() not in b"".join(path.read_bytes() for path in server.home.glob("ordain.db*"))
+
+
+def test_an_unreachable_endpoint_is_an_error(tmp_path: Path) -> None:
+    """VRB-10 "offline orch produce typed error/timeout behaviour": no endpoint means a typed error, never the offline provider's answer."""
+    with socket.create_server(("127.0.0.1", 0)) as closed:
+        port = closed.getsockname()[1]
+    with Server(tmp_path, environment={"OPENAI_BASE_URL": f"http://127.0.0.1:{port}/v1"}) as server:
+        body = server.plan(ask("any"))
+    assert (body["status"], body["error"]["code"], body["final_answer"]) == ("error", "connection", None)
+    assert "fallback.retry" in body["header"]

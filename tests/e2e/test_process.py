@@ -1,0 +1,169 @@
+"""The server as a process: killed, resumed, drained, refused; and the offline default."""
+
+import json
+import socket
+import sqlite3
+import threading
+import time
+from contextlib import closing
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.e2e.process import Server, run_cli
+from tests.e2e.proposals import add, ask, case, finish, seed, slow
+
+SLOW = {"cases": [case("slow", add("1 + 1"), slow(add("2 + 2"), 400), finish("Four.")), case("simple", finish("Fine."))]}
+HANGING = {"cases": [case("slow", add("1 + 1"), slow(add("2 + 2"), 60_000), finish("Four.")), case("simple", finish("Fine."))]}
+
+
+def begin(server: Server, name: str) -> str:
+    return server.http.post("/plan/react", json=ask(name, request_id=name), headers={"Prefer": "respond-async"}).json()["run_id"]
+
+
+def test_a_killed_run_goes_on_and_replays_equal(tmp_path: Path) -> None:
+    """After kill -9 in the middle of a model call the run is resumed, repeats no observed verb call, and replays equal."""
+    server = Server(tmp_path).play(HANGING).start()
+    run = begin(server, "slow")
+    server.until_recorded(run, "observation", "verb_call")
+    server.kill()
+    with server.play(SLOW) as again:
+        body = again.plan(ask("slow", request_id="slow"))
+        assert (body["run_id"], body["status"], body["final_answer"]["content"]) == (run, "ok", "Four.")
+        calls = [
+            r["body"]["effect"]["authorized"]["call"]["args"]
+            for r in again.journal(run)
+            if (r["kind"], r["name"]) == ("intent", "verb_call")
+        ]
+        assert calls == [{"expression": "1 + 1"}, {"expression": "2 + 2"}]
+        assert "lost" in body["header"]
+        replayed = again.cli("replay", "--all", "--json")
+        assert (replayed.returncode, [one["verdict"] for one in json.loads(replayed.stdout)["runs"]]) == (0, ["equal"])
+
+
+def test_sigterm_drains(tmp_path: Path) -> None:
+    """On SIGTERM a waiting caller is told where its run is kept, the process ends with 0, and the next one finishes the run."""
+    server = Server(tmp_path).play(HANGING).start()
+    answers: list[httpx.Response] = []
+    waiting = threading.Thread(target=lambda: answers.append(server.http.post("/plan/react", json=ask("slow", request_id="slow"))))
+    waiting.start()
+    while not (found := server.http.get("/runs").json()["runs"]):
+        time.sleep(0.02)
+    run = found[0]["run_id"]
+    server.until_recorded(run, "observation", "verb_call")
+    assert server.stop(waiting) == 0
+    assert (answers[0].status_code, answers[0].json()["code"], answers[0].json()["location"]) == (503, "stopping", f"/runs/{run}")
+    assert "retry-after" in answers[0].headers
+    assert not (tmp_path / "server.json").exists()
+    with server.play(SLOW) as again:
+        assert again.plan(ask("slow", request_id="slow"))["run_id"] == run
+
+
+def test_a_stream_ends_with_the_server(tmp_path: Path) -> None:
+    """An open event stream does not keep a draining server alive."""
+    server = Server(tmp_path).play(HANGING).start()
+    run = begin(server, "slow")
+    with server.http.stream("GET", f"/runs/{run}/events") as stream:
+        lines = stream.iter_lines()
+        assert next(lines).startswith("id: ")
+        server.process.terminate()
+        assert "event: rest" not in list(lines)
+    assert server.process.wait(30) == 0
+    server.http.close()
+
+
+def test_over_capacity_is_429(tmp_path: Path) -> None:
+    """Over the limit of accepted runs callers are told when to come back; a known request is still answered."""
+    server = Server(tmp_path).play(HANGING).policy("[engine]\nmax_accepted = 2\nretry_after_s = 7\n")
+    with server:
+        run = begin(server, "slow")
+        begin(server, "simple")
+        server.until(server.http.get("/runs").json()["runs"][0]["run_id"], "completed")
+        other = server.http.post("/plan/react", json=ask("slow", request_id="other"), headers={"Prefer": "respond-async"})
+        assert other.status_code == 202
+        refused = server.http.post("/plan/react", json=ask("simple"))
+        assert (refused.status_code, refused.json()["code"], refused.headers["retry-after"]) == (429, "busy", "7")
+        known = server.http.post("/plan/react", json=ask("slow", request_id="slow"), headers={"Prefer": "respond-async"})
+        assert (known.status_code, known.json()["run_id"]) == (202, run)
+
+
+def test_a_locked_database_refuses_and_recovers(tmp_path: Path) -> None:
+    """While somebody else locks the database, intake is refused and nothing is ready; reads go on, and afterwards all is well."""
+    with Server(tmp_path).play(SLOW) as server, closing(sqlite3.connect(tmp_path / "ordain.db", isolation_level=None)) as other:
+        done = server.plan(ask("simple"))["run_id"]
+        other.execute("BEGIN IMMEDIATE")
+        probes: list[httpx.Response] = []
+        probing = threading.Thread(target=lambda: probes.append(server.http.get("/ready")))
+        probing.start()
+        refused = server.http.post("/plan/react", json=ask("simple", request_id="later"))
+        probing.join()
+        assert (refused.status_code, refused.json()["code"]) == (503, "storage_unavailable")
+        assert server.http.get(f"/runs/{done}").status_code == 200
+        assert (probes[0].status_code, probes[0].json()["code"], probes[0].json()["checks"]["storage"]) == (503, "not_ready", False)
+        other.execute("ROLLBACK")
+        assert server.plan(ask("simple", request_id="later"))["status"] == "ok"
+        assert server.http.get("/ready").status_code == 200
+
+
+def test_a_corrupted_record_is_found(tmp_path: Path) -> None:
+    """A record altered in the database fails replay with its code, and the run's neighbours do not."""
+    with Server(tmp_path).play(SLOW) as server:
+        first, second = server.plan(ask("simple"))["run_id"], server.plan(ask("simple"))["run_id"]
+        with closing(sqlite3.connect(tmp_path / "ordain.db", isolation_level=None)) as database:
+            database.execute(
+                "UPDATE records SET body = CAST(replace(CAST(body AS TEXT), 'Fine.', 'Evil.') AS BLOB) WHERE kind = 'observation'"
+                " AND run = (SELECT no FROM runs WHERE id = ?)",
+                (second,),
+            )
+        verdicts = {one["run"]: one["verdict"] for one in json.loads(server.cli("replay", "--all", "--json").stdout)["runs"]}
+        assert verdicts == {first: "equal", second: "journal_corrupt"}
+        assert server.cli("replay", second).returncode == 1
+
+
+def test_two_engines_do_not_share_a_folder(tmp_path: Path) -> None:
+    """A second server on the same folder is refused with exit code 3."""
+    with Server(tmp_path).play(SLOW):
+        second = run_cli("serve", "--port", "0", home=tmp_path)
+    assert (second.returncode, b"[lock_held]" in second.stderr, b"Traceback" in second.stderr) == (3, True, False)
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.10", "example.org"])
+def test_it_listens_on_loopback_only(tmp_path: Path, host: str) -> None:
+    """Any other host is refused with exit code 2 and one line."""
+    done = run_cli("serve", "--host", host, "--port", "0", home=tmp_path)
+    assert (done.returncode, done.stderr.count(b"\n")) == (2, 1)
+    assert b"[not_loopback]" in done.stderr
+
+
+def test_ipv6_loopback_is_served(tmp_path: Path) -> None:
+    """--host ::1 listens there."""
+    with socket.socket(socket.AF_INET6) as probe:
+        try:
+            probe.bind(("::1", 0))
+        except OSError:
+            pytest.skip("no IPv6 loopback here")
+    with Server(tmp_path, arguments=("--host", "::1", "--port", "0")) as server:
+        assert str(server.http.base_url).startswith("http://[::1]:")
+        assert server.http.get("/health").status_code == 200
+
+
+def test_a_port_in_use_is_one_line(tmp_path: Path) -> None:
+    """A port that is taken is exit code 3 and one line."""
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        done = run_cli("serve", "--port", str(taken.getsockname()[1]), home=tmp_path)
+    assert (done.returncode, done.stderr.count(b"\n")) == (3, 1)
+    assert b"[address_unavailable]" in done.stderr
+
+
+def test_the_offline_default_quotes_and_says_so(tmp_path: Path) -> None:
+    """Without any configuration the sources' example is answered from its own sentences, marked as quoted, by a provider that names itself."""
+    request = seed("extract_facts_plan_minimal")
+    with Server(tmp_path) as server:
+        body = server.plan(request)
+    assert (body["status"], body["usage"]["tools_called"]) == ("ok", ["extract_facts"])
+    assert "offline" in body["header"]
+    text = request["context"]["external_facts"]["text"]
+    bullets = [line.removeprefix("- ") for line in body["final_answer"]["content"].splitlines() if line.startswith("- ")]
+    assert bullets
+    assert all(bullet in text for bullet in bullets)

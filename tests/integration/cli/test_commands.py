@@ -1,0 +1,292 @@
+"""The command: one process per case, over a folder of its own, without a server and beside one."""
+
+import json
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ordain import __version__
+from tests.e2e.model_endpoint import ModelEndpoint
+from tests.e2e.process import Server, run_cli
+from tests.e2e.proposals import act, add, ask, case, finish, slow
+
+SCRIPT = {
+    "verbs": {"extract_facts": [{"facts": [], "method": "analysed"}]},
+    "cases": [
+        case("simple", add("6 * 7"), finish("It is 42.")),
+        case("child", act("extract_facts", text="A is B."), finish("None.")),
+        case("failing", "prose", "prose"),
+        case("slow", add(), slow(finish("Late."), 60_000)),
+    ],
+}
+UNIMPORTABLE = """
+import sys
+class Unimportable:
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] in {"httpx", "httpcore", "uvicorn", "fastapi", "starlette", "anyio"} or name in {
+            "ordain.models", "ordain.verbs", "ordain.server", "ordain.app", "http.client", "urllib.request"
+        }:
+            raise ImportError(name)
+sys.meta_path.insert(0, Unimportable())
+def audit(event, args):
+    if event in ("socket.connect", "socket.getaddrinfo"):
+        raise RuntimeError(event)
+sys.addaudithook(audit)
+from ordain.cli import main
+raise SystemExit(main(sys.argv[1:]))
+"""
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[Server]:
+    """A server that each test may start or not."""
+    server = Server(tmp_path / "home").play(SCRIPT)
+    yield server
+    if hasattr(server, "process") and server.process.poll() is None:
+        server.kill()
+
+
+def request_file(folder: Path, name: str, *tools: str, **changes: Any) -> str:
+    path = folder / f"{name.replace(' ', '_')}.json"
+    path.write_text(json.dumps(ask(name, *tools, **changes)), encoding="utf-8")
+    return str(path)
+
+
+def lines(done: subprocess.CompletedProcess[bytes]) -> list[str]:
+    return done.stderr.decode().splitlines()
+
+
+def test_version_and_help_load_next_to_nothing() -> None:
+    """--version imports no library at all, --help none but the parser's."""
+    program = "import sys; from ordain.cli import main; main([sys.argv[1]]); print(*sorted(sys.modules), file=sys.stderr)"
+    loaded = {}
+    for flag in ("--version", "--help"):
+        done = subprocess.run([sys.executable, "-c", program, flag], capture_output=True, text=True, check=True)
+        loaded[flag] = set(done.stderr.split())
+    heavy = {"pydantic", "msgspec", "httpx", "fastapi", "uvicorn", "jinja2", "yaml", "asyncio", "ordain.app", "ordain.settings"}
+    assert not loaded["--help"] & heavy
+    assert not loaded["--version"] & (heavy | {"cyclopts", "rich"})
+
+
+def test_version_and_help_answer(tmp_path: Path) -> None:
+    """Both are exit code 0; help names every command."""
+    version, overview = run_cli("--version", home=tmp_path), run_cli("--help", home=tmp_path)
+    assert (version.returncode, version.stdout.decode().strip()) == (0, f"ordain {__version__}")
+    assert overview.returncode == 0
+    for command in ("serve", "plan", "runs", "replay", "verbs", "doctor", "backup", "restore"):
+        assert command in overview.stdout.decode()
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("no-such-command",),
+        ("runs", "show"),
+        ("serve", "--port", "many"),
+        ("replay",),
+        ("replay", "x", "--all"),
+        ("plan", "no-such-file"),
+        ("runs", "cancel", "x"),
+    ],
+)
+def test_wrong_arguments_are_one_line(tmp_path: Path, arguments: tuple[str, ...]) -> None:
+    """A wrong argument is exit code 2 and one line with a code, no traceback."""
+    done = run_cli(*arguments, home=tmp_path)
+    assert (done.returncode, len(lines(done)), done.stdout) == (2, 1, b"")
+    assert lines(done)[0].startswith("ordain: ")
+    assert lines(done)[0].endswith("]")
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("policy.toml", "version = 1\nsurprise = 2\n"),
+        ("policy.toml", "version ="),
+        ("ordain.toml", "[models.default]\nprovider = 'other'\n"),
+    ],
+)
+def test_wrong_configuration_names_the_file(tmp_path: Path, name: str, content: str) -> None:
+    """Unknown keys and broken TOML are exit code 2 with the file's name."""
+    (tmp_path / name).write_text(content, encoding="utf-8")
+    for command in (("serve", "--port", "0"), ("doctor",), ("verbs", "list")):
+        done = run_cli(*command, home=tmp_path)
+        assert (done.returncode, len(lines(done))) == (2, 1)
+        assert name in lines(done)[0]
+
+
+@pytest.mark.parametrize("served", [False, True])
+def test_plan_gives_the_same_answer_here_and_there(server: Server, tmp_path: Path, served: bool) -> None:
+    """plan answers through the server that holds the folder, or in this process; header and answer are printed, failure is exit code 1."""
+    if served:
+        server.start()
+    done = server.cli("plan", request_file(tmp_path, "simple"), "--json")
+    assert done.returncode == 0, done.stderr
+    response = json.loads(done.stdout)
+    assert (response["status"], response["final_answer"]["content"]) == ("ok", "It is 42.")
+    principal = json.loads(server.cli("runs", "show", response["run_id"], "--journal", "--json").stdout)["records"][0]["body"]["principal"]
+    assert principal == ("http:loopback" if served else "local:cli")
+    people = server.cli("plan", "-", stdin=json.dumps(ask("simple")).encode()).stdout.decode()
+    assert people.startswith("✓ ordain run ")
+    assert people.endswith("It is 42.\n")
+    assert server.cli("plan", request_file(tmp_path, "failing")).returncode == 1
+
+
+@pytest.mark.parametrize("served", [False, True])
+def test_a_refused_request_is_exit_code_2(server: Server, tmp_path: Path, served: bool) -> None:
+    """What the door refuses is one line with code and place."""
+    if served:
+        server.start()
+    done = server.cli("plan", request_file(tmp_path, "simple", limits={"max_steps": 0}))
+    assert (done.returncode, len(lines(done))) == (2, 1)
+    assert "/limits/max_steps" in lines(done)[0]
+    assert lines(done)[0].endswith("[invalid_request]")
+
+
+def test_runs_are_listed_and_shown_without_driving_them(server: Server, tmp_path: Path) -> None:
+    """Looking at a folder resumes nothing: a run that was cut off is shown as it lies."""
+    server.start()
+    run = server.http.post("/plan/react", json=ask("slow"), headers={"Prefer": "respond-async"}).json()["run_id"]
+    server.until_recorded(run, "observation", "verb_call")
+    server.kill()
+    listed = json.loads(server.cli("runs", "list", "--json").stdout)["runs"]
+    assert [(one["run_id"], one["status"]) for one in listed] == [(run, "running")]
+    shown = json.loads(server.cli("runs", "show", run, "--json").stdout)
+    assert (shown["status"], shown["response"], shown["resumes"]) == ("running", None, 0)
+    assert run in server.cli("runs", "list").stdout.decode()
+    assert json.loads(server.cli("runs", "list", "--status", "completed", "--json").stdout)["runs"] == []
+
+
+def test_operating_without_a_server_carries_it_out(server: Server) -> None:
+    """Without a server a cancelled run is driven to its end by the command itself, who and why in its journal."""
+    server.start()
+    run = server.http.post("/plan/react", json=ask("slow"), headers={"Prefer": "respond-async"}).json()["run_id"]
+    server.until_recorded(run, "observation", "verb_call")
+    server.kill()
+    done = server.cli("runs", "cancel", run, "--why", "no longer needed", "--json")
+    assert (done.returncode, json.loads(done.stdout)["status"]) == (0, "cancelled"), done.stderr
+    header = json.loads(server.cli("runs", "show", run, "--json").stdout)["header"]
+    assert "cancel by local:cli" in header
+    assert "no longer needed" in header
+    again = server.cli("runs", "cancel", run, "--why", "again")
+    assert (again.returncode, lines(again)[-1][-9:]) == (1, "[settled]")
+
+
+def test_operating_through_a_server(server: Server) -> None:
+    """Beside a server the same commands go through it."""
+    server.start()
+    run = server.http.post("/plan/react", json=ask("slow"), headers={"Prefer": "respond-async"}).json()["run_id"]
+    assert server.cli("runs", "cancel", run, "--why", "x").stdout.decode() == f"sent: run {run}\n"
+    server.until(run, "cancelled")
+    assert server.cli("runs", "erase", run, "--why", "x", "--json").returncode == 0
+    assert "erased" in server.cli("runs", "show", run).stdout.decode()
+    assert server.cli("runs", "resume", run, "--why", "x").returncode == 1
+    assert server.cli("runs", "answer", run, "1", "yes").returncode == 1
+    assert server.cli("runs", "resolve", run, "1", "--happened", "--why", "x").returncode == 1
+    assert server.cli("runs", "show", "0" * 32).returncode == 2
+
+
+def test_replay_needs_no_models_verbs_or_network(server: Server, tmp_path: Path) -> None:
+    """replay proves equality, children included, in a process that can import no model, no verb and no HTTP."""
+    run = json.loads(server.cli("plan", request_file(tmp_path, "child", "extract_facts"), "--json").stdout)["run_id"]
+    for arguments in (("replay", run), ("replay", "--all")):
+        command = [sys.executable, "-c", UNIMPORTABLE, *arguments, "--json", "--data-dir", str(server.home)]
+        done = subprocess.run(command, capture_output=True, check=False)
+        assert done.returncode == 0, done.stderr
+        assert [(one["flow"], one["verdict"], one["settled"]) for one in json.loads(done.stdout)["runs"]] == [
+            ("planner@1", "equal", True),
+            ("verb_plan@1", "equal", True),
+        ]
+    assert "2 of 2 runs replay equal" in server.cli("replay", run).stdout.decode()
+    assert server.cli("replay", "0" * 32).returncode == 2
+
+
+def test_another_policy_is_compared(server: Server, tmp_path: Path) -> None:
+    """replay --policy lists the decisions that come out otherwise, both reasons and the frontier."""
+    run = json.loads(server.cli("plan", request_file(tmp_path, "simple"), "--json").stdout)["run_id"]
+    same, other = tmp_path / "same.toml", tmp_path / "other.toml"
+    same.write_text("version = 1\n", encoding="utf-8")
+    other.write_text("version = 1\n[limits]\nmax_steps = 1\n", encoding="utf-8")
+    unchanged = server.cli("replay", run, "--policy", str(same))
+    assert (unchanged.returncode, unchanged.stdout.decode().splitlines()[-1][:12]) == (0, "0 decisions ")
+    done = server.cli("replay", "--all", "--policy", str(other), "--json")
+    (diff,) = json.loads(done.stdout)["runs"]
+    assert [(flip["rule"], flip["exact"]) for flip in diff["flips"]] == [("limits", True)]
+    assert "limits.clamped" in diff["flips"][0]["now"]
+    assert server.cli("replay", run, "--policy", str(tmp_path / "none.toml")).returncode == 2
+
+
+def test_verbs_are_listed_and_shown(server: Server) -> None:
+    """verbs list and show say the same with and without a server."""
+    alone = [json.loads(server.cli("verbs", *arguments, "--json").stdout) for arguments in (("list",), ("show", "math.evaluate"))]
+    assert {"extract_facts", "math.evaluate"} <= {verb["verb_id"] for verb in alone[0]["verbs"]}
+    server.start()
+    assert [json.loads(server.cli("verbs", *arguments, "--json").stdout) for arguments in (("list",), ("show", "math.evaluate"))] == alone
+    assert "input schema" in server.cli("verbs", "show", "math.evaluate").stdout.decode()
+    assert server.cli("verbs", "show", "no.verb").returncode == 2
+
+
+def test_doctor_names_what_it_found(tmp_path: Path) -> None:
+    """doctor calls the endpoint and names what it gave; without one it names the offline provider; an unreachable one is exit code 3."""
+    offline = run_cli("doctor", "--json", home=tmp_path)
+    assert (offline.returncode, json.loads(offline.stdout)["profiles"][0]["provider"]) == (0, "offline")
+    with ModelEndpoint() as endpoint:
+        endpoint.will_answer({"word": "kestrel-4417"}, "no tool")
+        reached = run_cli("doctor", "--json", home=tmp_path, environment={"OPENAI_BASE_URL": endpoint.url})
+        url = endpoint.url
+    found = json.loads(reached.stdout)["profiles"][0]
+    assert (found["reachable"], found["native_schema"], found["tools"], found["usage"], found["answering_model"]) == (
+        True,
+        True,
+        False,
+        True,
+        "fake-1",
+    )
+    gone = run_cli("doctor", home=tmp_path, environment={"OPENAI_BASE_URL": url})
+    assert (gone.returncode, b"not reached: connection" in gone.stdout) == (3, True)
+
+
+def test_backup_and_restore(server: Server, tmp_path: Path) -> None:
+    """A backup taken beside a running server is verified, private, and complete where it is restored; nothing is ever overwritten."""
+    server.start()
+    body = server.plan(ask("child", "extract_facts", request_id="kept"))
+    copy, elsewhere = tmp_path / "copy.db", tmp_path / "elsewhere"
+    done = server.cli("backup", str(copy), "--json")
+    assert (done.returncode, json.loads(done.stdout)["runs"], json.loads(done.stdout)["replayed"]) == (0, 2, 2), done.stderr
+    assert copy.stat().st_mode & 0o077 == 0
+    assert list(tmp_path.glob(".ordain-*")) == []
+    assert server.cli("backup", str(copy)).returncode == 2
+    assert server.cli("restore", str(copy)).returncode == 2
+    assert run_cli("restore", str(copy), home=elsewhere).returncode == 0
+    assert run_cli("restore", str(copy), home=elsewhere).returncode == 2
+    with Server(elsewhere).play(SCRIPT) as other:
+        assert other.plan(ask("child", "extract_facts", request_id="kept")) == body
+
+
+def test_a_damaged_backup_is_refused(server: Server, tmp_path: Path) -> None:
+    """A file that is no backup, or one with an altered record, restores nothing."""
+    server.cli("plan", request_file(tmp_path, "simple"))
+    copy, elsewhere = tmp_path / "copy.db", tmp_path / "elsewhere"
+    assert server.cli("backup", str(copy)).returncode == 0
+    with closing(sqlite3.connect(copy, isolation_level=None)) as database:
+        database.execute("UPDATE records SET digest = zeroblob(16) WHERE kind = 'ended'")
+    (tmp_path / "text.db").write_text("not a database", encoding="utf-8")
+    (tmp_path / "empty.db").touch()
+    for file in ("copy.db", "text.db", "empty.db", "none.db"):
+        done = run_cli("restore", str(tmp_path / file), home=elsewhere)
+        assert (done.returncode in {1, 2}, len(lines(done))) == (True, 1)
+        assert not (elsewhere / "ordain.db").exists()
+
+
+def test_a_stale_note_of_a_dead_server_is_ignored(server: Server, tmp_path: Path) -> None:
+    """After kill -9 the note of the dead server does not send anything to whoever listens there now."""
+    server.start()
+    server.kill()
+    assert (server.home / "server.json").exists()
+    done = server.cli("plan", request_file(tmp_path, "simple"), "--json")
+    assert (done.returncode, json.loads(done.stdout)["status"]) == (0, "ok")

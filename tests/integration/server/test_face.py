@@ -1,0 +1,83 @@
+"""The HTTP face over a runtime in this process: what a process of its own cannot easily show."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from ordain import Ordain
+from ordain.errors import InvalidRequest
+from ordain.server import Face, build_app
+from ordain.server.bodies import check_json, nesting_exceeds, pointer
+from ordain.server.loopback import is_loopback_host
+from tests.e2e.proposals import ask
+
+
+@pytest.fixture
+async def face(tmp_path: Path) -> AsyncIterator[Face]:
+    async with Ordain(home=tmp_path) as ordain:
+        yield Face(runtime=ordain.runtime, body_bytes=2000)
+
+
+@pytest.fixture
+async def http(face: Face) -> AsyncIterator[httpx.AsyncClient]:
+    transport = httpx.ASGITransport(build_app(face), raise_app_exceptions=False)
+    async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
+        yield client
+
+
+async def test_a_stopping_engine_refuses_intake_and_shows_runs(face: Face, http: httpx.AsyncClient) -> None:
+    """While the engine drains, new work is 503 stopping, readiness fails, and what is there can be read."""
+    run = (await http.post("/plan/react", json=ask("any"))).json()["run_id"]
+    face.runtime.engine.accepting = False
+    refused = await http.post("/plan/react", json=ask("any"))
+    assert (refused.status_code, refused.json()["code"], "retry-after" in refused.headers) == (503, "stopping", True)
+    assert (await http.get("/ready")).json()["checks"] == {"accepting": False, "lease": True, "storage": True}
+    assert (await http.get(f"/runs/{run}")).status_code == 200
+
+
+async def test_the_body_limit_is_the_faces_own(http: httpx.AsyncClient) -> None:
+    """A body above the configured bound is refused, one at the bound is read."""
+    assert (await http.post("/plan/react", json=ask("x" * 3000))).json()["code"] == "too_large"
+    assert (await http.post("/plan/react", json=ask("x" * 1000))).status_code == 200
+
+
+async def test_a_bug_is_a_problem_without_details(face: Face, http: httpx.AsyncClient) -> None:
+    """Where our own code breaks the wire says internal and nothing more."""
+    del face.runtime.search
+    response = await http.get("/runs")
+    assert (response.status_code, response.json()["code"], response.headers["content-type"]) == (
+        500,
+        "internal",
+        "application/problem+json",
+    )
+    assert "search" not in response.text
+
+
+@pytest.mark.parametrize("depth", [1, 63, 64])
+def test_nesting_up_to_the_bound_passes(depth: int) -> None:
+    """Nesting is counted outside strings, and 64 levels pass."""
+    check_json((b"[" * depth) + b'"[[[[[[\\"[[["' + (b"]" * depth))
+    assert not nesting_exceeds('"' + "[" * 100 + '"', 1)
+
+
+def test_nesting_above_the_bound_is_refused() -> None:
+    """The 65th level is refused before anything is parsed."""
+    with pytest.raises(InvalidRequest) as refused:
+        check_json(b"[" * 65 + b"]" * 65)
+    assert (refused.value.code, refused.value.status) == ("too_deep", 400)
+
+
+def test_places_are_json_pointers() -> None:
+    """Keys are escaped, and long ones, which are the caller's own, are cut."""
+    assert pointer(("a/b", 0, "c~d")) == "/a~1b/0/c~0d"
+    assert len(pointer(("x" * 1000,))) == 65
+
+
+@pytest.mark.parametrize(
+    "host", ["localhost:99999999", "localhost:", "127.0.0.1:80:80", "[::1", "::1", "1", "0x7f.1", "127.1", "localhost.", " localhost"]
+)
+def test_odd_hosts_are_foreign(host: str) -> None:
+    """Only the plain forms of a loopback name are one."""
+    assert not is_loopback_host(host)

@@ -1,0 +1,194 @@
+"""Laws of the renderer: a template can show its input and nothing else, and cannot keep the process busy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ordain.errors import ConfigurationError
+from ordain.prompts.renderer import RENDERED_CHARS, SEPARATOR, Prompt, check_template, render
+
+INPUTS: dict[str, Any] = {
+    "text": "some words",
+    "items": ["a", "b", "c"],
+    "many": list(range(2000)),
+    "long": "x" * 100_000,
+    "map": {"k": "v", "items": "mine", "__class__": "shadowed"},
+    "number": 3,
+    "nothing": None,
+    "style": "neutral",
+}
+texts = st.text(st.characters(codec="utf-8"), max_size=60)
+hostile = st.sampled_from([SEPARATOR, "\n=====\n", "{{ number }}", "{% for x in many %}", "{# #}", "{% endraw %}", "\\", '"', "</s>"])
+
+ESCAPES = [
+    "{{ ''.__class__ }}",
+    "{{ text.__class__.__mro__ }}",
+    "{{ text['__class__'] }}",
+    "{{ items.__init__.__globals__ }}",
+    "{{ (text | json).__class__ }}",
+    "{{ number.__add__ }}",
+    "{{ nothing.__class__ }}",
+    "{{ text.upper }}",
+    "{{ items['append'] }}",
+    "{% for x in items %}{{ loop.cycle }}{% endfor %}",
+    "{{ self._TemplateReference__context }}",
+    "{% for x in items %}{{ loop.__class__ }}{% endfor %}",
+    "{% for x in items %}{{ loop._iterator }}{% endfor %}",
+    "{{ map.__class__.__name__ }}",
+    "{{ ().__class__.__bases__[0].__subclasses__() }}",
+    "{{ text.format }}{{ text.format_map(map) }}",
+    "{{ '{0.__class__}'.format(text) }}",
+]
+WORK = [
+    "{{ 'x' * 1000000000 }}",
+    "{{ 10 ** 10000000 }}",
+    "{{ 'a%1000000000d' % 1 }}",
+    "{{ items + items }}",
+    "{{ text ~ text }}",
+    "{{ 7 // 0 }}",
+    "{{ text.center(1000000000) }}",
+    "{{ text.replace('', long) }}",
+    "{{ '{:>1000000000}'.format(1) }}",
+    "{{ range(1000000000) }}",
+    "{% for i in range(10) %}{% endfor %}",
+    "{{ lipsum(1000) }}",
+    "{{ cycler('a') }}",
+    "{{ namespace(a=1) }}",
+    "{{ dict(a=1) }}",
+    "{{ joiner() }}",
+    "{{ map.items() }}",
+    "{% macro f() %}{{ f() }}{% endmacro %}{{ f() }}",
+    "{% for x in items recursive %}{{ loop(items) }}{% endfor %}",
+    "{% block a %}{{ self.a() }}{% endblock %}",
+    "{% set x %}{{ long }}{{ long }}{% endset %}{{ x }}",
+    "{% filter json %}{{ long }}{% endfilter %}",
+    "{% call f() %}{% endcall %}",
+    "{% include 'x' %}",
+    "{% import 'x' as y %}",
+    "{% extends 'x' %}",
+    "{% from 'x' import y %}",
+    "{% for a in many %}{% for b in many %}{% for c in many %}{% for d in many %}{% endfor %}{% endfor %}{% endfor %}{% endfor %}",
+    "{% for a in many %}{% for b in many %}{{ long }}{% endfor %}{% endfor %}",
+    "{% for a in many %}{{ long | json }}{% endfor %}",
+    "{{ long | join(long) }}",
+    "{% set x = long | join('1234567890') %}{% set y = x | join('1234567890') %}{{ y }}",
+    "{% set x = '\"' %}" + "".join("{% set x = x | json %}" for _ in range(60)) + "{{ x }}",
+    "{{ " + "-" * 4000 + "1 }}",
+    "{{ " + "(" * 3000 + "1" + ")" * 3000 + " }}",
+    "{% if 1 %}" * 400 + "{% endif %}" * 400,
+]
+UNKNOWN = [
+    "{{ absent }}",
+    "{{ map.absent }}",
+    "{{ text.absent }}",
+    "{{ items[9] }}",
+    "{{ absent.more }}",
+    "{% for x in absent %}{% endfor %}",
+]
+UNKNOWN += ["{{ text | upper }}", "{{ text | map('x') }}", "{{ text | attr('x') }}", "{{ number is odd }}", "{{ text is sameas text }}"]
+UNKNOWN += ["{{ request }}", "{{ config }}", "{{ environment }}", "{{ context }}", "{{ loop }}"]
+
+
+@pytest.mark.parametrize("template", [*ESCAPES, *UNKNOWN, "{{ text", "{% if %}", "{{ }}", "{{ many | json(1) }}", "{{ text | cut }}"])
+def test_a_template_reaches_nothing_but_its_input(template: str) -> None:
+    """Attributes behind attributes, names nobody gave and filters that prompts do not have are refused."""
+    with pytest.raises(ConfigurationError) as refusal:
+        render(template, INPUTS)
+    assert refusal.value.code == "invalid_template"
+
+
+@pytest.mark.parametrize("template", WORK, ids=lambda template: template[:40])
+def test_a_template_makes_no_work(template: str) -> None:
+    """Whatever multiplies text or repeats itself is refused, at the latest when it has made more than any prompt may be."""
+    with pytest.raises(ConfigurationError):
+        render(template, INPUTS)
+
+
+@pytest.mark.parametrize(
+    ("template", "expected"),
+    [
+        ("{{ text }}{{ map.k }}{{ map['k'] }}{{ items[0] }}", "some wordsvva"),
+        ("{{ map | json }}", '{"__class__":"shadowed","items":"mine","k":"v"}'),
+        ("{{ map.items }}", "mine"),
+        ("{{ map['__class__'] }}", "shadowed"),
+        ("{{ text | cut(4) }}|{{ items | json | cut(100) }}", 'some…|["a","b","c"]'),
+        ("{% for x in items %}{{ loop.index }}{{ x }}{% if not loop.last %},{% endif %}{% endfor %}", "1a,2b,3c"),
+        ("{{ items | join(', ') }} {{ items | length }}", "a, b, c 3"),
+        ("{{ 'y' if number > 2 and nothing is none else 'n' }}{{ 'd' if absent is defined else 'u' }}", "yu"),
+        ("{% set x = text %}{{ x }}", "some words"),
+        ("{% raw %}{{ text }}{% endraw %}{# gone #}", "{{ text }}"),
+    ],
+)
+def test_what_templates_are_for(template: str, expected: str) -> None:
+    """Showing values, their JSON and a part of them, choosing and going through lists all work."""
+    check_template(template)
+    assert render(template, INPUTS).user == expected
+
+
+@given(
+    st.dictionaries(
+        st.sampled_from(["text", "style"]), st.one_of(texts, hostile, st.builds("{}{}{}".format, texts, hostile, texts)), min_size=2
+    )
+)
+def test_input_is_shown_and_never_executed(values: dict[str, str]) -> None:
+    """Template syntax and separators inside a value stay text: no value moves the border between system and user part."""
+    template = "Rules. {{ style }}\n" + SEPARATOR + "Input: {{ text }} {{ text | json }}"
+    found = render(template, values)
+    assert found.system == f"Rules. {values['style']}".strip()
+    assert found.user.startswith(f"Input: {values['text']}".rstrip())
+    assert render("{{ text }}", values) == Prompt(system="", user=values["text"].strip())
+    assert render(template, values) == found
+
+
+@given(st.text(max_size=40), st.dictionaries(texts, texts, max_size=2))
+def test_any_template_renders_or_is_refused(template: str, values: dict[str, Any]) -> None:
+    """Any source over any input gives a prompt or ``invalid_template``."""
+    _total(template, values)
+
+
+PIECES = [
+    "{{",
+    "}}",
+    "{%",
+    "%}",
+    "{#",
+    "#}",
+    " for x in many ",
+    " endfor ",
+    " if ",
+    " endif ",
+    " set x = ",
+    " text ",
+    " long ",
+    " | json ",
+    " | join(long) ",
+    "(",
+    ")",
+    "[0]",
+    ".items",
+    " ~ ",
+    " is none ",
+    "=====\n",
+    " recursive ",
+    " raw ",
+    "'",
+    "-",
+]
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=14).map("".join))
+def test_any_mixture_of_template_syntax_renders_or_is_refused(template: str) -> None:
+    """Templates put together at random from the language's own words are no different."""
+    _total(template, INPUTS)
+
+
+def _total(template: str, values: dict[str, Any]) -> None:
+    try:
+        found = render(template, values)
+    except ConfigurationError:
+        return
+    assert len(found.system) + len(found.user) <= 2 * RENDERED_CHARS

@@ -1,0 +1,188 @@
+"""Laws of rule ``authorize`` and of the retry of a verb."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import msgspec
+from hypothesis import assume, example, given
+from hypothesis import strategies as st
+
+from ordain.contracts.policy import Activation, Policy
+from ordain.contracts.verbs import Argument, ArgumentRole, VerbEffect, VerbSpec
+from ordain.rules.authorize import AUTHORIZE, RETRY, Allow, AuthorizeFacts, AuthorizeInputs, Deny, RetryFacts, TryAgain
+from ordain.rules.decision import Decision
+from ordain.rules.reasons import Reason
+from tests.unit.rules.given import NAMES, POLICY, catalog, catalogs, counts, decided, json_values, names, objects, policies, texts
+
+facts = st.builds(
+    AuthorizeFacts, verb=names, call=texts, in_scope=st.booleans(), depth=st.integers(0, 20), verb_calls=counts, cap_verb_calls=counts
+)
+arguments = st.one_of(objects, st.fixed_dictionaries({}, optional={"x": json_values, "y": json_values}))
+
+
+def authorize(facts: AuthorizeFacts, args: dict[str, Any], catalog: Any, policy: Policy) -> Decision[Any]:
+    return decided(AUTHORIZE, facts, AuthorizeInputs(args=args, catalog=catalog), policy)
+
+
+def exactly(value: object) -> str:
+    """A value's JSON, in which true, 1 and 1.0 differ."""
+    return json.dumps(value, sort_keys=True)
+
+
+def call(verb: str = "a", **changes: Any) -> AuthorizeFacts:
+    return AuthorizeFacts(**{"verb": verb, "call": "d", "in_scope": True, "depth": 0, "verb_calls": 0, "cap_verb_calls": 9, **changes})
+
+
+@given(facts, arguments, catalogs(), policies)
+def test_every_call_is_decided(facts: AuthorizeFacts, args: dict[str, Any], found: Any, policy: Policy) -> None:
+    """Any facts and arguments give one decision; it allows only the very call it was asked about, for a reason that allows."""
+    decision = authorize(facts, args, found, policy)
+    allowing = {Reason.AUTHORIZE_READ, Reason.AUTHORIZE_PRIVATE, Reason.AUTHORIZE_EGRESS_DECLARED}
+    assert (decision.reason in allowing) == isinstance(decision.outcome, Allow)
+    if isinstance(decision.outcome, Allow):
+        assert decision.outcome.call == facts.call
+
+
+@given(facts, arguments, catalogs())
+def test_nothing_outside_its_bounds_is_allowed(facts: AuthorizeFacts, args: dict[str, Any], found: Any) -> None:
+    """A call out of scope, unknown, switched off, too deep, beyond the budget, or unfit for its schema is never allowed."""
+    policy = found.policy
+    verb = found.verbs.get(facts.verb)
+    if isinstance(authorize(facts, args, found, policy).outcome, Allow):
+        assert verb is not None
+        assert facts.in_scope
+        assert found.inactive_reason(facts.verb, policy.verbs) is None
+        assert facts.depth < policy.verbs.max_depth
+        assert facts.depth < verb.spec.max_recursion_depth
+        assert facts.verb_calls < facts.cap_verb_calls
+        assert verb.input.accepts(args)
+        assert verb.spec.effect in {VerbEffect.READ, VerbEffect.PRIVATE, VerbEffect.EGRESS}
+
+
+@given(facts, arguments, catalogs(), st.data())
+def test_less_never_allows_more(facts: AuthorizeFacts, args: dict[str, Any], found: Any, data: st.DataObject) -> None:
+    """Out of scope, deeper, with more calls made or a lower cap, or under a longer deny list: what was denied stays denied."""
+    policy = found.policy
+    less = msgspec.structs.replace(
+        facts,
+        in_scope=facts.in_scope and data.draw(st.booleans()),
+        depth=facts.depth + data.draw(st.integers(0, 3)),
+        verb_calls=facts.verb_calls + data.draw(st.integers(0, 3)),
+        cap_verb_calls=max(0, facts.cap_verb_calls - data.draw(st.integers(0, 3))),
+    )
+    deny = [*policy.verbs.default.deny, *data.draw(st.lists(st.sampled_from([*NAMES, "*"]), max_size=2))]
+    tighter = policy.verbs.model_copy(
+        update={
+            "default": policy.verbs.default.model_copy(update={"deny": deny}),
+            "max_depth": max(1, policy.verbs.max_depth - data.draw(st.integers(0, 2))),
+        }
+    )
+    narrowed = policy.model_copy(update={"verbs": tighter})
+    verbs = {name: verb.spec for name, verb in found.verbs.items()}
+    if isinstance(authorize(less, args, catalog(verbs, narrowed), narrowed).outcome, Allow):
+        assert isinstance(authorize(facts, args, found, policy).outcome, Allow)
+
+
+@given(st.sampled_from(NAMES), st.data())
+def test_deny_wins(name: str, data: st.DataObject) -> None:
+    """C1: a verb that a pattern denies is denied whatever the allow list says, on the node or everywhere."""
+    denied = Activation(allow=[name, "*"], deny=[data.draw(st.sampled_from([name, "*", name[0] + "*"]))])
+    here = data.draw(st.booleans())
+    verbs = POLICY.verbs.model_copy(update={"nodes": {"here": denied}} if here else {"default": denied})
+    policy = POLICY.model_copy(update={"verbs": verbs})
+    found = catalog({name: VerbSpec(name=name, description="d", effect=VerbEffect.READ, input_schema={"type": "object"})}, policy)
+    decision = authorize(call(name), {}, found, policy)
+    assert decision == Decision(outcome=Deny("denied"), reason=Reason.AUTHORIZE_INACTIVE)
+
+
+@given(arguments, catalogs(st.just(VerbEffect.EGRESS)))
+def test_egress_sends_only_what_was_declared(args: dict[str, Any], found: Any) -> None:
+    """An egress call is allowed only if each argument is exactly its fixed value and exactly a member of its declared list."""
+    for name, verb in found.verbs.items():
+        decision = authorize(call(name), args, found, POLICY)
+        if isinstance(decision.outcome, Allow):
+            for argument, value in args.items():
+                declared = verb.spec.arguments[argument]
+                assert declared.fixed is not None or declared.allowed is not None
+                assert declared.fixed is None or exactly(declared.fixed) == exactly(value)
+                assert declared.allowed is None or exactly(value) in map(exactly, declared.allowed)
+
+
+def egress(**fields: Any) -> Any:
+    spec = VerbSpec(
+        name="a",
+        description="d",
+        effect=VerbEffect.EGRESS,
+        arguments={"x": Argument(role=ArgumentRole.URL, **fields)},
+        input_schema={"type": "object", "properties": {"x": {}}},
+    )
+    return catalog({"a": spec})
+
+
+@given(json_values.filter(lambda value: value is not None), st.booleans())
+@example([1], True)
+@example({"k": [0]}, False)
+def test_a_declared_value_may_be_sent(value: Any, listed: bool) -> None:
+    """A value that is fixed or on the list is allowed, for the reason that it was declared."""
+    found = egress(allowed=[value]) if listed else egress(fixed=value)
+    assert authorize(call(), {"x": value}, found, POLICY).reason is Reason.AUTHORIZE_EGRESS_DECLARED
+
+
+CONFUSED = [(True, 1), (1, 1.0), (False, 0), ("1", 1), (None, "null"), (0.0, False), ([], {}), ("a", "A"), ("a", "a "), (None, [])]
+
+
+@given(st.sampled_from(CONFUSED), st.booleans(), st.booleans(), st.sampled_from([lambda v: v, lambda v: [v], lambda v: {"k": [0, v]}]))
+def test_what_only_looks_declared_is_denied(pair: tuple[Any, Any], flip: bool, listed: bool, within: Any) -> None:
+    """Values that Python takes for equal, or that are nearly so, are not the declared one; not inside a list or object either."""
+    declared, value = map(within, pair[::-1] if flip else pair)
+    assume(declared is not None)
+    found = egress(allowed=[declared]) if listed else egress(fixed=declared)
+    assert authorize(call(), {"x": value}, found, POLICY).reason is Reason.AUTHORIZE_NO_APPROVAL
+
+
+def test_fixed_and_listed_both_hold() -> None:
+    """Where an argument is fixed and has a list, only the fixed value may be sent: declaring more never allows more."""
+    found = egress(fixed=1, allowed=[1, 2])
+    assert isinstance(authorize(call(), {"x": 1}, found, POLICY).outcome, Allow)
+    assert isinstance(authorize(call(), {"x": 2}, found, POLICY).outcome, Deny)
+    assert isinstance(authorize(call(), {"x": 1}, egress(fixed=1, allowed=[2]), POLICY).outcome, Deny)
+    assert isinstance(authorize(call(), {"x": None}, egress(), POLICY).outcome, Deny)
+
+
+@given(st.dictionaries(texts, st.integers(), min_size=1), st.text(st.characters(exclude_categories=["Cs"]), min_size=40, max_size=60))
+def test_a_denial_names_places_and_no_values(args: dict[str, Any], private: str) -> None:
+    """The detail of a refused call is short and quotes no argument's value."""
+    spec = VerbSpec(
+        name="a",
+        description="d",
+        effect=VerbEffect.READ,
+        input_schema={"type": "object", "properties": {"x": {"type": "string", "maxLength": 1}}, "additionalProperties": False},
+    )
+    decision = authorize(call(), {**args, "x": private}, catalog({"a": spec}), POLICY)
+    assert decision.reason is Reason.AUTHORIZE_SCHEMA
+    assert private not in decision.outcome.detail
+    assert len(decision.outcome.detail) <= 200
+
+
+retries = st.builds(
+    RetryFacts,
+    verb=names,
+    code=texts,
+    retryable=st.booleans(),
+    attempt=st.integers(1, 20),
+    max_attempts=st.integers(1, 10),
+    left_ms=st.integers(-10, 10),
+)
+
+
+@given(retries, policies)
+def test_a_verb_is_tried_as_often_as_it_declares(facts: RetryFacts, policy: Policy) -> None:
+    """A failure is tried again only if it may pass, an attempt is left and there is time; with less of either never."""
+    again = isinstance(decided(RETRY, facts, None, policy).outcome, TryAgain)
+    assert again == (facts.retryable and facts.attempt < facts.max_attempts and facts.left_ms > 0)
+    attempt = 1
+    while isinstance(decided(RETRY, msgspec.structs.replace(facts, attempt=attempt), None, policy).outcome, TryAgain):
+        attempt += 1
+    assert attempt <= facts.max_attempts

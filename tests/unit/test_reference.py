@@ -1,0 +1,189 @@
+"""The generated reference leaves nothing out: what the code has is found by other means than the generator's, and must be on its page."""
+
+import ast
+import hashlib
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+
+from ordain import errors
+from ordain.contracts.policy import ModelProfile, Policy
+from ordain.journal.records import BODY_OF, Kind
+from ordain.ports import effects
+from ordain.rules.reasons import Reason
+from ordain.server.documents import SCHEMAS
+from ordain.settings import FileSettings, VerbSettings
+from ordain.verbs.builtin.shipped import builtin_registry
+from scripts import reference
+from scripts.described import environment_names
+from scripts.keys import comments_of, meaning_of
+from scripts.reference import ENVIRONMENT, PAGES
+
+ROOT = Path(__file__).resolve().parents[2]
+HOUSE = ROOT / "src" / "ordain"
+HEADING = re.compile(r"^#+ (?:Result |End )?`?([^`\n]+)`?$", re.MULTILINE)
+
+
+def headings(page: str) -> set[str]:
+    return set(HEADING.findall(PAGES[page]()))
+
+
+def calls(folder: str, name: str) -> Iterator[ast.Call]:
+    for path in (HOUSE / folder).rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and ast.unparse(node.func) == name:
+                yield node
+
+
+def test_every_rule_has_its_section() -> None:
+    """Each `Rule(name=...)` written in the rules' room is a section of rules.md."""
+    names = {ast.literal_eval(keyword.value) for call in calls("rules", "Rule") for keyword in call.keywords if keyword.arg == "name"}
+    assert len(names) >= 12
+    assert names <= headings("rules.md")
+
+
+def test_every_reason_is_on_both_pages() -> None:
+    """Each reason code has a row in reasons.md, and in rules.md under its rule or among those no rule gives."""
+    for page in ("reasons.md", "rules.md"):
+        text = PAGES[page]()
+        assert [reason for reason in Reason if f"| `{reason.value}` |" not in text] == []
+
+
+def test_every_record_kind_and_field_has_its_row() -> None:
+    """Each record kind is a section of records.md, and each field of its body a row there."""
+    text = PAGES["records.md"]()
+    assert {str(kind) for kind in Kind} <= headings("records.md")
+    for kind in Kind:
+        section = text.partition(f"\n## {kind}\n")[2].partition("\n## ")[0]
+        assert [name for name in BODY_OF[kind].__struct_fields__ if f"| `{name}` |" not in section] == []
+
+
+def test_every_effect_result_and_end_has_its_section() -> None:
+    """Each member of the closed unions of effects, results and ends is a section of effects.md."""
+    unions = (effects.AnyEffect, effects.AnyResult, effects.AnyEnded)
+    tags = {str(member.__struct_config__.tag) for union in unions for member in get_args(union)}
+    assert tags <= headings("effects.md")
+
+
+def test_every_port_and_method_is_described() -> None:
+    """Each protocol in the ports' room is a section of ports.md with all its methods."""
+    text = PAGES["ports.md"]()
+    found = 0
+    for path in (HOUSE / "ports").glob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ClassDef) and any(ast.unparse(base).startswith("Protocol") for base in node.bases):
+                found += 1
+                section = text.partition(f"\n## {node.name}\n")[2].partition("\n## ")[0]
+                methods = [member.name for member in node.body if isinstance(member, ast.FunctionDef | ast.AsyncFunctionDef)]
+                assert [name for name in methods if f"def {name}(" not in section] == []
+    assert found >= 6
+
+
+def keys(schema: dict[str, Any], root: dict[str, Any], prefix: str = "") -> Iterator[str]:
+    """The keys of a JSON Schema's object and of the objects that stand directly in it."""
+    for name, value in schema.get("properties", {}).items():
+        target = root["$defs"][value["$ref"].rpartition("/")[2]] if "$ref" in value else value
+        if target.get("properties") and prefix == "":
+            yield from keys(target, root, f"{name}.")
+        else:
+            yield f"{prefix}{name}"
+
+
+def test_every_policy_key_has_its_row() -> None:
+    """Each key of the policy's own JSON Schema is a row of policy.md."""
+    schema = Policy.model_json_schema()
+    found = list(keys(schema, schema))
+    text = PAGES["policy.md"]()
+    assert len(found) > 25
+    assert [key for key in found if f"| `{key}` |" not in text] == []
+
+
+def test_every_key_says_what_it_means() -> None:
+    """No key of policy or settings is without a meaning."""
+    comments = comments_of((HOUSE / "policy.toml").read_text(encoding="utf-8"))
+    sections = [(name, field.annotation) for name, field in Policy.model_fields.items() if name != "version"]
+    silent = [
+        f"{section}.{key}"
+        for section, model in sections
+        if model is not None
+        for key in model.model_fields
+        if not meaning_of(model, key, comments.get(f"{section}.{key}", ""))
+    ]
+    settings = (FileSettings, ModelProfile, VerbSettings)
+    silent += [f"{model.__name__}.{key}" for model in settings for key in model.model_fields if not meaning_of(model, key)]
+    assert silent == []
+
+
+def test_every_shipped_verb_has_its_section(tmp_path: Path) -> None:
+    """Each verb of the full shipped registry is a section of verbs.md."""
+    registry = builtin_registry(files_root=tmp_path, urls=("https://example.com/",))
+    assert set(registry.specs) <= headings("verbs.md")
+
+
+def test_every_error_class_has_its_row() -> None:
+    """Each class of errors.py is a row of errors.md with its code."""
+    text = PAGES["errors.md"]()
+    classes = [one for one in vars(errors).values() if isinstance(one, type) and issubclass(one, errors.OrdainError)]
+    assert len(classes) >= 16
+    assert [one.__name__ for one in classes if f"`{one.__name__}` | `{one.code}` | {one.status} |" not in text] == []
+
+
+def test_every_code_beside_an_error_has_its_row() -> None:
+    """Each `code="..."` that the source gives an error is a row of errors.md."""
+    text = PAGES["errors.md"]()
+    classes = {name for name, one in vars(errors).items() if isinstance(one, type) and issubclass(one, errors.OrdainError)}
+    codes = {
+        keyword.value.value
+        for name in classes
+        for call in calls(".", name)
+        for keyword in call.keywords
+        if keyword.arg == "code" and isinstance(keyword.value, ast.Constant)
+    }
+    assert [code for code in codes if f"| `{code}` |" not in text] == []
+
+
+def test_every_environment_variable_is_explained() -> None:
+    """The variables that the house reads are exactly those that settings.md explains."""
+    written = {
+        name
+        for path in HOUSE.rglob("*.py")
+        for name in re.findall(r'"((?:ORDAIN|OPENAI|PLANNER)_[A-Z_]+)"', path.read_text(encoding="utf-8"))
+    }
+    assert written <= environment_names()
+    assert environment_names() == set(ENVIRONMENT)
+
+
+def test_openapi_has_every_route_and_a_schema_for_every_reference() -> None:
+    """The published document names the paths of the HTTP face, and refers to nothing that it does not have."""
+    document = json.loads(PAGES["openapi.json"]())
+    assert {"/plan/react", "/verbs", "/verbs/execute", "/runs", "/runs/{run}", "/runs/{run}/journal", "/health"} <= set(document["paths"])
+    referred = set(re.findall(r'"#/components/schemas/([^"]+)"', json.dumps(document)))
+    assert referred <= set(document["components"]["schemas"])
+    assert {f"schemas/{name}.json" for name in SCHEMAS} <= PAGES.keys()
+
+
+def test_pages_do_not_depend_on_the_process() -> None:
+    """Another process with another hash seed makes the same bytes."""
+    program = "import hashlib\nfrom scripts.reference import PAGES\nprint(hashlib.sha256(''.join(r() for r in PAGES.values()).encode()).hexdigest())"
+    environment = {**os.environ, "PYTHONHASHSEED": "4417"}
+    other = subprocess.run([sys.executable, "-c", program], cwd=ROOT, env=environment, capture_output=True, text=True, check=True)
+    assert other.stdout.strip() == hashlib.sha256("".join(render() for render in PAGES.values()).encode()).hexdigest()
+
+
+def test_a_stale_and_an_unknown_page_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """Verifying names a page that is not current and a file that nothing makes; writing repairs the first."""
+    monkeypatch.setattr(reference, "REFERENCE", tmp_path)
+    (tmp_path / "mine.md").write_text("by hand")
+    assert reference.main([]) == 1
+    assert "rules.md is not current" in capsys.readouterr().out
+    assert reference.main(["--write"]) == 1
+    assert capsys.readouterr().out == "docs/reference/mine.md is made by nothing; remove it\n"
+    (tmp_path / "mine.md").unlink()
+    assert reference.main([]) == 0

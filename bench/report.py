@@ -125,8 +125,8 @@ def _why_slow(figures: Figures, mode: str, concurrency: int, reached: float) -> 
     return (
         f"A turn takes {cpu:.2f} ms of CPU {MODES[mode][0].lower()}{MODES[mode][1:]} at {concurrency} concurrent, with which one core gives at "
         f"most {1000 / cpu * steps:,.0f} steps/s; {wall:,.0f} were reached, and the rest of the time went into waiting for storage (fsync "
-        f"{median(figures['fsync_ms']):.2f} ms) and for other work on the machine. With {cpu * reached:.2f} ms per turn the target would be "
-        f"reached. The largest phases are {named}. One process drives a store, so that a second one would not help."
+        f"{median(figures['fsync_ms']):.2f} ms) and for other work on the machine. With {cpu * reached:.2f} ms per turn, and the same share "
+        f"of waiting, the target would be reached. The largest phases are {named}. One process drives a store, so that a second one would not help."
     )
 
 
@@ -168,7 +168,7 @@ def rendered(figures: Figures) -> str:
     for mode, name in MODES.items():
         parts += [f"### {name}", _turn_table(figures, mode)]
     parts += [
-        _notes(),
+        _notes(figures),
         "## Where Ordain's CPU goes",
         _phases(figures),
         "## Journal",
@@ -223,13 +223,18 @@ def _turn_table(figures: Figures, mode: str) -> str:
     return _table(heading, rows)
 
 
-def _notes() -> str:
+def _notes(figures: Figures) -> str:
     kept = "; ".join(f"{NAMES[system]}: {what}" for system, what in KEEPS.items())
+    in_process = median(_ratios(figures, "scripted", 64, ("ordain", "floor"), _cpu_ms))
     return (
         f"What each keeps of a turn: {kept}. The floor asks with `httpx` and writes one row per step with `synchronous=FULL`. LangGraph is its "
-        "prebuilt agent and asynchronous SQLite saver, with `synchronous=FULL`; over HTTP its model is the `openai` client without LangChain's "
-        "own wrapper, which costs less. The Agents SDK runs without session and tracing, Pydantic AI without a durable engine: their figures "
-        "are what a turn costs before anything is kept. Ordain's steps at many concurrent turns share commits, the others' do not."
+        "prebuilt agent and asynchronous SQLite saver, with `synchronous=FULL`; over HTTP its model is the `openai` client, since LangChain's "
+        "own wrapper is not among the pinned packages. The Agents SDK runs without session and tracing, Pydantic AI without a durable engine: "
+        "their figures are what a turn costs before anything is kept.\n\n"
+        "Read the ratios to the floor with care. Over HTTP they compare two clients as well: Ordain does not ask through `httpx`'s client "
+        "(`src/ordain/models/exchange.py` says why), and its steps at many concurrent turns share commits, where the floor's and LangGraph's do "
+        f"not. A ratio below 1 there does not mean that durability costs nothing: in process, without any client, a turn takes {in_process:.1f} "
+        "times the floor's CPU at 64 concurrent."
     )
 
 
@@ -240,7 +245,7 @@ def _phases(figures: Figures) -> str:
         for name, row in found["phases"].items()
     ]
     return (
-        f"One turn in process at {found['concurrency']} concurrent, clocks around each phase (`bench/phases.py`): "
+        f"One turn in process at {found['concurrency']} concurrent, clocks around each phase (`bench/phases.py`), measured once: "
         f"{found['us_per_turn']:.0f} µs of CPU. Time in a phase within another counts for the inner one. `write` takes "
         f"{found['write_wall_us']:.0f} µs of wall time per turn with its fsyncs.\n\n" + _table(["", "µs per turn", "share", "calls"], rows)
     )

@@ -53,7 +53,6 @@ MEANINGS = {
     "ModelProfile.native_schema": "Whether the endpoint enforces `response_format` with a JSON Schema.",
     "ModelProfile.timeout_ms": "Longest time of one attempt.",
     "ModelProfile.max_tokens": "Most completion tokens of one answer.",
-    "ModelProfile.context_tokens": "The model's context window. Nothing reads it yet.",
     "ModelProfile.temperature": "Sent where it is set.",
     "ModelProfile.usd_micros_per_1k_input": "List price of 1,000 prompt tokens.",
     "ModelProfile.usd_micros_per_1k_output": "List price of 1,000 completion tokens.",

@@ -103,13 +103,17 @@ async def test_erasure_keeps_what_operators_wrote_and_happens_once(store: Sqlite
 
 
 async def test_erasure_takes_the_children_along(store: SqliteStore) -> None:
-    """Runs of the same subject are erased together, from whichever of them it is asked."""
+    """Runs of the same subject are erased together, from whichever of them it is asked, and not while one is unsettled."""
     parent = Run("a", given=SECRET)
     child = Run("child", parent=parent, given=SECRET)
     await store.submit(parent.open())
     await store.submit(parent.step(children=(child.new,)))
     await store.submit(child.end(SECRET))
-    await store.submit(Operation(name="erase", args={"run": "child", "at": 1}))
+    erase = Operation(name="erase", args={"run": "child", "at": 1})
+    assert (await store.submit(erase)).refused == "not_at_rest"
+    assert "records" in holds(store, SECRET)
+    await store.submit(parent.end(SECRET))
+    await store.submit(erase)
     assert holds(store, SECRET) == []
     assert found(store).key is None
     verify("child", None, found(store, "child").records)
@@ -145,6 +149,17 @@ async def test_retention_empties_one_class_of_old_runs(store: SqliteStore, words
     assert all(record.body is not None for record in found(store, "young").records)
     assert (await store.submit(Operation(name="sweep", args=args))).count == 0
     assert before == 6 * DAY
+
+
+@pytest.mark.parametrize("words", [SECRET, LONG], ids=["short", "long"])
+async def test_retention_of_results_keeps_the_header(store: SqliteStore, words: str) -> None:
+    """A sweep of results takes them out of old runs wherever they are stored; the header stays, and the journal is intact."""
+    await finished(store, "a", words)
+    await store.submit(Operation(name="sweep", args={"class": "result", "before": 10**18, "at": 99}))
+    ended = decode(of_kind(store, Kind.ENDED)[0])
+    assert isinstance(ended, EndedBody)
+    assert (ended.header, bytes(ended.result)) == ("✓ the header", b"null")
+    verify("a", KEY, found(store).records)
 
 
 async def test_a_store_is_what_it_was_when_it_is_opened_again(file_mode: str, tmp_path: Path) -> None:

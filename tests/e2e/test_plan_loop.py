@@ -235,7 +235,7 @@ def test_time_is_bounded(server: Server) -> None:
     """PLN-25 "obeys `max_steps` and `timeout_seconds`": a slow model ends the run as a time-out, its finished work kept.
     B-01 “Timeout → `status:"timeout"`”
     """
-    body = server.plan(ask("slow", limits={"timeout_seconds": 1}))
+    body = server.plan(ask("slow", limits={"timeout_seconds": 1.5}))
     assert (body["status"], body["error"]["code"]) == ("timeout", "timeout")
     assert body["trace"][0]["observation"]["output"]["result"] == "2"
     assert body["final_answer"]["structured"]["salvaged"] is True
@@ -251,10 +251,10 @@ def test_statuses_map_one_to_one(server: Server) -> None:
     """B-22 "planner `ok|error|timeout`": each has its run status, the same on the wire, in the list and in the header."""
     expected = {"by itself": ("ok", "completed"), "prose": ("error", "failed"), "slow": ("timeout", "timed_out")}
     for name, (status, stored) in expected.items():
-        body = server.plan(ask(name, limits={"timeout_seconds": 1}))
+        body = server.plan(ask(name, limits={"timeout_seconds": 1 if name == "slow" else 60}))
         listed = {run["run_id"]: run["status"] for run in server.http.get("/runs", params={"status": stored}).json()["runs"]}
         assert (body["status"], listed[body["run_id"]]) == (status, stored)
-        assert f"· {stored} ·" in body["header"]
+        assert stored in body["header"].splitlines()[0]
 
 
 def test_limits_and_usage_hold_whatever_the_trace(server: Server) -> None:

@@ -121,6 +121,27 @@ def test_a_corrupted_record_is_found(tmp_path: Path) -> None:
         assert server.cli("replay", second).returncode == 1
 
 
+def test_a_stopped_run_is_resumed_by_an_operator(tmp_path: Path) -> None:
+    """A run whose record was altered stops as it is; once mended an operator resumes it, who and why are journalled, and it completes."""
+    server = Server(tmp_path).play(HANGING).start()
+    run = begin(server, "slow")
+    server.until_recorded(run, "observation", "verb_call")
+    server.kill()
+    place = "kind = 'observation' AND name = 'verb_call' AND run = (SELECT no FROM runs WHERE id = ?)"
+    with closing(sqlite3.connect(tmp_path / "ordain.db", isolation_level=None)) as database:
+        (kept,) = database.execute(f"SELECT body FROM records WHERE {place}", (run,)).fetchone()
+        database.execute(f"UPDATE records SET body = ? WHERE {place}", (kept.replace(b'"2"', b'"3"'), run))
+        with server.play(SLOW) as again:
+            assert again.until(run, "diverged")["reason"] == "journal_corrupt"
+            database.execute(f"UPDATE records SET body = ? WHERE {place}", (kept, run))
+            done = again.http.post(f"/runs/{run}/resume", json={"why": "restored from a backup"})
+            assert (done.status_code, done.json()["outcome"]) == (202, "resumed")
+            again.until(run, "completed")
+            resumed = next(record["body"] for record in again.journal(run) if record["kind"] == "resumed")
+            assert resumed["by"] == "http:loopback: restored from a backup"
+            assert again.cli("replay", run).returncode == 0
+
+
 def test_two_engines_do_not_share_a_folder(tmp_path: Path) -> None:
     """A second server on the same folder is refused with exit code 3."""
     with Server(tmp_path).play(SLOW):

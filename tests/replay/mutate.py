@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from ordain.journal.codec import _covered
 from ordain.journal.digests import GENESIS, chain, digest
 from ordain.journal.records import Record
 from ordain.ports.store import StoredRun
@@ -71,7 +72,7 @@ def forged(run: StoredRun, seq: int, **fields: Any) -> StoredRun:
     previous = GENESIS
     for old in run.records:
         record = msgspec.structs.replace(old, **fields) if old.seq == seq else old
-        body_digest = digest(run.key or b"", record.body or b"")
+        body_digest = digest(run.key or b"", _covered(record.kind, record.body or b"")[0])
         previous = chain(previous, run.id, record.seq, (record.kind, record.name, record.v, record.at), body_digest)
         records.append(msgspec.structs.replace(record, digest=body_digest, chain=previous))
     return msgspec.structs.replace(run, records=tuple(records))

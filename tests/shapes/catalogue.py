@@ -19,8 +19,9 @@ from ordain.models.scripted import Script, make_script
 from ordain.ports.effects import JoinMode
 from ordain.ports.store import MailKind, NewMail, Post
 from ordain.runtime.intake import Intake, Request
-from ordain.runtime.live import InterruptBody
+from ordain.runtime.mail import InterruptBody
 from tests.shapes.client import Client
+from tests.shapes.flows import DEADLY as FLOW_DEADLY
 from tests.shapes.flows import DELEGATED, ERRANDS, FAN_OUT, QUESTIONS, Errands, FanOut, Questions
 
 RUN = "5ca1ab1e" * 4
@@ -34,7 +35,10 @@ async def nothing(client: Client, run: str) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shape:
-    """One shape: its request, what its client does, and how an undisturbed run ends. ``hold``: the ledger holds some calls."""
+    """One shape: its request, what its client does, and how an undisturbed run ends. ``hold``: the ledger holds some calls.
+
+    ``lawful`` is false for a shape that kills its processes by itself: what becomes of it has its own test.
+    """
 
     name: str
     request: Callable[[Ordain], Request]
@@ -42,6 +46,7 @@ class Shape:
     script: Script = dataclasses.field(default_factory=make_script)
     hold: bool = False
     ends: Status = Status.COMPLETED
+    lawful: bool = True
 
 
 def of_flow(flow: Flow[Any, Any], given: object) -> Callable[[Ordain], Request]:
@@ -134,9 +139,7 @@ ASLEEP = Errands(errands=(), wait=True)
 
 def child_runs(client: Client, run: str) -> list[Status]:
     """The statuses of a run's children, in the order of spawning."""
-    rows = client.ordain.store.query(
-        "SELECT c.status FROM runs c JOIN runs p ON p.no = c.parent WHERE p.id = ? ORDER BY c.child", (run,)
-    )
+    rows = client.ordain.store.query("SELECT c.status FROM runs c JOIN runs p ON p.no = c.parent WHERE p.id = ? ORDER BY c.child", (run,))
     return [Status(status) for (status,) in rows]
 
 
@@ -201,7 +204,7 @@ async def answer_late(client: Client, run: str) -> None:
     await client.answer(run, 1, "no", by="bob")
     await client.until("the second question", lambda: client.waits_at(run, 2))
     await client.move_clock(run, 2 * MINUTE)
-    await client.until("the second question expired", lambda: client.waits_at(run, 3))
+    await client.until("the second question expired", lambda: client.over(run) or client.reached(run) > 2)
     await client.answer(run, 2, "too late")
 
 
@@ -294,6 +297,38 @@ INTERRUPT_FIRST = Shape(
     play=cancel_at_once,
     ends=Status.CANCELLED,
 )
+
+# --- runs that kill the process they run in -------------------------------------------------------------------------------------------
+
+INNOCENT = "0" * 32
+
+
+async def beside_an_innocent(client: Client, run: str) -> None:
+    """Another run has a verb at work whenever the first one kills; it is let go once the first one is stopped."""
+    other = dataclasses.replace(
+        of_flow(ERRANDS, Errands(errands=(("note_put", "hold this"),)))(client.ordain), run=INNOCENT, request_id="innocent"
+    )
+    await client.once("innocent", lambda: _accepted(client, other))
+    await client.until("the killer is stopped", lambda: client.over(run))
+    client.ledger.let_go()
+    await client.until("the innocent one is done", lambda: client.over(INNOCENT))
+
+
+async def _accepted(client: Client, request: Request) -> str:
+    return (await Intake(client.ordain.runtime.services).accept(request)).run
+
+
+POISON = Shape(
+    name="poison",
+    request=of_flow(ERRANDS, Errands(errands=(("note_put", "poison"),))),
+    play=beside_an_innocent,
+    hold=True,
+    lawful=False,
+)
+
+DEADLY = Shape(name="deadly", request=of_flow(FLOW_DEADLY, Errands(errands=())), lawful=False)
+
+KILLERS: dict[str, Shape] = {shape.name: shape for shape in (POISON, DEADLY)}
 
 SHAPES: dict[str, Shape] = {
     shape.name: shape

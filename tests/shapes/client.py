@@ -17,21 +17,10 @@ from ordain.journal.records import SETTLED, STOPPED, Status
 from ordain.runtime.intake import Intake, Request
 from tests.shapes.house import HeldModel, MovableClock
 from tests.shapes.ledger import Ledger
+from tests.shapes.moments import Moments
 
 POLL_S = 0.002
 PATIENCE_S = 30.0
-
-
-class Moments:
-    """Hears of every moment at which a process may die; this one lets everybody live. ``counts`` has how often each kind came."""
-
-    def __init__(self) -> None:
-        """Nothing has happened yet."""
-        self.counts: dict[str, int] = {}
-
-    def pass_by(self, kind: str) -> None:
-        """One of these moments is here."""
-        self.counts[kind] = self.counts.get(kind, 0) + 1
 
 
 class Diary:
@@ -118,15 +107,15 @@ class Client:
         """Whether the run has settled or stopped."""
         return self.status(run) in SETTLED | STOPPED
 
+    def reached(self, run: str) -> int:
+        """The number of the last effect that the run announced; -1 before the first."""
+        stored = self.ordain.store.load(run)
+        records = () if stored is None else stored.records
+        return max((json.loads(record.body or b"{}")["addr"] for record in records if record.kind == "intent"), default=-1)
+
     def waits_at(self, run: str, addr: int) -> bool:
         """Whether the run is suspended at this effect, or past it."""
-        if self.over(run):
-            return True
-        stored = self.ordain.store.load(run)
-        if stored is None:
-            return False
-        intents = [json.loads(record.body or b"{}")["addr"] for record in stored.records if record.kind == "intent"]
-        return max(intents, default=-1) > addr or (max(intents, default=-1) == addr and stored.status is Status.WAITING)
+        return self.over(run) or self.reached(run) > addr or (self.reached(run) == addr and self.status(run) is Status.WAITING)
 
     def model_held(self) -> bool:
         """Whether a model call is held open."""

@@ -5,6 +5,8 @@ They do what the shipped flows do and no more: they await the port alone, and ev
 
 from __future__ import annotations
 
+import os
+import signal
 from typing import Any
 
 import msgspec
@@ -30,7 +32,6 @@ from ordain.ports.effects import (
     Wait,
     WaitFor,
 )
-from ordain.rules.budget import Spend
 
 HOUR = 3_600_000_000
 
@@ -55,6 +56,7 @@ def tag(value: object) -> str:
 async def errand(context: FlowContext, verb: str, text: str) -> str:
     """One call through the one door, as a line."""
     context.scope = context.scope | {verb}
+    context.depth = 0  # a leaf verb may be called where no verb is at work yet; a child of a join is no verb
     acted = await act(context, Call(verb=verb, args={"text": text}))
     what = acted.result.output["receipt"] if isinstance(acted.result, VerbReturned) else tag(acted.result)
     return f"{verb}: {what}"
@@ -184,9 +186,7 @@ def decode_request(data: Raw) -> PlannerRequest:
     return PlannerRequest.model_validate_json(bytes(data))
 
 
-DELEGATED: Flow[PlannerRequest, Report] = Flow(
-    name="delegated", version=1, run=run_delegated, decode_input=decode_request, settle=settle
-)
+DELEGATED: Flow[PlannerRequest, Report] = Flow(name="delegated", version=1, run=run_delegated, decode_input=decode_request, settle=settle)
 
 
 # --- a flow that breaks the law: a model call after an interrupt -----------------------------------------------------------------
@@ -217,5 +217,15 @@ STUBBORN: Flow[Errands, Report] = Flow(
     name="stubborn", version=1, run=run_stubborn, decode_input=lambda data: msgspec.json.decode(data, type=Errands), settle=settle
 )
 
-SHAPE_FLOWS: tuple[Flow[Any, Any], ...] = (ERRANDS, FAN_OUT, QUESTIONS, DELEGATED, STUBBORN)
-NO_SPEND = Spend()
+
+async def run_deadly(context: FlowContext, given: Errands) -> Report:
+    """Kill the process before anything is committed; only processes that were forked to die run this."""
+    os.kill(os.getpid(), signal.SIGKILL)
+    return Report(lines=())
+
+
+DEADLY: Flow[Errands, Report] = Flow(
+    name="deadly", version=1, run=run_deadly, decode_input=lambda data: msgspec.json.decode(data, type=Errands), settle=settle
+)
+
+SHAPE_FLOWS: tuple[Flow[Any, Any], ...] = (ERRANDS, FAN_OUT, QUESTIONS, DELEGATED, STUBBORN, DEADLY)

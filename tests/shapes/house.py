@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from ordain.app import Extras, Ordain, with_profile
-from ordain.clock import SystemClock
 from ordain.contracts.policy import ModelProfile
+from ordain.engines.clock import SystemClock
 from ordain.flows.context import Flow
 from ordain.models.scripted import Script, ScriptedModel, make_script
 from ordain.ports.model import ModelError, ModelReply, ModelRequest
@@ -18,6 +18,7 @@ from ordain.settings import load_settings
 from ordain.store.sqlite import StoreOptions
 from tests.shapes.flows import SHAPE_FLOWS
 from tests.shapes.ledger import Ledger, ledger_verbs
+from tests.shapes.moments import Moments
 
 SCRIPTED = ModelProfile(provider="scripted", model="scripted")
 
@@ -50,10 +51,13 @@ class HeldModel(ScriptedModel):
         """See ``ScriptedModel``."""
         super().__init__(script)
         self.held = asyncio.Event()
+        self.moments = Moments()
 
     async def attempt(self, request: ModelRequest) -> ModelReply | ModelError:
         """Answer, or hold."""
+        self.moments.pass_by("model before")
         reply = await super().attempt(request)
+        self.moments.pass_by("model after")
         if isinstance(reply, ModelReply) and reply.text == "hold":
             self.held.set()
             await asyncio.Event().wait()

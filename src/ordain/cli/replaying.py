@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 from ordain.cli.archive import open_archive
 from ordain.cli.entry import FAILED, OK
@@ -56,7 +57,7 @@ def _compare(home: Path, run: str | None, file: Path, *, as_json: bool) -> int:
         diffs = [archive.diff(one, policy) for one in ([run] if run is not None else archive.runs(roots_only=True))]
     every = [one for diff in diffs for one in _flat(diff)]
     if as_json:
-        print_json({"runs": [asdict(diff) for diff in diffs]})
+        print_json({"runs": [_view(diff) for diff in diffs]})
     else:
         for diff in diffs:
             _print_diff(diff, "")
@@ -69,6 +70,18 @@ def _flat(diff: PolicyDiff) -> Iterator[PolicyDiff]:
     yield diff
     for child in diff.children:
         yield from _flat(child)
+
+
+def _view(diff: PolicyDiff) -> dict[str, Any]:
+    return {
+        "run": diff.run,
+        "flow": diff.flow,
+        "verdict": diff.verdict,
+        "frontier": diff.frontier,
+        "ended": diff.ended,
+        "flips": [asdict(flip) for flip in diff.flips],
+        "children": [_view(child) for child in diff.children],
+    }
 
 
 def _print_diff(diff: PolicyDiff, indent: str) -> None:

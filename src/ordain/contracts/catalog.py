@@ -135,7 +135,7 @@ class Catalog:
         return None
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=128)
 def _schema(canonical: str) -> Schema:
     return Schema(json.loads(canonical))
 

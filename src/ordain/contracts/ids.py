@@ -12,7 +12,7 @@ SubjectId = NewType("SubjectId", str)
 """Whose content it is: the unit of erasure."""
 
 PrincipalId = NewType("PrincipalId", str)
-"""Who acts: ``local:<login>`` on the command line, ``http:loopback`` over HTTP."""
+"""Who acts: ``local:cli`` on the command line, ``local:python`` in process, ``http:loopback`` over HTTP."""
 
 VerbId = NewType("VerbId", str)
 CatalogDigest = NewType("CatalogDigest", str)

@@ -38,7 +38,6 @@ class ModelErrorCode(StrEnum):
     NOTHING_TO_QUOTE = "nothing_to_quote"
     SCRIPT_EXHAUSTED = "script_exhausted"
     WITHDRAWN = "withdrawn"
-    ABANDONED = "abandoned"
     LOST = "lost"
     ADAPTER_BUG = "adapter_bug"
 
@@ -159,7 +158,6 @@ class ModelProfile(Strict):
     native_schema: bool = True
     timeout_ms: int = Field(default=60_000, ge=1)
     max_tokens: int = Field(default=4096, ge=1)
-    context_tokens: int = Field(default=128_000, ge=1)
     temperature: float | None = Field(default=None, ge=0, le=2)
     usd_micros_per_1k_input: int = Field(default=0, ge=0)
     usd_micros_per_1k_output: int = Field(default=0, ge=0)

@@ -20,6 +20,8 @@ from ordain.runtime.services import Services
 
 LOG = logging.getLogger("ordain.engine")
 DAY_US = 86_400_000_000
+TRY_AGAIN_US = 1_000_000
+"""A run that could not be driven, for example because it could not be read, is tried again after this."""
 RUN_MOVED_ON = "run_moved_on"
 """The code of a ``LeaseLost`` that concerns one run and not the store."""
 
@@ -131,6 +133,8 @@ class LocalEngine:
             self._ended(run, Status.RUNNING if driven is None else driven.status)
         if again and (driven is None or driven.status not in SETTLED):
             self.wake(run, resumed_by)
+        elif driven is None and self.accepting:
+            self._at(self._services.clock.now() + TRY_AGAIN_US, run)
         elif driven is not None and driven.status is Status.WAITING and driven.wake_at is not None:
             self._at(driven.wake_at, run)
         if run == self._lone:

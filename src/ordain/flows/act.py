@@ -56,7 +56,7 @@ class StepResult(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class VerbPlanOutput(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The output of flow ``verb_plan``. ``method`` says which provider answered, where it is no language model."""
+    """The output of flow ``verb_plan``: the last model step's object, or the error of the step that failed."""
 
     ok: bool
     output: dict[str, Any] | None = None
@@ -124,6 +124,8 @@ async def _leaf(context: FlowContext, authorized: Authorized) -> Acted:
             attempt=attempt,
             max_attempts=spec.retry.max_attempts,
             left_ms=max(0, context.left_ms()),
+            verb_calls=context.account.spent.verb_calls,
+            cap_verb_calls=context.account.cap.verb_calls,
         )
         if not isinstance(context.fx.decide(RETRY, facts, None, (result.seq,)).outcome, TryAgain):
             return Acted(verb=verb, result=result, seq=result.seq)

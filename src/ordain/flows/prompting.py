@@ -95,7 +95,7 @@ def planner_step_schema(tools: tuple[ToolRef, ...]) -> dict[str, Any]:
     return _step_schema(json.dumps([[tool.tool_id, tool.input_schema] for tool in tools], sort_keys=True))
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=32)
 def _step_schema(tools: str) -> dict[str, Any]:
     thought = {"type": "string", "maxLength": THOUGHT_MAX}
     null = {"type": "null"}

@@ -8,7 +8,7 @@ import msgspec
 
 from ordain.errors import Erased, JournalCorrupt
 from ordain.journal.digests import GENESIS, chain, digest
-from ordain.journal.records import BODY_OF, CURRENT_VERSION, ENCODER, Body, Kind, Record
+from ordain.journal.records import BODY_OF, CURRENT_VERSION, ENCODER, NULL, Body, EndedBody, Kind, Record
 from ordain.journal.upcasters import upcast
 
 _DECODERS = {kind: msgspec.json.Decoder(body) for kind, body in BODY_OF.items()}
@@ -38,11 +38,13 @@ class Scribe:
 
     def write(self, kind: Kind, name: str, body: Body, at: int) -> Record:
         """The next record; nothing is stored by this."""
+        if isinstance(body, EndedBody) and body.result != NULL:
+            body = msgspec.structs.replace(body, result_digest=digest(self._key, bytes(body.result)).hex())
         encoded = ENCODER.encode(body)
         self.at = max(self.at, at)
         self.seq += 1
         version = CURRENT_VERSION[kind]
-        body_digest = digest(self._key, encoded)
+        body_digest = digest(self._key, _covered(kind, encoded)[0])
         self._chain = chain(self._chain, self.run, self.seq, (kind, name, version, self.at), body_digest)
         return Record(seq=self.seq, kind=kind, name=name, v=version, at=self.at, digest=body_digest, chain=self._chain, body=encoded)
 
@@ -62,10 +64,43 @@ def decode(record: Record) -> Body:
         raise JournalCorrupt(f"record {record.seq} ({record.kind}): {error}", details={"seq": record.seq}) from error
 
 
+class _Sealed(msgspec.Struct):
+    """What an ``ended`` body says of its result, in any version."""
+
+    result_digest: str = ""
+    result: msgspec.Raw = NULL
+
+
+_SEALED = msgspec.json.Decoder(_Sealed)
+_RESULT = b',"result":'
+
+
+def _covered(kind: Kind, body: bytes) -> tuple[bytes, _Sealed | None]:
+    """The bytes that a record's digest covers: all, but of an ``ended`` body not the result that stands last in it."""
+    if kind is not Kind.ENDED:
+        return body, None
+    sealed = _SEALED.decode(body)
+    end = len(body) - 1 - len(bytes(sealed.result)) - len(_RESULT)
+    if sealed.result == NULL or body[end : end + len(_RESULT)] != _RESULT:
+        return body, sealed
+    return body[:end] + b"}", sealed
+
+
+def _fits(key: bytes, record: Record, body: bytes) -> bool:
+    try:
+        covered, sealed = _covered(record.kind, body)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return False
+    if sealed is not None and sealed.result != NULL and digest(key, bytes(sealed.result)).hex() != sealed.result_digest:
+        return False
+    return digest(key, covered) == record.digest
+
+
 def verify(run: str, key: bytes | None, records: Sequence[Record]) -> None:
     """Check numbering, time, digests and chain of a whole run.
 
-    Erased bodies are skipped, and where the subject's key is destroyed (None) all bodies are; the chain never is.
+    Erased bodies are skipped, as is an ended body without its swept result, and where the subject's key is destroyed (None)
+    all bodies are; the chain never is.
 
     Raises:
         JournalCorrupt: with the first seq that is wrong.
@@ -76,7 +111,7 @@ def verify(run: str, key: bytes | None, records: Sequence[Record]) -> None:
             raise JournalCorrupt(f"record {expected} is missing", details={"seq": expected})
         if record.at < last_at:
             raise JournalCorrupt(f"record {expected} is dated before its predecessor", details={"seq": expected})
-        if record.body is not None and key is not None and digest(key, record.body) != record.digest:
+        if record.body is not None and key is not None and not _fits(key, record, record.body):
             raise JournalCorrupt(f"record {expected} ({record.kind}) was altered: digest", details={"seq": expected})
         previous = chain(previous, run, record.seq, (record.kind, record.name, record.v, record.at), record.digest)
         if previous != record.chain:

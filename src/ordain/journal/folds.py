@@ -69,7 +69,6 @@ class _Seen(Struct):
     reason: str = ""
     output: Any = None
     value: msgspec.Raw = NULL
-    text: str = ""
     header: HeaderFacts | None = None
     spent: Spend = Spend()
 
@@ -101,7 +100,6 @@ MARK_OF = {
     "answered": "ok",
     "said": "ok",
 }
-SILENT_RULES = frozenset({"lane", "reserve", "settle", "scope", "limits", "step", "output", "authorize", "reask", "fallback", "retry"})
 SPEAKING = frozenset(
     {
         Reason.LIMITS_CLAMPED,
@@ -120,6 +118,7 @@ SPEAKING = frozenset(
         Reason.REASK_ALLOWED,
         Reason.REASK_SPENT,
         Reason.VERB_RETRY,
+        Reason.BUDGET_VERB_CALLS,
     }
 )
 """Decisions that get a line of their own: whatever was lowered, refused, retried or replaced. The rest show in the lines of what they let happen."""
@@ -208,7 +207,6 @@ class Fold:
             what = _MODEL.decode(body.effect).profile
         elif name == "verb_call":
             what = _VERB.decode(body.effect).authorized.call.verb
-            self._spend(Spend(verb_calls=1))
         elif name == "children":
             spawns = _CHILDREN.decode(body.effect).spawns
             self._spend(Spend(verb_calls=sum(spawn.authorized is not None for spawn in spawns)))
@@ -229,6 +227,8 @@ class Fold:
             if mark != "ok":
                 self._line("fail", f"model {what}", reason=seen.code or seen.result, excerpt=seen.message)
         elif name == "verb_call":
+            if seen.result != "abandoned":
+                self._spend(Spend(verb_calls=1))
             if seen.result == "outcome_unknown":
                 self.unknown.append(body.addr)
             excerpt = msgspec.json.encode(seen.output).decode() if mark == "ok" else seen.message

@@ -7,6 +7,8 @@ from typing import Protocol
 
 from msgspec import Struct
 
+from ordain.journal.records import Record
+
 
 class RunRow(Struct, frozen=True, kw_only=True):
     """One run in a list. Times in microseconds since 1970 UTC."""
@@ -36,6 +38,14 @@ class RunSearch(Protocol):
 
     def journal_bytes(self, run: str) -> tuple[int, int]:
         """(bytes of records, bytes of payloads) of a run."""
+        ...
+
+    def records(self, run: str, after: int) -> Sequence[Record]:
+        """A run's records with seq greater than ``after``, in order."""
+        ...
+
+    def status(self, run: str) -> str | None:
+        """A run's status, or None where there is none."""
         ...
 
     def ended(self) -> Sequence[str]:

@@ -83,11 +83,19 @@ class Refund(Struct, frozen=True, kw_only=True):
     usd_micros: int
 
 
+class Operation(Struct, frozen=True, kw_only=True):
+    """A maintenance step by name (erase, sweep, account for resumes), applied inside the write transaction."""
+
+    name: str
+    args: dict[str, Any]
+
+
 class Append(Struct, frozen=True, kw_only=True):
     """Continue a run: records, and everything that stands or falls with them.
 
     ``suspend`` names the effect the run would wait at and makes the unit conditional: refused if there is untaken mail for that
-    effect, or an untaken interrupt unless ``deaf`` (children of an interrupted run are being awaited). ``take`` are (mail id, seq).
+    effect, or an untaken interrupt unless ``deaf`` (children of an interrupted run are being awaited). ``take`` are
+    (mail id, seq). ``operation`` is applied last; if it refuses, nothing of the unit is applied.
     """
 
     run: str
@@ -102,6 +110,7 @@ class Append(Struct, frozen=True, kw_only=True):
     mail: tuple[NewMail, ...] = ()
     says: tuple[SayRow, ...] = ()
     refund: tuple[Refund, ...] = ()
+    operation: Operation | None = None
 
 
 class Open(Struct, frozen=True, kw_only=True):
@@ -131,13 +140,6 @@ class Post(Struct, frozen=True, kw_only=True):
     """Write to a run's mailbox; refused where the run does not exist or has settled (operators' mail reaches settled runs)."""
 
     mail: NewMail
-
-
-class Operation(Struct, frozen=True, kw_only=True):
-    """A maintenance step by name (erase, sweep, account for resumes), applied inside the write transaction."""
-
-    name: str
-    args: dict[str, Any]
 
 
 Unit = Append | Open | Post | ClaimUnit | Operation

@@ -76,9 +76,15 @@ def _by_effect(verb: CompiledVerb, call: str, args: dict[str, Any]) -> Decision[
         return Decision(outcome=Allow(call), reason=Reason.AUTHORIZE_READ)
     if effect is VerbEffect.PRIVATE:
         return Decision(outcome=Allow(call), reason=Reason.AUTHORIZE_PRIVATE)
-    if effect is VerbEffect.EGRESS and all(_declared(verb, name, value) for name, value in args.items()):
+    if effect is VerbEffect.EGRESS and _all_declared(verb, args):
         return Decision(outcome=Allow(call), reason=Reason.AUTHORIZE_EGRESS_DECLARED)
     return Decision(outcome=Deny(effect.value), reason=Reason.AUTHORIZE_NO_APPROVAL)
+
+
+def _all_declared(verb: CompiledVerb, args: dict[str, Any]) -> bool:
+    """Every argument that the verb has is given, and as declared: what is left out would be filled in by code nobody declared."""
+    names: Any = verb.spec.input_schema.get("properties", {})
+    return set(names) <= args.keys() and all(_declared(verb, name, value) for name, value in args.items())
 
 
 def _declared(verb: CompiledVerb, name: str, value: object) -> bool:
@@ -118,7 +124,7 @@ class TakeIt(Struct, frozen=True, tag="take_it"):
 
 
 class RetryFacts(Struct, frozen=True, kw_only=True):
-    """What failed, and how often."""
+    """What failed, how often, and what the run's budget of verb calls leaves."""
 
     verb: str
     code: str
@@ -126,10 +132,14 @@ class RetryFacts(Struct, frozen=True, kw_only=True):
     attempt: int
     max_attempts: int
     left_ms: int
+    verb_calls: int
+    cap_verb_calls: int
 
 
 def decide_retry(facts: RetryFacts, inputs: None, policy: Policy) -> Decision[TryAgain | TakeIt]:
-    """The verb's own declaration bounds the attempts."""
+    """The verb's own declaration bounds the attempts, and so does the run's budget."""
+    if facts.verb_calls >= facts.cap_verb_calls:
+        return Decision(outcome=TakeIt(), reason=Reason.BUDGET_VERB_CALLS)
     if facts.retryable and facts.attempt < facts.max_attempts and facts.left_ms > 0:
         return Decision(outcome=TryAgain(), reason=Reason.VERB_RETRY)
     return Decision(outcome=TakeIt(), reason=Reason.VERB_NO_RETRY)

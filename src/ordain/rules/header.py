@@ -47,15 +47,22 @@ class HeaderFacts(Struct, frozen=True, kw_only=True):
 
 
 MARKS = {"ok": "✓", "fail": "✗", "unknown": "?", "info": "·"}
+SIGNS = str.maketrans({'"': "'", "✓": " ", "✗": " ", "·": " "})
+"""What a header is punctuated with: foreign text cannot close its quotes or open a line's mark."""
 
 
 def plain(text: str, bound: int) -> str:
-    """Foreign text on one line: controls and format characters out, white space single, cut to ``bound`` characters."""
+    """Text on one line: controls and format characters out, white space single, cut to ``bound`` characters."""
     kept = text[: bound * 4]
     if not kept.isprintable():
         kept = "".join(" " if unicodedata.category(c)[0] in "CZ" else c for c in kept)
     line = " ".join(kept.split())
     return line if len(line) <= bound else line[: bound - 1] + "…"
+
+
+def quoted(text: str, bound: int) -> str:
+    """Foreign text in quotes that it cannot close, without the header's own signs."""
+    return f'"{plain(text.translate(SIGNS), bound)}"'
 
 
 def render_header(facts: HeaderFacts) -> str:
@@ -64,12 +71,12 @@ def render_header(facts: HeaderFacts) -> str:
     title = plain(f"{facts.run} · {facts.flow} · {facts.status} · {facts.reason}", LINE)
     lines = [f"{MARKS['ok' if ok else 'fail']} ordain run {title}"]
     if facts.models:
-        lines.append(f"{MARKS['info']} models: {', '.join(plain(model, EXCERPT * 2) for model in facts.models)}")
+        lines.append(f"{MARKS['info']} models: {', '.join(quoted(model, EXCERPT) for model in facts.models)}")
     lines += [f"{MARKS['info']} {plain(notice, EXCERPT * 2)}" for notice in facts.notices]
     for line in facts.lines:
         bound = ERROR_EXCERPT if line.mark == "fail" else EXCERPT
         reason = f" · {plain(line.reason, EXCERPT)}" if line.reason else ""
-        excerpt = f' · "{plain(line.excerpt, bound)}"' if line.excerpt else ""
+        excerpt = f" · {quoted(line.excerpt, bound)}" if line.excerpt else ""
         lines.append(f"{'  ' * line.depth}{MARKS[line.mark]} {plain(line.what, LINE)}{reason}{excerpt}")
     tokens = f"{facts.tokens_in}+{facts.tokens_out} tokens{' (estimated)' if facts.estimated else ''}"
     money = f"${facts.usd_micros // 1_000_000}.{facts.usd_micros % 1_000_000:06d}"

@@ -55,7 +55,6 @@ class Reason(StrEnum):
     SCOPE_GRANTED = "scope.granted", "Every requested verb is in scope."
     SCOPE_UNKNOWN_VERB = "scope.unknown_verb", "A requested verb is not registered."
     SCOPE_INACTIVE_VERB = "scope.inactive_verb", "A requested verb is switched off here."
-    SCOPE_BAD_SCHEMA = "scope.bad_schema", "A schema in the request is not a JSON Schema."
 
     # lane, of RTE-01, B-09
     LANE_BY_PURPOSE = "lane.by_purpose", "Policy's table names the lane for this purpose."

@@ -10,7 +10,7 @@ throughout. Budgets are not simulated again: a call that costs what was recorded
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -46,7 +46,7 @@ class Flip:
 class PolicyDiff:
     """What another policy changes in one run. ``frontier`` is the first effect that would differ, None where none does.
 
-    ``ended`` is the settlement (status, reason) that the flow comes to where there is no frontier.
+    ``asked`` are the decisions that the exact pass made anew. ``ended`` is the settlement (status, reason) that the flow comes to where there is no frontier.
     """
 
     run: str
@@ -56,18 +56,19 @@ class PolicyDiff:
     ended: tuple[str, str] | None = None
     flips: list[Flip] = field(default_factory=list[Flip])
     children: list[PolicyDiff] = field(default_factory=list["PolicyDiff"])
+    asked: set[str] = field(default_factory=set[str], repr=False)
 
 
 class _Forced:
     """Implements ``Judge`` for the bounded pass: the flow gets what was recorded, the other policy is only asked."""
 
-    def __init__(self, policy: Policy, flips: list[Flip], frontier: int) -> None:
+    def __init__(self, policy: Policy, flips: list[Flip], asked: Set[str]) -> None:
         self._policy = policy
         self._flips = flips
-        self._frontier = frontier
+        self._asked = asked
 
     def judge(self, decision: Decision[Any], rule: Rule[Any, Any, Any], facts: Struct, inputs: object) -> Decision[Any]:
-        if int(decision.address.partition("/")[0]) > self._frontier:
+        if decision.address not in self._asked:
             note(self._flips, decision, rule.apply(facts, inputs, self._policy), rule.name, exact=False)
         return decision
 
@@ -98,12 +99,14 @@ class _Exact(Execution):
         self._recorded = decisions
         self._applied = policy
         self.flips: list[Flip] = []
+        self.asked: set[str] = set()
 
     def decide(self, rule: Rule[Any, Any, Any], facts: Struct, inputs: Any, refs: tuple[int, ...] = ()) -> Decision[Any]:
         """Decide anew; where the journal has a decision of this rule at this address, compare."""
         address = self.address(rule.name)
         body = self._recorded.pop(address, None)
         anew = rule.apply(facts, inputs, self._applied)
+        self.asked.add(address)
         if body is not None:
             outcome = msgspec.json.decode(body.outcome, type=rule.outcome)
             note(self.flips, Decision(outcome=outcome, reason=Reason(body.reason), address=address), anew, rule.name, exact=True)
@@ -156,13 +159,13 @@ def _exact(stored: StoredRun, catalog: Catalog, policy: Policy, flow: Flow[Any, 
     except (OrdainError, LookupError, ArithmeticError, TypeError, ValueError, AttributeError) as error:
         report.verdict, report.frontier = f"flow_fault:{type(error).__name__}", execution.effect
     report.flips += execution.flips
+    report.asked |= execution.asked
     if not any(record.kind is Kind.ENDED for record in stored.records) and report.ended is None and execution.exhausted:
         report.frontier = None
 
 
 def _bounded(stored: StoredRun, catalog: Catalog, policy: Policy, flow: Flow[Any, Any], started: Started, report: PolicyDiff) -> None:
-    frontier = -1 if report.frontier is None else report.frontier
-    judge = _Forced(policy, report.flips, frontier)
+    judge = _Forced(policy, report.flips, report.asked)
     execution = Execution(stored.id, stored.records, NothingBeyond(), catalog.policy, judge)
     execution.values[0] = given = flow.decode_input(started.input)
     try:

@@ -12,7 +12,7 @@ import msgspec
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.planner import PlannerRequest
 from ordain.contracts.verbs import VerbRequest
-from ordain.errors import Conflict, LeaseLost, NotFound, StorageUnavailable, Transient
+from ordain.errors import Conflict, InvalidRequest, LeaseLost, NotFound, StorageUnavailable, Transient
 from ordain.flows.planner import PLANNER
 from ordain.journal.codec import Scribe
 from ordain.journal.folds import Fold, ending
@@ -21,6 +21,7 @@ from ordain.ports.effects import WaitFor
 from ordain.ports.search import RunRow, RunSearch
 from ordain.ports.store import Append, MailKind, NewMail, Operation, Post, StoredRun
 from ordain.rules.header import render_header
+from ordain.rules.proposals import nesting
 from ordain.runtime.intake import Accepted, Intake
 from ordain.runtime.live import AnswerBody, InterruptBody
 from ordain.runtime.services import Services
@@ -29,6 +30,8 @@ __all__ = ["AT_REST", "NULL", "Engine", "Record", "RunRow", "RunView", "Runtime"
 
 AT_REST = SETTLED | STOPPED
 EVENT_POLL_S = 0.5
+ANSWER_BYTES = 262_144
+ANSWER_DEPTH = 64
 
 
 class Engine(Protocol):
@@ -216,12 +219,13 @@ class Runtime:
     async def events(self, run: str, after: int = -1) -> AsyncIterator[Record]:
         """The run's records with seq greater than ``after``, as they become durable, until it comes to rest."""
         while True:
-            stored = self._load(run)
-            for record in stored.records:
-                if record.seq > after:
-                    after = record.seq
-                    yield record
-            if stored.status in AT_REST:
+            status = self.search.status(run)  # read before the records: what it calls settled is wholly there
+            if status is None:
+                raise NotFound(f"there is no run {run}", code="run_not_found")
+            for record in self.search.records(run, after):
+                after = record.seq
+                yield record
+            if status in AT_REST:
                 return
             try:
                 await asyncio.wait_for(self.wait(run), EVENT_POLL_S)
@@ -246,6 +250,10 @@ class Runtime:
         """Answer a wait of kind answer or approval; the first answer counts. Returns ``sent``, ``duplicate`` or ``settled``."""
         self._load(run)
         body = ENCODER.encode(AnswerBody(value=value, by=by))
+        if len(body) > ANSWER_BYTES or nesting(body.decode()) > ANSWER_DEPTH:
+            raise InvalidRequest(
+                f"an answer has at most {ANSWER_BYTES} bytes and nests at most {ANSWER_DEPTH} deep", code="answer_too_large"
+            )
         now = self.services.clock.now()
         outcome = await self.services.store.submit(
             Post(mail=NewMail(run=run, kind=MailKind.ANSWER, key=f"{WaitFor.ANSWER}:{addr}", body=body, at=now, addr=addr))
@@ -274,7 +282,8 @@ class Runtime:
             raise Conflict(f"run {run} is {stored.status}: only its engine may write to it now", code="not_at_rest")
         if addr not in Fold(run, stored.records).unknown:
             raise Conflict(f"effect {addr} of run {run} has no unknown outcome", code="not_unknown")
-        await self._note(stored, "resolve", by=by, why=why, details={"addr": addr, "happened": happened})
+        note = self._note(stored, "resolve", by=by, why=why, details={"addr": addr, "happened": happened})
+        await self.services.store.submit(Append(run=run, records=(note,)))
 
     async def erase(self, run: str, *, by: str, why: str) -> int:
         """Destroy the content of the run's subject; returns how many records were emptied.
@@ -285,16 +294,13 @@ class Runtime:
         stored = self._load(run)
         if stored.status not in AT_REST:
             raise Conflict(f"run {run} is {stored.status}: cancel it first", code="not_at_rest")
-        now = self.services.clock.now()
-        outcome = await self.services.store.submit(Operation(name="erase", args={"run": run, "at": now}))
-        if outcome.refused:
-            raise Conflict(f"another run of the same subject as {run} has not come to rest", code=outcome.refused)
-        if stored.key is not None:
-            await self._note(msgspec.structs.replace(stored, key=None), "erase", by=by, why=why, details=None)
-        return outcome.count
+        if stored.key is None:
+            return 0
+        operation = Operation(name="erase", args={"run": run, "at": self.services.clock.now()})
+        note = self._note(stored, "erase", by=by, why=why, details=None)
+        return (await self.services.store.submit(Append(run=run, records=(note,), operation=operation))).count
 
-    async def _note(self, stored: StoredRun, action: str, *, by: str, why: str, details: object) -> None:
+    def _note(self, stored: StoredRun, action: str, *, by: str, why: str, details: object) -> Record:
         scribe = Scribe(stored.id, stored.key or b"", stored.records[-1])
         body = NoteBody(by=by, action=action, why=why, details=NULL if details is None else raw(details))
-        record = scribe.write(Kind.NOTE, action, body, self.services.clock.now())
-        await self.services.store.submit(Append(run=stored.id, records=(record,)))
+        return scribe.write(Kind.NOTE, action, body, self.services.clock.now())

@@ -26,8 +26,8 @@ async def call_model(services: Services, catalog: Catalog, call: ModelCall, valu
     current = services.catalogs.current.data.profiles.get(call.profile)
     port = services.models.get(call.profile)
     failure = _Failure(profile.provider, profile.model)
-    if current is None or port is None:
-        return failure.of(ModelErrorCode.WITHDRAWN, f"model profile {call.profile} is no longer configured")
+    if current is None or port is None or (current.provider, current.model) != (profile.provider, profile.model):
+        return failure.of(ModelErrorCode.WITHDRAWN, f"model profile {call.profile} is no longer configured as it was")
     if (why := _verb_withdrawn(services, call)) is not None:
         return failure.of(ModelErrorCode.WITHDRAWN, why)
     left_us = call.deadline - services.clock.now()

@@ -22,6 +22,7 @@ from ordain.rules.budget import Spend
 from ordain.runtime.services import Services
 
 SCHEMA_BYTES = 16_384
+TOOLSET_BYTES = 131_072
 REFERENCES = frozenset({"$ref", "$dynamicRef", "$recursiveRef"})
 
 
@@ -75,12 +76,17 @@ class Intake:
             InvalidRequest: a tool's schema is none, or too large.
         """
         catalog = self._services.catalogs.current
+        total = 0
         for tool in request.toolset:
             known = catalog.verbs.get(tool.tool_id)
             for schema in (tool.input_schema, tool.output_schema):
                 if schema and (known is None or schema not in (known.spec.input_schema, known.spec.output_schema)):
                     _refuse_references(tool.tool_id, schema)
-                    if len(msgspec.json.encode(schema)) > SCHEMA_BYTES:
+                    size = len(msgspec.json.encode(schema))
+                    total += size
+                    if total > TOOLSET_BYTES:
+                        raise InvalidRequest(f"the toolset's schemas exceed {TOOLSET_BYTES} bytes", code="toolset_too_large")
+                    if size > SCHEMA_BYTES:
                         raise InvalidRequest(f"tool {tool.tool_id}: a schema exceeds {SCHEMA_BYTES} bytes", code="schema_too_large")
                     try:
                         catalog.schema(schema)

@@ -8,11 +8,11 @@ from typing import Any, Protocol
 import msgspec
 
 from ordain.contracts.catalog import Catalog
-from ordain.errors import FlowUnavailable
+from ordain.errors import FlowFault, FlowUnavailable
 from ordain.journal.codec import Scribe, decode
 from ordain.journal.digests import derived_id
 from ordain.journal.records import Body, ChildEndedBody, IntentBody, Kind, Record, Started, raw
-from ordain.ports.effects import AnyEnded, Children, Completed, Interrupted, Join, Joined, JoinMode
+from ordain.ports.effects import AnyEnded, Children, Completed, Interrupted, Join, Joined, JoinMode, Spawn
 from ordain.ports.store import Mail, MailKind, NewMail, NewRun, StoredRun
 from ordain.runtime.execution import ENDS, Execution
 from ordain.runtime.services import Services
@@ -73,6 +73,7 @@ def new_children(parent: Parent, addr: int, effect: Children) -> Iterator[NewRun
     stored, key = parent.stored, parent.stored.key or b""
     began = _started(stored)
     for index, spawn in enumerate(effect.spawns):
+        _check_narrower(spawn, began)
         version = max((v for name, v in parent.services.flows if name == spawn.flow), default=0)
         if not version:
             raise FlowUnavailable(f"this build has no flow {spawn.flow}")
@@ -109,6 +110,26 @@ def new_children(parent: Parent, addr: int, effect: Children) -> Iterator[NewRun
             index=index,
             root=stored.root,
         )
+
+
+def _check_narrower(spawn: Spawn[Any], parent: Started) -> None:
+    """A child never gets more than its parent has.
+
+    Raises:
+        FlowFault: a flow tried to give more; nothing is opened.
+    """
+    has, gets = parent.allowance, spawn.allowance
+    wider = (
+        spawn.deadline > parent.deadline
+        or (spawn.keep_thoughts and not parent.keep_thoughts)
+        or gets.tokens > has.tokens
+        or gets.usd_micros > has.usd_micros
+        or gets.model_calls > has.model_calls
+        or gets.verb_calls > has.verb_calls
+        or (parent.parent is not None and not set(spawn.scope) <= set(parent.scope))
+    )
+    if wider:
+        raise FlowFault(f"a child run of {spawn.flow} would get more than its parent has")
 
 
 def _started(stored: StoredRun) -> Started:

@@ -24,6 +24,7 @@ from ordain.journal.records import (
     DeliveredBody,
     IntentBody,
     Kind,
+    NoteBody,
     ObservationBody,
     Record,
     Status,
@@ -255,6 +256,8 @@ class LiveRun:
                 _lost(self.catalog, effect) if again else await self._abandonable_call(self._model(effect), addr, "model_call")
             )
             name = "model_call"
+        elif isinstance(effect, VerbCall) and not again and not self.execution.masked and (mail := self.interrupt()) is not None:
+            raise self._abandon(addr, "verb_call", mail)  # it was durable before the verb began
         elif isinstance(effect, VerbCall):
             result, name = await self._verb(effect, again=again), "verb_call"
             if self._stop_after_verb:
@@ -312,6 +315,9 @@ class LiveRun:
         record = self.write(Kind.DELIVERED, said.what, body)
         for row in self._interrupts:
             self.take(row, record.seq)
+            if row.id != mail.id:
+                also = msgspec.json.decode(row.body, type=InterruptBody)
+                self.write(Kind.NOTE, also.what, NoteBody(by=also.by, action=also.what, why=also.why))
         self._interrupts = []
         self.execution.handed(record)
         self.execution.masked = True

@@ -1,6 +1,6 @@
 """Replay: run a flow over its journal with no model, no verb, no event loop, and find everything that is not as recorded.
 
-Every fact is computed anew and compared, every rule is applied anew, every planner prompt is rendered anew and its digest
+Every fact is computed anew and compared, every rule is applied anew, every answered prompt is rendered anew and its digest
 compared, and the result and the header must come out byte for byte. A run that has not settled is replayed as far as its
 journal goes.
 """
@@ -208,6 +208,8 @@ def _compare_end(
 ) -> None:
     if settlement is None or not execution.exhausted:
         raise JournalDiverged(f"run {stored.id}: the journal ends, the flow does not")
+    if end.result == NULL and end.result_digest:
+        raise Erased(f"run {stored.id}: its result was swept")
     at_end = next(index for index, record in enumerate(stored.records) if record.kind == "ended")
     header = render_header(Fold(stored.id, stored.records[:at_end]).header(settlement.status, settlement.reason))
     pairs = (

@@ -1,4 +1,4 @@
-"""Maintenance inside the write transaction: account for resumes, erase a subject, sweep old content, mark deliveries."""
+"""Maintenance inside the write transaction: account for resumes, erase a subject, sweep old content."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def resumed(db: sqlite3.Connection, args: dict[str, Any]) -> Outcome:
 
 
 def erase(db: sqlite3.Connection, args: dict[str, Any]) -> Outcome:
-    """Destroy a subject's content: every body and payload of its runs, and its digest key. Headers, already public, stay in ``reason``."""
+    """Destroy a subject's content: every body and payload of its runs, and its digest key. ``ended`` keeps the header, which was already shown."""
     row = db.execute("SELECT subject FROM runs WHERE id = ?", (args["run"],)).fetchone()
     if row is None:
         return Outcome(refused="not_found")

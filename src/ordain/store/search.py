@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ordain.journal.records import Record
 from ordain.ports.search import RunRow
 from ordain.store.sqlite import SqliteStore
 
@@ -62,6 +63,15 @@ class SqliteSearch:
             (run,),
         )
         return rows[0][0], rows[0][1]
+
+    def records(self, run: str, after: int) -> Sequence[Record]:
+        """See ``RunSearch.records``."""
+        return self._store.records_after(run, after)
+
+    def status(self, run: str) -> str | None:
+        """See ``RunSearch.status``."""
+        rows = self._store.query("SELECT status FROM runs WHERE id = ?", (run,))
+        return rows[0][0] if rows else None
 
     def ended(self) -> Sequence[str]:
         """See ``RunSearch.ended``."""

@@ -43,7 +43,7 @@ _RUN = (
 )
 _RECORDS = (
     "SELECT r.seq, r.kind, r.name, r.v, r.at, r.digest, r.chain, coalesce(r.body, p.bytes) FROM records r"
-    " LEFT JOIN payloads p ON p.id = r.payload WHERE r.run = ? ORDER BY r.seq"
+    " LEFT JOIN payloads p ON p.id = r.payload WHERE r.run = ? AND r.seq > ? ORDER BY r.seq"
 )
 
 
@@ -153,7 +153,7 @@ class SqliteStore:
             return None
         if row[7] not in _STATUSES:
             raise JournalCorrupt(f"run {run} has no known status")
-        records = tuple(map(_record, self._reads.execute(_RECORDS, (row[17],))))
+        records = tuple(map(_record, self._reads.execute(_RECORDS, (row[17], -1))))
         return StoredRun(
             id=row[0],
             flow=row[1],
@@ -174,6 +174,11 @@ class SqliteStore:
             ended_at=row[16],
             records=records,
         )
+
+    def records_after(self, run: str, after: int) -> Sequence[Record]:
+        """For ``store.search``: the records of a run with seq greater than ``after``."""
+        row = self._reads.execute("SELECT no FROM runs WHERE id = ?", (run,)).fetchone()
+        return [] if row is None else [_record(found) for found in self._reads.execute(_RECORDS, (row[0], after))]
 
     def mail(self, run: str) -> Sequence[Mail]:
         """See ``JournalStore.mail``."""

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from ordain.errors import JournalCorrupt, LeaseLost
+from ordain.errors import Conflict, JournalCorrupt, LeaseLost
 from ordain.journal.records import PAYLOAD_BYTES, SETTLED, Kind, Record, Status
 from ordain.ports.store import Append, ClaimUnit, MailKind, NewMail, NewRun, Open, Operation, Outcome, Post, Unit
 from ordain.store.claims import CLAIMS, charge_accounts
@@ -123,6 +123,11 @@ class Applier:
             charge_accounts(self._db, workspace, {"accounts": [refund.account], "tokens": -refund.tokens, "usd_micros": -refund.usd_micros})
         for say in unit.says:
             execute("INSERT INTO outbox(run, addr, text, at) VALUES (?,?,?,?)", (number, say.addr, say.text, say.at))
+        if unit.operation is not None:
+            done = self._operation(unit.operation)
+            if done.refused:
+                raise Conflict(f"run {unit.run}: {unit.operation.name} refused", code=done.refused)
+            return done
         return Outcome(run=unit.run)
 
     @staticmethod

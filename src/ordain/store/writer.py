@@ -80,7 +80,7 @@ class Writer:
         batch, self._queue = self._queue[:BATCH], self._queue[BATCH:]
         if self._thread is None:
             try:
-                self._settle(batch, self._commit([queued.unit for queued in batch]))
+                self._done(batch, self._commit([queued.unit for queued in batch]))
             except _Busy:
                 self._put_back(batch)
             self._again()
@@ -107,7 +107,13 @@ class Writer:
         elif error is not None:
             self._settle(batch, [StorageUnavailable(str(error))] * len(batch))
         else:
-            self._settle(batch, work.result())
+            self._done(batch, work.result())
+
+    def _done(self, batch: list[_Queued], results: list[Outcome | OrdainError]) -> None:
+        """Answer what was applied; what a lock cut short goes back to the queue, and nothing is applied twice."""
+        self._settle(batch[: len(results)], results)
+        if len(results) < len(batch):
+            self._put_back(batch[len(results) :])
 
     def _again(self) -> None:
         if self._queue and not self._scheduled and not self._committing:
@@ -142,7 +148,11 @@ class Writer:
                 self._heard(run)
 
     def _commit(self, units: list[Unit]) -> list[Outcome | OrdainError]:
-        """One transaction for all; if it fails as a whole, one for each."""
+        """One transaction for all; if it fails as a whole, one for each, up to a lock: fewer results than units then.
+
+        Raises:
+            _Busy: a lock before anything was applied.
+        """
         try:
             results = self._transaction(units)
         except _Busy:
@@ -150,11 +160,22 @@ class Writer:
         except (sqlite3.Error, OrdainError) as error:
             if len(units) == 1:
                 return [error if isinstance(error, OrdainError) else StorageUnavailable(f"storage refused a write: {error}")]
-            return [result for unit in units for result in self._commit([unit])]
+            return self._one_by_one(units)
         self._batches += 1
         if self._batches % CHECKPOINT_BATCHES == 0:
             with suppress(sqlite3.Error):  # the batch is durable; a checkpoint that fails loses nothing, and the next one tries again
                 self._db.execute("PRAGMA wal_checkpoint(PASSIVE)")
+        return results
+
+    def _one_by_one(self, units: list[Unit]) -> list[Outcome | OrdainError]:
+        results: list[Outcome | OrdainError] = []
+        for unit in units:
+            try:
+                results += self._commit([unit])
+            except _Busy:
+                if not results:
+                    raise
+                break
         return results
 
     def _transaction(self, units: list[Unit]) -> list[Outcome | OrdainError]:

@@ -15,6 +15,7 @@ from pydantic import BaseModel
 
 from ordain.contracts.verbs import VerbEffect, VerbSpec
 from ordain.ports.verb import AnyLeafResult, LeafCall, LeafFailed, LeafReturned, LeafTimedOut, VerbPort
+from ordain.rules.proposals import nesting
 from ordain.verbs.functions import VerbContext, VerbError
 from ordain.verbs.registry import AnyFunctionVerb, Registry
 from ordain.verbs.signatures import Unfitting
@@ -24,6 +25,7 @@ MESSAGE_MAX = 300
 """Most characters of a failure's message."""
 
 OUTPUT_BYTES_MAX = 1_048_576
+OUTPUT_DEPTH_MAX = 64
 """Largest output as JSON."""
 
 THREADS = 8
@@ -118,6 +120,8 @@ def _returned(value: Any, verb: AnyFunctionVerb, spec: VerbSpec) -> AnyLeafResul
         encoded = msgspec.json.encode({"result": value} if verb.signature.wraps else value, enc_hook=_encode_model)
         if len(encoded) > OUTPUT_BYTES_MAX:
             return _bad_output("output_too_large", f"the output is larger than {OUTPUT_BYTES_MAX} bytes", spec)
+        if nesting(encoded.decode()) > OUTPUT_DEPTH_MAX:
+            return _bad_output("output_too_deep", f"the output nests deeper than {OUTPUT_DEPTH_MAX}", spec)
         output = msgspec.json.decode(encoded)
         # A number that is not finite was encoded as null, silently.
         if b"null" in encoded and not _finite(msgspec.to_builtins(value, str_keys=True, enc_hook=_encode_model)):

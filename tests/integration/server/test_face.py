@@ -1,12 +1,14 @@
 """The HTTP face over a runtime in this process: what a process of its own cannot easily show."""
 
+import time
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import httpx
 import pytest
 
-from ordain import Ordain
+from ordain import Ordain, verb
+from ordain.contracts.verbs import ArgumentRole
 from ordain.errors import InvalidRequest
 from ordain.server import Face, build_app
 from ordain.server.bodies import check_json, nesting_exceeds, pointer
@@ -14,9 +16,16 @@ from ordain.server.loopback import is_loopback_host
 from tests.e2e.proposals import ask
 
 
+@verb(effect="private", timeout_ms=50, arguments={"text": ArgumentRole.CONTENT})
+def write_slowly(text: str) -> dict[str, str]:
+    """Write a note, and take too long about it."""
+    time.sleep(0.3)
+    return {"text": text}
+
+
 @pytest.fixture
 async def face(tmp_path: Path) -> AsyncIterator[Face]:
-    async with Ordain(home=tmp_path) as ordain:
+    async with Ordain(home=tmp_path, verbs=[write_slowly]) as ordain:
         yield Face(runtime=ordain.runtime, body_bytes=2000)
 
 
@@ -35,6 +44,23 @@ async def test_a_stopping_engine_refuses_intake_and_shows_runs(face: Face, http:
     assert (refused.status_code, refused.json()["code"], "retry-after" in refused.headers) == (503, "stopping", True)
     assert (await http.get("/ready")).json()["checks"] == {"accepting": False, "lease": True, "storage": True}
     assert (await http.get(f"/runs/{run}")).status_code == 200
+
+
+async def test_an_unknown_outcome_is_resolved_by_a_person(http: httpx.AsyncClient) -> None:
+    """A side effect that outlasts its time is unknown, shown as such, and resolved by an operator with who and why; others are not."""
+    reply = (await http.post("/verbs/execute", json={"verb_id": "write_slowly", "payload": {"text": "x"}})).json()
+    assert reply["error"]["code"] == "outcome_unknown"
+    run = f"/runs/{reply['run_id']}"
+    (effect,) = (await http.get(run)).json()["unknown_effects"]
+    said = {"effect": effect, "happened": True, "why": "the note is there"}
+    assert (await http.post(f"{run}/resolve", json={**said, "effect": effect + 1})).json()["code"] == "not_unknown"
+    assert (await http.post(f"{run}/resolve", json=said)).json() == {"run_id": reply["run_id"], "outcome": "resolved"}
+    note = (await http.get(f"{run}/journal")).json()["records"][-1]
+    assert (note["body"]["by"], note["body"]["why"], note["body"]["details"]) == (
+        "http:loopback",
+        said["why"],
+        {"addr": effect, "happened": True},
+    )
 
 
 async def test_the_body_limit_is_the_faces_own(http: httpx.AsyncClient) -> None:

@@ -16,6 +16,8 @@ from ordain.journal.digests import DIGEST_BYTES, KEY_BYTES, chain, content_diges
 from ordain.journal.records import (
     BODY_OF,
     CURRENT_VERSION,
+    ENCODER,
+    NULL,
     ChildEndedBody,
     ClaimBody,
     DecisionBody,
@@ -85,6 +87,11 @@ def written(run: str, key: bytes, given_entries: list[Any]) -> list[Record]:
     return [scribe.write(kind, name, body, at) for (kind, body), name, at in given_entries]
 
 
+def unsealed(body: Any) -> Any:
+    """The body as it was given to the scribe, which seals the result of an ending."""
+    return msgspec.structs.replace(body, result_digest="") if isinstance(body, EndedBody) else body
+
+
 def seq_of(error: pytest.ExceptionInfo[JournalCorrupt]) -> object:
     return error.value.details["seq"]
 
@@ -95,7 +102,7 @@ def test_what_was_written_is_read(run: str, key: bytes, given_entries: list[Any]
     records = written(run, key, given_entries)
     verify(run, key, records)
     assert [record.seq for record in records] == list(range(len(records)))
-    assert [decode(record) for record in records] == [body for (_, body), _, _ in given_entries]
+    assert [unsealed(decode(record)) for record in records] == [body for (_, body), _, _ in given_entries]
     assert written(run, key, given_entries) == records
 
 
@@ -267,3 +274,40 @@ def test_digests_tell_bodies_and_keys_apart(key: bytes, other: bytes, body: byte
 def test_derived_ids_are_of_their_place(run: str, other: str, addr: int, elsewhere: int, k: int, j: int) -> None:
     """The same place gives the same id, another run, address or count another one."""
     assert (derived_id(run, addr, k) == derived_id(other, elsewhere, j)) == ((run, addr, k) == (other, elsewhere, j))
+
+
+@given(runs, keys, STRATEGIES[Kind.ENDED].filter(lambda body: body.result != raw(None)), values)
+def test_a_swept_result_is_no_damage_and_nothing_else_is_excused(run: str, key: bytes, ended: EndedBody, forged: Any) -> None:
+    """An ended body is intact with its result and without it; with another result, header, reason or seal it is not."""
+    (record,) = written(run, key, [((Kind.ENDED, ended), "end", 1)])
+    sealed = decode(record)
+
+    def check(**changes: Any) -> None:
+        verify(run, key, [msgspec.structs.replace(record, body=ENCODER.encode(msgspec.structs.replace(sealed, **changes)))])
+
+    check()
+    check(result=NULL)
+    if forged not in (ended.result, raw(None)):
+        with pytest.raises(JournalCorrupt):
+            check(result=forged)
+    for changes in (
+        {"header": ended.header + "!"},
+        {"reason": ended.reason + "!"},
+        {"result_digest": ""},
+        {"result_digest": "00" * DIGEST_BYTES},
+    ):
+        for result in (sealed.result, NULL):
+            with pytest.raises(JournalCorrupt):
+                check(**changes, result=result)
+
+
+@given(
+    runs,
+    keys,
+    st.one_of(st.binary(max_size=40), st.just(b"[" * 100_000), st.just(b'{"result":' + b"[" * 100_000), st.just(b'{"result_digest":7}')),
+)
+def test_an_ending_of_any_bytes_is_checked(run: str, key: bytes, body: bytes) -> None:
+    """Whatever stands in an ended row in place of its body is corruption, never another failure."""
+    (record,) = written(run, key, [((Kind.ENDED, EndedBody(status=Status.COMPLETED, reason="ok", header="h")), "end", 1)])
+    with pytest.raises(JournalCorrupt):
+        verify(run, key, [msgspec.structs.replace(record, body=body)])

@@ -61,7 +61,7 @@ def test_a_limit_is_neither_above_the_request_nor_above_the_cap(facts: LimitsFac
 def test_a_lower_cap_or_request_raises_no_limit(facts: LimitsFacts, policy: Policy, field: str, less: int) -> None:
     """Lowering one cap, or asking for less of one thing, leaves every limit where it was or lowers it."""
     before = limits(facts, policy)
-    lowered = msgspec.structs.replace(facts, **{field: max(1, getattr(facts, field) - less)})
+    lowered = msgspec.structs.replace(facts, **{field: max(0, getattr(facts, field) - less)})
     name = "timeout_seconds" if field == "timeout_ms" else field
     cap = getattr(policy.limits, name)
     lower: Any = max(0.001, cap - less / 1000) if field == "timeout_ms" else max(1, cap - less)
@@ -190,7 +190,9 @@ def test_a_run_overspends_by_no_more_than_its_last_overrun(calls: list[tuple[int
             continue
         assert spent <= cap
         really = min(used, bound) + more
-        settled = decided(SETTLE, SettleFacts(reserved_tokens=bound, reserved_usd_micros=0, tokens=really, usd_micros=0, calls=1), None, policy)
+        settled = decided(
+            SETTLE, SettleFacts(reserved_tokens=bound, reserved_usd_micros=0, tokens=really, usd_micros=0, calls=1), None, policy
+        )
         assert settled.outcome.tokens == really
         assert settled.outcome.overrun_tokens == max(0, really - bound)
         assert (settled.reason is Reason.BUDGET_OVERRUN) == (really > bound)

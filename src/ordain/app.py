@@ -125,8 +125,13 @@ class Ordain:
         self.engine = LocalEngine(services, self.runtime.ended)
         self.runtime.engine = self.engine
         await self.engine.start()
-        self._background = [asyncio.ensure_future(work) for work in (self.store.poll(), self.engine.sweep_daily())]
+        self._background = [asyncio.ensure_future(work) for work in (self.store.poll(), self.engine.sweep_daily(), self._watch_lease())]
         return self
+
+    async def _watch_lease(self) -> None:
+        """When another engine takes over, whoever waits here is told."""
+        await self.engine.lost.wait()
+        self.runtime.release()
 
     async def stop(self, grace_s: float = 10.0) -> None:
         """Drain and close: model calls and waits are given up, running verbs get ``grace_s`` seconds."""

@@ -76,6 +76,11 @@ class Server:
         self.process.wait()
         self.http.close()
 
+    def end(self) -> None:
+        """Kill it if it still runs."""
+        if hasattr(self, "process") and self.process.poll() is None:
+            self.kill()
+
     def stop(self, *waiting: threading.Thread) -> int:
         """SIGTERM, and the exit code; ``waiting`` are threads that still have an answer to read."""
         self.process.send_signal(signal.SIGTERM)
@@ -89,8 +94,7 @@ class Server:
         return self.start()
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        if self.process.poll() is None:
-            self.kill()
+        self.end()
 
     def plan(self, request: dict[str, Any], **headers: str) -> dict[str, Any]:
         """Send a planning request that must be accepted; its outcome."""

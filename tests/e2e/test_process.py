@@ -5,6 +5,7 @@ import socket
 import sqlite3
 import threading
 import time
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -18,13 +19,21 @@ SLOW = {"cases": [case("slow", add("1 + 1"), slow(add("2 + 2"), 400), finish("Fo
 HANGING = {"cases": [case("slow", add("1 + 1"), slow(add("2 + 2"), 60_000), finish("Four.")), case("simple", finish("Fine."))]}
 
 
+@pytest.fixture
+def house(tmp_path: Path) -> Iterator[Server]:
+    """A server that a test starts, kills and stops as it likes, and that ends with the test."""
+    server = Server(tmp_path)
+    yield server
+    server.end()
+
+
 def begin(server: Server, name: str) -> str:
     return server.http.post("/plan/react", json=ask(name, request_id=name), headers={"Prefer": "respond-async"}).json()["run_id"]
 
 
-def test_a_killed_run_goes_on_and_replays_equal(tmp_path: Path) -> None:
+def test_a_killed_run_goes_on_and_replays_equal(house: Server) -> None:
     """After kill -9 in the middle of a model call the run is resumed, repeats no observed verb call, and replays equal."""
-    server = Server(tmp_path).play(HANGING).start()
+    server = house.play(HANGING).start()
     run = begin(server, "slow")
     server.until_recorded(run, "observation", "verb_call")
     server.kill()
@@ -42,9 +51,9 @@ def test_a_killed_run_goes_on_and_replays_equal(tmp_path: Path) -> None:
         assert (replayed.returncode, [one["verdict"] for one in json.loads(replayed.stdout)["runs"]]) == (0, ["equal"])
 
 
-def test_sigterm_drains(tmp_path: Path) -> None:
+def test_sigterm_drains(house: Server, tmp_path: Path) -> None:
     """On SIGTERM a waiting caller is told where its run is kept, the process ends with 0, and the next one finishes the run."""
-    server = Server(tmp_path).play(HANGING).start()
+    server = house.play(HANGING).start()
     answers: list[httpx.Response] = []
     waiting = threading.Thread(target=lambda: answers.append(server.http.post("/plan/react", json=ask("slow", request_id="slow"))))
     waiting.start()
@@ -60,9 +69,9 @@ def test_sigterm_drains(tmp_path: Path) -> None:
         assert again.plan(ask("slow", request_id="slow"))["run_id"] == run
 
 
-def test_a_stream_ends_with_the_server(tmp_path: Path) -> None:
+def test_a_stream_ends_with_the_server(house: Server) -> None:
     """An open event stream does not keep a draining server alive."""
-    server = Server(tmp_path).play(HANGING).start()
+    server = house.play(HANGING).start()
     run = begin(server, "slow")
     with server.http.stream("GET", f"/runs/{run}/events") as stream:
         lines = stream.iter_lines()
@@ -121,9 +130,9 @@ def test_a_corrupted_record_is_found(tmp_path: Path) -> None:
         assert server.cli("replay", second).returncode == 1
 
 
-def test_a_stopped_run_is_resumed_by_an_operator(tmp_path: Path) -> None:
+def test_a_stopped_run_is_resumed_by_an_operator(house: Server, tmp_path: Path) -> None:
     """A run whose record was altered stops as it is; once mended an operator resumes it, who and why are journalled, and it completes."""
-    server = Server(tmp_path).play(HANGING).start()
+    server = house.play(HANGING).start()
     run = begin(server, "slow")
     server.until_recorded(run, "observation", "verb_call")
     server.kill()

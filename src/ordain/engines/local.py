@@ -20,8 +20,8 @@ from ordain.runtime.services import Services
 
 LOG = logging.getLogger("ordain.engine")
 DAY_US = 86_400_000_000
-TRY_AGAIN_US = 1_000_000
-"""A run that could not be driven, for example because it could not be read, is tried again after this."""
+TRY_AGAIN_US = 500_000
+TRY_AGAIN_AT_MOST_US = 60_000_000
 RUN_MOVED_ON = "run_moved_on"
 """The code of a ``LeaseLost`` that concerns one run and not the store."""
 
@@ -37,6 +37,7 @@ class LocalEngine:
         self._again: dict[str, str | None] = {}
         self._ready: deque[tuple[str, str | None]] = deque()
         self._queued: set[str] = set()
+        self._tries: dict[str, int] = {}
         self._timers: list[tuple[int, str]] = []
         self._timer: asyncio.TimerHandle | None = None
         self._alone: deque[str] = deque()
@@ -129,17 +130,29 @@ class LocalEngine:
     def _rested(self, run: str, driven: Driven | None) -> None:
         again = run in self._again
         resumed_by = self._again.pop(run, None)
-        if driven is None or driven.status is not Status.WAITING:
-            self._ended(run, Status.RUNNING if driven is None else driven.status)
-        if again and (driven is None or driven.status not in SETTLED):
-            self.wake(run, resumed_by)
-        elif driven is None and self.accepting:
-            self._at(self._services.clock.now() + TRY_AGAIN_US, run)
-        elif driven is not None and driven.status is Status.WAITING and driven.wake_at is not None:
-            self._at(driven.wake_at, run)
+        if driven is None:
+            self._try_again(run, resumed_by, at_once=again)
+        else:
+            self._tries.pop(run, None)
+            if driven.status is not Status.WAITING:
+                self._ended(run, driven.status)
+            if again and driven.status not in SETTLED:
+                self.wake(run, resumed_by)
+            elif driven.status is Status.WAITING and driven.wake_at is not None:
+                self._at(driven.wake_at, run)
         if run == self._lone:
             self._lone = None
             self._next_alone()
+
+    def _try_again(self, run: str, resumed_by: str | None, *, at_once: bool) -> None:
+        """A run that could not be driven, for example because it could not be read, is tried again, ever more rarely."""
+        if not self.accepting:
+            self._ended(run, Status.RUNNING)
+        elif at_once:
+            self.wake(run, resumed_by)
+        else:
+            tries = self._tries[run] = self._tries.get(run, 0) + 1
+            self._at(self._services.clock.now() + min(TRY_AGAIN_US * 2**tries, TRY_AGAIN_AT_MOST_US), run)
 
     # --- time -------------------------------------------------------------------------------------------------------------------
 

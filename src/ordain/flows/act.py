@@ -144,7 +144,8 @@ async def _plan(context: FlowContext, authorized: Authorized) -> Acted:
         keep_thoughts=context.keep_thoughts,
         authorized=authorized,
     )
-    (ended,) = await context.fx.children((spawn,), Join(deadline=deadline))
+    # The child's own deadline is the verb's; the join only bounds a child that came to no end.
+    (ended,) = await context.fx.children((spawn,), Join(deadline=context.deadline))
     context.account.book(ended.spent)
     return acted_by_child(call.verb, ended)
 

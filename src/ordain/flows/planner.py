@@ -174,12 +174,18 @@ def _left_answer(progress: Progress) -> int:
     return progress.limits.max_tokens_answer - progress.tokens_answer
 
 
-async def run_planner(context: FlowContext, request: PlannerRequest) -> PlannerOutcome:
-    """Work on one goal until there is an answer, or say exactly why there is none."""
+def begin(context: FlowContext, request: PlannerRequest) -> tuple[Progress, ScopeRefused | None]:
+    """Settle limits, deadline and scope of a planning run; any driver of ``next_step`` begins with this (B-02)."""
     limits = _limits(context, request)
     context.deadline = min(context.deadline, context.now() + limits.timeout_ms * 1000)
     progress = Progress(request=request, limits=limits, tools=(), schemas={}, toolset="", began=context.now())
-    if (refused := _scope(context, progress)) is not None:
+    return progress, _scope(context, progress)
+
+
+async def run_planner(context: FlowContext, request: PlannerRequest) -> PlannerOutcome:
+    """Work on one goal until there is an answer, or say exactly why there is none."""
+    progress, refused = begin(context, request)
+    if refused is not None:
         return _end(context, progress, "error", _error(refused.code, f"toolset: {refused.verb}"))
     try:
         if (short := await open_account(context, context.catalog.policy.budget)) is not None:

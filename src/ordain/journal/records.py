@@ -83,7 +83,7 @@ class Record(Struct, frozen=True, kw_only=True):
 
 
 class Started(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The run exists: what it runs, on what input, for whom."""
+    """The run exists: what it runs, on what input, for whom. ``depth`` is how many verb calls it is nested in."""
 
     flow: str
     flow_version: int

@@ -61,7 +61,8 @@ def decide_authorize(facts: AuthorizeFacts, inputs: AuthorizeInputs, policy: Pol
         return Decision(outcome=Deny(), reason=Reason.AUTHORIZE_OUT_OF_SCOPE)
     if (why := inputs.catalog.inactive_reason(facts.verb, policy.verbs)) is not None:
         return Decision(outcome=Deny(why), reason=Reason.AUTHORIZE_INACTIVE)
-    if facts.depth >= min(policy.verbs.max_depth, verb.spec.max_recursion_depth):
+    deepest = min(policy.verbs.max_depth, verb.spec.max_recursion_depth) if verb.spec.composite else policy.verbs.max_depth
+    if facts.depth >= deepest:
         return Decision(outcome=Deny(), reason=Reason.AUTHORIZE_DEPTH)
     if facts.verb_calls >= facts.cap_verb_calls:
         return Decision(outcome=Deny(), reason=Reason.AUTHORIZE_BUDGET)

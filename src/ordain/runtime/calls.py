@@ -37,6 +37,9 @@ def withdrawn(services: Services, pinned: Catalog, call: Call) -> str | None:
     current = services.catalogs.current
     if current.digest == pinned.digest:
         return None
+    verb = current.verbs.get(call.verb)
+    if verb is not None and verb.spec.effect is not pinned.verbs[call.verb].spec.effect:
+        return f"{call.verb} now declares effect {verb.spec.effect}"
     facts = AuthorizeFacts(verb=call.verb, call="", in_scope=True, depth=0, verb_calls=0, cap_verb_calls=1)
     again = decide_authorize(facts, AuthorizeInputs(args=call.args, catalog=current), current.policy)
     return None if isinstance(again.outcome, Allow) else f"{again.reason}: {again.reason.meaning}"

@@ -105,13 +105,21 @@ class Runtime:
                 if view.at_rest:
                     return view
             await future
-            return self.view(run)
+            view = self.view(run)
+            if not view.at_rest and not self.engine.accepting:
+                raise Transient(f"the engine stopped; run {run} goes on with the next one", code="stopping")
+            return view
         finally:
             waiting = self._waiting.get(run, [])
             if future in waiting:
                 waiting.remove(future)
             if not waiting:
                 self._waiting.pop(run, None)
+
+    def release(self) -> None:
+        """The engine is gone: nobody who waits here will hear of an end."""
+        for run in list(self._waiting):
+            self.ended(run, Status.RUNNING)
 
     def ended(self, run: str, status: Status) -> None:
         """The engine says that a run came to rest."""

@@ -89,7 +89,7 @@ def new_children(parent: Parent, addr: int, effect: Children) -> Iterator[NewRun
             parent=parent.id,
             parent_addr=addr,
             index=index,
-            depth=began.depth + 1,
+            depth=began.depth + (spawn.authorized is not None),
             scope=spawn.scope,
             deadline=spawn.deadline,
             allowance=spawn.allowance,

@@ -1,8 +1,4 @@
-"""The live end of one run: what happens where its journal ends.
-
-Records collect here and become one unit at the next barrier. The unit is offered again while storage is unavailable, so an
-observation of a side effect is lost only with the process. One unit of a run is in flight at a time.
-"""
+"""The live end of one run: what happens where its journal ends."""
 
 from __future__ import annotations
 
@@ -14,11 +10,10 @@ import msgspec
 
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.policy import ModelErrorCode
-from ordain.errors import FlowFault, StorageUnavailable
-from ordain.journal.codec import Scribe, decode
+from ordain.errors import FlowFault
+from ordain.journal.codec import decode
 from ordain.journal.digests import derived_id
 from ordain.journal.records import (
-    Body,
     ClaimBody,
     DecisionBody,
     DeliveredBody,
@@ -55,7 +50,7 @@ from ordain.ports.effects import (
     VerbTimedOut,
     Wait,
 )
-from ordain.ports.store import Append, ClaimUnit, Mail, MailKind, NewMail, NewRun, Refund, SayRow, StoredRun
+from ordain.ports.store import Append, ClaimUnit, Mail, MailKind, SayRow, StoredRun
 from ordain.rules.decision import Decision, Rule
 from ordain.rules.reasons import Reason
 from ordain.rules.shared import SHARED
@@ -64,34 +59,23 @@ from ordain.runtime.execution import RESULTS, Execution, answered_calls
 from ordain.runtime.gateway import call_model
 from ordain.runtime.joins import join_children, new_children
 from ordain.runtime.mail import AnswerBody, InterruptBody
+from ordain.runtime.pen import Pen
 from ordain.runtime.services import Services
 
 R = TypeVar("R")
-STORAGE_RETRY_S = 0.25
 TIMER_SLACK_US = 100_000
 """A timer on the monotonic clock may fire a little before the wall clock's deadline; only then is the deadline the record's time."""
 ALLOW = b'{"type":"allow"'
 
 
-class LiveRun:
+class LiveRun(Pen):
     """Implements ``Beyond`` for a run that is being driven."""
 
     def __init__(self, services: Services, stored: StoredRun, catalog: Catalog) -> None:
         """Continue after the stored records. The subject's key must still exist."""
-        self.services = services
+        super().__init__(services, stored)
         self.catalog = catalog
-        self.id = stored.id
-        self.stored = stored
-        self.records: list[Record] = list(stored.records)
-        self.scribe = Scribe(stored.id, stored.key or b"", stored.records[-1])
         self.execution: Execution
-        self._unwritten: list[Record] = []
-        self._take: list[tuple[int, int]] = []
-        self._children: list[NewRun] = []
-        self._mail: list[NewMail] = []
-        self._says: list[SayRow] = []
-        self._refund: list[Refund] = []
-        self._status: Status | None = Status.RUNNING if stored.status is not Status.RUNNING else None
         self._interrupts: list[Mail] = []
         self._abandonable: asyncio.Task[Any] | None = None
         self._abandoned = False
@@ -100,38 +84,7 @@ class LiveRun:
         self._stop_after_verb = False
         self._model_calls = answered_calls(stored.records)
 
-    # --- writing ----------------------------------------------------------------------------------------------------------------
-
-    def write(self, kind: Kind, name: str, body: Body, *, at: int | None = None) -> Record:
-        """Append a record to what the next barrier makes durable."""
-        record = self.scribe.write(kind, name, body, self.services.clock.now() if at is None else at)
-        self.records.append(record)
-        self._unwritten.append(record)
-        self.services.counters.records += 1
-        return record
-
-    def send(self, mail: NewMail) -> None:
-        """Put a row into another run's mailbox, in the same commit as the records around it."""
-        self._mail.append(mail)
-
-    def refund(self, refund: Refund) -> None:
-        """Give back to a shared account in the same commit."""
-        self._refund.append(refund)
-
-    def open(self, child: NewRun) -> None:
-        """Open a child run in the same commit."""
-        self._children.append(child)
-
-    def take(self, mail: Mail, seq: int) -> None:
-        """Mark a mailbox row as taken by a record."""
-        self._take.append((mail.id, seq))
-
-    async def barrier(self, *, status: Status | None = None, reason: str | None = None) -> None:
-        """Make everything written so far durable; waits while storage is unavailable."""
-        if not self._unwritten and status is None:
-            return
-        unit = self._unit(status, reason, None, None, deaf=False)
-        await self._offer(unit)
+    # --- waiting ----------------------------------------------------------------------------------------------------------------
 
     async def suspend(self, addr: int, wake_at: int | None, waits_for: str, *, deaf: bool = False) -> None:
         """Give up the coroutine until mail or time arrives; returns only if mail has already arrived.
@@ -142,47 +95,17 @@ class LiveRun:
         await self.barrier()
         mark = self.scribe.mark()
         self.write(Kind.SUSPENDED, "wait", SuspendedBody(addr=addr, waits_for=waits_for, wake_at=wake_at))
-        if await self._unless_mail(mark, self._unit(Status.WAITING, None, wake_at, addr, deaf=deaf)):
+        if await self._unless_mail(mark, self.unit(status=Status.WAITING, wake_at=wake_at, suspend=addr, deaf=deaf)):
             self.execution.suspended = True
             raise Suspended
 
     async def _unless_mail(self, mark: tuple[int, int, bytes], unit: Append) -> bool:
         """Commit a unit with one record; where mail was faster the record was never written, and this is False."""
-        if await self._offer(unit):
+        if await self.offer(unit):
             return True
         self.scribe.back_to(mark)
         self.records.pop()
         return False
-
-    def _unit(self, status: Status | None, reason: str | None, wake_at: int | None, suspend: int | None, *, deaf: bool) -> Append:
-        unit = Append(
-            run=self.id,
-            records=tuple(self._unwritten),
-            status=status or self._status,
-            reason=reason,
-            wake_at=wake_at,
-            suspend=suspend,
-            deaf=deaf,
-            take=tuple(self._take),
-            children=tuple(self._children),
-            mail=tuple(self._mail),
-            says=tuple(self._says),
-            refund=tuple(self._refund),
-        )
-        for written in (self._unwritten, self._take, self._children, self._mail, self._says, self._refund):
-            written.clear()
-        return unit
-
-    async def _offer(self, unit: Append | ClaimUnit) -> bool:
-        while True:
-            try:
-                outcome = await self.services.store.submit(unit)
-            except StorageUnavailable:
-                await asyncio.sleep(STORAGE_RETRY_S)
-                continue
-            if not outcome.refused:
-                self._status = None
-            return not outcome.refused
 
     # --- Beyond -----------------------------------------------------------------------------------------------------------------
 
@@ -212,7 +135,7 @@ class LiveRun:
             granted = made.reason is Reason.BUDGET_CARVED
             return record, msgspec.to_builtins(made.outcome) if granted else None
 
-        await self._offer(ClaimUnit(append=self._unit(None, None, None, None, deaf=False), name=claim.name, args=claim.args, decide=decide))
+        await self.offer(ClaimUnit(append=self.unit(), name=claim.name, args=claim.args, decide=decide))
         made, record = decided[0]
         self.records.append(record)
         self.execution.handed(record)
@@ -233,7 +156,7 @@ class LiveRun:
                     check_authorized(spawn.authorized, self._allowed_calls())
         self.write(Kind.INTENT, str(name), IntentBody(addr=addr, effect=raw(effect)))
         if isinstance(effect, Say):
-            self._says.append(SayRow(addr=addr, text=effect.text, at=self.scribe.at))
+            self.say(SayRow(addr=addr, text=effect.text, at=self.scribe.at))
             return self.observe(addr, str(name), Said())
         if isinstance(effect, Children):
             for child in new_children(self, addr, effect):
@@ -381,7 +304,7 @@ class LiveRun:
                 await self.barrier()
                 mark, handed = self.scribe.mark(), self.execution.handed_at
                 expired = self.observe(addr, "wait", Expired(), at=max(self.services.clock.now(), effect.deadline))
-                if await self._unless_mail(mark, self._unit(None, None, None, addr, deaf=False)):
+                if await self._unless_mail(mark, self.unit(suspend=addr)):
                     return expired
                 self.execution.handed_at = handed
                 continue

@@ -20,7 +20,7 @@ from ordain.flows.context import Flow, Flows, Settlement, flow_context
 from ordain.flows.prompting import prompt_digest, prompt_inputs
 from ordain.journal.codec import decode, verify
 from ordain.journal.folds import Fold, ending
-from ordain.journal.records import ENCODER, NULL, DecisionBody, EndedBody, Raw, Started, Status, raw
+from ordain.journal.records import ENCODER, NULL, DecisionBody, EndedBody, FaultedBody, Kind, NoteBody, Raw, Started, Status, raw
 from ordain.ports.effects import AnyEnded, Claim, Effect, Interrupted, ModelAnswer, ModelCall
 from ordain.ports.store import StoredRun
 from ordain.prompts.renderer import render
@@ -183,7 +183,7 @@ def _replay(stored: StoredRun, catalog: Catalog, flows: Flows, report: Replayed)
         decode(record)
     execution = Execution(stored.id, stored.records, NothingBeyond(), catalog.policy, _Comparing(catalog, report.differences))
     execution.values[0] = given = flow.decode_input(started.input)
-    end = ending(stored.records)
+    end, closed = ending(stored.records), _closed(stored)
     output: Raw = NULL
     try:
         returned = drive_to_end(flow.run(flow_context(execution, catalog, started), given))
@@ -194,13 +194,45 @@ def _replay(stored: StoredRun, catalog: Catalog, flows: Flows, report: Replayed)
         settlement = Settlement(status=Status.CANCELLED, reason=interrupted.what)
     except EndOfJournal:
         settlement = None
+    except _FAULTS as error:
+        if not closed and not _faulted_so(stored, error):
+            raise
+        settlement = None
     finally:
         report.decisions = execution.decisions
     report.settled = end is not None
-    if end is not None:
+    if end is not None and closed:
+        _compare_header(stored, end, Settlement(status=end.status, reason=end.reason), report)
+    elif end is not None:
         _compare_end(stored, end, settlement, output, execution, report)
     elif settlement is not None:
         raise JournalDiverged(f"run {stored.id}: the flow ends, its journal does not")
+
+
+_FAULTS = (ArithmeticError, LookupError, TypeError, ValueError, AttributeError, RuntimeError, AssertionError, RecursionError)
+"""What a bug in a flow raises; the journal knows it as ``faulted``."""
+
+
+def _closed(stored: StoredRun) -> bool:
+    """Whether an operator settled the run beside its flow: a stopped run that was cancelled."""
+    for record in stored.records:
+        body = decode(record) if record.kind is Kind.NOTE and record.body is not None else None
+        if isinstance(body, NoteBody) and body.action == "cancel" and b'"was"' in bytes(body.details):
+            return True
+    return False
+
+
+def _faulted_so(stored: StoredRun, error: Exception) -> bool:
+    """Whether the run's last word is this very fault."""
+    faults = [decode(record) for record in stored.records if record.kind is Kind.FAULTED]
+    return bool(faults) and isinstance(faults[-1], FaultedBody) and faults[-1].error == type(error).__name__
+
+
+def _compare_header(stored: StoredRun, end: EndedBody, settlement: Settlement, report: Replayed) -> None:
+    at_end = next(index for index, record in enumerate(stored.records) if record.kind == "ended")
+    header = render_header(Fold(stored.id, stored.records[:at_end]).header(settlement.status, settlement.reason))
+    if end.header != header:
+        report.differences.append(Difference(place="ended/header", recorded=end.header[:300], now=header[:300]))
 
 
 def _compare_end(
@@ -210,13 +242,11 @@ def _compare_end(
         raise JournalDiverged(f"run {stored.id}: the journal ends, the flow does not")
     if end.result == NULL and end.result_digest:
         raise Erased(f"run {stored.id}: its result was swept")
-    at_end = next(index for index, record in enumerate(stored.records) if record.kind == "ended")
-    header = render_header(Fold(stored.id, stored.records[:at_end]).header(settlement.status, settlement.reason))
+    _compare_header(stored, end, settlement, report)
     pairs = (
         ("ended/status", str(end.status), str(settlement.status)),
         ("ended/reason", end.reason, settlement.reason),
         ("ended/result", bytes(end.result).decode(), bytes(output).decode()),
-        ("ended/header", end.header, header),
     )
     report.differences += [
         Difference(place=place, recorded=recorded[:300], now=now[:300]) for place, recorded, now in pairs if recorded != now

@@ -142,9 +142,9 @@ class SqliteStore:
             return
         (last,) = self._reads.execute("SELECT coalesce(max(id), 0) FROM mailbox").fetchone()
         rows = self._reads.execute(_FROM_OTHERS, (self._seen_mail,)).fetchall()
-        self._seen_version, self._seen_mail = version, last  # mail is announced once: what a run leaves lying is not for it now
         for (run,) in rows:
             self._heard(run)
+        self._seen_version, self._seen_mail = version, last  # mail is announced once: what a run leaves lying is not for it now
 
     def load(self, run: str) -> StoredRun | None:
         """See ``JournalStore.load``."""

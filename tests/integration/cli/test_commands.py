@@ -48,8 +48,7 @@ def server(tmp_path: Path) -> Iterator[Server]:
     """A server that each test may start or not."""
     server = Server(tmp_path / "home").play(SCRIPT)
     yield server
-    if hasattr(server, "process") and server.process.poll() is None:
-        server.kill()
+    server.end()
 
 
 def request_file(folder: Path, name: str, *tools: str, **changes: Any) -> str:

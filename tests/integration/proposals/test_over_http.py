@@ -87,12 +87,13 @@ async def test_a_malformed_proposal_fails_the_run(ordain: Ordain, provider: str,
 
 @pytest.mark.parametrize("number", range(0, len(CLASSES), 5))
 async def test_the_first_reason_stands(ordain: Ordain, provider: str, number: int) -> None:
-    """B-25 "a second one fails the run with the first reason": where two refusals differ, the run's code is the first one's."""
+    """B-25 "a second one fails the run with the first reason": the code is the first refusal's, also with valid steps in between."""
     first = CLASSES[number]
     second = next(other for other in CLASSES[number + 1 :] + CLASSES if other.reason is not first.reason)
-    answers = [variants(first)[0], variants(second)[0]]
-    response, _ = await play(ordain, provider, f"first/{first.name}", answers)
-    assert response["error"]["code"] == first.reason
+    for between in (0, 1):
+        answers = [variants(first)[0], *called(first.name, between), variants(second)[0]]
+        response, asked = await play(ordain, provider, f"first/{first.name}/{between}", answers)
+        assert (response["error"]["code"], asked) == (first.reason, 2 + between)
 
 
 @pytest.mark.parametrize("number", range(0, len(CLASSES), 5))

@@ -55,7 +55,7 @@ def test_nothing_outside_its_bounds_is_allowed(facts: AuthorizeFacts, args: dict
         assert facts.in_scope
         assert found.inactive_reason(facts.verb, policy.verbs) is None
         assert facts.depth < policy.verbs.max_depth
-        assert facts.depth < verb.spec.max_recursion_depth
+        assert not verb.spec.composite or facts.depth < verb.spec.max_recursion_depth
         assert facts.verb_calls < facts.cap_verb_calls
         assert verb.input.accepts(args)
         assert verb.spec.effect in {VerbEffect.READ, VerbEffect.PRIVATE, VerbEffect.EGRESS}
@@ -174,14 +174,17 @@ retries = st.builds(
     attempt=st.integers(1, 20),
     max_attempts=st.integers(1, 10),
     left_ms=st.integers(-10, 10),
+    verb_calls=st.integers(0, 5),
+    cap_verb_calls=st.integers(0, 5),
 )
 
 
 @given(retries, policies)
 def test_a_verb_is_tried_as_often_as_it_declares(facts: RetryFacts, policy: Policy) -> None:
-    """A failure is tried again only if it may pass, an attempt is left and there is time; with less of either never."""
+    """A failure is tried again only if it may pass, an attempt is left, there is time and the budget has a call; with less of any never."""
     again = isinstance(decided(RETRY, facts, None, policy).outcome, TryAgain)
-    assert again == (facts.retryable and facts.attempt < facts.max_attempts and facts.left_ms > 0)
+    left = facts.attempt < facts.max_attempts and facts.left_ms > 0 and facts.verb_calls < facts.cap_verb_calls
+    assert again == (facts.retryable and left)
     attempt = 1
     while isinstance(decided(RETRY, msgspec.structs.replace(facts, attempt=attempt), None, policy).outcome, TryAgain):
         attempt += 1

@@ -1,0 +1,110 @@
+"""The writing half of a driven run: records and what stands or falls with them, collected until the next barrier, then one unit.
+
+The unit is offered again while storage is unavailable, so an observation of a side effect is lost only with the process. One
+unit of a run is in flight at a time.
+"""
+
+from __future__ import annotations
+
+import asyncio
+
+from ordain.errors import StorageUnavailable
+from ordain.journal.codec import Scribe
+from ordain.journal.records import Body, Kind, Record, Status
+from ordain.ports.store import Append, ClaimUnit, Mail, NewMail, NewRun, Refund, SayRow, StoredRun
+from ordain.runtime.services import Services
+
+STORAGE_RETRY_S = 0.25
+
+
+class Pen:
+    """Writes one run's journal; whoever drives the run holds it."""
+
+    def __init__(self, services: Services, stored: StoredRun) -> None:
+        """Continue after the stored records. The subject's key must still exist."""
+        self.services = services
+        self.id = stored.id
+        self.stored = stored
+        self.records: list[Record] = list(stored.records)
+        self.scribe = Scribe(stored.id, stored.key or b"", stored.records[-1])
+        self._unwritten: list[Record] = []
+        self._take: list[tuple[int, int]] = []
+        self._children: list[NewRun] = []
+        self._mail: list[NewMail] = []
+        self._says: list[SayRow] = []
+        self._refund: list[Refund] = []
+        self._status: Status | None = Status.RUNNING if stored.status is not Status.RUNNING else None
+
+    def write(self, kind: Kind, name: str, body: Body, *, at: int | None = None) -> Record:
+        """Append a record to what the next barrier makes durable."""
+        record = self.scribe.write(kind, name, body, self.services.clock.now() if at is None else at)
+        self.records.append(record)
+        self._unwritten.append(record)
+        self.services.counters.records += 1
+        return record
+
+    def send(self, mail: NewMail) -> None:
+        """Put a row into another run's mailbox, in the same commit as the records around it."""
+        self._mail.append(mail)
+
+    def refund(self, refund: Refund) -> None:
+        """Give back to a shared account in the same commit."""
+        self._refund.append(refund)
+
+    def open(self, child: NewRun) -> None:
+        """Open a child run in the same commit."""
+        self._children.append(child)
+
+    def take(self, mail: Mail, seq: int) -> None:
+        """Mark a mailbox row as taken by a record."""
+        self._take.append((mail.id, seq))
+
+    def say(self, say: SayRow) -> None:
+        """Put words into the outbox in the same commit."""
+        self._says.append(say)
+
+    async def barrier(self, *, status: Status | None = None, reason: str | None = None) -> None:
+        """Make everything written so far durable; waits while storage is unavailable."""
+        if not self._unwritten and status is None:
+            return
+        await self.offer(self.unit(status=status, reason=reason))
+
+    def unit(
+        self,
+        *,
+        status: Status | None = None,
+        reason: str | None = None,
+        wake_at: int | None = None,
+        suspend: int | None = None,
+        deaf: bool = False,
+    ) -> Append:
+        """Everything collected, as one unit; the next one begins empty."""
+        unit = Append(
+            run=self.id,
+            records=tuple(self._unwritten),
+            status=status or self._status,
+            reason=reason,
+            wake_at=wake_at,
+            suspend=suspend,
+            deaf=deaf,
+            take=tuple(self._take),
+            children=tuple(self._children),
+            mail=tuple(self._mail),
+            says=tuple(self._says),
+            refund=tuple(self._refund),
+        )
+        for written in (self._unwritten, self._take, self._children, self._mail, self._says, self._refund):
+            written.clear()
+        return unit
+
+    async def offer(self, unit: Append | ClaimUnit) -> bool:
+        """Commit a unit, however long storage stays away; whether its condition held."""
+        while True:
+            try:
+                outcome = await self.services.store.submit(unit)
+            except StorageUnavailable:
+                await asyncio.sleep(STORAGE_RETRY_S)
+                continue
+            if not outcome.refused:
+                self._status = None
+            return not outcome.refused

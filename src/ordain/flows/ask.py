@@ -61,10 +61,13 @@ class _Attempts:
 
 async def ask(context: FlowContext, question: Question) -> ModelAnswer | AskFailed:
     """Ask until there is an answer, policy forbids another attempt, or the budget or the time is spent."""
-    chosen = context.fx.decide(LANE, LaneFacts(purpose=question.purpose), None)
-    if isinstance(chosen.outcome, LaneEmpty):
-        return AskFailed(code=chosen.reason, message=f"no model behind lane {chosen.outcome.lane}")
-    attempts = _Attempts(chosen.outcome)
+    lane = context.lanes.get(question.purpose)
+    if lane is None:
+        chosen = context.fx.decide(LANE, LaneFacts(purpose=question.purpose), None)
+        if isinstance(chosen.outcome, LaneEmpty):
+            return AskFailed(code=chosen.reason, message=f"no model behind lane {chosen.outcome.lane}")
+        lane = context.lanes[question.purpose] = chosen.outcome
+    attempts = _Attempts(lane)
     while True:
         result = await _attempt(context, question, attempts)
         if not isinstance(result, ModelFailed):

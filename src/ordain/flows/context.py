@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any, Generic, TypeVar
 
@@ -14,6 +14,7 @@ from ordain.contracts.policy import BudgetPolicy
 from ordain.journal.records import Started, Status
 from ordain.ports.effects import Claim, Effects
 from ordain.rules.budget import CarveRefused, Spend
+from ordain.rules.lane import LaneChosen
 
 I = TypeVar("I")  # noqa: E741 - input, as in ordain.rules.decision
 O = TypeVar("O")  # noqa: E741 - output
@@ -69,7 +70,10 @@ class Account:
 
 @dataclass(slots=True, kw_only=True)
 class FlowContext:
-    """A run's own things: its port, pinned catalog, account, scope and bounds. ``deadline`` in microseconds since 1970."""
+    """A run's own things: its port, pinned catalog, account, scope and bounds. ``deadline`` in microseconds since 1970.
+
+    ``lanes`` are the lanes decided so far, by purpose: one decision holds for the run, until a fallback moves on.
+    """
 
     fx: Effects
     catalog: Catalog
@@ -78,6 +82,7 @@ class FlowContext:
     deadline: int
     depth: int
     keep_thoughts: bool = True
+    lanes: dict[str, LaneChosen] = field(default_factory=dict[str, LaneChosen])
 
     def now(self) -> int:
         """The flow's time in microseconds since 1970."""

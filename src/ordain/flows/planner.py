@@ -24,7 +24,7 @@ from ordain.flows.verb_plan import proposal_of
 from ordain.journal.digests import content_digest
 from ordain.journal.records import Status
 from ordain.ports.effects import Call, Interrupted, ModelAnswer
-from ordain.prompts.planner_step import NAME, TRACE_STEPS, planner_prompt, size_bound
+from ordain.prompts.planner_step import NAME, TRACE_STEPS, PlannerPrompt, fixed_size, planner_base, size_bound, with_progress
 from ordain.rules.limits import LIMITS, LimitsFacts, LimitsSet
 from ordain.rules.proposals import Parsed
 from ordain.rules.reasons import Reason
@@ -94,6 +94,7 @@ class Progress:
     schemas: Mapping[str, tuple[Schema, ...]]
     toolset: str
     began: int
+    base: tuple[PlannerPrompt, int] | None = None
     steps: list[Step] = field(default_factory=list[Step])
     tools_called: list[str] = field(default_factory=list[str])
     tokens_reason: int = 0
@@ -112,7 +113,11 @@ async def next_step(context: FlowContext, progress: Progress) -> NextStep:
     index = len(progress.steps)
     left = progress.limits.max_steps - index
     shown = progress.steps[-TRACE_STEPS:]
-    prompt = planner_prompt(progress.request, progress.tools, tuple(step.wire for step in shown), left, progress.reask)
+    if progress.base is None:
+        base = planner_base(progress.request, progress.tools)
+        progress.base = base, fixed_size(base)
+    base, fixed = progress.base
+    prompt = with_progress(base, tuple(step.wire for step in shown), left, progress.reask)
     args: dict[str, Any] = {"first": index - len(shown), "steps": [[step.answer, step.acted, step.denied] for step in shown], "left": left}
     if progress.reask is not None:
         args["reask"] = progress.reask
@@ -124,7 +129,7 @@ async def next_step(context: FlowContext, progress: Progress) -> NextStep:
             contract=CONTRACT,
             refs=(0, *(seq for step in shown for seq in (step.answer, step.acted) if seq is not None)),
             args=args,
-            prompt_tokens=size_bound(context.catalog.data.prompts[NAME], prompt),
+            prompt_tokens=size_bound(context.catalog.data.prompts[NAME], prompt, fixed),
             max_tokens=max(1, _left_reason(progress), _left_answer(progress)),
         ),
     )

@@ -6,7 +6,6 @@ The live handler renders what this returns; replay does the same and compares di
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -21,12 +20,20 @@ from ordain.flows.planner import PLANNER, filled_tools, step_wire
 from ordain.flows.verb_plan import verb_prompt
 from ordain.journal.digests import content_digest
 from ordain.ports.effects import AnyEnded, Ended, ModelAnswer, ModelCall, VerbResult
-from ordain.prompts.planner_step import planner_prompt
+from ordain.prompts.planner_step import planner_base, with_progress
 from ordain.prompts.renderer import Prompt
 from ordain.rules.proposals import Parsed, parse_object
 
-Values = Mapping[int, Any]
-"""seq -> what that record handed to the flow; 0 is the run's input."""
+
+class Values(dict[int, Any]):
+    """seq -> what that record handed to the flow; 0 is the run's input.
+
+    ``memo`` keeps what was derived from them and cannot change within the run: the request's part of the prompt, past steps.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.memo: dict[object, Any] = {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,12 +57,24 @@ def prompt_digest(prompt: Prompt) -> str:
 
 
 def _planner(catalog: Catalog, call: ModelCall, values: Values) -> PromptInputs:
-    request: PlannerRequest = values[0]
-    tools = filled_tools(catalog, request)
+    known = values.memo.get(PLANNER)
+    if known is None:
+        request: PlannerRequest = values[0]
+        tools = filled_tools(catalog, request)
+        known = values.memo[PLANNER] = (planner_base(request, tools), planner_step_schema(tools))
+    base, schema = known
     first: int = call.args["first"]
-    trace = tuple(_step(first + offset, item, values) for offset, item in enumerate(call.args["steps"]))
-    prompt = planner_prompt(request, tools, trace, call.args["left"], call.args.get("reask"))
-    return PromptInputs(source=catalog.data.prompts[call.prompt], inputs=msgspec.structs.asdict(prompt), schema=planner_step_schema(tools))
+    trace = tuple(_known_step(first + offset, item, values) for offset, item in enumerate(call.args["steps"]))
+    prompt = with_progress(base, trace, call.args["left"], call.args.get("reask"))
+    return PromptInputs(source=catalog.data.prompts[call.prompt], inputs=msgspec.structs.asdict(prompt), schema=schema)
+
+
+def _known_step(index: int, item: list[Any], values: Values) -> dict[str, Any]:
+    """A past step never changes: it is read from its records once."""
+    found = values.memo.get(item[0])
+    if found is None:
+        found = values.memo[item[0]] = _step(index, item, values)
+    return found
 
 
 def _step(index: int, item: list[Any], values: Values) -> dict[str, Any]:

@@ -43,7 +43,17 @@ class PlannerPrompt(Struct, frozen=True, kw_only=True):
 def planner_prompt(
     request: PlannerRequest, tools: tuple[ToolRef, ...], trace: tuple[dict[str, Any], ...], steps_left: int, reask: str | None
 ) -> PlannerPrompt:
-    """Cut and arrange. ``trace`` holds the wire form of earlier steps; the last three are shown."""
+    """Cut and arrange everything at once."""
+    return with_progress(planner_base(request, tools), trace, steps_left, reask)
+
+
+def with_progress(base: PlannerPrompt, trace: tuple[dict[str, Any], ...], steps_left: int, reask: str | None) -> PlannerPrompt:
+    """The request's part with what changes from step to step; ``trace`` holds the wire form of earlier steps, the last three are shown."""
+    return msgspec.structs.replace(base, trace=trace[-TRACE_STEPS:], steps_left=steps_left, reask=reask)
+
+
+def planner_base(request: PlannerRequest, tools: tuple[ToolRef, ...]) -> PlannerPrompt:
+    """The request's part of the prompt, cut and arranged: the same for every step of a run."""
     goal, context = request.goal, request.context
     history = context.conversation_history[-HISTORY_MESSAGES:]
     newest = len(history) - 1
@@ -71,18 +81,27 @@ def planner_prompt(
             }
             for tool in tools
         ),
-        trace=trace[-TRACE_STEPS:],
-        steps_left=steps_left,
-        reask=reask,
+        trace=(),
+        steps_left=0,
+        reask=None,
         style=request.preferences.style,
     )
 
 
-def size_bound(source: str, prompt: PlannerPrompt) -> int:
-    """Upper bound of the rendered prompt in bytes: every value once as JSON, the template once per repeated part."""
+def fixed_size(base: PlannerPrompt) -> int:
+    """Bytes of the request's part as JSON."""
+    return len(msgspec.json.encode(msgspec.structs.replace(base, trace=(), steps_left=0, reask=None)))
+
+
+def size_bound(source: str, prompt: PlannerPrompt, fixed: int | None = None) -> int:
+    """Upper bound of the rendered prompt in bytes: every value once as JSON, the template once per repeated part.
+
+    ``fixed`` is ``fixed_size`` of the same request, where it is known already.
+    """
     repeats = 1 + len(prompt.tools) + len(prompt.history) + len(prompt.trace)
     shown = sum(min(len(msgspec.json.encode(step)), 4 * (TRACE_CHARS + 1)) for step in prompt.trace)
-    return len(source.encode()) * repeats + 2 * (shown + len(msgspec.json.encode(msgspec.structs.replace(prompt, trace=()))))
+    moving = len(str(prompt.steps_left)) + len(prompt.reask or "")
+    return len(source.encode()) * repeats + 2 * (shown + moving + (fixed_size(prompt) if fixed is None else fixed))
 
 
 def _cut(text: str, bound: int) -> str:

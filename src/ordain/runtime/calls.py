@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from time import perf_counter_ns
+
 from ordain.contracts.catalog import Catalog, CompiledVerb
 from ordain.contracts.verbs import Trust, VerbEffect
 from ordain.errors import FlowFault
@@ -61,7 +63,12 @@ async def call_verb(services: Services, catalog: Catalog, call: VerbCall, key: s
             else VerbFailed(code=NOT_STARTED, message="deadline passed before the call")
         )
     leaf = LeafCall(spec=verb.spec, args=call.authorized.call.args, key=key, attempt=call.attempt, timeout_s=left_us / 1e6)
-    return _result(verb, await services.verbs.run(leaf))
+    services.counters.verb_calls += 1
+    returned = await services.verbs.run(leaf)
+    began = perf_counter_ns()
+    result = _result(verb, returned)
+    services.counters.validate_ns += perf_counter_ns() - began
+    return result
 
 
 def _harmless(verb: CompiledVerb) -> bool:

@@ -21,6 +21,7 @@ from ordain.contracts.catalog import Catalog
 from ordain.contracts.policy import Policy
 from ordain.errors import JournalDiverged, OrdainError
 from ordain.flows.context import Flow, Flows, flow_context
+from ordain.flows.prompting import Values
 from ordain.journal.codec import decode
 from ordain.journal.records import ENCODER, DecisionBody, Kind, Record, Started
 from ordain.ports.effects import Effect, Interrupted
@@ -72,7 +73,7 @@ class _Forced:
             note(self._flips, decision, rule.apply(facts, inputs, self._policy), rule.name, exact=False)
         return decision
 
-    def rendered(self, addr: int, effect: Effect[Any], result: Any, values: dict[int, Any]) -> None:
+    def rendered(self, addr: int, effect: Effect[Any], result: Any, values: Values) -> None:
         return None
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from functools import lru_cache
+from time import perf_counter_ns
 from typing import Any, Protocol, TypeVar
 
 import msgspec
@@ -16,6 +17,7 @@ from msgspec import Struct
 
 from ordain.errors import JournalDiverged
 from ordain.flows.context import EPOCH
+from ordain.flows.prompting import Values
 from ordain.journal.codec import decode
 from ordain.journal.digests import derived_id
 from ordain.journal.records import (
@@ -72,7 +74,7 @@ class Judge(Protocol):
         """The decision to hand to the flow."""
         ...
 
-    def rendered(self, addr: int, effect: Effect[Any], result: Any, values: dict[int, Any]) -> None:
+    def rendered(self, addr: int, effect: Effect[Any], result: Any, values: Values) -> None:
         """A recorded effect and its result, before the flow gets it."""
         ...
 
@@ -105,10 +107,11 @@ class Execution:
         self._counts: dict[str, int] = {}
         self._ids = 0
         self.handed_at = records[0].at
-        self.values: dict[int, Any] = {}
+        self.values = Values()
         self.masked = False
         self.suspended = False
         self.decisions = 0
+        self.decide_ns = 0
 
     @property
     def exhausted(self) -> bool:
@@ -148,7 +151,9 @@ class Execution:
         if record is None:
             if len(encoded) > FACTS_BYTES:
                 raise JournalDiverged(f"facts of {rule.name} exceed {FACTS_BYTES} bytes")
+            began = perf_counter_ns()
             made = rule.apply(facts, inputs, self._policy)
+            self.decide_ns += perf_counter_ns() - began
             outcome = msgspec.Raw(ENCODER.encode(made.outcome))
             self._beyond.decided(
                 rule, DecisionBody(addr=address, outcome=outcome, reason=made.reason, facts=msgspec.Raw(encoded), refs=refs)

@@ -57,6 +57,7 @@ async def call_model(services: Services, catalog: Catalog, call: ModelCall, valu
         index=index,
         key=key,
     )
+    services.counters.model_calls += 1
     try:
         async with asyncio.timeout(request.timeout_s):
             reply = await port.attempt(request)

@@ -111,7 +111,9 @@ class LiveRun(Pen):
 
     def decided(self, rule: Rule[Any, Any, Any], body: DecisionBody) -> None:
         """See ``Beyond.decided``."""
-        self.services.counters.decisions += 1
+        counters, execution = self.services.counters, self.execution
+        counters.decisions += 1
+        counters.decide_ns, execution.decide_ns = counters.decide_ns + execution.decide_ns, 0
         self.write(Kind.DECISION, rule.name, body)
         if self._allowed is not None and rule.name == "authorize":
             self._note_allowed(body)

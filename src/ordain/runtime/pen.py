@@ -7,6 +7,7 @@ unit of a run is in flight at a time.
 from __future__ import annotations
 
 import asyncio
+from time import perf_counter_ns
 
 from ordain.errors import StorageUnavailable
 from ordain.journal.codec import Scribe
@@ -37,10 +38,12 @@ class Pen:
 
     def write(self, kind: Kind, name: str, body: Body, *, at: int | None = None) -> Record:
         """Append a record to what the next barrier makes durable."""
+        began, counters = perf_counter_ns(), self.services.counters
         record = self.scribe.write(kind, name, body, self.services.clock.now() if at is None else at)
         self.records.append(record)
         self._unwritten.append(record)
-        self.services.counters.records += 1
+        counters.records += 1
+        counters.encode_ns += perf_counter_ns() - began
         return record
 
     def send(self, mail: NewMail) -> None:

@@ -17,7 +17,7 @@ from msgspec import Struct
 from ordain.contracts.catalog import Catalog
 from ordain.errors import ConfigurationError, Erased, FlowUnavailable, JournalCorrupt, JournalDiverged, JournalError, OrdainError
 from ordain.flows.context import Flow, Flows, Settlement, flow_context
-from ordain.flows.prompting import prompt_digest, prompt_inputs
+from ordain.flows.prompting import Values, prompt_digest, prompt_inputs
 from ordain.journal.codec import decode, verify
 from ordain.journal.folds import Fold, ending
 from ordain.journal.records import ENCODER, NULL, DecisionBody, EndedBody, FaultedBody, Kind, NoteBody, Raw, Started, Status, raw
@@ -99,7 +99,7 @@ class _Comparing:
             )
         return decision
 
-    def rendered(self, addr: int, effect: Effect[Any], result: Any, values: dict[int, Any]) -> None:
+    def rendered(self, addr: int, effect: Effect[Any], result: Any, values: Values) -> None:
         if not isinstance(effect, ModelCall) or not isinstance(result, ModelAnswer):
             return
         try:

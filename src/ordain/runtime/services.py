@@ -24,7 +24,10 @@ class Counters:
     decisions: int = 0
     records: int = 0
     runs_ended: int = 0
+    model_calls: int = 0
+    verb_calls: int = 0
     render_ns: int = 0
+    validate_ns: int = 0
     decide_ns: int = 0
     encode_ns: int = 0
 

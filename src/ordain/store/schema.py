@@ -26,13 +26,12 @@ CREATE INDEX runs_parent ON runs(parent) WHERE parent IS NOT NULL;
 CREATE INDEX runs_ended ON runs(ended_at) WHERE ended_at IS NOT NULL;
 CREATE TABLE records(
   pos INTEGER PRIMARY KEY, run INTEGER NOT NULL, seq INTEGER NOT NULL, kind TEXT NOT NULL, name TEXT NOT NULL,
-  v INTEGER NOT NULL, at INTEGER NOT NULL, digest BLOB NOT NULL, chain BLOB NOT NULL, body BLOB, payload INTEGER);
+  v INTEGER NOT NULL, at INTEGER NOT NULL, digest BLOB NOT NULL, chain BLOB NOT NULL, body BLOB, payload INTEGER, reason TEXT);
 CREATE UNIQUE INDEX records_run ON records(run, seq);
+CREATE INDEX records_reason ON records(reason, run) WHERE reason IS NOT NULL;
 CREATE TABLE payloads(
   id INTEGER PRIMARY KEY, workspace TEXT NOT NULL, subject INTEGER NOT NULL, class TEXT NOT NULL, digest BLOB NOT NULL,
   bytes BLOB, erased_at INTEGER);
-CREATE TABLE decisions(
-  run INTEGER NOT NULL, seq INTEGER NOT NULL, rule TEXT NOT NULL, reason TEXT NOT NULL, PRIMARY KEY (run, seq)) WITHOUT ROWID;
 CREATE TABLE mailbox(
   id INTEGER PRIMARY KEY, run INTEGER NOT NULL, kind TEXT NOT NULL, addr INTEGER NOT NULL, key TEXT NOT NULL,
   body BLOB NOT NULL, at INTEGER NOT NULL, taken INTEGER, UNIQUE (run, key));

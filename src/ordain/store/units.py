@@ -14,7 +14,8 @@ from ordain.ports.store import Append, ClaimUnit, MailKind, NewMail, NewRun, Ope
 from ordain.store.claims import CLAIMS, charge_accounts
 
 OPERATORS_MAIL = frozenset({MailKind.ERASE, MailKind.RESOLVE})
-_INSERT_RECORD = "INSERT INTO records(run, seq, kind, name, v, at, digest, chain, body, payload) VALUES (?,?,?,?,?,?,?,?,?,?)"
+_INSERT_RECORD = "INSERT INTO records(run, seq, kind, name, v, at, digest, chain, body, payload, reason) VALUES (?,?,?,?,?,?,?,?,?,?,?)"
+_DECIDED = frozenset({Kind.DECISION, Kind.CLAIM})
 _OVER = (
     "SELECT 1 FROM records r LEFT JOIN payloads p ON p.id = r.payload WHERE r.run = ? AND r.kind = 'observation' AND r.name = 'wait'"
     " AND iif(json_valid(CAST(coalesce(r.body, p.bytes) AS TEXT)), json_extract(CAST(coalesce(r.body, p.bytes) AS TEXT), '$.addr'), -1) = ?"
@@ -145,13 +146,9 @@ class Applier:
                     (workspace, subject, payload_class(r), r.digest, body),
                 )
                 body, payload = None, cursor.lastrowid
-            rows.append((number, r.seq, r.kind, r.name, r.v, r.at, r.digest, r.chain, body, payload))
+            reason = _REASON.decode(r.body).reason if r.kind in _DECIDED and r.body is not None else None
+            rows.append((number, r.seq, r.kind, r.name, r.v, r.at, r.digest, r.chain, body, payload, reason))
         self._db.executemany(_INSERT_RECORD, rows)
-        decisions = [
-            (number, r.seq, r.name, _REASON.decode(r.body).reason) for r in records if r.kind is Kind.DECISION and r.body is not None
-        ]
-        if decisions:
-            self._db.executemany("INSERT INTO decisions VALUES (?,?,?,?)", decisions)
 
     def _subject(self, workspace: str, subject: str, key: bytes) -> int:
         self._db.execute("INSERT OR IGNORE INTO subjects(workspace, id, key) VALUES (?,?,?)", (workspace, subject, key))

@@ -35,14 +35,21 @@ PLANNER = "planner"
 CONTRACT = "planner_step"
 
 
+StepRefs = tuple[int, int | None, str]
+"""A step's records: seq of the model's answer, seq of what its call gave (None: nothing went live), reason of a refused call."""
+
+
 class PlannerOutcome(msgspec.Struct, frozen=True, kw_only=True):
-    """The source's response (PLN-18) but for what the runtime adds: ``run_id`` and ``header``."""
+    """The source's response (PLN-18) but for what the runtime adds: ``run_id``, ``header`` and the trace.
+
+    ``steps`` are the trace by reference (``StepRefs``): what a model or a verb said stands in the journal once.
+    """
 
     request_id: str
     status: str
     error: dict[str, str] | None
     final_answer: dict[str, Any] | None
-    trace: tuple[dict[str, Any], ...]
+    steps: tuple[StepRefs, ...]
     usage: dict[str, Any]
 
 
@@ -342,7 +349,7 @@ def _end(
         status=status,
         error=error,
         final_answer=answer,
-        trace=tuple(step.wire for step in progress.steps),
+        steps=tuple((step.answer, step.acted, step.denied) for step in progress.steps),
         usage={
             "steps": len(progress.steps),
             "tokens_reason": progress.tokens_reason,

@@ -6,6 +6,7 @@ The live handler renders what this returns; replay does the same and compares di
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -16,7 +17,7 @@ from ordain.contracts.catalog import Catalog
 from ordain.contracts.planner import CONTENT_MAX, THOUGHT_MAX, PlannerRequest, ToolRef
 from ordain.flows.act import Acted, VerbPlanInput, acted_by_child, denied
 from ordain.flows.observations import observation
-from ordain.flows.planner import PLANNER, filled_tools, step_wire
+from ordain.flows.planner import PLANNER, StepRefs, filled_tools, step_wire
 from ordain.flows.verb_plan import verb_prompt
 from ordain.journal.digests import content_digest
 from ordain.ports.effects import AnyEnded, Ended, ModelAnswer, ModelCall, VerbResult
@@ -51,6 +52,11 @@ def prompt_inputs(catalog: Catalog, call: ModelCall, values: Values) -> PromptIn
     return build(catalog, call, values)
 
 
+def trace_of(values: Values, steps: Sequence[StepRefs]) -> list[dict[str, Any]]:
+    """The trace (PLN-20) from its references."""
+    return [_step(index, step, values) for index, step in enumerate(steps)]
+
+
 def prompt_digest(prompt: Prompt) -> str:
     """Content address of a rendered prompt."""
     return content_digest(f"{prompt.system}\x1e{prompt.user}".encode())
@@ -69,7 +75,7 @@ def _planner(catalog: Catalog, call: ModelCall, values: Values) -> PromptInputs:
     return PromptInputs(source=catalog.data.prompts[call.prompt], inputs=msgspec.structs.asdict(prompt), schema=schema)
 
 
-def _known_step(index: int, item: list[Any], values: Values) -> dict[str, Any]:
+def _known_step(index: int, item: StepRefs, values: Values) -> dict[str, Any]:
     """A past step never changes: it is read from its records once."""
     found = values.memo.get(item[0])
     if found is None:
@@ -77,7 +83,7 @@ def _known_step(index: int, item: list[Any], values: Values) -> dict[str, Any]:
     return found
 
 
-def _step(index: int, item: list[Any], values: Values) -> dict[str, Any]:
+def _step(index: int, item: StepRefs, values: Values) -> dict[str, Any]:
     answer_seq, acted_seq, code = item
     answer: ModelAnswer = values[answer_seq]
     proposal = parse_object(answer.content) if answer.content is not None else None

@@ -12,8 +12,9 @@ import msgspec
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.planner import PlannerRequest
 from ordain.contracts.verbs import VerbRequest
-from ordain.errors import Conflict, InvalidRequest, LeaseLost, NotFound, StorageUnavailable, Transient
-from ordain.flows.planner import PLANNER
+from ordain.errors import Conflict, Erased, InvalidRequest, LeaseLost, NotFound, StorageUnavailable, Transient
+from ordain.flows.planner import PLANNER, StepRefs
+from ordain.flows.prompting import trace_of
 from ordain.journal.codec import Scribe
 from ordain.journal.folds import Fold, ending
 from ordain.journal.records import ENCODER, NULL, SETTLED, STOPPED, Kind, NoteBody, Record, Started, Status, SuspendedBody, raw
@@ -22,6 +23,7 @@ from ordain.ports.search import RunRow, RunSearch
 from ordain.ports.store import Append, MailKind, NewMail, Operation, Post, StoredRun
 from ordain.rules.header import render_header
 from ordain.rules.proposals import nesting
+from ordain.runtime.execution import handed
 from ordain.runtime.intake import Accepted, Intake
 from ordain.runtime.live import AnswerBody, InterruptBody
 from ordain.runtime.services import Services
@@ -155,8 +157,8 @@ class Runtime:
             raise Conflict(f"run {stored.id} is a {stored.flow} run", code="not_a_plan")
         if view.result != NULL:
             body: dict[str, Any] = msgspec.json.decode(view.result)
-            if not self._wants_trace(stored):
-                body["trace"] = None
+            steps = body.pop("steps")
+            body["trace"] = self._trace(stored, steps) if self._wants_trace(stored) else None
         else:
             code = self._why_nothing(stored)
             body = {
@@ -168,6 +170,16 @@ class Runtime:
                 "usage": {"steps": 0, "tokens_reason": 0, "tokens_answer": 0, "tools_called": [], "duration_ms": 0, "estimated": False},
             }
         return {**body, "run_id": stored.id, "header": view.header}
+
+    @staticmethod
+    def _trace(stored: StoredRun, steps: Sequence[StepRefs]) -> Sequence[dict[str, Any]] | None:
+        """The trace, read from the records it refers to; None once one of them was erased or swept."""
+        try:
+            return trace_of(
+                handed(stored.records, (seq for answer, acted, _ in steps for seq in (answer, acted) if seq is not None)), steps
+            )
+        except Erased:
+            return None
 
     def _wants_trace(self, stored: StoredRun) -> bool:
         return self._given(stored).get("preferences", {}).get("return_trace", True)

@@ -6,7 +6,7 @@ compared. Where the records end, ``Beyond`` says what happens: live it goes on, 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from functools import lru_cache
 from time import perf_counter_ns
@@ -85,6 +85,22 @@ def answered_calls(records: Sequence[Record]) -> int:
         record.kind is Kind.OBSERVATION and record.name == "model_call" and b'"code":"lost"' not in (record.body or b"")
         for record in records
     )
+
+
+def handed(records: Sequence[Record], seqs: Iterable[int]) -> Values:
+    """What these records handed to the flow.
+
+    Raises:
+        Erased: one of them was erased or swept.
+    """
+    values = Values()
+    for seq in seqs:
+        body = decode(records[seq])
+        if isinstance(body, ObservationBody):
+            values[seq] = RESULTS.decode(body.result)
+        elif isinstance(body, ChildEndedBody):
+            values[seq] = ENDS.decode(body.ended)
+    return values
 
 
 @lru_cache(maxsize=256)

@@ -18,8 +18,8 @@ from typing import Any
 from ordain import app
 from ordain.app import Ordain
 from ordain.store.sqlite import SqliteStore
-from tests.integration.crash.laws import Evidence, broken_laws, normal, read_journals
-from tests.shapes.catalogue import KILLERS, RUN, SHAPES, Shape, play
+from tests.integration.crash.laws import Evidence, broken_laws, outcome, read_journals
+from tests.shapes.catalogue import KILLERS, SHAPES, Shape, play
 from tests.shapes.client import Client, Diary
 from tests.shapes.house import HeldModel, MovableClock, build_house
 from tests.shapes.ledger import Ledger
@@ -176,6 +176,6 @@ def _report(case: Case, shape: Shape, client: Client, before: list[Any], folder:
         "seen": [(call["text"], call["boot"]) for call in seen.calls][:20],
         "counts": client.moments.counts,
         "calls": len(seen.calls),
-        "result": normal(bytes(ordain.runtime.view(RUN).result).decode()),
+        "result": outcome(ordain),
         "unknown": sum(b'"outcome_unknown"' in row[7] for rows in after.values() for row in rows if row[1] == "observation"),
     }

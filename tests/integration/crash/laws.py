@@ -86,9 +86,15 @@ class Evidence:
     diary: Mapping[str, Any]
 
 
-def normal(result: str) -> str:
-    """A result without how long it took, and without the ids of children: those tell at which effect a child was spawned."""
-    return json.dumps(_without(json.loads(result)), sort_keys=True)
+def outcome(ordain: Ordain) -> str:
+    """What the run came to, its trace read back, without how long it took and without the ids of children and records: those tell
+    at which effect a child was spawned, and how many attempts came before.
+    """
+    view = ordain.runtime.view(RUN)
+    result = json.loads(bytes(view.result))
+    if view.stored.flow == "planner":
+        result = {**result, "steps": ordain.runtime.planner_response(view)["trace"]}
+    return json.dumps(_without(result), sort_keys=True)
 
 
 def _without(tree: Any) -> Any:
@@ -212,7 +218,7 @@ def _status(ordain: Ordain) -> Status | None:
 def _same_result(ordain: Ordain, shape: Shape, seen: Evidence, expected: str) -> Iterator[str]:
     if any(went.result is not None and went.result["result"] == "outcome_unknown" for went in effects(seen.after)):
         return
-    result = normal(bytes(ordain.runtime.view(RUN).result).decode())
+    result = outcome(ordain)
     if _status(ordain) is not shape.ends:
         yield f"ended {_status(ordain)}, undisturbed {shape.ends}"
     if expected and result != expected:

@@ -51,7 +51,7 @@ def refusal(*folders: VerbFolder, functions: tuple[FunctionVerb[..., Any], ...] 
 
 
 def test_verbs_are_found_by_exact_id() -> None:
-    """Ids are exact: nothing is trimmed, folded or guessed (B-25)."""
+    """Ids are exact: nothing is trimmed, folded or guessed."""
     registry = Registry([folder(plan())], [find, write])
     assert set(registry.specs) == {"tell", "note.find", "note.write"}
     assert registry.templates == {"tell.j2": "x"}

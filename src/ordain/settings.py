@@ -126,8 +126,8 @@ def load_settings(environment: Mapping[str, str] | None = None, home: Path | Non
 
 def _port(env: Mapping[str, str]) -> int:
     text = env.get("PLANNER_PORT") or str(DEFAULT_PORT)
-    if not text.isdigit() or not 0 <= int(text) < 65536:
-        raise ConfigurationError(f"PLANNER_PORT is not a port: {text}")
+    if not (text.isascii() and text.isdigit() and len(text) <= 5) or not 0 <= int(text) < 65536:
+        raise ConfigurationError(f"PLANNER_PORT is not a port: {text[:20]!r}")
     return int(text)
 
 

@@ -16,7 +16,7 @@ from ordain.runtime.execution import Execution
 from ordain.runtime.replay import NothingBeyond, drive_to_end
 from tests.replay.golden_file import GOLDEN, read
 
-FILES = sorted(GOLDEN.glob("*/*.json"))
+FILES = sorted(GOLDEN.glob("v*/*.json"))
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: f"{file.parent.name}/{file.stem}")

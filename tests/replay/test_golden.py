@@ -16,7 +16,8 @@ from ordain.runtime.replay import Replayed, replay
 from tests.replay.golden_file import GOLDEN, read
 from tests.replay.mutate import corrupted, forged
 
-FILES = sorted(GOLDEN.glob("*/*.json"))
+FILES = sorted(GOLDEN.glob("v*/*.json"))
+REFUSED = sorted(GOLDEN.glob("refused/*.json"))
 
 
 def again(run: StoredRun, catalog: Catalog) -> Replayed:
@@ -32,6 +33,13 @@ def test_golden_journal_replays_equal(file: Path) -> None:
     assert (report.verdict, report.differences) == ("equal", [])
     assert report.settled
     assert report.records == len(golden.run.records)
+
+
+@pytest.mark.parametrize("file", REFUSED, ids=lambda file: file.stem)
+def test_bad_journal_is_refused_by_name(file: Path) -> None:
+    """A committed journal that must be refused is refused, with the code that its file names."""
+    bad = read(file)
+    assert again(bad.run, bad.compiled()).verdict == file.suffixes[0].removeprefix(".")
 
 
 def test_first_schema_version_is_kept() -> None:

@@ -13,7 +13,7 @@ from ordain.runtime.replay import replay
 from tests.replay.golden_file import GOLDEN, read
 from tests.replay.mutate import body_mutations, corrupted, forged
 
-FILES = sorted(GOLDEN.glob("*/*.json"))
+FILES = sorted(GOLDEN.glob("v*/*.json"))
 ENVELOPE = {"name": "x", "v": 2, "at": 1, "digest": bytes(16), "chain": bytes(16), "kind": Kind.NOTE}
 
 WITHOUT_CONSEQUENCE = {

@@ -30,7 +30,7 @@ from ordain.runtime.diff import diff
 from ordain.runtime.replay import replay
 from tests.replay.golden_file import read
 
-for file in sorted(Path(sys.argv[1]).glob("*/*.json")):
+for file in sorted(Path(sys.argv[1]).glob("v*/*.json")):
     golden = read(file)
     report = replay(golden.run, golden.compiled(), shipped_flows())
     assert report.equal, report
@@ -44,4 +44,4 @@ def test_replay_runs_where_models_verbs_and_network_are_unimportable() -> None:
     root = Path(__file__).parents[2]
     done = subprocess.run([sys.executable, "-c", PROGRAM, str(GOLDEN)], cwd=root, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 0, done.stderr
-    assert len(done.stdout.split()) == len(list(GOLDEN.glob("*/*.json")))
+    assert len(done.stdout.split()) == len(list(GOLDEN.glob("v*/*.json")))

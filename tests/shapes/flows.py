@@ -171,9 +171,7 @@ QUESTIONS: Flow[Questions, Report] = Flow(
 
 async def run_delegated(context: FlowContext, request: PlannerRequest) -> Report:
     """One step by ``planner.next_step``, judged by the same rule, executed here."""
-    limits = planner._limits(context, request)
-    progress = planner.Progress(request=request, limits=limits, tools=(), schemas={}, toolset="", began=context.now())
-    planner._scope(context, progress)
+    progress, _ = planner.begin(context, request)
     step = await planner.next_step(context, progress)
     if not isinstance(step, planner.ProposedCall):
         return Report(lines=(type(step).__name__,), status=Status.FAILED)

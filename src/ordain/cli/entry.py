@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import json
 import os
 import sys
 from collections.abc import Sequence
@@ -19,18 +21,28 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if given in (["--version"], ["-V"]):
         print(f"ordain {__version__}")
         return OK
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a terminal without UTF-8 gets escapes, never a traceback
+            stream.reconfigure(errors="backslashreplace")
     from ordain.cli.commands import app  # lazy: the version needs no parser
 
     try:
         code = app(given)
     except OrdainError as error:
-        print(f"ordain: {error.message} [{error.code}]", file=sys.stderr)
+        said = {"error": {"code": error.code, "message": error.message}}
+        print(json.dumps(said) if "--json" in given else f"ordain: {error.message} [{error.code}]", file=sys.stderr)
         return exit_code(error)
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return OK
+    except RecursionError:
+        print("ordain: an argument nests too deep [too_deep]", file=sys.stderr)
+        return USAGE
+    except OSError as error:
+        print(f"ordain: {error.strerror or error} [io]", file=sys.stderr)
+        return UNAVAILABLE
     return code if isinstance(code, int) else OK
 
 

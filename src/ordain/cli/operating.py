@@ -7,6 +7,7 @@ import json
 import sys
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from ordain.cli.connection import Connection, connect, running_server
 from ordain.cli.entry import FAILED, OK
@@ -54,9 +55,14 @@ def print_runs(data_dir: Path | None, asked: dict[str, Any], *, as_json: bool) -
     return OK
 
 
+def address(run: str, *more: str) -> str:
+    """A run's address; whatever was typed for its id stays one part of the path."""
+    return "/".join(("/runs", quote(run, safe=""), *more))
+
+
 def print_run(data_dir: Path | None, run: str, *, journal: bool, as_json: bool) -> int:
     """One run, or its whole journal."""
-    found = asyncio.run(_ask(data_dir, "GET", f"/runs/{run}/journal" if journal else f"/runs/{run}", drive=False))
+    found = asyncio.run(_ask(data_dir, "GET", address(run, "journal") if journal else address(run), drive=False))
     if as_json:
         print_json(found)
     elif journal:
@@ -96,7 +102,7 @@ def operate(data_dir: Path | None, run: str, action: str, body: dict[str, Any], 
 
 async def _operate(data_dir: Path | None, run: str, action: str, body: dict[str, Any]) -> dict[str, Any]:
     async with connect(home_of(data_dir), drive=True) as connection:
-        done: dict[str, Any] = await connection.ask("POST", f"/runs/{run}/{action}", content=json.dumps(body).encode())
+        done: dict[str, Any] = await connection.ask("POST", address(run, action), content=json.dumps(body).encode())
         if connection.embedded:
             done["status"] = await _status_after(connection, run)
         return done
@@ -104,7 +110,7 @@ async def _operate(data_dir: Path | None, run: str, action: str, body: dict[str,
 
 async def _status_after(connection: Connection, run: str) -> str:
     """Let the engine of this process carry out what was asked before it goes."""
-    found = await connection.ask("GET", f"/runs/{run}", params={"wait": REST_WAIT_S})
+    found = await connection.ask("GET", address(run), params={"wait": REST_WAIT_S})
     return str(found["status"])
 
 

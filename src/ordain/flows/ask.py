@@ -11,7 +11,7 @@ from typing import Any, assert_never
 from ordain.contracts.policy import ModelErrorCode, ModelProfile
 from ordain.flows.context import FlowContext
 from ordain.ports.effects import Interrupted, ModelAnswer, ModelCall, ModelFailed, ModelResult, Wait, WaitFor
-from ordain.rules.budget import RESERVE, SETTLE, BudgetRefused, Reserved, ReserveFacts, SettleFacts, Spend
+from ordain.rules.budget import RESERVE, SETTLE, BudgetRefused, ReserveFacts, SettleFacts, Spend
 from ordain.rules.fallback import FALLBACK, FallbackFacts, GiveUp, NextLane, NextProfile, Retry
 from ordain.rules.lane import LANE, LaneEmpty, LaneFacts
 
@@ -96,22 +96,16 @@ async def _attempt(context: FlowContext, question: Question, attempts: _Attempts
     name = attempts.lane.profiles[attempts.profile]
     profile = context.catalog.data.profiles[name]
     max_tokens = min(question.max_tokens, profile.max_tokens)
-    bound = question.prompt_tokens + max_tokens
-    account = context.account
-    reserved = context.fx.decide(
-        RESERVE,
-        ReserveFacts(
-            tokens=bound,
-            usd_micros=cost(profile, question.prompt_tokens, max_tokens),
-            spent_tokens=account.spent.tokens,
-            spent_usd_micros=account.spent.usd_micros,
-            model_calls=account.spent.model_calls,
-            cap_tokens=account.cap.tokens,
-            cap_usd_micros=account.cap.usd_micros,
-            cap_model_calls=account.cap.model_calls,
-        ),
-        None,
+    bound = Spend(tokens=question.prompt_tokens + max_tokens, usd_micros=cost(profile, question.prompt_tokens, max_tokens), model_calls=1)
+    cap, spent = context.account.cap, context.account.spent
+    facts = ReserveFacts(
+        tokens=bound.tokens,
+        usd_micros=bound.usd_micros,
+        left_tokens=cap.tokens - spent.tokens,
+        left_usd_micros=cap.usd_micros - spent.usd_micros,
+        left_calls=cap.model_calls - spent.model_calls,
     )
+    reserved = context.fx.decide(RESERVE, facts, None)
     if isinstance(reserved.outcome, BudgetRefused):
         return AskFailed(code="budget_exceeded", message=f"{reserved.reason}: {reserved.reason.meaning}")
     call = ModelCall(
@@ -130,33 +124,28 @@ async def _attempt(context: FlowContext, question: Question, attempts: _Attempts
         result = await context.fx.perform(call)
     except Interrupted as interrupted:
         if interrupted.in_flight:
-            _settle(context, reserved.outcome, reserved.outcome, calls=1)
+            _settle(context, bound.tokens, bound)
         raise
     attempts.here += 1
     attempts.total += 1
-    live = not isinstance(result, ModelFailed) or result.live
-    _settle(context, reserved.outcome, _used(profile, reserved.outcome, result), calls=int(live), refs=(result.seq,))
+    _settle(context, bound.tokens, _used(profile, bound, result), (result.seq,))
     return result
 
 
-def _used(profile: ModelProfile, reserved: Reserved, result: ModelResult) -> Reserved:
-    """What an attempt came to; a lost one comes to its reservation."""
+def _used(profile: ModelProfile, bound: Spend, result: ModelResult) -> Spend:
+    """What an attempt came to; a lost one comes to its reservation, one that sent nothing to nothing."""
     if isinstance(result, ModelAnswer):
         money = cost(profile, result.input_tokens, result.output_tokens)
-        return Reserved(tokens=result.input_tokens + result.output_tokens, usd_micros=money)
-    return reserved if result.live and result.code in MAY_HAVE_COST else Reserved(tokens=0, usd_micros=0)
+        return Spend(tokens=result.input_tokens + result.output_tokens, usd_micros=money, model_calls=1)
+    if not result.live:
+        return Spend()
+    return bound if result.code in MAY_HAVE_COST else Spend(model_calls=1)
 
 
-def _settle(context: FlowContext, reserved: Reserved, used: Reserved, *, calls: int, refs: tuple[int, ...] = ()) -> None:
-    facts = SettleFacts(
-        reserved_tokens=reserved.tokens,
-        reserved_usd_micros=reserved.usd_micros,
-        tokens=used.tokens,
-        usd_micros=used.usd_micros,
-        calls=calls,
-    )
+def _settle(context: FlowContext, reserved: int, used: Spend, refs: tuple[int, ...] = ()) -> None:
+    facts = SettleFacts(reserved=reserved, tokens=used.tokens, usd_micros=used.usd_micros, calls=used.model_calls)
     context.fx.decide(SETTLE, facts, None, refs)
-    context.account.book(Spend(tokens=used.tokens, usd_micros=used.usd_micros, model_calls=calls))
+    context.account.book(used)
 
 
 def _after(context: FlowContext, attempts: _Attempts, failed: ModelFailed) -> Retry | NextProfile | NextLane | GiveUp:

@@ -73,12 +73,15 @@ class _Seen(Struct):
     spent: Spend = Spend()
 
 
-class _Settled(Struct):
+class _Facts(Struct):
     tokens: int = 0
     usd_micros: int = 0
+    calls: int = 1
+
+
+class _Outcome(Struct):
     tool_id: str = ""
     clamped: tuple[str, ...] = ()
-    calls: int = 1
 
 
 class _Output(Struct):
@@ -86,7 +89,8 @@ class _Output(Struct):
 
 
 _SEEN = msgspec.json.Decoder(_Seen)
-_SETTLED = msgspec.json.Decoder(_Settled)
+_OUTCOME = msgspec.json.Decoder(_Outcome)
+_FACTS = msgspec.json.Decoder(_Facts)
 _MODEL = msgspec.json.Decoder(_ModelIntent)
 _VERB = msgspec.json.Decoder(_VerbIntent)
 _CHILDREN = msgspec.json.Decoder(_ChildrenIntent)
@@ -181,15 +185,15 @@ class Fold:
         if rule == "step":
             self.steps += 1
             ok = body.reason in {Reason.STEP_CALL, Reason.STEP_FINISH}
-            proposed = _SETTLED.decode(body.outcome).tool_id or ("finish" if ok else "no executable directive")
+            proposed = _OUTCOME.decode(body.outcome).tool_id or ("finish" if ok else "no executable directive")
             self._line("ok" if ok else "fail", f"step {self.steps}: {proposed}", reason=body.reason)
         elif rule == "settle":
-            settled = _SETTLED.decode(body.outcome)
+            settled = _FACTS.decode(body.facts)
             self._spend(Spend(tokens=settled.tokens, usd_micros=settled.usd_micros, model_calls=settled.calls))
         elif rule == "authorize" and body.reason.startswith("authorize.") and b'"type":"deny"' in bytes(body.outcome):
             self._line("fail", "verb call refused", reason=body.reason)
         if body.reason in SPEAKING:
-            clamped = ", ".join(_SETTLED.decode(body.outcome).clamped) if rule == "limits" else ""
+            clamped = ", ".join(_OUTCOME.decode(body.outcome).clamped) if rule == "limits" else ""
             self._line("info", f"{rule}{': ' + clamped if clamped else ''}", reason=body.reason)
 
     def _spend(self, amount: Spend) -> None:

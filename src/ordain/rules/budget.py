@@ -24,44 +24,34 @@ class Spend(Struct, frozen=True, kw_only=True, omit_defaults=True):
     verb_calls: int = 0
 
 
-class Reserved(Struct, frozen=True, kw_only=True, tag="reserved"):
-    """The call may use at most this."""
-
-    tokens: int
-    usd_micros: int
+class Reserved(Struct, frozen=True, tag="reserved"):
+    """The call may use at most what its facts name."""
 
 
 class BudgetRefused(Struct, frozen=True, tag="refused"):
     """The call does not start."""
 
 
-class Settled(Struct, frozen=True, kw_only=True, tag="settled"):
-    """What was used; ``overrun_tokens`` is what exceeded the reservation; ``calls`` is 0 where nothing was sent."""
+class Settled(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="settled"):
+    """What the facts name was used; ``overrun_tokens`` is what exceeded the reservation."""
 
-    tokens: int
-    usd_micros: int
     overrun_tokens: int = 0
-    calls: int = 1
 
 
 class ReserveFacts(Struct, frozen=True, kw_only=True):
-    """What the call may come to, what the run has spent and may spend."""
+    """What the call may come to, and what the run has left; less than nothing after an overrun."""
 
     tokens: int
     usd_micros: int
-    spent_tokens: int
-    spent_usd_micros: int
-    model_calls: int
-    cap_tokens: int
-    cap_usd_micros: int
-    cap_model_calls: int
+    left_tokens: int
+    left_usd_micros: int
+    left_calls: int
 
 
 class SettleFacts(Struct, frozen=True, kw_only=True):
-    """What was reserved and what was used; ``calls`` is 0 where nothing was sent."""
+    """How many tokens were reserved and what was used; ``calls`` is 0 where nothing was sent."""
 
-    reserved_tokens: int
-    reserved_usd_micros: int
+    reserved: int
     tokens: int
     usd_micros: int
     calls: int
@@ -69,22 +59,19 @@ class SettleFacts(Struct, frozen=True, kw_only=True):
 
 def decide_reserve(facts: ReserveFacts, inputs: None, policy: Policy) -> Decision[Reserved | BudgetRefused]:
     """All of the bound must fit."""
-    if facts.model_calls >= facts.cap_model_calls:
+    if facts.left_calls <= 0:
         return Decision(outcome=BudgetRefused(), reason=Reason.BUDGET_MODEL_CALLS)
-    if facts.spent_tokens + facts.tokens > facts.cap_tokens:
+    if facts.tokens > facts.left_tokens:
         return Decision(outcome=BudgetRefused(), reason=Reason.BUDGET_TOKENS)
-    if facts.spent_usd_micros + facts.usd_micros > facts.cap_usd_micros:
+    if facts.usd_micros > facts.left_usd_micros:
         return Decision(outcome=BudgetRefused(), reason=Reason.BUDGET_MONEY)
-    return Decision(outcome=Reserved(tokens=facts.tokens, usd_micros=facts.usd_micros), reason=Reason.BUDGET_RESERVED)
+    return Decision(outcome=Reserved(), reason=Reason.BUDGET_RESERVED)
 
 
 def decide_settle(facts: SettleFacts, inputs: None, policy: Policy) -> Decision[Settled]:
     """Book what was used, and an overrun as such."""
-    overrun = max(0, facts.tokens - facts.reserved_tokens)
-    reason = Reason.BUDGET_OVERRUN if overrun else Reason.BUDGET_SETTLED
-    return Decision(
-        outcome=Settled(tokens=facts.tokens, usd_micros=facts.usd_micros, overrun_tokens=overrun, calls=facts.calls), reason=reason
-    )
+    overrun = max(0, facts.tokens - facts.reserved)
+    return Decision(outcome=Settled(overrun_tokens=overrun), reason=Reason.BUDGET_OVERRUN if overrun else Reason.BUDGET_SETTLED)
 
 
 RESERVE: Rule[ReserveFacts, None, Any] = Rule(name="reserve", outcome=Reserved | BudgetRefused, apply=decide_reserve)

@@ -17,7 +17,8 @@ DEPTH_MAX = 64
 PLACES_MAX = 20
 PLACE_PART_CHARS = 64
 INTEGER_BOUND = 2**63
-_STRINGS = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
+_STRINGS = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?\Z)', re.DOTALL)
+"""A string, or what is left of one that never ends: matched in one pass, whatever stands in it."""
 _BRACKETS = re.compile(r"[\[\]{}]")
 _ESCAPED_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 

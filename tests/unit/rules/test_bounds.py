@@ -126,42 +126,39 @@ def test_a_lane_is_the_policys(facts: LaneFacts, policy: Policy) -> None:
 
 # --- budget -----------------------------------------------------------------------------------------------------------------------
 
+rests = st.integers(-1000, 1000)  # less than nothing after an overrun
 spends = st.builds(
     ReserveFacts,
     tokens=counts,
     usd_micros=counts,
-    spent_tokens=counts,
-    spent_usd_micros=counts,
-    model_calls=counts,
-    cap_tokens=counts,
-    cap_usd_micros=counts,
-    cap_model_calls=counts,
+    left_tokens=rests,
+    left_usd_micros=rests,
+    left_calls=rests,
 )
 
 
 @given(spends, policies)
 def test_a_call_that_might_not_fit_does_not_start(facts: ReserveFacts, policy: Policy) -> None:
-    """What is reserved is the whole bound, and with it nothing exceeds a cap; otherwise the reason names what is short."""
+    """With what is reserved nothing exceeds what is left; otherwise the reason names what is short."""
     decision = decided(RESERVE, facts, None, policy)
     if isinstance(decision.outcome, Reserved):
-        assert (decision.outcome.tokens, decision.outcome.usd_micros) == (facts.tokens, facts.usd_micros)
-        assert facts.spent_tokens + facts.tokens <= facts.cap_tokens
-        assert facts.spent_usd_micros + facts.usd_micros <= facts.cap_usd_micros
-        assert facts.model_calls < facts.cap_model_calls
+        assert facts.tokens <= facts.left_tokens
+        assert facts.usd_micros <= facts.left_usd_micros
+        assert facts.left_calls > 0
     else:
         short = {
-            Reason.BUDGET_MODEL_CALLS: facts.model_calls >= facts.cap_model_calls,
-            Reason.BUDGET_TOKENS: facts.spent_tokens + facts.tokens > facts.cap_tokens,
-            Reason.BUDGET_MONEY: facts.spent_usd_micros + facts.usd_micros > facts.cap_usd_micros,
+            Reason.BUDGET_MODEL_CALLS: facts.left_calls <= 0,
+            Reason.BUDGET_TOKENS: facts.tokens > facts.left_tokens,
+            Reason.BUDGET_MONEY: facts.usd_micros > facts.left_usd_micros,
         }
         assert short[decision.reason]
 
 
 @given(spends, policies, st.sampled_from(ReserveFacts.__struct_fields__), counts)
 def test_less_budget_never_allows_more(facts: ReserveFacts, policy: Policy, field: str, by: int) -> None:
-    """A larger call, more spent or a lower cap: what was refused stays refused."""
-    sign = -1 if field.startswith("cap_") else 1
-    worse = msgspec.structs.replace(facts, **{field: max(0, getattr(facts, field) + sign * by)})
+    """A larger call, or less that is left: what was refused stays refused."""
+    sign = -1 if field.startswith("left_") else 1
+    worse = msgspec.structs.replace(facts, **{field: getattr(facts, field) + sign * by})
     if isinstance(decided(RESERVE, worse, None, policy).outcome, Reserved):
         assert isinstance(decided(RESERVE, facts, None, policy).outcome, Reserved)
 
@@ -176,12 +173,9 @@ def test_a_run_overspends_by_no_more_than_its_last_overrun(calls: list[tuple[int
             ReserveFacts(
                 tokens=bound,
                 usd_micros=0,
-                spent_tokens=spent,
-                spent_usd_micros=0,
-                model_calls=made,
-                cap_tokens=cap,
-                cap_usd_micros=0,
-                cap_model_calls=100,
+                left_tokens=cap - spent,
+                left_usd_micros=0,
+                left_calls=100 - made,
             ),
             None,
             policy,
@@ -190,10 +184,7 @@ def test_a_run_overspends_by_no_more_than_its_last_overrun(calls: list[tuple[int
             continue
         assert spent <= cap
         really = min(used, bound) + more
-        settled = decided(
-            SETTLE, SettleFacts(reserved_tokens=bound, reserved_usd_micros=0, tokens=really, usd_micros=0, calls=1), None, policy
-        )
-        assert settled.outcome.tokens == really
+        settled = decided(SETTLE, SettleFacts(reserved=bound, tokens=really, usd_micros=0, calls=1), None, policy)
         assert settled.outcome.overrun_tokens == max(0, really - bound)
         assert (settled.reason is Reason.BUDGET_OVERRUN) == (really > bound)
         spent, overruns = spent + really, overruns + settled.outcome.overrun_tokens

@@ -22,6 +22,9 @@ M = TypeVar("M", bound=Strict)
 DEFAULT_PORT = 8090
 DEFAULT_HOST = "127.0.0.1"
 DEFAULT_PROFILE = "default"
+PLANNER_MODEL = "llama-3-8b-instruct-q4_k_m"
+"""The sources' own default (PLN-40)."""
+OPENAI_URL = "https://api.openai.com/v1"
 
 
 class VerbSettings(Strict):
@@ -100,8 +103,9 @@ def load_settings(environment: Mapping[str, str] | None = None, home: Path | Non
     home = home or Path(env.get("ORDAIN_HOME") or Path.home() / ".ordain").expanduser()
     config = home / "ordain.toml"
     given = FileSettings()
-    if config.is_file():
+    if os.path.lexists(config):
         given = _validated(FileSettings, _read(config), str(config))
+    _check_root(home, given.verbs.files_root)
     policy_file = home / "policy.toml"
     named = None if given.policy is None else (home / given.policy)
     policy = read_policy(named or (policy_file if policy_file.is_file() else None))
@@ -131,29 +135,41 @@ def _port(env: Mapping[str, str]) -> int:
     return int(text)
 
 
-def _secrets(env: Mapping[str, str], profiles: Mapping[str, ModelProfile]) -> dict[str, str]:
-    """API keys by profile name; every OpenAI-compatible profile gets the one key."""
+def _key(env: Mapping[str, str]) -> str:
+    """The API key of the environment, itself or in the file it names; "" where there is none."""
     key = env.get("OPENAI_API_KEY", "")
     if not key and (file := env.get("OPENAI_API_KEY_FILE")):
         key = _read(Path(file)).strip()
-    return {name: key for name, profile in profiles.items() if profile.provider == "openai"} if key else {}
+    return key
+
+
+def _secrets(env: Mapping[str, str], profiles: Mapping[str, ModelProfile]) -> dict[str, str]:
+    """API keys by profile name: the one key goes to the default profile and to profiles of the same endpoint, to no other."""
+    key, default = _key(env), profiles.get(DEFAULT_PROFILE)
+    if not key or default is None or default.provider != "openai":
+        return {}
+    return {name: key for name, found in profiles.items() if (found.provider, found.base_url) == ("openai", default.base_url)}
 
 
 def _profiles(env: Mapping[str, str], given: FileSettings) -> dict[str, ModelProfile]:
     """The environment wins over ``[models.default]``; without either the default is the offline provider."""
     profiles = dict(given.models)
-    script = env.get("ORDAIN_SCRIPT")
+    script, url, model = env.get("ORDAIN_SCRIPT"), env.get("OPENAI_BASE_URL"), env.get("PLANNER_MODEL")
+    base = profiles.get(DEFAULT_PROFILE)
+    known = base if base is not None and base.provider == "openai" else None
     if script:
         profiles[DEFAULT_PROFILE] = ModelProfile(provider="scripted", model="scripted", script=script)
-    elif url := env.get("OPENAI_BASE_URL"):
-        base = profiles.get(DEFAULT_PROFILE)
-        model = env.get("PLANNER_MODEL") or (base.model if base and base.provider == "openai" else "llama-3-8b-instruct-q4_k_m")
-        known = base if base is not None and base.provider == "openai" else ModelProfile(provider="openai", model=model)
-        profiles[DEFAULT_PROFILE] = known.model_copy(update={"base_url": url, "model": model})
-    elif env.get("OPENAI_API_KEY") and DEFAULT_PROFILE not in profiles:
-        profiles[DEFAULT_PROFILE] = ModelProfile(
-            provider="openai", model=env.get("PLANNER_MODEL") or "llama-3-8b-instruct-q4_k_m", base_url="https://api.openai.com/v1"
+    elif url or known is not None or _key(env):
+        known = known or ModelProfile(provider="openai", model=PLANNER_MODEL)
+        profiles[DEFAULT_PROFILE] = known.model_copy(
+            update={"base_url": url or known.base_url or OPENAI_URL, "model": model or known.model}
         )
     if not profiles:
         profiles[DEFAULT_PROFILE] = ModelProfile(provider="offline", model="offline")
     return profiles
+
+
+def _check_root(home: Path, root: str | None) -> None:
+    """The data folder, with its journal and keys, is never what ``files.read`` may read."""
+    if root is not None and home.resolve().is_relative_to((home / root).resolve()):
+        raise ConfigurationError(f"verbs.files_root {root!r} contains the data folder {home}")

@@ -112,6 +112,14 @@ class Server:
         """A run's records."""
         return self.http.get(f"/runs/{run}/journal").json()["records"]
 
+    def until_some_run(self, status: str) -> str:
+        """Wait until a run has this status; its id."""
+        deadline = time.monotonic() + PATIENCE_S
+        while not (found := self.http.get("/runs", params={"status": status}).json()["runs"]):
+            assert time.monotonic() < deadline, f"no run is {status}"
+            time.sleep(0.01)
+        return str(found[0]["run_id"])
+
     def until(self, run: str, *statuses: str) -> dict[str, Any]:
         """The run, once it has one of these statuses."""
         deadline = time.monotonic() + PATIENCE_S

@@ -29,6 +29,7 @@ from ordain.store.search import SqliteSearch
 from ordain.store.sqlite import FILE, SqliteStore
 
 SAMPLE = 50
+RESTS = ("-wal", "-shm", "-journal")
 
 
 class _NoVerbs:
@@ -143,6 +144,13 @@ def verify_copy(folder: Path) -> tuple[int, int]:
     Raises:
         JournalCorrupt: the database or a run is not what was written.
     """
+    try:
+        return _verified(folder)
+    except (sqlite3.Error, StorageUnavailable) as error:
+        raise JournalCorrupt(f"the copy is damaged: {error}") from error
+
+
+def _verified(folder: Path) -> tuple[int, int]:
     with open_archive(folder) as archive:
         found = archive.store.query("PRAGMA integrity_check")
         if found != [("ok",)]:
@@ -163,7 +171,7 @@ def back_up(data_dir: Path | None, file: Path, *, as_json: bool) -> int:
         ConfigurationError: FILE exists, or its folder does not.
     """
     home = home_of(data_dir)
-    if file.exists():
+    if os.path.lexists(file):
         raise ConfigurationError(f"{file} exists; a backup never overwrites", code="file_exists")
     with _workshop(file.absolute().parent) as workshop:
         with open_archive(home) as archive:
@@ -181,9 +189,10 @@ def restore_from(data_dir: Path | None, file: Path, *, as_json: bool) -> int:
         ConfigurationError: there is data already, or FILE is no backup of this build's.
     """
     home = home_of(data_dir)
-    if (home / FILE).exists():
-        message = f"{home / FILE} exists; a restore never overwrites: move it away, or restore elsewhere with --data-dir"
-        raise ConfigurationError(message, code="data_exists")
+    for name in (FILE, *(f"{FILE}{rest}" for rest in RESTS)):  # what a killed process left beside would be played into the restored data
+        if os.path.lexists(home / name):
+            message = f"{home / name} exists; a restore never overwrites: move the whole folder away, or restore elsewhere with --data-dir"
+            raise ConfigurationError(message, code="data_exists")
     _check_is_ours(file)
     home.mkdir(parents=True, exist_ok=True, mode=0o700)
     with _workshop(home) as workshop:
@@ -197,6 +206,10 @@ def restore_from(data_dir: Path | None, file: Path, *, as_json: bool) -> int:
 def _check_is_ours(file: Path) -> None:
     if not file.is_file():
         raise ConfigurationError(f"there is no file {file}", code="no_backup")
+    for rest in RESTS:
+        if os.path.lexists(f"{file}{rest}"):
+            message = f"{file} is the file of a data folder, with {file}{rest} beside it; a backup is what `ordain backup` makes"
+            raise ConfigurationError(message, code="no_backup")
     try:
         with closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro&immutable=1", uri=True)) as database:
             (version,) = database.execute("PRAGMA user_version").fetchone()

@@ -73,7 +73,7 @@ async def running_server(home: Path) -> ServerNote | None:
         async with httpx.AsyncClient(base_url=note.url, timeout=PROBE_S, trust_env=False) as http:
             said: Any = (await http.get("/health")).json()
             return note if said["instance"] == note.instance else None
-    except (httpx.HTTPError, ValueError, KeyError, TypeError):
+    except (httpx.HTTPError, httpx.InvalidURL, ValueError, KeyError, TypeError):
         return None
 
 

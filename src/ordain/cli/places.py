@@ -24,6 +24,9 @@ def home_of(given: Path | None) -> Path:
     return (given or Path(os.environ.get("ORDAIN_HOME") or Path.home() / ".ordain")).expanduser()
 
 
+NOTE_BYTES = 4096
+
+
 def write_note(home: Path, note: ServerNote) -> None:
     """Leave the note, whole or not at all, readable by its owner only."""
     partial = home / f".{SERVER_FILE}.{note.pid}"
@@ -36,9 +39,12 @@ def write_note(home: Path, note: ServerNote) -> None:
 def read_note(home: Path) -> ServerNote | None:
     """The note, if there is one that makes sense; whether the server still runs is another question."""
     try:
-        found = json.loads((home / SERVER_FILE).read_text(encoding="utf-8"))
+        file = home / SERVER_FILE
+        if not file.is_file() or file.stat().st_size > NOTE_BYTES:
+            return None
+        found = json.loads(file.read_text(encoding="utf-8"))
         return ServerNote(url=str(found["url"]), pid=int(found["pid"]), instance=str(found["instance"]))
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError):
         return None
 
 

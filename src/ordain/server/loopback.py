@@ -34,8 +34,11 @@ def is_loopback_host(host: str) -> bool:
     return match is not None and is_loopback_name(match["name"])
 
 
+HEADER_BYTES = 65_536
+
+
 class LoopbackOnly:
-    """Refuses foreign hosts (421 ``foreign_host``) and foreign origins on unsafe methods (403 ``foreign_origin``)."""
+    """Refuses oversized headers (431), foreign hosts (421 ``foreign_host``) and foreign origins on unsafe methods (403 ``foreign_origin``)."""
 
     def __init__(self, app: ASGIApp) -> None:
         """Guard ``app``."""
@@ -45,6 +48,10 @@ class LoopbackOnly:
         """Let through or refuse."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
+            return
+        if sum(len(name) + len(value) for name, value in scope["headers"]) > HEADER_BYTES:
+            refused = problem(431, "headers_too_large", f"a request's headers have at most {HEADER_BYTES} bytes")
+            await refused(scope, receive, send)
             return
         headers = Headers(scope=scope)
         hosts = headers.getlist("host")

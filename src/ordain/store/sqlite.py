@@ -239,6 +239,8 @@ class SqliteStore:
 def _connect(folder: Path | None) -> sqlite3.Connection:
     if folder is not None:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        if not (folder / FILE).exists():  # journal and keys are the owner's alone, in whatever folder they lie
+            os.close(os.open(folder / FILE, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
     name = ":memory:" if folder is None else str(folder / FILE)
     connection = sqlite3.connect(name, isolation_level=None, check_same_thread=False, cached_statements=256)
     connection.execute("PRAGMA busy_timeout=0")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
+from ordain.app import Ordain
 from ordain.contracts.policy import RetentionPolicy
 from ordain.engines.local import DAY_US
 from ordain.flows.shipped import shipped_flows
@@ -68,3 +70,24 @@ class _Later:
 
     def new_run_id(self) -> str:
         return "0" * 32
+
+
+async def test_the_engine_sweeps_by_itself(tmp_path: Path) -> None:
+    """A started Ordain sweeps at once and would again every day: old content is gone without anybody asking."""
+    shipped = load_settings({}, tmp_path)
+    policy = shipped.policy.model_copy(update={"retention": RetentionPolicy(model_days=1)})
+    settings = shipped.model_copy(update={"policy": policy})
+    async with scripted(settings, [finish(SECRET)], {}) as ordain:
+        answer = await ordain.plan(request())
+        ordain.runtime.services.clock = _Later(ordain.runtime.services.clock, ordain.runtime.services.clock.now() + DAY_US + 1)
+        sweeping = asyncio.ensure_future(ordain.engine.sweep_daily())
+        while not _swept(ordain, answer["run_id"]):  # noqa: ASYNC110 - nothing tells of a sweep: it is looked for
+            await asyncio.sleep(0.01)
+        sweeping.cancel()
+        assert answer["trace"] is not None
+        assert ordain.runtime.planner_response(ordain.runtime.view(answer["run_id"]))["trace"] is None
+
+
+def _swept(ordain: Ordain, run: str) -> bool:
+    stored = ordain.store.load(run)
+    return stored is not None and any(record.body is None for record in stored.records)

@@ -1,0 +1,52 @@
+"""Storage that fails under a running server: nothing new is accepted, reads go on, nothing is lost, and it recovers by itself."""
+
+from __future__ import annotations
+
+import resource
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.process import Server
+from tests.e2e.proposals import add, ask, finish, slow
+
+NO_LIMIT = (resource.RLIM_INFINITY, resource.RLIM_INFINITY)
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[Server]:
+    """A server that finishes every plan at once."""
+    with Server(tmp_path / "home").play({"planner": [slow(add(), 300), finish()]}) as started:
+        yield started
+
+
+def test_a_full_disk_refuses_intake_and_loses_nothing(server: Server) -> None:
+    """While no file can grow, a plan is refused 503 storage_unavailable and finished runs are still read; with room again plans run."""
+    first = server.http.post("/plan/react", json=ask("one", request_id="first")).json()
+    assert first["status"] == "ok"
+    resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE, (1, resource.RLIM_INFINITY))
+    refused = server.http.post("/plan/react", json=ask("one", request_id="second"))
+    assert (refused.status_code, refused.json()["code"]) == (503, "storage_unavailable")
+    assert refused.headers["content-type"] == "application/problem+json"
+    assert server.http.get(f"/runs/{first['run_id']}").json()["header"] == first["header"]
+    assert server.http.get("/health").status_code == 200
+    resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE, NO_LIMIT)
+    assert server.http.post("/plan/react", json=ask("one", request_id="second")).json()["status"] == "ok"
+    assert server.http.post("/plan/react", json=ask("one", request_id="first")).json()["run_id"] == first["run_id"]
+
+
+def test_a_run_under_way_survives_a_full_disk(server: Server) -> None:
+    """A run that is being driven when the disk fills up waits for room and then ends as if nothing had been, its verb called once."""
+    answers: list[dict[str, object]] = []
+    waiting = threading.Thread(target=lambda: answers.append(server.plan(ask("one", request_id="under way"))))
+    waiting.start()
+    server.until_some_run("running")
+    resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE, (1, resource.RLIM_INFINITY))
+    waiting.join(0.8)
+    assert waiting.is_alive()
+    resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE, NO_LIMIT)
+    waiting.join(30)
+    (answer,) = answers
+    assert (answer["status"], answer["usage"]["tools_called"]) == ("ok", ["math.evaluate"])

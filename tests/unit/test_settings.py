@@ -1,0 +1,106 @@
+"""Settings: environment over file over default, and who gets the key."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ordain.errors import ConfigurationError
+from ordain.settings import Settings, load_settings
+
+DEFAULT_TOML = """
+[models.default]
+provider = "openai"
+model = "from-file"
+base_url = "http://127.0.0.1:1/v1"
+
+[models.elsewhere]
+provider = "openai"
+model = "other"
+base_url = "http://192.0.2.7/v1"
+"""
+
+
+def load(home: Path, toml: str = "", **environment: str) -> Settings:
+    """Settings of a home with this ``ordain.toml``."""
+    if toml:
+        (home / "ordain.toml").write_text(toml, encoding="utf-8")
+    return load_settings(environment, home)
+
+
+def test_nothing_configured_is_offline(tmp_path: Path) -> None:
+    """Without environment and file the one profile is the offline provider."""
+    assert load(tmp_path).profiles["default"].provider == "offline"
+
+
+def test_the_file_names_the_model(tmp_path: Path) -> None:
+    """``[models.default]`` of the file is what the lanes use."""
+    settings = load(tmp_path, DEFAULT_TOML)
+    assert settings.profiles["default"].model == "from-file"
+    assert {tuple(names) for names in settings.policy.lanes.profiles.values()} == {("default",)}
+
+
+@pytest.mark.parametrize("toml", ["", DEFAULT_TOML])
+def test_the_environment_wins(toml: str, tmp_path: Path) -> None:
+    """Endpoint, model and key of the environment replace those of the file."""
+    settings = load(tmp_path, toml, OPENAI_BASE_URL="http://127.0.0.1:2/v1", PLANNER_MODEL="mine", OPENAI_API_KEY="k")
+    default = settings.profiles["default"]
+    assert (default.provider, default.base_url, default.model) == ("openai", "http://127.0.0.1:2/v1", "mine")
+    assert settings.secrets == {"default": "k"}
+
+
+def test_the_model_alone_wins_over_the_file(tmp_path: Path) -> None:
+    """``PLANNER_MODEL`` alone replaces the model of ``[models.default]`` and leaves its endpoint."""
+    default = load(tmp_path, DEFAULT_TOML, PLANNER_MODEL="mine").profiles["default"]
+    assert (default.model, default.base_url) == ("mine", "http://127.0.0.1:1/v1")
+
+
+def test_the_key_may_come_from_a_file(tmp_path: Path) -> None:
+    """``OPENAI_API_KEY_FILE`` alone configures a model as the key itself does; it is stripped, and never in a repr."""
+    (tmp_path / "key").write_text(" secret-key \n", encoding="utf-8")
+    settings = load(tmp_path, OPENAI_API_KEY_FILE=str(tmp_path / "key"))
+    assert settings.profiles["default"].provider == "openai"
+    assert settings.secrets == {"default": "secret-key"}
+    assert "secret-key" not in repr(settings)
+
+
+def test_the_key_goes_to_no_other_endpoint(tmp_path: Path) -> None:
+    """A profile of another endpoint does not get the key."""
+    assert load(tmp_path, DEFAULT_TOML, OPENAI_API_KEY="k").secrets == {"default": "k"}
+
+
+@pytest.mark.parametrize(
+    ("toml", "place"),
+    [
+        ("[models.default]\nprovider = 'openai'\nmodel = 'm'\nfast = true\n", "models.default.fast"),
+        ("modles = 1\n", "modles"),
+        ("[verbs\n", "ordain.toml"),
+        ("[verbs]\nfiles_root = '.'\n", "files_root"),
+        ("[verbs]\nfiles_root = '..'\n", "files_root"),
+    ],
+)
+def test_a_wrong_file_is_refused_by_place(toml: str, place: str, tmp_path: Path) -> None:
+    """Unknown keys, broken TOML and a root that holds the data folder are refused with the place."""
+    with pytest.raises(ConfigurationError, match=place.replace(".", r"\.")):
+        load(tmp_path, toml)
+
+
+@pytest.mark.parametrize("port", ["", "0", "65535"])
+def test_ports(port: str, tmp_path: Path) -> None:
+    """PLN-41 "HTTP port `PLANNER_PORT`, default 8090": an empty one is the default, any port is taken."""
+    assert load(tmp_path, PLANNER_PORT=port).port == int(port or 8090)
+
+
+@pytest.mark.parametrize("port", ["65536", "-1", "eight", "²", "9" * 5000])
+def test_a_wrong_port_is_refused(port: str, tmp_path: Path) -> None:
+    """What is no port is a configuration error, however odd."""
+    with pytest.raises(ConfigurationError):
+        load(tmp_path, PLANNER_PORT=port)
+
+
+def test_an_unknown_policy_key_is_refused(tmp_path: Path) -> None:
+    """A policy with a key that this build does not know is refused, with the key."""
+    (tmp_path / "policy.toml").write_text("version = 1\n[step]\nreasks = 2\n", encoding="utf-8")
+    with pytest.raises(ConfigurationError, match=r"step\.reasks"):
+        load(tmp_path)

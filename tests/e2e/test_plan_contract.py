@@ -151,7 +151,9 @@ def test_goals_of_every_type(server: Server, kind: str) -> None:
 def test_modes_are_an_open_set(server: Server, mode: str) -> None:
     """PLN-10 "open set `brain|council|debug|dream|…`": a mode is recorded and changes nothing else."""
     goal = {"type": "chat", "description": "This is case simple.", "metadata": {"mode": mode}}
-    assert server.plan(ask("simple", goal=goal))["status"] == "ok"
+    body = server.plan(ask("simple", goal=goal))
+    assert body["status"] == "ok"
+    assert given(server, body["run_id"])["goal"]["metadata"]["mode"] == mode
 
 
 def test_the_history_has_three_roles(server: Server) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from pathlib import Path
 
 import msgspec
@@ -123,3 +124,10 @@ def test_dated_back_record_is_refused() -> None:
 def test_other_key_is_refused() -> None:
     """Digests made with another subject's key do not pass."""
     assert refused(msgspec.structs.replace(GOOD.run, key=bytes(32))) == "journal_corrupt"
+
+
+def test_golden_journals_are_never_made_again() -> None:
+    """The committed journals are byte for byte what they were when their list of digests was written; a new schema adds a folder."""
+    listed = dict(reversed(line.split("  ")) for line in (GOLDEN / "SHA256SUMS").read_text(encoding="utf-8").splitlines())
+    there = {file.relative_to(GOLDEN).as_posix(): hashlib.sha256(file.read_bytes()).hexdigest() for file in (*FILES, *REFUSED)}
+    assert there == listed

@@ -80,6 +80,7 @@ class Argument(Strict):
     fixed: JsonValue = Field(default=None, description="The only value this argument may have.")
     allowed: list[JsonValue] | None = Field(default=None, max_length=1000, description="The only values this argument may have.")
     maximum: float | None = Field(default=None, description="Upper bound; required for the role amount.")
+    within_days: int | None = Field(default=None, ge=1, description="How many days ahead at most; required for the role when.")
 
 
 class OutputField(Strict):
@@ -177,6 +178,8 @@ class VerbSpec(Strict):
                 raise ValueError(f"argument {name}: role {argument.role} names a resource type")
             if argument.role is ArgumentRole.AMOUNT and argument.maximum is None:
                 raise ValueError(f"argument {name}: role amount has a maximum")
+            if argument.role is ArgumentRole.WHEN and argument.within_days is None:
+                raise ValueError(f"argument {name}: role when has bounds (within_days)")
         if self.effect is not VerbEffect.READ and not self.composite and (bare := sorted(known - set(self.arguments))):
             raise ValueError(f"effect {self.effect}: each argument has a role; missing: {', '.join(bare)}")
         roles = {argument.role for argument in self.arguments.values()}

@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 
+from ordain.contracts.verbs import Trust
 from ordain.flows.context import FlowContext
 from ordain.journal.digests import content_digest
 from ordain.journal.records import ENCODER, NULL, raw
@@ -60,6 +61,7 @@ class VerbPlanOutput(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
 
     ok: bool
     output: dict[str, Any] | None = None
+    trust: dict[str, Trust] = {}
     error: str = ""
     message: str = ""
     step_results: tuple[StepResult, ...] = ()
@@ -151,14 +153,14 @@ async def _plan(context: FlowContext, authorized: Authorized) -> Acted:
 
 
 def acted_by_child(verb: str, ended: AnyEnded) -> Acted:
-    """Read a ``verb_plan`` child's end as a verb result; its output has the trust of its least trusted input: foreign."""
+    """Read a ``verb_plan`` child's end as a verb result, with origin and trust as the child recorded them."""
     steps: tuple[StepResult, ...] = ()
     result: VerbResult
     match ended:
         case Completed(value=value):
             output = msgspec.json.decode(value, type=VerbPlanOutput)
             steps = output.step_results
-            result = VerbReturned(output=output.output or {}, origin=f"verb:{verb}", trust={})
+            result = VerbReturned(output=output.output or {}, origin=f"verb:{verb}", trust=output.trust)
         case Failed(reason=reason, value=value):
             output = VerbPlanOutput(ok=False) if value == NULL else msgspec.json.decode(value, type=VerbPlanOutput)
             steps = output.step_results

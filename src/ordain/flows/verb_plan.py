@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Raw
 
 from ordain.contracts.catalog import Catalog, CompiledVerb
-from ordain.contracts.verbs import MODEL_SERVICE, PlanStep
+from ordain.contracts.verbs import MODEL_SERVICE, PlanStep, Trust
 from ordain.flows.act import VERB_PLAN, Acted, StepResult, VerbPlanInput, VerbPlanOutput, act
 from ordain.flows.ask import AskFailed, Question, ask
 from ordain.flows.context import Flow, FlowContext, Settlement, open_account
@@ -61,7 +61,9 @@ async def run_verb_plan(context: FlowContext, call: VerbPlanInput) -> VerbPlanOu
         done.append(_step(step, prompt_digest=answer.prompt_digest))
     if output is None:
         return VerbPlanOutput(ok=False, error="empty_plan", message="no step of the plan asks a model", step_results=tuple(done))
-    return VerbPlanOutput(ok=True, output=output, step_results=tuple(done))
+    declared = verb.spec.output
+    trust = {name: declared[name].trust if name in declared else Trust.FOREIGN for name in output}
+    return VerbPlanOutput(ok=True, output=output, trust=trust, step_results=tuple(done))
 
 
 def _step(step: PlanStep, *, prompt_digest: str = "", error: str = "") -> StepResult:

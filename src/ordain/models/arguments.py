@@ -6,6 +6,7 @@ much (``url``, ``path``, ``expression``, ``text``). Two different candidates are
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
@@ -17,11 +18,16 @@ from ordain.errors import ConfigurationError
 
 _TRAILING = ".,;:!?\"'”’»)]}>"
 _URL = re.compile(r"https?://[^\s<>\"'“”«»]+", re.IGNORECASE)
-_NUMBER = re.compile(r"(?<![\w.,/:-])-?\d+(?:\.\d+)?(?![\w/:-]|[.,]\d)")
+_NUMBER = re.compile(r"(?<![\w.,/:-])(?<!\d\s)-?\d+(?:\.\d+)?(?![\w/:-]|[.,]\d|\s\d)")
+_THOUSANDS = re.compile(r"-?\d{1,3}\.\d{3}")
+_NEGATED = re.compile(r"\b(?:minus|negative|moins|menos|meno)\s+$", re.IGNORECASE)
 _PATH = re.compile(r"(?<![\w/:.@~-])(?:~/|\.{0,2}/)?[\w.-]+(?:/[\w.-]+)*(?![\w/@-])")
 _EXTENSION = re.compile(r".*[^.]\.[A-Za-z][A-Za-z0-9]{0,7}")
 _EXPRESSION = re.compile(r"(?<![\w.])[-(]{0,10}\d[\d\s.()+*/%^-]{0,200}[\d)](?![\w.]*\w)")
 _OPERATOR = re.compile(r"\d[\s)]*[+*^%][\s(-]*\d|\d[\s)]*\*\*[\s(-]*\d|[\d)]\s+[-/]\s+[\d(-]|\)\s*[-/]|[-/]\s*\(")
+_JOINED = frozenset("+-*/%^=.,_)")
+"""Before or after an expression these make it a part of something larger."""
+_FILES = frozenset({"csv", "htm", "html", "ini", "json", "log", "md", "pdf", "rst", "tex", "toml", "tsv", "txt", "xml", "yaml", "yml"})
 _FORMATS = {
     "email": re.compile(r"(?<![\w.+-])[\w.+-]+@[\w-]+(?:\.[\w-]+)+"),
     "uuid": re.compile(r"\b[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\b"),
@@ -85,7 +91,7 @@ def _strings(name: str, declared: Mapping[str, Any], text: str, words: str) -> l
     if name in {"path", "file", "filename", "file_path", "filepath"}:
         return _distinct([found for found in _PATH.findall(without_urls) if _is_path(found)], fits)
     if name in {"expression", "expr", "formula"}:
-        return _distinct([found.strip() for found in _EXPRESSION.findall(without_urls) if _OPERATOR.search(found)], fits)
+        return _distinct([found[0].strip() for found in _EXPRESSION.finditer(without_urls) if _stands_alone(found)], fits)
     if "pattern" in declared:
         return _distinct(words.split(), fits)
     return [text] if name == "text" and text.strip() else []
@@ -113,7 +119,10 @@ def _bare(raw: str) -> str:
 
 def _numbers(words: str, *, whole: bool, fits: Callable[[object], bool]) -> list[float | int]:
     found: list[float | int] = []
-    for digits in _NUMBER.findall(words):
+    for match in _NUMBER.finditer(words):
+        digits = match[0]
+        if _THOUSANDS.fullmatch(digits) or _NEGATED.search(words[max(0, match.start() - 20) : match.start()]):
+            return []  # what is meant depends on where the writer comes from
         if whole and "." in digits:
             continue
         value: float | int = msgspec.json.decode(digits) if re.fullmatch(r"-?(0|[1-9]\d{0,14})(\.\d{1,15})?", digits) else float("nan")
@@ -125,8 +134,27 @@ def _numbers(words: str, *, whole: bool, fits: Callable[[object], bool]) -> list
 def _is_path(found: str) -> bool:
     bare = _bare(found)
     return any(character.isalpha() for character in bare) and (
-        "/" in bare.strip("/") or bare.startswith(("/", "~/", "./")) or bool(_EXTENSION.fullmatch(bare))
+        bare.startswith(("/", "~/", "./", "../"))
+        or ("/" in bare and bool(_EXTENSION.fullmatch(bare)))
+        or bare.rpartition(".")[2].lower() in _FILES
     )
+
+
+def _stands_alone(found: re.Match[str]) -> bool:
+    """Arithmetic and nothing but: an operator between numbers, well-formed, and no part of something larger."""
+    text, whole = found[0], found.string
+    before, after = whole[: found.start()].rstrip(), whole[found.end() :]
+    if not _OPERATOR.search(text) or (before and before[-1] in _JOINED):
+        return False
+    following = after.lstrip()
+    if following and (following[0] in "+-*/%^=(" or (after[0] in ".," and after[1:2].isdigit())):
+        return False
+    try:
+        tree = ast.parse(text.strip().replace("^", "**"), mode="eval")
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    arithmetic = (ast.Expression, ast.BinOp, ast.UnaryOp, ast.Constant, ast.operator, ast.unaryop)
+    return all(isinstance(node, arithmetic) for node in ast.walk(tree))
 
 
 def _stands_in(value: str, words: str) -> bool:

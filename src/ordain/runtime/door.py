@@ -223,7 +223,7 @@ class Runtime:
         """Whether the engine accepts runs, the lease is held and the storage takes a transaction."""
         lease = storage = True
         try:
-            await self.services.store.submit(Operation(name="resumed", args={"runs": []}))
+            await self.services.store.submit(Operation(name="probe", args={}))
         except LeaseLost:
             lease = False
         except StorageUnavailable:

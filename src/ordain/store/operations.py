@@ -79,4 +79,14 @@ def sweep(db: sqlite3.Connection, args: dict[str, Any]) -> Outcome:
     return Outcome(count=swept)
 
 
-OPERATIONS: Mapping[str, Callable[[sqlite3.Connection, dict[str, Any]], Outcome]] = {"resumed": resumed, "erase": erase, "sweep": sweep}
+def probe(db: sqlite3.Connection, args: dict[str, Any]) -> Outcome:
+    """Write something that changes nothing: whether storage takes a write, not only a transaction."""
+    return Outcome(count=db.execute("UPDATE engine SET since = since").rowcount)
+
+
+OPERATIONS: Mapping[str, Callable[[sqlite3.Connection, dict[str, Any]], Outcome]] = {
+    "resumed": resumed,
+    "erase": erase,
+    "sweep": sweep,
+    "probe": probe,
+}

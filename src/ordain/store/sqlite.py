@@ -102,11 +102,13 @@ class SqliteStore:
             self._lock = _take_lock(folder)
         try:
             self._db = _connect(folder)
-            schema.prepare(self._db)
-            _configure(self._db)
-            self._reads = self._db if folder is None else _configure(_connect(folder))
+            reading_only = folder is not None and options.holder is None and not os.access(folder / FILE, os.W_OK)
+            if not reading_only:
+                schema.prepare(self._db)
+                _configure(self._db)
+            self._reads = self._db if folder is None or reading_only else _configure(_connect(folder))
             epoch = _take_lease(self._db, options.holder) if options.holder is not None else 0
-            self.fsync_s = 0.0 if folder is None else fsync_median_s(folder)
+            self.fsync_s = 0.0 if folder is None or options.holder is None else fsync_median_s(folder)
         except (sqlite3.Error, OSError) as error:
             self._release()
             raise StorageUnavailable(f"cannot open {folder}: {error}") from error

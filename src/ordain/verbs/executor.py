@@ -98,20 +98,26 @@ def _called(verb: AnyFunctionVerb, spec: VerbSpec, arguments: dict[str, Any]) ->
 
 
 async def _awaited(verb: AnyFunctionVerb, call: LeafCall, arguments: dict[str, Any]) -> AnyLeafResult:
-    limit = asyncio.timeout(call.timeout_s)
+    """Await the verb in a task of its own, so that one that ignores its cancellation cannot hold up the run."""
+    task = asyncio.get_running_loop().create_task(_caught(verb, arguments))
     try:
-        async with limit:
-            value = await verb.function(**arguments)
-    except TimeoutError as error:
-        return LeafTimedOut() if limit.expired() else _raised(error, call.spec)
-    except asyncio.CancelledError as error:
-        task = asyncio.current_task()
-        if task is None or task.cancelling():
-            raise
-        return _raised(error, call.spec)  # the verb's own: nobody asked this task to stop
-    except (Exception, SystemExit) as error:  # foreign code: whatever it raises is its failure, exit() included
-        return _raised(error, call.spec)
-    return _returned(value, verb, call.spec)
+        done, _ = await asyncio.wait((task,), timeout=call.timeout_s)
+    except asyncio.CancelledError:
+        task.cancel()
+        raise
+    if not done:
+        task.cancel()
+        await asyncio.sleep(0)  # lets a well-behaved verb clean up before its time-out is told
+        return LeafTimedOut()
+    result = task.result()
+    return _raised(result.error, call.spec) if isinstance(result, Raised) else _returned(result, verb, call.spec)
+
+
+async def _caught(verb: AnyFunctionVerb, arguments: dict[str, Any]) -> Any:
+    try:
+        return await verb.function(**arguments)
+    except BaseException as error:  # foreign code in a task of its own: whatever it raises, exit() included, is its failure
+        return Raised(error)
 
 
 def _returned(value: Any, verb: AnyFunctionVerb, spec: VerbSpec) -> AnyLeafResult:

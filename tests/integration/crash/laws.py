@@ -189,7 +189,7 @@ def _lost_attempts_are_paid(seen: Evidence) -> Iterator[str]:
                 continue
             settled = [json.loads(row[7]) for row in seen.after[ended.run] if row[1:3] == ("decision", "settle")]
             paid = [body["facts"] for body in settled if body.get("refs") == [ended.seq]]
-            if [facts["tokens"] for facts in paid] != [facts["reserved_tokens"] for facts in paid] or len(paid) != 1:
+            if [facts["tokens"] for facts in paid] != [facts["reserved"] for facts in paid] or len(paid) != 1:
                 yield f"a lost attempt was settled at {paid}"
 
 

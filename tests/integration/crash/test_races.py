@@ -274,7 +274,7 @@ async def test_a_drain_abandons_a_model_call_which_is_paid_for(tmp_path: Path, l
         await later.until("done", lambda: later.status(RUN) is Status.COMPLETED)
         bodies = [json.loads(record.body or b"{}") for record in again.store.load(RUN).records]  # type: ignore[union-attr]
         (lost,) = [number for number, body in enumerate(bodies) if body.get("result", {}) and "lost" in str(body["result"])]
-        assert bodies[lost + 1]["facts"]["tokens"] == bodies[lost + 1]["facts"]["reserved_tokens"] > 0
+        assert bodies[lost + 1]["facts"]["tokens"] == bodies[lost + 1]["facts"]["reserved"] > 0
         check_replay(again)
 
 

@@ -14,6 +14,7 @@ from pydantic import TypeAdapter
 from ordain.contracts.catalog import Schema
 from ordain.contracts.planner import ActStep, FinishStep, PlannerStep
 from ordain.contracts.policy import ModelErrorCode, ModelProfile
+from ordain.models.arguments import fill
 from ordain.models.offline import NOTICE, OfflineModel
 from ordain.models.sentences import split
 from ordain.ports.model import ModelError, ModelReply, ModelRequest
@@ -315,3 +316,34 @@ def test_no_word_of_the_fixtures_stands_in_the_source() -> None:
         if path.is_file() and path.suffix in {".py", ".yaml", ".toml", ".j2", ".json", ".sql", ".html"}:
             content = path.read_text(encoding="utf-8")
             assert not [word for word in words if word in content], path
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Wie viel ist 3,5 * 2?",
+        "What is 1,200 * 3?",
+        "Take 2 * pi * 3 * 4.",
+        "Let x = 5 + 3*y.",
+        "We met on 2024 - 05 - 01.",
+        "Call +49 30 (0) 123 - 456.",
+    ],
+)
+def test_no_arithmetic_is_cut_out_of_something_larger(words: str) -> None:
+    """Decimals with a comma, formulas with names, dates and telephone numbers are no expression for a calculator."""
+    schema = {"type": "object", "properties": {"expression": {"type": "string"}}, "required": ["expression"]}
+    assert fill(schema, words, words) is None
+
+
+@pytest.mark.parametrize(("words", "expression"), [("What is 17 + 25?", "17 + 25"), ("Work out (2 + 3) * 4 please", "(2 + 3) * 4")])
+def test_plain_arithmetic_is_an_expression(words: str, expression: str) -> None:
+    """Arithmetic that stands alone in a sentence is taken as it stands."""
+    schema = {"type": "object", "properties": {"expression": {"type": "string"}}, "required": ["expression"]}
+    assert fill(schema, words, words) == {"expression": expression}
+
+
+@pytest.mark.parametrize("words", ["It costs 1.200 Euro.", "About 1 000 000 people.", "It is minus 5 outside."])
+def test_a_number_that_depends_on_who_wrote_it_is_not_taken(words: str) -> None:
+    """Thousands with a point or a space, and a sign in words, fill no number."""
+    schema = {"type": "object", "properties": {"amount": {"type": "number"}}, "required": ["amount"]}
+    assert fill(schema, words, words) is None

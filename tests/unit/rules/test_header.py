@@ -84,7 +84,7 @@ def test_equal_facts_give_equal_bytes(facts: HeaderFacts) -> None:
 
 @given(headers, text)
 def test_a_failure_cannot_be_summarised_away(facts: HeaderFacts, words: str) -> None:
-    """RTE-12 "failures must not be summarised away": the line of a failure is there, with its mark, whatever stands around it."""
+    """Failures are not summarised away: the line of a failure is there, with its mark, whatever stands around it."""
     failed = HeaderLine(mark="fail", what="send_mail", reason="verb.no_retry", excerpt=words)
     rendered = render_header(msgspec.structs.replace(facts, lines=(*facts.lines, failed)))
     assert rendered.splitlines()[-2].startswith("✗ send_mail · verb.no_retry")

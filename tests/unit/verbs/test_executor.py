@@ -405,3 +405,24 @@ async def test_closing_waits_for_a_cancelled_call_that_still_runs(executor_of: E
     assert not closing.done()
     gate.open.set()
     await closing
+
+
+async def test_an_async_function_that_ignores_its_cancellation_is_left_behind() -> None:
+    """A verb that swallows its cancellation ends for the run at its time-out all the same."""
+    going = asyncio.Event()
+
+    @verb(effect="read", name="stubborn")
+    async def stubborn() -> dict[str, bool]:
+        """Never stops when asked."""
+        while not going.is_set():
+            try:
+                await asyncio.wait_for(going.wait(), 5)
+            except asyncio.CancelledError:
+                continue
+        return {"stopped": True}
+
+    executor = LeafExecutor(Registry([], [stubborn]))
+    call = LeafCall(spec=stubborn.spec, args={}, key="k", attempt=1, timeout_s=0.05)
+    assert isinstance(await executor.run(call), LeafTimedOut)
+    going.set()
+    await executor.close()

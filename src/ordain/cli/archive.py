@@ -11,7 +11,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from ordain.cli.entry import OK
+from ordain.cli.exit_codes import OK
 from ordain.cli.output import print_json
 from ordain.cli.places import home_of
 from ordain.contracts.catalog import Catalog, CatalogData

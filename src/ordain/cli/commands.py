@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 from cyclopts import App, CycloptsError, Parameter
 
-from ordain.cli.entry import USAGE
+from ordain.cli.exit_codes import USAGE
 
 EPILOGUE = "Exit codes: 0 done, 1 the outcome is a failure, 2 wrong arguments or configuration, 3 not possible now."
 

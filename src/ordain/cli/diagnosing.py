@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
-from ordain.cli.entry import FAILED, OK, UNAVAILABLE
+from ordain.cli.exit_codes import FAILED, OK, UNAVAILABLE
 from ordain.cli.output import print_json
 from ordain.cli.places import home_of
 from ordain.models.doctor import DoctorReport, examine

@@ -9,10 +9,8 @@ import sys
 from collections.abc import Sequence
 
 from ordain import __version__
+from ordain.cli.exit_codes import FAILED, OK, UNAVAILABLE, USAGE
 from ordain.errors import CallerError, Conflict, NotFound, OrdainError, Refused, Transient
-
-OK, FAILED, USAGE, UNAVAILABLE = 0, 1, 2, 3
-"""Exit codes: done; the outcome is a failure; wrong arguments or configuration; not possible now, try again later."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import quote
 
 from ordain.cli.connection import Connection, connect, running_server
-from ordain.cli.entry import FAILED, OK
+from ordain.cli.exit_codes import FAILED, OK
 from ordain.cli.output import moment, print_answer, print_json, print_table
 from ordain.cli.places import home_of
 from ordain.errors import ConfigurationError

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ordain.cli.archive import open_archive
-from ordain.cli.entry import FAILED, OK
+from ordain.cli.exit_codes import FAILED, OK
 from ordain.cli.output import print_json
 from ordain.cli.places import home_of
 from ordain.errors import ConfigurationError

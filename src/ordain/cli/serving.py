@@ -17,7 +17,7 @@ import uvicorn
 import uvloop
 
 from ordain.app import Ordain
-from ordain.cli.entry import OK, UNAVAILABLE
+from ordain.cli.exit_codes import OK, UNAVAILABLE
 from ordain.cli.output import print_json
 from ordain.cli.places import ServerNote, home_of, remove_note, write_note
 from ordain.errors import ConfigurationError, StorageUnavailable

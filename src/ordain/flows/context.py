@@ -49,13 +49,7 @@ class Account:
 
     def book(self, amount: Spend) -> None:
         """Add to what was spent."""
-        spent = self.spent
-        self.spent = Spend(
-            tokens=spent.tokens + amount.tokens,
-            usd_micros=spent.usd_micros + amount.usd_micros,
-            model_calls=spent.model_calls + amount.model_calls,
-            verb_calls=spent.verb_calls + amount.verb_calls,
-        )
+        self.spent = self.spent.plus(amount)
 
     def share(self, parts: int) -> Spend:
         """An equal part of what is left, for each of ``parts`` children."""

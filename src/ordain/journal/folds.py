@@ -197,13 +197,7 @@ class Fold:
             self._line("info", f"{rule}{': ' + clamped if clamped else ''}", reason=body.reason)
 
     def _spend(self, amount: Spend) -> None:
-        spent = self.spent
-        self.spent = Spend(
-            tokens=spent.tokens + amount.tokens,
-            usd_micros=spent.usd_micros + amount.usd_micros,
-            model_calls=spent.model_calls + amount.model_calls,
-            verb_calls=spent.verb_calls + amount.verb_calls,
-        )
+        self.spent = self.spent.plus(amount)
 
     def _intent(self, name: str, body: IntentBody) -> None:
         what = ""

@@ -23,6 +23,15 @@ class Spend(Struct, frozen=True, kw_only=True, omit_defaults=True):
     model_calls: int = 0
     verb_calls: int = 0
 
+    def plus(self, more: Spend) -> Spend:
+        """Both together."""
+        return Spend(
+            tokens=self.tokens + more.tokens,
+            usd_micros=self.usd_micros + more.usd_micros,
+            model_calls=self.model_calls + more.model_calls,
+            verb_calls=self.verb_calls + more.verb_calls,
+        )
+
 
 class Reserved(Struct, frozen=True, tag="reserved"):
     """The call may use at most what its facts name."""

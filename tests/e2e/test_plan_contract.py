@@ -97,9 +97,7 @@ def test_the_expected_trace_of_the_sources(facts: Server) -> None:
 
 
 def test_the_watchers_request_passes_unedited(server: Server) -> None:
-    """PLN-17 "tool descriptions/schemas (watcher form)": tools that carry only an id are filled from the registry.
-    PLN-12 "orion_state_snapshot"
-    """
+    """PLN-12 "orion_state_snapshot": the watcher's request, its tools by id alone, is accepted with its own limits."""
     request = copy.deepcopy(WATCHER)
     body = server.plan(request)
     assert (body["status"], body["request_id"]) == ("ok", WATCHER["request_id"])

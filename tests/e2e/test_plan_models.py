@@ -49,6 +49,15 @@ def test_the_model_sees_tools_and_context_only(server: Server, endpoint: ModelEn
     assert '"ok":true' in endpoint.prompt(2).replace(" ", "")
 
 
+def test_the_registry_fills_a_tool_named_by_its_id(server: Server, endpoint: ModelEndpoint) -> None:
+    """PLN-17 "tool descriptions/schemas (watcher form)": of a tool that carries only its id the model sees the registry's words."""
+    endpoint.will_answer(finish("Done."))
+    assert server.plan({**ask("any"), "toolset": [{"tool_id": "math.evaluate"}]})["status"] == "ok"
+    shown = endpoint.prompt(0)
+    assert "Calculate an arithmetic expression exactly" in shown
+    assert '"expression"' in shown
+
+
 def test_the_step_contract_goes_to_the_model(server: Server, endpoint: ModelEndpoint) -> None:
     """PLN-29 "Each LLM step returns JSON": the endpoint is sent the directive's schema, and the same schema is published."""
     endpoint.will_answer(finish("Done."))

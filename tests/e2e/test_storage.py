@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import resource
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -35,6 +37,35 @@ def test_a_full_disk_refuses_intake_and_loses_nothing(server: Server) -> None:
     resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE, NO_LIMIT)
     assert server.http.post("/plan/react", json=ask("one", request_id="second")).json()["status"] == "ok"
     assert server.http.post("/plan/react", json=ask("one", request_id="first")).json()["run_id"] == first["run_id"]
+
+
+def test_a_full_disk_is_not_ready(server: Server) -> None:
+    """While no file can grow, /ready says that the storage takes no write; afterwards it is ready again."""
+    assert server.http.get("/ready").status_code == 200
+    resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE, (1, resource.RLIM_INFINITY))
+    seen = server.http.get("/ready")
+    resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE, NO_LIMIT)
+    assert (seen.status_code, seen.json()["checks"]["storage"]) == (503, False)
+    assert server.http.get("/ready").status_code == 200
+
+
+def test_a_read_only_folder_is_read_and_not_served(server: Server) -> None:
+    """On storage that cannot be written, serving is refused as storage_unavailable, and finished runs are listed, shown and replayed."""
+    first = server.plan(ask("one"))
+    server.end()
+    if subprocess.run(("unshare", "-rm", "true"), capture_output=True, check=False).returncode:
+        pytest.skip("this machine refuses mount namespaces (unshare -rm): a read-only folder is not shown here")
+    mounted = f"mount --bind {server.home} {server.home} && mount -o remount,ro,bind {server.home} && "
+
+    def ordain(arguments: str) -> subprocess.CompletedProcess[str]:
+        command = f"{mounted}{sys.executable} -m ordain {arguments} --data-dir {server.home}"
+        return subprocess.run(("unshare", "-rm", "sh", "-c", command), capture_output=True, text=True, timeout=60, check=False)
+
+    refused = ordain("serve --port 0")
+    assert (refused.returncode, "[storage_unavailable]" in refused.stderr) == (3, True), refused.stderr
+    assert first["run_id"] in ordain("runs list").stdout
+    assert first["header"] in ordain(f"runs show {first['run_id']}").stdout
+    assert "1 of 1 runs replay equal" in ordain("replay --all").stdout
 
 
 def test_a_run_under_way_survives_a_full_disk(server: Server) -> None:

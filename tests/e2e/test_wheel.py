@@ -6,7 +6,7 @@ import os
 import re
 import subprocess
 import sys
-import sysconfig
+from importlib import metadata
 from pathlib import Path
 
 import pytest
@@ -35,25 +35,36 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return python
 
 
-def lent() -> dict[str, str]:
-    """This environment's packages for another interpreter; the project itself is not among them (it is linked, not copied)."""
-    return {"PYTHONPATH": sysconfig.get_path("purelib")}
+def lent(installed: Path) -> dict[str, str]:
+    """What the wheel may need, for its interpreter: of this environment's packages those that ``locks/runtime.txt`` pins, and no other."""
+    folder = installed.parents[2] / "lent"
+    if not folder.exists():
+        folder.mkdir()
+        for name in re.findall(r"^([a-z0-9_.-]+)==", (ROOT / "locks" / "runtime.txt").read_text(encoding="utf-8"), re.MULTILINE):
+            try:
+                distribution = metadata.distribution(name)
+            except metadata.PackageNotFoundError:
+                continue  # pinned for another platform
+            for top in {file.parts[0] for file in distribution.files or () if file.parts[0] not in {"..", "__pycache__"}}:
+                if not (folder / top).exists():
+                    (folder / top).symlink_to(Path(str(distribution.locate_file(top))))
+    return {"PYTHONPATH": str(folder)}
 
 
 def test_the_wheel_runs_the_readmes_lines(installed: Path, tmp_path: Path) -> None:
     """The README's example runs from the installed wheel and prints a header of a completed run, which then replays equal."""
     (example,) = re.findall(r"```python\n(import asyncio\nfrom ordain.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL)
-    printed = run(installed, "-c", example, ORDAIN_HOME=str(tmp_path), **lent()).stdout
+    printed = run(installed, "-c", example, ORDAIN_HOME=str(tmp_path), **lent(installed)).stdout
     assert "planner@1 · completed · ok" in printed
     assert "✓ count_words" in printed
-    where = run(installed, "-c", "import ordain; print(ordain.__file__)", **lent()).stdout
+    where = run(installed, "-c", "import ordain; print(ordain.__file__)", **lent(installed)).stdout
     assert str(installed.parents[1]) in where
-    replayed = run(installed.with_name("ordain"), "replay", "--all", ORDAIN_HOME=str(tmp_path), **lent()).stdout
+    replayed = run(installed.with_name("ordain"), "replay", "--all", ORDAIN_HOME=str(tmp_path), **lent(installed)).stdout
     assert "1 of 1 runs replay equal" in replayed
 
 
 def test_the_wheel_carries_its_data(installed: Path, tmp_path: Path) -> None:
     """The installed command finds the shipped verbs, prompts and policy, and says its version."""
     ordain = installed.with_name("ordain")
-    assert "extract_facts" in run(ordain, "verbs", "list", ORDAIN_HOME=str(tmp_path), **lent()).stdout
-    assert run(ordain, "--version", **lent()).stdout == "ordain 0.1.0\n"
+    assert "extract_facts" in run(ordain, "verbs", "list", ORDAIN_HOME=str(tmp_path), **lent(installed)).stdout
+    assert run(ordain, "--version", **lent(installed)).stdout == "ordain 0.1.0\n"

@@ -23,9 +23,6 @@ class MailKind(StrEnum):
     CHILD = "child"
     ANSWER = "answer"
     INTERRUPT = "interrupt"
-    RESUME = "resume"
-    RESOLVE = "resolve"
-    ERASE = "erase"
 
 
 class NewMail(Struct, frozen=True, kw_only=True):
@@ -137,7 +134,7 @@ class ClaimUnit(Struct, frozen=True, kw_only=True):
 
 
 class Post(Struct, frozen=True, kw_only=True):
-    """Write to a run's mailbox; refused where the run does not exist or has settled (operators' mail reaches settled runs)."""
+    """Write to a run's mailbox; refused where the run does not exist or has settled."""
 
     mail: NewMail
 

@@ -13,7 +13,6 @@ from ordain.journal.records import PAYLOAD_BYTES, SETTLED, Kind, Record, Status
 from ordain.ports.store import Append, ClaimUnit, MailKind, NewMail, NewRun, Open, Operation, Outcome, Post, Unit
 from ordain.store.claims import CLAIMS, charge_accounts
 
-OPERATORS_MAIL = frozenset({MailKind.ERASE, MailKind.RESOLVE})
 _INSERT_RECORD = "INSERT INTO records(run, seq, kind, name, v, at, digest, chain, body, payload, reason) VALUES (?,?,?,?,?,?,?,?,?,?,?)"
 _DECIDED = frozenset({Kind.DECISION, Kind.CLAIM})
 _OVER = (
@@ -196,7 +195,7 @@ class Applier:
         row = self._db.execute("SELECT status FROM runs WHERE id = ?", (unit.mail.run,)).fetchone()
         if row is None:
             return Outcome(refused="not_found")
-        if row[0] in SETTLED and unit.mail.kind not in OPERATORS_MAIL:
+        if row[0] in SETTLED:
             return Outcome(refused="settled")
         late = unit.mail.kind is MailKind.ANSWER and self._observed(unit.mail)
         return Outcome(run=unit.mail.run, refused="settled" if late else "" if self._mail(unit.mail) else "duplicate")

@@ -8,16 +8,17 @@ from typing import Any
 
 from msgspec import Struct
 
-from ordain.rules.budget import CARVE, CarveFacts
+from ordain.rules.budget import CARVE, Carved, CarveFacts
 from ordain.rules.decision import Rule
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SharedRule:
-    """A rule with the type of the facts that its claim reads."""
+    """A rule with the type of the facts that its claim reads, and the outcome that makes the claim's change."""
 
     rule: Rule[Any, None, Any]
     facts: type[Struct]
+    grants: type[Struct]
 
 
-SHARED: Mapping[str, SharedRule] = {"carve": SharedRule(rule=CARVE, facts=CarveFacts)}
+SHARED: Mapping[str, SharedRule] = {"carve": SharedRule(rule=CARVE, facts=CarveFacts, grants=Carved)}

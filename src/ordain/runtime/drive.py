@@ -197,10 +197,10 @@ async def settle(live: LiveRun, settlement: Settlement, output: Raw) -> Driven:
     header = fold.header(settlement.status, settlement.reason)
     ended = EndedBody(status=settlement.status, reason=settlement.reason, result=output, header=render_header(header))
     live.write(Kind.ENDED, settlement.status, ended)
-    for account in fold.carved.accounts if fold.carved else ():
-        tokens = fold.carved.tokens - fold.spent.tokens if fold.carved else 0
-        money = fold.carved.usd_micros - fold.spent.usd_micros if fold.carved else 0
-        live.refund(Refund(account=account, tokens=tokens, usd_micros=money))
+    if (carved := fold.carved) is not None:
+        left = {"tokens": carved.tokens - fold.spent.tokens, "usd_micros": carved.usd_micros - fold.spent.usd_micros}
+        for account in carved.accounts:
+            live.refund(Refund(account=account, **left))
     stored = live.stored
     if stored.parent is not None:
         end = _end(live.id, settlement, output, fold)

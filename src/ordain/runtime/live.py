@@ -52,7 +52,6 @@ from ordain.ports.effects import (
 )
 from ordain.ports.store import Append, ClaimUnit, Mail, MailKind, SayRow, StoredRun
 from ordain.rules.decision import Decision, Rule
-from ordain.rules.reasons import Reason
 from ordain.rules.shared import SHARED
 from ordain.runtime.calls import call_verb, check_authorized, recover_verb
 from ordain.runtime.execution import RESULTS, Execution, answered_calls
@@ -134,8 +133,7 @@ class LiveRun(Pen):
             body = ClaimBody(addr=addr, claim=raw(claim), outcome=raw(made.outcome), reason=made.reason, facts=raw(facts))
             record = self.scribe.write(Kind.CLAIM, claim.name, body, self.services.clock.now())
             decided[:] = [(made, record)]
-            granted = made.reason is Reason.BUDGET_CARVED
-            return record, msgspec.to_builtins(made.outcome) if granted else None
+            return record, msgspec.to_builtins(made.outcome) if isinstance(made.outcome, shared.grants) else None
 
         await self.offer(ClaimUnit(append=self.unit(), name=claim.name, args=claim.args, decide=decide))
         made, record = decided[0]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.resources import files
 from pathlib import Path
@@ -11,6 +11,9 @@ from types import TracebackType
 from typing import Any, Self
 
 from ordain.contracts.catalog import Catalog, CatalogData
+from ordain.contracts.conversation import Message, MessageAnswer
+from ordain.contracts.events import SessionEvent
+from ordain.contracts.ids import DEFAULT_WORKSPACE, WorkspaceId
 from ordain.contracts.planner import PlannerRequest
 from ordain.contracts.policy import Lane, ModelProfile
 from ordain.contracts.verbs import VerbRequest
@@ -20,12 +23,16 @@ from ordain.flows.context import Flow
 from ordain.flows.shipped import shipped_flows
 from ordain.models.providers import build_models
 from ordain.ports.model import ModelPort
-from ordain.prompts.planner_step import NAME as PLANNER_PROMPT
+from ordain.prompts import planner_step, router_step, supervisor_step, triage_step
 from ordain.prompts.renderer import check_template
+from ordain.runtime.conversation import Acknowledged
 from ordain.runtime.door import Runtime
+from ordain.runtime.readers import header_so_far, readers
 from ordain.runtime.services import Catalogs, Services
+from ordain.runtime.streams import Streams
 from ordain.settings import Settings, load_settings
 from ordain.store.search import SqliteSearch
+from ordain.store.sessions import SqliteSessions
 from ordain.store.sqlite import SqliteStore, StoreOptions
 from ordain.verbs.builtin.shipped import builtin_registry
 from ordain.verbs.executor import LeafExecutor
@@ -34,6 +41,7 @@ from ordain.verbs.functions import FunctionVerb
 from ordain.verbs.registry import Registry
 
 PRINCIPAL = "local:python"
+PROMPTS = (planner_step.NAME, router_step.NAME, supervisor_step.NAME, triage_step.NAME)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,8 +71,9 @@ def build_registry(settings: Settings, more: Sequence[FunctionVerb[..., Any]] = 
 
 def build_catalog(settings: Settings, registry: Registry) -> Catalog:
     """Policy, verbs, prompts and profiles as one value; every template is compiled once here."""
-    planner = files("ordain.prompts").joinpath("templates", f"{PLANNER_PROMPT}.j2").read_text(encoding="utf-8")
-    prompts = {**registry.templates, PLANNER_PROMPT: planner}
+    templates = files("ordain.prompts").joinpath("templates")
+    own = {name: templates.joinpath(f"{name}.j2").read_text(encoding="utf-8") for name in PROMPTS}
+    prompts = {**registry.templates, **own}
     for source in prompts.values():
         check_template(source)
     data = CatalogData(policy=settings.policy, verbs=dict(registry.specs), prompts=prompts, profiles=settings.profiles, node=settings.node)
@@ -113,6 +122,7 @@ class Ordain:
             StorageUnavailable: the data folder cannot be opened or is held by another engine.
         """
         self.store = SqliteStore(None if self._extras.memory else self.settings.home, self._extras.store)
+        sessions = SqliteSessions(self.store)
         services = Services(
             store=self.store,
             clock=SystemClock(),
@@ -120,6 +130,9 @@ class Ordain:
             verbs=LeafExecutor(self.registry, threads=self.settings.verbs.threads),
             catalogs=Catalogs(self.catalog, self.store.catalog),
             flows=shipped_flows(self._extras.flows),
+            sessions=sessions,
+            streams=Streams(sessions, header_so_far(self.store)),
+            readers=readers(self.store, sessions),
         )
         self.runtime = Runtime(services, SqliteSearch(self.store), lambda: self.store.writer.commits)
         self.engine = LocalEngine(services, self.runtime.ended)
@@ -166,6 +179,33 @@ class Ordain:
         """Run one verb; the reply is the wire's (``POST /verbs/execute``)."""
         accepted = await self.runtime.accept_verb(VerbRequest(verb_id=verb_id, payload=dict(payload), caller="python"), PRINCIPAL)
         return self.runtime.verb_reply(await self.runtime.wait(accepted.run))
+
+    async def send(self, message: Message | Mapping[str, Any], *, workspace: str = DEFAULT_WORKSPACE) -> Acknowledged:
+        """Send a message into its session; it is durable when this returns, and answered later (``answer``, ``stream``).
+
+        Raises:
+            ValidationError: the message is not of its contract's shape.
+            Refused: the session has as many turns going as policy permits (``session_busy``).
+            Conflict: the message id came before with another content (``message_id_reused``).
+        """
+        parsed = message if isinstance(message, Message) else Message.model_validate(message)
+        return await self.runtime.receive(parsed, PRINCIPAL, WorkspaceId(workspace))
+
+    async def answer(self, sent: Acknowledged, *, workspace: str = DEFAULT_WORKSPACE) -> MessageAnswer:
+        """Wait until a message is answered: by a reply, by a question back, or because nothing follows from it."""
+        return await self.runtime.conversation.answer(workspace, sent)
+
+    async def chat(self, text: str, *, session: str = "python", user: str = "local", **hints: Any) -> MessageAnswer:
+        """Say something and wait for the answer; ``hints`` are routing hints: ``mode``, ``verb``, ``allowed_verbs``, ``max_steps``.
+
+        Raises: as ``send``.
+        """
+        message = {"session_id": session, "user_id": user, "message": {"text": text}, "context": {"routing_hints": hints}}
+        return await self.answer(await self.send(message))
+
+    def stream(self, session: str, *, after: int = 0, workspace: str = DEFAULT_WORKSPACE) -> AsyncGenerator[SessionEvent, None]:
+        """A session's events after entry ``after``, for ever: what was said as it becomes durable, provisional text between."""
+        return self.runtime.conversation.events(workspace, session, after)
 
 
 def with_profile(settings: Settings, profile: ModelProfile) -> Settings:

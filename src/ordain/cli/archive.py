@@ -24,8 +24,10 @@ from ordain.runtime.diff import PolicyDiff, diff
 from ordain.runtime.door import Runtime
 from ordain.runtime.replay import Difference, Replayed, replay
 from ordain.runtime.services import Catalogs, Services
+from ordain.runtime.streams import Streams
 from ordain.store.schema import VERSION
 from ordain.store.search import SqliteSearch
+from ordain.store.sessions import SqliteSessions
 from ordain.store.sqlite import FILE, SqliteStore
 
 SAMPLE = 50
@@ -77,7 +79,7 @@ class Archive:
             if stored is None:
                 raise NotFound(f"there is no run {run}", code="run_not_found")
             report.flow, report.records = f"{stored.flow}@{stored.flow_version}", len(stored.records)
-            return replay(stored, services.catalogs.pinned(stored.catalog), services.flows)
+            return replay(stored, services.catalogs.pinned(stored.catalog), services.flows, services.transcript(stored.workspace))
         except (JournalError, ConfigurationError, ValueError) as error:
             report.differences.append(Difference(place="storage", recorded="", now=str(error)[:300]))
             return report
@@ -93,7 +95,14 @@ class Archive:
         if stored is None:
             raise NotFound(f"there is no run {run}", code="run_not_found")
         services = self.runtime.services
-        return diff(stored, services.catalogs.pinned(stored.catalog), policy, services.flows, self.store.load)
+        return diff(
+            stored,
+            services.catalogs.pinned(stored.catalog),
+            policy,
+            services.flows,
+            self.store.load,
+            transcript=services.transcript(stored.workspace),
+        )
 
     def tree(self, run: str) -> list[str]:
         """The run and everything that descends from it, oldest first."""
@@ -130,6 +139,8 @@ def open_archive(home: Path) -> Generator[Archive]:
             verbs=_NoVerbs(),
             catalogs=Catalogs(Catalog(CatalogData(policy=Policy(version=1))), store.catalog),
             flows=shipped_flows(),
+            sessions=(sessions := SqliteSessions(store)),
+            streams=Streams(sessions, lambda _: None),
         )
         runtime = Runtime(services, SqliteSearch(store))
         runtime.engine = _NoEngine()

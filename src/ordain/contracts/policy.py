@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import Field
 
+from ordain.contracts.conversation import BudgetClass, ExecMode
 from ordain.contracts.planner import Strict
 
 
@@ -135,6 +136,95 @@ class EnginePolicy(Strict):
     retry_after_s: int = Field(default=2, ge=1)
 
 
+class SessionPolicy(Strict):
+    """What one session may have going at once, and how long a question stays open."""
+
+    max_active: int = Field(default=4, ge=1, le=64, description="Turns at work at once in one session, each in a thread of its own.")
+    max_open: int = Field(
+        default=16, ge=1, le=256, description="Turns of one session that have not ended: at work, queued or waiting for an answer."
+    )
+    question_seconds: int = Field(default=86_400, ge=1, le=2_592_000)
+    hold_seconds: int = Field(default=604_800, ge=60, le=7_776_000, description="Longest life of one turn, all waiting included.")
+
+
+class HistoryPolicy(Strict):
+    """Which part of a session's history a prompt holds: recent entries whole, older ones summarised by ``verb``."""
+
+    max_bytes: int = Field(default=24_000, ge=0, le=1_000_000)
+    max_entries: int = Field(default=40, ge=0, le=200, description="More recent entries than this are summarised down to keep_entries.")
+    keep_entries: int = Field(default=24, ge=0, le=200)
+    verb: str = Field(
+        default="summarize_conversation", description="The verb that summarises; empty: older entries are left out, and the header says so."
+    )
+
+
+class AttachPolicy(Strict):
+    """How a message finds its thread; ``ask`` names a lane whose model may suggest the class (RTE-05), or none."""
+
+    ask: Lane | None = None
+    threshold: float = Field(default=0.7, ge=0, le=1)
+
+
+class BudgetCaps(Strict):
+    """What one budget class permits (B-10)."""
+
+    max_steps: int = Field(ge=1, le=100)
+    max_tokens_reason: int = Field(ge=1)
+    max_tokens_answer: int = Field(ge=1)
+    timeout_seconds: float = Field(gt=0)
+
+
+class RouterPolicy(Strict):
+    """The paths of each mode and who may suggest one (EXE-09, EXE-10, B-10)."""
+
+    ask: Lane | None = None
+    threshold: float = Field(default=0.7, ge=0, le=1)
+    default_class: BudgetClass = Field(default=BudgetClass.STANDARD, strict=False)
+    classes: dict[BudgetClass, BudgetCaps] = {
+        BudgetClass.SMALL: BudgetCaps(max_steps=2, max_tokens_reason=1024, max_tokens_answer=512, timeout_seconds=60),
+        BudgetClass.STANDARD: BudgetCaps(max_steps=8, max_tokens_reason=4096, max_tokens_answer=2048, timeout_seconds=180),
+        BudgetClass.LARGE: BudgetCaps(max_steps=16, max_tokens_reason=16_384, max_tokens_answer=4096, timeout_seconds=300),
+    }
+
+
+class SupervisorPolicy(Strict):
+    """The supervised loop: its step cap (EXE-16), its tools (SAF-01), and who may suggest the next move (EXE-11)."""
+
+    ask: Lane | None = None
+    max_steps: int = Field(default=3, ge=1, le=100)
+    tools: list[str] = Field(default=[], description="Verbs that an agent turn may use as tools where the message names none.")
+
+
+class ProbeMessage(Strict):
+    """The part of a message that routing looks at."""
+
+    text: str = Field(min_length=1, max_length=2000)
+    mode: ExecMode = Field(default=ExecMode.BRAIN, strict=False)
+    verb: str | None = None
+    supervised: bool = False
+    workflow: str | None = None
+    delegates: list[str] = []
+
+
+class ProbeExpectation(Strict):
+    """What must come out; what is not named is not compared."""
+
+    attached: str | None = None
+    verb: str | None = None
+    outcome: str | None = None
+    path: str | None = None
+    budget_class: BudgetClass | None = Field(default=None, strict=False)
+    refused: str | None = None
+
+
+class Probe(Strict):
+    """A routing probe: a message, what a router model is supposed to suggest, and what policy must make of it."""
+
+    message: ProbeMessage
+    suggests: dict[str, Any] | str | None = None
+    expect: ProbeExpectation
+
+
 class Policy(Strict):
     """All tables that rules read."""
 
@@ -147,6 +237,12 @@ class Policy(Strict):
     verbs: VerbsPolicy = VerbsPolicy()
     retention: RetentionPolicy = RetentionPolicy()
     engine: EnginePolicy = EnginePolicy()
+    session: SessionPolicy = SessionPolicy()
+    history: HistoryPolicy = HistoryPolicy()
+    attach: AttachPolicy = AttachPolicy()
+    router: RouterPolicy = RouterPolicy()
+    supervisor: SupervisorPolicy = SupervisorPolicy()
+    probes: list[Probe] = Field(default=[], max_length=1000)
 
 
 class ModelProfile(Strict):
@@ -158,6 +254,9 @@ class ModelProfile(Strict):
     native_schema: bool = True
     timeout_ms: int = Field(default=60_000, ge=1)
     max_tokens: int = Field(default=4096, ge=1)
+    context_tokens: int = Field(
+        default=32_768, ge=256, description="The model's window; a prompt's history is cut to it, a byte counted as a token."
+    )
     temperature: float | None = Field(default=None, ge=0, le=2)
     usd_micros_per_1k_input: int = Field(default=0, ge=0)
     usd_micros_per_1k_output: int = Field(default=0, ge=0)

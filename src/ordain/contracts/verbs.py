@@ -160,11 +160,17 @@ class VerbSpec(Strict):
     retry: Retry = Retry()
     output_max_tokens: int = Field(default=1024, ge=1, le=100_000, description="Bound of one model answer of a prompt plan.")
     example: Example | None = None
+    flow: str | None = Field(
+        default=None, description="The flow of this build that is the verb; only inside a session. Shipped verbs alone."
+    )
+    narrates: str | None = Field(
+        default=None, description="The output field that is text for the user: it may be shown while it is written."
+    )
 
     @property
     def composite(self) -> bool:
-        """Whether the verb is a flow (a prompt plan) and not a leaf."""
-        return bool(self.plan)
+        """Whether the verb is a flow (a prompt plan, or one of this build's) and not a leaf."""
+        return bool(self.plan) or self.flow is not None
 
     @model_validator(mode="after")
     def _lint(self) -> Self:
@@ -187,7 +193,7 @@ class VerbSpec(Strict):
             raise ValueError(f"effect {self.effect} has an argument with role recipient")
         if self.effect is VerbEffect.DELETE and ArgumentRole.TARGET not in roles:
             raise ValueError("effect delete has an argument with role target")
-        if self.composite and not (self.prompt_template or all(step.prompt_template for step in self.plan)):
+        if self.plan and not (self.prompt_template or all(step.prompt_template for step in self.plan)):
             raise ValueError("a prompt plan names a prompt_template for the verb or for every step")
         return self
 

@@ -14,23 +14,8 @@ from ordain.contracts.verbs import Trust
 from ordain.flows.context import FlowContext
 from ordain.journal.digests import content_digest
 from ordain.journal.records import ENCODER, NULL, raw
-from ordain.ports.effects import (
-    AnyEnded,
-    Authorized,
-    Call,
-    Completed,
-    Failed,
-    Join,
-    Spawn,
-    TimedOut,
-    Unknown,
-    VerbCall,
-    VerbFailed,
-    VerbResult,
-    VerbReturned,
-    VerbTimedOut,
-    VerbUnknown,
-)
+from ordain.ports.children import AnyEnded, Authorized, Call, Completed, Failed, Join, Spawn, TimedOut, Unknown
+from ordain.ports.effects import VerbCall, VerbFailed, VerbResult, VerbReturned, VerbTimedOut, VerbUnknown
 from ordain.rules.authorize import AUTHORIZE, RETRY, AuthorizeFacts, AuthorizeInputs, Deny, RetryFacts, TryAgain
 from ordain.rules.budget import Spend
 from ordain.rules.reasons import Reason
@@ -38,11 +23,32 @@ from ordain.rules.reasons import Reason
 VERB_PLAN = "verb_plan"
 
 
-class VerbPlanInput(msgspec.Struct, frozen=True, kw_only=True):
-    """The input of flow ``verb_plan``: one call of a prompt-plan verb."""
+class HistoryRef(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Part of a session's transcript by reference: entries ``first`` to ``last`` without ``own``, and the summary before them.
+
+    ``size_bytes`` is what their texts have as JSON; ``digest`` covers the digests of all of them.
+    """
+
+    session: str
+    first: int = 0
+    last: int = 0
+    own: int = 0
+    entries: int = 0
+    size_bytes: int = 0
+    summary: int = 0
+    digest: str = ""
+
+
+class VerbPlanInput(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The input of a composite verb's flow: the call; in a conversation the history that goes with it.
+
+    ``narrate``: what the verb says is the turn's answer and may be shown while it is written.
+    """
 
     verb: str
     args: dict[str, Any]
+    history: HistoryRef | None = None
+    narrate: bool = False
 
 
 class StepResult(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -84,8 +90,10 @@ def denied(verb: str, reason: str) -> Acted:
     return Acted(verb=verb, result=VerbFailed(code=reason.rpartition(".")[2], message=Reason(reason).meaning), seq=-1, denied=reason)
 
 
-async def act(context: FlowContext, call: Call, refs: tuple[int, ...] = ()) -> Acted:
-    """Authorise the call and carry it out."""
+async def act(
+    context: FlowContext, call: Call, refs: tuple[int, ...] = (), *, history: HistoryRef | None = None, narrate: bool = False
+) -> Acted:
+    """Authorise the call and carry it out; ``history`` and ``narrate`` are for composite verbs in a conversation."""
     digest = content_digest(ENCODER.encode(call))
     decision = context.fx.decide(
         AUTHORIZE,
@@ -96,6 +104,7 @@ async def act(context: FlowContext, call: Call, refs: tuple[int, ...] = ()) -> A
             depth=context.depth,
             verb_calls=context.account.spent.verb_calls,
             cap_verb_calls=context.account.cap.verb_calls,
+            session=bool(context.session),
         ),
         AuthorizeInputs(args=call.args, catalog=context.catalog),
         refs,
@@ -104,7 +113,7 @@ async def act(context: FlowContext, call: Call, refs: tuple[int, ...] = ()) -> A
         return denied(call.verb, decision.reason)
     authorized = Authorized(call=call, digest=digest, decision=decision.address)
     if context.catalog.verbs[call.verb].spec.composite:
-        return await _plan(context, authorized)
+        return await _plan(context, authorized, VerbPlanInput(verb=call.verb, args=call.args, history=history, narrate=narrate))
     return await _leaf(context, authorized)
 
 
@@ -133,21 +142,25 @@ async def _leaf(context: FlowContext, authorized: Authorized) -> Acted:
             return Acted(verb=verb, result=result, seq=result.seq)
 
 
-async def _plan(context: FlowContext, authorized: Authorized) -> Acted:
+async def _plan(context: FlowContext, authorized: Authorized, given: VerbPlanInput) -> Acted:
     call = authorized.call
     spec = context.catalog.verbs[call.verb].spec
-    deadline = min(context.deadline, context.now() + spec.timeout_ms * 1000)
+    if spec.flow is None:
+        within, deadline = context.deadline, min(context.deadline, context.now() + spec.timeout_ms * 1000)
+    else:  # one of this build's own flows may wait for a person: its time is the run's, and it bounds its own work
+        within = deadline = context.hard
     context.account.book(Spend(verb_calls=1))
     spawn: Spawn[VerbPlanOutput] = Spawn(
-        flow=VERB_PLAN,
-        input=raw(VerbPlanInput(verb=call.verb, args=call.args)),
+        flow=spec.flow or VERB_PLAN,
+        input=raw(given),
+        scope=() if spec.flow is None else tuple(sorted(context.scope)),
         deadline=deadline,
         allowance=context.account.share(1),
         keep_thoughts=context.keep_thoughts,
         authorized=authorized,
     )
     # The child's own deadline is the verb's; the join only bounds a child that came to no end.
-    (ended,) = await context.fx.children((spawn,), Join(deadline=context.deadline))
+    (ended,) = await context.fx.children((spawn,), Join(deadline=within))
     context.account.book(ended.spent)
     return acted_by_child(call.verb, ended)
 

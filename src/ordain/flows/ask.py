@@ -30,7 +30,7 @@ MAY_HAVE_COST = frozenset(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """What to ask: the prompt by template and records, the answer's contract, and its bounds in tokens."""
+    """What to ask: the prompt by template and records, the answer's contract, its bounds in tokens, and what of it may be shown early."""
 
     purpose: str
     prompt: str
@@ -39,6 +39,7 @@ class Question:
     args: dict[str, Any]
     prompt_tokens: int
     max_tokens: int
+    narrative: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,6 +120,7 @@ async def _attempt(context: FlowContext, question: Question, attempts: _Attempts
         bound_tokens=question.prompt_tokens,
         deadline=min(context.deadline, context.now() + profile.timeout_ms * 1000),
         keep_thoughts=context.keep_thoughts,
+        narrative=question.narrative,
     )
     try:
         result = await context.fx.perform(call)

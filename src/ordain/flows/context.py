@@ -66,6 +66,9 @@ class Account:
 class FlowContext:
     """A run's own things: its port, pinned catalog, account, scope and bounds. ``deadline`` in microseconds since 1970.
 
+    A flow may draw ``deadline`` nearer for what it does itself; ``hard`` is the run's own and stays. ``session`` and ``thread`` say
+    where in a conversation the run belongs ("" and 0: nowhere).
+
     ``lanes`` are the lanes decided so far, by purpose: one decision holds for the run, until a fallback moves on.
     """
 
@@ -75,6 +78,9 @@ class FlowContext:
     scope: frozenset[str]
     deadline: int
     depth: int
+    hard: int = 0
+    session: str = ""
+    thread: int = 0
     keep_thoughts: bool = True
     lanes: dict[str, LaneChosen] = field(default_factory=dict[str, LaneChosen])
 
@@ -96,6 +102,9 @@ def flow_context(fx: Effects, catalog: Catalog, started: Started) -> FlowContext
         scope=frozenset(started.scope),
         deadline=started.deadline,
         depth=started.depth,
+        hard=started.deadline,
+        session=started.session,
+        thread=started.thread,
         keep_thoughts=started.keep_thoughts,
     )
 
@@ -110,13 +119,17 @@ class Settlement:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Flow(Generic[I, O]):
-    """A flow with its name, version and codec. A run pins (name, version); a build that lacks it cannot resume that run."""
+    """A flow with its name, version and codec. A run pins (name, version); a build that lacks it cannot resume that run.
+
+    ``reply`` is what the run's session is answered from the output, below the header; None where nobody is answered.
+    """
 
     name: str
     version: int
     run: Callable[[FlowContext, I], Coroutine[Any, Any, O]]
     decode_input: Callable[[Raw], I]
     settle: Callable[[O], Settlement]
+    reply: Callable[[O], str | None] | None = None
 
 
 Flows = dict[tuple[str, int], Flow[Any, Any]]

@@ -16,14 +16,15 @@ from msgspec import Raw
 
 from ordain.contracts.catalog import Catalog, Schema
 from ordain.contracts.planner import CONTENT_MAX, PlannerRequest, ToolRef
-from ordain.flows.act import Acted, act
+from ordain.flows.act import Acted, HistoryRef, act
 from ordain.flows.ask import AskFailed, Question, ask
 from ordain.flows.context import Flow, FlowContext, Settlement, open_account
 from ordain.flows.observations import observation
 from ordain.flows.verb_plan import proposal_of
 from ordain.journal.digests import content_digest
 from ordain.journal.records import Status
-from ordain.ports.effects import Call, Interrupted, ModelAnswer
+from ordain.ports.children import Call
+from ordain.ports.effects import Interrupted, ModelAnswer
 from ordain.prompts.planner_step import NAME, TRACE_STEPS, PlannerPrompt, fixed_size, planner_base, size_bound, with_progress
 from ordain.rules.limits import LIMITS, LimitsFacts, LimitsSet
 from ordain.rules.proposals import Parsed
@@ -102,6 +103,8 @@ class Progress:
     toolset: str
     began: int
     base: tuple[PlannerPrompt, int] | None = None
+    history: HistoryRef | None = None
+    narrative: str = ""
     steps: list[Step] = field(default_factory=list[Step])
     tools_called: list[str] = field(default_factory=list[str])
     tokens_reason: int = 0
@@ -122,7 +125,8 @@ async def next_step(context: FlowContext, progress: Progress) -> NextStep:
     shown = progress.steps[-TRACE_STEPS:]
     if progress.base is None:
         base = planner_base(progress.request, progress.tools)
-        progress.base = base, fixed_size(base)
+        more = 0 if progress.history is None else 2 * progress.history.size_bytes
+        progress.base = base, fixed_size(base) + more
     base, fixed = progress.base
     prompt = with_progress(base, tuple(step.wire for step in shown), left, progress.reask)
     args: dict[str, Any] = {"first": index - len(shown), "steps": [[step.answer, step.acted, step.denied] for step in shown], "left": left}
@@ -136,13 +140,21 @@ async def next_step(context: FlowContext, progress: Progress) -> NextStep:
             contract=CONTRACT,
             refs=(0, *(seq for step in shown for seq in (step.answer, step.acted) if seq is not None)),
             args=args,
-            prompt_tokens=size_bound(context.catalog.data.prompts[NAME], prompt, fixed),
-            max_tokens=max(1, _left_reason(progress), _left_answer(progress)),
+            prompt_tokens=_bound(context, progress, prompt, fixed),
+            max_tokens=max(1, left_reason(progress), left_answer(progress)),
+            narrative=progress.narrative,
         ),
     )
     if isinstance(answer, AskFailed):
         return answer
     return _judge(context, progress, answer)
+
+
+def _bound(context: FlowContext, progress: Progress, prompt: PlannerPrompt, fixed: int) -> int:
+    """The prompt's upper bound; the entries of a session's history repeat their part of the template."""
+    source = context.catalog.data.prompts[NAME]
+    entries = 0 if progress.history is None else progress.history.entries + 1
+    return size_bound(source, prompt, fixed) + entries * len(source.encode())
 
 
 def _judge(context: FlowContext, progress: Progress, answer: ModelAnswer) -> NextStep:
@@ -178,11 +190,13 @@ def _book(progress: Progress, answer: ModelAnswer, *, finishing: bool) -> None:
     progress.estimated = progress.estimated or answer.estimated
 
 
-def _left_reason(progress: Progress) -> int:
+def left_reason(progress: Progress) -> int:
+    """Tokens that steps before the last may still have; less than nothing when overdrawn (B-42)."""
     return progress.limits.max_tokens_reason - progress.tokens_reason
 
 
-def _left_answer(progress: Progress) -> int:
+def left_answer(progress: Progress) -> int:
+    """Tokens that the finishing step may still have (B-42)."""
     return progress.limits.max_tokens_answer - progress.tokens_answer
 
 
@@ -214,10 +228,10 @@ async def _loop(context: FlowContext, progress: Progress) -> PlannerOutcome:
         step = await next_step(context, progress)
         match step:
             case ProposedFinish():
-                _add(progress, step.thought, step.answer)
+                add_step(progress, step.thought, step.answer)
                 return _finish(context, progress, step)
             case Refused():
-                _add(progress, step.thought, step.answer)
+                add_step(progress, step.thought, step.answer)
                 first = progress.first_refusal = progress.first_refusal or step
                 facts = ReaskFacts(used=progress.reasks, reason=step.reason)
                 if not isinstance(context.fx.decide(REASK, facts, None, (step.answer,)).outcome, Reask):
@@ -225,12 +239,12 @@ async def _loop(context: FlowContext, progress: Progress) -> PlannerOutcome:
                 progress.reasks, progress.reask = progress.reasks + 1, step.reason
             case ProposedCall():
                 progress.reask = None
-                await _act(context, progress, step)
+                await carry_out(context, progress, step)
             case AskFailed():
                 if context.now() >= context.deadline:
                     return _timeout(context, progress)
                 return _end(context, progress, "error", _error(step.code, step.message))
-        if _left_reason(progress) < 0:
+        if left_reason(progress) < 0:
             return _end(context, progress, "error", _error("token_limit", "max_tokens_reason is spent"), _salvage(progress, "token_limit"))
     return _end(
         context,
@@ -241,15 +255,20 @@ async def _loop(context: FlowContext, progress: Progress) -> PlannerOutcome:
     )
 
 
-async def _act(context: FlowContext, progress: Progress, step: ProposedCall) -> None:
+async def carry_out(context: FlowContext, progress: Progress, step: ProposedCall) -> Acted:
+    """Execute a proposed call and add the step."""
     acted: Acted = await act(context, step.call, (step.answer,))
     if not acted.denied:
         progress.tools_called.append(step.call.verb)
     action = {"tool_id": step.call.verb, "input": step.call.args}
-    _add(progress, step.thought, step.answer, action=action, acted=acted)
+    add_step(progress, step.thought, step.answer, action=action, acted=acted)
+    return acted
 
 
-def _add(progress: Progress, thought: str | None, answer: int, *, action: dict[str, Any] | None = None, acted: Acted | None = None) -> None:
+def add_step(
+    progress: Progress, thought: str | None, answer: int, *, action: dict[str, Any] | None = None, acted: Acted | None = None
+) -> None:
+    """Add what one directive came to."""
     wire = step_wire(len(progress.steps), thought, action, None if acted is None else observation(acted))
     if acted is None:
         progress.steps.append(Step(wire=wire, answer=answer))
@@ -265,7 +284,7 @@ def step_wire(index: int, thought: str | None, action: dict[str, Any] | None, ob
 
 
 def _finish(context: FlowContext, progress: Progress, step: ProposedFinish) -> PlannerOutcome:
-    if _left_answer(progress) < 0 or _left_reason(progress) < 0:
+    if left_answer(progress) < 0 or left_reason(progress) < 0:
         salvaged = {
             "content": step.final_answer["content"],
             "structured": {**step.final_answer["structured"], "salvaged": True, "stop_reason": "token_limit"},

@@ -6,7 +6,7 @@ The live handler renders what this returns; replay does the same and compares di
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -18,11 +18,20 @@ from ordain.contracts.planner import CONTENT_MAX, THOUGHT_MAX, PlannerRequest, T
 from ordain.flows.act import Acted, VerbPlanInput, acted_by_child, denied
 from ordain.flows.observations import observation
 from ordain.flows.planner import PLANNER, StepRefs, filled_tools, step_wire
+from ordain.flows.supervisor import request_of
+from ordain.flows.transcript import Spoken, Transcript, resolve
+from ordain.flows.triage import TriageInput
+from ordain.flows.turn import TurnInput
 from ordain.flows.verb_plan import verb_prompt
 from ordain.journal.digests import content_digest
-from ordain.ports.effects import AnyEnded, Ended, ModelAnswer, ModelCall, VerbResult
-from ordain.prompts.planner_step import planner_base, with_progress
+from ordain.ports.children import AnyEnded, Ended
+from ordain.ports.effects import ModelAnswer, ModelCall, VerbResult
+from ordain.prompts import router_step, supervisor_step, triage_step
+from ordain.prompts.planner_step import PlannerPrompt, planner_base, with_progress
 from ordain.prompts.renderer import Prompt
+from ordain.prompts.router_step import RouterPrompt
+from ordain.prompts.supervisor_step import SupervisorPrompt
+from ordain.prompts.triage_step import TriagePrompt
 from ordain.rules.proposals import Parsed, parse_object
 
 
@@ -32,9 +41,11 @@ class Values(dict[int, Any]):
     ``memo`` keeps what was derived from them and cannot change within the run: the request's part of the prompt, past steps.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, transcript: Transcript | None = None) -> None:
+        """``transcript`` reads what a reference into the run's session says."""
         super().__init__()
         self.memo: dict[object, Any] = {}
+        self.transcript = transcript
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,8 +59,7 @@ class PromptInputs:
 
 def prompt_inputs(catalog: Catalog, call: ModelCall, values: Values) -> PromptInputs:
     """Resolve a model call's references."""
-    build = _planner if call.purpose == PLANNER else _verb
-    return build(catalog, call, values)
+    return BUILDERS[call.purpose](catalog, call, values)
 
 
 def trace_of(values: Values, steps: Sequence[StepRefs]) -> list[dict[str, Any]]:
@@ -65,14 +75,27 @@ def prompt_digest(prompt: Prompt) -> str:
 def _planner(catalog: Catalog, call: ModelCall, values: Values) -> PromptInputs:
     known = values.memo.get(PLANNER)
     if known is None:
-        request: PlannerRequest = values[0]
+        given: PlannerRequest | VerbPlanInput = values[0]
+        request = given if isinstance(given, PlannerRequest) else request_of(given)
         tools = filled_tools(catalog, request)
-        known = values.memo[PLANNER] = (planner_base(request, tools), planner_step_schema(tools))
+        base = planner_base(request, tools)
+        if isinstance(given, VerbPlanInput):
+            base = _in_session(base, request.goal.description, resolve(values.transcript, given.history))
+        known = values.memo[PLANNER] = (base, planner_step_schema(tools))
     base, schema = known
-    first: int = call.args["first"]
-    trace = tuple(_known_step(first + offset, item, values) for offset, item in enumerate(call.args["steps"]))
-    prompt = with_progress(base, trace, call.args["left"], call.args.get("reask"))
+    prompt = with_progress(base, _trace(call, values), call.args["left"], call.args.get("reask"))
     return PromptInputs(source=catalog.data.prompts[call.prompt], inputs=msgspec.structs.asdict(prompt), schema=schema)
+
+
+def _in_session(base: PlannerPrompt, message: str, spoken: Spoken) -> PlannerPrompt:
+    """The planner's prompt in a conversation: its history stands whole, as rule ``history`` chose it."""
+    before = () if spoken.summary is None else ({"role": "system", "content": f"What was said before, summed up: {spoken.summary}"},)
+    return msgspec.structs.replace(base, history=(*before, *spoken.history), message=message)
+
+
+def _trace(call: ModelCall, values: Values) -> tuple[dict[str, Any], ...]:
+    first: int = call.args["first"]
+    return tuple(_known_step(first + offset, item, values) for offset, item in enumerate(call.args["steps"]))
 
 
 def _known_step(index: int, item: StepRefs, values: Values) -> dict[str, Any]:
@@ -107,9 +130,36 @@ def _verb(catalog: Catalog, call: ModelCall, values: Values) -> PromptInputs:
         answer: ModelAnswer = values[call.refs[1]]
         proposal = parse_object(answer.content or "")
         previous = proposal.value if isinstance(proposal, Parsed) else None
-    prompt = verb_prompt(catalog, plan, call.args["step"], previous)
+    prompt = verb_prompt(catalog, plan, call.args["step"], previous, resolve(values.transcript, plan.history))
     schema: dict[str, Any] = dict(catalog.verbs[plan.verb].spec.output_schema)
     return PromptInputs(source=catalog.data.prompts[call.prompt], inputs=msgspec.structs.asdict(prompt), schema=schema)
+
+
+def _router(catalog: Catalog, call: ModelCall, values: Values) -> PromptInputs:
+    given: TurnInput = values[0]
+    prompt = RouterPrompt(mode=str(given.mode), verb=call.args["verb"], message=given.text, supervised=given.supervised)
+    return PromptInputs(source=catalog.data.prompts[call.prompt], inputs=msgspec.structs.asdict(prompt), schema=router_step.SCHEMA)
+
+
+def _supervisor(catalog: Catalog, call: ModelCall, values: Values) -> PromptInputs:
+    answer: ModelAnswer = values[call.args["answer"]]
+    found = parse_object(answer.content or "")
+    value = found.value if isinstance(found, Parsed) else {}
+    proposal: dict[str, Any] = value.get("action") or value.get("final_answer") or {}
+    prompt = SupervisorPrompt(trace=_trace(call, values), pending=call.args["pending"], proposal=proposal, steps_left=call.args["left"])
+    return PromptInputs(source=catalog.data.prompts[call.prompt], inputs=msgspec.structs.asdict(prompt), schema=supervisor_step.SCHEMA)
+
+
+def _triage(catalog: Catalog, call: ModelCall, values: Values) -> PromptInputs:
+    given: TriageInput = values[0]
+    threads: Any = getattr(values[call.refs[1]], "value", None) or []
+    prompt = TriagePrompt(message=given.text, threads=tuple(threads))
+    return PromptInputs(source=catalog.data.prompts[call.prompt], inputs=msgspec.structs.asdict(prompt), schema=triage_step.SCHEMA)
+
+
+Builder = Callable[[Catalog, ModelCall, Values], PromptInputs]
+BUILDERS: Mapping[str, Builder] = {PLANNER: _planner, "verb": _verb, "router": _router, "supervisor": _supervisor, "triage": _triage}
+"""How the prompt of each purpose is put together."""
 
 
 def planner_step_schema(tools: tuple[ToolRef, ...]) -> dict[str, Any]:

@@ -7,9 +7,19 @@ from typing import Any
 
 from ordain.flows.context import Flow, Flows
 from ordain.flows.planner import PLANNER_FLOW
+from ordain.flows.question import QUESTION_FLOW
+from ordain.flows.status import STATUS_FLOW
+from ordain.flows.supervisor import SUPERVISOR_FLOW
+from ordain.flows.triage import TRIAGE_FLOW
+from ordain.flows.turn import TURN_FLOW
 from ordain.flows.verb_plan import VERB_FLOW, VERB_PLAN_FLOW
+
+SHIPPED: tuple[Flow[Any, Any], ...] = (
+    *(PLANNER_FLOW, VERB_PLAN_FLOW, VERB_FLOW),
+    *(TURN_FLOW, SUPERVISOR_FLOW, QUESTION_FLOW, STATUS_FLOW, TRIAGE_FLOW),
+)
 
 
 def shipped_flows(more: Iterable[Flow[Any, Any]] = ()) -> Flows:
     """Every flow of this build and ``more``."""
-    return {(flow.name, flow.version): flow for flow in (PLANNER_FLOW, VERB_PLAN_FLOW, VERB_FLOW, *more)}
+    return {(flow.name, flow.version): flow for flow in (*SHIPPED, *more)}

@@ -13,8 +13,10 @@ from ordain.flows.act import VERB_PLAN, Acted, StepResult, VerbPlanInput, VerbPl
 from ordain.flows.ask import AskFailed, Question, ask
 from ordain.flows.context import Flow, FlowContext, Settlement, open_account
 from ordain.flows.observations import error_of
+from ordain.flows.transcript import Spoken
 from ordain.journal.records import Status
-from ordain.ports.effects import Call, Interrupted, ModelAnswer, VerbReturned
+from ordain.ports.children import Call
+from ordain.ports.effects import Interrupted, ModelAnswer, VerbReturned
 from ordain.prompts.verb_step import VerbPrompt, size_bound
 from ordain.rules.output import OUTPUT, Accepted, OutputFacts, OutputInputs
 from ordain.rules.proposals import Parsed, Unparsed, parse_object
@@ -80,9 +82,12 @@ def proposal_of(answer: ModelAnswer) -> Parsed | Unparsed:
     return Unparsed(reason=Reason(withheld.reason) if withheld else Reason.STEP_EMPTY, size_bytes=withheld.size_bytes if withheld else 0)
 
 
-def verb_prompt(catalog: Catalog, call: VerbPlanInput, step_name: str, previous: dict[str, Any] | None) -> VerbPrompt:
-    """The typed input of a step's template."""
+def verb_prompt(
+    catalog: Catalog, call: VerbPlanInput, step_name: str, previous: dict[str, Any] | None, spoken: Spoken | None = None
+) -> VerbPrompt:
+    """The typed input of a step's template; ``spoken`` is the call's history, where it is at hand."""
     spec = catalog.verbs[call.verb].spec
+    message = call.args.get("text") if call.history is not None else None
     return VerbPrompt(
         verb=call.verb,
         description=spec.description,
@@ -90,6 +95,9 @@ def verb_prompt(catalog: Catalog, call: VerbPlanInput, step_name: str, previous:
         input=call.args,
         previous=previous,
         output_schema=spec.output_schema,
+        message=message if isinstance(message, str) else None,
+        history=spoken.history if spoken is not None else (),
+        summary=spoken.summary if spoken is not None else None,
     )
 
 
@@ -97,15 +105,19 @@ def _question(
     catalog: Catalog, call: VerbPlanInput, step: PlanStep, previous: ModelAnswer | None, output: dict[str, Any] | None
 ) -> Question:
     name = step.prompt_template or ""
-    prompt = verb_prompt(catalog, call, step.name, output)
+    prompt, history = verb_prompt(catalog, call, step.name, output), call.history
+    spec = catalog.verbs[call.verb].spec
     return Question(
         purpose="verb",
         prompt=name,
         contract=f"verb:{call.verb}",
         refs=(0,) if previous is None else (0, previous.seq),
         args={"step": step.name},
-        prompt_tokens=size_bound(catalog.data.prompts[name], prompt),
-        max_tokens=catalog.verbs[call.verb].spec.output_max_tokens,
+        prompt_tokens=size_bound(
+            catalog.data.prompts[name], prompt, (0, 0) if history is None else (history.entries + 1, history.size_bytes)
+        ),
+        max_tokens=spec.output_max_tokens,
+        narrative=(spec.narrates or "") if call.narrate else "",
     )
 
 

@@ -49,6 +49,18 @@ class _Spawn(Struct):
     authorized: _Authorized | None = None
 
 
+class _ReadIntent(Struct):
+    what: str
+
+
+class _RunSeen(Struct):
+    """What a run read of another one: of it the header shows where that stood and what it had done."""
+
+    run: str
+    status: str
+    header: HeaderFacts
+
+
 class _ChildrenIntent(Struct):
     spawns: tuple[_Spawn, ...]
 
@@ -73,6 +85,10 @@ class _Seen(Struct):
     spent: Spend = Spend()
 
 
+class _EntryFacts(Struct):
+    attachments: int = 0
+
+
 class _Facts(Struct):
     tokens: int = 0
     usd_micros: int = 0
@@ -82,6 +98,11 @@ class _Facts(Struct):
 class _Outcome(Struct):
     tool_id: str = ""
     clamped: tuple[str, ...] = ()
+    path: str = ""
+    budget_class: str = ""
+    whole: int = 0
+    left_out: int = 0
+    summary: bool = False
 
 
 class _Output(Struct):
@@ -93,6 +114,9 @@ _OUTCOME = msgspec.json.Decoder(_Outcome)
 _FACTS = msgspec.json.Decoder(_Facts)
 _MODEL = msgspec.json.Decoder(_ModelIntent)
 _VERB = msgspec.json.Decoder(_VerbIntent)
+_READ = msgspec.json.Decoder(_ReadIntent)
+_RUN_SEEN = msgspec.json.Decoder(_RunSeen | None)
+_ENTRY = msgspec.json.Decoder(_EntryFacts)
 _CHILDREN = msgspec.json.Decoder(_ChildrenIntent)
 
 MARK_OF = {
@@ -104,9 +128,14 @@ MARK_OF = {
     "answered": "ok",
     "said": "ok",
 }
+CONVERSING = frozenset({"entry", "route", "supervise", "history"})
+SUPERVISED = frozenset({Reason.SUPERVISE_REPLAN, Reason.SUPERVISE_SUGGESTED})
 SPEAKING = frozenset(
     {
         Reason.LIMITS_CLAMPED,
+        Reason.ENTRY_UNKNOWN_VERB,
+        Reason.ENTRY_INACTIVE_VERB,
+        Reason.ENTRY_RESERVED_VERB,
         Reason.SCOPE_UNKNOWN_VERB,
         Reason.SCOPE_INACTIVE_VERB,
         Reason.LANE_EMPTY,
@@ -192,9 +221,31 @@ class Fold:
             self._spend(Spend(tokens=settled.tokens, usd_micros=settled.usd_micros, model_calls=settled.calls))
         elif rule == "authorize" and body.reason.startswith("authorize.") and b'"type":"deny"' in bytes(body.outcome):
             self._line("fail", "verb call refused", reason=body.reason)
+        elif rule in CONVERSING:
+            self._conversing(rule, body)
         if body.reason in SPEAKING:
             clamped = ", ".join(_OUTCOME.decode(body.outcome).clamped) if rule == "limits" else ""
             self._line("info", f"{rule}{': ' + clamped if clamped else ''}", reason=body.reason)
+
+    def _conversing(self, rule: str, body: DecisionBody) -> None:
+        """What a conversation's rules decided, as far as it is not what one expects."""
+        outcome = _OUTCOME.decode(body.outcome)
+        if rule == "entry" and (attachments := _ENTRY.decode(body.facts).attachments):
+            self._line("info", f"{attachments} attachments: not read")
+        elif rule == "route" and (outcome.path != "direct" or body.reason != str(Reason.ROUTE_OF_MODE)):
+            self._line("info", f"path {outcome.path}, {outcome.budget_class}", reason=body.reason)
+        elif rule == "supervise" and body.reason not in (Reason.SUPERVISE_ACTION, Reason.SUPERVISE_FINAL):
+            self._line("info" if body.reason in SUPERVISED else "fail", "supervisor", reason=body.reason)
+        elif rule == "history" and (outcome.left_out or outcome.summary):
+            summed = ", older ones summed up" if outcome.summary else ""
+            self._line("info", f"history: {outcome.whole} entries whole{summed}, {outcome.left_out} left out", reason=body.reason)
+
+    def _run_seen(self, result: msgspec.Raw) -> None:
+        """Another run that this one read: its account stands in this one's, so that nothing that had happened is lost from sight."""
+        seen = _RUN_SEEN.decode(result)
+        if seen is not None:
+            self._line("info", f"run {seen.run} · {seen.status}")
+            self.lines += [msgspec.structs.replace(line, depth=line.depth + 1) for line in seen.header.lines]
 
     def _spend(self, amount: Spend) -> None:
         self.spent = self.spent.plus(amount)
@@ -205,6 +256,8 @@ class Fold:
             what = _MODEL.decode(body.effect).profile
         elif name == "verb_call":
             what = _VERB.decode(body.effect).authorized.call.verb
+        elif name == "read":
+            what = _READ.decode(body.effect).what
         elif name == "children":
             spawns = _CHILDREN.decode(body.effect).spawns
             self._spend(Spend(verb_calls=sum(spawn.authorized is not None for spawn in spawns)))
@@ -231,6 +284,8 @@ class Fold:
                 self.unknown.append(body.addr)
             excerpt = msgspec.json.encode(seen.output).decode() if mark == "ok" else seen.message
             self._line(mark, what, reason="" if mark == "ok" else seen.code or seen.result, excerpt=excerpt)
+        elif name == "read" and what == "run" and seen.result == "read":
+            self._run_seen(seen.value)
         elif name == "wait":
             self._line("ok" if mark == "ok" else "info", f"wait {seen.result}")
 
@@ -247,6 +302,7 @@ class Fold:
             return
         self.models.update(dict.fromkeys(inner.models))
         self.notices.update(dict.fromkeys(inner.notices))
+        self.steps += inner.steps
         self.tokens_in += inner.tokens_in
         self.tokens_out += inner.tokens_out
         self.estimated = self.estimated or inner.estimated

@@ -46,8 +46,9 @@ BESIDE_FLOW = frozenset({Kind.SUSPENDED, Kind.RESUMED, Kind.NOTE, Kind.FAULTED})
 
 
 class Status(StrEnum):
-    """Where a run stands. The last four are settled: nothing follows them but notes."""
+    """Where a run stands. The last four are settled: nothing follows them but notes. ``queued``: behind another turn of its thread."""
 
+    QUEUED = "queued"
     READY = "ready"
     RUNNING = "running"
     WAITING = "waiting"
@@ -83,7 +84,10 @@ class Record(Struct, frozen=True, kw_only=True):
 
 
 class Started(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The run exists: what it runs, on what input, for whom. ``depth`` is how many verb calls it is nested in."""
+    """The run exists: what it runs, on what input, for whom. ``depth`` is how many verb calls it is nested in.
+
+    ``session`` and ``thread`` (0: none) are where in a conversation it belongs, "" outside of any.
+    """
 
     flow: str
     flow_version: int
@@ -100,6 +104,8 @@ class Started(Struct, frozen=True, kw_only=True, omit_defaults=True):
     deadline: int
     allowance: Spend
     keep_thoughts: bool = True
+    session: str = ""
+    thread: int = 0
 
 
 class DecisionBody(Struct, frozen=True, kw_only=True, omit_defaults=True):

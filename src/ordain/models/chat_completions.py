@@ -52,11 +52,24 @@ _STATUS = {
     503: ModelErrorCode.OVERLOADED,
     529: ModelErrorCode.OVERLOADED,
 }
+_STATUS_OF_NAME = (
+    {"rate_limit_exceeded": 429, "rate_limit_error": 429, "too_many_requests": 429, "invalid_api_key": 401, "authentication_error": 401}
+    | {"permission_error": 403, "model_not_found": 404, "not_found_error": 404, "timeout": 408, "timeout_error": 408}
+    | {"overloaded": 503, "overloaded_error": 503, "engine_overloaded": 503, "service_unavailable": 503, "unavailable_error": 503}
+    | {"invalid_request_error": 400, "BadRequestError": 400}
+    | dict.fromkeys(_QUOTA_CODES, 429)
+    | dict.fromkeys(_CONTEXT_CODES | _FILTER_CODES, 400)
+)
+"""The status that a provider's word would have come with, had the answer not begun already."""
 
 
 class _Message(Struct, frozen=True):
     role: str
     content: str
+
+
+class _StreamOptions(Struct, frozen=True):
+    include_usage: bool
 
 
 class _Body(Struct, frozen=True, kw_only=True):
@@ -66,33 +79,43 @@ class _Body(Struct, frozen=True, kw_only=True):
     max_completion_tokens: int | UnsetType = UNSET
     temperature: float | UnsetType = UNSET
     response_format: Raw | UnsetType = UNSET
+    stream: bool | UnsetType = UNSET
+    stream_options: _StreamOptions | UnsetType = UNSET
 
 
-class _AnswerMessage(Struct, frozen=True):
+class AnswerMessage(Struct, frozen=True):
+    """What the model said, or its refusal."""
+
     content: str | None = None
     refusal: str | None = None
 
 
-class _Choice(Struct, frozen=True):
-    message: _AnswerMessage
+class Choice(Struct, frozen=True):
+    """One answer, and why it ended."""
+
+    message: AnswerMessage
     finish_reason: str | None = None
 
 
-class _Completion(Struct, frozen=True):
-    choices: list[_Choice] | None = None
+class Completion(Struct, frozen=True):
+    """A whole answer, read from one body or put together from a stream; ``model``, ``usage`` and ``error`` as they came."""
+
+    choices: list[Choice] | None = None
     model: Any = None
     usage: Any = None
     error: Any = None
 
 
 _ENCODER = msgspec.json.Encoder()
-_COMPLETION = msgspec.json.Decoder(_Completion)
+_COMPLETION = msgspec.json.Decoder(Completion)
 _ANY = msgspec.json.Decoder()
 _formats: dict[tuple[str, bytes], Raw] = {}  # encoded by name and content: a pure function's results, so sharing them is safe
 
 
-def encode_request(request: ModelRequest, *, modern_length: bool = False) -> bytes:
+def encode_request(request: ModelRequest, *, modern_length: bool = False, stream: bool = False) -> bytes:
     """The body of one request; ``modern_length`` says ``max_completion_tokens`` instead of ``max_tokens``.
+
+    ``stream`` asks for the answer as events, with token counts at their end.
 
     Raises:
         UnicodeEncodeError: the prompt holds a lone surrogate, which no wire can carry.
@@ -111,6 +134,8 @@ def encode_request(request: ModelRequest, *, modern_length: bool = False) -> byt
             max_completion_tokens=length if modern_length else UNSET,
             temperature=UNSET if profile.temperature is None else profile.temperature,
             response_format=_response_format(request.schema_name, schema, request.schema) if profile.native_schema else UNSET,
+            stream=True if stream else UNSET,
+            stream_options=_StreamOptions(include_usage=True) if stream else UNSET,
         )
     )
 
@@ -159,7 +184,12 @@ def read_completion(body: bytes, asked: str) -> ModelReply | ModelError:
     try:
         completion = _COMPLETION.decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        return malformed(_why_unreadable(body, error))
+        return malformed(why_unreadable(body, error))
+    return conclude(completion, asked)
+
+
+def conclude(completion: Completion, asked: str) -> ModelReply | ModelError:
+    """Judge a whole answer; ``asked`` as for ``read_completion``. Never raises."""
     if completion.error:
         return malformed("an error with a status of success")
     if not completion.choices:
@@ -179,7 +209,7 @@ def read_completion(body: bytes, asked: str) -> ModelReply | ModelError:
     )
 
 
-def _finish(choice: _Choice) -> ModelError | None:
+def _finish(choice: Choice) -> ModelError | None:
     message = choice.message
     if message.refusal:
         return ModelError(code=ModelErrorCode.FILTERED, message="the model refused")
@@ -198,7 +228,8 @@ def _finish(choice: _Choice) -> ModelError | None:
             return malformed("unknown finish_reason")
 
 
-def _why_unreadable(body: bytes, error: Exception) -> str:
+def why_unreadable(body: bytes, error: Exception) -> str:
+    """Which of the faults that decoding knows, without any of the content."""
     if body.lstrip()[:1] == b"<":
         return "a page of markup, not JSON"
     if isinstance(error, msgspec.ValidationError):
@@ -214,15 +245,42 @@ def read_refusal(status: int, headers: Mapping[bytes, bytes], body: bytes, sent:
         return ModelError(code=ModelErrorCode.REJECTED, message=f"status {status}: redirects are not followed, correct base_url")
     error = _error_of(body)
     names = _identifiers(error, sent)
+    return ModelError(code=_meaning(status, error), message=_named(f"status {status}", names), retry_after_ms=retry_after_ms(headers))
+
+
+def read_stream_error(value: object, sent: str = "") -> ModelError:
+    """What an error that came as an event means: the same as with its status; one that names none broke off at the server's fault.
+
+    As in ``read_refusal``, no word of ``sent`` comes back. Never raises.
+    """
+    error = cast("dict[str, Any]", value) if isinstance(value, dict) else {}
+    return ModelError(code=_meaning(_status_of(error), error), message=_named("an error within the stream", _identifiers(error, sent)))
+
+
+def _status_of(error: Mapping[str, Any]) -> int:
+    for key in ("code", "type"):
+        word = str(error.get(key))
+        if re.fullmatch(r"[45][0-9][0-9]", word, re.ASCII):
+            return int(word)
+        if word in _STATUS_OF_NAME:
+            return _STATUS_OF_NAME[word]
+    return 400 if _speaks_of_context(error) else 500
+
+
+def _speaks_of_context(error: Mapping[str, Any]) -> bool:
+    return _CONTEXT_WORDS.search(str(error.get("message", ""))[:2000]) is not None
+
+
+def _meaning(status: int, error: Mapping[str, Any]) -> ModelErrorCode:
     code = _STATUS.get(status, ModelErrorCode.SERVER_ERROR if status >= 500 else ModelErrorCode.REJECTED)
     said = {str(error.get(key)) for key in ("code", "type")}
     if code is ModelErrorCode.RATE_LIMITED and said & _QUOTA_CODES:
         code = ModelErrorCode.QUOTA_EXCEEDED
-    elif status in {400, 422} and (said & _CONTEXT_CODES or _CONTEXT_WORDS.search(str(error.get("message", ""))[:2000])):
+    elif status in {400, 422} and (said & _CONTEXT_CODES or _speaks_of_context(error)):
         code = ModelErrorCode.CONTEXT_TOO_LONG
     elif status in {400, 403} and said & _FILTER_CODES:
         code = ModelErrorCode.FILTERED
-    return ModelError(code=code, message=_named(f"status {status}", names), retry_after_ms=retry_after_ms(headers))
+    return code
 
 
 def _error_of(body: bytes) -> dict[str, Any]:

@@ -7,11 +7,12 @@ connection taken from a last-in-first-out stack 200-250 µs at any number. The l
 
 from __future__ import annotations
 
+import asyncio
 import os
 import ssl
 from collections.abc import Mapping
 from contextlib import aclosing
-from typing import Any, cast
+from typing import Any, Protocol, cast
 from urllib.parse import SplitResult, urlsplit
 from urllib.request import getproxies, proxy_bypass
 
@@ -23,6 +24,7 @@ from ordain.errors import ConfigurationError
 ANSWER_BYTES = 4 * 1024 * 1024
 KEPT_CONNECTIONS = 64
 KEPT_S = 30.0
+REST_S = 0.1
 USER_AGENT = b"ordain"
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})  # a proxy cannot reach this machine's own loopback
 
@@ -33,6 +35,18 @@ class HttpAnswer(Struct, frozen=True):
     status: int
     headers: Mapping[bytes, bytes]
     body: bytes | None
+
+
+class Listener(Protocol):
+    """Takes the body of a success while it arrives, instead of having it collected."""
+
+    def wants(self, media_type: bytes) -> bool:
+        """Asked once, with the answer's media type ("" where it has none)."""
+        ...
+
+    def take(self, chunk: bytes) -> bool:
+        """The next bytes; False when it needs no more. Must be cheap."""
+        ...
 
 
 class Exchange:
@@ -67,8 +81,8 @@ class Exchange:
         self._proxy = _proxy(parts, self._tls)
         self._closed = False
 
-    async def post(self, body: bytes) -> HttpAnswer:
-        """Send once and read the whole answer. Cancelling closes the connection.
+    async def post(self, body: bytes, listener: Listener | None = None) -> HttpAnswer:
+        """Send once and read the whole answer, whose body is empty where the listener took it. Cancelling closes the connection.
 
         Raises:
             OSError, and the classes of httpcore: the caller maps them.
@@ -77,10 +91,10 @@ class Exchange:
             b"POST", self._target, headers=[*self._headers, (b"content-length", str(len(body)).encode())], content=body
         )
         if self._proxy is not None:
-            return await _read(await self._proxy.handle_async_request(request))
+            return await _read(await self._proxy.handle_async_request(request), listener)
         connection = await self._take()
         try:
-            return await _read(await connection.handle_async_request(request))
+            return await _read(await connection.handle_async_request(request), listener)
         finally:
             if connection.is_available() and not self._closed and len(self._idle) < KEPT_CONNECTIONS:
                 self._idle.append(connection)
@@ -104,8 +118,11 @@ class Exchange:
             await self._proxy.aclose()
 
 
-async def _read(response: httpcore.Response) -> HttpAnswer:
+async def _read(response: httpcore.Response, listener: Listener | None) -> HttpAnswer:
     headers = {name.lower(): value for name, value in response.headers}
+    if listener is not None and 200 <= response.status < 300 and listener.wants(headers.get(b"content-type", b"")):
+        await _pour(response, listener)
+        return HttpAnswer(response.status, headers, b"")
     chunks: list[bytes] = []
     size = 0
     try:
@@ -122,6 +139,27 @@ async def _read(response: httpcore.Response) -> HttpAnswer:
     finally:
         await response.aclose()
     return HttpAnswer(response.status, headers, None if size > ANSWER_BYTES else b"".join(chunks))
+
+
+async def _pour(response: httpcore.Response, listener: Listener) -> None:
+    try:
+        async with aclosing(cast("Any", response.stream).__aiter__()) as stream:
+            async for chunk in stream:
+                if not listener.take(chunk):
+                    await _rest(stream)
+                    break
+    finally:
+        await response.aclose()
+
+
+async def _rest(stream: Any) -> None:
+    """Read on to the end, which nearly always is there already: only then can the connection be kept. Nobody waits long for that."""
+    try:
+        async with asyncio.timeout(REST_S):
+            async for _ in stream:
+                pass
+    except (TimeoutError, httpcore.TimeoutException, httpcore.NetworkError, httpcore.ProtocolError):
+        return  # all that counts had come
 
 
 def checked_url(url: str) -> SplitResult:

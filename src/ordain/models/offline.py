@@ -2,7 +2,9 @@
 
 It never makes up a word. As a planner it calls a tool only if exactly one tool's required arguments can be filled from the request's own
 words, reports what came back verbatim, and otherwise finishes and says why. Asked for a prompt-plan step it quotes: the sentences of the
-input, whole and in order, in the shape of the step's output, or it fails with ``nothing_to_quote``.
+input, whole and in order, in the shape of the step's output, or it fails with ``nothing_to_quote``. In a conversation it quotes the
+message, or the history where there is no message; where an answer for a person is wanted (``content``) it says that it can only repeat.
+It chooses no route: what routes by rule needs no model.
 """
 
 from __future__ import annotations
@@ -16,9 +18,9 @@ from msgspec import Struct
 from ordain.contracts.planner import CONTENT_MAX, TOOL_ID_MAX
 from ordain.contracts.policy import ModelErrorCode
 from ordain.models.arguments import fill
-from ordain.models.quoting import MARK, Unfillable, quote_into, statements
-from ordain.models.sentences import has_sentence, split
-from ordain.ports.model import ModelError, ModelReply, ModelRequest
+from ordain.models.quoting import MARK, Unfillable, quote_into, say_into, statements
+from ordain.models.sentences import Span, has_sentence, split
+from ordain.ports.model import Heard, ModelError, ModelReply, ModelRequest
 
 NOTICE = "offline rules, no language model; set OPENAI_BASE_URL or a [models.*] profile"
 ANSWER_BYTES = CONTENT_MAX - 500
@@ -26,6 +28,9 @@ _BYTES_PER_TOKEN = 4
 _AROUND_BYTES = 500
 _LISTED = 8
 _NAME_CHARS = 60
+_REPEATED_CHARS = 400
+_CHOOSING = frozenset({"router", "supervisor", "triage"})
+_REPEATS = "No language model is configured here, so I can only repeat what {who} said: “{said}”"
 
 
 class _Own(Struct, frozen=True):
@@ -38,12 +43,14 @@ class _Own(Struct, frozen=True):
 class OfflineModel:
     """Deterministic: the same request has the same answer. Errors: ``nothing_to_quote``, ``malformed``, ``truncated``."""
 
-    async def attempt(self, request: ModelRequest) -> ModelReply | ModelError:
+    async def attempt(self, request: ModelRequest, heard: Heard | None = None) -> ModelReply | ModelError:
         """Answer by rule."""
         if request.purpose == "planner":
             answer = next_step(request.inputs, min(ANSWER_BYTES, request.max_tokens * _BYTES_PER_TOKEN - _AROUND_BYTES))
+        elif request.purpose in _CHOOSING:
+            answer = _nothing("rules choose nothing here")
         else:
-            answer = _quoted(request.inputs)
+            answer = _quoted(request.inputs, request.max_tokens * _BYTES_PER_TOKEN - _AROUND_BYTES)
         if isinstance(answer, ModelError):
             return answer
         encoded = msgspec.json.encode(answer)
@@ -59,19 +66,73 @@ class OfflineModel:
 # --- a prompt-plan step ---------------------------------------------------------------------------------------------------------
 
 
-def _quoted(inputs: Mapping[str, Any]) -> dict[str, Any] | ModelError:
+def _nothing(why: str) -> ModelError:
+    return ModelError(code=ModelErrorCode.NOTHING_TO_QUOTE, message=f"{why}; no language model is configured")
+
+
+def _quoted(inputs: Mapping[str, Any], room_bytes: int) -> dict[str, Any] | ModelError:
     source: Any = inputs.get("input")
-    text = _material(cast("dict[str, Any]", source) if isinstance(source, dict) else {})
-    spans = split(text)
-    if not has_sentence(text, spans):
-        return ModelError(
-            code=ModelErrorCode.NOTHING_TO_QUOTE, message="the input has no sentence to quote; no language model is configured"
-        )
-    schema: Any = inputs.get("output_schema")
+    told = _told(inputs)
+    text = _material(cast("dict[str, Any]", source) if isinstance(source, dict) else {}) if told is None else told
+    declared: Any = inputs.get("output_schema")
+    schema = cast("dict[str, Any]", declared) if isinstance(declared, dict) else {"type": "object"}
     try:
-        return quote_into(cast("dict[str, Any]", schema) if isinstance(schema, dict) else {"type": "object"}, text, spans)
+        if told is not None and (bound := _text_bound(schema, "content")) is not None:
+            return _repeated(schema, told, "you" if inputs.get("message") is not None else "was", bound)
+        spans = split(text)
+        if not has_sentence(text, spans):
+            return _nothing("the input has no sentence to quote")
+        if told is not None and (bound := _text_bound(schema, "summary")) is not None:
+            spans = _fitting(text, spans, bound, room_bytes)
+        return quote_into(schema, text, spans)
     except Unfillable as error:
         return ModelError(code=ModelErrorCode.MALFORMED, message=f"offline rules cannot quote into this output: {error}"[:300])
+
+
+def _told(inputs: Mapping[str, Any]) -> str | None:
+    """What a conversation is about: its current message, else its history, one entry a line; None where there is none."""
+    message: Any = inputs.get("message")
+    if message is not None:
+        return message if isinstance(message, str) else None
+    history: Any = inputs.get("history")
+    entries = cast("Sequence[Any]", history) if isinstance(history, list | tuple) else ()
+    contents = [cast("dict[str, Any]", entry).get("content") for entry in entries if isinstance(entry, dict)]
+    return "\n".join(content for content in contents if isinstance(content, str)) if contents else None
+
+
+def _text_bound(schema: Mapping[str, Any], name: str) -> int | None:
+    """How many characters the shape's text of this name may have; None where it has no such text."""
+    properties: Any = schema.get("properties")
+    part: Any = cast("dict[str, Any]", properties).get(name) if isinstance(properties, dict) else None
+    if not isinstance(part, dict) or cast("dict[str, Any]", part).get("type") not in ("string", ["string", "null"]):
+        return None
+    most: Any = cast("dict[str, Any]", part).get("maxLength")
+    return min(most, CONTENT_MAX) if isinstance(most, int) else CONTENT_MAX
+
+
+def _repeated(schema: Mapping[str, Any], told: str, who: str, bound: int) -> dict[str, Any] | ModelError:
+    """An answer to a person: that there is no model, and what was said, as far as it is short."""
+    told = told.strip()
+    if not told:
+        return _nothing("nothing was said in words")
+    most = min(_REPEATED_CHARS, bound - len(_REPEATS.format(who=who, said="")))
+    if len(told) > most:
+        told = told[: max(most - 1, 0)]
+        told = (told.rsplit(None, 1)[0] if any(character.isspace() for character in told) else told) + "…"
+    return say_into(schema, "content", _REPEATS.format(who=who, said=told))
+
+
+def _fitting(text: str, spans: tuple[Span, ...], bound: int, room_bytes: int) -> tuple[Span, ...]:
+    """The first whole sentences that fit together, from the first one that fits at all; all of them where none does."""
+    taken: list[Span] = []
+    for span in spans:
+        first = taken[0] if taken else span
+        piece = text[first.start : span.end]
+        if len(piece) <= bound and len(msgspec.json.encode(piece)) <= room_bytes:
+            taken.append(span)
+        elif taken:
+            break
+    return tuple(taken) or spans
 
 
 def _material(given: Mapping[str, Any]) -> str:

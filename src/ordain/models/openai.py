@@ -10,8 +10,9 @@ import msgspec
 from ordain.contracts.policy import ModelErrorCode
 from ordain.errors import ConfigurationError
 from ordain.models.chat_completions import MESSAGE_CHARS, encode_request, malformed, read_completion, read_refusal
-from ordain.models.exchange import ANSWER_BYTES, Exchange, HttpAnswer, checked_url
-from ordain.ports.model import ModelError, ModelReply, ModelRequest
+from ordain.models.event_stream import EventStream
+from ordain.models.exchange import ANSWER_BYTES, Exchange, HttpAnswer, Listener, checked_url
+from ordain.ports.model import Heard, ModelError, ModelReply, ModelRequest
 
 DEFAULT_BASE_URL = "https://api.openai.com/v1"
 _PATH = "/chat/completions"
@@ -56,34 +57,41 @@ class OpenAIModel:
     def __repr__(self) -> str:
         return f"OpenAIModel({self.url!r})"
 
-    async def attempt(self, request: ModelRequest) -> ModelReply | ModelError:
-        """Ask once, within what is left of the deadline and the profile's own time-out."""
+    async def attempt(self, request: ModelRequest, heard: Heard | None = None) -> ModelReply | ModelError:
+        """Ask once, within what is left of the deadline and the profile's own time-out; as a stream where somebody listens."""
+        stream = EventStream(request.narrative, heard) if heard is not None and request.narrative else None
         try:
-            body = encode_request(request, modern_length=self._modern_length)
+            body = encode_request(request, modern_length=self._modern_length, stream=stream is not None)
         except UnicodeEncodeError:
             return ModelError(code=ModelErrorCode.REJECTED, message="the prompt is not valid Unicode; nothing was sent")
-        answer = await self.post(body, min(request.timeout_s, request.profile.timeout_ms / 1000))
+        answer = await self.post(body, min(request.timeout_s, request.profile.timeout_ms / 1000), stream)
         if isinstance(answer, ModelError):
             return answer
         if not 200 <= answer.status < 300:
-            return self._refused(answer, request)
+            return self._clean(
+                read_refusal(answer.status, answer.headers, answer.body or b"", self._sent(request)), f"status {answer.status}"
+            )
+        if stream is not None and stream.began:
+            said = stream.conclude(request.profile.model, self._sent(request))
+            return self._clean(said, "an error within the stream") if isinstance(said, ModelError) else said
         if answer.body is None:
             return malformed(f"the answer is larger than {ANSWER_BYTES} bytes")
         return read_completion(answer.body, request.profile.model)
 
-    def _refused(self, answer: HttpAnswer, request: ModelRequest) -> ModelError:
-        error = read_refusal(answer.status, answer.headers, answer.body or b"", f"{request.system}\n{request.user}\n{self._key}")
-        if self._key and self._key in error.message:  # an identifier that has the key within a longer word
-            return msgspec.structs.replace(error, message=f"status {answer.status}")
-        return error
+    def _sent(self, request: ModelRequest) -> str:
+        return f"{request.system}\n{request.user}\n{self._key}"
 
-    async def post(self, body: bytes, timeout_s: float) -> HttpAnswer | ModelError:
+    def _clean(self, error: ModelError, otherwise: str) -> ModelError:
+        """The error without the key, should an identifier have it within a longer word."""
+        return msgspec.structs.replace(error, message=otherwise) if self._key and self._key in error.message else error
+
+    async def post(self, body: bytes, timeout_s: float, listener: Listener | None = None) -> HttpAnswer | ModelError:
         """Send a body as it is; what went wrong on the way is a ``ModelError``."""
         if timeout_s <= 0:
             return ModelError(code=ModelErrorCode.TIMED_OUT, message="no time left; nothing was sent")
         try:
             async with asyncio.timeout(timeout_s):
-                return await self._exchange.post(body)
+                return await self._exchange.post(body, listener)
         except (TimeoutError, httpcore.TimeoutException):
             return ModelError(code=ModelErrorCode.TIMED_OUT, message=f"no complete answer within {timeout_s:.3g} s")
         except httpcore.RemoteProtocolError as error:

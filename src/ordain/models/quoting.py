@@ -45,6 +45,30 @@ def quote_into(schema: Mapping[str, Any], text: str, spans: tuple[Span, ...]) ->
     return filled
 
 
+def say_into(schema: Mapping[str, Any], name: str, text: str) -> dict[str, Any]:
+    """An object of the schema's shape that says one text under ``name`` and nothing else: other required parts are empty or null.
+
+    Raises:
+        Unfillable: no such object exists.
+    """
+    try:
+        compiled = Schema(schema)
+    except ConfigurationError as error:
+        raise Unfillable("the shape is no valid schema") from error
+    declared: Mapping[str, Any] = schema.get("properties") or {}
+    said: dict[str, Any] = {}
+    for other in schema.get("required") or ():
+        shape = declared.get(other)
+        part: Mapping[str, Any] = cast("Mapping[str, Any]", shape) if isinstance(shape, Mapping) else {}
+        mark = _mark(other, part)
+        empty: dict[str, Any] = {"array": [], "object": {}}
+        said[other] = mark if mark is not None else None if _nullable(part) else empty.get(_kind(part))
+    said[name] = text
+    if not compiled.accepts(said):
+        raise Unfillable(f"the shape asks for more than {name}, or for another one")
+    return said
+
+
 class _Filler:
     def __init__(self, root: Mapping[str, Any], text: str) -> None:
         self._root = root

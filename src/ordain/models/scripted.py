@@ -3,15 +3,19 @@
 Which item answers depends on the request alone (``index``, ``purpose``, the verb), never on memory, so that a resumed run gets what
 the killed one would have got. A file::
 
-    planner:                          # the n-th model call of a planner run gets the n-th item
+    planner:                          # the n-th model call of this purpose in a run gets the n-th item
       - {thought: ..., finish: false, action: {tool_id: ..., input: {...}}, final_answer: null}
       - "text that is sent as it is"  # malformed on purpose
       - {$error: rate_limited, message: slow down, retry_after_ms: 500}
       - {$delay_ms: 200, $answer: {thought: ..., finish: true, ...}}
+      - {$text_ms: 20, $answer: ...}  # where somebody listens, the text comes in pieces with such a pause between them
+    router: [...]                     # and supervisor, triage: the same for these purposes
     verbs:
       some_verb: [...]                # the same for the runs of a prompt-plan verb
-    cases:                            # optional: the first case whose words stand in the request takes its place
+    cases:                            # optional: the first case whose words stand in the request takes the whole file's place
       - {when: {contains: some words}, planner: [...], verbs: {...}}
+
+A chat turn's case is chosen by its current message alone, any other request's by its goal, texts, history and input.
 """
 
 from __future__ import annotations
@@ -27,30 +31,35 @@ from msgspec import Struct
 
 from ordain.contracts.policy import ModelErrorCode
 from ordain.errors import ConfigurationError
-from ordain.ports.model import ModelError, ModelReply, ModelRequest
+from ordain.models.narrative import Narrative
+from ordain.ports.model import Heard, ModelError, ModelReply, ModelRequest
 
 NOTICE = "scripted proposals, no language model"
 SCRIPT_BYTES = 16 * 1024 * 1024
 DELAY_MS_MAX = 600_000
+PURPOSES = ("planner", "router", "supervisor", "triage")
+PIECE_CHARS = 12
 _ASKED_ABOUT = ("goal", "user_message", "history", "facts", "input")
+_WAITS = ("$delay_ms", "$text_ms")
 
 
 class _Item(Struct, frozen=True):
-    """One prepared item: wait ``delay_ms``, then answer."""
+    """One prepared item: wait ``delay_ms``, then answer; ``text_ms`` between pieces of its text."""
 
     answer: str | ModelError
     delay_ms: int = 0
+    text_ms: int = 0
 
 
 class _Part(Struct, frozen=True):
-    """The items by purpose: the planner's, and each verb's."""
+    """The items by purpose, and each verb's."""
 
-    planner: tuple[_Item, ...] = ()
+    purposes: Mapping[str, tuple[_Item, ...]] = {}
     verbs: Mapping[str, tuple[_Item, ...]] = {}
 
     def items(self, request: ModelRequest) -> tuple[_Item, ...]:
-        if request.purpose == "planner":
-            return self.planner
+        if request.purpose in PURPOSES:
+            return self.purposes.get(request.purpose, ())
         return self.verbs.get(str(request.inputs.get("verb")), ()) if request.purpose == "verb" else ()
 
 
@@ -63,7 +72,8 @@ class Script(Struct, frozen=True):
     def items(self, request: ModelRequest) -> tuple[_Item, ...]:
         """The items that stand for this request, in order of its index."""
         if self.cases:
-            asked = msgspec.json.encode([request.inputs.get(name) for name in _ASKED_ABOUT]).decode().casefold()
+            told = ("message",) if request.inputs.get("message") is not None else _ASKED_ABOUT
+            asked = msgspec.json.encode([request.inputs.get(name) for name in told]).decode().casefold()
             for words, part in self.cases:
                 if words in asked:
                     return part.items(request)
@@ -77,20 +87,23 @@ class ScriptedModel:
         """One value may serve any number of runs; it keeps no state."""
         self._script = script
 
-    async def attempt(self, request: ModelRequest) -> ModelReply | ModelError:
+    async def attempt(self, request: ModelRequest, heard: Heard | None = None) -> ModelReply | ModelError:
         """The item at the request's index."""
         items = self._script.items(request)
         if not 0 <= request.index < len(items):
-            what = "planner" if request.purpose == "planner" else f"{request.purpose} {request.inputs.get('verb')}"
+            what = request.purpose if request.purpose in PURPOSES else f"{request.purpose} {request.inputs.get('verb')}"
             message = f"the script has {len(items)} proposals for {what[:150]}; number {request.index + 1} was asked for"
             return ModelError(code=ModelErrorCode.SCRIPT_EXHAUSTED, message=message)
         item = items[request.index]
-        if item.delay_ms:
-            try:
-                async with asyncio.timeout(min(request.timeout_s, request.profile.timeout_ms / 1000)):
+        waits = item.delay_ms or item.text_ms
+        try:
+            async with asyncio.timeout(min(request.timeout_s, request.profile.timeout_ms / 1000) if waits else None):
+                if item.delay_ms:
                     await asyncio.sleep(item.delay_ms / 1000)
-            except TimeoutError:
-                return ModelError(code=ModelErrorCode.TIMED_OUT, message="the script waits longer than the time-out")
+                if heard is not None and isinstance(item.answer, str):
+                    await _speak(Narrative(request.narrative).feed(item.answer), item.text_ms, heard)
+        except TimeoutError:
+            return ModelError(code=ModelErrorCode.TIMED_OUT, message="the script waits longer than the time-out")
         if isinstance(item.answer, ModelError):
             return item.answer
         return ModelReply(text=item.answer, model=request.profile.model, input_tokens=None, output_tokens=None, notice=NOTICE)
@@ -99,13 +112,26 @@ class ScriptedModel:
         """Nothing is held."""
 
 
-def make_script(planner: Sequence[object] = (), verbs: Mapping[str, Sequence[object]] | None = None) -> Script:
-    """A script from values in memory; items as in a file.
+async def _speak(text: str, text_ms: int, heard: Heard) -> None:
+    for start in range(0, len(text), PIECE_CHARS):
+        if start:
+            await asyncio.sleep(text_ms / 1000)
+        heard(text[start : start + PIECE_CHARS])
+    if text:
+        await asyncio.sleep(0)  # who listens to the last piece gets a turn before the answer is there
+
+
+def make_script(
+    planner: Sequence[object] = (), verbs: Mapping[str, Sequence[object]] | None = None, **purposes: Sequence[object]
+) -> Script:
+    """A script from values in memory; items as in a file, ``purposes`` are the other lists that a file may have.
 
     Raises:
-        ConfigurationError: an item is none.
+        ConfigurationError: an item is none, or a list is for no known purpose.
     """
-    return _script({"planner": list(planner), "verbs": {name: list(items) for name, items in (verbs or {}).items()}}, "script")
+    lists = {name: list(items) for name, items in purposes.items()}
+    by_verb = {name: list(items) for name, items in (verbs or {}).items()}
+    return _script({**lists, "planner": list(planner), "verbs": by_verb}, "script")
 
 
 def read_script(path: Path) -> Script:
@@ -139,7 +165,7 @@ class _Loader(yaml.SafeLoader):
 
 
 def _script(tree: object, place: str) -> Script:
-    top = _mapping(tree, place, {"planner", "verbs", "cases"})
+    top = _mapping(tree, place, {*PURPOSES, "verbs", "cases"})
     cases = _list(top.get("cases"), f"{place}: cases")
     return Script(
         default=_part(top, f"{place}: "),
@@ -148,7 +174,7 @@ def _script(tree: object, place: str) -> Script:
 
 
 def _case(tree: object, place: str) -> tuple[str, _Part]:
-    case = _mapping(tree, place, {"when", "planner", "verbs"})
+    case = _mapping(tree, place, {"when", *PURPOSES, "verbs"})
     when = _mapping(case.get("when"), f"{place}.when", {"contains"})
     words = when.get("contains")
     if not isinstance(words, str) or not words.strip():
@@ -159,7 +185,7 @@ def _case(tree: object, place: str) -> tuple[str, _Part]:
 def _part(tree: Mapping[str, Any], place: str) -> _Part:
     verbs = _mapping(tree.get("verbs") or {}, f"{place}verbs", None)
     return _Part(
-        planner=_items(tree.get("planner"), f"{place}planner"),
+        purposes={name: _items(tree.get(name), f"{place}{name}") for name in PURPOSES},
         verbs={name: _items(items, f"{place}verbs.{name}") for name, items in verbs.items()},
     )
 
@@ -174,12 +200,13 @@ def _item(tree: object, place: str) -> _Item:
     item = _mapping(tree, place, None)
     if "$error" in item:
         return _Item(_failure(_mapping(item, place, {"$error", "message", "retry_after_ms"}), place))
-    if "$delay_ms" in item:
-        _mapping(item, place, {"$delay_ms", "$answer"})
+    if "$delay_ms" in item or "$text_ms" in item:
+        _mapping(item, place, {*_WAITS, "$answer"})
         inner = _item(item.get("$answer"), f"{place}.$answer")
-        return _Item(inner.answer, inner.delay_ms + _whole(item["$delay_ms"], f"{place}.$delay_ms", DELAY_MS_MAX))
+        delay_ms, text_ms = (_whole(item.get(name, 0), f"{place}.{name}", DELAY_MS_MAX) for name in _WAITS)
+        return _Item(inner.answer, inner.delay_ms + delay_ms, inner.text_ms + text_ms)
     if unknown := sorted(key for key in item if key.startswith("$")):
-        raise _wrong(place, f"unknown {', '.join(unknown)}; known are $error, and $delay_ms with $answer")
+        raise _wrong(place, f"unknown {', '.join(unknown)}; known are $error, and $delay_ms or $text_ms with $answer")
     try:
         _no_foreign(item, place)
         return _Item(msgspec.json.encode(item).decode())

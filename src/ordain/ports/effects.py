@@ -14,14 +14,12 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, Generic, Protocol, TypeVar
 
-from msgspec import Raw, Struct
+from msgspec import Struct
 
 from ordain.contracts.policy import ModelErrorCode
 from ordain.contracts.verbs import Trust
-from ordain.journal.records import NULL
-from ordain.rules.budget import Spend
+from ordain.ports.children import AnyEnded, Authorized, Join, Spawn
 from ordain.rules.decision import Decision, Rule
-from ordain.rules.header import HeaderFacts
 
 R_co = TypeVar("R_co", covariant=True)
 R = TypeVar("R")
@@ -176,7 +174,8 @@ class ModelCall(Effect[ModelResult], frozen=True, kw_only=True, omit_defaults=Tr
 
     The prompt is rendered where the call goes live, from the template ``prompt`` over the records ``refs`` (seqs) and the
     small literals ``args``; only its digest is recorded. ``contract`` names the answer's schema. ``max_tokens`` is
-    mandatory; ``bound_tokens`` is the reserved upper bound, a larger rendered prompt does not go live.
+    mandatory; ``bound_tokens`` is the reserved upper bound, a larger rendered prompt does not go live. ``narrative`` is the place in
+    the answer of text that may be shown while it is written; "" where nothing may.
     """
 
     purpose: str
@@ -189,24 +188,7 @@ class ModelCall(Effect[ModelResult], frozen=True, kw_only=True, omit_defaults=Tr
     bound_tokens: int
     deadline: int
     keep_thoughts: bool = True
-
-
-class Call(Struct, frozen=True, kw_only=True):
-    """A proposed verb call: the exact verb id and arguments."""
-
-    verb: str
-    args: dict[str, Any]
-
-
-class Authorized(Struct, frozen=True, kw_only=True):
-    """A call together with the address of the decision that allows it and the digest of what it allows.
-
-    Built only by ``flows.act``; the executor checks it against the journal before anything goes live.
-    """
-
-    call: Call
-    digest: str
-    decision: str
+    narrative: str = ""
 
 
 class VerbCall(Effect[VerbResult], frozen=True, kw_only=True, omit_defaults=True, tag="verb_call"):
@@ -233,49 +215,37 @@ class WaitFor(StrEnum):
     TIMER = "timer"
 
 
+class Question(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What a wait asks the session's user: under which key the answer is kept and what it must be (``rules.cues.ExpectedType``).
+
+    ``options`` are the labels of a choice, A first.
+    """
+
+    key: str
+    expects: str
+    options: tuple[str, ...] = ()
+
+
 class Wait(Effect[WaitResult], frozen=True, kw_only=True, omit_defaults=True, tag="wait"):
-    """Wait, costing nothing, for a person or a time. ``about`` is shown to whoever may answer."""
+    """Wait, costing nothing, for a person or a time. ``about`` is shown to whoever may answer.
+
+    With ``question`` it is asked in the run's session: the transcript's entry and the open question are one commit with the intent.
+    """
 
     what: WaitFor
     about: str
     deadline: int
+    question: Question | None = None
 
 
 class Say(Effect[Said], frozen=True, kw_only=True, omit_defaults=True, tag="say"):
-    """Tell the run's session something: an outbox row in the commit that records it."""
+    """Tell the run's session something: an outbox row and a transcript entry in the commit that records it.
 
-    text: str
-
-
-class Spawn(Struct, Generic[R_co], frozen=True, kw_only=True, omit_defaults=True):
-    """A child run to start: its flow, input and what it may use. A child never gets more than its parent has."""
-
-    flow: str
-    input: Raw
-    scope: tuple[str, ...] = ()
-    deadline: int
-    allowance: Spend
-    keep_thoughts: bool = True
-    authorized: Authorized | None = None
-
-
-class JoinMode(StrEnum):
-    """When a join ends: see ``Join``."""
-
-    ALL = "all"
-    FIRST = "first"
-    QUORUM = "quorum"
-
-
-class Join(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """``all`` waits for every child, ``first`` and ``quorum`` for that many that completed.
-
-    A join also ends when its number can no longer be reached, or at the deadline. The rest are interrupted and awaited.
+    ``summary_through``: the text is no word to the user but sums up the transcript as far as that entry.
     """
 
-    mode: JoinMode = JoinMode.ALL
-    quorum: int = 1
-    deadline: int | None = None
+    text: str
+    summary_through: int = 0
 
 
 class Children(Effect[Any], frozen=True, kw_only=True, omit_defaults=True, tag="children"):
@@ -283,47 +253,6 @@ class Children(Effect[Any], frozen=True, kw_only=True, omit_defaults=True, tag="
 
     spawns: tuple[Spawn[Any], ...]
     until: Join
-
-
-class Ended(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="ended"):
-    """How a child ended, what it spent and its header. ``seq`` is the record that says so, in the parent's journal."""
-
-    child: str
-    spent: Spend = Spend()
-    header: HeaderFacts | None = None
-    seq: int = -1
-
-
-class Completed(Ended, frozen=True, kw_only=True, omit_defaults=True, tag="completed"):
-    """The child's flow returned ``value`` (raw JSON of the flow's output)."""
-
-    value: Raw
-
-
-class Failed(Ended, frozen=True, kw_only=True, omit_defaults=True, tag="failed"):
-    """The child ended in a typed failure; ``value`` is what it returned all the same."""
-
-    reason: str
-    value: Raw = NULL
-
-
-class Cancelled(Ended, frozen=True, kw_only=True, omit_defaults=True, tag="cancelled"):
-    """The child was interrupted."""
-
-    reason: str = ""
-
-
-class TimedOut(Ended, frozen=True, kw_only=True, omit_defaults=True, tag="timed_out"):
-    """The child's or the join's deadline came first."""
-
-
-class Unknown(Ended, frozen=True, kw_only=True, omit_defaults=True, tag="unknown"):
-    """The child holds an effect whose outcome nobody can know."""
-
-    reason: str = ""
-
-
-AnyEnded = Completed | Failed | Cancelled | TimedOut | Unknown
 
 
 class Joined(Result, frozen=True, kw_only=True, omit_defaults=True, tag="joined"):

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Protocol
 
 from msgspec import Struct
 
 from ordain.contracts.policy import ModelErrorCode, ModelProfile
+
+Heard = Callable[[str], None]
 
 
 class ModelRequest(Struct, frozen=True, kw_only=True):
@@ -14,7 +17,9 @@ class ModelRequest(Struct, frozen=True, kw_only=True):
 
     ``schema`` is the JSON Schema the answer must fit. ``inputs`` are the typed values the prompt was rendered from, for
     providers that are no language model (shapes: ``prompts``). ``timeout_s`` is what is left of the deadline. ``index`` is how
-    many model calls the run made before this one, so that a scripted answer depends on the journal and not on memory.
+    many model calls of its purpose the run made before this one, so that a scripted answer depends on the journal and not on
+    memory. ``narrative`` is the place in the JSON answer of the text that may be shown while it is being written (keys joined by
+    dots, like ``final_answer.content``); "" where nothing may.
     """
 
     profile: ModelProfile
@@ -28,6 +33,7 @@ class ModelRequest(Struct, frozen=True, kw_only=True):
     inputs: dict[str, Any]
     index: int
     key: str
+    narrative: str = ""
 
 
 class ModelReply(Struct, frozen=True, kw_only=True):
@@ -54,9 +60,13 @@ class ModelPort(Protocol):
     One call makes exactly one attempt: no retry, no fallback, no hidden second request. Every foreign failure comes back as
     a ``ModelError``; a missing finish reason, a length stop and empty choices are errors. Cancelling the awaiting task
     abandons the attempt.
+
+    Where ``heard`` is given and the request names a ``narrative``, an adapter that can calls ``heard`` with pieces of that
+    text, unescaped and in order, while they arrive. They are provisional: the reply is what counts, and after an error what was
+    heard counts for nothing. ``heard`` is cheap and never raises. An adapter that cannot ignores it.
     """
 
-    async def attempt(self, request: ModelRequest) -> ModelReply | ModelError:
+    async def attempt(self, request: ModelRequest, heard: Heard | None = None) -> ModelReply | ModelError:
         """Ask once."""
         ...
 

@@ -15,6 +15,7 @@ from typing import Any, Protocol
 from msgspec import Struct
 
 from ordain.journal.records import Record, Status
+from ordain.ports.sessions import EntryKind, NewEntry, Thread, ThreadChange
 
 
 class MailKind(StrEnum):
@@ -62,6 +63,8 @@ class NewRun(Struct, frozen=True, kw_only=True):
     parent_addr: int = -1
     index: int = 0
     root: str | None = None
+    session: str = ""
+    thread: int = 0
 
 
 class SayRow(Struct, frozen=True, kw_only=True):
@@ -107,6 +110,8 @@ class Append(Struct, frozen=True, kw_only=True):
     mail: tuple[NewMail, ...] = ()
     says: tuple[SayRow, ...] = ()
     refund: tuple[Refund, ...] = ()
+    entries: tuple[NewEntry, ...] = ()
+    threads: tuple[ThreadChange, ...] = ()
     operation: Operation | None = None
 
 
@@ -123,14 +128,92 @@ class Open(Struct, frozen=True, kw_only=True):
 class ClaimUnit(Struct, frozen=True, kw_only=True):
     """A shared decision in one commit: the run's own records, then facts read, rule applied, change and record written.
 
-    ``decide`` gets the facts that the store's claim ``name`` read and returns the claim's record and what to change (None:
-    nothing). It may be called again if the commit has to be tried again.
+    ``decide`` gets what the store's claim ``name`` read and returns the claim's record and what to change (None: nothing), in the
+    claim's own form. It may be called again if the commit has to be tried again.
     """
 
     append: Append
     name: str
     args: dict[str, Any]
-    decide: Callable[[dict[str, Any]], tuple[Record, dict[str, Any] | None]]
+    decide: Callable[[Any], tuple[Record, Any]]
+
+
+class Place(Struct, frozen=True, kw_only=True):
+    """Where a message stands that another one refers to."""
+
+    seq: int
+    thread: int
+    kind: EntryKind
+    run: str
+    timestamp_ms: int = 0
+
+
+class SessionState(Struct, frozen=True, kw_only=True):
+    """What a shared decision about a message reads, inside the write transaction. ``key`` digests the session's content.
+
+    ``threads``: live ones first, then the most recently touched. ``at_work`` counts turns that are neither queued nor waiting for
+    an answer, ``open`` all unsettled ones.
+    """
+
+    workspace: str
+    session: str
+    subject: str
+    key: bytes
+    seq: int
+    next_thread: int
+    active: int
+    threads: tuple[Thread, ...]
+    at_work: int
+    open: int
+    replied: Place | None = None
+    edited: Place | None = None
+    newer_edit: int = 0
+
+
+class NewTurn(Struct, frozen=True, kw_only=True):
+    """A session run to open; ``queued`` behind the thread's unsettled turns, ``holds`` a place in its thread."""
+
+    run: NewRun
+    thread: int
+    queued: bool = False
+    holds: bool = True
+
+
+class Consequence(Struct, frozen=True, kw_only=True):
+    """Exactly what follows from one message; ``refused`` means that it is not accepted and nothing is written.
+
+    ``decision`` is the attach decision as JSON; ``serves`` the run whose reply or question answers the message.
+    """
+
+    attached: str
+    reason: str
+    decision: bytes
+    thread: int = 0
+    serves: str = ""
+    anchor: str = ""
+    turn: NewTurn | None = None
+    mail: tuple[NewMail, ...] = ()
+    threads: tuple[ThreadChange, ...] = ()
+    refused: str = ""
+
+
+class Receive(Struct, frozen=True, kw_only=True):
+    """A unit: accept one message. De-duplicate, number, read the session, decide, write message, decision and consequence.
+
+    ``entry.body`` is digested unkeyed for the comparison with an earlier delivery of the same id. ``decide`` may be called again if
+    the commit has to be tried again. ``new_key`` is the subject key if the session is new or was erased.
+    """
+
+    workspace: str
+    session: str
+    user: str
+    entry: NewEntry
+    reply_to: str
+    new_key: bytes
+    catalog: str
+    catalog_bytes: bytes | None
+    max_accepted: int
+    decide: Callable[[SessionState], Consequence]
 
 
 class Post(Struct, frozen=True, kw_only=True):
@@ -139,15 +222,19 @@ class Post(Struct, frozen=True, kw_only=True):
     mail: NewMail
 
 
-Unit = Append | Open | Post | ClaimUnit | Operation
+Unit = Append | Open | Receive | Post | ClaimUnit | Operation
 
 
 class Outcome(Struct, frozen=True, kw_only=True):
-    """What became of a unit. ``refused`` is a stable code, or "" when it was applied; ``run`` is what ``Open`` found or made."""
+    """What became of a unit. ``refused`` is a stable code, or "" when it was applied; ``run`` is what ``Open`` found or made.
+
+    ``seq`` is the message's number in its session's transcript.
+    """
 
     refused: str = ""
     run: str = ""
     count: int = 0
+    seq: int = 0
 
 
 class StoredRun(Struct, frozen=True, kw_only=True):
@@ -171,6 +258,8 @@ class StoredRun(Struct, frozen=True, kw_only=True):
     created_at: int
     ended_at: int | None
     records: tuple[Record, ...]
+    session: str = ""
+    thread: int = 0
 
 
 class Pending(Struct, frozen=True, kw_only=True):

@@ -24,8 +24,10 @@ STATE_CHARS = 4000
 TOOL_CHARS = 2000
 
 
-class PlannerPrompt(Struct, frozen=True, kw_only=True):
-    """The template's input. ``reask`` is the reason code of the directive that was refused, if one was."""
+class PlannerPrompt(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The template's input. ``reask`` is the reason code of the directive that was refused, if one was; ``message`` what a session's
+    user said, for providers that are no language model.
+    """
 
     goal_type: str
     goal: str
@@ -38,6 +40,7 @@ class PlannerPrompt(Struct, frozen=True, kw_only=True):
     steps_left: int
     reask: str | None
     style: str
+    message: str | None = None
 
 
 def planner_prompt(

@@ -8,8 +8,12 @@ import msgspec
 from msgspec import Struct
 
 
-class VerbPrompt(Struct, frozen=True, kw_only=True):
-    """The template's input: the call's arguments and the previous model step's output."""
+class VerbPrompt(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The template's input: the call's arguments and the previous model step's output.
+
+    In a conversation ``message`` is what the user said, ``history`` what was said before as ``{role, content}``, and ``summary`` stands
+    for what came before that.
+    """
 
     verb: str
     description: str
@@ -17,9 +21,21 @@ class VerbPrompt(Struct, frozen=True, kw_only=True):
     input: dict[str, Any]
     previous: dict[str, Any] | None
     output_schema: dict[str, Any]
+    message: str | None = None
+    history: tuple[dict[str, str], ...] = ()
+    summary: str | None = None
 
 
-def size_bound(source: str, prompt: VerbPrompt) -> int:
-    """Upper bound of the rendered prompt in bytes; loops in a template repeat it at most once per value of the input."""
+HISTORY_ENTRY_BYTES = 64
+"""What an entry of the history takes in a prompt beside its text."""
+
+
+def size_bound(source: str, prompt: VerbPrompt, history: tuple[int, int] = (0, 0)) -> int:
+    """Upper bound of the rendered prompt in bytes; loops in a template repeat it at most once per value of the input.
+
+    ``history`` is (entries, bytes of their texts as JSON), which the prompt itself need not hold yet: it is counted as shown once, as
+    JSON, an entry a line.
+    """
     encoded = msgspec.json.encode(prompt)
-    return len(source.encode()) * (2 + encoded.count(b",")) + 4 * len(encoded)
+    entries, spoken = history
+    return len(source.encode()) * (2 + encoded.count(b",")) + 4 * len(encoded) + 2 * spoken + entries * HISTORY_ENTRY_BYTES

@@ -33,8 +33,8 @@ class Deny(Struct, frozen=True, tag="deny"):
 AuthorizeOutcome = Allow | Deny
 
 
-class AuthorizeFacts(Struct, frozen=True, kw_only=True):
-    """Features of the call: the verb, the digest of verb and arguments, where it stands."""
+class AuthorizeFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Features of the call: the verb, the digest of verb and arguments, where it stands; ``session``: in a conversation."""
 
     verb: str
     call: str
@@ -42,6 +42,7 @@ class AuthorizeFacts(Struct, frozen=True, kw_only=True):
     depth: int
     verb_calls: int
     cap_verb_calls: int
+    session: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,6 +62,8 @@ def decide_authorize(facts: AuthorizeFacts, inputs: AuthorizeInputs, policy: Pol
         return Decision(outcome=Deny(), reason=Reason.AUTHORIZE_OUT_OF_SCOPE)
     if (why := inputs.catalog.inactive_reason(facts.verb, policy.verbs)) is not None:
         return Decision(outcome=Deny(why), reason=Reason.AUTHORIZE_INACTIVE)
+    if verb.spec.flow is not None and not facts.session:
+        return Decision(outcome=Deny(), reason=Reason.AUTHORIZE_SESSION_ONLY)
     deepest = min(policy.verbs.max_depth, verb.spec.max_recursion_depth) if verb.spec.composite else policy.verbs.max_depth
     if facts.depth >= deepest:
         return Decision(outcome=Deny(), reason=Reason.AUTHORIZE_DEPTH)

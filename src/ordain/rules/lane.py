@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from msgspec import Struct
@@ -25,16 +26,30 @@ class LaneEmpty(Struct, frozen=True, tag="empty"):
 
 
 class LaneFacts(Struct, frozen=True, kw_only=True):
-    """What the call is for: ``planner`` or ``verb``; ``after`` is the lane that failed, if one did."""
+    """What the call is for (``PURPOSES``); ``after`` is the lane that failed, if one did."""
 
     purpose: str
     after: Lane | None = None
 
 
+def _verb(policy: Policy) -> Lane:
+    return policy.lanes.verb
+
+
+PURPOSES: Mapping[str, Callable[[Policy], Lane]] = {
+    "planner": lambda policy: policy.lanes.planner,
+    "verb": _verb,
+    "router": lambda policy: policy.router.ask or policy.lanes.planner,
+    "supervisor": lambda policy: policy.supervisor.ask or policy.lanes.planner,
+    "triage": lambda policy: policy.attach.ask or policy.lanes.planner,
+}
+"""The lane of each purpose, from policy."""
+
+
 def decide_lane(facts: LaneFacts, inputs: None, policy: Policy) -> Decision[LaneChosen | LaneEmpty]:
     """The purpose's lane, or after a failure the lane that policy names next."""
     lanes = policy.lanes
-    lane = lanes.planner if facts.purpose == "planner" else lanes.verb
+    lane = PURPOSES.get(facts.purpose, _verb)(policy)
     if facts.after is not None:
         lane = lanes.next_lane.get(facts.after, facts.after)
     profiles = tuple(lanes.profiles.get(lane, ()))

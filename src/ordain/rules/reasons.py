@@ -99,3 +99,72 @@ class Reason(StrEnum):
     # retry of a verb
     VERB_RETRY = "verb.retry", "The failure may pass: the call is tried again with the same key."
     VERB_NO_RETRY = "verb.no_retry", "The failure would repeat itself, or every permitted attempt was made."
+
+    # attach (RTE-05, RTE-08, C5)
+    ATTACH_OVERRIDE = "attach.override", "The wording orders what runs to stop or to be done otherwise."
+    ATTACH_NOTHING_TO_STOP = "attach.nothing_to_stop", "The wording orders a stop and nothing runs."
+    ATTACH_NUDGE = "attach.status_nudge", "The wording asks after work that there is."
+    ATTACH_ANSWER = "attach.answer", "The message fits what exactly one open question expects."
+    ATTACH_ANSWER_ANCHORED = "attach.answer_anchored", "The message replies to the question itself and fits it."
+    ATTACH_FILLER = "attach.filler", "The wording wants nothing."
+    ATTACH_NEW_REQUEST = "attach.new_request", "Nothing else fits: a request of its own."
+    ATTACH_ANCHORED = "attach.anchored", "A request that replies to a message of the thread."
+    ATTACH_AMBIGUOUS = "attach.ambiguous", "Two threads fit equally: the sender is asked."
+    ATTACH_CHOSEN = "attach.chosen", "The sender chose one of the two readings."
+    ATTACH_ASK = "attach.ask", "Wording and state leave the class open; policy lets a model suggest one."
+    ATTACH_SUGGESTED = "attach.suggested", "A model's suggestion, possible here and confident enough."
+    ATTACH_SUGGESTION_REJECTED = (
+        "attach.suggestion_rejected",
+        "A model's suggestion was missing, not possible here or not confident enough.",
+    )
+    ATTACH_EDIT = "attach.edit", "The message replaces one whose turn is unsettled."
+    ATTACH_EDIT_LATE = "attach.edit_late", "The message replaces one whose turn has ended."
+    ATTACH_STALE_EDIT = "attach.stale_edit", "A later edit of the same message came before this one."
+    ATTACH_SUPERSEDED = "attach.superseded", "An edit of this message came before it."
+    ATTACH_BUSY = "attach.session_busy", "The session has as many unsettled turns as policy permits."
+
+    # entry, of ING-10, GW-01, B-06, B-33
+    ENTRY_OF_MODE = "entry.of_mode", "The mode's own entry verb."
+    ENTRY_NAMED = "entry.named", "The message names this verb."
+    ENTRY_UNKNOWN_VERB = "entry.unknown_verb", "No verb has this id; ids are exact."
+    ENTRY_INACTIVE_VERB = "entry.inactive_verb", "The verb is switched off here."
+    ENTRY_RESERVED_VERB = "entry.reserved_verb", "The verb is the entry of another mode."
+
+    # outcome, of RTE-02, B-41
+    OUTCOME_BY_MODE = "outcome.by_mode", "An explicit mode agent or council is a direct turn."
+    OUTCOME_DIRECT = "outcome.direct", "Nothing but an answer is asked for."
+    OUTCOME_WORKFLOW = "outcome.workflow", "A workflow template is suggested; it needs approval before it runs."
+    OUTCOME_DELEGATES = "outcome.delegates", "Other agents are suggested."
+    OUTCOME_PATH_UNAVAILABLE = "outcome.path_unavailable", "This build cannot carry out what was decided, and does nothing else instead."
+
+    # route, of EXE-10, B-10
+    ROUTE_OF_MODE = "route.of_mode", "The mode's own path; no router model is asked."
+    ROUTE_SUGGESTED = "route.suggested", "The router model's path, allowed for the mode and confident enough."
+    ROUTER_UNAVAILABLE = "router_rejected:unavailable", "The router model gave no answer; the mode's own path holds."
+    ROUTER_MALFORMED = "router_rejected:malformed", "The router model's answer is not of its contract's shape; the mode's own path holds."
+    ROUTER_CONFIDENCE = "router_rejected:confidence", "The router model's confidence is no number from 0 to 1; the mode's own path holds."
+    ROUTER_BUDGET_CLASS = "router_rejected:budget_class", "The router model's budget class is none; the mode's own path holds."
+    ROUTER_UNKNOWN_PATH = "router_rejected:unknown_path", "The router model's path is none; the mode's own path holds."
+    ROUTER_OUTSIDE_MODE = "router_rejected:outside_mode", "The router model's path is not allowed for the mode; the mode's own path holds."
+    ROUTER_LOW_CONFIDENCE = "router_rejected:low_confidence", "The router model is not confident enough; the mode's own path holds."
+
+    # supervise, of EXE-04..EXE-06, EXE-12
+    SUPERVISE_ACTION = "supervise.action", "A valid action is pending."
+    SUPERVISE_FINAL = "supervise.final", "A valid final answer is pending."
+    SUPERVISE_REPLAN = "supervise.replan", "The planner's step was refused and one more try is granted."
+    SUPERVISE_SUGGESTED = "supervise.suggested", "The supervisor model's decision, possible here."
+    SUPERVISE_NO_DIRECTIVE = (
+        "supervise.no_directive",
+        "The planner gave neither a valid action nor a valid answer, and no further try is left.",
+    )
+    SUPERVISE_PLANNER_FAILED = "supervise.planner_failed", "The planner gave no step at all."
+    SUPERVISE_INVALID = "supervise.invalid", "The supervisor model's answer is not of its contract's shape."
+    SUPERVISE_NOT_POSSIBLE = "supervise.not_possible", "The supervisor model chose what the state does not permit."
+
+    # history
+    HISTORY_WHOLE = "history.whole", "Everything stands in the prompt, whole or summarised."
+    HISTORY_SUMMARISE = "history.summarise", "More entries than policy's number stand whole: the older ones are summarised first."
+    HISTORY_LEFT_OUT = "history.left_out", "Part of the history neither fits nor is summarised."
+
+    # authorize, in a session
+    AUTHORIZE_SESSION_ONLY = "authorize.session_only", "The verb works inside a session only."

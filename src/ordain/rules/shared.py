@@ -8,17 +8,21 @@ from typing import Any
 
 from msgspec import Struct
 
+from ordain.rules.attach import ATTACH, AttachFacts
 from ordain.rules.budget import CARVE, Carved, CarveFacts
 from ordain.rules.decision import Rule
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SharedRule:
-    """A rule with the type of the facts that its claim reads, and the outcome that makes the claim's change."""
+    """A rule with the type of its facts, and the outcome that makes the claim's change (``Struct``: each does)."""
 
     rule: Rule[Any, None, Any]
     facts: type[Struct]
     grants: type[Struct]
 
 
-SHARED: Mapping[str, SharedRule] = {"carve": SharedRule(rule=CARVE, facts=CarveFacts, grants=Carved)}
+SHARED: Mapping[str, SharedRule] = {
+    "carve": SharedRule(rule=CARVE, facts=CarveFacts, grants=Carved),
+    "attach": SharedRule(rule=ATTACH, facts=AttachFacts, grants=Struct),
+}

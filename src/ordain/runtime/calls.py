@@ -9,7 +9,8 @@ from ordain.contracts.verbs import Trust, VerbEffect
 from ordain.errors import FlowFault
 from ordain.journal.digests import content_digest
 from ordain.journal.records import ENCODER
-from ordain.ports.effects import Authorized, Call, VerbCall, VerbFailed, VerbResult, VerbReturned, VerbTimedOut, VerbUnknown, VerbWithdrawn
+from ordain.ports.children import Authorized, Call
+from ordain.ports.effects import VerbCall, VerbFailed, VerbResult, VerbReturned, VerbTimedOut, VerbUnknown, VerbWithdrawn
 from ordain.ports.verb import AnyLeafResult, LeafCall, LeafFailed, LeafReturned
 from ordain.rules.authorize import Allow, AuthorizeFacts, AuthorizeInputs, decide_authorize
 from ordain.runtime.services import Services

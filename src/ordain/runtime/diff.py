@@ -22,6 +22,7 @@ from ordain.contracts.policy import Policy
 from ordain.errors import JournalDiverged, OrdainError
 from ordain.flows.context import Flow, Flows, flow_context
 from ordain.flows.prompting import Values
+from ordain.flows.transcript import Transcript
 from ordain.journal.codec import decode
 from ordain.journal.records import ENCODER, DecisionBody, Kind, Record, Started
 from ordain.ports.effects import Effect, Interrupted
@@ -114,16 +115,34 @@ class _Exact(Execution):
         return Decision(outcome=anew.outcome, reason=anew.reason, address=address)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _World:
+    """What a comparison needs beside run and policy: the flows, the children's journals, the sessions' transcripts."""
+
+    flows: Flows
+    load: Callable[[str], StoredRun | None]
+    transcript: Transcript | None
+
+
 def diff(
-    stored: StoredRun, catalog: Catalog, policy: Policy, flows: Flows, load: Callable[[str], StoredRun | None], *, exact: bool = True
+    stored: StoredRun,
+    catalog: Catalog,
+    policy: Policy,
+    flows: Flows,
+    load: Callable[[str], StoredRun | None],
+    transcript: Transcript | None = None,
 ) -> PolicyDiff:
     """Compare one run, its children included; ``load`` finds a child. What cannot be replayed is in the verdict."""
+    return _diff(stored, catalog, policy, _World(flows=flows, load=load, transcript=transcript), exact=True)
+
+
+def _diff(stored: StoredRun, catalog: Catalog, policy: Policy, world: _World, *, exact: bool) -> PolicyDiff:
     report = PolicyDiff(run=stored.id, flow=f"{stored.flow}@{stored.flow_version}")
-    replayed = replay(stored, catalog, flows)
+    replayed = replay(stored, catalog, world.flows, world.transcript)
     if not replayed.equal:
         report.verdict = replayed.verdict
         return report
-    started, flow = opened(stored, catalog, flows)
+    started, flow = opened(stored, catalog, world.flows)
     filled = policy if policy.lanes.profiles else with_lanes(policy, catalog.policy)
     if exact:
         _exact(stored, catalog, filled, flow, started, report)
@@ -132,10 +151,10 @@ def diff(
     if report.frontier is not None:
         _bounded(stored, catalog, filled, flow, started, report)
     for addr, child in children_of(stored):
-        loaded = load(child)
+        loaded = world.load(child)
         if loaded is not None:
             before = report.frontier is None or addr < report.frontier
-            report.children.append(diff(loaded, catalog, policy, flows, load, exact=before))
+            report.children.append(_diff(loaded, catalog, policy, world, exact=before))
     return report
 
 

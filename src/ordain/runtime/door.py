@@ -10,6 +10,8 @@ from typing import Any, Protocol
 import msgspec
 
 from ordain.contracts.catalog import Catalog
+from ordain.contracts.conversation import Message
+from ordain.contracts.ids import DEFAULT_WORKSPACE
 from ordain.contracts.planner import PlannerRequest
 from ordain.contracts.verbs import VerbRequest
 from ordain.errors import Conflict, Erased, InvalidRequest, LeaseLost, NotFound, StorageUnavailable, Transient
@@ -23,6 +25,7 @@ from ordain.ports.search import RunRow, RunSearch
 from ordain.ports.store import Append, MailKind, NewMail, Operation, Post, StoredRun
 from ordain.rules.header import render_header
 from ordain.rules.proposals import nesting
+from ordain.runtime.conversation import Acknowledged, Conversation
 from ordain.runtime.execution import handed
 from ordain.runtime.intake import Accepted, Intake
 from ordain.runtime.live import AnswerBody, InterruptBody
@@ -79,19 +82,25 @@ class Runtime:
         self.commits = commits
         self.engine: Engine
         self._intake = Intake(services)
+        self.conversation = Conversation(services)
         self._waiting: dict[str, list[asyncio.Future[Status]]] = {}
 
     # --- requests -----------------------------------------------------------------------------------------------------------------
 
-    async def accept_plan(self, request: PlannerRequest, principal: str) -> Accepted:
+    async def accept_plan(self, request: PlannerRequest, principal: str, workspace: str = DEFAULT_WORKSPACE) -> Accepted:
         """Accept a planning request (PLN-06); raises as ``Intake.accept``."""
         self._check_open()
-        return await self._intake.accept(self._intake.of_plan(request, principal))
+        return await self._intake.accept(self._intake.of_plan(request, principal, workspace))
 
-    async def accept_verb(self, request: VerbRequest, principal: str) -> Accepted:
+    async def accept_verb(self, request: VerbRequest, principal: str, workspace: str = DEFAULT_WORKSPACE) -> Accepted:
         """Accept a verb request (VRB-02); raises as ``Intake.accept``."""
         self._check_open()
-        return await self._intake.accept(self._intake.of_verb(request, principal))
+        return await self._intake.accept(self._intake.of_verb(request, principal, workspace))
+
+    async def receive(self, message: Message, principal: str, workspace: str = DEFAULT_WORKSPACE) -> Acknowledged:
+        """Accept a message of a conversation (ING-01); raises as ``Conversation.receive``."""
+        self._check_open()
+        return await self.conversation.receive(message, workspace=workspace, principal=principal)
 
     def _check_open(self) -> None:
         if not self.engine.accepting:

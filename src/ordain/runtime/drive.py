@@ -29,7 +29,8 @@ from ordain.journal.records import (
     Status,
     raw,
 )
-from ordain.ports.effects import AnyEnded, Cancelled, Completed, Failed, Interrupted, Suspended, TimedOut, Unknown
+from ordain.ports.children import AnyEnded, Cancelled, Completed, Failed, TimedOut, Unknown
+from ordain.ports.effects import Interrupted, Suspended
 from ordain.ports.store import Append, MailKind, NewMail, Refund, StoredRun
 from ordain.rules.header import render_header
 from ordain.runtime.execution import Execution
@@ -37,6 +38,7 @@ from ordain.runtime.joins import open_children
 from ordain.runtime.live import LiveRun
 from ordain.runtime.mail import InterruptBody
 from ordain.runtime.services import Services
+from ordain.runtime.speaking import at_rest, reply, stop_entry, stopped_text
 
 LOG = logging.getLogger("ordain.run")
 _STARTED = msgspec.json.Decoder(Started)
@@ -70,6 +72,8 @@ class Drive:
         try:
             stored = self._load()
             asked = self._asked_to_stop() if stored.status in STOPPED else None
+            if stored.status is Status.QUEUED:  # behind another turn of its thread: that one's end begins it
+                return Driven(status=Status.WAITING)
             if stored.status in SETTLED or (stored.status in STOPPED and self._resumed_by is None and asked is None):
                 return Driven(status=stored.status)
             if asked is not None and stored.status is not Status.FAULTED:
@@ -108,10 +112,12 @@ class Drive:
             live.execution.values[0] = given = flow.decode_input(started.input)
             returned = await flow.run(context, given)
             output, settlement = raw(returned), flow.settle(returned)
+            told = flow.reply(returned) if flow.reply is not None else None
         except Suspended:
             return self._suspended(live)
         except Interrupted as interrupted:
             output, settlement = NULL, Settlement(status=Status.CANCELLED, reason=interrupted.what)
+            told = stopped_text(Status.CANCELLED)
         except (JournalDiverged, JournalCorrupt, FlowUnavailable, Erased, LeaseLost):
             raise
         except Exception as error:  # a flow is foreign code here: whatever else it raises is its fault, and stops its run alone
@@ -122,12 +128,13 @@ class Drive:
             raise JournalDiverged(f"run {stored.id}: the flow ends, its journal goes on")
         if live.execution.masked and settlement.status is not Status.CANCELLED:
             settlement = Settlement(status=Status.CANCELLED, reason=settlement.reason)
-        return await settle(live, settlement, output)
+        return await settle(live, settlement, output, told)
 
     def _prepare(self, stored: StoredRun, started: Started) -> tuple[LiveRun, FlowContext]:
         catalog = self.services.catalogs.pinned(started.catalog)
         live = LiveRun(self.services, stored, catalog)
         live.execution = Execution(stored.id, stored.records, live, catalog.policy)
+        live.execution.values.transcript = self.services.transcript(stored.workspace)
         self.live = live
         live.look()
         if self._resumed_by is not None:
@@ -142,14 +149,20 @@ class Drive:
     async def _fault(self, live: LiveRun, error: Exception) -> Driven:
         frame = traceback.extract_tb(error.__traceback__)[-1]
         where = f"{frame.filename.rpartition('/')[2]}:{frame.lineno} {frame.name}"
-        live.write(Kind.FAULTED, "fault", FaultedBody(error=type(error).__name__, where=where))
+        fault = live.write(Kind.FAULTED, "fault", FaultedBody(error=type(error).__name__, where=where))
+        if live.stored.session:
+            now = msgspec.structs.replace(live.stored, records=tuple(live.records))
+            entry, change = stop_entry(now, Status.FAULTED, fault.at)
+            live.add_entry(entry)
+            live.change_thread(change)
         await live.barrier(status=Status.FAULTED, reason="faulted")
         LOG.error("run=%s status=faulted error=%s at=%s", self.run, type(error).__name__, where)
         return Driven(status=Status.FAULTED)
 
     async def _stop(self, status: Status, error: OrdainError) -> Driven:
         """The record itself is left as it is: only the run's row says that it stopped."""
-        await self.services.store.submit(Append(run=self.run, records=(), status=status, reason=error.code))
+        unit = Append(run=self.run, records=(), status=status, reason=error.code)
+        await self.services.store.submit(with_stop(self.services, unit, status))
         LOG.error("run=%s status=%s reason=%s", self.run, status, error.message)
         return Driven(status=status)
 
@@ -170,7 +183,7 @@ class Drive:
         for mail in live.look():
             if mail.kind is MailKind.INTERRUPT:
                 live.take(mail, note.seq)
-        return await settle(live, Settlement(status=Status.CANCELLED, reason=asked.what), NULL)
+        return await settle(live, Settlement(status=Status.CANCELLED, reason=asked.what), NULL, stopped_text(Status.CANCELLED))
 
     def _unsettled(self, run: str) -> bool:
         stored = self.services.store.load(run)
@@ -191,12 +204,28 @@ def _readable(records: list[Record]) -> list[Record]:
 _STOPS: dict[type[OrdainError], Status] = {FlowUnavailable: Status.FLOW_UNAVAILABLE}
 
 
-async def settle(live: LiveRun, settlement: Settlement, output: Raw) -> Driven:
-    """End the run: its result and header, and its parent's mail, in one commit."""
+def with_stop(services: Services, unit: Append, status: Status) -> Append:
+    """A unit that stops a run, with what its session is told of it."""
+    stored = services.store.load(unit.run)
+    if stored is None or not stored.session:
+        return unit
+    entry, change = stop_entry(
+        msgspec.structs.replace(stored, records=tuple(_readable(list(stored.records)))), status, services.clock.now()
+    )
+    return msgspec.structs.replace(unit, entries=(entry,), threads=(change,))
+
+
+async def settle(live: LiveRun, settlement: Settlement, output: Raw, told: str | None = None) -> Driven:
+    """End the run: its result and header, its parent's mail and its session's reply ``told``, in one commit."""
     fold = Fold(live.id, live.records)
     header = fold.header(settlement.status, settlement.reason)
     ended = EndedBody(status=settlement.status, reason=settlement.reason, result=output, header=render_header(header))
     live.write(Kind.ENDED, settlement.status, ended)
+    if live.stored.session and live.stored.parent is None:
+        if told is not None:
+            now = msgspec.structs.replace(live.stored, records=tuple(live.records))
+            live.add_entry(reply(now, ended.header, told, status=settlement.status, at=live.scribe.at))
+        live.change_thread(at_rest(live.stored, header, settlement.status, live.scribe.at))
     if (carved := fold.carved) is not None:
         left = {"tokens": carved.tokens - fold.spent.tokens, "usd_micros": carved.usd_micros - fold.spent.usd_micros}
         for account in carved.accounts:
@@ -215,6 +244,8 @@ async def settle(live: LiveRun, settlement: Settlement, output: Raw) -> Driven:
         live.send(mail)
     await live.barrier(status=settlement.status, reason=settlement.reason)
     live.services.counters.runs_ended += 1
+    if stored.session and stored.parent is None:
+        live.services.streams.over(live.id)
     LOG.info("run=%s flow=%s status=%s reason=%s ms=%d", live.id, fold.flow, settlement.status, settlement.reason, header.duration_ms)
     return Driven(status=settlement.status)
 

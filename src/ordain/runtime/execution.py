@@ -6,6 +6,7 @@ compared. Where the records end, ``Beyond`` says what happens: live it goes on, 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from functools import lru_cache
@@ -33,7 +34,8 @@ from ordain.journal.records import (
     ObservationBody,
     Record,
 )
-from ordain.ports.effects import Abandoned, AnyEnded, AnyResult, Children, Claim, Effect, Interrupted, Join, Joined, Spawn, Suspended
+from ordain.ports.children import AnyEnded, Join, Spawn
+from ordain.ports.effects import Abandoned, AnyResult, Children, Claim, Effect, Interrupted, Joined, Suspended
 from ordain.rules.decision import FACTS_BYTES, Decision, Rule
 from ordain.rules.reasons import Reason
 from ordain.rules.shared import SHARED
@@ -79,12 +81,25 @@ class Judge(Protocol):
         ...
 
 
-def answered_calls(records: Sequence[Record]) -> int:
-    """How many model calls came to an end; an attempt that was lost with the process did not, and the next one takes its place."""
-    return sum(
-        record.kind is Kind.OBSERVATION and record.name == "model_call" and b'"code":"lost"' not in (record.body or b"")
-        for record in records
-    )
+class _Purpose(Struct):
+    purpose: str
+
+
+class _ModelIntent(Struct):
+    effect: _Purpose
+
+
+def answered_calls(records: Sequence[Record]) -> Counter[str]:
+    """How many model calls of each purpose came to an end; an attempt that was lost with the process did not, the next takes its place."""
+    answered: Counter[str] = Counter()
+    purpose = ""
+    for record in records:
+        if record.name == "model_call" and record.body is not None:
+            if record.kind is Kind.INTENT:
+                purpose = msgspec.json.decode(record.body, type=_ModelIntent).effect.purpose
+            elif record.kind is Kind.OBSERVATION and b'"code":"lost"' not in record.body:
+                answered[purpose] += 1
+    return answered
 
 
 def handed(records: Sequence[Record], seqs: Iterable[int]) -> Values:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import dataclass
 from time import perf_counter_ns
 
 from ordain.contracts.catalog import Catalog
@@ -13,14 +14,23 @@ from ordain.flows.prompting import Values, prompt_digest, prompt_inputs
 from ordain.journal.digests import content_digest
 from ordain.journal.records import ENCODER
 from ordain.ports.effects import ModelAnswer, ModelCall, ModelFailed, ModelResult, Withheld
-from ordain.ports.model import ModelError, ModelReply, ModelRequest
+from ordain.ports.model import Heard, ModelError, ModelReply, ModelRequest
 from ordain.prompts.renderer import render
 from ordain.rules.proposals import Unparsed, parse_object
 from ordain.rules.step import directive_fault
 from ordain.runtime.services import Services
 
 
-async def call_model(services: Services, catalog: Catalog, call: ModelCall, values: Values, *, index: int, key: str) -> ModelResult:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attempt:
+    """Which attempt of its run a call is: how many of its purpose were answered before, its key, and who hears its text."""
+
+    index: int
+    key: str
+    heard: Heard | None = None
+
+
+async def call_model(services: Services, catalog: Catalog, call: ModelCall, values: Values, attempt: Attempt) -> ModelResult:
     """One attempt. Whatever goes wrong is a value; cancelling abandons it."""
     profile = catalog.data.profiles[call.profile]
     current = services.catalogs.current.data.profiles.get(call.profile)
@@ -54,13 +64,14 @@ async def call_model(services: Services, catalog: Catalog, call: ModelCall, valu
         max_tokens=call.max_tokens,
         timeout_s=left_us / 1e6,
         inputs=resolved.inputs,
-        index=index,
-        key=key,
+        index=attempt.index,
+        key=attempt.key,
+        narrative=call.narrative if attempt.heard is not None else "",
     )
     services.counters.model_calls += 1
     try:
         async with asyncio.timeout(request.timeout_s):
-            reply = await port.attempt(request)
+            reply = await port.attempt(request, attempt.heard)
     except TimeoutError:
         return failure.of(ModelErrorCode.TIMED_OUT, "the provider did not answer in time", live=True)
     if isinstance(reply, ModelError):
@@ -70,7 +81,7 @@ async def call_model(services: Services, catalog: Catalog, call: ModelCall, valu
 
 def _verb_withdrawn(services: Services, call: ModelCall) -> str | None:
     """Why the prompt-plan verb behind a call may not run any more, or None."""
-    if call.purpose == PLANNER:
+    if call.purpose != "verb":
         return None
     verb_id, current = call.contract.removeprefix("verb:"), services.catalogs.current
     if verb_id not in current.verbs:

@@ -14,11 +14,10 @@ from ordain.contracts.verbs import VerbRequest
 from ordain.errors import ConfigurationError, Conflict, InvalidRequest, Refused
 from ordain.flows.planner import PLANNER_FLOW
 from ordain.flows.verb_plan import VERB_FLOW, VerbRunInput
-from ordain.journal.codec import Scribe
 from ordain.journal.digests import content_digest
-from ordain.journal.records import ENCODER, Kind, Started, raw
-from ordain.ports.store import NewRun, Open
-from ordain.rules.budget import Spend
+from ordain.journal.records import ENCODER, raw
+from ordain.ports.store import Open
+from ordain.runtime.opening import Opening, root_run
 from ordain.runtime.services import Services
 
 SCHEMA_BYTES = 16_384
@@ -58,6 +57,7 @@ class Request:
     request_id: str | None
     digest: str
     run: str
+    workspace: str = DEFAULT_WORKSPACE
     keep_thoughts: bool = True
 
 
@@ -69,7 +69,7 @@ class Intake:
         self._services = services
         self._stored_catalog = ""
 
-    def of_plan(self, request: PlannerRequest, principal: str) -> Request:
+    def of_plan(self, request: PlannerRequest, principal: str, workspace: str = DEFAULT_WORKSPACE) -> Request:
         """Check what only the catalog and compilers can check, and name the run.
 
         Raises:
@@ -104,10 +104,11 @@ class Intake:
             request_id=request.request_id,
             digest=digest,
             run=run,
+            workspace=workspace,
             keep_thoughts=request.preferences.allow_internal_thought_logging,
         )
 
-    def of_verb(self, request: VerbRequest, principal: str) -> Request:
+    def of_verb(self, request: VerbRequest, principal: str, workspace: str = DEFAULT_WORKSPACE) -> Request:
         """Name the run of one verb call; the verb itself is judged inside the run."""
         body = request.model_dump(mode="json")
         given = VerbRunInput(verb_id=request.verb_id, payload=body["payload"], caller=request.caller, request_id=request.request_id)
@@ -119,6 +120,7 @@ class Intake:
             request_id=request.request_id,
             digest=content_digest(ENCODER.encode(given)),
             run=self._services.clock.new_run_id(),
+            workspace=workspace,
         )
 
     async def accept(self, request: Request) -> Accepted:
@@ -131,33 +133,22 @@ class Intake:
         """
         services = self._services
         catalog, now = services.catalogs.current, services.clock.now()
-        policy, key = catalog.policy, services.clock.new_key()
-        started = Started(
-            flow=request.flow,
-            flow_version=request.flow_version,
-            catalog=catalog.digest,
-            input=request.input,
-            workspace=DEFAULT_WORKSPACE,
-            principal=request.principal,
-            subject=request.run,
-            deadline=now + round(policy.limits.timeout_seconds * 1e6),
-            allowance=Spend(
-                tokens=policy.budget.run_tokens,
-                usd_micros=policy.budget.run_usd_micros,
-                model_calls=policy.budget.run_model_calls,
-                verb_calls=policy.budget.run_verb_calls,
+        policy = catalog.policy
+        new = root_run(
+            Opening(
+                run=request.run,
+                flow=request.flow,
+                flow_version=request.flow_version,
+                input=request.input,
+                workspace=request.workspace,
+                principal=request.principal,
+                subject=request.run,
+                key=services.clock.new_key(),
+                at=now,
+                deadline=now + round(policy.limits.timeout_seconds * 1e6),
+                keep_thoughts=request.keep_thoughts,
             ),
-            keep_thoughts=request.keep_thoughts,
-        )
-        new = NewRun(
-            id=request.run,
-            flow=request.flow,
-            flow_version=request.flow_version,
-            catalog=catalog.digest,
-            workspace=DEFAULT_WORKSPACE,
-            subject=request.run,
-            key=key,
-            started=Scribe(request.run, key).write(Kind.STARTED, request.flow, started, now),
+            catalog,
         )
         outcome = await services.store.submit(
             Open(

@@ -12,7 +12,8 @@ from ordain.errors import FlowFault, FlowUnavailable
 from ordain.journal.codec import Scribe, decode
 from ordain.journal.digests import derived_id
 from ordain.journal.records import Body, ChildEndedBody, IntentBody, Kind, Record, Started, raw
-from ordain.ports.effects import AnyEnded, Children, Completed, Interrupted, Join, Joined, JoinMode, Spawn
+from ordain.ports.children import AnyEnded, Completed, Join, JoinMode, Spawn
+from ordain.ports.effects import Children, Interrupted, Joined
 from ordain.ports.store import Mail, MailKind, NewMail, NewRun, StoredRun
 from ordain.runtime.execution import ENDS, Execution
 from ordain.runtime.services import Services
@@ -89,11 +90,13 @@ def new_children(parent: Parent, addr: int, effect: Children) -> Iterator[NewRun
             parent=parent.id,
             parent_addr=addr,
             index=index,
-            depth=began.depth + (spawn.authorized is not None),
+            depth=began.depth + _nests(parent.catalog, spawn),
             scope=spawn.scope,
             deadline=spawn.deadline,
             allowance=spawn.allowance,
             keep_thoughts=spawn.keep_thoughts,
+            session=began.session,
+            thread=began.thread,
         )
         record = Scribe(child, key).write(Kind.STARTED, spawn.flow, started, parent.services.clock.now())
         yield NewRun(
@@ -109,7 +112,14 @@ def new_children(parent: Parent, addr: int, effect: Children) -> Iterator[NewRun
             parent_addr=addr,
             index=index,
             root=stored.root,
+            session=began.session,
+            thread=began.thread,
         )
+
+
+def _nests(catalog: Catalog, spawn: Spawn[Any]) -> bool:
+    """Whether the child counts as a verb call inside a verb call: what a turn enters by is no nesting of verbs (B-32)."""
+    return spawn.authorized is not None and catalog.verbs[spawn.authorized.call.verb].spec.flow is None
 
 
 def _check_narrower(spawn: Spawn[Any], parent: Started) -> None:

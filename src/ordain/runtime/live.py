@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine, Mapping
 from typing import Any, TypeVar
 
 import msgspec
@@ -26,10 +26,10 @@ from ordain.journal.records import (
     SuspendedBody,
     raw,
 )
+from ordain.ports.children import AnyEnded
 from ordain.ports.effects import (
     Abandoned,
     Answered,
-    AnyEnded,
     AnyResult,
     Children,
     Claim,
@@ -55,11 +55,13 @@ from ordain.rules.decision import Decision, Rule
 from ordain.rules.shared import SHARED
 from ordain.runtime.calls import call_verb, check_authorized, recover_verb
 from ordain.runtime.execution import RESULTS, Execution, answered_calls
-from ordain.runtime.gateway import call_model
+from ordain.runtime.following import claimed_change, claimed_facts
+from ordain.runtime.gateway import Attempt, call_model
 from ordain.runtime.joins import join_children, new_children
 from ordain.runtime.mail import AnswerBody, InterruptBody
 from ordain.runtime.pen import Pen
 from ordain.runtime.services import Services
+from ordain.runtime.speaking import answered, question, said
 
 R = TypeVar("R")
 TIMER_SLACK_US = 100_000
@@ -124,16 +126,17 @@ class LiveRun(Pen):
         if (mail := self.interrupt()) is not None:
             raise self.deliver(mail, addr)
         shared, mark = SHARED[claim.name], self.scribe.mark()
+        facts_of, change_of = CLAIMING.get(claim.name, (_plain_facts, _plain_change))
         decided: list[tuple[Decision[Any], Record]] = []
 
-        def decide(read: dict[str, Any]) -> tuple[Record, dict[str, Any] | None]:
+        def decide(read: Any) -> tuple[Record, Any]:
             self.scribe.back_to(mark)
-            facts = msgspec.convert(read, shared.facts)
+            facts = facts_of(read, claim, self)
             made = shared.rule.apply(facts, None, self.catalog.policy)
             body = ClaimBody(addr=addr, claim=raw(claim), outcome=raw(made.outcome), reason=made.reason, facts=raw(facts))
             record = self.scribe.write(Kind.CLAIM, claim.name, body, self.services.clock.now())
             decided[:] = [(made, record)]
-            return record, msgspec.to_builtins(made.outcome) if isinstance(made.outcome, shared.grants) else None
+            return record, change_of(read, claim, (facts, made), self) if isinstance(made.outcome, shared.grants) else None
 
         await self.offer(ClaimUnit(append=self.unit(), name=claim.name, args=claim.args, decide=decide))
         made, record = decided[0]
@@ -156,14 +159,26 @@ class LiveRun(Pen):
                     check_authorized(spawn.authorized, self._allowed_calls())
         self.write(Kind.INTENT, str(name), IntentBody(addr=addr, effect=raw(effect)))
         if isinstance(effect, Say):
-            self.say(SayRow(addr=addr, text=effect.text, at=self.scribe.at))
-            return self.observe(addr, str(name), Said())
+            return self._say(addr, effect)
+        if isinstance(effect, Wait) and effect.question is not None and self.stored.session:
+            entry, change = question(self.stored, addr, effect, self.scribe.at)
+            self.add_entry(entry)
+            self.change_thread(change)
         if isinstance(effect, Children):
             for child in new_children(self, addr, effect):
                 self.open(child)
         self.in_verb = isinstance(effect, VerbCall)  # from here on a drain lets it end: its intent may be durable already
         await self.barrier()
+        if self.stored.session:
+            self.services.streams.stepped(self.stored)
         return await self._carry_out(addr, effect, {}, again=False)
+
+    def _say(self, addr: int, effect: Say) -> Any:
+        if not effect.summary_through:
+            self.say(SayRow(addr=addr, text=effect.text, at=self.scribe.at))
+        if self.stored.session:
+            self.add_entry(said(self.stored, addr, effect, self.scribe.at))
+        return self.observe(addr, "say", Said())
 
     async def resume(self, addr: int, effect: Effect[Any], ended: dict[int, AnyEnded]) -> Any:
         """See ``Beyond.resume``."""
@@ -203,6 +218,8 @@ class LiveRun(Pen):
             addr=addr, result=raw(result), catalog="" if current == self.catalog.digest else current, mail=0 if mail is None else mail.id
         )
         record = self.write(Kind.OBSERVATION, name, body, at=at)
+        if name == "wait" and self.stored.session:
+            self.change_thread(answered(self.stored, addr, record.at))
         if mail is not None:
             self.take(mail, record.seq)
         self.execution.handed(record)
@@ -271,9 +288,11 @@ class LiveRun(Pen):
     # --- handlers ---------------------------------------------------------------------------------------------------------------
 
     async def _model(self, effect: ModelCall) -> AnyResult:
-        index, self._model_calls = self._model_calls, self._model_calls + 1
-        key = derived_id(self.id, f"model#{index}")
-        return await call_model(self.services, self.catalog, effect, self.execution.values, index=index, key=key)
+        index, number = self._model_calls[effect.purpose], self._model_calls.total()
+        self._model_calls[effect.purpose] += 1
+        heard = self.services.streams.attempt(self.stored) if effect.narrative and self.stored.session else None
+        attempt = Attempt(index=index, key=derived_id(self.id, f"model#{number}"), heard=heard)
+        return await call_model(self.services, self.catalog, effect, self.execution.values, attempt)
 
     async def _verb(self, effect: VerbCall, *, again: bool) -> VerbResult:
         check_authorized(effect.authorized, self._allowed_calls())
@@ -289,7 +308,7 @@ class LiveRun(Pen):
         reader = self.services.readers.get(effect.what)
         if reader is None:
             return ReadFailed(code="unknown_read", message=f"nothing is read by the name {effect.what}")
-        return ReadValue(value=reader(**effect.args))
+        return ReadValue(value=reader(self.stored.workspace, effect.args))
 
     async def _wait(self, addr: int, effect: Wait) -> Any:
         while True:
@@ -325,6 +344,22 @@ class LiveRun(Pen):
     def _note_allowed(self, body: DecisionBody) -> None:
         if self._allowed is not None and bytes(body.outcome).startswith(ALLOW):
             self._allowed[body.addr] = msgspec.json.decode(body.outcome)["call"]
+
+
+def _plain_facts(read: Any, claim: Claim[Any], live: LiveRun) -> Any:
+    """Facts that the store's claim reads as they are."""
+    return msgspec.convert(read, SHARED[claim.name].facts)
+
+
+def _plain_change(read: Any, claim: Claim[Any], decided: tuple[Any, Decision[Any]], live: LiveRun) -> Any:
+    """The outcome itself says what changes."""
+    return msgspec.to_builtins(decided[1].outcome)
+
+
+FactsOf = Callable[[Any, Claim[Any], LiveRun], Any]
+ChangeOf = Callable[[Any, Claim[Any], tuple[Any, Decision[Any]], LiveRun], Any]
+CLAIMING: Mapping[str, tuple[FactsOf, ChangeOf]] = {"attach": (claimed_facts, claimed_change)}
+"""Claims whose facts and change are made here from what the store reads."""
 
 
 def _lost(catalog: Catalog, effect: ModelCall) -> ModelFailed:

@@ -12,6 +12,7 @@ from time import perf_counter_ns
 from ordain.errors import StorageUnavailable
 from ordain.journal.codec import Scribe
 from ordain.journal.records import Body, Kind, Record, Status
+from ordain.ports.sessions import NewEntry, ThreadChange
 from ordain.ports.store import Append, ClaimUnit, Mail, NewMail, NewRun, Refund, SayRow, StoredRun
 from ordain.runtime.services import Services
 
@@ -34,6 +35,8 @@ class Pen:
         self._mail: list[NewMail] = []
         self._says: list[SayRow] = []
         self._refund: list[Refund] = []
+        self._entries: list[NewEntry] = []
+        self._threads: list[ThreadChange] = []
         self._status: Status | None = Status.RUNNING if stored.status is not Status.RUNNING else None
 
     def write(self, kind: Kind, name: str, body: Body, *, at: int | None = None) -> Record:
@@ -66,6 +69,14 @@ class Pen:
         """Put words into the outbox in the same commit."""
         self._says.append(say)
 
+    def add_entry(self, entry: NewEntry) -> None:
+        """Add to the session's transcript in the same commit."""
+        self._entries.append(entry)
+
+    def change_thread(self, change: ThreadChange) -> None:
+        """Change a thread of the session in the same commit."""
+        self._threads.append(change)
+
     async def barrier(self, *, status: Status | None = None, reason: str | None = None) -> None:
         """Make everything written so far durable; waits while storage is unavailable."""
         if not self._unwritten and status is None:
@@ -95,8 +106,10 @@ class Pen:
             mail=tuple(self._mail),
             says=tuple(self._says),
             refund=tuple(self._refund),
+            entries=tuple(self._entries),
+            threads=tuple(self._threads),
         )
-        for written in (self._unwritten, self._take, self._children, self._mail, self._says, self._refund):
+        for written in (self._unwritten, self._take, self._children, self._mail, self._says, self._refund, self._entries, self._threads):
             written.clear()
         return unit
 

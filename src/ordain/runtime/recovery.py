@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from ordain.journal.records import Status
 from ordain.ports.store import Append, Operation, Pending
+from ordain.runtime.drive import with_stop
 from ordain.runtime.services import Services
 
 SUSPECT = 2
@@ -48,7 +49,8 @@ class Recovery:
             elif run.resumes < SUSPECT:
                 plan.wake.append(run.id)
             elif run.resumes >= QUARANTINE and run.status is Status.RUNNING:
-                await store.submit(Append(run=run.id, records=(), status=Status.QUARANTINED, reason="quarantined"))
+                unit = Append(run=run.id, records=(), status=Status.QUARANTINED, reason="quarantined")
+                await store.submit(with_stop(self._services, unit, Status.QUARANTINED))
             else:
                 plan.alone.append(run.id)
                 if run.status is Status.RUNNING:

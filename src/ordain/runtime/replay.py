@@ -18,10 +18,12 @@ from ordain.contracts.catalog import Catalog
 from ordain.errors import ConfigurationError, Erased, FlowUnavailable, JournalCorrupt, JournalDiverged, JournalError, OrdainError
 from ordain.flows.context import Flow, Flows, Settlement, flow_context
 from ordain.flows.prompting import Values, prompt_digest, prompt_inputs
+from ordain.flows.transcript import Transcript
 from ordain.journal.codec import decode, verify
 from ordain.journal.folds import Fold, ending
 from ordain.journal.records import ENCODER, NULL, DecisionBody, EndedBody, FaultedBody, Kind, NoteBody, Raw, Started, Status, raw
-from ordain.ports.effects import AnyEnded, Claim, Effect, Interrupted, ModelAnswer, ModelCall
+from ordain.ports.children import AnyEnded
+from ordain.ports.effects import Claim, Effect, Interrupted, ModelAnswer, ModelCall
 from ordain.ports.store import StoredRun
 from ordain.prompts.renderer import render
 from ordain.rules.decision import Decision, Rule
@@ -129,11 +131,11 @@ def drive_to_end(coroutine: Coroutine[Any, Any, Any]) -> Any:
     raise JournalDiverged("the flow awaited something other than its port")
 
 
-def replay(stored: StoredRun, catalog: Catalog, flows: Flows) -> Replayed:
-    """Replay one run; whatever is wrong with it is in the verdict."""
+def replay(stored: StoredRun, catalog: Catalog, flows: Flows, transcript: Transcript | None = None) -> Replayed:
+    """Replay one run; whatever is wrong with it is in the verdict. ``transcript`` reads the session that a conversation's run refers to."""
     report = Replayed(run=stored.id, flow=f"{stored.flow}@{stored.flow_version}", verdict="equal", records=len(stored.records))
     try:
-        _replay(stored, catalog, flows, report)
+        _replay(stored, catalog, (flows, transcript), report)
     except JournalError as error:
         report.verdict = error.code
         report.differences.append(Difference(place=str(error.details.get("seq", "")), recorded="", now=error.message))
@@ -177,11 +179,12 @@ def opened(stored: StoredRun, catalog: Catalog, flows: Flows) -> tuple[Started, 
     return started, flow
 
 
-def _replay(stored: StoredRun, catalog: Catalog, flows: Flows, report: Replayed) -> None:
-    started, flow = opened(stored, catalog, flows)
+def _replay(stored: StoredRun, catalog: Catalog, world: tuple[Flows, Transcript | None], report: Replayed) -> None:
+    started, flow = opened(stored, catalog, world[0])
     for record in stored.records:
         decode(record)
     execution = Execution(stored.id, stored.records, NothingBeyond(), catalog.policy, _Comparing(catalog, report.differences))
+    execution.values.transcript = world[1]
     execution.values[0] = given = flow.decode_input(started.input)
     end, closed = ending(stored.records), _closed(stored)
     output: Raw = NULL

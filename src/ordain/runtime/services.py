@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from ordain.contracts.catalog import Catalog
 from ordain.errors import JournalCorrupt
 from ordain.flows.context import Flows
+from ordain.flows.transcript import Transcript
 from ordain.ports.clock import Clock
 from ordain.ports.model import ModelPort
+from ordain.ports.sessions import Entry, Sessions
 from ordain.ports.store import JournalStore
 from ordain.ports.verb import VerbPort
+from ordain.runtime.streams import Streams
 
 CATALOGS_KEPT = 16
+
+Reader = Callable[[str, dict[str, Any]], Any]
+"""(workspace, a ``Read`` effect's args) -> what is recorded. Total: what is not there is None."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -71,5 +78,15 @@ class Services:
     verbs: VerbPort
     catalogs: Catalogs
     flows: Flows
-    readers: Mapping[str, Callable[..., object]] = field(default_factory=dict[str, Callable[..., object]])
+    sessions: Sessions
+    streams: Streams
+    readers: Mapping[str, Reader] = field(default_factory=dict[str, Reader])
     counters: Counters = field(default_factory=Counters)
+
+    def transcript(self, workspace: str) -> Transcript:
+        """Reads what a reference into one of the workspace's sessions says."""
+
+        def read(session: str, first: int, last: int) -> Sequence[Entry]:
+            return self.sessions.entries(workspace, session, after=first - 1, limit=last - first + 1)
+
+        return read

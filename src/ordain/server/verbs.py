@@ -24,7 +24,7 @@ def verb_view(catalog: Catalog, verb_id: str) -> dict[str, Any]:
     if verb is None:
         raise NotFound(f"there is no verb {verb_id[:128]}", code="unknown_verb")
     inactive = catalog.inactive_reason(verb_id, catalog.policy.verbs)
-    kind = "prompt plan" if verb.spec.composite else "leaf"
+    kind = "flow" if verb.spec.flow is not None else "prompt plan" if verb.spec.composite else "leaf"
     return {"verb_id": verb_id, "kind": kind, "active": inactive is None, "inactive": inactive, **verb.spec.model_dump(mode="json")}
 
 

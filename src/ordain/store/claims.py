@@ -7,13 +7,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from ordain.ports.store import SessionState
+from ordain.store.conversation import read_state
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SqlClaim:
-    """Reads facts as JSON-like data; applies the change that the decision asks for."""
+    """Reads what facts are made of; applies the change that the decision asks for."""
 
-    read: Callable[[sqlite3.Connection, str, dict[str, Any]], dict[str, Any]]
-    change: Callable[[sqlite3.Connection, str, dict[str, Any]], None]
+    read: Callable[[sqlite3.Connection, str, dict[str, Any]], Any]
+    change: Callable[[sqlite3.Connection, str, Any], None] | None = None
+    """None where what follows is a ``Consequence``, which is applied like a received message's."""
 
 
 def read_accounts(db: sqlite3.Connection, workspace: str, args: dict[str, Any]) -> dict[str, Any]:
@@ -36,4 +40,12 @@ def charge_accounts(db: sqlite3.Connection, workspace: str, change: dict[str, An
         )
 
 
-CLAIMS: Mapping[str, SqlClaim] = {"carve": SqlClaim(read=read_accounts, change=charge_accounts)}
+def read_session(db: sqlite3.Connection, workspace: str, args: dict[str, Any]) -> SessionState:
+    """The session named in ``args`` as the message there sees it."""
+    return read_state(db, workspace, args["session"], args)
+
+
+CLAIMS: Mapping[str, SqlClaim] = {
+    "carve": SqlClaim(read=read_accounts, change=charge_accounts),
+    "attach": SqlClaim(read=read_session),
+}

@@ -29,7 +29,9 @@ def erase(db: sqlite3.Connection, args: dict[str, Any]) -> Outcome:
         return Outcome(refused="not_found")
     (subject,) = row
     at = args["at"]
-    if db.execute("SELECT 1 FROM runs WHERE subject = ? AND status IN ('ready', 'running', 'waiting') LIMIT 1", (subject,)).fetchone():
+    if db.execute(
+        "SELECT 1 FROM runs WHERE subject = ? AND status IN ('queued', 'ready', 'running', 'waiting') LIMIT 1", (subject,)
+    ).fetchone():
         return Outcome(refused="not_at_rest")
     kept = "SELECT payload FROM records WHERE payload IS NOT NULL AND kind {} AND run IN (SELECT no FROM runs WHERE subject = ?)"
     db.execute(
@@ -49,6 +51,11 @@ def erase(db: sqlite3.Connection, args: dict[str, Any]) -> Outcome:
     )
     db.execute("UPDATE mailbox SET body = x'7b7d' WHERE run IN (SELECT no FROM runs WHERE subject = ?)", (subject,))
     db.execute("UPDATE outbox SET text = '' WHERE run IN (SELECT no FROM runs WHERE subject = ?)", (subject,))
+    db.execute("UPDATE transcript SET body = NULL, decision = NULL WHERE subject = ?", (subject,))
+    db.execute(
+        "UPDATE threads SET intent = '', asked = NULL, slots = NULL, last_error = NULL WHERE session IN (SELECT no FROM sessions WHERE subject = ?)",
+        (subject,),
+    )
     db.execute("UPDATE requests SET digest = '' WHERE run IN (SELECT no FROM runs WHERE subject = ?)", (subject,))
     db.execute("UPDATE subjects SET key = NULL, erased_at = ? WHERE no = ?", (at, subject))
     return Outcome(count=done.rowcount + apart.rowcount)

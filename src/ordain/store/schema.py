@@ -6,7 +6,7 @@ import sqlite3
 
 from ordain.errors import ConfigurationError
 
-VERSION = 1
+VERSION = 2
 APPLICATION_ID = 0x4F72646E
 """\"Ordn\" in the file's header: a version number alone is anybody's."""
 
@@ -48,9 +48,38 @@ CREATE TABLE outbox(
   delivered_at INTEGER, UNIQUE (run, addr));
 """
 
+CONVERSATION = """
+CREATE TABLE sessions(
+  no INTEGER PRIMARY KEY, workspace TEXT NOT NULL, id TEXT NOT NULL, subject INTEGER NOT NULL, generation INTEGER NOT NULL,
+  head INTEGER NOT NULL, chain BLOB NOT NULL, threads INTEGER NOT NULL, active INTEGER NOT NULL, channel TEXT NOT NULL,
+  user TEXT NOT NULL, created_at INTEGER NOT NULL, last_at INTEGER NOT NULL, UNIQUE (workspace, id));
+CREATE INDEX sessions_recent ON sessions(workspace, last_at);
+CREATE INDEX sessions_subject ON sessions(subject);
+CREATE TABLE threads(
+  session INTEGER NOT NULL, id INTEGER NOT NULL, status TEXT NOT NULL, intent TEXT NOT NULL, run TEXT NOT NULL,
+  asked TEXT, slots TEXT, last_error TEXT, touched_at INTEGER NOT NULL, PRIMARY KEY (session, id)) WITHOUT ROWID;
+CREATE INDEX threads_recent ON threads(session, touched_at);
+CREATE TABLE turns(
+  run INTEGER PRIMARY KEY, id TEXT NOT NULL, session INTEGER NOT NULL, thread INTEGER NOT NULL, state TEXT NOT NULL);
+CREATE INDEX turns_open ON turns(session, thread, run) WHERE state <> 'over';
+CREATE TABLE transcript(
+  no INTEGER PRIMARY KEY, session INTEGER NOT NULL, seq INTEGER NOT NULL, kind TEXT NOT NULL, at INTEGER NOT NULL,
+  thread INTEGER NOT NULL, run TEXT NOT NULL, channel TEXT NOT NULL, message_id TEXT NOT NULL, edits TEXT NOT NULL,
+  timestamp_ms INTEGER NOT NULL, attached TEXT NOT NULL, reason TEXT NOT NULL, anchor TEXT NOT NULL, size INTEGER NOT NULL,
+  through INTEGER NOT NULL, subject INTEGER NOT NULL, digest BLOB NOT NULL, chain BLOB NOT NULL, body BLOB, decision BLOB);
+CREATE UNIQUE INDEX transcript_seq ON transcript(session, seq);
+CREATE UNIQUE INDEX transcript_message ON transcript(session, channel, message_id);
+CREATE INDEX transcript_edits ON transcript(session, channel, edits) WHERE edits <> '';
+CREATE INDEX transcript_run ON transcript(session, run, seq) WHERE run <> '';
+CREATE INDEX transcript_summary ON transcript(session, seq) WHERE kind = 'summary';
+CREATE INDEX transcript_subject ON transcript(subject);
+"""
+MIGRATIONS = {1: CONVERSATION}
+"""What brings a schema one version on; stored records are never rewritten."""
+
 
 def prepare(connection: sqlite3.Connection) -> None:
-    """Make the tables in an empty database.
+    """Make the tables in an empty database, or those that a later version added.
 
     Raises:
         ConfigurationError: the database was written by a newer build, or is not ours.
@@ -65,4 +94,8 @@ def prepare(connection: sqlite3.Connection) -> None:
         raise ConfigurationError(
             f"the database has schema version {version}, this build knows {VERSION}: use a newer Ordain", code="newer_schema"
         )
-    connection.executescript(f"BEGIN IMMEDIATE;{DDL}PRAGMA application_id = {APPLICATION_ID};PRAGMA user_version = {VERSION};COMMIT;")
+    statements = DDL if version == 0 else ""
+    statements += "".join(MIGRATIONS[step] for step in range(max(version, 1), VERSION))
+    connection.executescript(
+        f"BEGIN IMMEDIATE;{statements}PRAGMA application_id = {APPLICATION_ID};PRAGMA user_version = {VERSION};COMMIT;"
+    )

@@ -38,7 +38,7 @@ _TYPES = (int, str, str, int, int, bytes, bytes)
 """Of the columns of a record before its body; SQLite itself would store anything anywhere."""
 _RUN = (
     "SELECT r.id, r.flow, r.flow_version, r.catalog, r.workspace, s.id, s.key, r.status, r.reason, p.id, r.parent_addr, r.child,"
-    " o.id, r.resumes, r.wake_at, r.created_at, r.ended_at, r.no FROM runs r JOIN subjects s ON s.no = r.subject"
+    " o.id, r.resumes, r.wake_at, r.created_at, r.ended_at, r.no, r.session, r.thread FROM runs r JOIN subjects s ON s.no = r.subject"
     " LEFT JOIN runs p ON p.no = r.parent JOIN runs o ON o.no = r.root WHERE r.id = ?"
 )
 _RECORDS = (
@@ -120,6 +120,8 @@ class SqliteStore:
         self._heard: Callable[[str], None] | None = None
         self._seen_version = 0
         self._seen_mail = 0
+        self._seen_entry = 0
+        self._heard_session: Callable[[str, str], None] | None = None
         self._closed = False
 
     def submit(self, unit: Unit) -> asyncio.Future[Outcome]:
@@ -130,6 +132,11 @@ class SqliteStore:
         """See ``JournalStore.listen``; what other processes did is noticed by ``poll``."""
         self._heard = heard
         self.writer.listen(heard)
+
+    def listen_sessions(self, heard: Callable[[str, str], None]) -> None:
+        """For ``store.sessions``: call ``heard(workspace, session)`` for every transcript that a commit added to."""
+        self._heard_session = heard
+        self.writer.listen_sessions(heard)
 
     async def poll(self) -> None:
         """For ever: notice commits of other processes and announce the runs that have mail from them, or that they opened."""
@@ -146,7 +153,19 @@ class SqliteStore:
         rows = self._reads.execute(_FROM_OTHERS, (self._seen_mail,)).fetchall()
         for (run,) in rows:
             self._heard(run)
+        self._look_at_sessions()
         self._seen_version, self._seen_mail = version, last  # mail is announced once: what a run leaves lying is not for it now
+
+    def _look_at_sessions(self) -> None:
+        (last,) = self._reads.execute("SELECT coalesce(max(no), 0) FROM transcript").fetchone()
+        if self._heard_session is not None and self._seen_entry and last > self._seen_entry:
+            rows = self._reads.execute(
+                "SELECT DISTINCT s.workspace, s.id FROM transcript t JOIN sessions s ON s.no = t.session WHERE t.no > ?",
+                (self._seen_entry,),
+            ).fetchall()
+            for workspace, session in rows:
+                self._heard_session(workspace, session)
+        self._seen_entry = last
 
     def load(self, run: str) -> StoredRun | None:
         """See ``JournalStore.load``."""
@@ -175,6 +194,8 @@ class SqliteStore:
             created_at=row[15],
             ended_at=row[16],
             records=records,
+            session=row[18] or "",
+            thread=int(row[19] or 0),
         )
 
     def records_after(self, run: str, after: int) -> Sequence[Record]:

@@ -9,9 +9,32 @@ from typing import Any
 import msgspec
 
 from ordain.errors import Conflict, JournalCorrupt, LeaseLost
-from ordain.journal.records import PAYLOAD_BYTES, SETTLED, Kind, Record, Status
-from ordain.ports.store import Append, ClaimUnit, MailKind, NewMail, NewRun, Open, Operation, Outcome, Post, Unit
+from ordain.journal.records import PAYLOAD_BYTES, SETTLED, STOPPED, Kind, Record, Status
+from ordain.ports.store import (
+    Append,
+    ClaimUnit,
+    Consequence,
+    MailKind,
+    NewMail,
+    NewRun,
+    Open,
+    Operation,
+    Outcome,
+    Post,
+    Receive,
+    Unit,
+)
 from ordain.store.claims import CLAIMS, charge_accounts
+from ordain.store.conversation import (
+    add_entry,
+    change_threads,
+    earlier,
+    give_up_place,
+    open_session,
+    place_again,
+    read_state,
+    take_place,
+)
 
 _INSERT_RECORD = "INSERT INTO records(run, seq, kind, name, v, at, digest, chain, body, payload, reason) VALUES (?,?,?,?,?,?,?,?,?,?,?)"
 _DECIDED = frozenset({Kind.DECISION, Kind.CLAIM})
@@ -47,6 +70,7 @@ class Applier:
         self._operations = operations
         self._numbers: dict[str, tuple[int, int, str]] = {}
         self.touched: list[str] = []
+        self.touched_sessions: list[tuple[str, str]] = []
 
     def apply(self, unit: Unit, epoch: int) -> Outcome:
         """Apply one unit; raises leave the savepoint to the caller."""
@@ -54,6 +78,8 @@ class Applier:
             return self._append(unit, epoch)
         if isinstance(unit, Open):
             return self._open(unit, epoch)
+        if isinstance(unit, Receive):
+            return self._receive(unit, epoch)
         if isinstance(unit, Post):
             return self._post(unit)
         if isinstance(unit, ClaimUnit):
@@ -68,7 +94,11 @@ class Applier:
         claim = CLAIMS[unit.name]
         workspace = self._number(unit.append.run)[2]
         record, change = unit.decide(claim.read(self._db, workspace, unit.args))
-        if change is not None:
+        if isinstance(change, Consequence):
+            session = unit.args["session"]
+            place_again(self._db, workspace, session, change, seq=unit.args["seq"], instead_of=unit.append.run)
+            self._follow(workspace, session, change, epoch)
+        elif change is not None and claim.change is not None:
             claim.change(self._db, workspace, change)
         return self._append(msgspec.structs.replace(unit.append, records=(*unit.append.records, record)), epoch)
 
@@ -121,6 +151,14 @@ class Applier:
             self._mail(mail)
         for refund in unit.refund:
             charge_accounts(self._db, workspace, {"accounts": [refund.account], "tokens": -refund.tokens, "usd_micros": -refund.usd_micros})
+        if unit.status in SETTLED or unit.status in STOPPED:
+            following = give_up_place(self._db, workspace, number, [change for change in unit.threads if change.in_place])
+            if following is not None:
+                self.touched.append(following)
+        change_threads(self._db, workspace, [change for change in unit.threads if not change.in_place])
+        for entry in unit.entries:
+            add_entry(self._db, workspace, entry)
+            self.touched_sessions.append((workspace, entry.session))
         for say in unit.says:
             execute("INSERT INTO outbox(run, addr, text, at) VALUES (?,?,?,?)", (number, say.addr, say.text, say.at))
         if unit.operation is not None:
@@ -157,10 +195,10 @@ class Applier:
         subject = self._subject(new.workspace, new.subject, new.key)
         root = None if new.root is None else self._number(new.root)[0]
         cursor = self._db.execute(
-            "INSERT INTO runs(id, parent, parent_addr, child, root, workspace, subject, flow, flow_version, catalog, status, reason,"
-            " epoch, head_seq, resumes, resumes_at, created_at) VALUES (?,?,?,?,?,?,?,?,?,?,?,'',?,?,0,-1,?)",
+            "INSERT INTO runs(id, parent, parent_addr, child, root, workspace, session, thread, subject, flow, flow_version, catalog, status,"
+            " reason, epoch, head_seq, resumes, resumes_at, created_at) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,'',?,?,0,-1,?)",
             (
-                *(new.id, parent, new.parent_addr, new.index, root or 0, new.workspace, subject),
+                *(new.id, parent, new.parent_addr, new.index, root or 0, new.workspace, new.session or None, new.thread or None, subject),
                 *(new.flow, new.flow_version, new.catalog, Status.READY, epoch, 0, new.started.at),
             ),
         )
@@ -180,8 +218,7 @@ class Applier:
             ).fetchone()
             if row is not None:
                 return Outcome(run=row[1], refused="same" if row[0] == unit.request_digest else "request_id_reused")
-        (accepted,) = execute("SELECT count(*) FROM runs WHERE status IN ('ready', 'running', 'waiting') AND parent IS NULL").fetchone()
-        if accepted >= unit.max_accepted:
+        if self._accepted() >= unit.max_accepted:
             return Outcome(refused="busy")
         if unit.catalog_bytes is not None:
             execute("INSERT OR IGNORE INTO catalogs VALUES (?,?)", (unit.run.catalog, unit.catalog_bytes))
@@ -190,6 +227,39 @@ class Applier:
             number = self._numbers[unit.run.id][0]
             execute("INSERT INTO requests VALUES (?,?,?,?)", (unit.run.workspace, unit.request_id, unit.request_digest, number))
         return Outcome(run=unit.run.id)
+
+    def _accepted(self) -> int:
+        """Root runs that are ready, running or waiting."""
+        unsettled = "SELECT count(*) FROM runs WHERE status IN ('ready', 'running', 'waiting') AND parent IS NULL"
+        return self._db.execute(unsettled).fetchone()[0]
+
+    def _receive(self, unit: Receive, epoch: int) -> Outcome:
+        """One message: found again, refused, or written with its decision and its one consequence."""
+        db, entry = self._db, unit.entry
+        if (before := earlier(db, unit)) is not None:
+            return Outcome(seq=before[0], refused="same" if before[1] else "message_id_reused")
+        open_session(db, unit)
+        about = {"channel": entry.channel, "message_id": entry.message_id, "reply_to": unit.reply_to, "edits": entry.edits}
+        follows = unit.decide(read_state(db, unit.workspace, unit.session, about))
+        refused = follows.refused or ("busy" if follows.turn is not None and self._accepted() >= unit.max_accepted else "")
+        if refused:
+            raise Conflict(f"session {unit.session}: {refused}", code=refused)  # raised, so that not even the session is made
+        if unit.catalog_bytes is not None:
+            db.execute("INSERT OR IGNORE INTO catalogs VALUES (?,?)", (unit.catalog, unit.catalog_bytes))
+        seq = add_entry(db, unit.workspace, entry, follows)
+        self._follow(unit.workspace, unit.session, follows, epoch)
+        return Outcome(run=follows.serves, seq=seq)
+
+    def _follow(self, workspace: str, session: str, follows: Consequence, epoch: int) -> None:
+        change_threads(self._db, workspace, follows.threads)
+        for mail in follows.mail:
+            self._mail(mail)
+        turn = follows.turn
+        if turn is not None:
+            self._new_run(turn.run, epoch, None)
+            if turn.holds:
+                take_place(self._db, workspace, session, (self._numbers[turn.run.id][0], turn.run.id, turn.thread, turn.queued))
+        self.touched_sessions.append((workspace, session))
 
     def _post(self, unit: Post) -> Outcome:
         row = self._db.execute("SELECT status FROM runs WHERE id = ?", (unit.mail.run,)).fetchone()

@@ -53,11 +53,16 @@ class Writer:
         self._in_flight: tuple[list[_Queued], Future[list[Outcome | OrdainError]]] | None = None
         self._closed = False
         self._heard: Callable[[str], None] | None = None
+        self._heard_session: Callable[[str, str], None] | None = None
         self.commits = 0
 
     def listen(self, heard: Callable[[str], None]) -> None:
         """Call ``heard`` with every run that a commit opened or wrote mail to."""
         self._heard = heard
+
+    def listen_sessions(self, heard: Callable[[str, str], None]) -> None:
+        """Call ``heard`` with every (workspace, session) whose transcript a commit added to."""
+        self._heard_session = heard
 
     def submit(self, unit: Unit) -> asyncio.Future[Outcome]:
         """Queue a unit for the next batch."""
@@ -146,6 +151,10 @@ class Writer:
         if self._heard is not None:
             for run in dict.fromkeys(touched):
                 self._heard(run)
+        sessions, self._applier.touched_sessions = self._applier.touched_sessions, []
+        if self._heard_session is not None:
+            for workspace, session in dict.fromkeys(sessions):
+                self._heard_session(workspace, session)
 
     def _commit(self, units: list[Unit]) -> list[Outcome | OrdainError]:
         """One transaction for all; if it fails as a whole, one for each, up to a lock: fewer results than units then.

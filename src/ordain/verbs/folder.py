@@ -47,8 +47,10 @@ class VerbFolder:
     origins: Mapping[str, str]
 
 
-def load_folder(folder: Path) -> VerbFolder:
+def load_folder(folder: Path, *, shipped: bool = False) -> VerbFolder:
     """Read every ``*.yaml`` file of the folder (not of folders below it) and the templates they name.
+
+    Only a ``shipped`` folder may declare a verb that is one of this build's flows.
 
     Raises:
         ConfigurationError: the folder or a file cannot be read, a file is not a verb, a template is missing or invalid.
@@ -68,6 +70,8 @@ def load_folder(folder: Path) -> VerbFolder:
     origins: dict[str, str] = {}
     for name in files:
         spec = _load_verb(root, name)
+        if spec.flow is not None and not shipped:
+            raise _invalid(str(root / name), "flow: only shipped verbs are flows of Ordain itself")
         specs[spec.name] = spec
         origins[spec.name] = str(root / name)
         for template in _templates_of(spec):

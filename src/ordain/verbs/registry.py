@@ -119,7 +119,7 @@ class Registry:
             raise refused(f"max_recursion_depth: a leaf calls nothing (1), policy permits {max_depth}")
         if missing := sorted({spec.prompt_template, *(step.prompt_template for step in spec.plan)} - {None, *self._templates}, key=str):
             raise refused(f"template {missing[0]} is not there")
-        if spec.composite and (wrong := _wrong_plan(spec)):
+        if spec.plan and (wrong := _wrong_plan(spec)):
             raise refused(wrong)
         if spec.reconcile is not None:
             asked = self._specs.get(spec.reconcile)

@@ -16,8 +16,8 @@ from ordain.verbs.registry import Registry
 
 
 def prompt_plans() -> VerbFolder:
-    """The prompt plans beside this file."""
-    return load_folder(Path(__file__).parent)
+    """The prompt plans beside this file, and the verbs that are flows."""
+    return load_folder(Path(__file__).parent, shipped=True)
 
 
 def builtin_registry(

@@ -1,0 +1,177 @@
+"""The conversation: the one canonical message every channel is turned into (ING-01..ING-04), and what a session answers.
+
+The sources' own spelling on the wire is camelCase (B-12); inside, names are snake_case. Validation only: nothing here decides.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, StringConstraints, model_validator
+from pydantic.alias_generators import to_camel
+
+from ordain.contracts.planner import ErrorBody
+
+MESSAGE_CHARS = 32_000
+"""Longest text of one message, in characters."""
+SESSION_ID = r"^[A-Za-z0-9][A-Za-z0-9._:@+/-]{0,199}$"
+WORKSPACE_ID = r"^[a-z0-9][a-z0-9._-]{0,63}$"
+
+SessionId = Annotated[str, StringConstraints(pattern=SESSION_ID)]
+MessageId = Annotated[str, StringConstraints(min_length=1, max_length=200)]
+VerbName = Annotated[str, StringConstraints(min_length=1, max_length=128)]
+
+
+class Channel(StrEnum):
+    """Where a message came from (ING-02)."""
+
+    WEB = "web"
+    TELEGRAM = "telegram"
+    SLACK = "slack"
+    DISCORD = "discord"
+    OTHER = "other"
+
+
+class ExecMode(StrEnum):
+    """How a turn is to be executed (ING-09); it never implies a lane (B-09)."""
+
+    BRAIN = "brain"
+    AGENT = "agent"
+    COUNCIL = "council"
+
+
+class BudgetClass(StrEnum):
+    """How much a turn may use (B-10); mapped in policy to step, token and time caps."""
+
+    SMALL = "small"
+    STANDARD = "standard"
+    LARGE = "large"
+
+
+class Camel(BaseModel):
+    """A frozen wire shape in camelCase that refuses unknown fields, coercion and non-finite numbers; snake_case names are read too."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        frozen=True,
+        strict=True,
+        allow_inf_nan=False,
+        alias_generator=to_camel,
+        validate_by_alias=True,
+        validate_by_name=True,
+    )
+
+
+class Attachment(Camel):
+    """A file that came with a message: what it is and where, never its bytes."""
+
+    name: str = Field(max_length=300)
+    media_type: str | None = Field(default=None, max_length=100)
+    url: str | None = Field(default=None, max_length=2000)
+    size_bytes: int | None = Field(default=None, ge=0)
+
+
+class Content(Camel):
+    """What was said (ING-03)."""
+
+    text: str = Field(default="", max_length=MESSAGE_CHARS)
+    attachments: list[Attachment] = Field(default=[], max_length=20)
+    metadata: dict[str, JsonValue] = Field(default={}, max_length=50)
+
+    @model_validator(mode="after")
+    def _says_something(self) -> Content:
+        if not self.text.strip() and not self.attachments:
+            raise ValueError("a message has a text or an attachment")
+        return self
+
+
+class WorkflowHint(Camel):
+    """A workflow template that somebody suggests, with arguments; code decides whether it is one (RTE-06)."""
+
+    template: VerbName
+    args: dict[str, JsonValue] = Field(default={}, max_length=50)
+
+
+class RoutingHints(Camel):
+    """How the sender would like the turn to be executed. Suggestions: rules decide, and only narrow."""
+
+    mode: ExecMode = Field(default=ExecMode.BRAIN, strict=False)
+    verb: VerbName | None = Field(default=None, description="Exactly this verb serves the turn (B-33).")
+    allowed_verbs: list[VerbName] = Field(default=[], max_length=50, description="Only these verbs may be used as tools (B-33).")
+    supervised: bool = False
+    max_steps: int | None = Field(default=None, ge=1, le=100)
+    budget_class: BudgetClass | None = Field(default=None, strict=False)
+    workflow: WorkflowHint | None = None
+    delegates: list[VerbName] = Field(default=[], max_length=20)
+
+
+class Context(Camel):
+    """What stands around the message (ING-04). Reply and thread references of the transport only anchor (ING-06)."""
+
+    reply_to: MessageId | None = Field(default=None, description="Id of the message this one replies to.")
+    thread_ref: str | None = Field(
+        default=None, max_length=200, description="The transport's own thread id; kept, never used to split history."
+    )
+    edits: MessageId | None = Field(default=None, description="Id of the earlier message that this one replaces.")
+    locale: str | None = Field(default=None, pattern=r"^[A-Za-z]{2,3}([_-][A-Za-z0-9]{2,8}){0,3}$")
+    routing_hints: RoutingHints = RoutingHints()
+
+
+class Message(Camel):
+    """The canonical message (ING-01): what every transport's event is turned into, and nothing else enters."""
+
+    session_id: SessionId = Field(
+        description="Stable per chat: telegram:chat:<id>, slack:channel:<id>, discord:channel:<id>; the web gives its own."
+    )
+    user_id: str = Field(min_length=1, max_length=200)
+    channel: Channel = Field(default=Channel.WEB, strict=False)
+    message: Content
+    context: Context = Context()
+    message_id: MessageId | None = Field(
+        default=None, description="The same id and content is the same message; without one each delivery counts."
+    )
+    timestamp_ms: int | None = Field(default=None, ge=0, le=2**53)
+
+
+class Option(Camel):
+    """One of exactly two readings of an ambiguous message; both were chosen by code."""
+
+    key: Literal["A", "B"]
+    label: str
+
+
+class Question(Camel):
+    """What the assistant waits for; ``message_id`` is what an answer may reply to."""
+
+    key: str
+    expected_type: str
+    text: str
+    options: list[Option] = []
+    message_id: str
+    expires_at_ms: int
+
+
+class Reply(Camel):
+    """The answer to one message: the code-written header stands above whatever a model wrote, and ``ok`` never depends on it (B-34)."""
+
+    header: str
+    narrative: str
+    ok: bool
+
+
+class MessageAnswer(Camel):
+    """What became of a message: its place, its class, the run that serves it, and the reply or the question back."""
+
+    session_id: str
+    message_id: str
+    session_seq: int
+    attached: str = Field(description="override, status_nudge, answer_to_pending, filler, new_request, repair or triage.")
+    reason: str
+    thread_id: str | None
+    run_id: str | None
+    duplicate: bool = False
+    reply: Reply | None = None
+    question: Question | None = None
+    error: ErrorBody | None = None
+    anchor: str | None = Field(default=None, description="The message id to reply to inline, chosen by code; null: none is needed.")

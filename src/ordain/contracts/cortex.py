@@ -1,0 +1,166 @@
+"""The cortex conversation of the sources (C1): ``/v1/cortex/chat``, the hub's payload, and the execution plan behind a mode (ORC-01..04)."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import Field, JsonValue
+
+from ordain.contracts.conversation import MESSAGE_CHARS, ExecMode, Reply, SessionId, VerbName
+from ordain.contracts.planner import ErrorBody, Open, Strict
+
+TRACE_VERBS = {ExecMode.BRAIN: "chat_general", ExecMode.AGENT: "task_execution", ExecMode.COUNCIL: "council_deliberation"}
+"""The hub's telemetry label of a mode (HUB-04); it never selects what is executed (HUB-05)."""
+
+
+class ChatOptions(Open):
+    """Open map with the keys that mean something here (EXE-02, EXE-16, B-33)."""
+
+    supervised: bool = False
+    max_steps: int | None = Field(default=None, ge=1, le=100)
+    allowed_verbs: list[VerbName] = Field(default=[], max_length=50)
+    timeout_ms: int | None = Field(default=None, ge=1, le=3_600_000)
+
+
+class RecallDirective(Strict):
+    """Whether and how memory is asked; kept with the request (C1)."""
+
+    enabled: bool = True
+    required: bool = False
+    mode: Literal["hybrid", "deep", "graph"] = "hybrid"
+    profile: str | None = None
+    time_window_days: int = Field(default=90, ge=1, le=3650)
+    max_items: int = Field(default=8, ge=1, le=100)
+
+
+class CortexChatRequest(Strict):
+    """A chat turn as the hub sends it to the gateway (HUB-06, HUB-07)."""
+
+    prompt: str = Field(min_length=1, max_length=MESSAGE_CHARS)
+    mode: ExecMode = Field(default=ExecMode.BRAIN, strict=False)
+    verb: VerbName | None = None
+    packs: list[str] | None = Field(default=None, max_length=20)
+    options: ChatOptions | None = None
+    recall: RecallDirective | None = None
+    session_id: SessionId | None = None
+    user_id: str | None = Field(default=None, min_length=1, max_length=200)
+    trace_id: str | None = Field(default=None, min_length=1, max_length=200)
+    metadata: dict[str, JsonValue] = Field(default={}, max_length=50)
+
+
+class CortexMessage(Strict):
+    """One message of a client context."""
+
+    role: Literal["user", "assistant", "system"]
+    content: str
+
+
+class CortexContext(Strict):
+    """Who says what, in which session (C1)."""
+
+    messages: list[CortexMessage] = []
+    raw_user_text: str | None = None
+    user_message: str | None = None
+    session_id: str | None = None
+    user_id: str | None = None
+    trace_id: str | None = None
+    metadata: dict[str, JsonValue] = {}
+
+
+class CortexClientRequest(Strict):
+    """What the gateway hands to the orchestrator; unknown fields are refused (ORC-01). ``verb`` None means the mode's own entry verb."""
+
+    mode: ExecMode = Field(strict=False)
+    verb: VerbName | None = None
+    packs: list[str] = []
+    options: ChatOptions = ChatOptions()
+    recall: RecallDirective = RecallDirective()
+    context: CortexContext
+
+
+class CortexClientResult(Strict):
+    """What the orchestrator gives back (C1), with the code-written header of the run."""
+
+    ok: bool
+    mode: str
+    verb: str
+    status: Literal["success", "partial", "fail"]
+    final_text: str | None = None
+    memory_used: bool = False
+    recall_debug: dict[str, Any] = {}
+    steps: list[dict[str, Any]] = []
+    error: ErrorBody | None = None
+    correlation_id: str
+    metadata: dict[str, Any] = {}
+    run_id: str
+    header: str
+
+
+class CortexChatResult(Strict):
+    """The reply of ``/v1/cortex/chat``."""
+
+    cortex_result: CortexClientResult
+    final_text: str | None = None
+
+
+class HubChat(Open):
+    """The hub's payload (HUB-03), over HTTP and WebSocket; one of ``verbs`` is an override, several are a restriction (B-33)."""
+
+    text_input: str = Field(min_length=1, max_length=MESSAGE_CHARS)
+    mode: ExecMode = Field(default=ExecMode.BRAIN, strict=False)
+    session_id: SessionId | None = None
+    user_id: str | None = Field(default=None, min_length=1, max_length=200)
+    message_id: str | None = Field(default=None, min_length=1, max_length=200)
+    reply_to: str | None = Field(default=None, min_length=1, max_length=200)
+    verb: VerbName | None = None
+    verbs: list[VerbName] = Field(default=[], max_length=50)
+    options: ChatOptions | None = None
+
+
+class HubReply(Strict):
+    """What ``/api/chat`` answers: the hub shows header, then text."""
+
+    session_id: str
+    run_id: str | None
+    attached: str
+    text: str
+    reply: Reply | None
+    question: dict[str, Any] | None = None
+    cortex_result: CortexClientResult | None = None
+
+
+# --- the plan behind a mode -------------------------------------------------------------------------------------------------------
+
+
+class ExecutionStep(Strict):
+    """One step of an execution plan (C1)."""
+
+    verb_name: str
+    step_name: str
+    description: str = ""
+    order: int
+    services: list[str]
+    prompt_template: str | None = None
+    requires_gpu: bool = False
+    requires_memory: bool = False
+    timeout_ms: int = 120_000
+    recall_profile: str | None = None
+
+
+class ExecutionPlan(Strict):
+    """What a mode means in steps (C1, ORC-02)."""
+
+    verb_name: str
+    label: str = ""
+    description: str = ""
+    category: str = ""
+    priority: str = "medium"
+    interruptible: bool = True
+    can_interrupt_others: bool = False
+    timeout_ms: int = 120_000
+    max_recursion_depth: int = 2
+    steps: list[ExecutionStep]
+    blocked: bool = False
+    blocked_reason: str | None = None
+    system_state: str | None = None
+    metadata: dict[str, Any] = {}

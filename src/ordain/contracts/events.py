@@ -1,0 +1,106 @@
+"""What a session's stream says: one closed union.
+
+The durable events are the transcript's entries, numbered without gaps by ``seq``. The others have no number: they are provisional, and
+the next durable event makes up for whatever of them was missed.
+"""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+
+class Event(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="event"):
+    """One event of a session's stream."""
+
+
+class Durable(Event, frozen=True, kw_only=True, omit_defaults=True):
+    """A transcript entry. ``seq`` is its number and the id to resume after; ``at_ms`` since 1970; ``run`` the turn it belongs to."""
+
+    seq: int
+    at_ms: int
+    message_id: str
+    thread: int = 0
+    run: str = ""
+
+
+class MessageEvent(Durable, frozen=True, kw_only=True, omit_defaults=True, tag="message"):
+    """A message was accepted, with the class it has; ``anchor`` is the message id to reply to inline, "" where none is needed."""
+
+    channel: str
+    text: str
+    user: str = ""
+    attached: str
+    reason: str
+    anchor: str = ""
+
+
+class OptionView(Struct, frozen=True, kw_only=True):
+    """One of two readings."""
+
+    key: str
+    label: str
+
+
+class QuestionEvent(Durable, frozen=True, kw_only=True, omit_defaults=True, tag="question"):
+    """The run waits for an answer of this type, until then."""
+
+    text: str
+    key: str
+    expected_type: str
+    options: tuple[OptionView, ...] = ()
+    expires_at_ms: int = 0
+
+
+class ReplyEvent(Durable, frozen=True, kw_only=True, omit_defaults=True, tag="reply"):
+    """The run's closing reply: it takes the place of everything provisional that was shown of the run."""
+
+    header: str
+    narrative: str
+    ok: bool
+
+
+class SaidEvent(Durable, frozen=True, kw_only=True, omit_defaults=True, tag="said"):
+    """Words on the way; the run goes on."""
+
+    text: str
+
+
+class SummaryEvent(Durable, frozen=True, kw_only=True, omit_defaults=True, tag="summary"):
+    """The transcript as far as entry ``through`` was summed up."""
+
+    text: str
+    through: int
+
+
+class ErasedEvent(Durable, frozen=True, kw_only=True, omit_defaults=True, tag="erased"):
+    """An entry whose content was erased."""
+
+    kind: str
+
+
+class ProgressEvent(Event, frozen=True, kw_only=True, omit_defaults=True, tag="progress"):
+    """The header of what the run has finished so far; it precedes the first text of each attempt."""
+
+    run: str
+    header: str
+
+
+class TextEvent(Event, frozen=True, kw_only=True, omit_defaults=True, tag="text"):
+    """Provisional text of an attempt, to be put at ``offset`` (characters); the closing reply replaces it."""
+
+    run: str
+    attempt: int
+    offset: int
+    text: str
+
+
+class ResetEvent(Event, frozen=True, kw_only=True, omit_defaults=True, tag="reset"):
+    """What was shown of the run's earlier attempts no longer stands; ``attempt`` begins anew."""
+
+    run: str
+    attempt: int
+
+
+DurableEvent = MessageEvent | QuestionEvent | ReplyEvent | SaidEvent | SummaryEvent | ErasedEvent
+ProvisionalEvent = ProgressEvent | TextEvent | ResetEvent
+SessionEvent = DurableEvent | ProvisionalEvent

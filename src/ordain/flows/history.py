@@ -1,0 +1,87 @@
+"""A session's history by reference: a run's journal holds which entries and their digest, never what they say.
+
+``gather`` reads where the history stands, lets rule ``history`` choose, and has older entries summarised by policy's verb.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from ordain.flows.act import Acted, HistoryRef, act
+from ordain.flows.context import FlowContext
+from ordain.flows.transcript import range_digest
+from ordain.ports.children import Call
+from ordain.ports.effects import Read, ReadValue, Say, VerbReturned
+from ordain.ports.sessions import Uncovered
+from ordain.rules.history import HISTORY, HistoryFacts, Summarise, Window
+
+READ_HISTORY = "history"
+READ_MS = 10_000
+AHEAD = 16
+"""How many uncovered entries beyond policy's number are looked at."""
+SUMMARY_CHARS = 8000
+
+
+async def gather(context: FlowContext, own: int, room_bytes: int) -> tuple[HistoryRef, Window]:
+    """The history for a prompt in which ``room_bytes`` are left; ``own`` is the number of the message being answered."""
+    table = context.catalog.policy.history
+    may_summarise = table.verb in context.catalog.verbs
+    while True:
+        found, seq = await _read(context, own, table.max_entries + AHEAD)
+        facts = HistoryFacts(
+            sizes=tuple(size for _, size, _ in found.entries),
+            older=found.older,
+            summary_bytes=-1 if found.summary is None else found.summary[2],
+            room_bytes=max(0, room_bytes),
+            may_summarise=may_summarise,
+        )
+        outcome = context.fx.decide(HISTORY, facts, None, (seq,)).outcome
+        if isinstance(outcome, Window):
+            return _reference(context.session, own, found, outcome), outcome
+        may_summarise = await _summarise(context, own, found, outcome)
+
+
+async def _read(context: FlowContext, own: int, limit: int) -> tuple[Uncovered, int]:
+    read = Read(
+        what=READ_HISTORY,
+        args={"session": context.session, "own": own, "limit": limit},
+        deadline=context.now() + READ_MS * 1000,
+    )
+    result = await context.fx.perform(read)
+    if isinstance(result, ReadValue):
+        return msgspec.convert(result.value, Uncovered), result.seq
+    return Uncovered(entries=(), older=0, summary=None), result.seq
+
+
+async def _summarise(context: FlowContext, own: int, found: Uncovered, chosen: Summarise) -> bool:
+    """Have the oldest entries summarised, together with the summary before them; whether that succeeded."""
+    entries = found.entries[: chosen.entries]
+    part = _reference(
+        context.session,
+        own,
+        Uncovered(entries=entries, older=0, summary=found.summary),
+        Window(whole=len(entries), summary=True, left_out=0),
+    )
+    acted: Acted = await act(context, Call(verb=context.catalog.policy.history.verb, args={}), history=part)
+    if not isinstance(acted.result, VerbReturned):
+        return False
+    text = acted.result.output.get("summary")
+    if not isinstance(text, str) or not text.strip():
+        return False
+    await context.fx.perform(Say(text=text[:SUMMARY_CHARS], summary_through=entries[-1][0]))
+    return True
+
+
+def _reference(session: str, own: int, found: Uncovered, window: Window) -> HistoryRef:
+    whole = found.entries[len(found.entries) - window.whole :]
+    summary = found.summary if window.summary else None
+    return HistoryRef(
+        session=session,
+        first=whole[0][0] if whole else 0,
+        last=whole[-1][0] if whole else 0,
+        own=own,
+        entries=len(whole),
+        size_bytes=sum(size for _, size, _ in whole) + (0 if summary is None else summary[2]),
+        summary=0 if summary is None else summary[0],
+        digest=range_digest([digest for _, _, digest in whole], None if summary is None else summary[3]),
+    )

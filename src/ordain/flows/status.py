@@ -1,0 +1,90 @@
+"""Flow ``status``: how a thread is getting on, told from the durable journal; nothing is asked of a model and nothing waits."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from msgspec import Raw, Struct
+
+from ordain.flows.context import Flow, FlowContext, Settlement
+from ordain.flows.turn import READ_MS, READ_RUN
+from ordain.journal.records import Status
+from ordain.ports.effects import Interrupted, Read, ReadValue
+
+STATUS = "status"
+STOPPED = "stopped"
+SHOWN = 300
+
+
+class StatusInput(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Which run is asked after; ``about`` is progress, or stopped: what had happened by then."""
+
+    session: str
+    seq: int
+    run: str
+    intent: str = ""
+    about: str = "progress"
+
+
+class StatusOutput(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What is told; ``run`` is the run it is about, ``status`` where that stood."""
+
+    narrative: str
+    run: str
+    status: str
+    error: dict[str, str] | None = None
+
+
+async def run_status(context: FlowContext, given: StatusInput) -> StatusOutput:
+    """Read the run as durable now, and put it into words; its own lines stand in this run's header."""
+    try:
+        seen = await context.fx.perform(Read(what=READ_RUN, args={"run": given.run}, deadline=context.now() + READ_MS * 1000))
+    except Interrupted:
+        return StatusOutput(narrative="Stopped.", run=given.run, status="", error={"code": "interrupted", "message": ""})
+    if not isinstance(seen, ReadValue) or seen.value is None:
+        return StatusOutput(narrative="Nothing is known of it any more.", run=given.run, status="unknown")
+    found: dict[str, Any] = seen.value
+    return StatusOutput(narrative=_told(given, found), run=given.run, status=str(found["status"]))
+
+
+def _told(given: StatusInput, found: dict[str, Any]) -> str:
+    status, done = found["status"], int(found["steps"])
+    about = f"“{given.intent[:SHOWN]}”: " if given.intent else ""
+    seconds = f"{int(found['duration_ms']) // 1000} s"
+    calls = (
+        f"{found['model_calls']} model calls and {found['verb_calls']} verb calls so far"
+        if done or found["verb_calls"]
+        else "no step has ended yet"
+    )
+    if given.about == STOPPED:
+        return f"{about}stopped. What had happened by then stands above."
+    if found["asks"]:
+        return f"{about}waiting for your answer: {found['asks'][:SHOWN]}"
+    if status in {"ready", "running", "waiting"}:
+        return f"{about}at work for {seconds}; {calls}. What has happened stands above."
+    if status == "queued":
+        return f"{about}queued behind the turn before it."
+    if status == "completed":
+        return f"{about}done."
+    failures = found["failures"]
+    return f"{about}it ended as {status} ({found['reason']})." + (f" What went wrong: {failures[:SHOWN]}" if failures else "")
+
+
+def _settle(output: StatusOutput) -> Settlement:
+    if output.error is None:
+        return Settlement(status=Status.COMPLETED, reason="ok")
+    return Settlement(status=Status.CANCELLED, reason=output.error["code"])
+
+
+def _decode(data: Raw) -> StatusInput:
+    return msgspec.json.decode(data, type=StatusInput)
+
+
+def _reply(output: StatusOutput) -> str:
+    return output.narrative
+
+
+STATUS_FLOW: Flow[StatusInput, StatusOutput] = Flow(
+    name=STATUS, version=1, run=run_status, decode_input=_decode, settle=_settle, reply=_reply
+)

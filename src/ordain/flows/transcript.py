@@ -1,0 +1,71 @@
+"""A reference into a session's transcript, turned back into what it says, where a prompt is rendered: live and in replay. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import msgspec
+from msgspec import Struct
+
+from ordain.errors import Erased, JournalCorrupt
+from ordain.flows.act import HistoryRef
+from ordain.journal.digests import content_digest
+from ordain.ports.sessions import Entry, EntryKind
+
+ROLES = {EntryKind.MESSAGE: "user", EntryKind.REPLY: "assistant", EntryKind.QUESTION: "assistant", EntryKind.SAID: "assistant"}
+
+Transcript = Callable[[str, int, int], Sequence[Entry]]
+"""(session, first, last) -> the transcript's entries with these numbers, in the run's own workspace."""
+
+
+class Spoken(Struct, frozen=True, kw_only=True):
+    """What a prompt shows of a history."""
+
+    history: tuple[dict[str, str], ...]
+    summary: str | None
+
+
+def range_digest(entries: Sequence[str], summary: str | None) -> str:
+    """One digest over the digests of entries and of the summary before them."""
+    return content_digest("\n".join([summary or "", *entries]).encode())
+
+
+def resolve(transcript: Transcript | None, ref: HistoryRef | None) -> Spoken:
+    """What the referenced entries say.
+
+    Raises:
+        Erased: their content was erased.
+        JournalCorrupt: they are not what the reference names.
+    """
+    if ref is None or (not ref.entries and not ref.summary):
+        return Spoken(history=(), summary=None)
+    if transcript is None:
+        raise JournalCorrupt("a history is referred to where there is no transcript")
+    whole = [
+        entry
+        for entry in (transcript(ref.session, ref.first, ref.last) if ref.entries else ())
+        if entry.kind in ROLES and entry.seq != ref.own
+    ]
+    summaries = transcript(ref.session, ref.summary, ref.summary) if ref.summary else ()
+    digest = range_digest([entry.digest.hex() for entry in whole], summaries[0].digest.hex() if summaries else None)
+    if digest != ref.digest:
+        raise JournalCorrupt(f"entries {ref.first}-{ref.last} of session {ref.session} are not what was referred to")
+    return Spoken(
+        history=tuple({"role": ROLES[entry.kind], "content": text_of(entry)} for entry in whole),
+        summary=text_of(summaries[0]) if summaries else None,
+    )
+
+
+class _Body(Struct):
+    text: str = ""
+
+
+def text_of(entry: Entry) -> str:
+    """The text of an entry.
+
+    Raises:
+        Erased: it was erased.
+    """
+    if entry.body is None:
+        raise Erased(f"entry {entry.seq} of the transcript was erased", details={"seq": entry.seq})
+    return msgspec.json.decode(entry.body, type=_Body).text

@@ -1,0 +1,255 @@
+"""Flow ``turn``: one message, answered (RTE-02, B-39, B-41).
+
+Rules decide entry, outcome and path; then a table says what carries the path out. What this build cannot carry out ends as typed
+``path_unavailable``: it never becomes chat. The narrative is what a model wrote, or code where no model did; whether the turn
+succeeded is decided from its steps alone (B-34).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+from msgspec import Raw, Struct
+
+from ordain.contracts.conversation import ExecMode
+from ordain.flows.act import Acted, HistoryRef, StepResult, act
+from ordain.flows.ask import Question, ask
+from ordain.flows.context import Flow, FlowContext, Settlement, open_account
+from ordain.flows.history import gather
+from ordain.flows.observations import error_of
+from ordain.flows.verb_plan import proposal_of
+from ordain.journal.records import Status
+from ordain.ports.children import Call
+from ordain.ports.effects import Interrupted, ModelAnswer, Read, VerbReturned
+from ordain.prompts.router_step import NAME as ROUTER_PROMPT
+from ordain.prompts.router_step import RouterPrompt, size_bound
+from ordain.rules.entry import ENTRY, ENTRY_OF, Entered, EntryFacts, EntryInputs, EntryRefused
+from ordain.rules.outcome import OUTCOME, OutcomeFacts, TurnOutcome
+from ordain.rules.proposals import Parsed, Unparsed
+from ordain.rules.route import ROUTE, Path, Routed, RouteFacts, RouteInputs
+
+TURN = "turn"
+READ_RUN = "run"
+READ_MS = 10_000
+PROMPT_BYTES = 4000
+"""What a prompt takes beside message and history."""
+ROUTER_TOKENS = 200
+
+
+class TurnInput(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A message as its turn gets it: where it stands, what it says and asks for, and the run it takes the place of (``after``)."""
+
+    session: str
+    seq: int
+    user: str
+    channel: str
+    text: str
+    mode: ExecMode = ExecMode.BRAIN
+    verb: str = ""
+    allowed_verbs: tuple[str, ...] = ()
+    supervised: bool = False
+    max_steps: int = 0
+    budget_class: str = ""
+    workflow: str = ""
+    delegates: tuple[str, ...] = ()
+    attachments: int = 0
+    locale: str = ""
+    after: str = ""
+
+
+class TurnOutput(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What became of the message. ``executed`` are the verbs that ran, ``whole`` and ``left_out`` count entries of the history."""
+
+    ok: bool
+    narrative: str
+    error: dict[str, str] | None = None
+    mode: ExecMode = ExecMode.BRAIN
+    verb: str = ""
+    outcome: str = ""
+    path: str = ""
+    budget_class: str = ""
+    executed: tuple[str, ...] = ()
+    steps: tuple[StepResult, ...] = ()
+    structured: dict[str, Any] = {}
+    whole: int = 0
+    left_out: int = 0
+
+
+VERB_OF: Mapping[Path, str | None] = {
+    Path.DIRECT: "",
+    Path.REACT_LITE: ENTRY_OF[ExecMode.AGENT],
+    Path.AGENT_CHAIN: None,
+    Path.COUNCIL: None,
+}
+"""What carries a path out: "" is the verb entered by; None is what this build does not have."""
+
+
+async def run_turn(context: FlowContext, given: TurnInput) -> TurnOutput:
+    """Answer one message, or say exactly why there is no answer."""
+    told = TurnOutput(ok=False, narrative="", mode=given.mode)
+    try:
+        if given.after:
+            await context.fx.perform(Read(what=READ_RUN, args={"run": given.after}, deadline=context.now() + READ_MS * 1000))
+        if (short := await open_account(context, context.catalog.policy.budget)) is not None:
+            return _failed(told, "budget_exceeded", f"account {short.account} does not cover the turn")
+        return await _turn(context, given, told)
+    except Interrupted as interrupted:
+        why = "a later message takes its place" if interrupted.what == "override" else f"stopped by {interrupted.by}"
+        return _failed(told, "interrupted", why)
+
+
+async def _turn(context: FlowContext, given: TurnInput, told: TurnOutput) -> TurnOutput:
+    entry = _entry(context, given)
+    if isinstance(entry, EntryRefused):
+        return _failed(told, entry.code, f"{entry.verb} cannot serve a {given.mode} turn")
+    facts = OutcomeFacts(mode=given.mode, workflow=given.workflow, delegates=len(given.delegates))
+    outcome = context.fx.decide(OUTCOME, facts, None, (0,)).outcome.outcome
+    told = msgspec.structs.replace(told, verb=entry.verb, outcome=str(outcome))
+    if outcome is not TurnOutcome.DIRECT:
+        return _failed(told, "path_unavailable", f"this build cannot carry out outcome {outcome}")
+    routed = await _route(context, given, entry.verb)
+    told = msgspec.structs.replace(told, path=str(routed.path), budget_class=str(routed.budget_class))
+    carrier = VERB_OF[routed.path]
+    if carrier is None:
+        return _failed(told, "path_unavailable", f"this build cannot carry out path {routed.path}")
+    verb = carrier or entry.verb
+    context.scope = frozenset({verb, context.catalog.policy.history.verb, *entry.tools})
+    history, window = await gather(context, given.seq, _room(context, given, verb))
+    told = msgspec.structs.replace(told, whole=window.whole, left_out=window.left_out)
+    if routed.path is Path.DIRECT:
+        return await _direct(context, given, told, history)
+    return await _supervised(context, given, told, (routed, entry.tools, history))
+
+
+def _entry(context: FlowContext, given: TurnInput) -> Entered | EntryRefused:
+    facts = EntryFacts(mode=given.mode, verb=given.verb, tools=len(given.allowed_verbs), attachments=given.attachments)
+    return context.fx.decide(ENTRY, facts, EntryInputs(tools=given.allowed_verbs, catalog=context.catalog), (0,)).outcome
+
+
+async def _route(context: FlowContext, given: TurnInput, verb: str) -> Routed:
+    """The path; where policy names a lane for it, a router model is asked first (EXE-09)."""
+    proposal: Parsed | Unparsed | None = None
+    refs: tuple[int, ...] = (0,)
+    if context.catalog.policy.router.ask is not None:
+        answer = await ask(context, _router_question(context, given, verb))
+        if isinstance(answer, ModelAnswer):
+            proposal, refs = proposal_of(answer), (0, answer.seq)
+    facts = RouteFacts(
+        mode=given.mode,
+        supervised=given.supervised,
+        budget_class=given.budget_class,
+        max_steps=given.max_steps,
+        asked="" if context.catalog.policy.router.ask is None else "answered" if proposal is not None else "unanswered",
+    )
+    return context.fx.decide(ROUTE, facts, RouteInputs(proposal=proposal), refs).outcome
+
+
+def _router_question(context: FlowContext, given: TurnInput, verb: str) -> Question:
+    prompt = RouterPrompt(mode=str(given.mode), verb=verb, message=given.text, supervised=given.supervised)
+    return Question(
+        purpose="router",
+        prompt=ROUTER_PROMPT,
+        contract="router_step",
+        refs=(0,),
+        args={"verb": verb},
+        prompt_tokens=size_bound(context.catalog.data.prompts[ROUTER_PROMPT], prompt),
+        max_tokens=ROUTER_TOKENS,
+    )
+
+
+def _room(context: FlowContext, given: TurnInput, verb: str) -> int:
+    """What the model's window leaves for the history, a byte counted as a token: it fits whatever the tokens are."""
+    lanes = context.catalog.policy.lanes
+    names = lanes.profiles.get(lanes.planner if VERB_OF[Path.REACT_LITE] == verb else lanes.verb, ())
+    profiles = [context.catalog.data.profiles[name] for name in names]
+    window = min((profile.context_tokens - profile.max_tokens for profile in profiles), default=0)
+    return window - PROMPT_BYTES - len(msgspec.json.encode(given.text))
+
+
+async def _direct(context: FlowContext, given: TurnInput, told: TurnOutput, history: HistoryRef) -> TurnOutput:
+    """One verb answers; only its text counts, whatever else it says (EXE-03)."""
+    call = Call(verb=told.verb, args=arguments(context, told.verb, given.text))
+    acted = await act(context, call, (0,), history=history, narrate=True)
+    told = msgspec.structs.replace(told, executed=() if acted.denied else (told.verb,), steps=acted.steps)
+    if not isinstance(acted.result, VerbReturned):
+        error = error_of(acted)
+        return _failed(told, error["code"], error["message"])
+    output = acted.result.output
+    text = next((output[key] for key in ("content", "text") if isinstance(output.get(key), str)), None)
+    narrative = text if text is not None else msgspec.json.encode(output).decode()
+    return msgspec.structs.replace(told, ok=True, narrative=narrative, structured=output if text is None else {})
+
+
+def arguments(context: FlowContext, verb: str, text: str) -> dict[str, Any]:
+    """A message as the arguments of a verb: its ``text``, else its one required argument; rule ``authorize`` judges them."""
+    schema = context.catalog.verbs[verb].spec.input_schema
+    properties: Any = schema.get("properties", {})
+    required: Any = schema.get("required", [])
+    if "text" not in properties and len(required) == 1:
+        return {str(required[0]): text}
+    return {"text": text}
+
+
+async def _supervised(
+    context: FlowContext, given: TurnInput, told: TurnOutput, how: tuple[Routed, Sequence[str], HistoryRef]
+) -> TurnOutput:
+    """The supervised loop as a child run; a step that failed and was not made good leaves the turn partial (B-34)."""
+    routed, tools, history = how
+    args: dict[str, Any] = {
+        "text": given.text,
+        "tools": list(tools),
+        "max_steps": routed.max_steps,
+        "max_tokens_reason": routed.max_tokens_reason,
+        "max_tokens_answer": routed.max_tokens_answer,
+        "timeout_ms": routed.timeout_ms,
+    }
+    acted: Acted = await act(context, Call(verb=ENTRY_OF[ExecMode.AGENT], args=args), (0,), history=history, narrate=True)
+    told = msgspec.structs.replace(told, executed=tuple(dict.fromkeys(step.step_name for step in acted.steps)), steps=acted.steps)
+    if not isinstance(acted.result, VerbReturned):
+        error = error_of(acted)
+        return _failed(told, error["code"], error["message"])
+    narrative, structured = acted.result.output["content"], acted.result.output["structured"]
+    told = msgspec.structs.replace(told, narrative=narrative, structured=structured)
+    if bad := unrecovered(acted.steps):
+        return msgspec.structs.replace(told, error={"code": "partial", "message": f"failed: {', '.join(bad)}"})
+    return msgspec.structs.replace(told, ok=True)
+
+
+def unrecovered(steps: Sequence[StepResult]) -> Sequence[str]:
+    """The verbs of which the last call failed: a failure counts unless the same verb succeeded after it."""
+    last = {step.step_name: step.ok for step in steps}
+    return [verb for verb, ok in last.items() if not ok]
+
+
+def _failed(told: TurnOutput, code: str, message: str) -> TurnOutput:
+    """A failed turn: what is said about it is written here, by code."""
+    return msgspec.structs.replace(
+        told, ok=False, narrative=f"This was not done: {message} ({code}).", error={"code": code, "message": message}
+    )
+
+
+STATUS_OF = {"interrupted": Status.CANCELLED, "cancelled": Status.CANCELLED, "timed_out": Status.TIMED_OUT, "timeout": Status.TIMED_OUT}
+
+
+def settle_output(error: dict[str, str] | None) -> Settlement:
+    """Status and reason of a conversation's run from its typed error."""
+    if error is None:
+        return Settlement(status=Status.COMPLETED, reason="ok")
+    return Settlement(status=STATUS_OF.get(error["code"], Status.FAILED), reason=error["code"])
+
+
+def _settle(output: TurnOutput) -> Settlement:
+    return settle_output(output.error)
+
+
+def _decode(data: Raw) -> TurnInput:
+    return msgspec.json.decode(data, type=TurnInput)
+
+
+def _reply(output: TurnOutput) -> str:
+    return output.narrative
+
+
+TURN_FLOW: Flow[TurnInput, TurnOutput] = Flow(name=TURN, version=1, run=run_turn, decode_input=_decode, settle=_settle, reply=_reply)

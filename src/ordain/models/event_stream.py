@@ -1,0 +1,165 @@
+"""A chat completion that comes as server-sent events: read as it arrives, put together into what one body would have said.
+
+The end is judged as for one body: a finish reason is required, since a stream that was cut can look whole. ``[DONE]`` alone proves
+nothing, and some servers never send it. Whatever an event holds besides, an error in it ends the answer.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from ordain.models.chat_completions import (
+    AnswerMessage,
+    Choice,
+    Completion,
+    conclude,
+    malformed,
+    read_stream_error,
+    why_unreadable,
+)
+from ordain.models.narrative import Narrative
+from ordain.ports.model import Heard, ModelError, ModelReply
+
+STREAM_BYTES = 16 * 1024 * 1024
+"""Larger than the bound on one body: every word travels in an envelope of some 250 bytes."""
+MEDIA_TYPE = b"text/event-stream"
+_DONE = b"[DONE]"
+_MARK = b"\xef\xbb\xbf"
+
+
+class _Delta(Struct, frozen=True):
+    content: str | None = None
+    refusal: str | None = None
+
+
+class _Part(Struct, frozen=True):
+    delta: _Delta | None = None
+    finish_reason: str | None = None
+    index: int = 0
+
+
+class _Chunk(Struct, frozen=True):
+    choices: list[_Part] | None = None
+    model: Any = None
+    usage: Any = None
+    error: Any = None
+    object: Any = None
+
+
+_CHUNK = msgspec.json.Decoder(_Chunk)
+_ANY = msgspec.json.Decoder()
+
+
+class Events:
+    """Cuts bytes into the data of events. Lines end with LF, CR or CRLF; comments and other fields are passed over."""
+
+    def __init__(self) -> None:
+        """For one stream."""
+        self._line: list[bytes] = []
+        self._data: list[bytes] = []
+        self._after_cr = False
+        self._first = True
+
+    def feed(self, chunk: bytes) -> list[bytes]:
+        """The data of the events that are whole now. An event that is not ended by an empty line never is."""
+        if not chunk:
+            return []
+        if self._after_cr:
+            chunk = chunk.removeprefix(b"\n")
+        self._after_cr = chunk.endswith(b"\r")
+        if b"\n" not in chunk and b"\r" not in chunk:
+            self._line.append(chunk)  # joined once, at the line's end: a long line stays linear
+            return []
+        lines = b"".join([*self._line, chunk]).splitlines(keepends=True)
+        self._line = [] if lines[-1].endswith((b"\n", b"\r")) else [lines.pop()]
+        found = [data for line in lines if (data := self._ended(line.rstrip(b"\r\n"))) is not None]
+        return [data for data in found if data]
+
+    def _ended(self, line: bytes) -> bytes | None:
+        """One line; at an empty one, the data of the event that it ends."""
+        if self._first:
+            line, self._first = line.removeprefix(_MARK), False
+        if not line:
+            data, self._data = b"\n".join(self._data), []
+            return data
+        name, _, value = line.partition(b":")
+        if name == b"data":
+            self._data.append(value.removeprefix(b" "))
+        return None
+
+
+class EventStream:
+    """One answer in the making. ``heard`` is told what each arriving piece adds to the narrative."""
+
+    def __init__(self, place: str, heard: Heard) -> None:
+        """``place`` is the request's ``narrative``."""
+        self.began = False
+        self._heard = heard
+        self._narrative = Narrative(place)
+        self._events = Events()
+        self._bytes = 0
+        self._content: list[str] = []
+        self._refusal: list[str] = []
+        self._finish: str | None = None
+        self._answered = False
+        self._model: Any = None
+        self._usage: Any = None
+        self._error: Any = None
+        self._fault: ModelError | None = None
+
+    def wants(self, media_type: bytes) -> bool:
+        """Whether a body of this type comes here; from then on the answer is this stream."""
+        self.began = media_type.split(b";")[0].strip().lower() == MEDIA_TYPE
+        return self.began
+
+    def take(self, chunk: bytes) -> bool:
+        """The next bytes of the body; False when nothing that comes after them could count."""
+        self._bytes += len(chunk)
+        if self._bytes > STREAM_BYTES:
+            self._fault = malformed(f"the answer is larger than {STREAM_BYTES} bytes")
+            return False
+        before = len(self._content)
+        going_on = all(self._event(data) for data in self._events.feed(chunk))
+        shown = self._narrative.feed("".join(self._content[before:]))
+        if shown:
+            self._heard(shown)
+        return going_on
+
+    def _event(self, data: bytes) -> bool:
+        if data.strip() == _DONE:
+            return False
+        try:
+            chunk = _CHUNK.decode(data)
+            error: Any = _ANY.decode(data) if chunk.object == "error" and not chunk.error else chunk.error
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as broken:
+            self._fault = malformed(f"an event of the stream: {why_unreadable(data, broken)}")
+            return False
+        if error:
+            self._error = error
+            return False
+        self._model = chunk.model or self._model
+        self._usage = chunk.usage or self._usage
+        for part in chunk.choices or ():
+            if part.index == 0:
+                self._add(part)
+        return True
+
+    def _add(self, part: _Part) -> None:
+        self._answered = True
+        if part.delta is not None:
+            self._content.append(part.delta.content or "")
+            self._refusal.append(part.delta.refusal or "")
+        self._finish = part.finish_reason or self._finish  # some servers send "" until the end
+
+    def conclude(self, asked: str, sent: str) -> ModelReply | ModelError:
+        """What the stream said, after its end; ``asked`` and ``sent`` as for one body."""
+        if self._error is not None:
+            return read_stream_error(self._error, sent)
+        if self._fault is not None:
+            return self._fault
+        message = AnswerMessage(content="".join(self._content), refusal="".join(self._refusal))
+        choices = [Choice(message, self._finish)] if self._answered else None
+        return conclude(Completion(choices=choices, model=self._model, usage=self._usage), asked)

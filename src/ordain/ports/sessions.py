@@ -1,0 +1,183 @@
+"""Sessions: the one transcript of each, and its threads.
+
+A transcript is a chain of entries with gapless numbers: what the user said, what was answered, asked and summarised. An entry is
+digested with its session's key and linked to the one before, as records are. Everything is bound to a workspace.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from enum import StrEnum
+from typing import Any, Protocol
+
+from msgspec import Struct
+
+
+class EntryKind(StrEnum):
+    """What a transcript entry is."""
+
+    MESSAGE = "message"
+    REPLY = "reply"
+    QUESTION = "question"
+    SAID = "said"
+    SUMMARY = "summary"
+
+
+class ThreadStatus(StrEnum):
+    """Where a thread stands (C5)."""
+
+    IN_PROGRESS = "in_progress"
+    WAITING_FOR_USER = "waiting_for_user"
+    BLOCKED = "blocked"
+    WORKFLOW_PROPOSED = "workflow_proposed"
+    DONE = "done"
+    FAILED = "failed"
+
+
+class Asked(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """An open question: the run and effect that wait, the turn (root run) it belongs to, what is expected, where it was asked.
+
+    ``until`` in microseconds.
+    """
+
+    run: str
+    root: str
+    addr: int
+    key: str
+    expects: str
+    until: int
+    text: str = ""
+    seq: int = 0
+    message_id: str = ""
+
+
+class Thread(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A thread. ``turns`` are the ids of its unsettled turns in order; ``run`` is the latest turn. Times in microseconds."""
+
+    id: int
+    status: ThreadStatus
+    intent: str = ""
+    run: str = ""
+    turns: tuple[str, ...] = ()
+    asked: Asked | None = None
+    slots: dict[str, Any] = {}
+    last_error: dict[str, Any] | None = None
+    touched_at: int = 0
+
+
+class ThreadChange(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What becomes of a thread. ``asked`` opens a question; ``answered`` (run, effect) closes that one question and no other.
+
+    ``in_place``: it is said by a run at rest, and holds only if that run held the thread's place.
+    """
+
+    id: int
+    session: str = ""
+    status: ThreadStatus | None = None
+    intent: str = ""
+    run: str = ""
+    asked: Asked | None = None
+    answered: tuple[str, int] | None = None
+    slot: tuple[str, Any] | None = None
+    last_error: dict[str, Any] | None = None
+    in_place: bool = False
+    at: int = 0
+
+
+class NewEntry(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Something for a session's transcript: ``body`` is JSON with ``text``, ``size`` the bytes its text has as JSON.
+
+    ``through`` is the last entry that a summary covers. ``at`` in microseconds. ``session`` is the session's id, where the unit
+    does not say.
+    """
+
+    kind: EntryKind
+    body: bytes
+    size: int
+    at: int
+    message_id: str
+    session: str = ""
+    thread: int = 0
+    run: str = ""
+    channel: str = ""
+    edits: str = ""
+    timestamp_ms: int = 0
+    through: int = 0
+
+
+class Entry(Struct, frozen=True, kw_only=True):
+    """A transcript entry as stored; ``body`` is None once erased."""
+
+    seq: int
+    kind: EntryKind
+    at: int
+    thread: int
+    run: str
+    channel: str
+    message_id: str
+    attached: str
+    reason: str
+    anchor: str
+    size: int
+    through: int
+    digest: bytes
+    chain: bytes
+    body: bytes | None
+    decision: bytes | None
+
+
+class SessionRow(Struct, frozen=True, kw_only=True):
+    """One session. Times in microseconds; ``key`` digests its content, None once that was erased."""
+
+    id: str
+    workspace: str
+    head: int
+    open: int
+    channel: str
+    user: str
+    created_at: int
+    last_at: int
+    key: bytes | None
+
+
+class Uncovered(Struct, frozen=True, kw_only=True):
+    """The entries of a history that no summary covers, oldest first, as (seq, bytes, digest in hex), and the latest summary.
+
+    ``older`` counts uncovered entries before the first that is listed. ``summary`` is (seq, through, bytes, digest), or None.
+    """
+
+    entries: tuple[tuple[int, int, str], ...]
+    older: int
+    summary: tuple[int, int, int, str] | None
+
+
+class Sessions(Protocol):
+    """Reading sessions as durable now. Errors: none but the storage's own; what is not there is None or empty."""
+
+    def session(self, workspace: str, session: str) -> SessionRow | None:
+        """One session."""
+        ...
+
+    def sessions(self, workspace: str, *, limit: int, before: int | None) -> Sequence[SessionRow]:
+        """Sessions, the most recently used first; ``before`` is a ``last_at``."""
+        ...
+
+    def entries(self, workspace: str, session: str, *, after: int, limit: int) -> Sequence[Entry]:
+        """Entries with a number greater than ``after``, in order; ``after`` -1 gives the last ones."""
+        ...
+
+    def answer(self, workspace: str, session: str, seq: int) -> tuple[Entry, Entry | None] | None:
+        """The message with that number, and the first reply or question after it of the run that serves it."""
+        ...
+
+    def threads(self, workspace: str, session: str) -> Sequence[Thread]:
+        """Live threads first, then the most recently touched."""
+        ...
+
+    def uncovered(self, workspace: str, session: str, *, before: int, limit: int) -> Uncovered:
+        """The history before entry ``before``, at most ``limit`` entries of it by name."""
+        ...
+
+    def listen(self, heard: Callable[[str, str], None]) -> None:
+        """Call ``heard(workspace, session)`` whenever a commit, of this process or another, added to a transcript."""
+        ...

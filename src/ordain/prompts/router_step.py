@@ -1,0 +1,35 @@
+"""The router prompt: what a model sees that may suggest a turn's path (EXE-09)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+NAME = "router_step"
+SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "path": {"enum": ["direct", "react_lite", "agent_chain", "council"]},
+        "confidence": {"type": "number", "minimum": 0, "maximum": 1},
+        "budget_class": {"enum": ["small", "standard", "large"]},
+    },
+    "required": ["path", "confidence", "budget_class"],
+    "additionalProperties": False,
+}
+"""The contract of the answer (EXE-10)."""
+
+
+class RouterPrompt(Struct, frozen=True, kw_only=True):
+    """The template's input."""
+
+    mode: str
+    verb: str
+    message: str
+    supervised: bool
+
+
+def size_bound(source: str, prompt: RouterPrompt) -> int:
+    """Upper bound of the rendered prompt in bytes."""
+    return len(source.encode()) + 4 * len(msgspec.json.encode(prompt))

@@ -1,0 +1,324 @@
+"""Rule ``attach`` (shared): what a message means to its session: which thread it belongs to, and how (RTE-05, RTE-08, C5).
+
+The precedence is fixed: override, then a nudge where there is something to ask after, then an answer that fits, then filler, else
+a new request. What could be read in two ways becomes a repair question whose two options are chosen here. A model's suggestion
+counts only where the wording leaves the class open, and only for a class that the session's state makes possible (RTE-03).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import StrEnum
+from typing import Any
+
+from msgspec import Struct
+
+from ordain.contracts.policy import Policy
+from ordain.rules.cues import Cues, ExpectedType
+from ordain.rules.decision import Decision, Rule
+from ordain.rules.reasons import Reason
+
+THREADS_MAX = 6
+"""Most threads that the facts of one decision name: the live ones first, then the most recent."""
+WEAK_NUDGE_WORDS = 4
+SHORT_WORDS = 8
+
+
+class Attached(StrEnum):
+    """The classes of a message (C5), and the two that postpone the choice."""
+
+    OVERRIDE = "override"
+    STATUS_NUDGE = "status_nudge"
+    ANSWER = "answer_to_pending"
+    FILLER = "filler"
+    NEW_REQUEST = "new_request"
+    REPAIR = "repair"
+    TRIAGE = "triage"
+
+
+class Edit(StrEnum):
+    """What an edited message is to the session."""
+
+    NONE = ""
+    LIVE = "live"
+    OVER = "over"
+    STALE = "stale"
+    SUPERSEDED = "superseded"
+
+
+class ThreadFact(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A thread: its number, whether a turn of it is unsettled, what it waits for, and whether the wording fits that."""
+
+    id: int
+    status: str
+    live: bool = False
+    asks: str = ""
+    fits: bool = False
+
+
+class Reading(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One way to read an ambiguous message."""
+
+    attached: Attached
+    thread: int
+    stop: bool = False
+
+
+class AttachFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Features of the message and of the session as read inside the write transaction. ``threads``: most recently touched first.
+
+    ``anchor`` is the thread of the message replied to (0: none), ``asked`` whether that message is the question itself.
+    ``suggests`` is a model's class, with thread and confidence; ``options`` and ``choice`` resolve a repair question.
+    """
+
+    cues: Cues
+    threads: tuple[ThreadFact, ...] = ()
+    active: int = 0
+    anchor: int = 0
+    asked: bool = False
+    at_work: int = 0
+    open: int = 0
+    edit: Edit = Edit.NONE
+    may_ask: bool = False
+    suggests: str = ""
+    suggested_thread: int = 0
+    confidence: float = 0.0
+    options: tuple[Reading, ...] = ()
+    choice: str = ""
+
+
+class Override(Struct, frozen=True, kw_only=True, tag="override"):
+    """The thread's turns are interrupted; a successor follows. ``stop``: nothing new was ordered."""
+
+    thread: int
+    stop: bool = False
+
+
+class StatusNudge(Struct, frozen=True, kw_only=True, tag="status_nudge"):
+    """The thread's state is told from the journal."""
+
+    thread: int
+
+
+class AnswerPending(Struct, frozen=True, kw_only=True, tag="answer_to_pending"):
+    """The thread's question is answered."""
+
+    thread: int
+
+
+class Filler(Struct, frozen=True, kw_only=True, tag="filler"):
+    """Nothing follows."""
+
+
+class NewRequest(Struct, frozen=True, kw_only=True, tag="new_request"):
+    """A turn follows, in an existing thread or (0) a new one; behind the thread's unsettled turn, if it has one."""
+
+    thread: int = 0
+
+
+class Repair(Struct, frozen=True, kw_only=True, tag="repair"):
+    """Two readings, and the sender is asked which."""
+
+    a: Reading
+    b: Reading
+
+
+class Triage(Struct, frozen=True, kw_only=True, tag="triage"):
+    """A model is asked for a suggestion first."""
+
+
+class SessionBusy(Struct, frozen=True, kw_only=True, tag="session_busy"):
+    """The message is not accepted: as many turns as policy permits are unsettled."""
+
+
+AttachOutcome = Override | StatusNudge | AnswerPending | Filler | NewRequest | Repair | Triage | SessionBusy
+Verdict = tuple[AttachOutcome, Reason]
+
+
+def decide_attach(facts: AttachFacts, inputs: None, policy: Policy) -> Decision[AttachOutcome]:
+    """The class, by precedence; capacity last, since only a new turn needs any."""
+    outcome, reason = _attached(facts, policy)
+    if _opens_turn(outcome) and _busy(facts, outcome, policy):
+        outcome, reason = SessionBusy(), Reason.ATTACH_BUSY
+    return Decision(outcome=outcome, reason=reason)
+
+
+def inline(facts: AttachFacts, outcome: AttachOutcome) -> bool:
+    """Whether the reply names the message it answers: several live threads, another thread than the active one, override, repair (C5)."""
+    if isinstance(outcome, Override | Repair):
+        return True
+    thread = getattr(outcome, "thread", 0)
+    return sum(thread.live for thread in facts.threads) > 1 or (thread not in (0, facts.active) and facts.active != 0)
+
+
+def _opens_turn(outcome: AttachOutcome) -> bool:
+    return isinstance(outcome, NewRequest | Triage) or (isinstance(outcome, Override) and not outcome.stop)
+
+
+def _busy(facts: AttachFacts, outcome: AttachOutcome, policy: Policy) -> bool:
+    """An override takes the place of what it interrupts; a message that queues behind a turn needs no place at work."""
+    if facts.open >= policy.session.max_open:
+        return True
+    queues = isinstance(outcome, NewRequest) and any(thread.live for thread in facts.threads if thread.id == outcome.thread)
+    return isinstance(outcome, NewRequest) and not queues and facts.at_work >= policy.session.max_active
+
+
+def _attached(facts: AttachFacts, policy: Policy) -> Verdict:
+    if facts.choice and facts.options:
+        chosen = facts.options["AB".index(facts.choice)]
+        return _read(chosen, facts), Reason.ATTACH_CHOSEN
+    if facts.edit is not Edit.NONE:
+        return _edited(facts)
+    found = _certain(facts)
+    if found is not None:
+        return found
+    if facts.suggests:
+        return _suggested(facts, policy)
+    if facts.may_ask and any(thread.live for thread in facts.threads):
+        return Triage(), Reason.ATTACH_ASK
+    return _open(facts)
+
+
+def _edited(facts: AttachFacts) -> Verdict:
+    if facts.edit is Edit.LIVE:
+        return Override(thread=facts.anchor), Reason.ATTACH_EDIT
+    if facts.edit is Edit.OVER:
+        return NewRequest(thread=facts.anchor), Reason.ATTACH_EDIT_LATE
+    return Filler(), Reason.ATTACH_STALE_EDIT if facts.edit is Edit.STALE else Reason.ATTACH_SUPERSEDED
+
+
+def _certain(facts: AttachFacts) -> Verdict | None:
+    """What wording and state leave no doubt about."""
+    return _override(facts) or _nudge(facts) or _answer(facts) or _filler(facts)
+
+
+def _override(facts: AttachFacts) -> Verdict | None:
+    cues, live = facts.cues, [thread for thread in facts.threads if thread.live]
+    if max(cues.stop, cues.steer) < 2:
+        return None
+    if not live:
+        return (Filler(), Reason.ATTACH_NOTHING_TO_STOP) if cues.stop == 2 and cues.steer < 2 else None
+    if cues.stop < 2 and any(thread.fits and thread.asks not in ("", ExpectedType.FREEFORM) for thread in live):
+        return None  # "rather Tuesday" to the question when: the answer it looks like
+    stop = cues.steer < 2
+    anchored = [thread for thread in live if thread.id == facts.anchor]
+    if anchored or len(live) == 1:
+        return Override(thread=(anchored or live)[0].id, stop=stop), Reason.ATTACH_OVERRIDE
+    first, second = (Reading(attached=Attached.OVERRIDE, thread=thread.id, stop=stop) for thread in live[:2])
+    return Repair(a=first, b=second), Reason.ATTACH_AMBIGUOUS
+
+
+def _nudge(facts: AttachFacts) -> Verdict | None:
+    cues = facts.cues
+    weak = (cues.nudge == 1 or cues.trouble == 1) and cues.words <= WEAK_NUDGE_WORDS and not cues.filler
+    if max(cues.nudge, cues.trouble) < 2 and not weak:
+        return None
+    target = _target(facts, at_work_only=weak)
+    return None if target is None else (StatusNudge(thread=target), Reason.ATTACH_NUDGE)
+
+
+def _target(facts: AttachFacts, *, at_work_only: bool = False) -> int | None:
+    """Whose state is told: the anchored thread, else the most recent at work, else one that waits, else one that failed."""
+    ranks = [[t for t in facts.threads if t.live and not t.asks]]
+    if not at_work_only:
+        ranks += [[t for t in facts.threads if t.live], [t for t in facts.threads if t.status in {"failed", "blocked"}][:1]]
+    for rank in ranks:
+        anchored = [thread for thread in rank if thread.id == facts.anchor]
+        if rank:
+            return (anchored or rank)[0].id
+    return None
+
+
+def _answer(facts: AttachFacts) -> Verdict | None:
+    pending = [thread for thread in facts.threads if thread.live and thread.asks]
+    for thread in pending:
+        if thread.id == facts.anchor and facts.asked and thread.fits:
+            return AnswerPending(thread=thread.id), Reason.ATTACH_ANSWER_ANCHORED
+    fitting = [thread for thread in pending if thread.fits and not (thread.asks == ExpectedType.FREEFORM and facts.cues.question)]
+    typed = [thread for thread in fitting if thread.asks != ExpectedType.FREEFORM]
+    best = typed or fitting
+    if len(best) == 1:
+        return AnswerPending(thread=best[0].id), Reason.ATTACH_ANSWER
+    if not best:
+        return None
+    first, second = (Reading(attached=Attached.ANSWER, thread=thread.id) for thread in best[:2])
+    return Repair(a=first, b=second), Reason.ATTACH_AMBIGUOUS
+
+
+def _filler(facts: AttachFacts) -> Verdict | None:
+    return (Filler(), Reason.ATTACH_FILLER) if facts.cues.filler == 2 else None
+
+
+def _open(facts: AttachFacts) -> Verdict:
+    """No cue decides: a new request, in the thread it replies to or a thread of its own."""
+    known = any(thread.id == facts.anchor for thread in facts.threads)
+    if known:
+        return NewRequest(thread=facts.anchor), Reason.ATTACH_ANCHORED
+    return NewRequest(), Reason.ATTACH_NEW_REQUEST
+
+
+# --- a model's suggestion -----------------------------------------------------------------------------------------------------------
+
+
+def possible(facts: AttachFacts) -> Sequence[Attached]:
+    """The classes that wording and state leave open: all that a model may choose between."""
+    cues, found = facts.cues, [Attached.NEW_REQUEST]
+    live = [thread for thread in facts.threads if thread.live]
+    if live and max(cues.stop, cues.steer) >= 1:
+        found.append(Attached.OVERRIDE)
+    if _target(facts) is not None and (cues.nudge or cues.trouble or cues.words <= SHORT_WORDS):
+        found.append(Attached.STATUS_NUDGE)
+    if any(thread.asks for thread in live):
+        found.append(Attached.ANSWER)
+    if cues.words <= SHORT_WORDS and not cues.question:
+        found.append(Attached.FILLER)
+    return found
+
+
+def _suggested(facts: AttachFacts, policy: Policy) -> Verdict:
+    outcome, _ = _open(facts)
+    if facts.confidence < policy.attach.threshold or facts.suggests not in possible(facts):
+        return outcome, Reason.ATTACH_SUGGESTION_REJECTED
+    match Attached(facts.suggests):
+        case Attached.OVERRIDE:
+            live = _named(facts, [thread for thread in facts.threads if thread.live])
+            outcome = None if live is None else Override(thread=live, stop=facts.cues.steer < 1)
+        case Attached.STATUS_NUDGE:
+            target = _target(facts)
+            outcome = None if target is None else StatusNudge(thread=target)
+        case Attached.ANSWER:
+            asks = _named(
+                facts, [thread for thread in facts.threads if thread.live and (thread.fits or thread.asks == ExpectedType.FREEFORM)]
+            )
+            outcome = None if asks is None else AnswerPending(thread=asks)
+        case Attached.FILLER:
+            outcome = Filler()
+        case _:
+            pass
+    if outcome is None:
+        return _open(facts)[0], Reason.ATTACH_SUGGESTION_REJECTED
+    return outcome, Reason.ATTACH_SUGGESTED
+
+
+def _named(facts: AttachFacts, candidates: Sequence[ThreadFact]) -> int | None:
+    """The suggested thread where it is a candidate, else the only candidate."""
+    ids = [thread.id for thread in candidates]
+    if facts.suggested_thread in ids:
+        return facts.suggested_thread
+    return ids[0] if len(ids) == 1 else None
+
+
+def _read(reading: Reading, facts: AttachFacts) -> AttachOutcome:
+    """A chosen reading, as far as it still can be: the thread may have moved on while the question was open."""
+    thread = next((thread for thread in facts.threads if thread.id == reading.thread), None)
+    live = thread is not None and thread.live
+    if reading.attached is Attached.OVERRIDE and live:
+        return Override(thread=reading.thread, stop=reading.stop)
+    if reading.attached is Attached.ANSWER and live and thread is not None and thread.asks:
+        return AnswerPending(thread=reading.thread)
+    if reading.attached is Attached.OVERRIDE and reading.stop:
+        return Filler()
+    return NewRequest(thread=reading.thread if thread is not None else 0)
+
+
+ATTACH: Rule[AttachFacts, None, Any] = Rule(name="attach", outcome=AttachOutcome, apply=decide_attach)

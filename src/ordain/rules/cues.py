@@ -1,0 +1,308 @@
+"""What the wording of a chat message says: features for rule ``attach``, read without a model, in many languages.
+
+A message becomes its *shape* (`lexicon`): one sign per known word or phrase, ``OWN`` for each word that the lexicon does not know.
+Rules are patterns over shapes. Two ideas carry them. **Coverage**: a message orders a stop, asks after progress or wants nothing
+only where its phrases cover all of it; a word of its own makes it a request about something else. **Place**: a correction
+stands at a clause's beginning or end and needs its marker. What is quoted, negated, reported or asked orders nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from enum import StrEnum
+from typing import Final
+
+from msgspec import Struct
+
+from ordain.rules.lexicon import LOOKED_AT, TOKENS_MAX, fold, names_number_time, names_spot, shape, tokens
+from ordain.rules.lexicon_patterns import (
+    ACKNOWLEDGES,
+    ACTUALLY,
+    AGREES,
+    ASKS_WHAT,
+    ASKS_WORDS,
+    BARE_ANSWER,
+    BOTH,
+    BREAKS,
+    CHANGES,
+    CHOSEN,
+    CLAUSES,
+    CONTRAST,
+    HAS_STOP,
+    IMPATIENT,
+    MAYBE_NOT,
+    MEANT,
+    NOT_USE,
+    NO_FIRST,
+    NUDGED,
+    NUMBERED,
+    OF_BETWEEN,
+    OF_FIRST,
+    OF_ORDER,
+    ONLY_DATE,
+    OPEN,
+    ORDERS,
+    PAD,
+    PLACED,
+    PROGRESSES,
+    RATHER_ADJ,
+    RATHER_AFTER,
+    RATHER_FIRST,
+    RATHER_LAST,
+    RATHER_VERB,
+    REF,
+    REPLACES_FIRST,
+    REPLACES_LAST,
+    SHORT_LEAD,
+    SPEAKS_ON,
+    STOPPED,
+    STOP_FIRST,
+    TROUBLED,
+    UNSTOPPED,
+    USES,
+    YES_FIRST,
+)
+from ordain.rules.lexicon_signs import Sign
+
+ORDER_SIGNS: Final = 40
+"""Longest shape that may correct what runs; what is longer is a task of its own."""
+PLACE_SIGNS: Final = 10
+COUNTED: Final = 4000
+
+
+class Cues(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Features of a message's wording; the graded ones are 0 (no), 1 (it could mean that) or 2 (it means that)."""
+
+    words: int = 0
+    question: bool = False
+    stop: int = 0
+    steer: int = 0
+    nudge: int = 0
+    trouble: int = 0
+    filler: int = 0
+    yes: bool = False
+    no: bool = False
+    date_time: bool = False
+    location: bool = False
+    choice: str = ""
+    order: bool = False
+    """It begins with the verb of a task of its own (*find*, *book*, *translate*)."""
+
+
+class ExpectedType(StrEnum):
+    """What kind of answer a pending question waits for."""
+
+    LOCATION = "location"
+    YES_NO = "yes_no"
+    DATE_TIME = "date_time"
+    FREEFORM = "freeform"
+    CHOICE = "choice"
+
+
+def cues(text: str) -> Cues:
+    """The features of a message's wording. Total and bounded: only the beginning of a long text is read."""
+    text = text[:COUNTED].strip() if len(text) <= COUNTED else text.lstrip()[:COUNTED]
+    folded = fold(text[:LOOKED_AT])
+    found = tokens(folded)
+    signs = shape(found)
+    whole = len(text) <= LOOKED_AT and len(found) < TOKENS_MAX
+    asks = _asks(signs)
+    stop, steer = _orders(signs) if whole else (0, 0)
+    nudge, trouble = _enquiries(signs) if whole else (0, 0)
+    yes, no = _answers(signs) if len(found) > 1 else (found == ["y"] or _answers(signs)[0], found == ["n"] or _answers(signs)[1])
+    number_time = names_number_time(folded)
+    only_date = whole and ONLY_DATE.fullmatch(signs) is not None
+    date_time = number_time or Sign.DATE in signs or (only_date and NUMBERED.search(signs) is not None)
+    return Cues(
+        words=_count(text, found),
+        question=asks and not (only_date and date_time),
+        stop=stop,
+        steer=steer,
+        nudge=nudge,
+        trouble=trouble,
+        filler=_filler(signs, len(found)) if whole and not max(stop, nudge, trouble) else 0,
+        yes=whole and yes,
+        no=whole and no,
+        date_time=date_time,
+        location=whole and not asks and not max(stop, nudge, trouble) and not yes and not no and _location(signs, folded),
+        choice=_choice(signs) if whole else "",
+        order=ORDERS.match(signs) is not None,
+    )
+
+
+def fits(expected: ExpectedType, found: Cues) -> bool:
+    """Whether the wording fits the kind of answer that is waited for."""
+    match expected:
+        case ExpectedType.LOCATION:
+            return found.location
+        case ExpectedType.YES_NO:
+            return found.yes != found.no
+        case ExpectedType.DATE_TIME:
+            return found.date_time and not found.order and not found.question
+        case ExpectedType.CHOICE:
+            return bool(found.choice)
+        case ExpectedType.FREEFORM:
+            return found.words > 0 and (found.filler < 2 or found.no) and not found.question and not found.order
+
+
+def answer_value(expected: ExpectedType, text: str) -> object:
+    """The answer that a fitting message gives: a truth value, ``"A"`` or ``"B"``, else the text itself."""
+    if expected is ExpectedType.YES_NO:
+        found = cues(text)
+        return found.yes and not found.no
+    if expected is ExpectedType.CHOICE:
+        return cues(text).choice
+    return text.strip()
+
+
+_NOW_OR_NUMBER: Final = "".join(
+    sign.value for sign in (Sign.NOW, Sign.NUMBER, Sign.ONE, Sign.TWO, Sign.WITH, Sign.PLEASE, Sign.STOPS, Sign.ASKS, Sign.COMMA)
+)
+
+
+def _count(text: str, found: list[str]) -> int:
+    """Words; where a script writes none, half its characters."""
+    alone = sum(1 for token in found if len(token) == 1 and ord(token) >= 0x1100)
+    spaced = len(text.split())
+    return max(spaced, (alone + 1) // 2)
+
+
+def _asks(signs: str) -> bool:
+    if Sign.ASKS in signs:
+        return True
+    return any(ASKS_WORDS.search(clause) is not None for clause in CLAUSES.split(signs) if clause)
+
+
+def _orders(signs: str) -> tuple[int, int]:
+    """The strength of an order to stop, and of one to do it otherwise."""
+    stop = _stop(signs)
+    steer = _steer(signs, stop)
+    if steer == 2 and stop == 2 and STOPPED.fullmatch(signs) is None:
+        stop = 1
+    return stop, steer
+
+
+def _stop(signs: str) -> int:
+    if UNSTOPPED.search(signs) is not None:
+        return 0
+    asked = Sign.ASKS in signs and Sign.CAN_YOU not in signs
+    covered = STOPPED.fullmatch(signs.replace("?", ".")) is not None
+    if covered and HAS_STOP.search(signs) is not None:
+        return 1 if asked or MAYBE_NOT.search(signs) is not None else 2
+    if covered and (Sign.NEEDLESS in signs or Sign.HOLD in signs):
+        return 1
+    if not asked and re.fullmatch(rf"[{PAD}{BREAKS}{REF}{Sign.NEGATIVE}]*{Sign.NEGATIVE}[{PAD}{BREAKS}{REF}]*", signs) is not None:
+        return 1
+    clauses = [clause for clause in CLAUSES.split(signs) if clause]
+    if asked or any(ASKS_WHAT.match(clause) is not None for clause in clauses):
+        return 0
+    if not any(STOP_FIRST.match(clause) is not None for clause in clauses):
+        return 0
+    first, rest = clauses[0], clauses[1:]
+    lone = STOPPED.fullmatch(first) is not None and HAS_STOP.search(first) is not None and MAYBE_NOT.search(first) is None
+    said = Sign.SAID in signs or Sign.QUOTED in signs
+    if lone and rest and not said and len(signs) <= ORDER_SIGNS and SPEAKS_ON.match(rest[0]) is not None:
+        return 2
+    return 1
+
+
+def _steer(signs: str, stop: int) -> int:
+    """A clear marker of replacement in a short message that is no question about something else."""
+    clauses = [clause for clause in CLAUSES.split(signs.replace("I,", "I")) if clause]
+    if not clauses or any(sign in signs for sign in (Sign.SAID, Sign.KEEP)):
+        return 0
+    marked = max(_marked(clause) for clause in [*clauses, signs])
+    asked = (Sign.ASKS in signs and Sign.CAN_YOU not in signs) or any(ASKS_WHAT.search(clause) is not None for clause in clauses)
+    if marked < 2 and ACTUALLY.match(signs) is not None:
+        after = [clause for clause in clauses if USES.match(clause) is not None]
+        lone_stop = stop and len(clauses) > 1 and STOPPED.fullmatch(clauses[0]) is not None
+        used = any(re.match(rf"{OPEN}{Sign.USE}.", clause) is not None for clause in after)
+        marked = max(marked, 2 if used or (lone_stop and after) else 1)
+    if marked < 2 and NOT_USE.match(clauses[0]) is not None and len(clauses) > 1 and USES.match(clauses[1]) is not None:
+        marked = 2
+    if marked < 2 and (CONTRAST.match(signs) is not None or RATHER_AFTER.match(signs) is not None):
+        marked = 2
+    if asked or STOPPED.fullmatch(signs) is not None:
+        return 0
+    own_task = len(clauses) > 1 and ORDERS.match(clauses[0]) is not None and _marked(clauses[0]) < 2
+    return min(marked, 1) if len(signs) > ORDER_SIGNS or Sign.ALSO in signs or own_task else marked
+
+
+def _marked(clause: str) -> int:
+    strong = (CHANGES, MEANT, REPLACES_FIRST, OF_FIRST, OF_BETWEEN, OF_ORDER, RATHER_FIRST, RATHER_ADJ, RATHER_VERB, RATHER_LAST)
+    if any(pattern.search(clause) is not None for pattern in strong):
+        return 2
+    if Sign.INSTEAD in clause and USES.match(clause) is not None:
+        return 2
+    if REPLACES_LAST.search(clause) is not None and SHORT_LEAD.match(clause) is not None:
+        return 2
+    return int(any(sign in clause for sign in (Sign.INSTEAD, Sign.INSTEAD_OF, Sign.RATHER, Sign.CHANGE)))
+
+
+def _enquiries(signs: str) -> tuple[int, int]:
+    """The strength of a question after progress, and of one after what failed."""
+    own = signs.count(Sign.OWN) + signs.count(Sign.QUOTED)
+    if Sign.TROUBLE in signs or Sign.FAILURE in signs:
+        asked = Sign.TROUBLE in signs or Sign.ASKS in signs or Sign.QUESTION in signs
+        if asked and TROUBLED.fullmatch(signs) is not None:
+            return 0, 2
+        if own <= 2 and (asked or len(signs) <= 2) and Sign.ORDER not in signs:
+            return 0, 1
+    if NUDGED.fullmatch(signs) is not None:
+        if Sign.NUDGE in signs or PROGRESSES.search(signs) is not None:
+            return 2, 0
+    elif own <= 2 and Sign.NUDGE in signs and Sign.ORDER not in signs:
+        return 1, 0
+    return (1, 0) if IMPATIENT.fullmatch(signs) is not None else (0, 0)
+
+
+def _filler(signs: str, size: int) -> int:
+    if not signs.strip(BREAKS + "\\"):
+        return 2
+    if BARE_ANSWER.fullmatch(signs) is not None:
+        return 2 if size <= 2 or Sign.YES not in signs else 1
+    said = any(sign in signs for sign in (Sign.THANKS, Sign.OKAY, Sign.OKAY_IF, Sign.EMOJI))
+    if ACKNOWLEDGES.fullmatch(signs) is not None:
+        if said:
+            return 2
+        return int(any(sign in signs for sign in (Sign.YES, Sign.NO, Sign.NO_OR_NOT, Sign.GREETING, Sign.IMPATIENT)))
+    first = signs[0] in (Sign.THANKS.value, Sign.OKAY.value)
+    return int(first and signs.count(Sign.OWN) <= 3 and Sign.ORDER not in signs and Sign.ASKS not in signs)
+
+
+def _answers(signs: str) -> tuple[bool, bool]:
+    """Whether the message answers yes, and whether no."""
+    if Sign.ASKS in signs or len(signs) > ORDER_SIGNS:
+        return False, False
+    if BOTH.match(signs) is not None:
+        return True, True
+    if NO_FIRST.match(signs) is not None:
+        return False, True
+    if AGREES.fullmatch(signs) is not None or YES_FIRST.match(signs) is not None:
+        return True, False
+    return False, False
+
+
+def _location(signs: str, folded: str) -> bool:
+    """Short, nothing but names and what goes with places; not merely a time."""
+    if len(signs) > PLACE_SIGNS * 2 or ORDERS.match(signs) is not None:
+        return False
+    if names_spot(folded):
+        return True
+    if Sign.DATE in signs:
+        return False
+    placed = Sign.OWN in signs or Sign.PLACE in signs
+    own = signs.count(Sign.OWN)
+    return placed and own <= PLACE_SIGNS - 4 and PLACED.fullmatch(signs) is not None
+
+
+def _choice(signs: str) -> str:
+    if CHOSEN.fullmatch(signs) is None or len(signs) > PLACE_SIGNS:
+        return ""
+    one = Sign.ONE in signs
+    two = Sign.TWO in signs or Sign.LETTER_B in signs
+    if not one and not two:
+        one = Sign.LETTER_A in signs
+    elif two and Sign.LETTER_A in signs and Sign.LETTER_B in signs:
+        one = True
+    return "" if one == two else ("A" if one else "B")

@@ -1,0 +1,92 @@
+"""Rule ``entry``: the verb a turn enters by, and the tools it may use (ING-10, GW-01, B-06, B-33).
+
+Each mode has its own entry verb; ``chat_general`` is brain's and nobody else's default. What is named and does not exist, is
+switched off or is another mode's own entry is a typed error, never replaced by something else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Any
+
+from msgspec import Struct
+
+from ordain.contracts.catalog import Catalog
+from ordain.contracts.conversation import ExecMode
+from ordain.contracts.policy import Policy
+from ordain.rules.decision import Decision, Rule
+from ordain.rules.reasons import Reason
+
+ENTRY_OF = {ExecMode.BRAIN: "chat_general", ExecMode.AGENT: "agent_runtime", ExecMode.COUNCIL: "council_runtime"}
+"""The canonical entry verb of each mode (B-06)."""
+
+
+class Entered(Struct, frozen=True, kw_only=True, tag="entered"):
+    """The turn's verb and, for a supervised turn, its tools in order."""
+
+    verb: str
+    tools: tuple[str, ...] = ()
+
+
+class EntryRefused(Struct, frozen=True, kw_only=True, tag="refused"):
+    """The verb that cannot be had; ``code`` is the wire's error code."""
+
+    verb: str
+    code: str
+
+
+class EntryFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What the message asks for: mode, the verb it names ("": none), how many tools it names, how many attachments it has."""
+
+    mode: ExecMode
+    verb: str = ""
+    tools: int = 0
+    attachments: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EntryInputs:
+    """The tools named, and the catalog to find everything in."""
+
+    tools: Sequence[str]
+    catalog: Catalog
+
+
+def decide_entry(facts: EntryFacts, inputs: EntryInputs, policy: Policy) -> Decision[Entered | EntryRefused]:
+    """The verb named, or the mode's own; then the tools named, or policy's."""
+    verb = facts.verb or ENTRY_OF[facts.mode]
+    refused = _refused(verb, inputs.catalog, policy, own=ENTRY_OF[facts.mode])
+    if refused is not None:
+        return refused
+    named = inputs.tools or ((facts.verb,) if facts.verb and facts.verb != ENTRY_OF[facts.mode] else ())
+    for tool in named:
+        if (refused := _refused(tool, inputs.catalog, policy, own="")) is not None:
+            return refused
+    tools = tuple(dict.fromkeys(named or _policys(inputs.catalog, policy)))
+    return Decision(outcome=Entered(verb=verb, tools=tools), reason=Reason.ENTRY_NAMED if facts.verb else Reason.ENTRY_OF_MODE)
+
+
+def _refused(verb: str, catalog: Catalog, policy: Policy, *, own: str) -> Decision[Entered | EntryRefused] | None:
+    if verb not in catalog.verbs:
+        return Decision(outcome=EntryRefused(verb=verb[:128], code="unknown_verb"), reason=Reason.ENTRY_UNKNOWN_VERB)
+    if catalog.inactive_reason(verb, policy.verbs) is not None:
+        return Decision(outcome=EntryRefused(verb=verb, code=f"inactive_verb:{verb}"), reason=Reason.ENTRY_INACTIVE_VERB)
+    if verb in ENTRY_OF.values() and verb not in (own, ENTRY_OF[ExecMode.BRAIN]):
+        return Decision(outcome=EntryRefused(verb=verb, code=f"reserved_verb:{verb}"), reason=Reason.ENTRY_RESERVED_VERB)
+    return None
+
+
+def _policys(catalog: Catalog, policy: Policy) -> Sequence[str]:
+    """The verbs that policy's patterns name, as far as they are active here and no mode's entry."""
+    return [
+        verb
+        for verb in sorted(catalog.verbs)
+        if any(fnmatchcase(verb, pattern) for pattern in policy.supervisor.tools)
+        and verb not in ENTRY_OF.values()
+        and catalog.inactive_reason(verb, policy.verbs) is None
+    ]
+
+
+ENTRY: Rule[EntryFacts, EntryInputs, Any] = Rule(name="entry", outcome=Entered | EntryRefused, apply=decide_entry)

@@ -1,0 +1,121 @@
+"""Rule ``route``: the path of a direct turn and its caps (EXE-09, EXE-10, B-10).
+
+A router model may suggest ``{path, confidence, budget_class}``. It counts if it is exactly of that shape, confident enough and among
+the paths that the mode allows; otherwise the mode's own path holds and the reason says why: ``router_rejected:<why>``. A
+suggestion may lower what the turn may use, never raise it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from msgspec import Struct
+
+from ordain.contracts.conversation import BudgetClass, ExecMode
+from ordain.contracts.policy import Policy
+from ordain.rules.decision import Decision, Rule
+from ordain.rules.proposals import Parsed, Unparsed
+from ordain.rules.reasons import Reason
+
+
+class Path(StrEnum):
+    """The four paths (EXE-10)."""
+
+    DIRECT = "direct"
+    REACT_LITE = "react_lite"
+    AGENT_CHAIN = "agent_chain"
+    COUNCIL = "council"
+
+
+ALLOWED: Mapping[ExecMode, tuple[Path, ...]] = {
+    ExecMode.BRAIN: (Path.DIRECT,),
+    ExecMode.AGENT: (Path.REACT_LITE, Path.AGENT_CHAIN),
+    ExecMode.COUNCIL: (Path.COUNCIL,),
+}
+"""The paths of each mode, its default first; brain adds react_lite where the turn is supervised (B-10)."""
+CLASSES = (BudgetClass.SMALL, BudgetClass.STANDARD, BudgetClass.LARGE)
+KEYS = frozenset({"path", "confidence", "budget_class"})
+
+
+class Routed(Struct, frozen=True, kw_only=True, tag="routed"):
+    """The path, and what the turn may use on it."""
+
+    path: Path
+    budget_class: BudgetClass
+    max_steps: int
+    max_tokens_reason: int
+    max_tokens_answer: int
+    timeout_ms: int
+
+
+class RouteFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The mode, whether the turn is supervised, the caps asked for, and what became of asking a model ("": none was asked)."""
+
+    mode: ExecMode
+    supervised: bool = False
+    budget_class: str = ""
+    max_steps: int = 0
+    asked: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RouteInputs:
+    """The router model's answer, parsed; None where no model was asked or none answered."""
+
+    proposal: Parsed | Unparsed | None
+
+
+def allowed_paths(mode: ExecMode, *, supervised: bool) -> tuple[Path, ...]:
+    """The paths of a mode; the first is its own (EXE-02: a supervised brain turn takes the supervisor's)."""
+    return (Path.REACT_LITE, Path.DIRECT) if mode is ExecMode.BRAIN and supervised else ALLOWED[mode]
+
+
+def decide_route(facts: RouteFacts, inputs: RouteInputs, policy: Policy) -> Decision[Routed]:
+    """The suggested path where it is valid, else the mode's own; caps by class, lowered by what the request asks."""
+    paths = allowed_paths(facts.mode, supervised=facts.supervised)
+    asked = BudgetClass(facts.budget_class) if facts.budget_class else policy.router.default_class
+    if not facts.asked:
+        return Decision(outcome=_routed(paths[0], asked, facts, policy), reason=Reason.ROUTE_OF_MODE)
+    rejected = _rejected(inputs.proposal, paths, policy)
+    if rejected is not None or not isinstance(inputs.proposal, Parsed):
+        return Decision(outcome=_routed(paths[0], asked, facts, policy), reason=rejected or Reason.ROUTER_UNAVAILABLE)
+    value = inputs.proposal.value
+    lower = min(asked, BudgetClass(value["budget_class"]), key=CLASSES.index)
+    return Decision(outcome=_routed(Path(value["path"]), lower, facts, policy), reason=Reason.ROUTE_SUGGESTED)
+
+
+def _rejected(proposal: Parsed | Unparsed | None, paths: tuple[Path, ...], policy: Policy) -> Reason | None:
+    if proposal is None:
+        return Reason.ROUTER_UNAVAILABLE
+    if isinstance(proposal, Unparsed) or proposal.value.keys() != KEYS:
+        return Reason.ROUTER_MALFORMED
+    value = proposal.value
+    confidence = value["confidence"]
+    if isinstance(confidence, bool) or not isinstance(confidence, int | float) or not 0 <= confidence <= 1:
+        return Reason.ROUTER_CONFIDENCE
+    if not isinstance(value["budget_class"], str) or value["budget_class"] not in set(BudgetClass):
+        return Reason.ROUTER_BUDGET_CLASS
+    if not isinstance(value["path"], str) or value["path"] not in set(Path):
+        return Reason.ROUTER_UNKNOWN_PATH
+    if value["path"] not in paths:
+        return Reason.ROUTER_OUTSIDE_MODE
+    return Reason.ROUTER_LOW_CONFIDENCE if confidence < policy.router.threshold else None
+
+
+def _routed(path: Path, budget_class: BudgetClass, facts: RouteFacts, policy: Policy) -> Routed:
+    caps = policy.router.classes[budget_class]
+    steps = facts.max_steps or policy.supervisor.max_steps
+    return Routed(
+        path=path,
+        budget_class=budget_class,
+        max_steps=min(steps, caps.max_steps, policy.limits.max_steps),
+        max_tokens_reason=min(caps.max_tokens_reason, policy.limits.max_tokens_reason),
+        max_tokens_answer=min(caps.max_tokens_answer, policy.limits.max_tokens_answer),
+        timeout_ms=round(min(caps.timeout_seconds, policy.limits.timeout_seconds) * 1000),
+    )
+
+
+ROUTE: Rule[RouteFacts, RouteInputs, Any] = Rule(name="route", outcome=Routed, apply=decide_route)

@@ -1,0 +1,109 @@
+"""Rule ``supervise``: the supervisor's next move after each planner proposal (EXE-04..EXE-06, EXE-11, EXE-12).
+
+By facts alone, or with a supervisor model's decision, which must be one of the five and possible here: nothing is executed without a
+valid action, nothing finishes without a valid answer, and a planner that gave neither fails the turn; it never becomes prose.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from msgspec import Struct
+
+from ordain.contracts.policy import Policy
+from ordain.rules.decision import Decision, Rule
+from ordain.rules.proposals import Parsed, Unparsed
+from ordain.rules.reasons import Reason
+
+
+class Move(StrEnum):
+    """The five moves (EXE-12)."""
+
+    EXECUTE_ACTION = "execute_action"
+    REQUEST_REPLAN = "request_replan"
+    ESCALATE_AGENT_CHAIN = "escalate_agent_chain"
+    CHECKPOINT_COUNCIL = "checkpoint_council"
+    FINISH = "finish"
+
+
+class Pending(StrEnum):
+    """What the planner's last step came to."""
+
+    ACTION = "action"
+    FINAL = "final"
+    REFUSED = "refused"
+    FAILED = "failed"
+
+
+class NextMove(Struct, frozen=True, kw_only=True, tag="move"):
+    """What is done next."""
+
+    move: Move
+
+
+class SuperviseFailed(Struct, frozen=True, kw_only=True, tag="failed"):
+    """The turn fails; ``code`` is the wire's error code."""
+
+    code: str
+
+
+class SuperviseFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Where the loop stands: steps taken and permitted, what is pending and why, re-plans used, whether a model was asked."""
+
+    step: int
+    max_steps: int
+    pending: Pending
+    code: str = ""
+    replans: int = 0
+    asked: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SuperviseInputs:
+    """The supervisor model's answer, parsed; None where none was asked or none answered."""
+
+    proposal: Parsed | Unparsed | None
+
+
+def decide_supervise(facts: SuperviseFacts, inputs: SuperviseInputs, policy: Policy) -> Decision[NextMove | SuperviseFailed]:
+    """What the facts demand, then what a model may choose among what they permit."""
+    if facts.pending is Pending.FAILED:
+        return _failed(facts.code, Reason.SUPERVISE_PLANNER_FAILED)
+    if facts.pending is Pending.REFUSED:
+        if facts.replans < policy.step.reask and facts.step < facts.max_steps:
+            return Decision(outcome=NextMove(move=Move.REQUEST_REPLAN), reason=Reason.SUPERVISE_REPLAN)
+        return _failed(facts.code, Reason.SUPERVISE_NO_DIRECTIVE)
+    if facts.asked:
+        return _by_model(facts, inputs.proposal)
+    if facts.pending is Pending.FINAL:
+        return Decision(outcome=NextMove(move=Move.FINISH), reason=Reason.SUPERVISE_FINAL)
+    return Decision(outcome=NextMove(move=Move.EXECUTE_ACTION), reason=Reason.SUPERVISE_ACTION)
+
+
+def _by_model(facts: SuperviseFacts, proposal: Parsed | Unparsed | None) -> Decision[NextMove | SuperviseFailed]:
+    if not isinstance(proposal, Parsed) or set(proposal.value) != {"decision"}:
+        return _failed("supervisor_invalid", Reason.SUPERVISE_INVALID)
+    said = proposal.value["decision"]
+    if not isinstance(said, str) or said not in set(Move):
+        return _failed("supervisor_invalid", Reason.SUPERVISE_INVALID)
+    if said not in PERMITTED[facts.pending] or (said == Move.REQUEST_REPLAN and facts.step >= facts.max_steps):
+        return _failed("supervisor_invalid", Reason.SUPERVISE_NOT_POSSIBLE)
+    return Decision(outcome=NextMove(move=Move(said)), reason=Reason.SUPERVISE_SUGGESTED)
+
+
+def _failed(code: str, reason: Reason) -> Decision[NextMove | SuperviseFailed]:
+    return Decision(outcome=SuperviseFailed(code=code or str(reason)), reason=reason)
+
+
+PERMITTED: Mapping[Pending, frozenset[Move]] = {
+    Pending.ACTION: frozenset({Move.EXECUTE_ACTION, Move.REQUEST_REPLAN, Move.ESCALATE_AGENT_CHAIN, Move.CHECKPOINT_COUNCIL}),
+    Pending.FINAL: frozenset({Move.FINISH, Move.REQUEST_REPLAN, Move.ESCALATE_AGENT_CHAIN, Move.CHECKPOINT_COUNCIL}),
+    Pending.REFUSED: frozenset(),
+    Pending.FAILED: frozenset(),
+}
+"""What a supervisor model may choose, by what is pending."""
+
+SUPERVISE: Rule[SuperviseFacts, SuperviseInputs, Any] = Rule(name="supervise", outcome=NextMove | SuperviseFailed, apply=decide_supervise)

@@ -1,0 +1,73 @@
+"""The features that rule ``attach`` sees, from the session as read in the write transaction and the message's wording."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from ordain.contracts.policy import Policy
+from ordain.ports.sessions import EntryKind
+from ordain.ports.store import SessionState
+from ordain.rules.attach import (
+    THREADS_MAX,
+    AttachFacts,
+    Edit,
+    Reading,
+    ThreadFact,
+)
+from ordain.rules.cues import ExpectedType, cues, fits
+from ordain.runtime.received import Received
+
+
+class Suggested(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What a ``triage`` run brings to the claim: a model's suggestion, or the sender's choice. Field names are the claim's."""
+
+    suggests: str = ""
+    thread: int = 0
+    confidence: float = 0.0
+    choice: str = ""
+    options: tuple[Reading, ...] = ()
+
+
+def attach_facts(state: SessionState, message: Received, policy: Policy, suggested: Suggested | None = None) -> AttachFacts:
+    """The features that rule ``attach`` sees, from the session as read in the transaction and the message's wording."""
+    found = cues(message.text)
+    place = state.edited or state.replied
+    anchor = 0 if place is None else place.thread
+    threads = sorted(state.threads, key=lambda thread: thread.id != anchor) if anchor else list(state.threads)
+    given = suggested or Suggested()
+    return AttachFacts(
+        cues=found,
+        threads=tuple(
+            ThreadFact(
+                id=thread.id,
+                status=str(thread.status),
+                live=bool(thread.turns),
+                asks="" if thread.asked is None else thread.asked.expects,
+                fits=thread.asked is not None and fits(ExpectedType(thread.asked.expects), found),
+            )
+            for thread in threads[:THREADS_MAX]
+        ),
+        active=state.active,
+        anchor=anchor,
+        asked=state.replied is not None and state.replied.kind is EntryKind.QUESTION,
+        at_work=state.at_work,
+        open=state.open,
+        edit=_edit(state, message),
+        may_ask=policy.attach.ask is not None and suggested is None,
+        suggests=given.suggests,
+        suggested_thread=given.thread,
+        confidence=given.confidence,
+        options=given.options,
+        choice=given.choice,
+    )
+
+
+def _edit(state: SessionState, message: Received) -> Edit:
+    if not message.edits:
+        return Edit.SUPERSEDED if state.newer_edit > message.timestamp_ms else Edit.NONE
+    if state.newer_edit > message.timestamp_ms:
+        return Edit.STALE
+    if state.edited is None or not state.edited.thread:
+        return Edit.NONE
+    live = any(thread.turns and thread.id == state.edited.thread for thread in state.threads)
+    return Edit.LIVE if live else Edit.OVER

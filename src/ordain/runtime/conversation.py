@@ -1,0 +1,218 @@
+"""The conversation's side of the door: a message in, acknowledged once it is durable, and what became of it out (ING-01, ING-08).
+
+Every channel ends in ``receive``. A message gets exactly one consequence, in the transaction that accepts it.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+
+import msgspec
+from msgspec import Struct
+
+from ordain.contracts.conversation import Message, MessageAnswer, Option, Question, Reply
+from ordain.contracts.events import SessionEvent
+from ordain.errors import Conflict, InvalidRequest, NotFound, Refused
+from ordain.journal.records import ENCODER
+from ordain.ports.sessions import Entry, EntryKind, NewEntry, SessionRow, Thread
+from ordain.ports.store import Consequence, Receive, SessionState
+from ordain.runtime.following import Following
+from ordain.runtime.received import Received, body_of
+from ordain.runtime.services import Services
+from ordain.runtime.speaking import spoken
+
+LOG = logging.getLogger("ordain.session")
+OUR_IDS = "ordain:"
+"""What the ids of our own messages begin with; no sender may use it."""
+
+
+class Acknowledged(Struct, frozen=True, kw_only=True):
+    """A durable message: its number and id, and whether it had come before."""
+
+    session: str
+    seq: int
+    message_id: str
+    duplicate: bool
+
+
+class Conversation:
+    """Receives messages, and tells what became of them."""
+
+    def __init__(self, services: Services) -> None:
+        """Writes through the store's port, reads through the sessions'."""
+        self._services = services
+        self._stored_catalog = ""
+        services.sessions.listen(services.streams.heard)
+
+    async def receive(self, message: Message, *, workspace: str, principal: str) -> Acknowledged:
+        """Accept a message; when this returns, the message and its consequence are durable.
+
+        Raises:
+            Conflict: the message id was used before with another content (``message_id_reused``).
+            Refused: the session has as many turns going as it may (``session_busy``), or the engine has (``busy``).
+            InvalidRequest: the message id is one of ours.
+            StorageUnavailable: nothing can be written.
+        """
+        services = self._services
+        message_id = message.message_id or services.clock.new_run_id()
+        if message_id.startswith(OUR_IDS):
+            raise InvalidRequest(f"message ids that begin with {OUR_IDS} are Ordain's own", code="message_id_reserved")
+        catalog, context = services.catalogs.current, message.context
+        given = Received(
+            text=message.message.text,
+            user=message.user_id,
+            channel=str(message.channel),
+            message_id=message_id,
+            reply_to=context.reply_to or "",
+            edits=context.edits or "",
+            locale=context.locale or "",
+            hints=context.routing_hints,
+            attachments=len(message.message.attachments),
+            principal=principal,
+            timestamp_ms=message.timestamp_ms or 0,
+        )
+
+        def decide(state: SessionState) -> Consequence:
+            following = Following(services, state, given)
+            return following.of(*following.decide())
+
+        unit = Receive(
+            workspace=workspace,
+            session=message.session_id,
+            user=message.user_id,
+            entry=NewEntry(
+                kind=EntryKind.MESSAGE,
+                body=ENCODER.encode(body_of(message)),
+                size=spoken(given.text),
+                at=services.clock.now(),
+                session=message.session_id,
+                channel=given.channel,
+                message_id=message_id,
+                edits=given.edits,
+                timestamp_ms=given.timestamp_ms,
+            ),
+            reply_to=given.reply_to,
+            new_key=services.clock.new_key(),
+            catalog=catalog.digest,
+            catalog_bytes=catalog.encoded if self._stored_catalog != catalog.digest else None,
+            max_accepted=catalog.policy.engine.max_accepted,
+            decide=decide,
+        )
+        return await self._submitted(unit, given)
+
+    async def _submitted(self, unit: Receive, given: Received) -> Acknowledged:
+        retry = self._services.catalogs.current.policy.engine.retry_after_s
+        try:
+            outcome = await self._services.store.submit(unit)
+        except Conflict as error:
+            if error.code in ("session_busy", "busy"):
+                raise Refused(error.message, code=error.code, status=429, retry_after_s=retry) from None
+            raise
+        if outcome.refused == "message_id_reused":
+            raise Conflict(f"message id {given.message_id} came before with another content", code="message_id_reused")
+        duplicate = outcome.refused == "same"
+        if not duplicate:
+            self._stored_catalog = unit.catalog
+        hints = given.hints
+        LOG.info(
+            "session=%s seq=%d correlation=%s mode=%s verb=%s%s",
+            *(unit.session, outcome.seq, given.message_id, hints.mode, hints.verb or "-", " duplicate" if duplicate else ""),
+        )
+        return Acknowledged(session=unit.session, seq=outcome.seq, message_id=given.message_id, duplicate=duplicate)
+
+    # --- what became of it ------------------------------------------------------------------------------------------------------------
+
+    async def answer(self, workspace: str, received: Acknowledged) -> MessageAnswer:
+        """Wait until the message is answered: by a reply, by a question back, or because nothing follows from it."""
+        with self._services.streams.watching(workspace, received.session) as grown:
+            while True:
+                grown.clear()
+                found = self._answer(workspace, received)
+                if found is not None:
+                    return found
+                await grown.wait()
+
+    def so_far(self, workspace: str, received: Acknowledged) -> MessageAnswer:
+        """What is known of a message now: its class and the run that serves it."""
+        message, answer = self._entries(workspace, received)
+        return _answered(message, answer, received)
+
+    def _answer(self, workspace: str, received: Acknowledged) -> MessageAnswer | None:
+        message, answer = self._entries(workspace, received)
+        return _answered(message, answer, received) if answer is not None or not message.run else None
+
+    def _entries(self, workspace: str, received: Acknowledged) -> tuple[Entry, Entry | None]:
+        found = self._services.sessions.answer(workspace, received.session, received.seq)
+        if found is None:
+            raise NotFound(f"session {received.session} has no message {received.seq}", code="message_not_found")
+        return found
+
+    # --- looking ------------------------------------------------------------------------------------------------------------------------
+
+    def sessions(self, workspace: str, *, limit: int = 50, before: int | None = None) -> Sequence[SessionRow]:
+        """Sessions, the most recently used first."""
+        return self._services.sessions.sessions(workspace, limit=limit, before=before)
+
+    def session(self, workspace: str, session: str) -> tuple[SessionRow, Sequence[Thread]]:
+        """A session and its threads.
+
+        Raises:
+            NotFound: no such session in this workspace.
+        """
+        row = self._services.sessions.session(workspace, session)
+        if row is None:
+            raise NotFound(f"there is no session {session}", code="session_not_found")
+        return row, self._services.sessions.threads(workspace, session)
+
+    def transcript(self, workspace: str, session: str, *, after: int, limit: int) -> Sequence[Entry]:
+        """Entries after a number, in order; after -1 the last ones."""
+        return self._services.sessions.entries(workspace, session, after=after, limit=limit)
+
+    async def events(self, workspace: str, session: str, after: int = 0) -> AsyncGenerator[SessionEvent, None]:
+        """Every event of a session after entry ``after``, for ever; a session that does not exist yet begins with its first message."""
+        async with aclosing(self._services.streams.events(workspace, session, after)) as events:
+            async for event in events:
+                yield event
+
+
+class _Said(msgspec.Struct):
+    """What a reply or a question holds."""
+
+    text: str = ""
+    header: str = ""
+    ok: bool = False
+    key: str = ""
+    expects: str = ""
+    options: tuple[dict[str, str], ...] = ()
+    until: int = 0
+
+
+def _answered(message: Entry, answer: Entry | None, received: Acknowledged) -> MessageAnswer:
+    said = None if answer is None or answer.body is None else msgspec.json.decode(answer.body, type=_Said)
+    reply, question = None, None
+    if said is not None and answer is not None and answer.kind is EntryKind.REPLY:
+        reply = Reply(header=said.header, narrative=said.text, ok=said.ok)
+    elif said is not None and answer is not None:
+        question = Question(
+            key=said.key,
+            expected_type=said.expects,
+            text=said.text,
+            options=[Option.model_validate(option) for option in said.options],
+            message_id=answer.message_id,
+            expires_at_ms=said.until // 1000,
+        )
+    return MessageAnswer(
+        session_id=received.session,
+        message_id=message.message_id,
+        session_seq=message.seq,
+        attached=message.attached,
+        reason=message.reason,
+        thread_id=str(message.thread) if message.thread else None,
+        run_id=message.run or None,
+        duplicate=received.duplicate,
+        reply=reply,
+        question=question,
+        anchor=message.anchor or None,
+    )

@@ -1,0 +1,268 @@
+"""What follows from a message, once rule ``attach`` has decided: exactly one consequence, made inside the write transaction.
+
+Intake and the claim of a ``triage`` run both end here, so that a message's consequence does not depend on who decided its class.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import msgspec
+from msgspec import Raw
+
+from ordain.flows.context import Flow
+from ordain.flows.status import STATUS_FLOW, STOPPED, StatusInput
+from ordain.flows.triage import TRIAGE_FLOW, TriageInput
+from ordain.flows.turn import TURN_FLOW, TurnInput
+from ordain.journal.records import ENCODER, Started, raw
+from ordain.ports.effects import Claim, WaitFor
+from ordain.ports.sessions import Thread, ThreadChange, ThreadStatus
+from ordain.ports.store import Consequence, MailKind, NewMail, NewTurn, SessionState, StoredRun
+from ordain.rules.attach import (
+    ATTACH,
+    AnswerPending,
+    Attached,
+    AttachFacts,
+    AttachOutcome,
+    Filler,
+    NewRequest,
+    Override,
+    Reading,
+    Repair,
+    SessionBusy,
+    StatusNudge,
+    Triage,
+    inline,
+)
+from ordain.rules.cues import ExpectedType, answer_value
+from ordain.rules.decision import Decision
+from ordain.runtime.attaching import Suggested, attach_facts
+from ordain.runtime.mail import AnswerBody, InterruptBody
+from ordain.runtime.opening import Opening, root_run
+from ordain.runtime.received import Received, received
+from ordain.runtime.services import Services
+
+INTENT_CHARS = 120
+WHY_CHARS = 200
+
+
+class Following:
+    """Makes the consequence of one decision about one message."""
+
+    def __init__(self, services: Services, state: SessionState, message: Received) -> None:
+        """``state`` is what the decision was made from."""
+        self._services, self._state, self._message = services, state, message
+        self._catalog = services.catalogs.current
+        self._at = services.clock.now()
+
+    def decide(self, suggested: Suggested | None = None) -> tuple[AttachFacts, Decision[AttachOutcome]]:
+        """Apply rule ``attach``."""
+        facts = attach_facts(self._state, self._message, self._catalog.policy, suggested)
+        return facts, ATTACH.apply(facts, None, self._catalog.policy)
+
+    def of(self, facts: AttachFacts, decision: Decision[AttachOutcome]) -> Consequence:
+        """The one consequence."""
+        outcome = decision.outcome
+        follows = self._of(outcome)
+        anchor = follows.anchor or self._message.message_id if inline(facts, outcome) else ""
+        record = {"facts": facts, "outcome": outcome, "reason": str(decision.reason), "catalog": self._catalog.digest}
+        return msgspec.structs.replace(follows, reason=str(decision.reason), decision=ENCODER.encode(record), anchor=anchor)
+
+    def _of(self, outcome: AttachOutcome) -> Consequence:
+        match outcome:
+            case Override():
+                return self._override(outcome)
+            case StatusNudge(thread=number):
+                return self._nudge(self._thread(number))
+            case AnswerPending(thread=number):
+                return self._answer(self._thread(number))
+            case NewRequest(thread=number):
+                return self._request(number)
+            case Repair():
+                return self._repair(outcome)
+            case Triage():
+                turn = self._open(TRIAGE_FLOW, self._triage(), 0, holds=False)
+                return self._consequence(Attached.TRIAGE, turn=turn)
+            case Filler():
+                return self._consequence(Attached.FILLER)
+            case SessionBusy():
+                return msgspec.structs.replace(self._consequence("session_busy"), refused="session_busy")
+
+    def _consequence(self, attached: str, **more: Any) -> Consequence:
+        turn: NewTurn | None = more.get("turn")
+        serves = more.pop("serves", turn.run.id if turn is not None else "")
+        return Consequence(attached=str(attached), reason="", decision=b"", serves=serves, **more)
+
+    def _override(self, outcome: Override) -> Consequence:
+        thread, message = self._thread(outcome.thread), self._message
+        body = ENCODER.encode(InterruptBody(what="override", by=f"user:{message.user}", why=message.text[:WHY_CHARS]))
+        key = f"override:{message.message_id}"
+        mail = tuple(NewMail(run=run, kind=MailKind.INTERRUPT, key=key, body=body, at=self._at) for run in thread.turns)
+        if outcome.stop:
+            given = StatusInput(session=self._state.session, seq=self._state.seq, run=thread.turns[0], intent=thread.intent, about=STOPPED)
+            turn = self._open(STATUS_FLOW, raw(given), thread.id, queued=True)
+        else:
+            turn = self._open(TURN_FLOW, self._turn(after=thread.turns[0]), thread.id, queued=True)
+        change = ThreadChange(id=thread.id, session=self._state.session, status=ThreadStatus.IN_PROGRESS, at=self._at)
+        if thread.asked is not None:
+            change = msgspec.structs.replace(change, answered=(thread.asked.run, thread.asked.addr))
+        return self._consequence(Attached.OVERRIDE, thread=thread.id, turn=turn, mail=mail, threads=(change,))
+
+    def _nudge(self, thread: Thread) -> Consequence:
+        run = thread.turns[0] if thread.turns else thread.run
+        given = StatusInput(session=self._state.session, seq=self._state.seq, run=run, intent=thread.intent)
+        turn = self._open(STATUS_FLOW, raw(given), thread.id, holds=False)
+        change = ThreadChange(id=thread.id, session=self._state.session, at=self._at)
+        return self._consequence(Attached.STATUS_NUDGE, thread=thread.id, turn=turn, threads=(change,))
+
+    def _answer(self, thread: Thread) -> Consequence:
+        asked, message = thread.asked, self._message
+        if asked is None:
+            raise AssertionError("rule attach answers open questions only")
+        value = {"text": message.text, "value": answer_value(ExpectedType(asked.expects), message.text), "message_id": message.message_id}
+        mail = NewMail(
+            run=asked.run,
+            kind=MailKind.ANSWER,
+            key=f"{WaitFor.ANSWER}:{asked.addr}",
+            body=ENCODER.encode(AnswerBody(value=value, by=f"user:{message.user}")),
+            at=self._at,
+            addr=asked.addr,
+        )
+        change = ThreadChange(
+            id=thread.id,
+            session=self._state.session,
+            status=ThreadStatus.IN_PROGRESS,
+            answered=(asked.run, asked.addr),
+            slot=(asked.key, value["value"]),
+            at=self._at,
+        )
+        return self._consequence(
+            Attached.ANSWER, thread=thread.id, serves=asked.root, mail=(mail,), threads=(change,), anchor=asked.message_id
+        )
+
+    def _request(self, number: int) -> Consequence:
+        thread = number or self._state.next_thread
+        queued = any(known.turns for known in self._state.threads if known.id == thread)
+        turn = self._open(TURN_FLOW, self._turn(), thread, queued=queued)
+        status = None if queued else ThreadStatus.IN_PROGRESS
+        change = ThreadChange(
+            id=thread,
+            session=self._state.session,
+            status=status,
+            intent=self._message.text[:INTENT_CHARS],
+            run="" if queued else turn.run.id,
+            at=self._at,
+        )
+        return self._consequence(Attached.NEW_REQUEST, thread=thread, turn=turn, threads=(change,))
+
+    def _repair(self, outcome: Repair) -> Consequence:
+        thread, options = self._state.next_thread, (outcome.a, outcome.b)
+        turn = self._open(TRIAGE_FLOW, self._triage(options), thread)
+        change = ThreadChange(
+            id=thread, session=self._state.session, intent=self._message.text[:INTENT_CHARS], run=turn.run.id, at=self._at
+        )
+        return self._consequence(Attached.REPAIR, thread=thread, turn=turn, threads=(change,))
+
+    # --- what is opened -----------------------------------------------------------------------------------------------------------
+
+    def _thread(self, number: int) -> Thread:
+        return next(thread for thread in self._state.threads if thread.id == number)
+
+    def _label(self, reading: Reading) -> str:
+        thread = self._thread(reading.thread)
+        if reading.attached is Attached.ANSWER and thread.asked is not None:
+            return f"answer “{thread.asked.text[:INTENT_CHARS]}”"
+        return f"{'stop' if reading.stop else 'change'} “{thread.intent}”"
+
+    def _triage(self, options: tuple[Reading, ...] = ()) -> Raw:
+        message = self._message
+        return raw(
+            TriageInput(
+                session=self._state.session,
+                seq=self._state.seq,
+                text=message.text,
+                channel=message.channel,
+                message_id=message.message_id,
+                reply_to=message.reply_to,
+                edits=message.edits,
+                options=options,
+                labels=tuple(self._label(option) for option in options),
+            )
+        )
+
+    def _turn(self, after: str = "") -> Raw:
+        message, hints = self._message, self._message.hints
+        return raw(
+            TurnInput(
+                session=self._state.session,
+                seq=self._state.seq,
+                user=message.user,
+                channel=message.channel,
+                text=message.text,
+                mode=hints.mode,
+                verb=hints.verb or "",
+                allowed_verbs=tuple(hints.allowed_verbs),
+                supervised=hints.supervised,
+                max_steps=hints.max_steps or 0,
+                budget_class="" if hints.budget_class is None else str(hints.budget_class),
+                workflow="" if hints.workflow is None else hints.workflow.template,
+                delegates=tuple(hints.delegates),
+                attachments=message.attachments,
+                locale=message.locale,
+                after=after,
+            )
+        )
+
+    def _open(self, flow: Flow[Any, Any], given: Raw, thread: int, *, queued: bool = False, holds: bool = True) -> NewTurn:
+        hold_us = self._catalog.policy.session.hold_seconds * 1_000_000
+        opening = Opening(
+            run=self._services.clock.new_run_id(),
+            flow=flow.name,
+            flow_version=flow.version,
+            input=given,
+            workspace=self._state.workspace,
+            principal=self._message.principal,
+            subject=self._state.subject,
+            key=self._state.key,
+            at=self._at,
+            deadline=self._at + hold_us,
+            session=self._state.session,
+            thread=thread,
+        )
+        return NewTurn(run=root_run(opening, self._catalog), thread=thread, queued=queued, holds=holds)
+
+
+# --- the claim of a triage run ------------------------------------------------------------------------------------------------------
+
+
+class Claiming(Protocol):
+    """What a claim needs of the run that makes it."""
+
+    services: Services
+    stored: StoredRun
+
+
+def _kept(claim: Claim[Any], run: Claiming) -> Received:
+    """The message as the transcript keeps it."""
+    seq = int(claim.args["seq"])
+    found = run.services.sessions.entries(run.stored.workspace, claim.args["session"], after=seq - 1, limit=1)
+    started = msgspec.json.decode(run.stored.records[0].body or b"", type=Started)
+    return received(found[0], started.principal, claim.args["reply_to"], claim.args["edits"])
+
+
+def claimed_facts(read: SessionState, claim: Claim[Any], run: Claiming) -> AttachFacts:
+    """The facts of a triage run's claim; the run's own pinned policy decides."""
+    policy = run.services.catalogs.pinned(run.stored.catalog).policy
+    return attach_facts(read, _kept(claim, run), policy, msgspec.convert(_more(claim), Suggested))
+
+
+def claimed_change(
+    read: SessionState, claim: Claim[Any], decided: tuple[AttachFacts, Decision[AttachOutcome]], run: Claiming
+) -> Consequence:
+    """What follows from the claim's decision; a session that is busy leaves the message with the run that says so."""
+    follows = Following(run.services, read, _kept(claim, run)).of(*decided)
+    return msgspec.structs.replace(follows, serves=follows.serves or run.stored.id, refused="")
+
+
+def _more(claim: Claim[Any]) -> dict[str, Any]:
+    return {name: value for name, value in claim.args.items() if name in Suggested.__struct_fields__}

@@ -1,0 +1,132 @@
+"""What ``Read`` effects read: named views of shared state, as durable now. Their values are recorded, so they are small and whole."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import msgspec
+
+from ordain.flows.history import READ_HISTORY
+from ordain.flows.triage import READ_THREADS
+from ordain.flows.turn import READ_RUN
+from ordain.journal.codec import decode
+from ordain.journal.folds import Fold
+from ordain.journal.records import IntentBody, Kind, Status
+from ordain.ports.effects import Wait
+from ordain.ports.sessions import Sessions
+from ordain.ports.store import JournalStore, StoredRun
+from ordain.rules.header import HeaderFacts, HeaderLine, render_header
+from ordain.runtime.joins import open_children
+from ordain.runtime.services import Reader
+
+THREADS_SHOWN = 6
+LINES_SHOWN = 40
+FAILURES_SHOWN = 3
+
+
+def readers(store: JournalStore, sessions: Sessions) -> Mapping[str, Reader]:
+    """The readers of this build, by name."""
+
+    def run(workspace: str, args: dict[str, Any]) -> Any:
+        stored = store.load(str(args["run"]))
+        return None if stored is None or stored.workspace != workspace else run_seen(stored, store)
+
+    def history(workspace: str, args: dict[str, Any]) -> Any:
+        own = int(args["own"])
+        found = sessions.uncovered(workspace, args["session"], before=2**62, limit=int(args["limit"]))
+        kept = tuple(entry for entry in found.entries if entry[0] != own)
+        return msgspec.to_builtins(msgspec.structs.replace(found, entries=kept))
+
+    def threads(workspace: str, args: dict[str, Any]) -> Any:
+        found = sessions.threads(workspace, args["session"])[:THREADS_SHOWN]
+        return [
+            {
+                "thread": thread.id,
+                "about": thread.intent,
+                "status": str(thread.status),
+                "asks": None if thread.asked is None else thread.asked.text[:200],
+                "expects": None if thread.asked is None else thread.asked.expects,
+            }
+            for thread in found
+        ]
+
+    return {READ_RUN: run, READ_HISTORY: history, READ_THREADS: threads}
+
+
+def run_seen(stored: StoredRun, store: JournalStore) -> dict[str, Any]:
+    """A run as others may tell of it: where it stands, its header's facts, and what it waits for the user to say."""
+    facts = so_far(stored, store)
+    shown = msgspec.structs.replace(facts, lines=facts.lines[-LINES_SHOWN:])
+    failures = [f"{line.what}: {line.reason}".strip(": ") for line in facts.lines if line.mark in ("fail", "unknown")]
+    return {
+        "run": stored.id,
+        "status": str(stored.status),
+        "reason": stored.reason,
+        "steps": facts.steps,
+        "model_calls": facts.model_calls,
+        "verb_calls": facts.verb_calls,
+        "duration_ms": facts.duration_ms,
+        "asks": _asks(stored, store),
+        "failures": "; ".join(failures[-FAILURES_SHOWN:]),
+        "header": msgspec.to_builtins(shown),
+    }
+
+
+def so_far(stored: StoredRun, store: JournalStore) -> HeaderFacts:
+    """The header's facts of a run as durable now, with what the children it waits for have done."""
+    facts = Fold(stored.id, stored.records).header(stored.status, stored.reason or "unfinished")
+    for run in open_children(stored.records, stored.id):
+        child = store.load(run)
+        if child is not None:
+            inner = so_far(child, store)
+            lines = tuple(msgspec.structs.replace(line, depth=line.depth + 1) for line in inner.lines)
+            at_work = HeaderLine(mark="info", what=f"{inner.flow} (run {child.id}) at work", reason=str(child.status))
+            facts = msgspec.structs.replace(
+                facts,
+                models=tuple(dict.fromkeys((*facts.models, *inner.models))),
+                notices=tuple(dict.fromkeys((*facts.notices, *inner.notices))),
+                lines=(*facts.lines, at_work, *lines),
+                steps=facts.steps + inner.steps,
+                model_calls=facts.model_calls + inner.model_calls,
+                verb_calls=facts.verb_calls + inner.verb_calls,
+                tokens_in=facts.tokens_in + inner.tokens_in,
+                tokens_out=facts.tokens_out + inner.tokens_out,
+                estimated=facts.estimated or inner.estimated,
+                usd_micros=facts.usd_micros + inner.usd_micros,
+            )
+    return facts
+
+
+def header_so_far(store: JournalStore) -> Callable[[str], str | None]:
+    """Renders what a run has finished so far, by id; None where there is no such run."""
+
+    def rendered(run: str) -> str | None:
+        stored = store.load(run)
+        return None if stored is None else render_header(so_far(stored, store))
+
+    return rendered
+
+
+def _asks(stored: StoredRun, store: JournalStore) -> str:
+    """The open question of a run or of a child it waits for."""
+    found = ""
+    for seen in _tree(stored, store):
+        intents = [record for record in seen.records if record.kind is Kind.INTENT]
+        if seen.status is not Status.WAITING or not intents or intents[-1].name != "wait":
+            continue
+        body = decode(intents[-1])
+        if isinstance(body, IntentBody):
+            effect = msgspec.json.decode(body.effect, type=Wait)
+            found = effect.about if effect.question is not None else found
+    return found
+
+
+def _tree(stored: StoredRun, store: JournalStore) -> list[StoredRun]:
+    found: list[StoredRun] = []
+    rest = [stored]
+    while rest:
+        one = rest.pop()
+        found.append(one)
+        rest += [child for run in open_children(one.records, one.id) if (child := store.load(run)) is not None]
+    return found

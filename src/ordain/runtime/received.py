@@ -1,0 +1,67 @@
+"""A message as a session keeps it: what of it stands in columns, what in its entry's body, and how both become one value again."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from ordain.contracts.conversation import Context, Message, RoutingHints
+from ordain.ports.sessions import Entry
+
+
+class Received(Struct, frozen=True, kw_only=True):
+    """A message as the transcript keeps it, with its identity. Its entry's body is this without what the entry says by itself."""
+
+    text: str
+    user: str
+    channel: str
+    message_id: str
+    reply_to: str = ""
+    edits: str = ""
+    locale: str = ""
+    hints: RoutingHints = RoutingHints()
+    attachments: int = 0
+    principal: str
+    timestamp_ms: int = 0
+
+
+class Body(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A message's entry in the transcript: everything of it that no column holds."""
+
+    text: str
+    user: str
+    attachments: list[dict[str, Any]] = []
+    metadata: dict[str, Any] = {}
+    context: dict[str, Any] = {}
+
+
+def body_of(message: Message) -> Body:
+    """A canonical message as its entry's body."""
+    said = message.message.model_dump(mode="json", exclude_defaults=True)
+    return Body(
+        text=message.message.text,
+        user=message.user_id,
+        attachments=said.get("attachments", []),
+        metadata=said.get("metadata", {}),
+        context=message.context.model_dump(mode="json", exclude_defaults=True),
+    )
+
+
+def received(entry: Entry, principal: str, reply_to: str, edits: str) -> Received:
+    """A stored message; an erased one says nothing."""
+    body = Body(text="", user="") if entry.body is None else msgspec.json.decode(entry.body, type=Body)
+    context = Context.model_validate(body.context, strict=False)
+    return Received(
+        text=body.text,
+        user=body.user,
+        channel=entry.channel,
+        message_id=entry.message_id,
+        reply_to=reply_to,
+        edits=edits,
+        locale=context.locale or "",
+        hints=context.routing_hints,
+        attachments=len(body.attachments),
+        principal=principal,
+    )

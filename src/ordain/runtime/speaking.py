@@ -1,0 +1,139 @@
+"""What a run says in its session: the closing reply, a question, a summary. Each is a transcript entry in the commit that makes it true.
+
+The reply's header is rendered by code from the journal; the narrative below it is a model's, or code's where no model spoke.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from ordain.journal.folds import Fold
+from ordain.journal.records import ENCODER, Status
+from ordain.ports.effects import Say, Wait
+from ordain.ports.sessions import Asked, EntryKind, NewEntry, ThreadChange, ThreadStatus
+from ordain.ports.store import StoredRun
+from ordain.rules.header import HeaderFacts, render_header
+
+ERROR_CHARS = 300
+STATUS_OF = {Status.COMPLETED: ThreadStatus.DONE, Status.CANCELLED: ThreadStatus.DONE}
+"""Where a turn's end leaves its thread; what is not here failed, or is stopped and blocks it."""
+STOPPED_TEXT = {
+    Status.FAULTED: "A fault in Ordain stopped this turn. It is kept as it is, and goes on once the fault is mended.",
+    Status.QUARANTINED: "This turn was set aside, because the server stopped on it repeatedly. An operator can let it go on.",
+    Status.CANCELLED: "This turn was cancelled.",
+}
+OTHERWISE = "This turn cannot go on as it is. An operator has to look at it."
+
+
+def message_id(run: str, addr: object) -> str:
+    """The id of what a run says: nobody else's ids look like it, and it is the same each time."""
+    return f"ordain:{run}:{addr}"
+
+
+def spoken(text: str) -> int:
+    """The bytes a text has in a prompt, as JSON."""
+    return len(msgspec.json.encode(text))
+
+
+def reply(stored: StoredRun, header: str, narrative: str, *, status: Status, at: int) -> NewEntry:
+    """The closing reply of a session's run; ``ok`` is the run's own status and nothing else."""
+    body = {"text": narrative, "header": header, "ok": status is Status.COMPLETED}
+    return NewEntry(
+        kind=EntryKind.REPLY,
+        body=ENCODER.encode(body),
+        size=spoken(narrative),
+        at=at,
+        session=stored.session,
+        thread=stored.thread,
+        run=stored.root,
+        message_id=message_id(stored.id, f"reply.{len(stored.records)}"),
+    )
+
+
+def stopped_text(status: Status) -> str:
+    """What a user is told of a run that stopped without its flow."""
+    return STOPPED_TEXT.get(status, OTHERWISE)
+
+
+def at_rest(stored: StoredRun, facts: HeaderFacts, status: Status, at: int) -> ThreadChange:
+    """Where a run's end leaves its thread, if it held its place; a failure is kept for who asks later what went wrong (C5)."""
+    settled = status in (Status.COMPLETED, Status.CANCELLED, Status.FAILED, Status.TIMED_OUT)
+    thread = STATUS_OF.get(status, ThreadStatus.FAILED if settled else ThreadStatus.BLOCKED)
+    error = None if thread is ThreadStatus.DONE else _last_error(stored, facts, at)
+    return ThreadChange(id=stored.thread, session=stored.session, status=thread, last_error=error, in_place=stored.parent is None, at=at)
+
+
+def _last_error(stored: StoredRun, facts: HeaderFacts, at: int) -> dict[str, Any]:
+    failed = next((line for line in reversed(facts.lines) if line.mark in ("fail", "unknown")), None)
+    return {
+        "runId": stored.root,
+        "workflowId": None,
+        "threadId": stored.thread,
+        "extensionId": None,
+        "capabilityId": "" if failed is None else failed.what,
+        "code": facts.reason,
+        "output": "" if failed is None else (failed.excerpt or failed.reason)[:ERROR_CHARS],
+        "messageId": message_id(stored.id, "reply"),
+        "timestampMs": at // 1000,
+    }
+
+
+def stop_entry(stored: StoredRun, status: Status, at: int) -> tuple[NewEntry, ThreadChange]:
+    """The code-written reply for a session's run that stopped, and what that does to its thread. Records that cannot be read are left out."""
+    facts = Fold(stored.id, stored.records).header(status, str(status))
+    return reply(stored, render_header(facts), stopped_text(status), status=status, at=at), at_rest(stored, facts, status, at)
+
+
+def question(stored: StoredRun, addr: int, wait: Wait, at: int) -> tuple[NewEntry, ThreadChange]:
+    """A question to the session's user: the entry and the open question, for one commit. The wait has a question."""
+    asks = wait.question
+    if asks is None:
+        raise AssertionError("only a wait with a question asks")
+    said = message_id(stored.id, addr)
+    options = [{"key": key, "label": label} for key, label in zip("AB", asks.options, strict=False)]
+    body = {"text": wait.about, "key": asks.key, "expects": asks.expects, "options": options, "until": wait.deadline}
+    asked = Asked(
+        run=stored.id,
+        root=stored.root,
+        addr=addr,
+        key=asks.key,
+        expects=asks.expects,
+        until=wait.deadline,
+        text=wait.about,
+        message_id=said,
+    )
+    entry = NewEntry(
+        kind=EntryKind.QUESTION,
+        body=ENCODER.encode(body),
+        size=spoken(wait.about),
+        at=at,
+        session=stored.session,
+        thread=stored.thread,
+        run=stored.root,
+        message_id=said,
+    )
+    change = ThreadChange(id=stored.thread, session=stored.session, status=ThreadStatus.WAITING_FOR_USER, asked=asked, at=at)
+    return entry, change
+
+
+def answered(stored: StoredRun, addr: int, at: int) -> ThreadChange:
+    """The question at an effect is over: answered, expired or given up."""
+    return ThreadChange(id=stored.thread, session=stored.session, status=ThreadStatus.IN_PROGRESS, answered=(stored.id, addr), at=at)
+
+
+def said(stored: StoredRun, addr: int, say: Say, at: int) -> NewEntry:
+    """Words of a run on its way, or a summary of the transcript."""
+    kind = EntryKind.SUMMARY if say.summary_through else EntryKind.SAID
+    return NewEntry(
+        kind=kind,
+        body=ENCODER.encode({"text": say.text}),
+        size=spoken(say.text),
+        at=at,
+        session=stored.session,
+        thread=stored.thread,
+        run=stored.root,
+        message_id=message_id(stored.id, addr),
+        through=say.summary_through,
+    )

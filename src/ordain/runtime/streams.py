@@ -1,0 +1,226 @@
+"""A session's live stream: its transcript as it grows, and provisional text while a model writes.
+
+Nothing is queued for anybody. A reader is woken when there may be something new, and reads from where it stands: entries from the
+store, text from the one buffer of the run. A slow or vanished reader therefore costs nothing and loses nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Generator, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+import msgspec
+
+from ordain.contracts.events import (
+    DurableEvent,
+    ErasedEvent,
+    MessageEvent,
+    OptionView,
+    ProgressEvent,
+    ProvisionalEvent,
+    QuestionEvent,
+    ReplyEvent,
+    ResetEvent,
+    SaidEvent,
+    SessionEvent,
+    SummaryEvent,
+    TextEvent,
+)
+from ordain.ports.sessions import Entry, EntryKind, Sessions
+from ordain.ports.store import StoredRun
+
+PAGE = 200
+TEXT_CHARS_MAX = 200_000
+
+Place = tuple[str, str]
+"""(workspace, session)."""
+
+
+@dataclass(slots=True, kw_only=True)
+class _Live:
+    """What is shown of a turn that is being driven: ``steps`` counts what has become durable, ``text`` is the attempt's so far."""
+
+    place: Place
+    steps: int = 0
+    attempt: int = 0
+    pieces: list[str] = field(default_factory=list[str])
+    size: int = 0
+    header: tuple[int, str] | None = None
+
+    def text(self) -> str:
+        """The attempt's text so far."""
+        if len(self.pieces) > 1:
+            self.pieces[:] = ["".join(self.pieces)]
+        return self.pieces[0] if self.pieces else ""
+
+
+@dataclass(slots=True)
+class _Shown:
+    """What one reader has seen of a turn."""
+
+    steps: int = -1
+    attempt: int = 0
+    offset: int = 0
+
+
+class Streams:
+    """The live side of all sessions of this process."""
+
+    def __init__(self, sessions: Sessions, header: Callable[[str], str | None]) -> None:
+        """``header`` renders what a turn has finished so far, or None where there is no such run."""
+        self._sessions = sessions
+        self._header = header
+        self._live: dict[str, _Live] = {}
+        self._readers: dict[Place, set[asyncio.Event]] = {}
+
+    # --- what happens ---------------------------------------------------------------------------------------------------------------
+
+    def heard(self, workspace: str, session: str) -> None:
+        """The session's transcript has grown."""
+        for woken in self._readers.get((workspace, session), ()):
+            woken.set()
+
+    def stepped(self, run: StoredRun) -> None:
+        """Something of a session's turn has become durable."""
+        live = self._of(run)
+        live.steps += 1
+        self.heard(*live.place)
+
+    def attempt(self, run: StoredRun) -> Callable[[str], None]:
+        """A new attempt at the turn's text begins; call the result with each piece."""
+        live = self._of(run)
+        live.attempt += 1
+        live.pieces.clear()
+        live.size, mine = 0, live.attempt
+
+        def heard(piece: str) -> None:
+            if live.attempt == mine and live.size < TEXT_CHARS_MAX:
+                live.pieces.append(piece)
+                live.size += len(piece)
+                self.heard(*live.place)
+
+        return heard
+
+    def over(self, root: str) -> None:
+        """The turn has come to rest: what stands of it is its reply."""
+        self._live.pop(root, None)
+
+    def _of(self, run: StoredRun) -> _Live:
+        return self._live.setdefault(run.root, _Live(place=(run.workspace, run.session)))
+
+    @contextmanager
+    def watching(self, workspace: str, session: str) -> Generator[asyncio.Event]:
+        """An event that is set whenever there may be something new in the session."""
+        place, woken = (workspace, session), asyncio.Event()
+        self._readers.setdefault(place, set()).add(woken)
+        try:
+            yield woken
+        finally:
+            readers = self._readers.get(place, set())
+            readers.discard(woken)
+            if not readers:
+                self._readers.pop(place, None)
+
+    # --- reading --------------------------------------------------------------------------------------------------------------------
+
+    async def events(self, workspace: str, session: str, after: int) -> AsyncGenerator[SessionEvent, None]:
+        """Every durable event after number ``after``, in order and for ever, and provisional ones between them."""
+        place, shown, closed = (workspace, session), dict[str, _Shown](), dict[str, None]()
+        with self.watching(workspace, session) as woken:
+            while True:
+                woken.clear()
+                page = self._sessions.entries(workspace, session, after=after, limit=PAGE)
+                for entry in page:
+                    after = entry.seq
+                    if entry.kind is EntryKind.REPLY:
+                        closed[entry.run] = None
+                        shown.pop(entry.run, None)
+                    yield event_of(entry)
+                if len(page) == PAGE:
+                    continue
+                for run, live in [(run, live) for run, live in self._live.items() if live.place == place and run not in closed]:
+                    for event in self._news(run, live, shown.setdefault(run, _Shown())):
+                        yield event
+                await woken.wait()
+
+    def _news(self, run: str, live: _Live, seen: _Shown) -> Iterator[ProvisionalEvent]:
+        text = live.text()
+        began = live.attempt != seen.attempt and bool(text)
+        if (live.steps != seen.steps or began) and (header := self._rendered(run, live)) is not None:
+            seen.steps = live.steps
+            yield ProgressEvent(run=run, header=header)
+        if live.attempt != seen.attempt and (seen.offset or text):
+            if seen.offset:
+                yield ResetEvent(run=run, attempt=live.attempt)
+            seen.attempt, seen.offset = live.attempt, 0
+        if len(text) > seen.offset and seen.attempt == live.attempt:
+            offset, seen.offset = seen.offset, len(text)
+            yield TextEvent(run=run, attempt=live.attempt, offset=offset, text=text[offset:])
+
+    def _rendered(self, run: str, live: _Live) -> str | None:
+        """The header so far, rendered once for all readers."""
+        if live.header is None or live.header[0] != live.steps:
+            header = self._header(run)
+            if header is None:
+                return None
+            live.header = (live.steps, header)
+        return live.header[1]
+
+
+class _Body(msgspec.Struct):
+    """What an entry's body may hold, of any kind."""
+
+    text: str = ""
+    user: str = ""
+    header: str = ""
+    ok: bool = False
+    key: str = ""
+    expects: str = ""
+    options: tuple[OptionView, ...] = ()
+    until: int = 0
+
+
+def event_of(entry: Entry) -> DurableEvent:
+    """A transcript entry as an event."""
+    seq, at_ms, message, thread, run = entry.seq, entry.at // 1000, entry.message_id, entry.thread, entry.run
+    if entry.body is None:
+        return ErasedEvent(seq=seq, at_ms=at_ms, message_id=message, thread=thread, run=run, kind=str(entry.kind))
+    body = msgspec.json.decode(entry.body, type=_Body)
+    match entry.kind:
+        case EntryKind.MESSAGE:
+            return MessageEvent(
+                seq=seq,
+                at_ms=at_ms,
+                message_id=message,
+                thread=thread,
+                run=run,
+                channel=entry.channel,
+                text=body.text,
+                user=body.user,
+                attached=entry.attached,
+                reason=entry.reason,
+                anchor=entry.anchor,
+            )
+        case EntryKind.REPLY:
+            return ReplyEvent(
+                seq=seq, at_ms=at_ms, message_id=message, thread=thread, run=run, header=body.header, narrative=body.text, ok=body.ok
+            )
+        case EntryKind.QUESTION:
+            return QuestionEvent(
+                seq=seq,
+                at_ms=at_ms,
+                message_id=message,
+                thread=thread,
+                run=run,
+                text=body.text,
+                key=body.key,
+                expected_type=body.expects,
+                options=body.options,
+                expires_at_ms=body.until // 1000,
+            )
+        case EntryKind.SAID:
+            return SaidEvent(seq=seq, at_ms=at_ms, message_id=message, thread=thread, run=run, text=body.text)
+        case EntryKind.SUMMARY:
+            return SummaryEvent(seq=seq, at_ms=at_ms, message_id=message, thread=thread, run=run, text=body.text, through=entry.through)

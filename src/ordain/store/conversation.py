@@ -1,0 +1,263 @@
+"""Sessions inside the write transaction: reading what a message's decision needs, and writing what follows. SQL and conditions only.
+
+A thread's turns stand in ``turns`` in their order: one is ``live``, the rest are ``queued``, and what has come to rest is ``over``. The run
+that rests lets the next one of its thread begin, in the same commit.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from ordain.errors import JournalCorrupt
+from ordain.journal.digests import GENESIS, chain, digest
+from ordain.journal.records import ENCODER, Status
+from ordain.ports.sessions import Asked, EntryKind, NewEntry, Thread, ThreadChange, ThreadStatus
+from ordain.ports.store import Consequence, Place, Receive, SessionState
+
+RECENT_THREADS = 6
+_THREAD = "SELECT id, status, intent, run, asked, slots, last_error, touched_at FROM threads"
+_INSERT = (
+    "INSERT INTO transcript(session, seq, kind, at, thread, run, channel, message_id, edits, timestamp_ms, attached, reason, anchor,"
+    " size, through, subject, digest, chain, body, decision) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"
+)
+
+
+def thread_of(row: tuple[Any, ...], turns: tuple[str, ...] = ()) -> Thread:
+    """A row of ``threads`` as the port's value."""
+    number, status, intent, run, asked, slots, last_error, touched_at = row
+    return Thread(
+        id=number,
+        status=ThreadStatus(status),
+        intent=intent,
+        run=run,
+        turns=turns,
+        asked=None if asked is None else msgspec.json.decode(asked, type=Asked),
+        slots={} if slots is None else msgspec.json.decode(slots),
+        last_error=None if last_error is None else msgspec.json.decode(last_error),
+        touched_at=touched_at,
+    )
+
+
+def read_threads(db: sqlite3.Connection, session: int, *, recent: int = RECENT_THREADS, also: int = 0) -> list[Thread]:
+    """Threads with unsettled turns, latest first, then the most recently touched, and thread ``also``."""
+    turns: dict[int, list[str]] = {}
+    for thread, run in db.execute("SELECT thread, id FROM turns WHERE session = ? AND state <> 'over' ORDER BY run", (session,)):
+        turns.setdefault(thread, []).append(run)
+    rows = {row[0]: row for row in db.execute(f"{_THREAD} WHERE session = ? ORDER BY touched_at DESC, id DESC LIMIT ?", (session, recent))}
+    for number in (*turns, *([also] if also else ())):
+        if number not in rows:
+            row = db.execute(f"{_THREAD} WHERE session = ? AND id = ?", (session, number)).fetchone()
+            if row is not None:
+                rows[number] = row
+    found = [thread_of(row, tuple(turns.get(number, ()))) for number, row in rows.items()]
+    return sorted(found, key=lambda thread: (not thread.turns, -thread.touched_at, -thread.id))
+
+
+def read_state(db: sqlite3.Connection, workspace: str, session: str, about: dict[str, Any]) -> SessionState:
+    """The session as a message's decision sees it; ``about`` has channel, message_id, reply_to, edits. The session exists.
+
+    The message itself is left out where it stands in the transcript already.
+    """
+    no, subject, key, head, threads, active = db.execute(
+        "SELECT s.no, u.id, u.key, s.head, s.threads, s.active FROM sessions s JOIN subjects u ON u.no = s.subject"
+        " WHERE s.workspace = ? AND s.id = ?",
+        (workspace, session),
+    ).fetchone()
+    replied = _place(db, no, about["channel"], about["reply_to"])
+    edited = _place(db, no, about["channel"], about["edits"])
+    anchor = edited or replied
+    found = read_threads(db, no, also=anchor.thread if anchor is not None else 0)
+    asking = {thread.asked.root for thread in found if thread.asked is not None}
+    states = db.execute("SELECT id, state FROM turns WHERE session = ? AND state <> 'over'", (no,)).fetchall()
+    newer = db.execute(
+        "SELECT coalesce(max(timestamp_ms), 0) FROM transcript WHERE session = ? AND channel = ? AND edits = ? AND message_id <> ?",
+        (no, about["channel"], about["edits"] or about["message_id"], about["message_id"]),
+    ).fetchone()
+    return SessionState(
+        workspace=workspace,
+        session=session,
+        subject=subject,
+        key=key or b"",
+        seq=about.get("seq") or head + 1,
+        next_thread=threads + 1,
+        active=active,
+        threads=tuple(found),
+        at_work=sum(state == "live" and run not in asking for run, state in states),
+        open=len(states),
+        replied=replied,
+        edited=edited,
+        newer_edit=newer[0],
+    )
+
+
+def _place(db: sqlite3.Connection, session: int, channel: str, message_id: str) -> Place | None:
+    """A message by its id: of its own channel, or one of ours, whose ids no channel gives."""
+    if not message_id:
+        return None
+    row = db.execute(
+        "SELECT seq, thread, kind, run, timestamp_ms FROM transcript WHERE session = ? AND channel IN (?, '') AND message_id = ?",
+        (session, channel, message_id),
+    ).fetchone()
+    if row is None:
+        return None
+    return Place(seq=row[0], thread=row[1], kind=EntryKind(row[2]), run=row[3], timestamp_ms=row[4])
+
+
+def open_session(db: sqlite3.Connection, unit: Receive) -> None:
+    """Make the session where there is none; a session that was erased goes on under a new key."""
+    row = db.execute(
+        "SELECT s.no, s.generation, u.key FROM sessions s JOIN subjects u ON u.no = s.subject WHERE s.workspace = ? AND s.id = ?",
+        (unit.workspace, unit.session),
+    ).fetchone()
+    if row is not None and row[2] is not None:
+        return
+    generation = 1 if row is None else row[1] + 1
+    subject = db.execute(
+        "INSERT INTO subjects(workspace, id, key) VALUES (?,?,?) RETURNING no",
+        (unit.workspace, f"session:{unit.session}#{generation}", unit.new_key),
+    ).fetchone()[0]
+    if row is not None:
+        db.execute("UPDATE sessions SET subject = ?, generation = ? WHERE no = ?", (subject, generation, row[0]))
+        return
+    at = unit.entry.at
+    db.execute(
+        "INSERT INTO sessions(workspace, id, subject, generation, head, chain, threads, active, channel, user, created_at, last_at)"
+        " VALUES (?,?,?,?,0,?,0,0,?,?,?,?)",
+        (unit.workspace, unit.session, subject, generation, GENESIS, unit.entry.channel, unit.user, at, at),
+    )
+
+
+def earlier(db: sqlite3.Connection, unit: Receive) -> tuple[int, bool] | None:
+    """An earlier delivery of the same message: its number, and whether its content was the same (or is erased)."""
+    row = db.execute(
+        "SELECT t.seq, t.body FROM transcript t JOIN sessions s ON s.no = t.session"
+        " WHERE s.workspace = ? AND s.id = ? AND t.channel = ? AND t.message_id = ?",
+        (unit.workspace, unit.session, unit.entry.channel, unit.entry.message_id),
+    ).fetchone()
+    return None if row is None else (row[0], row[1] is None or row[1] == unit.entry.body)
+
+
+def add_entry(db: sqlite3.Connection, workspace: str, entry: NewEntry, consequence: Consequence | None = None) -> int:
+    """Append to a transcript; returns the entry's number."""
+    row = db.execute(
+        "SELECT s.no, s.head, s.chain, s.subject, u.key FROM sessions s JOIN subjects u ON u.no = s.subject WHERE s.workspace = ? AND s.id = ?",
+        (workspace, entry.session),
+    ).fetchone()
+    if row is None:
+        raise JournalCorrupt(f"session {entry.session} does not exist")
+    no, head, previous, subject, key = row
+    seq, made = head + 1, digest(key or b"", entry.body)
+    link = chain(previous, f"{workspace}/{entry.session}", seq, (entry.kind, entry.message_id, 1, entry.at), made)
+    follows = consequence
+    db.execute(
+        _INSERT,
+        (
+            *(no, seq, entry.kind, entry.at, entry.thread if follows is None else follows.thread),
+            *(entry.run if follows is None else follows.serves, entry.channel, entry.message_id, entry.edits, entry.timestamp_ms),
+            *(("", "", "") if follows is None else (follows.attached, follows.reason, follows.anchor)),
+            *(entry.size, entry.through, subject, made, link, entry.body, None if follows is None else follows.decision),
+        ),
+    )
+    db.execute("UPDATE sessions SET head = ?, chain = ?, last_at = max(last_at, ?) WHERE no = ?", (seq, link, entry.at, no))
+    return seq
+
+
+def place_again(db: sqlite3.Connection, workspace: str, session: str, placed: Consequence, *, seq: int, instead_of: str) -> None:
+    """A message whose class was postponed has it now; whoever waits for run ``instead_of`` waits for the run that serves it."""
+    no = session_number(db, workspace, session)
+    db.execute(
+        "UPDATE transcript SET attached = ?, reason = ?, decision = ?, thread = ?, run = ?, anchor = ? WHERE session = ? AND seq = ?",
+        (placed.attached, placed.reason, placed.decision, placed.thread, placed.serves, placed.anchor, no, seq),
+    )
+    db.execute("UPDATE transcript SET run = ? WHERE session = ? AND run = ? AND kind = 'message'", (placed.serves, no, instead_of))
+
+
+def session_number(db: sqlite3.Connection, workspace: str, session: str) -> int:
+    """The row number of a session that exists."""
+    return db.execute("SELECT no FROM sessions WHERE workspace = ? AND id = ?", (workspace, session)).fetchone()[0]
+
+
+def change_threads(db: sqlite3.Connection, workspace: str, changes: Sequence[ThreadChange]) -> None:
+    """Apply changes; a thread that does not exist is made. Closing a question closes that one only."""
+    for change in changes:
+        session = session_number(db, workspace, change.session)
+        made = db.execute(
+            "INSERT OR IGNORE INTO threads VALUES (?,?,?,?,?,NULL,NULL,NULL,?)",
+            (session, change.id, change.status or ThreadStatus.IN_PROGRESS, change.intent, change.run, change.at),
+        ).rowcount
+        if made:
+            db.execute("UPDATE sessions SET threads = max(threads, ?), active = ? WHERE no = ?", (change.id, change.id, session))
+        if change.answered is not None:
+            run, addr = change.answered
+            closed = db.execute(
+                "UPDATE threads SET asked = NULL WHERE session = ? AND id = ? AND json_extract(asked, '$.run') = ? AND json_extract(asked, '$.addr') = ?",
+                (session, change.id, run, addr),
+            ).rowcount
+            if not closed:
+                continue  # it was closed before, and what closed it has said where the thread stands
+        asked = _text(change.asked)
+        db.execute(
+            "UPDATE threads SET status = coalesce(?, status), run = CASE WHEN ? <> '' THEN ? ELSE run END, asked = coalesce(?, asked),"
+            " last_error = coalesce(?, last_error), touched_at = max(touched_at, ?) WHERE session = ? AND id = ?",
+            (
+                *(change.status, change.run, change.run, asked),
+                *(_text(change.last_error), change.at, session, change.id),
+            ),
+        )
+        if change.slot is not None:
+            _fill(db, session, change.id, change.slot)
+
+
+def _fill(db: sqlite3.Connection, session: int, thread: int, slot: tuple[str, Any]) -> None:
+    (slots,) = db.execute("SELECT slots FROM threads WHERE session = ? AND id = ?", (session, thread)).fetchone()
+    filled: dict[str, Any] = {} if slots is None else msgspec.json.decode(slots)
+    filled[slot[0]] = slot[1]
+    db.execute("UPDATE threads SET slots = ? WHERE session = ? AND id = ?", (_text(filled), session, thread))
+
+
+def _text(value: object) -> str | None:
+    """JSON as text: in a blob SQLite would look for its own binary form."""
+    return None if value is None else ENCODER.encode(value).decode()
+
+
+def take_place(db: sqlite3.Connection, workspace: str, session: str, turn: tuple[int, str, int, bool]) -> None:
+    """A turn (row number, id, thread, queued) takes its place in its thread; the thread becomes the session's active one."""
+    no = session_number(db, workspace, session)
+    number, run, thread, queued = turn
+    db.execute("INSERT INTO turns VALUES (?,?,?,?,?)", (number, run, no, thread, "queued" if queued else "live"))
+    db.execute("UPDATE sessions SET active = ? WHERE no = ?", (thread, no))
+    if queued:
+        db.execute("UPDATE runs SET status = ? WHERE no = ?", (Status.QUEUED, number))
+
+
+def give_up_place(db: sqlite3.Connection, workspace: str, run: int, changes: Sequence[ThreadChange]) -> str | None:
+    """A run came to rest: what it says of its thread holds, and its place goes to the thread's next turn, whose id is returned.
+
+    A run that held no place changes nothing.
+    """
+    row = db.execute("UPDATE turns SET state = 'over' WHERE run = ? AND state <> 'over' RETURNING session, thread, id", (run,)).fetchone()
+    if row is None:
+        return None
+    session, thread, own = row
+    change_threads(db, workspace, changes)
+    db.execute(
+        "UPDATE threads SET asked = NULL WHERE session = ? AND id = ? AND asked IS NOT NULL AND json_extract(asked, '$.root') = ?",
+        (session, thread, own),
+    )
+    if db.execute("SELECT 1 FROM turns WHERE session = ? AND thread = ? AND state = 'live'", (session, thread)).fetchone() is not None:
+        return None
+    following = db.execute(
+        "SELECT run, id FROM turns WHERE session = ? AND thread = ? AND state = 'queued' ORDER BY run LIMIT 1", (session, thread)
+    ).fetchone()
+    if following is None:
+        return None
+    db.execute("UPDATE turns SET state = 'live' WHERE run = ?", (following[0],))
+    db.execute("UPDATE runs SET status = ? WHERE no = ? AND status = ?", (Status.READY, following[0], Status.QUEUED))
+    db.execute(
+        "UPDATE threads SET status = ?, run = ? WHERE session = ? AND id = ?", (ThreadStatus.IN_PROGRESS, following[1], session, thread)
+    )
+    return following[1]

@@ -1,0 +1,132 @@
+"""Sessions over SQLite."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ordain.ports.sessions import Entry, EntryKind, SessionRow, Thread, Uncovered
+from ordain.store.conversation import thread_of
+from ordain.store.sqlite import SqliteStore
+
+_ENTRY = (
+    "SELECT t.seq, t.kind, t.at, t.thread, t.run, t.channel, t.message_id, t.attached, t.reason, t.anchor, t.size, t.through, t.digest,"
+    " t.chain, t.body, t.decision FROM transcript t JOIN sessions s ON s.no = t.session WHERE s.workspace = ? AND s.id = ?"
+)
+_SESSION = (
+    "SELECT s.id, s.workspace, s.head, (SELECT count(*) FROM turns t WHERE t.session = s.no AND t.state <> 'over'), s.channel, s.user,"
+    " s.created_at, s.last_at, u.key FROM sessions s JOIN subjects u ON u.no = s.subject WHERE s.workspace = ?"
+)
+_SPOKEN = "kind IN ('message', 'reply', 'question', 'said')"
+_OPEN = (
+    "SELECT t.thread, t.id FROM turns t JOIN sessions s ON s.no = t.session WHERE s.workspace = ? AND s.id = ? AND t.state <> 'over'"
+    " ORDER BY t.run"
+)
+
+
+def _entry(row: tuple[Any, ...]) -> Entry:
+    return Entry(
+        seq=row[0],
+        kind=EntryKind(row[1]),
+        at=row[2],
+        thread=row[3],
+        run=row[4],
+        channel=row[5],
+        message_id=row[6],
+        attached=row[7],
+        reason=row[8],
+        anchor=row[9],
+        size=row[10],
+        through=row[11],
+        digest=row[12],
+        chain=row[13],
+        body=row[14],
+        decision=row[15],
+    )
+
+
+def _session(row: tuple[Any, ...]) -> SessionRow:
+    return SessionRow(
+        id=row[0], workspace=row[1], head=row[2], open=row[3], channel=row[4], user=row[5], created_at=row[6], last_at=row[7], key=row[8]
+    )
+
+
+class SqliteSessions:
+    """Implements ``Sessions`` on the store's reading connection."""
+
+    def __init__(self, store: SqliteStore) -> None:
+        """Reads only."""
+        self._store = store
+
+    def session(self, workspace: str, session: str) -> SessionRow | None:
+        """See ``Sessions.session``."""
+        rows = self._store.query(f"{_SESSION} AND s.id = ?", (workspace, session))
+        return _session(rows[0]) if rows else None
+
+    def sessions(self, workspace: str, *, limit: int, before: int | None) -> Sequence[SessionRow]:
+        """See ``Sessions.sessions``."""
+        where, parameters = ("", []) if before is None else (" AND s.last_at < ?", [before])
+        rows = self._store.query(f"{_SESSION}{where} ORDER BY s.last_at DESC, s.no DESC LIMIT ?", [workspace, *parameters, limit])
+        return [_session(row) for row in rows]
+
+    def entries(self, workspace: str, session: str, *, after: int, limit: int) -> Sequence[Entry]:
+        """See ``Sessions.entries``."""
+        if after < 0:
+            rows = self._store.query(f"{_ENTRY} ORDER BY t.seq DESC LIMIT ?", (workspace, session, limit))
+            return [_entry(row) for row in reversed(rows)]
+        rows = self._store.query(f"{_ENTRY} AND t.seq > ? ORDER BY t.seq LIMIT ?", (workspace, session, after, limit))
+        return [_entry(row) for row in rows]
+
+    def answer(self, workspace: str, session: str, seq: int) -> tuple[Entry, Entry | None] | None:
+        """See ``Sessions.answer``."""
+        rows = self._store.query(f"{_ENTRY} AND t.seq = ?", (workspace, session, seq))
+        if not rows:
+            return None
+        message = _entry(rows[0])
+        if not message.run:
+            return message, None
+        answers = f"{_ENTRY} AND t.run = ? AND t.seq > ? AND t.kind IN ('reply', 'question') ORDER BY t.seq LIMIT 1"
+        found = self._store.query(answers, (workspace, session, message.run, seq))
+        return message, _entry(found[0]) if found else None
+
+    def threads(self, workspace: str, session: str) -> Sequence[Thread]:
+        """See ``Sessions.threads``."""
+        turns: dict[int, list[str]] = {}
+        for thread, run in self._store.query(_OPEN, (workspace, session)):
+            turns.setdefault(thread, []).append(run)
+        rows = self._store.query(
+            "SELECT t.id, t.status, t.intent, t.run, t.asked, t.slots, t.last_error, t.touched_at FROM threads t"
+            " JOIN sessions s ON s.no = t.session WHERE s.workspace = ? AND s.id = ? ORDER BY t.touched_at DESC, t.id DESC LIMIT 200",
+            (workspace, session),
+        )
+        found = [thread_of(row, tuple(turns.get(row[0], ()))) for row in rows]
+        return sorted(found, key=lambda thread: (not thread.turns, -thread.touched_at, -thread.id))
+
+    def uncovered(self, workspace: str, session: str, *, before: int, limit: int) -> Uncovered:
+        """See ``Sessions.uncovered``."""
+        row = self._store.query("SELECT no FROM sessions WHERE workspace = ? AND id = ?", (workspace, session))
+        if not row:
+            return Uncovered(entries=(), older=0, summary=None)
+        (no,) = row[0]
+        found = self._store.query(
+            "SELECT seq, through, size, digest FROM transcript WHERE session = ? AND kind = 'summary' AND seq < ? ORDER BY seq DESC LIMIT 1",
+            (no, before),
+        )
+        through = found[0][1] if found else 0
+        rows = self._store.query(
+            f"SELECT seq, size, digest FROM transcript WHERE session = ? AND seq < ? AND seq > ? AND {_SPOKEN} ORDER BY seq DESC LIMIT ?",
+            (no, before, through, limit),
+        )
+        older = 0
+        if len(rows) == limit:
+            where = f"session = ? AND seq < ? AND seq > ? AND {_SPOKEN}"
+            older = self._store.query(f"SELECT count(*) FROM transcript WHERE {where}", (no, rows[-1][0], through))[0][0]
+        return Uncovered(
+            entries=tuple((seq, size, made.hex()) for seq, size, made in reversed(rows)),
+            older=older,
+            summary=(found[0][0], found[0][1], found[0][2], found[0][3].hex()) if found else None,
+        )
+
+    def listen(self, heard: Callable[[str, str], None]) -> None:
+        """See ``Sessions.listen``."""
+        self._store.listen_sessions(heard)

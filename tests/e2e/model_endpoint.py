@@ -1,19 +1,26 @@
-"""An OpenAI-compatible endpoint that answers what it is told and keeps what it was asked."""
+"""An OpenAI-compatible endpoint that answers what it is told and keeps what it was asked; as events where it is asked to stream."""
 
 import json
 import threading
+import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any, Self
 
 
 class ModelEndpoint:
-    """Answers with the queued messages in order; ``asked`` are the requests' bodies as they came."""
+    """Answers with the queued messages in order; ``asked`` are the requests' bodies as they came.
+
+    A stream has pieces of ``piece_chars`` characters with ``piece_s`` seconds after each; ``streams = False`` answers whole all the same.
+    """
 
     def __init__(self) -> None:
         self.asked: list[dict[str, Any]] = []
         self.keys: list[str] = []
         self.answers: list[Any] = []
+        self.streams = True
+        self.piece_chars = 12
+        self.piece_s = 0.0
         endpoint = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -25,6 +32,9 @@ class ModelEndpoint:
                 answer = endpoint.answers.pop(0)
                 content = answer if isinstance(answer, str) else json.dumps(answer)
                 usage = {"prompt_tokens": 100, "completion_tokens": 7, "total_tokens": 107}
+                if endpoint.streams and endpoint.asked[-1].get("stream"):
+                    self.stream(content, usage)
+                    return
                 body = {"model": "fake-1", "choices": [{"message": {"content": content}, "finish_reason": "stop"}], "usage": usage}
                 encoded = json.dumps(body).encode()
                 self.send_response(200)
@@ -32,6 +42,25 @@ class ModelEndpoint:
                 self.send_header("content-length", str(len(encoded)))
                 self.end_headers()
                 self.wfile.write(encoded)
+
+            def stream(self, content: str, usage: dict[str, int]) -> None:
+                self.send_response(200)
+                self.send_header("content-type", "text/event-stream")
+                self.send_header("transfer-encoding", "chunked")
+                self.end_headers()
+                for start in range(0, len(content), endpoint.piece_chars):
+                    self.event([{"index": 0, "delta": {"content": content[start : start + endpoint.piece_chars]}, "finish_reason": None}])
+                    time.sleep(endpoint.piece_s)
+                self.event([{"index": 0, "delta": {}, "finish_reason": "stop"}])
+                self.event([], usage=usage)
+                self.chunk(b"data: [DONE]\n\n")
+                self.chunk(b"")
+
+            def event(self, choices: list[Any], **more: Any) -> None:
+                self.chunk(b"data: " + json.dumps({"model": "fake-1", "choices": choices, **more}).encode() + b"\n\n")
+
+            def chunk(self, data: bytes) -> None:
+                self.wfile.write(b"%x\r\n%b\r\n" % (len(data), data))
 
             def log_message(self, *_: Any) -> None:
                 return

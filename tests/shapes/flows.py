@@ -17,21 +17,8 @@ from ordain.flows import planner
 from ordain.flows.act import act
 from ordain.flows.context import Flow, FlowContext, Settlement
 from ordain.journal.records import Status, raw
-from ordain.ports.effects import (
-    Answered,
-    AnyEnded,
-    Call,
-    Completed,
-    Interrupted,
-    Join,
-    JoinMode,
-    ModelCall,
-    Say,
-    Spawn,
-    VerbReturned,
-    Wait,
-    WaitFor,
-)
+from ordain.ports.children import AnyEnded, Call, Completed, Join, JoinMode, Spawn
+from ordain.ports.effects import Answered, Interrupted, ModelCall, Say, VerbReturned, Wait, WaitFor
 
 HOUR = 3_600_000_000
 

@@ -13,7 +13,7 @@ from ordain.contracts.policy import ModelProfile
 from ordain.engines.clock import SystemClock
 from ordain.flows.context import Flow
 from ordain.models.scripted import Script, ScriptedModel, make_script
-from ordain.ports.model import ModelError, ModelReply, ModelRequest
+from ordain.ports.model import Heard, ModelError, ModelReply, ModelRequest
 from ordain.settings import load_settings
 from ordain.store.sqlite import StoreOptions
 from tests.shapes.flows import SHAPE_FLOWS
@@ -53,10 +53,10 @@ class HeldModel(ScriptedModel):
         self.held = asyncio.Event()
         self.moments = Moments()
 
-    async def attempt(self, request: ModelRequest) -> ModelReply | ModelError:
+    async def attempt(self, request: ModelRequest, heard: Heard | None = None) -> ModelReply | ModelError:
         """Answer, or hold."""
         self.moments.pass_by("model before")
-        reply = await super().attempt(request)
+        reply = await super().attempt(request, heard)
         self.moments.pass_by("model after")
         if isinstance(reply, ModelReply) and reply.text == "hold":
             self.held.set()

@@ -15,7 +15,8 @@ from ordain.flows.context import Flow, FlowContext
 from ordain.journal.codec import Scribe
 from ordain.journal.records import ENCODER, NULL, Kind, NoteBody, Status, raw
 from ordain.models.scripted import make_script
-from ordain.ports.effects import Interrupted, Join, Say, Spawn
+from ordain.ports.children import Join, Spawn
+from ordain.ports.effects import Interrupted, Say
 from ordain.ports.store import Append, MailKind, NewMail, Post
 from ordain.runtime.mail import AnswerBody, InterruptBody
 from ordain.runtime.replay import replay

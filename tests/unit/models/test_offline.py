@@ -308,6 +308,100 @@ async def test_every_request_has_an_answer(text: str, inputs: Any) -> None:
         assert quotes == [encodable[span.start : span.end] for span in split(encodable)]
 
 
+HISTORY = [
+    {"role": "user", "content": "We sail on Monday. Bring a coat."},
+    {"role": "assistant", "content": "The crossing takes about nine hours in good weather and longer in bad weather."},
+]
+
+
+def one_text(name: str, **more: Any) -> dict[str, Any]:
+    return {"type": "object", "properties": {name: {"type": "string", **more}}, "required": [name], "additionalProperties": False}
+
+
+async def said(inputs: dict[str, Any], max_tokens: int = 4096) -> dict[str, Any]:
+    reply = await ask("verb", {"verb": "v", "input": {"text": "Other words of the input."}, **inputs}, max_tokens)
+    assert isinstance(reply, ModelReply), reply
+    return json.loads(reply.text)
+
+
+@pytest.mark.parametrize("purpose", ["router", "supervisor", "triage"])
+async def test_it_chooses_nothing(purpose: str) -> None:
+    """Asked to route or to judge it says that it is no model, whatever the message."""
+    reply = await ask(purpose, {"message": "Please choose one of these.", "output_schema": one_text("content")})
+    assert isinstance(reply, ModelError)
+    assert reply.code is ModelErrorCode.NOTHING_TO_QUOTE
+    assert "no language model" in reply.message
+
+
+@given(st.text(max_size=900), st.integers(100, 600) | st.none())
+async def test_an_answer_to_a_person_says_that_it_can_only_repeat(message: str, bound: int | None) -> None:
+    """A turn is answered with the message itself, marked as repeated and cut where it is long, within the shape's bound."""
+    message = message.encode("utf-8", "ignore").decode()
+    schema = one_text("content", maxLength=bound) if bound else one_text("content")
+    reply = await ask("verb", {"verb": "chat", "message": message, "history": HISTORY, "input": {}, "output_schema": schema})
+    if not message.strip():
+        assert isinstance(reply, ModelError)
+        assert reply.code is ModelErrorCode.NOTHING_TO_QUOTE
+        return
+    assert isinstance(reply, ModelReply)
+    answer = json.loads(reply.text)
+    assert Schema(schema).accepts(answer)
+    lead, _, rest = answer["content"].partition("“")
+    assert lead == "No language model is configured here, so I can only repeat what you said: "
+    assert rest.endswith("”")
+    assert message.strip().startswith(rest[:-1].removesuffix("…"))
+    assert len(answer["content"]) <= (bound or 600)
+
+
+async def test_an_answer_has_only_what_was_said() -> None:
+    """What the shape wants besides stays empty or null; where it must hold more, nothing is invented."""
+    shape = one_text("content")
+    parts = {
+        "sources": {"type": "array"},
+        "more": {"type": ["string", "null"]},
+        "structured": {"type": "object"},
+        "kind": {"const": "chat"},
+    }
+    shape["properties"] |= parts
+    shape["required"] = list(shape["properties"])
+    answer = await said({"message": "Good morning", "output_schema": shape})
+    assert answer.pop("content").endswith("“Good morning”")
+    assert answer == {"sources": [], "more": None, "structured": {}, "kind": "chat"}
+    for part in ({"type": "integer"}, {"type": "string"}, {"type": "array", "minItems": 1}, False):
+        shape["properties"]["sources"] = part
+        reply = await ask("verb", {"verb": "v", "message": "Good morning", "output_schema": shape})
+        assert isinstance(reply, ModelError)
+        assert reply.code is ModelErrorCode.MALFORMED
+
+
+async def test_the_material_of_a_conversation() -> None:
+    """The message is quoted, without one the history, and without both the input as ever."""
+    content, facts = one_text("content"), verb_schema("extract_facts")
+    quoted = await said({"message": "Noor lives in Utrecht. She sings.", "history": HISTORY, "output_schema": facts})
+    assert [fact["text"] for fact in quoted["facts"]] == ["Noor lives in Utrecht.", "She sings."]
+    of_history = await said({"message": None, "history": HISTORY, "output_schema": content})
+    assert of_history == await said({"history": tuple(HISTORY), "output_schema": content})
+    assert of_history["content"].endswith(f"what was said: “{HISTORY[0]['content']}\n{HISTORY[1]['content']}”")
+    for nothing in ({}, {"message": None}, {"message": None, "history": []}):
+        assert await said({**nothing, "output_schema": content}) == {"content": "Other words of the input."}
+
+
+async def test_a_summary_of_a_conversation_is_quoted() -> None:
+    """A summary is the first whole sentences that fit into its bound and into max_tokens."""
+    asked = {"message": None, "history": HISTORY}
+    whole = await said({**asked, "output_schema": one_text("summary")})
+    assert whole == {"summary": f"{HISTORY[0]['content']}\n{HISTORY[1]['content']}"}
+    assert await said({**asked, "output_schema": one_text("summary", maxLength=40)}) == {"summary": HISTORY[0]["content"]}
+    assert await said({**asked, "output_schema": one_text("summary", maxLength=14)}) == {"summary": "Bring a coat."}
+    long = [{"role": "user", "content": f"Sentence number {number} is here."} for number in range(900)]
+    short = await said({**asked, "history": long, "output_schema": one_text("summary")}, max_tokens=400)
+    assert short["summary"].startswith("Sentence number 0 is here.")
+    assert short["summary"].endswith(" is here.")
+    reply = await ask("verb", {"verb": "v", **asked, "output_schema": one_text("summary", maxLength=5)})
+    assert isinstance(reply, ModelError)
+    assert reply.code is ModelErrorCode.MALFORMED
+
+
 def test_no_word_of_the_fixtures_stands_in_the_source() -> None:
     """Nothing in src knows the people, places and firms of the example request."""
     words = {word.strip(".,") for word in D2["context"]["external_facts"]["text"].split() if word[0].isupper()}

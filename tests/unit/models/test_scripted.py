@@ -1,35 +1,44 @@
 """The scripted provider and its files."""
 
+import asyncio
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from ordain.contracts.policy import ModelErrorCode, ModelProfile
 from ordain.errors import ConfigurationError
-from ordain.models.scripted import NOTICE, Script, ScriptedModel, make_script, read_script
-from ordain.ports.model import ModelError, ModelReply, ModelRequest
+from ordain.models.scripted import NOTICE, PIECE_CHARS, PURPOSES, Script, ScriptedModel, make_script, read_script
+from ordain.ports.model import Heard, ModelError, ModelReply, ModelRequest
 
 FINISH = {"thought": "", "finish": True, "action": None, "final_answer": {"content": "done", "structured": {}}}
 
 
-async def play(script: Script, index: int, verb: str | None = None, timeout_s: float = 5, **inputs: Any) -> ModelReply | ModelError:
-    return await ScriptedModel(script).attempt(
-        ModelRequest(
-            profile=ModelProfile(provider="scripted", model="three-facts"),
-            purpose="planner" if verb is None else "verb",
-            system="",
-            user="",
-            schema_name="x",
-            schema={},
-            max_tokens=10,
-            timeout_s=timeout_s,
-            inputs=inputs if verb is None else {"verb": verb, **inputs},
-            index=index,
-            key="k",
-        )
+def request(index: int, verb: str | None = None, timeout_s: float = 5, **inputs: Any) -> ModelRequest:
+    return ModelRequest(
+        profile=ModelProfile(provider="scripted", model="three-facts"),
+        purpose="planner" if verb is None else "verb",
+        system="",
+        user="",
+        schema_name="x",
+        schema={},
+        max_tokens=10,
+        timeout_s=timeout_s,
+        inputs=inputs if verb is None else {"verb": verb, **inputs},
+        index=index,
+        key="k",
     )
+
+
+async def play(script: Script, index: int, verb: str | None = None, timeout_s: float = 5, **inputs: Any) -> ModelReply | ModelError:
+    return await ScriptedModel(script).attempt(request(index, verb, timeout_s, **inputs))
+
+
+async def ask(script: Script, purpose: str, *, index: int = 0, narrative: str = "", heard: Heard | None = None) -> ModelReply | ModelError:
+    asked = structs.replace(request(index), purpose=purpose, narrative=narrative)
+    return await ScriptedModel(script).attempt(asked, heard)
 
 
 async def test_the_index_says_which_item() -> None:
@@ -102,6 +111,90 @@ async def test_cases_are_chosen_by_the_words_of_the_request(tmp_path: Path) -> N
     assert await text("v", input={"text": 'über "Oslo"'}) == "verb of oslo"
 
 
+async def test_a_turns_case_is_chosen_by_its_message_alone() -> None:
+    """Where there is a current message, words in the history or the goal choose no case."""
+    tree = {
+        "planner": ["none"],
+        "cases": [{"when": {"contains": word}, "planner": [word], "router": [f"to {word}"]} for word in ("old", "new")],
+    }
+    script = make_script(**tree)
+    history = [{"role": "user", "content": "something old"}]
+    for message, text in (("Something NEW", "new"), ("something else", "none"), (None, "old")):
+        answer = await play(script, 0, message=message, history=history, goal="old")
+        assert isinstance(answer, ModelReply)
+        assert answer.text == text
+    routed = await ScriptedModel(script).attempt(structs.replace(request(0, message="new"), purpose="router"))
+    assert isinstance(routed, ModelReply)
+    assert routed.text == "to new"
+
+
+@pytest.mark.parametrize("purpose", PURPOSES)
+async def test_each_purpose_has_its_list(purpose: str) -> None:
+    """A call is answered from its own purpose's list, and from no other."""
+    script = make_script(**{purpose: ["own"]})
+    answer = await ask(script, purpose)
+    assert isinstance(answer, ModelReply)
+    assert answer.text == "own"
+    for other in {*PURPOSES, "verb", "unknown"} - {purpose}:
+        refused = await ask(script, other)
+        assert isinstance(refused, ModelError)
+        assert refused.code is ModelErrorCode.SCRIPT_EXHAUSTED
+        assert other in refused.message
+
+
+async def test_the_narrative_is_played_in_pieces() -> None:
+    """Where somebody listens, the text comes in pieces with a turn for others between them; the reply is the same without."""
+    text = "A text that is rather longer than one piece, with “signs” and\nbreaks."
+    script = make_script([{"final_answer": {"content": text}}, {"$text_ms": 1, "$answer": {"final_answer": {"content": text}}}])
+    pieces: list[str] = []
+    seen: list[int] = []
+
+    async def watch() -> None:
+        while True:
+            seen.append(len(pieces))
+            await asyncio.sleep(0)
+
+    for index in range(2):
+        pieces.clear()
+        seen.clear()
+        watching = asyncio.create_task(watch())
+        answer = await ask(script, "planner", index=index, narrative="final_answer.content", heard=pieces.append)
+        watching.cancel()
+        assert "".join(pieces) == text
+        assert all(0 < len(piece) <= PIECE_CHARS for piece in pieces)
+        assert set(range(1, len(pieces) + 1)) <= set(seen)
+        assert answer == await ask(script, "planner", index=index)
+
+
+@pytest.mark.parametrize(
+    ("item", "place"),
+    [
+        ({"content": "x"}, ""),
+        ({"content": 1}, "content"),
+        ("no object", "content"),
+        ({"$error": "overloaded"}, "content"),
+        ({"a": "x"}, "content"),
+    ],
+)
+async def test_without_a_narrative_nothing_is_heard(item: object, place: str) -> None:
+    """No place, no text at the place, an error: nothing is played."""
+    pieces: list[str] = []
+    await ask(make_script([item]), "planner", narrative=place, heard=pieces.append)
+    assert pieces == []
+
+
+async def test_a_text_that_is_slower_than_the_time_out() -> None:
+    """Pauses count into the time-out, and what was heard before counts for nothing; with $delay_ms they add up."""
+    pieces: list[str] = []
+    item = {"$delay_ms": 1, "$text_ms": 60_000, "$answer": {"$delay_ms": 1, "$answer": {"content": "x" * 40}}}
+    asked = structs.replace(request(0, timeout_s=0.05), narrative="content")
+    answer = await ScriptedModel(make_script([item])).attempt(asked, pieces.append)
+    assert isinstance(answer, ModelError)
+    assert answer.code is ModelErrorCode.TIMED_OUT
+    assert pieces == ["x" * PIECE_CHARS]
+    assert isinstance(await ScriptedModel(make_script([item])).attempt(asked), ModelReply)
+
+
 async def test_json_files_are_scripts_too(tmp_path: Path) -> None:
     """A .json file has the same form."""
     file = tmp_path / "script.json"
@@ -138,6 +231,11 @@ async def test_the_shipped_example_is_a_script() -> None:
         ("planner: [{$error: connection, retry_after_ms: -1}]", "planner[0].retry_after_ms"),
         ("planner: [{$delay_ms: soon, $answer: x}]", "planner[0].$delay_ms"),
         ("planner: [{$delay_ms: 5}]", "planner[0].$answer: must be a mapping"),
+        ("router: {a: 1}", "router: must be a list"),
+        ("cases: [{when: {contains: a}, triage: [1]}]", "cases[0].triage[0]: must be a mapping"),
+        ("supervisor: [{$text_ms: -1, $answer: x}]", "supervisor[0].$text_ms"),
+        ("planner: [{$text_ms: 5, $delay: 1, $answer: x}]", "planner[0]: unknown $delay"),
+        ("planner: [{$text_ms: 5}]", "planner[0].$answer: must be a mapping"),
         ("planner: [{a: 2026-01-01}]", "planner[0].a: date is not JSON"),
         ("planner: [{a: [.nan]}]", "planner[0].a[0]: not a finite number"),
         ("planner: [{a: {1: 2}}]", "planner[0].a: the key 1"),

@@ -1,0 +1,292 @@
+"""People who talk to an Ordain: a model that does what the message says and can be held, and the moves of a conversation.
+
+What the model answers depends on the request alone, never on memory, so that a resumed turn gets what the killed one would have got.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from ordain.app import Extras, Ordain, with_profile
+from ordain.contracts.conversation import Message, MessageAnswer
+from ordain.contracts.policy import ModelErrorCode, ModelProfile
+from ordain.flows.context import Flow
+from ordain.journal.records import SETTLED, STOPPED, Status
+from ordain.models.scripted import NOTICE
+from ordain.ports.model import Heard, ModelError, ModelReply, ModelRequest
+from ordain.runtime.conversation import Acknowledged
+from ordain.settings import Settings, load_settings
+from ordain.store.sqlite import StoreOptions
+from ordain.verbs.functions import FunctionVerb
+from tests.shapes.house import MovableClock
+from tests.shapes.moments import Moments
+
+PROFILE = ModelProfile(provider="scripted", model="scripted")
+PRINCIPAL = "local:test"
+WORKSPACE = "default"
+POLL_S = 0.002
+PATIENCE_S = 20.0
+ASKS = {"which place": "location", "which day": "date_time", "whether": "yes_no", "what else": "freeform"}
+"""Words of a message that make the model ask its sender something, and the kind of answer it wants."""
+
+
+def act(tool: str, given: Mapping[str, Any]) -> dict[str, Any]:
+    """A directive that calls a tool."""
+    return {"thought": f"use {tool}", "finish": False, "action": {"tool_id": tool, "input": dict(given)}, "final_answer": None}
+
+
+def finish(content: str) -> dict[str, Any]:
+    """A directive that finishes."""
+    return {"thought": "done", "finish": True, "action": None, "final_answer": {"content": content, "structured": {}}}
+
+
+class Puppet:
+    """A model that does what the message it answers says; ``proposals`` answers first, None leaves it to the words.
+
+    A request whose message holds ``slowly`` stays open until ``let_go``, or until it is abandoned.
+    """
+
+    def __init__(self, proposals: Callable[[ModelRequest, str], Any] | None = None) -> None:
+        """``proposals`` gets the request and the message it is about; it gives an object, a text sent as it is, or a ``ModelError``."""
+        self._proposals = proposals
+        self.moments = Moments()
+        self.asked: list[tuple[str, str]] = []
+        self.held: list[str] = []
+        self._gate = asyncio.Event()
+
+    def let_go(self) -> None:
+        """Answer everything that is held; what comes later is held again."""
+        gate, self._gate = self._gate, asyncio.Event()
+        gate.set()
+
+    async def attempt(self, request: ModelRequest, heard: Heard | None = None) -> ModelReply | ModelError:
+        """See ``ModelPort``."""
+        self.moments.pass_by("model before")
+        said = words(request)
+        self.asked.append((request.purpose, said))
+        if "slowly" in said and request.purpose in ("planner", "verb"):
+            self.held.append(said)
+            try:
+                await self._gate.wait()
+            finally:
+                self.held.remove(said)
+        self.moments.pass_by("model after")
+        answer = None if self._proposals is None else self._proposals(request, said)
+        answer = proposal(request, said) if answer is None else answer
+        if isinstance(answer, ModelError):
+            return answer
+        text = answer if isinstance(answer, str) else json.dumps(answer)
+        if heard is not None:
+            heard(text[:40])
+        return ModelReply(text=text, model="scripted", input_tokens=None, output_tokens=None, notice=NOTICE)
+
+    async def close(self) -> None:
+        """Nothing is held."""
+
+
+def words(request: ModelRequest) -> str:
+    """The message that a request is about; of a verb that was called as a tool, its text."""
+    said = request.inputs.get("message") or request.inputs.get("input", {}).get("text") or ""
+    return str(said).casefold()
+
+
+def proposal(request: ModelRequest, said: str) -> Any:
+    """What the puppet proposes by the words of the message alone."""
+    match request.purpose:
+        case "planner":
+            return _directive(request.index, said)
+        case "router":
+            return json.loads(found[1]) if (found := re.search(r"route:(\{.*?\})", said)) else {"path": "direct"}
+        case "triage":
+            found = re.search(r"suggest:(\w+):(\d+):([\d.]+)", said)
+            kind, thread, confidence = found.groups() if found else ("new_request", "0", "0.9")
+            return {"type": kind, "thread": int(thread), "confidence": float(confidence)}
+        case "supervisor":
+            return {"decision": "finish" if request.inputs["pending"] == "final" else "execute_action"}
+        case _:
+            return {"summary": f"so far: {said}"} if request.inputs.get("verb") == "summarize_conversation" else {"content": f"I heard: {said}"}
+
+
+def _directive(index: int, said: str) -> Any:
+    asks = next((kind for phrase, kind in ASKS.items() if phrase in said), None)
+    if index == 0 and asks is not None:
+        return act("ask_user", {"question": f"About {said[:60]}: which one?", "expected_type": asks, "key": "told"})
+    if index == 0 and "calculate" in said:
+        return act("math.evaluate", {"expression": "6 * 7"})
+    if "fail" in said:
+        return ModelError(code=ModelErrorCode.REJECTED, message="not today")
+    return finish(f"done: {said}")
+
+
+def message(text: str, session: str = "s1", **more: Any) -> Message:
+    """A message; ``id``, ``ts``, ``reply_to``, ``edits``, ``user`` and ``channel`` by name, everything else is a routing hint."""
+    given: dict[str, Any] = {
+        "session_id": session,
+        "user_id": more.pop("user", "ada"),
+        "message": {"text": text},
+        "message_id": more.pop("id", None),
+        "timestamp_ms": more.pop("ts", None),
+        "channel": more.pop("channel", "web"),
+        "context": {"reply_to": more.pop("reply_to", None), "edits": more.pop("edits", None), "routing_hints": more},
+    }
+    return Message.model_validate(given)
+
+
+class House:
+    """One Ordain for conversations that can be stopped, killed and opened again; ``home`` None keeps everything in memory."""
+
+    def __init__(
+        self,
+        home: Path | None = None,
+        *,
+        puppet: Puppet | None = None,
+        policy: Mapping[str, Mapping[str, Any]] | None = None,
+        verbs: Sequence[FunctionVerb[..., Any]] = (),
+        flows: Sequence[Flow[Any, Any]] = (),
+        node: str | None = None,
+    ) -> None:
+        """``policy`` overrides single values, table by table."""
+        self.home, self.puppet = home, puppet or Puppet()
+        self.settings = talk_settings(home or Path("/nowhere"), policy or {})
+        self._verbs, self._flows = verbs, flows
+        self._clock_file = None if home is None else home / "clock"
+        self.ordain: Ordain
+        self.clock: MovableClock
+
+    async def __aenter__(self) -> House:
+        """Open."""
+        await self.open()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        """Drain and close."""
+        await self.ordain.stop(grace_s=0.0)
+
+    async def open(self) -> None:
+        """Start over what is stored."""
+        self.ordain = make_ordain(self.settings, self.puppet, verbs=self._verbs, flows=self._flows, memory=self.home is None)
+        if self.home is not None:
+            self.home.mkdir(parents=True, exist_ok=True)
+        await self.ordain.start()
+        self.clock = MovableClock(self._clock_file)
+        self.ordain.runtime.services.clock = self.clock
+
+    async def kill(self) -> None:
+        """Leave everything as it is, as a process does that dies: what is not committed is lost."""
+        ordain = self.ordain
+        ordain.engine.accepting = False
+        tasks = [task for _, task in ordain.engine._active.values()]
+        for task in [*tasks, *ordain._background]:
+            task.cancel()
+        await asyncio.gather(*tasks, *ordain._background, return_exceptions=True)
+        if ordain.engine._timer is not None:
+            ordain.engine._timer.cancel()
+        ordain.store.writer._queue.clear()
+        await ordain.runtime.services.verbs.close()
+        ordain.store.close()
+
+    async def reopen(self) -> None:
+        """Die and come back."""
+        await self.kill()
+        await self.open()
+
+    async def pass_time(self, seconds: float) -> None:
+        """Let time pass for every run that waits."""
+        self.clock.move(self.clock.offset + round(seconds * 1e6))
+        for (run,) in self.ordain.store.query("SELECT id FROM runs WHERE status = 'waiting' ORDER BY no"):
+            self.ordain.engine.wake(run)
+        await self.quiet()
+
+    # --- talking ------------------------------------------------------------------------------------------------------------------------
+
+    async def send(self, text: str, session: str = "s1", **more: Any) -> Acknowledged:
+        """Say something; it is durable when this returns."""
+        return await self.ordain.runtime.receive(message(text, session, **more), PRINCIPAL)
+
+    async def told(self, sent: Acknowledged) -> MessageAnswer:
+        """Wait for what becomes of a message."""
+        return await asyncio.wait_for(self.ordain.runtime.conversation.answer(WORKSPACE, sent), PATIENCE_S)
+
+    async def say(self, text: str, session: str = "s1", **more: Any) -> MessageAnswer:
+        """Say something and wait for what becomes of it."""
+        return await self.told(await self.send(text, session, **more))
+
+    def so_far(self, sent: Acknowledged) -> MessageAnswer:
+        """What is known of a message now."""
+        return self.ordain.runtime.conversation.so_far(WORKSPACE, sent)
+
+    # --- what is so -----------------------------------------------------------------------------------------------------------------------
+
+    def query(self, sql: str, *parameters: Any) -> list[tuple[Any, ...]]:
+        """Rows as durable now."""
+        return self.ordain.store.query(sql, parameters)
+
+    def status(self, run: str | None) -> Status:
+        """A run's durable status."""
+        return Status(self.query("SELECT status FROM runs WHERE id = ?", run)[0][0])
+
+    def over(self, run: str | None) -> bool:
+        """Whether a run has settled or stopped."""
+        return self.status(run) in SETTLED | STOPPED
+
+    async def until(self, what: str, holds: Callable[[], Any]) -> None:
+        """Wait until something is so.
+
+        Raises:
+            TimeoutError: it never was.
+        """
+        for _ in range(round(PATIENCE_S / POLL_S)):
+            if holds():
+                return
+            await asyncio.sleep(POLL_S)
+        raise TimeoutError(f"never: {what}")
+
+    async def quiet(self) -> None:
+        """Wait until nothing is at work but what the puppet holds, and what waits for a person or a time."""
+        engine = self.ordain.engine
+
+        def rests() -> bool:
+            held = len(self.puppet.held)
+            return engine.waiting_turn == 0 and engine.driving == held and not self._ready()
+
+        still = 0
+        for _ in range(round(PATIENCE_S / POLL_S)):
+            still = still + 1 if rests() else 0
+            if still >= 3:
+                return
+            await asyncio.sleep(0 if still else POLL_S)
+        raise TimeoutError(f"never quiet: {engine.driving} driven, {self.puppet.held} held, {self._ready()} ready")
+
+    def _ready(self) -> int:
+        ready = self.query("SELECT count(*) FROM runs WHERE status = 'ready'")[0][0]
+        untaken = "SELECT count(*) FROM mailbox m JOIN runs r ON r.no = m.run WHERE m.taken IS NULL AND r.status = 'waiting'"
+        return ready + self.query(untaken)[0][0]
+
+
+def talk_settings(home: Path, policy: Mapping[str, Mapping[str, Any]]) -> Settings:
+    """Settings of a house: one scripted profile behind every lane, and the policy's values as given."""
+    settings = with_profile(load_settings(environment={}, home=home), PROFILE)
+    tables = settings.policy.model_dump(mode="json")
+    for table, values in policy.items():
+        tables[table] = {**tables[table], **values}
+    return settings.model_copy(update={"policy": type(settings.policy).model_validate(tables, strict=False)})
+
+
+def make_ordain(
+    settings: Settings,
+    puppet: Puppet,
+    *,
+    verbs: Sequence[FunctionVerb[..., Any]] = (),
+    flows: Sequence[Flow[Any, Any]] = (),
+    memory: bool = True,
+) -> Ordain:
+    """An Ordain of a house, not yet started."""
+    extras = Extras(
+        verbs=verbs, flows=flows, models={"default": puppet}, store=StoreOptions(holder="talk", threaded=False), memory=memory
+    )
+    return Ordain(settings, extras=extras)

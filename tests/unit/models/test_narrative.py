@@ -1,0 +1,135 @@
+"""The text that may be shown while an answer is being written."""
+
+import json
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ordain.models.narrative import Narrative
+from ordain.rules.proposals import Parsed, parse_object
+
+PLACES = ["content", "final_answer.content", "a.b.c", 'q"\\ü😀']
+KEYS = st.sampled_from(["content", "final_answer", "contents", "conten", "thought", "a", "b", "c", "", 'q"\\ü😀', "x" * 50]) | st.text(
+    max_size=8
+)
+TEXTS = st.text(max_size=30) | st.sampled_from(['"content": "no"', '{}[],:\\"', "😀\u2028\x00\x7f\n", "\\u0041", "\\"])
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | TEXTS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=4),
+    max_leaves=12,
+)
+OBJECTS = st.dictionaries(KEYS, VALUES, max_size=5)
+
+
+def at_place(value: Any, place: str) -> str:
+    for key in place.split("."):
+        value = value.get(key) if isinstance(value, dict) else None
+    return value if isinstance(value, str) else ""
+
+
+def chunked(text: str, cuts: list[int]) -> list[str]:
+    edges = [0, *sorted(cut % (len(text) + 1) for cut in cuts), len(text)]
+    return [text[start:end] for start, end in pairwise(edges)]
+
+
+def read(place: str, *fragments: str) -> str:
+    narrative = Narrative(place)
+    return "".join(narrative.feed(fragment) for fragment in fragments)
+
+
+@st.composite
+def answers(draw: st.DrawFn) -> tuple[str, dict[str, Any], str]:
+    place = draw(st.sampled_from(PLACES))
+    value = draw(OBJECTS)
+    if draw(st.booleans()):  # put something at the place
+        inner = value
+        *above, last = place.split(".")
+        for key in above:
+            inner = inner.setdefault(key, {})
+            if not isinstance(inner, dict):
+                inner = {}
+        inner[last] = draw(TEXTS | VALUES)
+    encoded = json.dumps(value, ensure_ascii=draw(st.booleans()), indent=draw(st.sampled_from([None, 0, 2])))
+    before = draw(st.sampled_from(["", "  ", "\ufeff", "Here it is:\n", "```json\n", 'The "content": "x" is: ']))
+    return before + encoded + draw(st.sampled_from(["", "\n```", " So be it."])), value, place
+
+
+@given(answers(), st.lists(st.integers(0, 5000), max_size=12) | st.just(list(range(5000))))
+def test_the_pieces_are_the_value_at_the_place(answer: tuple[str, dict[str, Any], str], cuts: list[int]) -> None:
+    """For any object and any chunking the pieces make the string at the place, or nothing where there is none."""
+    text, value, place = answer
+    assert read(place, *chunked(text, cuts)) == at_place(value, place)
+
+
+@given(answers(), st.integers(0, 5000))
+def test_a_prefix_of_the_answer_gives_a_prefix_of_the_text(answer: tuple[str, dict[str, Any], str], end: int) -> None:
+    """Nothing is given out early that would have to be taken back."""
+    text, value, place = answer
+    assert at_place(value, place).startswith(read(place, text[:end]))
+
+
+@given(st.text(alphabet='{}[]":,\\u0dD8eEfn ac\n\ud83d', max_size=60) | st.text(max_size=60), st.lists(st.integers(0, 100), max_size=8))
+def test_anything_is_read_the_same_however_it_is_cut(text: str, cuts: list[int]) -> None:
+    """No text raises, the chunking changes nothing, and what is given out can always be encoded."""
+    for place in ("a", "ac.a", ""):
+        whole = read(place, text)
+        assert read(place, *chunked(text, cuts)) == whole
+        whole.encode()
+
+
+@given(st.text(alphabet='{}[]":,\\u0dD8a ', max_size=40).map(lambda end: '{"a": "x' + end))
+def test_what_a_rule_can_read_agrees(text: str) -> None:
+    """Wherever the whole answer is one object, its value and the text that was shown are the same."""
+    parsed = parse_object(text)
+    if isinstance(parsed, Parsed):
+        assert read("a", text) == at_place(parsed.value, "a")
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ('{"content": "a\\n\\u00e9\\ud83d\\ude00\\/"}', "a\né😀/"),
+        ('{"c\\u006fntent": "an escaped key"}', "an escaped key"),
+        ('{"content": "half \\ud83d', "half "),
+        ('{"content": "half \\ud83d more"}', "half "),
+        ('{"content": "half \\ude00 more"}', "half "),
+        ('{"content": "bad \\x more"}', "bad "),
+        ('{"content": "bad \\u12g4 more"}', "bad "),
+        ('{"content": "a bare\nbreak"}', "a bare"),
+        ('{"content": "first", "content": "second"}', "first"),
+        ('{"thought": {"content": "not at the top"}, "content": "at the top"}', "at the top"),
+        ('{"thought": "\\"content\\": \\"no\\"", "content": "yes"}', "yes"),
+        ('{"content": ["no"]}', ""),
+        ('{"content": {"content": "no"}}', ""),
+        ('{"other": 1} {"content": "a second object"}', ""),
+        ('[{"content": "within a list"}]', ""),
+        ('"{\\"content\\": \\"a quoted object\\"}"', ""),
+        ('{content: "no key"}', ""),
+        ('{"content" "no colon"}', ""),
+        ("", ""),
+        ("prose only", ""),
+    ],
+)
+def test_examples(text: str, shown: str) -> None:
+    """Escapes are resolved, only the exact place counts, and a broken answer shows nothing beyond its fault."""
+    assert read("content", text) == shown
+    assert read("content", *text) == shown
+
+
+def test_a_value_is_shown_while_it_grows() -> None:
+    """Each fragment gives what it adds, and after the string's end nothing is given any more."""
+    narrative = Narrative("final_answer.content")
+    fragments = ['{"thought": "x", "final_answer": {"con', 'tent": "Go', "od \\", "n mor\\u00", 'e9", "structured": "', 'x"}}']
+    assert [narrative.feed(fragment) for fragment in fragments] == ["", "Go", "od ", "\n mor", "é", ""]
+
+
+def test_what_is_kept_does_not_grow() -> None:
+    """A long key, a long skipped value and a long text leave nothing behind."""
+    narrative = Narrative("content")
+    for fragment in ['{"', *["k" * 1000] * 50, '": "', *["v" * 1000] * 50, '", "content": "', *["t" * 1000] * 50]:
+        narrative.feed(fragment)
+        kept = sum(len(value) for value in vars(narrative).values() if isinstance(value, str | list))
+        assert kept < 50

@@ -43,6 +43,35 @@ MEANINGS = {
     "EnginePolicy.max_running": "Runs driven at once; more wait for their turn.",
     "EnginePolicy.max_accepted": "Runs without a parent that are ready, running or waiting; beyond it callers get 429.",
     "EnginePolicy.retry_after_s": "The Retry-After of that 429, in seconds.",
+    "HistoryPolicy.max_bytes": "Bytes of history in one prompt, as JSON; less where the model's window leaves less.",
+    "HistoryPolicy.keep_entries": "Entries that stay whole when older ones are summarised.",
+    "AttachPolicy.ask": "The lane whose model may suggest a message's class where its wording leaves that open; without it code alone decides.",
+    "AttachPolicy.threshold": "Least confidence at which such a suggestion counts.",
+    "RouterPolicy.ask": "The lane whose model may suggest a turn's path; without it the mode's own path holds.",
+    "RouterPolicy.threshold": "Least confidence at which such a suggestion counts.",
+    "RouterPolicy.default_class": "The budget class of a turn whose message names none.",
+    "RouterPolicy.classes": "What each budget class permits; a suggestion may lower a turn's class, never raise it.",
+    "BudgetCaps.max_steps": "Most steps of the supervised loop; also bounded by the message, by `supervisor.max_steps` and by `limits`.",
+    "BudgetCaps.max_tokens_reason": "Most completion tokens of the steps that do not finish.",
+    "BudgetCaps.max_tokens_answer": "Most completion tokens of the answer.",
+    "BudgetCaps.timeout_seconds": "Longest work on the turn; the time that a person takes to answer does not count.",
+    "SupervisorPolicy.ask": "The lane whose model may suggest each next move; without it the facts alone decide.",
+    "SupervisorPolicy.max_steps": "Steps of a supervised turn whose message asks for no number.",
+    "ProbeMessage.text": "What is said.",
+    "ProbeMessage.mode": "The mode asked for.",
+    "ProbeMessage.verb": "The one verb named.",
+    "ProbeMessage.supervised": "Whether a supervised turn is asked for.",
+    "ProbeMessage.workflow": "The workflow template hinted at.",
+    "ProbeMessage.delegates": "The delegates hinted at.",
+    "ProbeExpectation.attached": "The class of the message in a session where nothing else is.",
+    "ProbeExpectation.verb": "The verb the turn enters by.",
+    "ProbeExpectation.outcome": "What the turn is.",
+    "ProbeExpectation.path": "Its path.",
+    "ProbeExpectation.budget_class": "Its budget class.",
+    "ProbeExpectation.refused": "The error code that it ends with.",
+    "Probe.message": "The message.",
+    "Probe.suggests": "What a router model is supposed to answer, as an object or as text.",
+    "Probe.expect": "What must come out.",
     "FileSettings.models": "Model profiles by name.",
     "FileSettings.verbs": "What the shipped leaf verbs may reach.",
     "FileSettings.policy": "The policy's file, counted from the data folder; `policy.toml` there where it is not named.",
@@ -73,12 +102,13 @@ def policy_row(key: str, model: type[BaseModel], shipped: BaseModel, comments: M
     """One key: its type with bounds, default, shipped value where that is another, and meaning."""
     field = model.model_fields[key]
     value = getattr(shipped, key)
-    ours = "" if value == field.default else written(value.model_dump(mode="json") if isinstance(value, BaseModel) else value)
+    named = _entries(field)
+    ours = "" if value == field.default else code(written(_plain(value)))
     return (
         code(f"{prefix}{key}"),
-        _type(field),
-        code(_default(field)),
-        code(ours),
+        type_of(field),
+        f"{', '.join(map(code, named))}: below" if named else code(_default(field)),
+        "as below, other values" if named and ours else ours,
         meaning_of(model, key, comments.get(f"{prefix}{key}", "")),
     )
 
@@ -86,10 +116,34 @@ def policy_row(key: str, model: type[BaseModel], shipped: BaseModel, comments: M
 def _default(field: Any) -> str:
     if field.default is PydanticUndefined:
         return "" if field.default_factory is None else written(field.default_factory())
-    return written(field.default.model_dump(mode="json") if isinstance(field.default, BaseModel) else field.default)
+    return written(_plain(field.default))
 
 
-def _type(field: Any) -> str:
+def _plain(value: Any) -> Any:
+    """A value with the models in it as JSON."""
+    if isinstance(value, BaseModel):
+        return value.model_dump(mode="json")
+    if isinstance(value, Mapping):
+        return {key: _plain(one) for key, one in value.items()}
+    return [_plain(one) for one in value] if isinstance(value, list) else value
+
+
+def _entries(field: Any) -> list[str]:
+    """The names of a default that holds models by name."""
+    given = field.default
+    return [str(name) for name in given] if isinstance(given, dict) and any(isinstance(one, BaseModel) for one in given.values()) else []
+
+
+def caps_table(model: type[BaseModel], given: Mapping[Any, BaseModel]) -> list[str]:
+    """The keys of models that stand in a table by name: a column for each."""
+    rows = [
+        (code(key), type_of(field), *(code(written(_plain(getattr(one, key)))) for one in given.values()), meaning_of(model, key))
+        for key, field in model.model_fields.items()
+    ]
+    return table(("key", "type", *(code(str(name)) for name in given), "meaning"), rows)
+
+
+def type_of(field: Any) -> str:
     """The type with its bounds, as people read it."""
     signs = {"ge": "≥", "gt": ">", "le": "≤", "lt": "<", "min_length": "length ≥", "max_length": "length ≤", "pattern": "matches"}
     bounds = [
@@ -108,9 +162,25 @@ def _named(annotation: Any) -> str:
 
 
 def _short(text: str) -> str:
-    for prefix in ("typing.", "ordain.contracts.policy.", "ordain.contracts.verbs.", "ordain.contracts.planner."):
+    for prefix in (
+        "typing.",
+        "ordain.contracts.policy.",
+        "ordain.contracts.verbs.",
+        "ordain.contracts.planner.",
+        "ordain.contracts.conversation.",
+    ):
         text = text.replace(prefix, "")
     return text
+
+
+def models_of(model: type[BaseModel]) -> list[type[BaseModel]]:
+    """The models that a model's keys hold, in order, each once, those of inner models after the one that holds them."""
+    found: dict[type[BaseModel], None] = {}
+    for field in model.model_fields.values():
+        inner = model_in(field.annotation)
+        if inner is not None:
+            found |= dict.fromkeys([inner, *models_of(inner)])
+    return list(found)
 
 
 def model_in(annotation: Any) -> type[BaseModel] | None:
@@ -134,7 +204,7 @@ def enums_of(model: type[BaseModel]) -> Iterator[type[StrEnum]]:
 
 def model_table(model: type[BaseModel]) -> list[str]:
     """Every key of a model."""
-    rows = [(code(name), _type(field), code(_default(field)), meaning_of(model, name)) for name, field in model.model_fields.items()]
+    rows = [(code(name), type_of(field), code(_default(field)), meaning_of(model, name)) for name, field in model.model_fields.items()]
     return table(("key", "type", "default", "meaning"), rows)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import sqlite3
 import subprocess
 import sys
@@ -15,8 +16,10 @@ from pathlib import Path
 import pytest
 
 from ordain.errors import ConfigurationError, JournalCorrupt, LeaseLost, StorageUnavailable
+from ordain.journal.records import Record
 from ordain.ports.store import Append, Operation, Outcome
 from ordain.store import writer
+from ordain.store.schema import DDL, VERSION
 from ordain.store.sqlite import FILE, SqliteStore, StoreOptions
 from tests.contract.conftest import OpenStore
 from tests.contract.writing import Run
@@ -44,6 +47,11 @@ async def opened(store: SqliteStore, run: str = "a") -> Run:
 def stored(store: SqliteStore, run: str = "a") -> int:
     found = store.load(run)
     return 0 if found is None else len(found.records)
+
+
+def stored_records(store: SqliteStore, run: str = "a") -> tuple[Record, ...]:
+    found = store.load(run)
+    return () if found is None else found.records
 
 
 # --- somebody else's --------------------------------------------------------------------------------------------------------------
@@ -272,8 +280,52 @@ async def test_a_newer_schema_is_refused(file_mode: str, reopen: OpenStore, tmp_
     foreign(tmp_path / "data", "PRAGMA user_version = 99")
     for _ in range(2):
         assert refusal(tmp_path / "data") == "newer_schema"
-    foreign(tmp_path / "data", "PRAGMA user_version = 1")
+    foreign(tmp_path / "data", f"PRAGMA user_version = {VERSION}")
     assert await reopen(file_mode).submit(run.step()) == Outcome(run="a")
+
+
+def tables(folder: Path) -> dict[str, str]:
+    """What the database's tables and indices are made by."""
+    with sqlite3.connect(folder / FILE) as connection:
+        found = dict(connection.execute("SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL").fetchall())
+    connection.close()
+    return found
+
+
+async def test_an_older_schema_is_brought_on(file_mode: str, reopen: OpenStore, tmp_path: Path) -> None:
+    """A database of version 1 gets the tables that came later, those a new database has, and its runs go on as they were."""
+    folder = tmp_path / "data"
+    store = reopen(file_mode)
+    run = await opened(store)
+    store.close()
+    fresh = tables(folder)
+    later = [name for name in fresh if name not in set(re.findall(r"CREATE (?:TABLE|(?:UNIQUE )?INDEX) (\w+)", DDL))]
+    assert {"sessions", "threads", "turns", "transcript"} < set(later)
+    drops = [f"DROP {'TABLE' if fresh[name].startswith('CREATE TABLE') else 'INDEX'} {name}" for name in later]
+    foreign(folder, *sorted(drops), "PRAGMA user_version = 1")  # indices first
+    again = reopen(file_mode)
+    assert list(stored_records(again)) == run.records
+    assert await again.submit(run.step()) == Outcome(run="a")
+    again.close()
+    assert tables(folder) == fresh
+    assert list(stored_records(reopen(file_mode))) == run.records
+
+
+async def test_a_migration_is_whole_or_not_at_all(file_mode: str, reopen: OpenStore, tmp_path: Path) -> None:
+    """A migration that fails on the way leaves the older database as it was."""
+    folder = tmp_path / "data"
+    store = reopen(file_mode)
+    await opened(store)
+    store.close()
+    foreign(
+        folder, "DROP TABLE sessions", "DROP TABLE threads", "DROP TABLE turns", "PRAGMA user_version = 1"
+    )  # transcript stands in the way
+    before = tables(folder)
+    assert refusal(folder) == "storage_unavailable"
+    assert tables(folder) == before
+    with sqlite3.connect(folder / FILE) as connection:
+        assert connection.execute("PRAGMA user_version").fetchone() == (1,)
+    connection.close()
 
 
 @pytest.mark.parametrize("version", [0, 1, 99])

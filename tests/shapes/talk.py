@@ -109,7 +109,11 @@ def proposal(request: ModelRequest, said: str) -> Any:
         case "supervisor":
             return {"decision": "finish" if request.inputs["pending"] == "final" else "execute_action"}
         case _:
-            return {"summary": f"so far: {said}"} if request.inputs.get("verb") == "summarize_conversation" else {"content": f"I heard: {said}"}
+            return (
+                {"summary": f"so far: {said}"}
+                if request.inputs.get("verb") == "summarize_conversation"
+                else {"content": f"I heard: {said}"}
+            )
 
 
 def _directive(index: int, said: str) -> Any:
@@ -286,7 +290,5 @@ def make_ordain(
     memory: bool = True,
 ) -> Ordain:
     """An Ordain of a house, not yet started."""
-    extras = Extras(
-        verbs=verbs, flows=flows, models={"default": puppet}, store=StoreOptions(holder="talk", threaded=False), memory=memory
-    )
+    extras = Extras(verbs=verbs, flows=flows, models={"default": puppet}, store=StoreOptions(holder="talk", threaded=False), memory=memory)
     return Ordain(settings, extras=extras)

@@ -23,6 +23,7 @@ from ordain.ports.verb import AnyLeafResult, LeafCall, LeafFailed
 from ordain.runtime.diff import PolicyDiff, diff
 from ordain.runtime.door import Runtime
 from ordain.runtime.replay import Difference, Replayed, replay
+from ordain.runtime.retelling import Retold, retell
 from ordain.runtime.services import Catalogs, Services
 from ordain.runtime.streams import Streams
 from ordain.store.schema import VERSION
@@ -118,6 +119,12 @@ class Archive:
     def runs(self, *, roots_only: bool = False) -> list[str]:
         """Every run, or every run without a parent, oldest first."""
         return [row[0] for row in self.store.query("SELECT id FROM runs WHERE parent IS NULL OR NOT ? ORDER BY no", (roots_only,))]
+
+    def retell(self) -> list[Retold]:
+        """Verify every session's transcript, oldest session first."""
+        services = self.runtime.services
+        rows = self.store.query("SELECT workspace, id FROM sessions ORDER BY no")
+        return [retell(services.sessions, workspace, session, services.catalogs.pinned) for workspace, session in rows]
 
 
 @contextmanager

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -11,16 +11,18 @@ from ordain.cli.archive import open_archive
 from ordain.cli.exit_codes import FAILED, OK
 from ordain.cli.output import print_json
 from ordain.cli.places import home_of
+from ordain.contracts.ids import DEFAULT_WORKSPACE
 from ordain.errors import ConfigurationError
 from ordain.runtime.diff import PolicyDiff
-from ordain.runtime.replay import Replayed
+from ordain.runtime.replay import Difference, Replayed
+from ordain.runtime.retelling import Retold
 from ordain.settings import read_policy
 
 ERASED = "erased"
 
 
 def replay_runs(data_dir: Path | None, run: str | None, *, every: bool, policy: Path | None, as_json: bool) -> int:
-    """Replay a run with its children, or all; with ``policy`` compare with what that policy would decide.
+    """Replay a run with its children, or all runs and every session's transcript; with ``policy`` compare with what that policy would decide.
 
     Raises:
         ConfigurationError: neither a run nor ``--all`` is named, or both; or the policy is wrong.
@@ -32,21 +34,41 @@ def replay_runs(data_dir: Path | None, run: str | None, *, every: bool, policy: 
         return _compare(home_of(data_dir), run, policy, as_json=as_json)
     with open_archive(home_of(data_dir)) as archive:
         reports = [archive.replay(one) for one in (archive.tree(run) if run is not None else archive.runs())]
+        retold = archive.retell() if every else []
     passing = {"equal", ERASED} if every else {"equal"}
     if as_json:
-        print_json({"runs": [{**asdict(report), "equal": report.equal} for report in reports]})
+        found: dict[str, Any] = {"runs": [{**asdict(report), "equal": report.equal} for report in reports]}
+        if every:
+            found["sessions"] = [{**asdict(report), "verifies": report.verifies} for report in retold]
+        print_json(found)
     else:
         for report in reports:
             _print_report(report)
+        for report in retold:
+            _print_retold(report)
         equal = sum(report.equal for report in reports)
         print(f"{equal} of {len(reports)} runs replay equal, {sum(report.decisions for report in reports)} decisions made again")
-    return OK if all(report.verdict in passing for report in reports) else FAILED
+        if retold:
+            verify = sum(report.verifies for report in retold)
+            print(f"{verify} of {len(retold)} sessions verify, {sum(report.decisions for report in retold)} messages attached again")
+    return OK if all(report.verdict in passing for report in reports) and all(report.verifies for report in retold) else FAILED
 
 
 def _print_report(report: Replayed) -> None:
     state = "settled" if report.settled else "unsettled"
     print(f"{report.verdict:<16} {report.run}  {report.flow}  {report.records} records, {report.decisions} decisions, {state}")
-    for difference in report.differences:
+    _print_differences(report.differences)
+
+
+def _print_retold(report: Retold) -> None:
+    erased = f", {report.erased} erased" if report.erased else ""
+    name = report.session if report.workspace == DEFAULT_WORKSPACE else f"{report.session} in {report.workspace}"
+    print(f"{report.verdict:<16} session {name}  {report.entries} entries, {report.decisions} decisions{erased}")
+    _print_differences(report.differences)
+
+
+def _print_differences(differences: Sequence[Difference]) -> None:
+    for difference in differences:
         print(f"  at {difference.place}: recorded {difference.recorded}; now {difference.now}")
 
 

@@ -45,7 +45,7 @@ class CortexChatRequest(Strict):
     session_id: SessionId | None = None
     user_id: str | None = Field(default=None, min_length=1, max_length=200)
     trace_id: str | None = Field(default=None, min_length=1, max_length=200)
-    metadata: dict[str, JsonValue] = Field(default={}, max_length=50)
+    metadata: dict[str, JsonValue] = Field(default={}, max_length=40, description="Kept with the message; `trace_verb` is a label only.")
 
 
 class CortexMessage(Strict):
@@ -92,8 +92,8 @@ class CortexClientResult(Strict):
     error: ErrorBody | None = None
     correlation_id: str
     metadata: dict[str, Any] = {}
-    run_id: str
-    header: str
+    run_id: str | None = Field(default=None, description="Null where nothing follows from the message.")
+    header: str = ""
 
 
 class CortexChatResult(Strict):
@@ -118,9 +118,12 @@ class HubChat(Open):
 
 
 class HubReply(Strict):
-    """What ``/api/chat`` answers: the hub shows header, then text."""
+    """What ``/api/chat`` answers: the hub shows header, then text. ``message_id`` and ``session_seq`` find the message again."""
 
     session_id: str
+    message_id: str
+    session_seq: int
+    duplicate: bool = False
     run_id: str | None
     attached: str
     text: str

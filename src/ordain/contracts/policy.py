@@ -151,8 +151,8 @@ class HistoryPolicy(Strict):
     """Which part of a session's history a prompt holds: recent entries whole, older ones summarised by ``verb``."""
 
     max_bytes: int = Field(default=24_000, ge=0, le=1_000_000)
-    max_entries: int = Field(default=40, ge=0, le=200, description="More recent entries than this are summarised down to keep_entries.")
-    keep_entries: int = Field(default=24, ge=0, le=200)
+    max_entries: int = Field(default=40, ge=0, le=100, description="More recent entries than this are summarised down to keep_entries.")
+    keep_entries: int = Field(default=24, ge=0, le=100)
     verb: str = Field(
         default="summarize_conversation", description="The verb that summarises; empty: older entries are left out, and the header says so."
     )

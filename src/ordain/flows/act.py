@@ -42,13 +42,23 @@ class HistoryRef(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 class VerbPlanInput(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The input of a composite verb's flow: the call; in a conversation the history that goes with it.
 
-    ``narrate``: what the verb says is the turn's answer and may be shown while it is written.
+    ``narrate``: what the verb says is the turn's answer and may be shown while it is written. ``max_tokens`` lowers what one model answer
+    may have; 0 leaves it.
     """
 
     verb: str
     args: dict[str, Any]
     history: HistoryRef | None = None
     narrate: bool = False
+    max_tokens: int = 0
+
+
+class InConversation(msgspec.Struct, frozen=True, kw_only=True):
+    """What a turn hands to the composite verb that answers it (``VerbPlanInput``)."""
+
+    history: HistoryRef
+    narrate: bool = False
+    max_tokens: int = 0
 
 
 class StepResult(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -90,10 +100,8 @@ def denied(verb: str, reason: str) -> Acted:
     return Acted(verb=verb, result=VerbFailed(code=reason.rpartition(".")[2], message=Reason(reason).meaning), seq=-1, denied=reason)
 
 
-async def act(
-    context: FlowContext, call: Call, refs: tuple[int, ...] = (), *, history: HistoryRef | None = None, narrate: bool = False
-) -> Acted:
-    """Authorise the call and carry it out; ``history`` and ``narrate`` are for composite verbs in a conversation."""
+async def act(context: FlowContext, call: Call, refs: tuple[int, ...] = (), talk: InConversation | None = None) -> Acted:
+    """Authorise the call and carry it out; ``talk`` is for composite verbs in a conversation."""
     digest = content_digest(ENCODER.encode(call))
     decision = context.fx.decide(
         AUTHORIZE,
@@ -113,7 +121,10 @@ async def act(
         return denied(call.verb, decision.reason)
     authorized = Authorized(call=call, digest=digest, decision=decision.address)
     if context.catalog.verbs[call.verb].spec.composite:
-        return await _plan(context, authorized, VerbPlanInput(verb=call.verb, args=call.args, history=history, narrate=narrate))
+        given = VerbPlanInput(verb=call.verb, args=call.args)
+        if talk is not None:
+            given = VerbPlanInput(verb=call.verb, args=call.args, history=talk.history, narrate=talk.narrate, max_tokens=talk.max_tokens)
+        return await _plan(context, authorized, given)
     return await _leaf(context, authorized)
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import msgspec
 
-from ordain.flows.act import Acted, HistoryRef, act
+from ordain.flows.act import Acted, HistoryRef, InConversation, act
 from ordain.flows.context import FlowContext
 from ordain.flows.transcript import range_digest
 from ordain.ports.children import Call
@@ -20,12 +20,14 @@ READ_MS = 10_000
 AHEAD = 16
 """How many uncovered entries beyond policy's number are looked at."""
 SUMMARY_CHARS = 8000
+ROUNDS = 2
+"""How often one turn has something summarised; what is left then is counted as left out, and the next turn goes on."""
 
 
 async def gather(context: FlowContext, own: int, room_bytes: int) -> tuple[HistoryRef, Window]:
     """The history for a prompt in which ``room_bytes`` are left; ``own`` is the number of the message being answered."""
     table = context.catalog.policy.history
-    may_summarise = table.verb in context.catalog.verbs
+    rounds = ROUNDS if table.verb in context.catalog.verbs else 0
     while True:
         found, seq = await _read(context, own, table.max_entries + AHEAD)
         facts = HistoryFacts(
@@ -33,20 +35,20 @@ async def gather(context: FlowContext, own: int, room_bytes: int) -> tuple[Histo
             older=found.older,
             summary_bytes=-1 if found.summary is None else found.summary[2],
             room_bytes=max(0, room_bytes),
-            may_summarise=may_summarise,
+            may_summarise=rounds > 0,
         )
         outcome = context.fx.decide(HISTORY, facts, None, (seq,)).outcome
         if isinstance(outcome, Window):
             return _reference(context.session, own, found, outcome), outcome
-        may_summarise = await _summarise(context, own, found, outcome)
+        if found.older:  # the oldest come first: a summary covers everything before its end
+            found, _ = await _read(context, own, table.max_entries + AHEAD, oldest=True)
+            outcome = Summarise(entries=len(found.entries))
+        rounds = rounds - 1 if await _summarise(context, own, found, outcome) else 0
 
 
-async def _read(context: FlowContext, own: int, limit: int) -> tuple[Uncovered, int]:
-    read = Read(
-        what=READ_HISTORY,
-        args={"session": context.session, "own": own, "limit": limit},
-        deadline=context.now() + READ_MS * 1000,
-    )
+async def _read(context: FlowContext, own: int, limit: int, *, oldest: bool = False) -> tuple[Uncovered, int]:
+    args = {"session": context.session, "own": own, "limit": limit, **({"oldest": True} if oldest else {})}
+    read = Read(what=READ_HISTORY, args=args, deadline=context.now() + READ_MS * 1000)
     result = await context.fx.perform(read)
     if isinstance(result, ReadValue):
         return msgspec.convert(result.value, Uncovered), result.seq
@@ -62,7 +64,7 @@ async def _summarise(context: FlowContext, own: int, found: Uncovered, chosen: S
         Uncovered(entries=entries, older=0, summary=found.summary),
         Window(whole=len(entries), summary=True, left_out=0),
     )
-    acted: Acted = await act(context, Call(verb=context.catalog.policy.history.verb, args={}), history=part)
+    acted: Acted = await act(context, Call(verb=context.catalog.policy.history.verb, args={}), talk=InConversation(history=part))
     if not isinstance(acted.result, VerbReturned):
         return False
     text = acted.result.output.get("summary")

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 from msgspec import Raw, Struct
 
-from ordain.contracts.planner import Goal, GoalMetadata, Limits, PlannerRequest, ToolRef
+from ordain.contracts.planner import ExternalFacts, Goal, GoalMetadata, Limits, PlannerContext, PlannerRequest, ToolRef
 from ordain.contracts.verbs import Trust
 from ordain.flows.act import HistoryRef, StepResult, VerbPlanInput, VerbPlanOutput
 from ordain.flows.ask import AskFailed, Question, ask
@@ -42,7 +42,10 @@ SHOWN_STEPS = 3
 
 
 class SupervisorArgs(Struct, frozen=True, kw_only=True):
-    """The arguments of ``agent_runtime``: what the user said, the tools and the caps, as the turn's rules decided them."""
+    """The arguments of ``agent_runtime``: what the user said, the tools and the caps, as the turn's rules decided them.
+
+    ``before``: what an interrupted run had done that this one takes the place of.
+    """
 
     text: str
     tools: tuple[str, ...]
@@ -50,6 +53,7 @@ class SupervisorArgs(Struct, frozen=True, kw_only=True):
     max_tokens_reason: int
     max_tokens_answer: int
     timeout_ms: int
+    before: str = ""
 
 
 def request_of(call: VerbPlanInput) -> PlannerRequest:
@@ -58,6 +62,9 @@ def request_of(call: VerbPlanInput) -> PlannerRequest:
     return PlannerRequest(
         caller="hub",
         goal=Goal(type="chat", description=args.text, metadata=GoalMetadata(mode="agent")),
+        context=PlannerContext(external_facts=ExternalFacts(text=f"Already done before this request:\n{args.before}"))
+        if args.before
+        else PlannerContext(),
         toolset=[ToolRef(tool_id=tool) for tool in args.tools],
         limits=Limits(
             max_steps=args.max_steps,

@@ -19,7 +19,7 @@ from ordain.flows.verb_plan import proposal_of
 from ordain.journal.records import Status
 from ordain.ports.effects import Answered, Claim, Interrupted, ModelAnswer, Question, Read, Wait, WaitFor
 from ordain.prompts.triage_step import NAME, TriagePrompt, size_bound, suggestion_of
-from ordain.rules.attach import Reading, SessionBusy
+from ordain.rules.attach import Filler, Reading, SessionBusy
 from ordain.rules.cues import ExpectedType, answer_value
 from ordain.rules.proposals import Parsed
 
@@ -105,6 +105,8 @@ async def _claim(context: FlowContext, given: TriageInput, more: dict[str, Any])
     decision = await context.fx.claim(claim)
     if isinstance(decision.outcome, SessionBusy):
         return _nothing("session_busy", "the session has as many turns going as it may; try again when one has ended")
+    if given.options and isinstance(decision.outcome, Filler):
+        return _nothing("nothing_to_stop", "what was meant has ended by itself")
     return TriageOutput(reason=decision.reason)
 
 

@@ -14,7 +14,7 @@ import msgspec
 from msgspec import Raw, Struct
 
 from ordain.contracts.conversation import ExecMode
-from ordain.flows.act import Acted, HistoryRef, StepResult, act
+from ordain.flows.act import Acted, InConversation, StepResult, act
 from ordain.flows.ask import Question, ask
 from ordain.flows.context import Flow, FlowContext, Settlement, open_account
 from ordain.flows.history import gather
@@ -22,7 +22,7 @@ from ordain.flows.observations import error_of
 from ordain.flows.verb_plan import proposal_of
 from ordain.journal.records import Status
 from ordain.ports.children import Call
-from ordain.ports.effects import Interrupted, ModelAnswer, Read, VerbReturned
+from ordain.ports.effects import Interrupted, ModelAnswer, Read, ReadValue, VerbReturned
 from ordain.prompts.router_step import NAME as ROUTER_PROMPT
 from ordain.prompts.router_step import RouterPrompt, size_bound
 from ordain.rules.entry import ENTRY, ENTRY_OF, Entered, EntryFacts, EntryInputs, EntryRefused
@@ -36,6 +36,7 @@ READ_MS = 10_000
 PROMPT_BYTES = 4000
 """What a prompt takes beside message and history."""
 ROUTER_TOKENS = 200
+BEFORE_CHARS = 2000
 
 
 class TurnInput(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -90,17 +91,29 @@ async def run_turn(context: FlowContext, given: TurnInput) -> TurnOutput:
     """Answer one message, or say exactly why there is no answer."""
     told = TurnOutput(ok=False, narrative="", mode=given.mode)
     try:
-        if given.after:
-            await context.fx.perform(Read(what=READ_RUN, args={"run": given.after}, deadline=context.now() + READ_MS * 1000))
+        before = await _before(context, given)
         if (short := await open_account(context, context.catalog.policy.budget)) is not None:
             return _failed(told, "budget_exceeded", f"account {short.account} does not cover the turn")
-        return await _turn(context, given, told)
+        return await _turn(context, given, told, before)
     except Interrupted as interrupted:
         why = "a later message takes its place" if interrupted.what == "override" else f"stopped by {interrupted.by}"
         return _failed(told, "interrupted", why)
 
 
-async def _turn(context: FlowContext, given: TurnInput, told: TurnOutput) -> TurnOutput:
+async def _before(context: FlowContext, given: TurnInput) -> str:
+    """What the run that this one takes the place of had done: it stands in the header, and an agent is told, so as not to do it twice."""
+    if not given.after:
+        return ""
+    read = Read(what=READ_RUN, args={"run": given.after}, deadline=context.now() + READ_MS * 1000)
+    seen = await context.fx.perform(read)
+    if not isinstance(seen, ReadValue) or seen.value is None:
+        return ""
+    lines: list[dict[str, Any]] = seen.value["header"]["lines"]
+    done = [f"{line['what']}: {line.get('excerpt', '')}" for line in lines if line["mark"] in ("ok", "unknown")]
+    return "\n".join(done)[:BEFORE_CHARS]
+
+
+async def _turn(context: FlowContext, given: TurnInput, told: TurnOutput, before: str) -> TurnOutput:
     entry = _entry(context, given)
     if isinstance(entry, EntryRefused):
         return _failed(told, entry.code, f"{entry.verb} cannot serve a {given.mode} turn")
@@ -118,9 +131,11 @@ async def _turn(context: FlowContext, given: TurnInput, told: TurnOutput) -> Tur
     context.scope = frozenset({verb, context.catalog.policy.history.verb, *entry.tools})
     history, window = await gather(context, given.seq, _room(context, given, verb))
     told = msgspec.structs.replace(told, whole=window.whole, left_out=window.left_out)
+    talk = InConversation(history=history, narrate=True, max_tokens=routed.max_tokens_answer)
     if routed.path is Path.DIRECT:
-        return await _direct(context, given, told, history)
-    return await _supervised(context, given, told, (routed, entry.tools, history))
+        context.deadline = min(context.deadline, context.now() + routed.timeout_ms * 1000)
+        return await _direct(context, given, told, talk)
+    return await _supervised(context, _supervisor_call(given, routed, entry.tools, before), told, talk)
 
 
 def _entry(context: FlowContext, given: TurnInput) -> Entered | EntryRefused:
@@ -168,10 +183,10 @@ def _room(context: FlowContext, given: TurnInput, verb: str) -> int:
     return window - PROMPT_BYTES - len(msgspec.json.encode(given.text))
 
 
-async def _direct(context: FlowContext, given: TurnInput, told: TurnOutput, history: HistoryRef) -> TurnOutput:
+async def _direct(context: FlowContext, given: TurnInput, told: TurnOutput, talk: InConversation) -> TurnOutput:
     """One verb answers; only its text counts, whatever else it says (EXE-03)."""
     call = Call(verb=told.verb, args=arguments(context, told.verb, given.text))
-    acted = await act(context, call, (0,), history=history, narrate=True)
+    acted = await act(context, call, (0,), talk)
     told = msgspec.structs.replace(told, executed=() if acted.denied else (told.verb,), steps=acted.steps)
     if not isinstance(acted.result, VerbReturned):
         error = error_of(acted)
@@ -192,11 +207,7 @@ def arguments(context: FlowContext, verb: str, text: str) -> dict[str, Any]:
     return {"text": text}
 
 
-async def _supervised(
-    context: FlowContext, given: TurnInput, told: TurnOutput, how: tuple[Routed, Sequence[str], HistoryRef]
-) -> TurnOutput:
-    """The supervised loop as a child run; a step that failed and was not made good leaves the turn partial (B-34)."""
-    routed, tools, history = how
+def _supervisor_call(given: TurnInput, routed: Routed, tools: Sequence[str], before: str) -> Call:
     args: dict[str, Any] = {
         "text": given.text,
         "tools": list(tools),
@@ -205,7 +216,14 @@ async def _supervised(
         "max_tokens_answer": routed.max_tokens_answer,
         "timeout_ms": routed.timeout_ms,
     }
-    acted: Acted = await act(context, Call(verb=ENTRY_OF[ExecMode.AGENT], args=args), (0,), history=history, narrate=True)
+    if before:
+        args["before"] = before
+    return Call(verb=ENTRY_OF[ExecMode.AGENT], args=args)
+
+
+async def _supervised(context: FlowContext, call: Call, told: TurnOutput, talk: InConversation) -> TurnOutput:
+    """The supervised loop as a child run; a step that failed and was not made good leaves the turn partial (B-34)."""
+    acted: Acted = await act(context, call, (0,), talk)
     told = msgspec.structs.replace(told, executed=tuple(dict.fromkeys(step.step_name for step in acted.steps)), steps=acted.steps)
     if not isinstance(acted.result, VerbReturned):
         error = error_of(acted)

@@ -116,7 +116,7 @@ def _question(
         prompt_tokens=size_bound(
             catalog.data.prompts[name], prompt, (0, 0) if history is None else (history.entries + 1, history.size_bytes)
         ),
-        max_tokens=spec.output_max_tokens,
+        max_tokens=min(spec.output_max_tokens, call.max_tokens or spec.output_max_tokens),
         narrative=(spec.narrates or "") if call.narrate else "",
     )
 

@@ -28,8 +28,8 @@ class RunRow(Struct, frozen=True, kw_only=True):
 class RunSearch(Protocol):
     """Lists and counts; newest first."""
 
-    def runs(self, *, statuses: Sequence[str], roots_only: bool, limit: int, before: str | None) -> Sequence[RunRow]:
-        """Runs, optionally of some statuses, older than run ``before``."""
+    def runs(self, *, statuses: Sequence[str], roots_only: bool, limit: int, before: str | None, workspace: str | None) -> Sequence[RunRow]:
+        """Runs, optionally of some statuses, older than run ``before``, of one workspace or (None) of all."""
         ...
 
     def counts(self) -> dict[str, int]:

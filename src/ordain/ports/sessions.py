@@ -143,7 +143,7 @@ class SessionRow(Struct, frozen=True, kw_only=True):
 class Uncovered(Struct, frozen=True, kw_only=True):
     """The entries of a history that no summary covers, oldest first, as (seq, bytes, digest in hex), and the latest summary.
 
-    ``older`` counts uncovered entries before the first that is listed. ``summary`` is (seq, through, bytes, digest), or None.
+    ``older`` counts uncovered entries that are not listed. ``summary`` is (seq, through, bytes, digest), or None.
     """
 
     entries: tuple[tuple[int, int, str], ...]
@@ -174,8 +174,8 @@ class Sessions(Protocol):
         """Live threads first, then the most recently touched."""
         ...
 
-    def uncovered(self, workspace: str, session: str, *, before: int, limit: int) -> Uncovered:
-        """The history before entry ``before``, at most ``limit`` entries of it by name."""
+    def uncovered(self, workspace: str, session: str, *, limit: int, oldest: bool) -> Uncovered:
+        """The history: at most ``limit`` entries by name, the newest or the ``oldest``; what was erased is no part of it."""
         ...
 
     def listen(self, heard: Callable[[str, str], None]) -> None:

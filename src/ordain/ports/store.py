@@ -95,7 +95,7 @@ class Append(Struct, frozen=True, kw_only=True):
 
     ``suspend`` names the effect the run would wait at and makes the unit conditional: refused if there is untaken mail for that
     effect, or an untaken interrupt unless ``deaf`` (children of an interrupted run are being awaited). ``take`` are
-    (mail id, seq). ``operation`` is applied last; if it refuses, nothing of the unit is applied.
+    (mail id, seq). ``gives_up`` names the turn whose place in its thread goes to the next, as if it had ended. ``operation`` is applied last; if it refuses, nothing of the unit is applied.
     """
 
     run: str
@@ -112,6 +112,7 @@ class Append(Struct, frozen=True, kw_only=True):
     refund: tuple[Refund, ...] = ()
     entries: tuple[NewEntry, ...] = ()
     threads: tuple[ThreadChange, ...] = ()
+    gives_up: str = ""
     operation: Operation | None = None
 
 
@@ -151,8 +152,8 @@ class Place(Struct, frozen=True, kw_only=True):
 class SessionState(Struct, frozen=True, kw_only=True):
     """What a shared decision about a message reads, inside the write transaction. ``key`` digests the session's content.
 
-    ``threads``: live ones first, then the most recently touched. ``at_work`` counts turns that are neither queued nor waiting for
-    an answer, ``open`` all unsettled ones.
+    ``threads``: live ones first, then the most recently touched. ``at_work`` counts the turns that are not queued, whether they work or
+    wait for an answer, ``open`` everything unsettled.
     """
 
     workspace: str
@@ -171,12 +172,13 @@ class SessionState(Struct, frozen=True, kw_only=True):
 
 
 class NewTurn(Struct, frozen=True, kw_only=True):
-    """A session run to open; ``queued`` behind the thread's unsettled turns, ``holds`` a place in its thread."""
+    """A session run to open; ``queued`` behind the thread's unsettled turns, ``holds`` a place in its thread, ``counts`` as at work."""
 
     run: NewRun
     thread: int
     queued: bool = False
     holds: bool = True
+    counts: bool = True
 
 
 class Consequence(Struct, frozen=True, kw_only=True):

@@ -47,11 +47,12 @@ class Edit(StrEnum):
 
 
 class ThreadFact(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A thread: its number, whether a turn of it is unsettled, what it waits for, and whether the wording fits that."""
+    """A thread: its number, whether a turn of it is unsettled, how many more are queued, what it waits for, whether the wording fits that."""
 
     id: int
     status: str
     live: bool = False
+    queued: int = 0
     asks: str = ""
     fits: bool = False
 
@@ -138,7 +139,7 @@ Verdict = tuple[AttachOutcome, Reason]
 def decide_attach(facts: AttachFacts, inputs: None, policy: Policy) -> Decision[AttachOutcome]:
     """The class, by precedence; capacity last, since only a new turn needs any."""
     outcome, reason = _attached(facts, policy)
-    if _opens_turn(outcome) and _busy(facts, outcome, policy):
+    if _busy(facts, outcome, policy):
         outcome, reason = SessionBusy(), Reason.ATTACH_BUSY
     return Decision(outcome=outcome, reason=reason)
 
@@ -151,16 +152,19 @@ def inline(facts: AttachFacts, outcome: AttachOutcome) -> bool:
     return sum(thread.live for thread in facts.threads) > 1 or (thread not in (0, facts.active) and facts.active != 0)
 
 
-def _opens_turn(outcome: AttachOutcome) -> bool:
-    return isinstance(outcome, NewRequest | Triage) or (isinstance(outcome, Override) and not outcome.stop)
-
-
 def _busy(facts: AttachFacts, outcome: AttachOutcome, policy: Policy) -> bool:
-    """An override takes the place of what it interrupts; a message that queues behind a turn needs no place at work."""
-    if facts.open >= policy.session.max_open:
-        return True
-    queues = isinstance(outcome, NewRequest) and any(thread.live for thread in facts.threads if thread.id == outcome.thread)
-    return isinstance(outcome, NewRequest) and not queues and facts.at_work >= policy.session.max_active
+    """Whether the session holds no more: an override takes the place of what it interrupts, what queues needs no place at work."""
+    full = facts.open >= policy.session.max_open
+    match outcome:
+        case NewRequest(thread=number):
+            queues = any(thread.live for thread in facts.threads if thread.id == number)
+            return full or (not queues and facts.at_work >= policy.session.max_active)
+        case Override(thread=number):
+            return full and any(thread.queued for thread in facts.threads if thread.id == number)
+        case Triage():
+            return full
+        case _:
+            return False
 
 
 def _attached(facts: AttachFacts, policy: Policy) -> Verdict:
@@ -174,7 +178,7 @@ def _attached(facts: AttachFacts, policy: Policy) -> Verdict:
         return found
     if facts.suggests:
         return _suggested(facts, policy)
-    if facts.may_ask and any(thread.live for thread in facts.threads):
+    if facts.may_ask and _at_work(facts):
         return Triage(), Reason.ATTACH_ASK
     return _open(facts)
 
@@ -193,7 +197,7 @@ def _certain(facts: AttachFacts) -> Verdict | None:
 
 
 def _override(facts: AttachFacts) -> Verdict | None:
-    cues, live = facts.cues, [thread for thread in facts.threads if thread.live]
+    cues, live = facts.cues, _at_work(facts)
     if max(cues.stop, cues.steer) < 2:
         return None
     if not live:
@@ -208,6 +212,11 @@ def _override(facts: AttachFacts) -> Verdict | None:
     return Repair(a=first, b=second), Reason.ATTACH_AMBIGUOUS
 
 
+def _at_work(facts: AttachFacts) -> Sequence[ThreadFact]:
+    """The threads with unsettled turns; a question which of two was meant is no work."""
+    return [thread for thread in facts.threads if thread.live and thread.asks != ExpectedType.CHOICE]
+
+
 def _nudge(facts: AttachFacts) -> Verdict | None:
     cues = facts.cues
     weak = (cues.nudge == 1 or cues.trouble == 1) and cues.words <= WEAK_NUDGE_WORDS and not cues.filler
@@ -219,9 +228,10 @@ def _nudge(facts: AttachFacts) -> Verdict | None:
 
 def _target(facts: AttachFacts, *, at_work_only: bool = False) -> int | None:
     """Whose state is told: the anchored thread, else the most recent at work, else one that waits, else one that failed."""
-    ranks = [[t for t in facts.threads if t.live and not t.asks]]
+    live = _at_work(facts)
+    ranks = [[t for t in live if not t.asks]]
     if not at_work_only:
-        ranks += [[t for t in facts.threads if t.live], [t for t in facts.threads if t.status in {"failed", "blocked"}][:1]]
+        ranks += [live, [t for t in facts.threads if t.status in {"failed", "blocked"}][:1]]
     for rank in ranks:
         anchored = [thread for thread in rank if thread.id == facts.anchor]
         if rank:
@@ -263,7 +273,7 @@ def _open(facts: AttachFacts) -> Verdict:
 def possible(facts: AttachFacts) -> Sequence[Attached]:
     """The classes that wording and state leave open: all that a model may choose between."""
     cues, found = facts.cues, [Attached.NEW_REQUEST]
-    live = [thread for thread in facts.threads if thread.live]
+    live = _at_work(facts)
     if live and max(cues.stop, cues.steer) >= 1:
         found.append(Attached.OVERRIDE)
     if _target(facts) is not None and (cues.nudge or cues.trouble or cues.words <= SHORT_WORDS):
@@ -281,7 +291,7 @@ def _suggested(facts: AttachFacts, policy: Policy) -> Verdict:
         return outcome, Reason.ATTACH_SUGGESTION_REJECTED
     match Attached(facts.suggests):
         case Attached.OVERRIDE:
-            live = _named(facts, [thread for thread in facts.threads if thread.live])
+            live = _named(facts, _at_work(facts))
             outcome = None if live is None else Override(thread=live, stop=facts.cues.steer < 1)
         case Attached.STATUS_NUDGE:
             target = _target(facts)

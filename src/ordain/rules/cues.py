@@ -32,8 +32,8 @@ from ordain.rules.lexicon_patterns import (
     IMPATIENT,
     MAYBE_NOT,
     MEANT,
-    NOT_USE,
     NO_FIRST,
+    NOT_USE,
     NUDGED,
     NUMBERED,
     OF_BETWEEN,
@@ -55,8 +55,8 @@ from ordain.rules.lexicon_patterns import (
     REPLACES_LAST,
     SHORT_LEAD,
     SPEAKS_ON,
-    STOPPED,
     STOP_FIRST,
+    STOPPED,
     TROUBLED,
     UNSTOPPED,
     USES,
@@ -66,6 +66,10 @@ from ordain.rules.lexicon_signs import Sign
 
 ORDER_SIGNS: Final = 40
 """Longest shape that may correct what runs; what is longer is a task of its own."""
+BRIEF_SIGNS: Final = 48
+"""Longest shape that can be anything but a request or a statement."""
+OWN_WORDS: Final = 7
+"""Most words of its own that a correction has: it names what changes, the rest is known."""
 PLACE_SIGNS: Final = 10
 COUNTED: Final = 4000
 
@@ -105,7 +109,7 @@ def cues(text: str) -> Cues:
     folded = fold(text[:LOOKED_AT])
     found = tokens(folded)
     signs = shape(found)
-    whole = len(text) <= LOOKED_AT and len(found) < TOKENS_MAX
+    whole = len(text) <= LOOKED_AT and len(found) < TOKENS_MAX and len(signs) <= BRIEF_SIGNS
     asks = _asks(signs)
     stop, steer = _orders(signs) if whole else (0, 0)
     nudge, trouble = _enquiries(signs) if whole else (0, 0)
@@ -126,7 +130,7 @@ def cues(text: str) -> Cues:
         date_time=date_time,
         location=whole and not asks and not max(stop, nudge, trouble) and not yes and not no and _location(signs, folded),
         choice=_choice(signs) if whole else "",
-        order=ORDERS.match(signs) is not None,
+        order=any(ORDERS.match(clause) is not None for clause in CLAUSES.split(signs)),
     )
 
 
@@ -209,7 +213,7 @@ def _stop(signs: str) -> int:
 def _steer(signs: str, stop: int) -> int:
     """A clear marker of replacement in a short message that is no question about something else."""
     clauses = [clause for clause in CLAUSES.split(signs.replace("I,", "I")) if clause]
-    if not clauses or any(sign in signs for sign in (Sign.SAID, Sign.KEEP)):
+    if not clauses or any(sign in signs for sign in (Sign.SAID, Sign.KEEP, Sign.GO_ON)):
         return 0
     marked = max(_marked(clause) for clause in [*clauses, signs])
     asked = (Sign.ASKS in signs and Sign.CAN_YOU not in signs) or any(ASKS_WHAT.search(clause) is not None for clause in clauses)
@@ -222,10 +226,11 @@ def _steer(signs: str, stop: int) -> int:
         marked = 2
     if marked < 2 and (CONTRAST.match(signs) is not None or RATHER_AFTER.match(signs) is not None):
         marked = 2
-    if asked or STOPPED.fullmatch(signs) is not None:
+    if asked or (STOPPED.fullmatch(signs) is not None and HAS_STOP.search(signs) is not None):
         return 0
     own_task = len(clauses) > 1 and ORDERS.match(clauses[0]) is not None and _marked(clauses[0]) < 2
-    return min(marked, 1) if len(signs) > ORDER_SIGNS or Sign.ALSO in signs or own_task else marked
+    long = len(signs) > ORDER_SIGNS or signs.count(Sign.OWN) > OWN_WORDS
+    return min(marked, 1) if long or Sign.ALSO in signs or own_task else marked
 
 
 def _marked(clause: str) -> int:
@@ -289,7 +294,7 @@ def _location(signs: str, folded: str) -> bool:
         return False
     if names_spot(folded):
         return True
-    if Sign.DATE in signs:
+    if Sign.DATE in signs or names_number_time(folded):
         return False
     placed = Sign.OWN in signs or Sign.PLACE in signs
     own = signs.count(Sign.OWN)

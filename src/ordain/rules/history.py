@@ -24,7 +24,7 @@ class Window(Struct, frozen=True, kw_only=True, tag="window"):
 
 
 class Summarise(Struct, frozen=True, kw_only=True, tag="summarise"):
-    """The oldest ``entries`` of the uncovered ones are summarised before the window is chosen."""
+    """The oldest ``entries`` of those listed are summarised before the window is chosen; of more, the oldest of all."""
 
     entries: int
 
@@ -45,8 +45,8 @@ class HistoryFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
 def decide_history(facts: HistoryFacts, inputs: None, policy: Policy) -> Decision[Window | Summarise]:
     """Summarise where too much stands uncovered; else as many whole entries as fit."""
     table, count = policy.history, len(facts.sizes)
-    if facts.may_summarise and count > table.max_entries:
-        return Decision(outcome=Summarise(entries=count - min(table.keep_entries, count)), reason=Reason.HISTORY_SUMMARISE)
+    if facts.may_summarise and count + facts.older > table.max_entries:
+        return Decision(outcome=Summarise(entries=max(1, count - table.keep_entries)), reason=Reason.HISTORY_SUMMARISE)
     room = min(table.max_bytes, facts.room_bytes)
     summary = 0 <= facts.summary_bytes <= room
     room -= facts.summary_bytes if summary else 0
@@ -56,8 +56,8 @@ def decide_history(facts: HistoryFacts, inputs: None, policy: Policy) -> Decisio
             break
         room -= size
         whole += 1
-    if facts.may_summarise and count > whole and whole < count:
-        return Decision(outcome=Summarise(entries=max(1, count - max(1, whole // 2))), reason=Reason.HISTORY_SUMMARISE)
+    if facts.may_summarise and whole < count:
+        return Decision(outcome=Summarise(entries=count - whole // 2), reason=Reason.HISTORY_SUMMARISE)
     left_out = facts.older + count - whole + (1 if facts.summary_bytes > 0 and not summary else 0)
     reason = Reason.HISTORY_LEFT_OUT if left_out else Reason.HISTORY_WHOLE
     return Decision(outcome=Window(whole=whole, summary=summary and facts.summary_bytes > 0, left_out=left_out), reason=reason)

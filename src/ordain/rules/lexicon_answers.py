@@ -16,7 +16,7 @@ thank you for your help | thank you for the help | great | awesome | nice | nice
 fantastic | perfect | lovely | neat | superb | super | love it | i love it | well done | good job | great job | nice work | good work | great work
 good bot | bravo | wow | yay | woohoo | woot | hooray | good to know | makes sense | that makes sense | i see | isee | i understand | understood
 noted | got it | gotcha | roger | copy that | ic | oh | ah | aha | ahh | oh ok | ooh | oh wow | oh nice | oh i see | hm | hmm | mm | mhm | uh | um
-lol | lool | lmao | rofl | haha | hehe | hihi | xd | heh | funny | thats funny | so funny | thats hilarious | hilarious | omg | damn | wtf | meh
+lol | lool | lmao | rofl | haha | hehe | hihi | xd | heh | funny | thats funny | so funny | thats hilarious | hilarious | damn | wtf | meh
 interesting | very interesting | fair | fair enough | you rock | youre the best | you are the best | youre awesome | you are awesome | youre great
 legend | same | true | indeed | exactly | bye | goodbye | see you | see ya | cya | later alligator | good night | goodnight | gn | have a nice day
 have a good one | have a great day | thats all | that is all | thats it | that will be all | thatll be all | nothing else | im good | all good
@@ -73,6 +73,7 @@ förstår | jag förstår | uppfattat | ingen brådska | hejdå | hej då | god 
 تصبح على خير | هههه | ههه | धन्यवाद | शुक्रिया | बहुत धन्यवाद | बहुत बहुत धन्यवाद | थैंक्यू | थैंक्स | बढ़िया | बहुत बढ़िया | शानदार | बहुत अच्छा
 अच्छा | वाह | समझ गया | समझ गई | कोई बात नहीं | अलविदा | dhanyavaad | dhanyawad | shukriya | bahut badhiya
 ❤ | 💕 | 💖 | 😍 | 🎉 | 🙌 | 🙏 | 👏 | 😂 | 🤣 | 😄 | 😃 | 😀 | 😊 | 🙂 | 😅 | 🥰 | 💪 | 🔥 | ☺ | 😁 | 😆 | 😎 | 🤩 | 💯 | ♥ | 🫶 | 😘 | 🥳
+merci quand même | merci bcp | bcp | listo gracias | will wait | ill be waiting | supi | spitzenklasse
 """
 
 _OKAY = """
@@ -145,6 +146,7 @@ kör på | jajamän | såklart | okej kör | jag tror det | jo tack
 그럼요 | 그렇게 해주세요 | ㅇㅇ | ㅇ | نعم | نعم من فضلك | نعم تفضل | أجل | اجل | ايوه | أيوه | ايوا | أيوة | اه | بالتأكيد | أكيد | اكيد | طبعا | بالطبع | تفضل
 يلا | هاँ | हाँ | हां | हा | जी | जी हाँ | जी हां | हाँ जी | हाँ कृपया | बिल्कुल | ज़रूर | जरूर | क्यों नहीं | कर दो | कर दीजिए | haan | han | haan ji
 ji haan | bilkul | zaroor
+yess | sii | yess please | ok pour moi
 """
 
 _NO = """
@@ -153,6 +155,7 @@ ach nein | oh nein | нет | неа | нетъ | не а | нет спасиб�
 no thanks | no thank you | no thx | no ty | nope thanks | no please | nej | nej tack | nope nope | nie dziękuję | nie dzięki | nie nie | いいえ | いえ
 いいえ結構です | いや | ううん | ノー | 不 | 不是 | 不行 | 不可以 | 不好 | 不用 | 不用谢谢 | 没有 | 否 | 不同意 | 不想 | 不了 | 不是的 | 아니요 | 아니오 | 아뇨 | 아니야 | ㄴㄴ | ㄴ | 아니 괜찮아 | لا شكرا | كلا
 لأ | नहीं | नही | ना | जी नहीं | नहीं धन्यवाद | nahi | nahin | ji nahi | 👎 | ❌ | 🙅
+아니 | nan | nan merci
 """
 
 _NO_OR_NOT = """
@@ -201,6 +204,7 @@ nej det behövs inte | kanske senare | det tror jag inte | jag tror inte | い�
 違います | 違いますよ | 今はいい | また今度 | やめておく | やめておきます | 必要ない | 必要ありません | 不要 | 不用了 | 不用了谢谢 | 不需要 | 不必了 | 不必 | 下次吧 | 以后再说 | 现在不行 | 不是现在 | 我不想 | 不對 | 됐어 | 됐어요
 됐습니다 | 필요없어 | 필요 없어 | 필요 없어요 | 싫어 | 싫어요 | 안 돼요 | 나중에 할게 | 지금은 아니야 | 아니 됐어 | ليس الآن | لا أريد | لا داعي | لا أعتقد | مش عايز | अभी नहीं | आज नहीं
 मुझे नहीं चाहिए | नहीं चाहिए | ज़रूरत नहीं | जरूरत नहीं | बिल्कुल नहीं | abhi nahi | nahi chahiye
+leave it | leave that | leave it as it is | leave it as is
 """
 
 ANSWERS: Final[Mapping[Sign, str]] = {

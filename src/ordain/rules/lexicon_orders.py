@@ -16,10 +16,9 @@ cancel my last request | cancel my last message | cancel my previous request | s
 quit | terminate | kill it | kill that | kill this | cut it out | knock it off
 nevermind | never mind | nvm | nvmd | nvrmind | never mind that | forget it | forget that | forget about it | forget about that | forget this
 forget everything
-fuggedaboutit | forgeddit | forget abt it | drop it | drop that | drop this | leave it | leave that | scrap it | scrap that | scratch that
+fuggedaboutit | forgeddit | forget abt it | drop it | drop that | drop this | scrap it | scrap that | scratch that
 scratch it | ditch it | ditch that | ditch this
 call it off | call off | let it go | let it be | skip it | skip that | enough | thats enough | that is enough | enough already | stop working
-stop searching | stop looking
 stop running | stop doing | cease | stop there | stop here | stop right there | stop it | stopit | stop that | give up | give it up | you can stop
 dont bother | do not bother
 dont continue | do not continue | dont do it | dont do that | do not do that | do not do it | dont do this | dont go on | do not proceed
@@ -79,6 +78,10 @@ det räcker | nog | behövs inte längre | avsluta | lägg ner | ångra det | l�
 cancel karo | bas karo
 batal | batalkan | berhenti | hentikan | dừng lại | hủy | ακύρωσε | σταμάτα | stop asap | stai fermo | stop stop | stop please | esc | ctrl c | sigint
 🛑 | ⏹ | 🚫
+stop generating | stop talking | stop writing | stop typing | stop asking | stop thinking | stop trying | stop calculating | shut up | be quiet
+shush | ich will abbrechen | ich möchte abbrechen | quiero cancelar | quiero parar | je veux arrêter | je veux annuler | voglio annullare
+quero cancelar | quero parar | mach das nicht | mach es nicht | que pares | que pares ya | hou maar op | hou nu op | houd maar op | не надо больше
+bitte lass es
 """
 
 _STOP_OPEN = """
@@ -141,39 +144,49 @@ jag har ändrat mig | ändrade mig | behöver det inte längre | har hittat det
 
 _KEEP = """
 dont stop | do not stop | dont you stop | dont cancel | do not cancel | dont abort | do not abort | dont halt | dont quit | never stop | dont give up
-do not give up | dont forget | do not forget | never forget | keep going | keep on going | keep it going | keep it up | keep on | carry on | go on
-continue | proceed | keep working | keep searching | keep looking | keep trying | no need to stop | no need to cancel | no reason to stop
+do not give up | dont forget | do not forget | never forget
+no need to stop | no need to cancel | no reason to stop
 dont need to stop | dont have to stop | you dont have to stop | you dont need to stop | non stop | nonstop | dont pause | dont wait | cant stop
 cannot stop | wont stop | didnt stop | doesnt stop | unstoppable
-i didnt say stop | dont drop it | dont skip it | never give up | let it run | mach weiter | macht weiter | weiter | weiter so | weitermachen
-nur weiter | mach ruhig weiter | nicht aufhören | nicht stoppen | nicht abbrechen | nicht stornieren | nicht vergessen | vergiss nicht
+i didnt say stop | dont drop it | dont skip it | never give up
+nicht aufhören | nicht stoppen | nicht abbrechen | nicht stornieren | nicht vergessen | vergiss nicht
 vergiss bitte nicht | hör nicht auf | hör bitte nicht auf | brich nicht ab | brich das nicht ab | brich bitte nicht ab | bloß nicht aufhören
-nicht anhalten | fahr fort | nicht canceln | lass dich nicht aufhalten
+nicht anhalten | nicht canceln | lass dich nicht aufhalten
 no pares | no te detengas | no canceles | no lo canceles | no la canceles | no lo pares | no lo detengas | no cancele | no te pares | no olvides
-no te olvides | sigue | sigue así | sigue adelante | continúa | continua | adelante sigue | no hace falta parar | no hace falta que pares
+no te olvides | no hace falta parar | no hace falta que pares
 no dejes de | no abortes
 n arrête pas | n arretes pas | arrête pas | t arrête pas | ne t arrête pas | ne t arretes pas | n arrêtez pas | ne vous arrêtez pas | n annule pas
 annule pas | n annulez pas | ne l annule pas | n oublie pas | oublie pas | n oubliez pas | n abandonne pas | ne laisse pas tomber | laisse pas tomber
-ne stoppe pas | continue comme ça | continuez | vas y continue
-non fermarti | non ti fermare | non smettere | non annullare | non annullarlo | non cancellare | non dimenticare | non interrompere | continua così
-vai avanti | prosegui | não pare | não para | não pares | não cancele | não cancela | não canceles | não interrompa | não esqueça | não esquece
-não te esqueças | não desista | continue assim | segue em frente | pode continuar
-stop niet | niet stoppen | niet annuleren | annuleer niet | annuleer het niet | hou niet op | vergeet niet | ga door | ga verder | ga maar door
-niet ophouden | nie przestawaj | nie zatrzymuj | nie zatrzymuj się | nie anuluj | nie przerywaj | nie zapomnij | kontynuuj | dalej | durma
-iptal etme | vazgeçme | unutma | bırakma | devam et | devam | durdurma
-не останавливайся | не останавливай | не останавливайтесь | не отменяй | не отменяйте | не прекращай | не забудь | не переставай | продолжай
-продолжайте | дальше | не зупиняйся | не скасовуй | продовжуй | sluta inte | stoppa inte | avbryt inte | avboka inte | glöm inte | fortsätt | やめないで
-止めないで | とめないで | 止まらないで | キャンセルしないで | 中止しないで | 忘れないで | 続けて | 続けてください | そのまま続けて | 别停 | 不要停 | 别停下 | 不要停下 | 别停下来 | 不要停下来 | 不要停止 | 别取消 | 不要取消 | 别放弃 | 不要放弃
-别忘了 | 不要忘 | 继续 | 请继续 | 接着 | 別停 | 別取消 | 繼續
-멈추지 마 | 멈추지마 | 그만두지 마 | 그만두지마 | 취소하지 마 | 취소하지마 | 중단하지 마 | 계속 | 계속해 | 계속해줘 | 잊지 마 | لا تتوقف | لا توقف | لا تلغ | لا تلغي | لا تلغه | لا تنس | استمر
-كمل | تابع | मत रुको | रुको मत | रद्द मत करो | बंद मत करो | कैंसल मत करो | मत भूलना | जारी रखो | जारी रखें
+ne stoppe pas
+non fermarti | non ti fermare | non smettere | non annullare | non annullarlo | non cancellare | non dimenticare | non interrompere
+não pare | não para | não pares | não cancele | não cancela | não canceles | não interrompa | não esqueça | não esquece
+não te esqueças | não desista
+stop niet | niet stoppen | niet annuleren | annuleer niet | annuleer het niet | hou niet op | vergeet niet
+niet ophouden | nie przestawaj | nie zatrzymuj | nie zatrzymuj się | nie anuluj | nie przerywaj | nie zapomnij | durma
+iptal etme | vazgeçme | unutma | bırakma | durdurma
+не останавливайся | не останавливай | не останавливайтесь | не отменяй | не отменяйте | не прекращай | не забудь | не переставай
+не зупиняйся | не скасовуй | sluta inte | stoppa inte | avbryt inte | avboka inte | glöm inte | やめないで
+止めないで | とめないで | 止まらないで | キャンセルしないで | 中止しないで | 忘れないで | 别停 | 不要停 | 别停下 | 不要停下 | 别停下来 | 不要停下来 | 不要停止 | 别取消 | 不要取消 | 别放弃 | 不要放弃
+别忘了 | 不要忘 | 別停 | 別取消
+멈추지 마 | 멈추지마 | 그만두지 마 | 그만두지마 | 취소하지 마 | 취소하지마 | 중단하지 마 | 잊지 마 | لا تتوقف | لا توقف | لا تلغ | لا تلغي | لا تلغه | لا تنس
+मत रुको | रुको मत | रद्द मत करो | बंद मत करो | कैंसल मत करो | मत भूलना
+no para | no pare | no cancela | no anula | no aborta | no termina | no frena | non annulla | non ferma | non interrompe | non cancella
+"""
+
+_GO_ON = """
+keep going | keep on going | keep it going | keep it up | keep on | carry on | go on | continue | proceed | keep working | keep searching
+keep looking | keep trying | let it run | mach weiter | macht weiter | weiter | weiter so | weitermachen | nur weiter | mach ruhig weiter
+fahr fort | sigue | sigue así | sigue adelante | continúa | continua | adelante sigue | continue comme ça | continuez | vas y continue
+continua così | vai avanti | prosegui | continue assim | segue em frente | pode continuar | ga door | ga verder | ga maar door | kontynuuj | dalej
+devam et | devam | продолжай | продолжайте | дальше | продовжуй | fortsätt | 続けて | 続けてください | そのまま続けて | 继续 | 请继续 | 接着 | 繼續 | 계속 | 계속해 | 계속해줘 | استمر
+كمل | تابع | जारी रखो | जारी रखें
 """
 
 _CHANGE = """
-make it | make that | make them | make this | change it to | change that to | change this to | change to | change it into | change it for
+make it | make that | change it to | change that to | change this to | change to | change it into | change it for
 switch it to | switch to | switch that to | swap it for | swap to | swap that for | replace it with | replace that with | replace it by | turn it into
 turn that into | lets make it | lets do it in | lets switch to | lets change it to | change the destination to | change the language to
-change the city to | change the date to | update it to | set it to | adjust it to | go for | do this instead | do that instead | do it instead
+change the city to | change the date to | update it to | set it to | adjust it to | do this instead | do that instead | do it instead
 lets change to | change of plan | change of plans | change plans
 change it so | change it so that | modify it to | modify it so | redo it with | redo it in | redo it for | do it over | start over with | redo it
 do it again but | do it again with | start over | start again
@@ -220,6 +233,7 @@ pega | escolhe | escolha | faz | faça | faz isso | faça isso | vamos com | põ
 gebruik | neem | probeer | doe | doe het | doe maar | kies | zet | użyj | weź | spróbuj | wybierz | zrób | zrób to | kullan | dene | seç | yap
 используй | возьми | попробуй | выбери | сделай | давай | бери | візьми | використай | спробуй | обери | зроби
 använd | försök | gör | gör det | välj | 使って | 使用 | 用 | 试试 | 選んで | 选 | استخدم | جرب | اختر | इस्तेमाल करो | लो
+make this | make them | go for
 """
 
 _INSTEAD = """
@@ -240,40 +254,48 @@ no lugar do | in plaats van | ipv | zamiast | yerine | вместо | заміс
 """
 
 _RATHER = """
-rather | id rather | i d rather | i would rather | id rather have | i would rather have | rather not that but | id prefer it | better make it
+id rather | i d rather | i would rather | id rather have | i would rather have | rather not that but | id prefer it | better make it
 better do | better use | better to use | id much rather
 lieber | ich hätte lieber | ich möchte lieber | ich will lieber | ich würde lieber | nein lieber | ne lieber | dann bitte lieber | besser doch
 vielmehr | aber lieber | hätte lieber | hätt lieber | möchte lieber | will lieber
 más bien | mas bien | preferiría que sea | plutôt | plutot | plûtot | plus tôt que | finalement | finalement plutôt | tout compte fait
-je préfère plutôt | je voudrais plutôt | piuttosto | preferirei | preferisco invece | antes | de preferência | preferia | liever | ik wil liever
-ik heb liever | doe liever | raczej | jednak | wolałbym | wolałabym | wolę | a jednak | daha doğrusu | скорее | лучше | а лучше | нет лучше | точнее
-краще | ні краще | точніше | hellre | hellre då | やっぱり | やっぱ | やはり | むしろ | 还是 | 還是 | 아니 | 차라리 | 역시 | بالأحرى | بل
+je préfère plutôt | je voudrais plutôt | piuttosto | preferirei | preferisco invece | de preferência | preferia | liever | ik wil liever
+ik heb liever | doe liever | raczej | jednak | wolałbym | wolałabym | wolę | a jednak | daha doğrusu | лучше | а лучше | нет лучше | точнее
+краще | ні краще | точніше | hellre | hellre då | やっぱり | やっぱ | やはり | むしろ | 还是 | 還是 | 차라리 | 역시 | بالأحرى | بل
 """
 
-_RATHER_ADJ = "mejor | melhor | better | besser | meglio | beter | lepiej | bättre | daha iyi"
+_RATHER_ADJ = """
+mejor | melhor | better | besser | meglio | beter | lepiej | bättre | daha iyi
+rather | скорее
+"""
 
 _ACTUALLY = """
 actually | acutally | actualy | actully | on second thought | on second thoughts | come to think of it | in fact | sorry | oh sorry | ah sorry
 oops sorry | apologies | pardon | correction | edit | small change | slight change | change | eigentlich | tatsächlich | sorry doch | doch | korrektur
-entschuldigung | entschuldige | en realidad | de hecho | bueno | pensándolo bien | perdón | perdona | corrección | en fait | enfait | au fait
+entschuldigung | entschuldige | en realidad | de hecho | pensándolo bien | perdón | perdona | corrección | en fait | enfait | au fait
 finalement non | désolé | désolée | in realtà | anzi | a dire il vero | scusa | pensandoci bene | na verdade | aliás | pensando bem | desculpa
 desculpe | eigenlijk | bij nader inzien | właściwie | w sumie | tak właściwie | przepraszam | aslında | на самом деле | вообще-то | вообще то | хотя
 хотя нет | извини | извините | насправді | взагалі то | вибач | egentligen | förresten | förlåt | 实际上 | 其实 | 其實 | 抱歉 | 사실 | 아니다 | 미안 | ごめん | すみません
 في الحقيقة | آسف | असल में | दरअसल
+i mean | ich meine | o sea | то есть | je veux dire | digo | quero dizer | ik bedoel | jag menar
 """
 
 _MEANT = """
-i meant | i said | i say | i asked for | ich sagte | ich habe gesagt | ich hab gesagt | j ai dit | j avais dit | he dicho | dije | ho detto | eu disse
-ik zei | я сказал | i ment | i actually meant | what i meant was | what i meant is | sorry i meant | i meant to say | i meant to write | meant
-i wanted to say | i mean | make that a | ich meinte | ich meine | meinte | ich meinte eigentlich | gemeint war | gemeint ist | ich wollte sagen
-ich wollte schreiben | soll heißen | quise decir | quería decir | me refería a | me refiero a | o sea | digo | je voulais dire | je veux dire
-je parlais de | j voulais dire | intendevo | volevo dire | intendevo dire | quis dizer | queria dizer | quero dizer | eu quis dizer | ik bedoelde
-ik bedoel | bedoelde | ik wou zeggen | miałem na myśli | miałam na myśli | chodziło mi o | chodzi mi o | demek istedim | demek istediğim
-я имел в виду | я имела в виду | имел в виду | я хотел сказать | то есть | я мав на увазі | я мала на увазі | jag menade | menade | jag menar | 我是说
+i meant
+i ment | i actually meant | what i meant was | what i meant is | sorry i meant | i meant to say | i meant to write | meant
+i wanted to say | make that a | ich meinte | meinte | ich meinte eigentlich | gemeint war | gemeint ist | ich wollte sagen
+ich wollte schreiben | soll heißen | quise decir | quería decir | me refería a | me refiero a | je voulais dire
+je parlais de | j voulais dire | intendevo | volevo dire | intendevo dire | quis dizer | queria dizer | eu quis dizer | ik bedoelde
+bedoelde | ik wou zeggen | miałem na myśli | miałam na myśli | chodziło mi o | chodzi mi o | demek istedim | demek istediğim
+я имел в виду | я имела в виду | имел в виду | я хотел сказать | я мав на увазі | я мала на увазі | jag menade | menade | 我是说
 我的意思是 | 我指的是 | 我是說 | 내 말은 | قصدت | أقصد | كنت أقصد | मेरा मतलब | मतलब
+no i said | nope i said | no i asked for | i asked for | i said not | nein ich sagte | nein ich habe gesagt | nein ich hab gesagt | no dije
+no he dicho | non j ai dit | no ho detto
 """
 
-_BUT = "sondern | sino | sino que | but | bensì | aber | pero | mais | maar | ale | ama | а | men | 而是 | mas | ma"
+_NOT_BUT = "sondern | sino | sino que | bensì | 而是 | 而是要"
+
+_BUT = "but | aber | pero | mais | maar | ale | ama | а | men | mas | ma"
 
 _ALSO = """
 also | too | as well | additionally | and also | plus | in addition | besides | next | then also | another | one more | one more thing | after that
@@ -287,6 +309,7 @@ ayrıca | bir de | da ayrıca | sonra | также | тоже | еще | ещё 
 
 ORDERS: Final[Mapping[Sign, str]] = {
     Sign.KEEP: _KEEP,
+    Sign.GO_ON: _GO_ON,
     Sign.NEEDLESS: _NEEDLESS,
     Sign.CHANGE: _CHANGE,
     Sign.CHANGED: _CHANGED,
@@ -300,6 +323,7 @@ ORDERS: Final[Mapping[Sign, str]] = {
     Sign.HOLD: _HOLD,
     Sign.ACTUALLY: _ACTUALLY,
     Sign.USE: _USE,
+    Sign.NOT_BUT: _NOT_BUT,
     Sign.BUT: _BUT,
     Sign.ALSO: _ALSO,
 }

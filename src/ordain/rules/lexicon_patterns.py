@@ -31,7 +31,7 @@ PAD: Final = any_of(
 )
 REF: Final = any_of(Sign.IT, Sign.THE, Sign.WORK, Sign.SEARCH, Sign.YOU)
 OBJECT: Final = any_of(Sign.OWN, Sign.PLACE)
-SEARCHED: Final = rf"(?<=[{Sign.IT}{Sign.THE}])[{OBJECT}]{{1,2}}(?={Sign.SEARCH})|(?<={Sign.SEARCH}){Sign.WITH}[{OBJECT}{any_of(Sign.WITH, Sign.THE, Sign.IT, Sign.LETTER_A)}]{{1,6}}$"
+SEARCHED: Final = rf"(?<=[{Sign.IT}{Sign.THE}])[{OBJECT}]{{1,2}}(?={Sign.SEARCH})|(?<={Sign.SEARCH}){Sign.WITH}[{OBJECT}{any_of(Sign.WITH, Sign.THE, Sign.IT, Sign.LETTER_A)}]{{1,6}}(?=[{PAD}{BREAKS}]*$)"
 OPEN: Final = rf"^[{PAD}{any_of(Sign.HOLD, Sign.MEANT, Sign.IT, Sign.SI)}]*"
 """What may stand before the verb of a clause."""
 WITH_REF: Final = rf"{Sign.WITH}(?=[{REF}])"
@@ -45,7 +45,7 @@ HAS_STOP: Final = re.compile(
 )
 STOP_FIRST: Final = re.compile(rf"{OPEN}[{any_of(Sign.STOP, Sign.STOP_OPEN, Sign.HOLD)}]")
 UNSTOPPED: Final = re.compile(
-    rf"{Sign.KEEP}|[{Sign.NOT}{Sign.NEGATIVE}][^{BREAKS}]*[{Sign.STOP}{Sign.STOP_OPEN}]|[{Sign.STOP}{Sign.STOP_OPEN}][^{BREAKS}{Sign.STOP}]*{Sign.NOT}"
+    rf"{Sign.KEEP}|{Sign.GO_ON}|[{Sign.NOT}{Sign.NEGATIVE}][^{BREAKS}]*[{Sign.STOP}{Sign.STOP_OPEN}]|[{Sign.STOP}{Sign.STOP_OPEN}][^{BREAKS}{Sign.STOP}]*{Sign.NOT}"
 )
 MAYBE_NOT: Final = re.compile(rf"{Sign.NO_OR_NOT}[{Sign.STOP}{Sign.STOP_OPEN}]")
 OWN_VERB: Final = any_of(Sign.ORDER, Sign.USE, Sign.WORK, Sign.SEARCH, Sign.CHANGE, Sign.INSTEAD, Sign.RATHER)
@@ -65,33 +65,36 @@ OF_FIRST: Final = re.compile(
 OF_BETWEEN: Final = re.compile(
     rf"^[{PAD}{Sign.RATHER}]*[{any_of(Sign.THE, Sign.WITH, Sign.IT)}]*[{OBJECT}{any_of(Sign.DATE, Sign.NUMBER)}]{{1,2}}{Sign.INSTEAD_OF}[{any_of(Sign.THE, Sign.WITH, Sign.IT)}]*[{OBJECT}{any_of(Sign.DATE, Sign.NUMBER)}]{{1,2}}[{PAD}{Sign.USE}]*$"
 )
-OF_ORDER: Final = re.compile(rf"{OPEN}[{any_of(Sign.USE, Sign.WORK, Sign.SEARCH, Sign.CHANGE, Sign.RATHER)}].*{Sign.INSTEAD_OF}.")
+OF_ORDER: Final = re.compile(rf"{OPEN}[{any_of(Sign.USE, Sign.WORK, Sign.SEARCH, Sign.CHANGE, Sign.RATHER)}].+{Sign.INSTEAD_OF}.")
 RATHER_FIRST: Final = re.compile(rf"{OPEN}{Sign.RATHER}[^{any_of(Sign.QUESTION, Sign.QUESTION_OPENS, Sign.I, Sign.NOT)}]")
 RATHER_ADJ: Final = re.compile(
-    rf"^[{PAD}]*{Sign.RATHER_ADJ}[{any_of(Sign.WITH, Sign.WORK, Sign.SEARCH, Sign.DATE, Sign.USE, Sign.ORDER, Sign.IT, Sign.THE, Sign.NOW, Sign.PLEASE, Sign.CHANGE, Sign.ONE, Sign.TWO, Sign.LETTER_A)}]"
+    rf"^[{PAD}]*{Sign.RATHER_ADJ}[{any_of(Sign.WITH, Sign.WORK, Sign.SEARCH, Sign.DATE, Sign.USE, Sign.ORDER, Sign.IT, Sign.THE, Sign.NOW, Sign.CHANGE, Sign.ONE, Sign.TWO, Sign.LETTER_A)}]"
 )
 RATHER_VERB: Final = re.compile(
-    rf"{OPEN}[{any_of(Sign.USE, Sign.ORDER, Sign.WORK, Sign.SEARCH)}].{{0,3}}[{any_of(Sign.RATHER, Sign.RATHER_ADJ, Sign.CHANGE)}]"
+    rf"{OPEN}[{any_of(Sign.USE, Sign.ORDER, Sign.WORK, Sign.SEARCH)}][{any_of(Sign.IT, Sign.PLEASE, Sign.WORK, Sign.SEARCH, Sign.THE)}]{{0,2}}"
+    rf"(?:[{any_of(Sign.RATHER, Sign.CHANGE)}]|{Sign.RATHER_ADJ}[{any_of(Sign.THE, Sign.LETTER_A, Sign.DATE)}])"
 )
 RATHER_AFTER: Final = re.compile(
     rf"^[{PAD}{Sign.HOLD},]*[{any_of(Sign.NO, Sign.NO_OR_NOT, Sign.HOLD)}][{PAD}{Sign.HOLD},]*(?:[{Sign.RATHER_ADJ}].|.{{1,4}}{Sign.RATHER_ADJ}[{PAD}]*$)"
 )
 RATHER_LAST: Final = re.compile(rf"^[^{any_of(Sign.I, Sign.BE, Sign.YOU)}]{{1,4}}{Sign.RATHER}[{PAD}]*$")
-CONTRAST: Final = re.compile(rf"^[{PAD}]*[{any_of(Sign.NOT, Sign.NO_OR_NOT)}][^{BREAKS}]{{1,5}},?{Sign.BUT}[^{any_of(Sign.NOT)}]{{1,6}}$")
+CONTRAST: Final = re.compile(
+    rf"^[{PAD},]*(?:{Sign.NOT}[^{BREAKS}]{{1,4}},?[{Sign.BUT}{Sign.NOT_BUT}]|[{Sign.NO}{Sign.NO_OR_NOT}{Sign.KEEP}][^{BREAKS}]{{0,5}},?{Sign.NOT_BUT})[^{Sign.NOT}]{{1,6}}$"
+)
 NOT_USE: Final = re.compile(rf"^[{PAD}]*{Sign.NOT}{Sign.USE}")
 ACTUALLY: Final = re.compile(
     rf"^[{PAD}{any_of(Sign.HOLD, Sign.STOP, Sign.NO, Sign.COMMA)}]*[{any_of(Sign.ACTUALLY, Sign.HOLD, Sign.NO, Sign.NO_OR_NOT, Sign.STOP, Sign.MEANT)}]"
 )
 
 ASKS_WORDS: Final = re.compile(
-    rf"^[{PAD}{Sign.COMMA}]*[{any_of(Sign.QUESTION, Sign.QUESTION_OPENS, Sign.BE)}].|{Sign.QUESTION_ENDS}[{PAD}]*$|[{Sign.QUESTION}{Sign.QUESTION_OPENS}]$"
+    rf"^[{PAD}{Sign.COMMA}]*[{any_of(Sign.QUESTION, Sign.QUESTION_OPENS, Sign.BE)}].|{Sign.QUESTION_ENDS}[{PAD}]*$|[{Sign.NUDGE}{Sign.TROUBLE}]"
 )
 ASKS_WHAT: Final = re.compile(
     rf"^[{PAD}{any_of(Sign.IT, Sign.COMMA)}]*[{any_of(Sign.QUESTION, Sign.QUESTION_OPENS)}]|{Sign.QUESTION_ENDS}$|[{Sign.QUESTION}{Sign.QUESTION_OPENS}]"
 )
 
 TALKED: Final = rf"(?:[{PAD}{REF}{BREAKS}?{any_of(Sign.STILL, Sign.PROGRESS, Sign.BE, Sign.QUESTION, Sign.QUESTION_OPENS, Sign.QUESTION_ENDS, Sign.NOW, Sign.PARTICLE, Sign.HOLD, Sign.NOT, Sign.LETTER_A)}"
-NUDGED: Final = re.compile(rf"{TALKED}{Sign.NUDGE}]|{WITH_REF}|{SEARCHED})+")
+NUDGED: Final = re.compile(rf"{TALKED}{Sign.NUDGE}]|{WITH_REF}|{SEARCHED}|(?<=[{Sign.IT}{Sign.THE}])[{OBJECT}]{{1,2}}(?={Sign.WORK}))+")
 TROUBLED: Final = re.compile(rf"{TALKED}{any_of(Sign.TROUBLE, Sign.FAILURE)}]|{WITH_REF})+")
 PROGRESSES: Final = re.compile(
     rf"[{any_of(Sign.QUESTION, Sign.QUESTION_OPENS, Sign.BE, Sign.STILL)}].*[{Sign.PROGRESS}]|{Sign.PROGRESS}{Sign.STILL}|[{Sign.PROGRESS}{Sign.OKAY_IF}].*\?"
@@ -120,11 +123,11 @@ AGREEABLE: Final = any_of(
     Sign.IMPATIENT,
     Sign.USE,
     Sign.NOW,
-    Sign.KEEP,
+    Sign.GO_ON,
     Sign.GREETING,
 )
 AGREES: Final = re.compile(
-    rf"[{AGREEABLE}{BREAKS}]*[{any_of(Sign.YES, Sign.OKAY, Sign.OKAY_IF, Sign.SI, Sign.USE, Sign.KEEP)}][{AGREEABLE}{BREAKS}]*"
+    rf"[{AGREEABLE}{BREAKS}]*[{any_of(Sign.YES, Sign.OKAY, Sign.OKAY_IF, Sign.SI, Sign.USE, Sign.GO_ON)}][{AGREEABLE}{BREAKS}]*"
 )
 YES_FIRST: Final = re.compile(
     rf"^[{any_of(Sign.PLEASE, Sign.THANKS, Sign.GREETING, Sign.IMPATIENT, Sign.EMOJI)}{BREAKS}]*(?:{Sign.YES}|[{Sign.SI}{Sign.OKAY}][{BREAKS}{Sign.YES}])"

@@ -75,6 +75,13 @@ midsommar
 اليوم | غدا | بكرة | بعد غد | أمس | الليلة | هذا المساء | صباحا | مساء | ظهرا | الاثنين | الثلاثاء | الأربعاء | الخميس | الجمعة | السبت | الأحد
 الأسبوع القادم | الشهر القادم | الساعة | بعد ساعة | आज | कल | परसों | आज रात | आज शाम | कल सुबह | सुबह | दोपहर | शाम | रात | सोमवार | मंगलवार | बुधवार
 गुरुवार | शुक्रवार | शनिवार | रविवार | अगले हफ्ते | अगले सप्ताह | अगले महीने | बजे | घंटे | aaj | kal | subah | shaam | baje
+at one | at two | at three | at four | at five | at six | at seven | at eight | at nine | at ten | at eleven | at twelve | um eins | um zwei
+um drei | um vier | um fünf | um sechs | um sieben | um acht | um neun | um zehn | um elf | um zwölf | gegen eins | gegen zwei | gegen drei
+gegen vier | gegen fünf | gegen sechs | gegen sieben | gegen acht | gegen neun | gegen zehn | gegen elf | gegen zwölf | om een uur | om twee uur
+om drie uur | om vier uur | om vijf uur | om zes uur | om zeven uur | om acht uur | om negen uur | om tien uur | om elf uur | om twaalf uur
+a las una | a las dos | a las tres | a las cuatro | a las cinco | a las seis | a las siete | a las ocho | a las nueve | a las diez | a las once
+a las doce | half | halb eins | halb zwei | halb drei | halb vier | halb fünf | halb sechs | halb sieben | halb acht | halb neun | halb zehn
+halb elf | halb zwölf
 """
 
 _NOW = """

@@ -151,6 +151,9 @@ nåt nytt | är du kvar | är du där | hur ser det ut | varför tar det så lå
 कुछ मिला | क्या कुछ मिला | कोई खबर | कोई अपडेट | क्या स्थिति है | स्थिति | कहाँ तक पहुँचा | कहाँ तक पहुंचे | क्या चल रहा है | ho gaya kya | kitna time
 kitna time lagega | kya hua
 ⏳ | ⌛ | 🕒
+wheres my answer | where is my answer | wheres my result | where is my result | where are my results | wheres my report | wo bleibt
+how much more time do you need | how much time do you need | how much longer do you need | irgendwas gefunden | irgendwas | ça vient | ca vient
+où en est | ou en est | schiet het al op | schiet het op
 """
 
 _IMPATIENT = """
@@ -168,11 +171,14 @@ noticias | novedades | avances | estado | fortschritt | erfolg | neuigkeiten | n
 c est prêt | c est pret | ya casi | ya mero | jesteś | no luck | working on it | ta ai | e então | e entao | então | allora | done | ready | going
 coming along | coming | complete | completed | over | finishing | soweit | so weit | erledigt | listo | lista | terminado | acabado | prêt | prête
 terminé | terminée | pronta | afgerond | gereed | gotowy | bitmiş | hazır | готов | готова | закончено | färdig | found | gefunden | encontrado
-trouvé | trovato | gevonden | working on | running | finish | progressing | läuft | läufts | voran | vorwärts | avance | avancé | avanza | progresa
-look | looking | finished with | up to date | dran | ready with | done with | fertig mit | on track
+trouvé | trovato | gevonden | working on | running | finish | progressing | läufts | voran | vorwärts | avance | avancé | avanza | progresa
+look | finished with | up to date | dran | ready with | done with | fertig mit | on track
 """
 
-_OKAY_IF = "klar | klart | c est bon | ça marche | ca marche | ça roule | ja esta | já está | 順調"
+_OKAY_IF = """
+klar | klart | c est bon | ça marche | ca marche | ça roule | ja esta | já está | 順調
+läuft
+"""
 
 _STILL = """
 still | yet | already | soon | almost | nearly | so far | by now | far | much longer | longer | noch | schon | bald | endlich | gleich | immer noch
@@ -248,6 +254,8 @@ varför fungerade det inte | vad är fel
 ما الذي لم ينجح
 क्या गलत हुआ | क्या गड़बड़ हुई | क्या गलत हो गया | क्या समस्या है | क्या दिक्कत है | क्यों फेल हुआ | क्यों विफल हुआ | क्यों नहीं हुआ
 क्या गड़बड़ हो गई | kya galat hua | kya problem hai
+whyd it fail | whyd that fail | whyd it break | wieso hat es nicht funktioniert | wieso hat es nicht geklappt | wieso klappt es nicht
+por qué no salió | por que no salio | qué fue lo que falló | qu est ce qui a merdé
 """
 
 _FAILURE = """

@@ -9,12 +9,12 @@ from typing import Final
 from ordain.rules.lexicon_signs import Sign
 
 _PLEASE = """
-please | pls | ugh | argh | omg | och menno | menno | uff | ay | bah | plz | plss | pleez | plase | kindly | just | really | then | thanks in advance
+please | pls | ugh | argh | omg | omg | och menno | menno | uff | ay | bah | plz | plss | pleez | plase | kindly | just | really | then | thanks in advance
 for me | right away | immediately | at once | straight away | asap please | quick | quickly | i told you to | i want you to | i need you to
 id like you to | i would like you to | i d like you to | you should | you need to | you must | you have to | you can | u can | you may as well | lets
 let us | lets just | we should | we can | guys | dude | man | bro | buddy | mate | bot | sir | maam | friend | dear | my friend | my dear | again
 anymore | any more | completely | altogether | entirely | for now | for a while | for today | today then | hey there | very much | so much | a lot
-a bit | go | come on | cmon | omg stop | jeez | ffs | damnit | dammit | goddamn | the hell | tf | fucking | fuckin | freaking | stupid | bloody
+a bit | go | come on | cmon | jeez | ffs | damnit | dammit | goddamn | the hell | tf | fucking | fuckin | freaking | stupid | bloody
 already then | for gods sake | for goodness sake | for the love of god | i beg you | i think | maybe | perhaps | simply | better just | you know what
 ok so | anyway | one last thing | nvm then | yourself | up | off | along | back | mind | ai | assistant | now please | now pls | good
 bitte | bidde | büdde | mal | doch mal | bitte mal | einfach | einfach nur | halt mal einfach | sofort | gleich mal | auf der stelle | unverzüglich
@@ -48,6 +48,7 @@ snälla | tack snälla | vänligen | genast | omedelbart | nu genast | du kan | 
 즉시 | 빨리 | 일단 | 그냥 | 주세요 | 해줘 | 해주세요 | 요 | 을 | 를 | 은 | 는 | 이 | 가 | 해 | 줘
 من فضلك | رجاء | رجاءا | لو سمحت | فورا | حالا | يا | ارجوك | أرجوك | بس | कृपया | प्लीज | प्लीज़ | तुरंत | जल्दी | बस | ज़रा | जरा | तो | अब
 please ab | yaar | bhai | plz yaar
+i said | i say | ich sagte | ich hab gesagt | j ai dit | он сказал | or what | oder was | o qué | ou quoi | лучше всего | скорее всего
 """
 
 _CAN_YOU = """
@@ -70,6 +71,7 @@ czy możesz | czy mógłbyś | czy mogłabyś | czy możemy | a może | yapabili
 можна | kan du | skulle du kunna | kan vi | kan ni | してくれる | してくれますか | してもらえる | してもらえますか | してもらえませんか | してくれない | くれますか | もらえますか | くれませんか | いただけますか
 できますか | 能不能 | 可以请你 | 你能 | 你能不能 | 能 | 可不可以 | 可以帮我 | 解决一下 | 해줄래 | 해줄래요 | 해줄 수 있어 | 해 줄 수 있어 | 해줄 수 있나요 | 할 수 있어 | هل يمكنك | هل يمكن | ممكن | تقدر
 هل تستطيع | क्या आप | क्या तुम | क्या आप कृपया | kya aap | kya tum
+kannst
 """
 
 _GREETING = """
@@ -122,6 +124,7 @@ ditt | denna | ال
 _SEARCH = """
 search | searching | research | lookup | suche | recherche | recherchieren | búsqueda | búsquedas | recherches | ricerca | pesquisa | zoektocht
 zoekopdracht | wyszukiwanie | arama | aramayı | aramayi | поиск | пошук | sökning | sökningen | 検索 | 搜索 | 搜寻 | 검색 | البحث | बحث | खोज
+looking
 """
 
 _WORK = """
@@ -154,6 +157,8 @@ i want to | i wanna | id like to | i would like to | i | we | im | ive | i ve | 
 io | noi | eu | nós | ik | wij | ja chcę | ben | biz | я | мы | мне нужно | мені треба | ми | jag | vi | 私 | 僕 | 俺 | 我 | 我们 | 나 | 나는 | 저는 | أنا | نحن
 मैं | हम | मुझे | he | she | they | er | ella | elle | elles | ils | lui | lei | ele | ela | hij | zij | он | она | они | hes | shes | theyre | i have
 i need | i want | i like | i think that | i feel | i know | i hate | i love
+not sure | not certain | i dont know | dont know | no idea | keine ahnung | nicht sicher | bin nicht sicher | weiß nicht | weiß ich nicht
+ich weiß nicht | no sé | no lo sé | je ne sais pas | je sais pas | pas sûr | non so | não sei | weet ik niet | nie wiem | не знаю | bilmiyorum
 """
 _YOU = """
 you | u | youre | ur | you re | ya all | du | ihr | tú | vos | usted | ustedes | tu | t | você | vc | vocês | jij | ty | sen | siz | ты | вы | ти | ви
@@ -161,7 +166,7 @@ du bist | あなた | 你 | 您 | 너 | 당신 | أنت | तुम | आप
 """
 _BE = """
 is | are | r | was it | were | has | have | had | did | does | do | been | be | being | bist | ist | sind | war | hast | hat | haben | habt | wird
-wirst | es | está | estás | estan | están | son | ha | han | hay | sigue | est | as | a | avez | est ce que | êtes | sont | est il | est elle | sei
+wirst | es | está | estás | estan | están | son | ha | han | hay | sigue | est | a | avez | est ce que | êtes | sont | est il | est elle | sei
 è | hai | sta | stai | é | estão | tem | foi | tá | ben | heb | heeft | zijn | wordt | jest | czy | mi | mı | mu | mü | var | ли | есть | чи | är
 har | ですか | ますか | هل | है | हो | हैं
 """
@@ -183,6 +188,7 @@ nedir | ne kadar | что | кто | когда | где | куда | откуд
 什么时候 | 为什么 | 為什麼 | 怎么 | 怎麼 | 怎样 | 如何 | 多少 | 几 | 几点 | 多大 | 뭐 | 무엇 | 누구 | 언제 | 어디 | 왜 | 어떻게 | 얼마 | 얼마나 | 몇 | 어느 | 어떤 | 무슨 | ما | ماذا | ما هو | ما هي
 من هو | من هي | متى | أين | لماذا | ليش | كيف | كم | أي | شو | क्या | कौन | कब | कहाँ | कहां | क्यों | कैसे | कितना | कितने | कितनी | किस | कौनसा
 kya | kaun | kab | kahan | kyu | kyun | kaise | kitna
+whyd | howd
 """
 
 _QUESTION_OPENS = """
@@ -209,7 +215,7 @@ _ORDER = """
 find | find me | book | reserve | write | draft | compose | translate | tell | tell me | show | show me | give me | get me | explain | summarize
 summarise | describe | calculate | compute | convert | compare | recommend | suggest | remind | remind me | remind me to | schedule | set up | set a
 set an | create | generate | build | make a | make an | make me | make a list | plan a | plan my | plan me | buy | purchase | send | email | call
-text my | play | open | close | turn on | turn off | start | check | look for | look up | google | search for | search the | search online
+text my | play | open | close | turn on | turn off | start | check | look for | look up | google
 research the | list the | list all | list some | name some | name a | add | remove | delete | update my | update the | cancel my | fix | debug | code
 help me | help | teach | solve | order me | order a | download | upload | print | read | sing | draw | paint | design | proofread | correct my
 rewrite | rephrase | paraphrase | spell | define | i need a | i need some | i need help | i want a | i want to know | id like a | i would like a
@@ -272,6 +278,7 @@ wörter | liedtext | lied | bedeutet | bedeutung | dijo | dice | gritó | palabr
 dit elle | a dit | mot | mots | chanson | paroles | signifie | veut dire | disse | ha detto | parola | parole | canzone | palavra | palavras | música
 zei | zegt | woord | woorden | liedje | betekent | powiedział | słowo | piosenka | znaczy | dedi | kelime | şarkı | сказал | сказала | слово | слова
 песня | значит | означает | казав | sa | ordet | låten | betyder | と言った | という | 歌 | 意味 | 歌词 | 意思 | 单词 | 这个词 | 这句话 | 라고 | 노래 | 뜻
+lieber gott | lieber herr | lieber freund | lieber kollege | lieber papa | lieber opa | lieber onkel | lieber kunde | lieber nachbar
 """
 _WITH = """
 in | en | to | for | on | at | with | from | by | of | into | until | till | before | after | around | about | or | via | per | as | but not

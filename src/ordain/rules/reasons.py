@@ -135,7 +135,6 @@ class Reason(StrEnum):
     OUTCOME_DIRECT = "outcome.direct", "Nothing but an answer is asked for."
     OUTCOME_WORKFLOW = "outcome.workflow", "A workflow template is suggested; it needs approval before it runs."
     OUTCOME_DELEGATES = "outcome.delegates", "Other agents are suggested."
-    OUTCOME_PATH_UNAVAILABLE = "outcome.path_unavailable", "This build cannot carry out what was decided, and does nothing else instead."
 
     # route, of EXE-10, B-10
     ROUTE_OF_MODE = "route.of_mode", "The mode's own path; no router model is asked."

@@ -240,10 +240,16 @@ class Runtime:
         return {"accepting": self.engine.accepting, "lease": lease, "storage": storage}
 
     def runs(
-        self, *, statuses: Sequence[str] = (), roots_only: bool = True, limit: int = 50, before: str | None = None
+        self,
+        *,
+        statuses: Sequence[str] = (),
+        roots_only: bool = True,
+        limit: int = 50,
+        before: str | None = None,
+        workspace: str | None = None,
     ) -> Sequence[RunRow]:
-        """Runs, newest first."""
-        return self.search.runs(statuses=statuses, roots_only=roots_only, limit=limit, before=before)
+        """Runs, newest first, of one workspace or (None) of all."""
+        return self.search.runs(statuses=statuses, roots_only=roots_only, limit=limit, before=before, workspace=workspace)
 
     async def events(self, run: str, after: int = -1) -> AsyncIterator[Record]:
         """The run's records with seq greater than ``after``, as they become durable, until it comes to rest."""

@@ -69,6 +69,12 @@ class Drive:
 
     async def to_rest(self) -> Driven:
         """Drive until the run settles, waits or stops. Cancelling it evicts the run and journals nothing."""
+        driven = await self._to_rest()
+        if driven.status is not Status.WAITING:
+            self.services.streams.over(self.run)
+        return driven
+
+    async def _to_rest(self) -> Driven:
         try:
             stored = self._load()
             asked = self._asked_to_stop() if stored.status in STOPPED else None
@@ -155,7 +161,7 @@ class Drive:
             entry, change = stop_entry(now, Status.FAULTED, fault.at)
             live.add_entry(entry)
             live.change_thread(change)
-        await live.barrier(status=Status.FAULTED, reason="faulted")
+        await live.barrier(status=Status.FAULTED, reason="faulted", gives_up=live.stored.root if live.stored.session else "")
         LOG.error("run=%s status=faulted error=%s at=%s", self.run, type(error).__name__, where)
         return Driven(status=Status.FAULTED)
 
@@ -205,14 +211,17 @@ _STOPS: dict[type[OrdainError], Status] = {FlowUnavailable: Status.FLOW_UNAVAILA
 
 
 def with_stop(services: Services, unit: Append, status: Status) -> Append:
-    """A unit that stops a run, with what its session is told of it."""
-    stored = services.store.load(unit.run)
+    """A unit that stops a run, with what its session is told of it; of a run that cannot even be read nothing can be told."""
+    try:
+        stored = services.store.load(unit.run)
+    except JournalCorrupt:
+        return unit
     if stored is None or not stored.session:
         return unit
     entry, change = stop_entry(
         msgspec.structs.replace(stored, records=tuple(_readable(list(stored.records)))), status, services.clock.now()
     )
-    return msgspec.structs.replace(unit, entries=(entry,), threads=(change,))
+    return msgspec.structs.replace(unit, entries=(entry,), threads=(change,), gives_up=stored.root)
 
 
 async def settle(live: LiveRun, settlement: Settlement, output: Raw, told: str | None = None) -> Driven:
@@ -244,8 +253,6 @@ async def settle(live: LiveRun, settlement: Settlement, output: Raw, told: str |
         live.send(mail)
     await live.barrier(status=settlement.status, reason=settlement.reason)
     live.services.counters.runs_ended += 1
-    if stored.session and stored.parent is None:
-        live.services.streams.over(live.id)
     LOG.info("run=%s flow=%s status=%s reason=%s ms=%d", live.id, fold.flow, settlement.status, settlement.reason, header.duration_ms)
     return Driven(status=settlement.status)
 

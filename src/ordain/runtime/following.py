@@ -94,13 +94,11 @@ class Following:
         return Consequence(attached=str(attached), reason="", decision=b"", serves=serves, **more)
 
     def _override(self, outcome: Override) -> Consequence:
-        thread, message = self._thread(outcome.thread), self._message
-        body = ENCODER.encode(InterruptBody(what="override", by=f"user:{message.user}", why=message.text[:WHY_CHARS]))
-        key = f"override:{message.message_id}"
-        mail = tuple(NewMail(run=run, kind=MailKind.INTERRUPT, key=key, body=body, at=self._at) for run in thread.turns)
+        thread = self._thread(outcome.thread)
+        mail = self._interrupts(thread)
         if outcome.stop:
             given = StatusInput(session=self._state.session, seq=self._state.seq, run=thread.turns[0], intent=thread.intent, about=STOPPED)
-            turn = self._open(STATUS_FLOW, raw(given), thread.id, queued=True)
+            turn = self._open(STATUS_FLOW, raw(given), thread.id, queued=True, counts=False)
         else:
             turn = self._open(TURN_FLOW, self._turn(after=thread.turns[0]), thread.id, queued=True)
         change = ThreadChange(id=thread.id, session=self._state.session, status=ThreadStatus.IN_PROGRESS, at=self._at)
@@ -156,12 +154,27 @@ class Following:
         return self._consequence(Attached.NEW_REQUEST, thread=thread, turn=turn, threads=(change,))
 
     def _repair(self, outcome: Repair) -> Consequence:
-        thread, options = self._state.next_thread, (outcome.a, outcome.b)
-        turn = self._open(TRIAGE_FLOW, self._triage(options), thread)
+        """Ask which was meant; a question of that kind that is still open is given up for this one."""
+        options = (outcome.a, outcome.b)
+        earlier = next(
+            (known for known in self._state.threads if known.asked is not None and known.asked.expects == ExpectedType.CHOICE), None
+        )
+        thread = self._state.next_thread if earlier is None else earlier.id
+        turn = self._open(TRIAGE_FLOW, self._triage(options), thread, queued=earlier is not None, counts=False)
         change = ThreadChange(
             id=thread, session=self._state.session, intent=self._message.text[:INTENT_CHARS], run=turn.run.id, at=self._at
         )
-        return self._consequence(Attached.REPAIR, thread=thread, turn=turn, threads=(change,))
+        mail: tuple[NewMail, ...] = ()
+        if earlier is not None and earlier.asked is not None:
+            mail = self._interrupts(earlier)
+            change = msgspec.structs.replace(change, answered=(earlier.asked.run, earlier.asked.addr))
+        return self._consequence(Attached.REPAIR, thread=thread, turn=turn, mail=mail, threads=(change,))
+
+    def _interrupts(self, thread: Thread) -> tuple[NewMail, ...]:
+        message = self._message
+        body = ENCODER.encode(InterruptBody(what="override", by=f"user:{message.user}", why=message.text[:WHY_CHARS]))
+        key = f"override:{message.message_id}"
+        return tuple(NewMail(run=run, kind=MailKind.INTERRUPT, key=key, body=body, at=self._at) for run in thread.turns)
 
     # --- what is opened -----------------------------------------------------------------------------------------------------------
 
@@ -171,7 +184,7 @@ class Following:
     def _label(self, reading: Reading) -> str:
         thread = self._thread(reading.thread)
         if reading.attached is Attached.ANSWER and thread.asked is not None:
-            return f"answer “{thread.asked.text[:INTENT_CHARS]}”"
+            return f"answer “{thread.asked.text[:INTENT_CHARS]}” about “{thread.intent}”"
         return f"{'stop' if reading.stop else 'change'} “{thread.intent}”"
 
     def _triage(self, options: tuple[Reading, ...] = ()) -> Raw:
@@ -213,7 +226,7 @@ class Following:
             )
         )
 
-    def _open(self, flow: Flow[Any, Any], given: Raw, thread: int, *, queued: bool = False, holds: bool = True) -> NewTurn:
+    def _open(self, flow: Flow[Any, Any], given: Raw, thread: int, *, queued: bool = False, **how: bool) -> NewTurn:
         hold_us = self._catalog.policy.session.hold_seconds * 1_000_000
         opening = Opening(
             run=self._services.clock.new_run_id(),
@@ -229,7 +242,7 @@ class Following:
             session=self._state.session,
             thread=thread,
         )
-        return NewTurn(run=root_run(opening, self._catalog), thread=thread, queued=queued, holds=holds)
+        return NewTurn(run=root_run(opening, self._catalog), thread=thread, queued=queued, **how)
 
 
 # --- the claim of a triage run ------------------------------------------------------------------------------------------------------
@@ -261,7 +274,8 @@ def claimed_change(
 ) -> Consequence:
     """What follows from the claim's decision; a session that is busy leaves the message with the run that says so."""
     follows = Following(run.services, read, _kept(claim, run)).of(*decided)
-    return msgspec.structs.replace(follows, serves=follows.serves or run.stored.id, refused="")
+    said = run.stored.id if isinstance(decided[1].outcome, SessionBusy) else ""  # from filler nothing follows: nobody answers it
+    return msgspec.structs.replace(follows, serves=follows.serves or said, refused="")
 
 
 def _more(claim: Claim[Any]) -> dict[str, Any]:

@@ -34,7 +34,7 @@ def readers(store: JournalStore, sessions: Sessions) -> Mapping[str, Reader]:
 
     def history(workspace: str, args: dict[str, Any]) -> Any:
         own = int(args["own"])
-        found = sessions.uncovered(workspace, args["session"], before=2**62, limit=int(args["limit"]))
+        found = sessions.uncovered(workspace, args["session"], limit=int(args["limit"]), oldest=bool(args.get("oldest")))
         kept = tuple(entry for entry in found.entries if entry[0] != own)
         return msgspec.to_builtins(msgspec.structs.replace(found, entries=kept))
 
@@ -56,18 +56,19 @@ def readers(store: JournalStore, sessions: Sessions) -> Mapping[str, Reader]:
 
 def run_seen(stored: StoredRun, store: JournalStore) -> dict[str, Any]:
     """A run as others may tell of it: where it stands, its header's facts, and what it waits for the user to say."""
-    facts = so_far(stored, store)
+    facts, asks = so_far(stored, store), _asks(stored, store)
+    status = "waiting for an answer" if asks else facts.status
     shown = msgspec.structs.replace(facts, lines=facts.lines[-LINES_SHOWN:])
     failures = [f"{line.what}: {line.reason}".strip(": ") for line in facts.lines if line.mark in ("fail", "unknown")]
     return {
         "run": stored.id,
-        "status": str(stored.status),
+        "status": status,
         "reason": stored.reason,
         "steps": facts.steps,
         "model_calls": facts.model_calls,
         "verb_calls": facts.verb_calls,
         "duration_ms": facts.duration_ms,
-        "asks": _asks(stored, store),
+        "asks": asks,
         "failures": "; ".join(failures[-FAILURES_SHOWN:]),
         "header": msgspec.to_builtins(shown),
     }
@@ -84,6 +85,7 @@ def so_far(stored: StoredRun, store: JournalStore) -> HeaderFacts:
             at_work = HeaderLine(mark="info", what=f"{inner.flow} (run {child.id}) at work", reason=str(child.status))
             facts = msgspec.structs.replace(
                 facts,
+                status=str(Status.RUNNING),  # what waits for its own children is at work
                 models=tuple(dict.fromkeys((*facts.models, *inner.models))),
                 notices=tuple(dict.fromkeys((*facts.notices, *inner.notices))),
                 lines=(*facts.lines, at_work, *lines),

@@ -62,7 +62,7 @@ def at_rest(stored: StoredRun, facts: HeaderFacts, status: Status, at: int) -> T
     settled = status in (Status.COMPLETED, Status.CANCELLED, Status.FAILED, Status.TIMED_OUT)
     thread = STATUS_OF.get(status, ThreadStatus.FAILED if settled else ThreadStatus.BLOCKED)
     error = None if thread is ThreadStatus.DONE else _last_error(stored, facts, at)
-    return ThreadChange(id=stored.thread, session=stored.session, status=thread, last_error=error, in_place=stored.parent is None, at=at)
+    return ThreadChange(id=stored.thread, session=stored.session, status=thread, last_error=error, in_place=True, at=at)
 
 
 def _last_error(stored: StoredRun, facts: HeaderFacts, at: int) -> dict[str, Any]:

@@ -8,21 +8,39 @@ from fastapi import FastAPI
 
 from ordain import __version__
 from ordain.server import operators
+from ordain.server.erasing import Erased
 from ordain.server.documents import component_schemas, schemas_router
 from ordain.server.face import Face
+from ordain.server.gateway import gateway_router
 from ordain.server.health import health_router
 from ordain.server.loopback import LoopbackOnly
+from ordain.server.messages import messages_router
 from ordain.server.metrics import metrics_router
 from ordain.server.operators import operators_router
 from ordain.server.plan import plan_router
 from ordain.server.problems import install
 from ordain.server.runs import runs_router
+from ordain.server.segments import SegmentsAsSent
+from ordain.server.sessions import sessions_router
+from ordain.server.socket import socket_router
 from ordain.server.verbs import verbs_router
 
 ABOUT = """Models propose, code ordains.
 
 Refusals are RFC 9457 problem+json with a stable `code`; an accepted request's outcome is 200 with the source's own body. This server
-answers loopback only."""
+answers loopback only.
+
+**Conversation.** `POST /messages` takes the canonical message; `POST /api/chat` and `POST /v1/cortex/chat` take the sources' shapes. All end in
+the same intake: a message is acknowledged once it is durable, and it has exactly one consequence. `GET /sessions/{session}/events` streams what
+follows from it.
+
+**WebSocket.** `GET /ws?session=&after=&workspace=` speaks with one session: `session`, else the one that the first frame names, else a new one.
+Each text frame to the server is the payload of `POST /api/chat`. It is answered with `{"event": "accepted", "session_id", "seq", "message_id",
+"duplicate"}` once it is durable, or with `{"event": "refused", "message_id", "problem"}`, after which the socket stays open (too many malformed
+frames in a row close it: 1008). Between these come the session's events after entry `after`, as on `/sessions/{session}/events`: those with a
+`seq` are durable, and a client that reconnects with `after=` the last one it saw misses nothing. A server that stops closes with 1012.
+
+**Workspaces.** The header `Ordain-Workspace` (default `default`) says which workspace a request is in. What belongs to another one is 404."""
 
 
 class Application(FastAPI):
@@ -33,7 +51,7 @@ class Application(FastAPI):
         if self.openapi_schema is None:
             document = super().openapi()
             components = document.setdefault("components", {}).setdefault("schemas", {})
-            components.update(component_schemas((operators.Why, operators.Resolution, operators.Answer, operators.Done)))
+            components.update(component_schemas((operators.Why, operators.Resolution, operators.Answer, operators.Done, Erased)))
         return super().openapi()
 
 
@@ -41,8 +59,13 @@ def build_app(face: Face) -> FastAPI:
     """The HTTP face over a runtime that somebody else starts and stops."""
     app = Application(title="Ordain", version=__version__, description=ABOUT, docs_url=None, redoc_url=None, redirect_slashes=False)
     install(app)
-    app.add_middleware(LoopbackOnly)
+    app.add_middleware(SegmentsAsSent)
+    app.add_middleware(LoopbackOnly)  # added last, so it stands in front
     for router in (
+        messages_router(face),
+        gateway_router(face),
+        sessions_router(face),
+        socket_router(face),
         plan_router(face),
         verbs_router(face),
         runs_router(face),

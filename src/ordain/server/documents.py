@@ -8,6 +8,8 @@ from typing import Any
 from fastapi import APIRouter, Response
 from pydantic import BaseModel, TypeAdapter
 
+from ordain.contracts.conversation import Message, MessageAnswer
+from ordain.contracts.cortex import CortexChatRequest, CortexChatResult, ExecutionPlan, HubChat, HubReply
 from ordain.contracts.planner import PlannerRequest, PlannerResponse, PlannerStep
 from ordain.contracts.verbs import VerbReply, VerbRequest, VerbSpec
 from ordain.errors import NotFound
@@ -21,6 +23,13 @@ SCHEMAS: Mapping[str, TypeAdapter[Any]] = {
     "verb-request": TypeAdapter(VerbRequest),
     "verb-reply": TypeAdapter(VerbReply),
     "verb": TypeAdapter(VerbSpec),
+    "message": TypeAdapter(Message),
+    "message-answer": TypeAdapter(MessageAnswer),
+    "hub-chat": TypeAdapter(HubChat),
+    "hub-reply": TypeAdapter(HubReply),
+    "cortex-chat-request": TypeAdapter(CortexChatRequest),
+    "cortex-chat-result": TypeAdapter(CortexChatResult),
+    "execution-plan": TypeAdapter(ExecutionPlan),
     "problem": TypeAdapter(Problem),
 }
 REFERENCE = "#/components/schemas/{model}"
@@ -72,7 +81,7 @@ def documented(
         "503": {"description": "Not now.", "content": {MEDIA_TYPE: {"schema": {"$ref": REFERENCE.format(model="Problem")}}}},
     }
     if accepts:
-        answers[202] = {"description": "Accepted (Prefer: respond-async); Location is the run's address."}
+        answers[202] = {"description": "Accepted (Prefer: respond-async); Location is where its outcome will be."}
     body = {
         "required": True,
         "content": {"application/json": {"schema": {"$ref": REFERENCE.format(model=request.__name__)}, "example": example}},

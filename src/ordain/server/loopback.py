@@ -1,7 +1,7 @@
 """Who may talk to a server without authentication: processes of this machine, and no web page of another site.
 
-The Host header must be a loopback name (a page that rebinds its DNS name to 127.0.0.1 sends its own name), and an unsafe method with an
-Origin must come from this very server.
+The Host header must be a loopback name (a page that rebinds its DNS name to 127.0.0.1 sends its own name), and an unsafe method or a
+WebSocket handshake with an Origin must come from this very server: browsers let any page open a WebSocket to anywhere, and send Origin.
 """
 
 from __future__ import annotations
@@ -38,7 +38,10 @@ HEADER_BYTES = 65_536
 
 
 class LoopbackOnly:
-    """Refuses oversized headers (431), foreign hosts (421 ``foreign_host``) and foreign origins on unsafe methods (403 ``foreign_origin``)."""
+    """Refuses oversized headers (431), foreign hosts (421 ``foreign_host``) and foreign origins (403 ``foreign_origin``).
+
+    Origins are looked at on unsafe methods and WebSocket handshakes; a handshake is refused before it is accepted, with the same problem.
+    """
 
     def __init__(self, app: ASGIApp) -> None:
         """Guard ``app``."""
@@ -46,7 +49,7 @@ class LoopbackOnly:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let through or refuse."""
-        if scope["type"] != "http":
+        if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
             return
         if sum(len(name) + len(value) for name, value in scope["headers"]) > HEADER_BYTES:
@@ -59,7 +62,8 @@ class LoopbackOnly:
             refused = problem(421, "foreign_host", "this server answers to loopback names only: localhost, 127.0.0.1, [::1]")
             await refused(scope, receive, send)
             return
-        if scope["method"] not in SAFE and not self._own_origin(headers, hosts[0]):
+        unsafe = scope["type"] == "websocket" or scope["method"] not in SAFE
+        if unsafe and not self._own_origin(headers, hosts[0]):
             refused = problem(403, "foreign_origin", "a page of another origin may not do this")
             await refused(scope, receive, send)
             return

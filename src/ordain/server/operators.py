@@ -5,11 +5,13 @@ from __future__ import annotations
 from fastapi import APIRouter, Request, Response
 from pydantic import Field, JsonValue
 
+from ordain.contracts.ids import DEFAULT_WORKSPACE
 from ordain.contracts.planner import Strict
 from ordain.errors import Conflict, NotFound
 from ordain.server.bodies import read
 from ordain.server.documents import documented
 from ordain.server.face import Face, Json
+from ordain.server.workspaces import Workspace, check_run
 
 WHY_CHARS = 1000
 
@@ -51,36 +53,41 @@ def operators_router(face: Face) -> APIRouter:
     runtime, by = face.runtime, face.principal
 
     @router.post("/cancel", **documented(Why, Done, example=EXAMPLE, status=202))
-    async def cancel_run(run: str, request: Request) -> Response:
+    async def cancel_run(run: str, request: Request, workspace: Workspace = DEFAULT_WORKSPACE) -> Response:
         """Interrupt the run at its next effect; a side effect in flight is awaited, never cut off."""
         given = await read(request, Why, face.body_bytes)
+        check_run(runtime, run, workspace)
         return _sent(run, await runtime.cancel(run, by=by, why=given.why))
 
     @router.post("/resume", **documented(Why, Done, example=EXAMPLE, status=202))
-    async def resume_run(run: str, request: Request) -> Response:
+    async def resume_run(run: str, request: Request, workspace: Workspace = DEFAULT_WORKSPACE) -> Response:
         """Drive a stopped run (faulted, diverged, quarantined) again, after the fix."""
         given = await read(request, Why, face.body_bytes)
+        check_run(runtime, run, workspace)
         runtime.resume(run, by=f"{by}: {given.why}")
         return _sent(run, "resumed")
 
     @router.post("/resolve", **documented(Resolution, Done, example={"effect": 3, "happened": True, "why": "seen in the ledger"}))
-    async def resolve_effect(run: str, request: Request) -> Response:
+    async def resolve_effect(run: str, request: Request, workspace: Workspace = DEFAULT_WORKSPACE) -> Response:
         """Say whether an effect with unknown outcome happened; the run's own record of it stays."""
         given = await read(request, Resolution, face.body_bytes)
+        check_run(runtime, run, workspace)
         await runtime.resolve(run, given.effect, happened=given.happened, by=by, why=given.why)
         return Json({"run_id": run, "outcome": "resolved"})
 
     @router.post("/erase", **documented(Why, Done, example={"why": "the person asked for it"}))
-    async def erase_run(run: str, request: Request) -> Response:
+    async def erase_run(run: str, request: Request, workspace: Workspace = DEFAULT_WORKSPACE) -> Response:
         """Destroy the content of the run and of everything that belongs to the same subject; headers and shapes stay."""
         given = await read(request, Why, face.body_bytes)
+        check_run(runtime, run, workspace)
         emptied = await runtime.erase(run, by=by, why=given.why)
         return Json({"run_id": run, "outcome": "erased", "records": emptied})
 
     @router.post("/answer", **documented(Answer, Done, example={"effect": 2, "value": "yes"}, status=202))
-    async def answer_run(run: str, request: Request) -> Response:
+    async def answer_run(run: str, request: Request, workspace: Workspace = DEFAULT_WORKSPACE) -> Response:
         """Answer what the run waits for."""
         given = await read(request, Answer, face.body_bytes)
+        check_run(runtime, run, workspace)
         return _sent(run, await runtime.answer(run, given.effect, given.value, by=by))
 
     return router

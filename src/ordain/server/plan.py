@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from fastapi import APIRouter, Request, Response
 
+from ordain.contracts.ids import DEFAULT_WORKSPACE, WorkspaceId
 from ordain.contracts.planner import PlannerRequest, PlannerResponse
 from ordain.server.bodies import read
 from ordain.server.documents import PLAN_ANSWER, PLAN_REQUEST, documented
 from ordain.server.face import Face, outcome
+from ordain.server.workspaces import Workspace
 
 
 def plan_router(face: Face) -> APIRouter:
@@ -15,13 +17,13 @@ def plan_router(face: Face) -> APIRouter:
     router = APIRouter(tags=["plan"])
 
     @router.post("/plan/react", **documented(PlannerRequest, PlannerResponse, example=PLAN_REQUEST, answer=PLAN_ANSWER, accepts=True))
-    async def plan_react(request: Request) -> Response:
+    async def plan_react(request: Request, workspace: Workspace = DEFAULT_WORKSPACE) -> Response:
         """Work on one goal until there is an answer, or say exactly why there is none.
 
         The same ``request_id`` with the same body names the same run. ``Prefer: respond-async`` answers 202 with the run's address.
         """
         given = await read(request, PlannerRequest, face.body_bytes)
-        accepted = await face.runtime.accept_plan(given, face.principal)
+        accepted = await face.runtime.accept_plan(given, face.principal, WorkspaceId(workspace))
         return await outcome(face, request, accepted, face.runtime.planner_response)
 
     return router

@@ -10,15 +10,16 @@ import msgspec
 from fastapi import APIRouter, Header, Query, Response
 from fastapi.responses import StreamingResponse
 
+from ordain.contracts.ids import DEFAULT_WORKSPACE
 from ordain.errors import InvalidRequest
 from ordain.runtime.door import Record, Status
 from ordain.server.face import Face, Json, at_rest
+from ordain.server.feed import HEARTBEAT_S, STREAM_HEADERS
 from ordain.server.views import record_view, row_view, run_view
+from ordain.server.workspaces import Workspace, run_in
 
 LIST_MAX = 500
 WAIT_MAX_S = 300
-HEARTBEAT_S = 15.0
-STREAM_HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 
 
 def runs_router(face: Face) -> APIRouter:
@@ -32,21 +33,24 @@ def runs_router(face: Face) -> APIRouter:
         limit: Annotated[int, Query(ge=1, le=LIST_MAX)] = 50,
         before: Annotated[str | None, Query(description="Only runs older than this one.")] = None,
         children: Annotated[bool, Query(alias="all", description="Child runs too.")] = False,
+        workspace: Workspace = DEFAULT_WORKSPACE,
     ) -> Response:
         """Runs, newest first."""
-        rows = runtime.runs(statuses=_statuses(status), roots_only=not children, limit=limit, before=before)
+        rows = runtime.runs(statuses=_statuses(status), roots_only=not children, limit=limit, before=before, workspace=workspace)
         return Json({"runs": [row_view(row) for row in rows], "next": rows[-1].id if len(rows) == limit else None})
 
     @router.get("/{run}", response_class=Json, response_model=None)
-    async def show_run(run: str, wait: Annotated[float, Query(ge=0, le=WAIT_MAX_S)] = 0) -> Response:
+    async def show_run(
+        run: str, wait: Annotated[float, Query(ge=0, le=WAIT_MAX_S)] = 0, workspace: Workspace = DEFAULT_WORKSPACE
+    ) -> Response:
         """One run; ``wait`` gives it up to that many seconds to come to rest."""
-        view = await at_rest(face, run, wait) if wait else runtime.view(run)
-        return Json(run_view(runtime, view))
+        view = run_in(runtime, run, workspace)
+        return Json(run_view(runtime, await at_rest(face, run, wait) if wait else view))
 
     @router.get("/{run}/journal", response_class=Json, response_model=None)
-    async def show_journal(run: str) -> Response:
+    async def show_journal(run: str, workspace: Workspace = DEFAULT_WORKSPACE) -> Response:
         """Everything the run's journal holds, in order."""
-        stored = runtime.view(run).stored
+        stored = run_in(runtime, run, workspace).stored
         records = [record_view(record) for record in stored.records]
         return Json({"run_id": run, "flow": stored.flow, "catalog": stored.catalog, "status": stored.status, "records": records})
 
@@ -55,6 +59,7 @@ def runs_router(face: Face) -> APIRouter:
         run: str,
         after: Annotated[int, Query(ge=-1, description="Only records with a higher seq.")] = -1,
         last_event_id: Annotated[int | None, Header(ge=-1)] = None,
+        workspace: Workspace = DEFAULT_WORKSPACE,
     ) -> Response:
         """Server-sent events: one per journal record as it becomes durable, its id the record's ``seq``; then ``rest``, and the end.
 
@@ -63,7 +68,7 @@ def runs_router(face: Face) -> APIRouter:
         """
         if last_event_id is not None:
             after = last_event_id
-        view = runtime.view(run)
+        view = run_in(runtime, run, workspace)
         if view.at_rest and after >= view.stored.records[-1].seq:
             return Response(status_code=204)
         return StreamingResponse(_events(face, run, after), media_type="text/event-stream", headers=STREAM_HEADERS)

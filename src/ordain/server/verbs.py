@@ -7,11 +7,13 @@ from typing import Any
 from fastapi import APIRouter, Request, Response
 
 from ordain.contracts.catalog import Catalog
+from ordain.contracts.ids import DEFAULT_WORKSPACE, WorkspaceId
 from ordain.contracts.verbs import VerbReply, VerbRequest
 from ordain.errors import NotFound
 from ordain.server.bodies import read
 from ordain.server.documents import VERB_ANSWER, VERB_REQUEST, documented
 from ordain.server.face import Face, Json, outcome
+from ordain.server.workspaces import Workspace
 
 
 def verb_view(catalog: Catalog, verb_id: str) -> dict[str, Any]:
@@ -48,10 +50,10 @@ def verbs_router(face: Face) -> APIRouter:
         return Json(verb_view(face.runtime.catalog, verb_id))
 
     @router.post("/verbs/execute", **documented(VerbRequest, VerbReply, example=VERB_REQUEST, answer=VERB_ANSWER, accepts=True))
-    async def execute_verb(request: Request) -> Response:
+    async def execute_verb(request: Request, workspace: Workspace = DEFAULT_WORKSPACE) -> Response:
         """Run one verb as a run of its own: authorised, journalled and replayable like every other."""
         given = await read(request, VerbRequest, face.body_bytes)
-        accepted = await face.runtime.accept_verb(given, face.principal)
+        accepted = await face.runtime.accept_verb(given, face.principal, WorkspaceId(workspace))
         return await outcome(face, request, accepted, face.runtime.verb_reply)
 
     return router

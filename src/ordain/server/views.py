@@ -1,12 +1,14 @@
-"""Runs and records as the wire shows them. Times are RFC 3339 in UTC, exact to the microsecond."""
+"""Runs, records, sessions and threads as the wire shows them. Times are RFC 3339 in UTC, exact to the microsecond."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from msgspec import Raw
 
+from ordain.runtime.conversation import SessionRow, Thread
 from ordain.runtime.door import NULL, Record, RunRow, Runtime, RunView
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -47,6 +49,9 @@ def run_view(runtime: Runtime, view: RunView) -> dict[str, Any]:
         "erased": stored.key is None,
         "parent": stored.parent,
         "root": stored.root,
+        "workspace": stored.workspace,
+        "session_id": stored.session or None,
+        "thread_id": str(stored.thread) if stored.thread else None,
         "catalog": stored.catalog,
         "records": len(stored.records),
         "journal_bytes": {"records": record_bytes, "payloads": payload_bytes},
@@ -84,4 +89,53 @@ def record_view(record: Record) -> dict[str, Any]:
         "digest": record.digest.hex(),
         "chain": record.chain.hex(),
         "body": None if record.body is None else Raw(record.body),
+    }
+
+
+def session_row(row: SessionRow) -> dict[str, Any]:
+    """A session in a list; the conversation's own spelling is camelCase (B-12)."""
+    return {
+        "sessionId": row.id,
+        "channel": row.channel,
+        "userId": row.user,
+        "head": row.head,
+        "openTurns": row.open,
+        "erased": row.key is None,
+        "createdAt": moment(row.created_at),
+        "lastActivityAt": moment(row.last_at),
+    }
+
+
+def session_view(row: SessionRow, threads: Sequence[Thread]) -> dict[str, Any]:
+    """A session and its threads (C5)."""
+    return {
+        **session_row(row),
+        "workspace": row.workspace,
+        "activeThreadId": _active(threads),
+        "threads": [thread_view(thread) for thread in threads],
+    }
+
+
+def _active(threads: Sequence[Thread]) -> str | None:
+    """The thread of the latest turn; ids of runs sort by time."""
+    latest = {max((thread.run, *thread.turns)): thread.id for thread in threads}
+    return str(latest[max(latest)]) if latest else None
+
+
+def thread_view(thread: Thread) -> dict[str, Any]:
+    """A micro-thread (C5)."""
+    asked = thread.asked
+    pending = None
+    if asked is not None:
+        pending = {"key": asked.key, "expectedType": asked.expects, "askedAtMessageId": asked.message_id}
+    return {
+        "threadId": str(thread.id),
+        "intent": thread.intent,
+        "slots": thread.slots,
+        "status": str(thread.status),
+        "pendingQuestion": pending,
+        "inFlight": {"runId": thread.turns[0], "queued": list(thread.turns[1:])} if thread.turns else None,
+        "lastError": thread.last_error,
+        "lastActivityAt": moment(thread.touched_at),
+        "summary": f"“{thread.intent}”: {thread.status}",
     }

@@ -2,6 +2,9 @@
 
 A thread's turns stand in ``turns`` in their order: one is ``live``, the rest are ``queued``, and what has come to rest is ``over``. The run
 that rests lets the next one of its thread begin, in the same commit.
+
+SQLite uses a partial index only where a query repeats the index's own condition: hence ``state <> 'over'`` beside ``state = 'live'``, and
+``edits <> ''`` or ``run <> ''`` beside a comparison.
 """
 
 from __future__ import annotations
@@ -16,7 +19,7 @@ from ordain.errors import JournalCorrupt
 from ordain.journal.digests import GENESIS, chain, digest
 from ordain.journal.records import ENCODER, Status
 from ordain.ports.sessions import Asked, EntryKind, NewEntry, Thread, ThreadChange, ThreadStatus
-from ordain.ports.store import Consequence, Place, Receive, SessionState
+from ordain.ports.store import Consequence, NewTurn, Place, Receive, SessionState
 
 RECENT_THREADS = 6
 _THREAD = "SELECT id, status, intent, run, asked, slots, last_error, touched_at FROM threads"
@@ -71,10 +74,10 @@ def read_state(db: sqlite3.Connection, workspace: str, session: str, about: dict
     edited = _place(db, no, about["channel"], about["edits"])
     anchor = edited or replied
     found = read_threads(db, no, also=anchor.thread if anchor is not None else 0)
-    asking = {thread.asked.root for thread in found if thread.asked is not None}
-    states = db.execute("SELECT id, state FROM turns WHERE session = ? AND state <> 'over'", (no,)).fetchall()
+    states = db.execute("SELECT counts, state FROM turns WHERE session = ? AND state <> 'over'", (no,)).fetchall()
     newer = db.execute(
-        "SELECT coalesce(max(timestamp_ms), 0) FROM transcript WHERE session = ? AND channel = ? AND edits = ? AND message_id <> ?",
+        "SELECT coalesce(max(timestamp_ms), 0) FROM transcript WHERE session = ? AND channel = ? AND edits = ? AND edits <> ''"
+        " AND message_id <> ?",
         (no, about["channel"], about["edits"] or about["message_id"], about["message_id"]),
     ).fetchone()
     return SessionState(
@@ -86,7 +89,7 @@ def read_state(db: sqlite3.Connection, workspace: str, session: str, about: dict
         next_thread=threads + 1,
         active=active,
         threads=tuple(found),
-        at_work=sum(state == "live" and run not in asking for run, state in states),
+        at_work=sum(state == "live" and counts for counts, state in states),
         open=len(states),
         replied=replied,
         edited=edited,
@@ -173,7 +176,9 @@ def place_again(db: sqlite3.Connection, workspace: str, session: str, placed: Co
         "UPDATE transcript SET attached = ?, reason = ?, decision = ?, thread = ?, run = ?, anchor = ? WHERE session = ? AND seq = ?",
         (placed.attached, placed.reason, placed.decision, placed.thread, placed.serves, placed.anchor, no, seq),
     )
-    db.execute("UPDATE transcript SET run = ? WHERE session = ? AND run = ? AND kind = 'message'", (placed.serves, no, instead_of))
+    db.execute(
+        "UPDATE transcript SET run = ? WHERE session = ? AND run = ? AND run <> '' AND kind = 'message'", (placed.serves, no, instead_of)
+    )
 
 
 def session_number(db: sqlite3.Connection, workspace: str, session: str) -> int:
@@ -212,6 +217,16 @@ def change_threads(db: sqlite3.Connection, workspace: str, changes: Sequence[Thr
             _fill(db, session, change.id, change.slot)
 
 
+def close_question(db: sqlite3.Connection, run: str, addr: int) -> None:
+    """A question of a session was answered from elsewhere: no message is taken for its answer any more."""
+    db.execute(
+        "UPDATE threads SET asked = NULL, status = ? WHERE asked IS NOT NULL AND json_extract(asked, '$.run') = ?"
+        " AND json_extract(asked, '$.addr') = ? AND session ="
+        " (SELECT s.no FROM runs r JOIN sessions s ON s.workspace = r.workspace AND s.id = r.session WHERE r.id = ?)",
+        (ThreadStatus.IN_PROGRESS, run, addr, run),
+    )
+
+
 def _fill(db: sqlite3.Connection, session: int, thread: int, slot: tuple[str, Any]) -> None:
     (slots,) = db.execute("SELECT slots FROM threads WHERE session = ? AND id = ?", (session, thread)).fetchone()
     filled: dict[str, Any] = {} if slots is None else msgspec.json.decode(slots)
@@ -224,13 +239,13 @@ def _text(value: object) -> str | None:
     return None if value is None else ENCODER.encode(value).decode()
 
 
-def take_place(db: sqlite3.Connection, workspace: str, session: str, turn: tuple[int, str, int, bool]) -> None:
-    """A turn (row number, id, thread, queued) takes its place in its thread; the thread becomes the session's active one."""
+def take_place(db: sqlite3.Connection, workspace: str, session: str, number: int, turn: NewTurn) -> None:
+    """A turn with row number ``number`` takes its place in its thread; the thread becomes the session's active one."""
     no = session_number(db, workspace, session)
-    number, run, thread, queued = turn
-    db.execute("INSERT INTO turns VALUES (?,?,?,?,?)", (number, run, no, thread, "queued" if queued else "live"))
-    db.execute("UPDATE sessions SET active = ? WHERE no = ?", (thread, no))
-    if queued:
+    state = "queued" if turn.queued else "live"
+    db.execute("INSERT INTO turns VALUES (?,?,?,?,?,?)", (number, turn.run.id, no, turn.thread, state, turn.counts))
+    db.execute("UPDATE sessions SET active = ? WHERE no = ?", (turn.thread, no))
+    if turn.queued:
         db.execute("UPDATE runs SET status = ? WHERE no = ?", (Status.QUEUED, number))
 
 
@@ -239,19 +254,24 @@ def give_up_place(db: sqlite3.Connection, workspace: str, run: int, changes: Seq
 
     A run that held no place changes nothing.
     """
-    row = db.execute("UPDATE turns SET state = 'over' WHERE run = ? AND state <> 'over' RETURNING session, thread, id", (run,)).fetchone()
+    row = db.execute("SELECT session, thread, id, state FROM turns WHERE run = ?", (run,)).fetchone()
     if row is None:
         return None
-    session, thread, own = row
+    session, thread, own, state = row
+    others = "SELECT 1 FROM turns WHERE session = ? AND thread = ? AND run <> ? AND state = 'live' AND state <> 'over'"
+    if state == "over" and db.execute(others, (session, thread, run)).fetchone() is not None:
+        return None  # it had stopped and given up its place before, and the thread is another turn's now
+    db.execute("UPDATE turns SET state = 'over' WHERE run = ?", (run,))
     change_threads(db, workspace, changes)
     db.execute(
         "UPDATE threads SET asked = NULL WHERE session = ? AND id = ? AND asked IS NOT NULL AND json_extract(asked, '$.root') = ?",
         (session, thread, own),
     )
-    if db.execute("SELECT 1 FROM turns WHERE session = ? AND thread = ? AND state = 'live'", (session, thread)).fetchone() is not None:
+    if db.execute(others, (session, thread, run)).fetchone() is not None:
         return None
     following = db.execute(
-        "SELECT run, id FROM turns WHERE session = ? AND thread = ? AND state = 'queued' ORDER BY run LIMIT 1", (session, thread)
+        "SELECT run, id FROM turns WHERE session = ? AND thread = ? AND state = 'queued' AND state <> 'over' ORDER BY run LIMIT 1",
+        (session, thread),
     ).fetchone()
     if following is None:
         return None

@@ -60,7 +60,8 @@ CREATE TABLE threads(
   asked TEXT, slots TEXT, last_error TEXT, touched_at INTEGER NOT NULL, PRIMARY KEY (session, id)) WITHOUT ROWID;
 CREATE INDEX threads_recent ON threads(session, touched_at);
 CREATE TABLE turns(
-  run INTEGER PRIMARY KEY, id TEXT NOT NULL, session INTEGER NOT NULL, thread INTEGER NOT NULL, state TEXT NOT NULL);
+  run INTEGER PRIMARY KEY, id TEXT NOT NULL, session INTEGER NOT NULL, thread INTEGER NOT NULL, state TEXT NOT NULL,
+  counts INTEGER NOT NULL);
 CREATE INDEX turns_open ON turns(session, thread, run) WHERE state <> 'over';
 CREATE TABLE transcript(
   no INTEGER PRIMARY KEY, session INTEGER NOT NULL, seq INTEGER NOT NULL, kind TEXT NOT NULL, at INTEGER NOT NULL,

@@ -22,12 +22,15 @@ class SqliteSearch:
         """Reads only."""
         self._store = store
 
-    def runs(self, *, statuses: Sequence[str], roots_only: bool, limit: int, before: str | None) -> Sequence[RunRow]:
+    def runs(self, *, statuses: Sequence[str], roots_only: bool, limit: int, before: str | None, workspace: str | None) -> Sequence[RunRow]:
         """See ``RunSearch.runs``."""
         where, parameters = ["1"], list[Any]()
         if statuses:
             where.append(f"r.status IN ({','.join('?' * len(statuses))})")
             parameters += statuses
+        if workspace is not None:
+            where.append("r.workspace = ?")
+            parameters.append(workspace)
         if roots_only:
             where.append("r.parent IS NULL")
         if before is not None:

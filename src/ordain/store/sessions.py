@@ -17,7 +17,8 @@ _SESSION = (
     "SELECT s.id, s.workspace, s.head, (SELECT count(*) FROM turns t WHERE t.session = s.no AND t.state <> 'over'), s.channel, s.user,"
     " s.created_at, s.last_at, u.key FROM sessions s JOIN subjects u ON u.no = s.subject WHERE s.workspace = ?"
 )
-_SPOKEN = "kind IN ('message', 'reply', 'question', 'said')"
+_SPOKEN = "kind IN ('message', 'reply', 'question', 'said') AND body IS NOT NULL"
+"""What a history is made of; what was erased is no part of it."""
 _OPEN = (
     "SELECT t.thread, t.id FROM turns t JOIN sessions s ON s.no = t.session WHERE s.workspace = ? AND s.id = ? AND t.state <> 'over'"
     " ORDER BY t.run"
@@ -85,7 +86,7 @@ class SqliteSessions:
         message = _entry(rows[0])
         if not message.run:
             return message, None
-        answers = f"{_ENTRY} AND t.run = ? AND t.seq > ? AND t.kind IN ('reply', 'question') ORDER BY t.seq LIMIT 1"
+        answers = f"{_ENTRY} AND t.run = ? AND t.run <> '' AND t.seq > ? AND t.kind IN ('reply', 'question') ORDER BY t.seq LIMIT 1"
         found = self._store.query(answers, (workspace, session, message.run, seq))
         return message, _entry(found[0]) if found else None
 
@@ -102,27 +103,28 @@ class SqliteSessions:
         found = [thread_of(row, tuple(turns.get(row[0], ()))) for row in rows]
         return sorted(found, key=lambda thread: (not thread.turns, -thread.touched_at, -thread.id))
 
-    def uncovered(self, workspace: str, session: str, *, before: int, limit: int) -> Uncovered:
+    def uncovered(self, workspace: str, session: str, *, limit: int, oldest: bool) -> Uncovered:
         """See ``Sessions.uncovered``."""
         row = self._store.query("SELECT no FROM sessions WHERE workspace = ? AND id = ?", (workspace, session))
         if not row:
             return Uncovered(entries=(), older=0, summary=None)
         (no,) = row[0]
         found = self._store.query(
-            "SELECT seq, through, size, digest FROM transcript WHERE session = ? AND kind = 'summary' AND seq < ? ORDER BY seq DESC LIMIT 1",
-            (no, before),
+            "SELECT seq, through, size, digest FROM transcript WHERE session = ? AND kind = 'summary' AND body IS NOT NULL"
+            " ORDER BY seq DESC LIMIT 1",
+            (no,),
         )
         through = found[0][1] if found else 0
+        where = f"session = ? AND seq > ? AND {_SPOKEN} AND body IS NOT NULL"
+        order = "ASC" if oldest else "DESC"
         rows = self._store.query(
-            f"SELECT seq, size, digest FROM transcript WHERE session = ? AND seq < ? AND seq > ? AND {_SPOKEN} ORDER BY seq DESC LIMIT ?",
-            (no, before, through, limit),
+            f"SELECT seq, size, digest FROM transcript WHERE {where} ORDER BY seq {order} LIMIT ?", (no, through, limit)
         )
         older = 0
         if len(rows) == limit:
-            where = f"session = ? AND seq < ? AND seq > ? AND {_SPOKEN}"
-            older = self._store.query(f"SELECT count(*) FROM transcript WHERE {where}", (no, rows[-1][0], through))[0][0]
+            older = self._store.query(f"SELECT count(*) FROM transcript WHERE {where}", (no, through))[0][0] - limit
         return Uncovered(
-            entries=tuple((seq, size, made.hex()) for seq, size, made in reversed(rows)),
+            entries=tuple((seq, size, made.hex()) for seq, size, made in sorted(rows)),
             older=older,
             summary=(found[0][0], found[0][1], found[0][2], found[0][3].hex()) if found else None,
         )

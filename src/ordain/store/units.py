@@ -28,6 +28,7 @@ from ordain.store.claims import CLAIMS, charge_accounts
 from ordain.store.conversation import (
     add_entry,
     change_threads,
+    close_question,
     earlier,
     give_up_place,
     open_session,
@@ -151,8 +152,11 @@ class Applier:
             self._mail(mail)
         for refund in unit.refund:
             charge_accounts(self._db, workspace, {"accounts": [refund.account], "tokens": -refund.tokens, "usd_micros": -refund.usd_micros})
-        if unit.status in SETTLED or unit.status in STOPPED:
-            following = give_up_place(self._db, workspace, number, [change for change in unit.threads if change.in_place])
+        resting = number if unit.status in SETTLED or unit.status in STOPPED else None
+        if unit.gives_up:
+            resting = self._number(unit.gives_up)[0]
+        if resting is not None:
+            following = give_up_place(self._db, workspace, resting, [change for change in unit.threads if change.in_place])
             if following is not None:
                 self.touched.append(following)
         change_threads(self._db, workspace, [change for change in unit.threads if not change.in_place])
@@ -258,7 +262,7 @@ class Applier:
         if turn is not None:
             self._new_run(turn.run, epoch, None)
             if turn.holds:
-                take_place(self._db, workspace, session, (self._numbers[turn.run.id][0], turn.run.id, turn.thread, turn.queued))
+                take_place(self._db, workspace, session, self._numbers[turn.run.id][0], turn)
         self.touched_sessions.append((workspace, session))
 
     def _post(self, unit: Post) -> Outcome:
@@ -267,8 +271,14 @@ class Applier:
             return Outcome(refused="not_found")
         if row[0] in SETTLED:
             return Outcome(refused="settled")
-        late = unit.mail.kind is MailKind.ANSWER and self._observed(unit.mail)
-        return Outcome(run=unit.mail.run, refused="settled" if late else "" if self._mail(unit.mail) else "duplicate")
+        answers = unit.mail.kind is MailKind.ANSWER
+        if answers and self._observed(unit.mail):
+            return Outcome(run=unit.mail.run, refused="settled")
+        if not self._mail(unit.mail):
+            return Outcome(run=unit.mail.run, refused="duplicate")
+        if answers:
+            close_question(self._db, unit.mail.run, unit.mail.addr)
+        return Outcome(run=unit.mail.run)
 
     def _observed(self, mail: NewMail) -> bool:
         """Whether the wait that this answers is over, and not because of an earlier answer: nobody would ever read it."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from importlib.resources import files
 from typing import Any
 
@@ -12,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ordain.contracts.planner import PlannerRequest, ToolRef
-from ordain.prompts import planner_step, verb_step
+from ordain.prompts import planner_step
 from ordain.prompts.planner_step import (
     FACTS_CHARS,
     GOAL_CHARS,
@@ -27,22 +26,9 @@ from ordain.prompts.planner_step import (
     planner_prompt,
 )
 from ordain.prompts.renderer import Prompt, render
-from ordain.prompts.verb_step import VerbPrompt
-from ordain.verbs.builtin.shipped import prompt_plans
+from tests.unit.prompts.texts import alphabet, objects, short, size, words
 
 SOURCE = files("ordain.prompts").joinpath("templates", "planner_step.j2").read_text(encoding="utf-8")
-
-alphabet = st.characters(codec="utf-8")
-short = st.text(alphabet, max_size=20)
-worst = st.sampled_from(['"', "\\", "\x00", "\n", "🙂", "é", "{{", "a"])
-long = st.builds(lambda piece, count: piece * count, worst, st.integers(0, 20_000))
-words = st.one_of(short, long)
-json_values: st.SearchStrategy[Any] = st.recursive(
-    st.one_of(st.none(), st.booleans(), st.integers(-(2**53), 2**53), short),
-    lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(short, inner, max_size=3)),
-    max_leaves=6,
-)
-objects = st.dictionaries(short, json_values, max_size=4)
 
 
 @st.composite
@@ -97,10 +83,6 @@ reasks = st.one_of(st.none(), st.just("step.syntax.prose"))
 
 def rendered(prompt: PlannerPrompt) -> Prompt:
     return render(SOURCE, msgspec.structs.asdict(prompt))
-
-
-def size(prompt: Prompt) -> int:
-    return len(prompt.system.encode()) + len(prompt.user.encode())
 
 
 @settings(max_examples=60)
@@ -170,29 +152,3 @@ def test_foreign_text_stays_in_the_user_part_on_its_own_line(request: PlannerReq
     assert "=====" not in lines
     assert "TOOLS" not in lines
     assert [line for line in lines if line.startswith("STEPS LEFT")] == ["STEPS LEFT: 7"]
-
-
-@pytest.mark.parametrize("name", sorted(prompt_plans().specs))
-@settings(max_examples=60)
-@given(st.data())
-def test_the_prompts_of_the_shipped_verbs_fit_their_bounds(name: str, data: st.DataObject) -> None:
-    """For any input that a shipped verb accepts the rendered prompt is within the bound that is reserved."""
-    plans = prompt_plans()
-    spec, source = plans.specs[name], plans.templates[f"{name}_prompt.j2"]
-    facts = st.lists(st.fixed_dictionaries({"text": words}), max_size=6)
-    given_input: dict[str, Any] = {
-        "text": data.draw(words),
-        "facts": data.draw(facts),
-        "goal": data.draw(words),
-        "context": data.draw(objects),
-    }
-    properties: Any = spec.input_schema["properties"]
-    prompt = VerbPrompt(
-        verb=name,
-        description=spec.description,
-        step="s",
-        input={key: value for key, value in given_input.items() if key in properties},
-        previous=data.draw(st.one_of(st.none(), objects)),
-        output_schema=json.loads(json.dumps(spec.output_schema)),
-    )
-    assert size(render(source, msgspec.structs.asdict(prompt))) <= verb_step.size_bound(source, prompt)

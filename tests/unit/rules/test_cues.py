@@ -33,7 +33,11 @@ def right(says: str, found: Cues) -> bool:
         return fits(ExpectedType(says), found) and max(found.nudge, found.trouble, found.filler) < 2
     if says.startswith("choice"):
         return found.choice == says[-1].upper()
-    return max(found.nudge, found.trouble, found.filler) < 2 and not fits(ExpectedType.YES_NO, found)
+    return (
+        max(found.nudge, found.trouble, found.filler) < 2
+        and not fits(ExpectedType.DATE_TIME, found)
+        and not fits(ExpectedType.LOCATION, found)
+    )
 
 
 def test_labelled_messages_are_read_as_labelled() -> None:

@@ -12,13 +12,19 @@ import pytest
 
 from ordain.contracts.catalog import Catalog, CatalogData
 from ordain.contracts.policy import Policy
-from ordain.contracts.verbs import Category, VerbEffect
+from ordain.contracts.verbs import Category, Trust, VerbEffect
+from ordain.flows.shipped import shipped_flows
 from ordain.ports.verb import LeafCall, LeafFailed, LeafReturned
 from ordain.prompts.renderer import render
 from ordain.verbs import LeafExecutor, Registry
 from ordain.verbs.builtin import builtin_registry, prompt_plans
 
 PLANS = ("extract_facts", "summarize_facts", "propose_next_steps")
+TALKING = ("chat_general", "summarize_conversation")
+"""Prompt plans whose answer is prose in one field: nothing in it can be quoted."""
+FLOWS = {"agent_runtime": "supervisor", "ask_user": "question", "council_runtime": "council"}
+"""Verbs that are flows of this build, with the flow."""
+ALWAYS = {*PLANS, *TALKING, *FLOWS, "math.evaluate"}
 
 
 @pytest.fixture
@@ -41,18 +47,18 @@ def inputs(registry: Registry, name: str, given: dict[str, Any]) -> dict[str, An
 
 def test_a_verb_that_needs_a_declaration_exists_only_with_it(tmp_path: Path) -> None:
     """Without a root there is no files.read, without URLs no web.fetch."""
-    assert set(builtin_registry().specs) == {*PLANS, "math.evaluate"}
-    assert set(builtin_registry(tmp_path).specs) == {*PLANS, "math.evaluate", "files.read"}
-    assert set(builtin_registry(urls=["https://example.org/a"]).specs) == {*PLANS, "math.evaluate", "web.fetch"}
+    assert set(builtin_registry().specs) == ALWAYS
+    assert set(builtin_registry(tmp_path).specs) == {*ALWAYS, "files.read"}
+    assert set(builtin_registry(urls=["https://example.org/a"]).specs) == {*ALWAYS, "web.fetch"}
 
 
 def test_every_example_fits_its_schemas(registry: Registry) -> None:
-    """Each shipped verb has an example, valid by the schemas that the runtime checks with."""
+    """Each shipped verb has an example, valid by the schemas that the runtime checks with; what this build lacks has no output."""
     compiled = catalog(registry).verbs
     for name, spec in registry.specs.items():
         assert spec.example is not None, name
         assert compiled[name].input.errors(spec.example.input) == (), name
-        if spec.composite:
+        if spec.composite and (spec.flow is None or (spec.flow, 1) in shipped_flows()):
             assert compiled[name].output.errors(spec.example.output) == (), name
 
 
@@ -80,8 +86,29 @@ async def test_what_cannot_be_calculated_is_a_typed_failure(registry: Registry) 
 
 
 def test_calculated_numbers_are_not_the_systems_own(registry: Registry) -> None:
-    """No field of a shipped leaf is declared trusted: model and remote content decide what stands in them."""
-    assert all(not spec.output for spec in registry.specs.values())
+    """No field that a model or remote content decides is declared trusted: only what the user answers is the user's own."""
+    declared = {name: {field: one.trust for field, one in spec.output.items()} for name, spec in registry.specs.items() if spec.output}
+    assert declared == {"ask_user": {"answer": Trust.OWN, "value": Trust.OWN}}
+
+
+def test_a_verb_that_is_a_flow_says_which(registry: Registry) -> None:
+    """Verbs that are flows have neither prompt nor plan, read only, and name a flow of this build; the council's is not there yet."""
+    flows = {name: spec.flow for name, spec in registry.specs.items() if spec.flow is not None}
+    assert flows == FLOWS
+    assert set(FLOWS.values()) - {flow.name for flow in shipped_flows().values()} == {"council"}
+    for name in FLOWS:
+        spec = registry.specs[name]
+        assert (spec.plan, spec.prompt_template, spec.effect) == ([], None, VerbEffect.READ)
+        assert f"{name}_prompt.j2" not in registry.templates
+
+
+def test_only_text_for_the_user_may_be_shown_while_it_is_written(registry: Registry) -> None:
+    """The verbs that narrate name a text field of their own output."""
+    narrating = {name: spec.narrates for name, spec in registry.specs.items() if spec.narrates}
+    assert narrating == {"chat_general": "content", "agent_runtime": "content"}
+    for name, field in narrating.items():
+        properties: Any = registry.specs[name].output_schema["properties"]
+        assert properties[field]["type"] == "string"
 
 
 def test_extract_facts_is_planned_as_its_source_says(registry: Registry) -> None:
@@ -131,7 +158,7 @@ def unbounded(schema: Any, path: str = "") -> Iterator[str]:
     yield from unbounded(schema.get("items"), path + "/items")
 
 
-@pytest.mark.parametrize("name", PLANS)
+@pytest.mark.parametrize("name", [*PLANS, *TALKING])
 def test_prompt_plan_schemas_are_bounded_everywhere(registry: Registry, name: str) -> None:
     """Every string, list and object that goes in or comes out of a model has a largest size."""
     spec = registry.specs[name]
@@ -168,7 +195,7 @@ def test_hostile_text_stays_inside_its_quotes(registry: Registry, name: str) -> 
     assert "=====" not in prompt.user.splitlines()
 
 
-def test_the_folder_holds_the_three_plans() -> None:
+def test_the_folder_holds_plans_and_flows() -> None:
     """Loading them again gives equal values."""
     assert prompt_plans() == prompt_plans()
-    assert set(prompt_plans().specs) == set(PLANS)
+    assert set(prompt_plans().specs) == {*PLANS, *TALKING, *FLOWS}

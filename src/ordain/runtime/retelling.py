@@ -1,0 +1,127 @@
+"""Retelling: go through a session's transcript again and find everything that is not as it was recorded.
+
+An entry's number follows the one before, its digest is the keyed digest of its body, its link that of everything before it; and what
+rule ``attach`` decided about each message comes out again from the recorded facts, under the policy of the catalog that it names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from ordain.contracts.catalog import Catalog
+from ordain.errors import JournalError
+from ordain.journal.digests import GENESIS, chain, digest
+from ordain.journal.records import ENCODER
+from ordain.ports.sessions import Entry, EntryKind, SessionRow, Sessions
+from ordain.rules.attach import ATTACH, Attached, AttachFacts
+from ordain.runtime.replay import Difference
+
+PAGE = 500
+EQUAL, ERASED, DIFFERS, CORRUPT, NOT_THERE = "equal", "erased", "differs", "journal_corrupt", "not_there"
+DIFFERENCES_MAX = 20
+"""More than these say nothing new: where a chain is broken, every entry after it is."""
+BUSY = "session_busy"
+"""The class of a message that a postponed decision could not take in any more."""
+
+Pinned = Callable[[str], Catalog]
+"""The catalog of a digest; raises ``JournalCorrupt`` where it is not stored."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Retold:
+    """What going through one session found. ``verdict`` is equal, erased (the chain holds, content is gone), differs or journal_corrupt."""
+
+    workspace: str
+    session: str
+    verdict: str = EQUAL
+    entries: int = 0
+    decisions: int = 0
+    erased: int = 0
+    differences: list[Difference] = field(default_factory=list[Difference])
+
+    @property
+    def verifies(self) -> bool:
+        """Whether nothing is other than it was recorded; erased content is as it should be."""
+        return self.verdict in (EQUAL, ERASED)
+
+
+class _Told(Struct, frozen=True, kw_only=True):
+    """The decision about a message as its entry keeps it."""
+
+    facts: AttachFacts
+    outcome: msgspec.Raw
+    reason: str
+    catalog: str
+
+
+def retell(sessions: Sessions, workspace: str, session: str, pinned: Pinned) -> Retold:
+    """Go through one session; whatever is wrong with it is in the verdict."""
+    report = Retold(workspace=workspace, session=session)
+    row = sessions.session(workspace, session)
+    if row is None:
+        report.verdict = NOT_THERE
+        return report
+    seq, link = 0, GENESIS
+    while page := sessions.entries(workspace, session, after=seq, limit=PAGE):
+        for entry in page:
+            link = _linked(report, row, entry, (seq, link))
+            if entry.body is not None and entry.kind is EntryKind.MESSAGE:
+                _decided_again(report, entry, pinned)
+            seq = entry.seq
+            report.entries += 1
+            report.erased += entry.body is None
+    if seq != row.head:
+        _differs(report, "head", str(row.head), str(seq), CORRUPT)
+    if report.verdict == EQUAL and report.erased:
+        report.verdict = ERASED
+    return report
+
+
+def _linked(report: Retold, row: SessionRow, entry: Entry, before: tuple[int, bytes]) -> bytes:
+    """Number, digest and link of one entry. An erased entry's digest stays, and nobody can hold a body against it."""
+    seq, previous = before
+    if entry.seq != seq + 1:
+        _differs(report, f"{entry.seq}/seq", str(seq + 1), str(entry.seq), CORRUPT)
+    if entry.body is not None and digest(row.key or b"", entry.body) != entry.digest:
+        _differs(report, f"{entry.seq}/digest", entry.digest.hex(), "another", CORRUPT)
+    heading = (str(entry.kind), entry.message_id, 1, entry.at)
+    link = chain(previous, f"{row.workspace}/{row.id}", entry.seq, heading, entry.digest)
+    if link != entry.chain:
+        _differs(report, f"{entry.seq}/chain", entry.chain.hex(), link.hex(), CORRUPT)
+    return entry.chain
+
+
+def _decided_again(report: Retold, entry: Entry, pinned: Pinned) -> None:
+    """What the rule makes of the recorded facts now, and what the entry's own columns say of it."""
+    place = f"{entry.seq}/attach"
+    if entry.decision is None:
+        _differs(report, place, "a decision", "none", CORRUPT)
+        return
+    try:
+        told = msgspec.json.decode(entry.decision, type=_Told)
+        recorded: Any = msgspec.json.decode(told.outcome, type=ATTACH.outcome)
+        again = ATTACH.apply(told.facts, None, pinned(told.catalog).policy)
+    except (msgspec.MsgspecError, JournalError, LookupError, ValueError, TypeError) as error:
+        _differs(report, place, "", f"{type(error).__name__}: {error}"[:300], CORRUPT)
+        return
+    report.decisions += 1
+    if (recorded, told.reason) != (again.outcome, str(again.reason)):
+        _differs(report, place, _short(told.reason, recorded), _short(str(again.reason), again.outcome), DIFFERS)
+    kept, said = (entry.attached, entry.reason), (str(recorded.__struct_config__.tag), told.reason)
+    if kept != said or said[0] not in {*Attached, BUSY}:
+        _differs(report, f"{entry.seq}/attached", " ".join(kept), " ".join(said), CORRUPT)
+
+
+def _short(reason: str, outcome: object) -> str:
+    return f"{reason} {ENCODER.encode(outcome).decode()[:160]}"
+
+
+def _differs(report: Retold, place: str, recorded: str, now: str, verdict: str) -> None:
+    report.verdict = CORRUPT if CORRUPT in (report.verdict, verdict) else verdict
+    if len(report.differences) < DIFFERENCES_MAX:
+        report.differences.append(Difference(place=place, recorded=recorded, now=now))

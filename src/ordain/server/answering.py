@@ -1,0 +1,83 @@
+"""Waiting for the answer to a message on behalf of a caller, and where to find it later."""
+
+from __future__ import annotations
+
+import asyncio
+from urllib.parse import quote
+
+from fastapi import Request, Response
+from starlette.requests import ClientDisconnect
+
+from ordain.contracts.conversation import MessageAnswer
+from ordain.errors import NotFound, Transient
+from ordain.runtime.conversation import Acknowledged
+from ordain.runtime.door import Runtime
+from ordain.server.face import Face, Json
+
+MESSAGE = "message"
+
+
+def session_location(session: str) -> str:
+    """The address of a session: its id is one segment, slashes in it percent-encoded."""
+    return f"/sessions/{quote(session, safe=':@')}"
+
+
+def message_location(sent: Acknowledged) -> str:
+    """The address of a message and its answer."""
+    return f"{session_location(sent.session)}/messages/{sent.seq}"
+
+
+async def answered(
+    face: Face, request: Request, workspace: str, sent: Acknowledged, timeout_s: float | None = None
+) -> MessageAnswer | None:
+    """Wait until the message is answered; None where ``timeout_s`` has passed first. The message and its turn go on in any case.
+
+    Raises:
+        Transient: the server stops first (``stopping``).
+        ClientDisconnect: nobody waits any more.
+    """
+    answer = asyncio.ensure_future(face.runtime.conversation.answer(workspace, sent))
+    stop = asyncio.ensure_future(face.stopping.wait())
+    gone = asyncio.ensure_future(_gone(request))
+    try:
+        done, _ = await asyncio.wait({answer, stop, gone}, timeout=timeout_s, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for task in (answer, stop, gone):
+            task.cancel()
+    if answer in done:
+        return answer.result()
+    if stop in done:
+        details = {"location": message_location(sent)}
+        raise Transient("the server stops; the message is kept and goes on when it is back", code="stopping", details=details)
+    if gone in done:
+        raise ClientDisconnect
+    return None
+
+
+async def _gone(request: Request) -> None:
+    """Returns once the caller has closed its connection; the body was read before."""
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+
+
+def wire(answer: MessageAnswer) -> object:
+    """An answer in the canonical shape's own spelling (B-12)."""
+    return answer.model_dump(mode="json", by_alias=True)
+
+
+def found_later(face: Face, workspace: str, sent: Acknowledged) -> Response:
+    """202: the message is durable, and where its answer will be."""
+    headers = {"Location": message_location(sent), "Preference-Applied": "respond-async"}
+    return Json(wire(face.runtime.conversation.so_far(workspace, sent)), status_code=202, headers=headers)
+
+
+def acknowledged(runtime: Runtime, workspace: str, session: str, seq: int) -> Acknowledged:
+    """A message that was accepted before, by its number.
+
+    Raises:
+        NotFound: there is no entry with this number, or it is no message.
+    """
+    entries = runtime.conversation.transcript(workspace, session, after=seq - 1, limit=1) if seq > 0 else ()
+    if not entries or entries[0].seq != seq or entries[0].kind != MESSAGE:
+        raise NotFound(f"session {session} has no message {seq}", code="message_not_found")
+    return Acknowledged(session=session, seq=seq, message_id=entries[0].message_id, duplicate=False)

@@ -1,0 +1,92 @@
+"""The sources' chat addresses: ``/api/chat`` and ``/api/verbs`` for the hub, ``/v1/cortex/chat`` for the gateway's callers (C1)."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+import msgspec
+from fastapi import APIRouter, Query, Request, Response
+
+from ordain.contracts.conversation import MessageAnswer
+from ordain.contracts.cortex import CortexChatRequest, CortexChatResult, CortexClientRequest, CortexClientResult, HubChat, HubReply
+from ordain.contracts.ids import DEFAULT_WORKSPACE, WorkspaceId
+from ordain.runtime.conversation import Acknowledged
+from ordain.runtime.door import NULL
+from ordain.server.answering import answered, found_later, message_location
+from ordain.server.bodies import read
+from ordain.server.documents import documented
+from ordain.server.examples import CORTEX_CHAT, CORTEX_RESULT, HUB_CHAT, HUB_REPLY
+from ordain.server.face import Face, Json, prefers_async
+from ordain.server.problems import problem
+from ordain.server.translation import HUB_HTTP, canonical, chat_of_hub, client_request, client_result, hub_reply
+from ordain.server.verbs import verb_views
+from ordain.server.workspaces import Workspace
+
+DEFAULT_TIMEOUT_MS = 120_000
+FRESH_HUB, FRESH_GATEWAY = "web", "cortex"
+
+
+def fresh_session(face: Face, kind: str) -> str:
+    """The id of a session for whoever named none."""
+    return f"{kind}:{face.runtime.services.clock.new_run_id()}"
+
+
+def gateway_router(face: Face) -> APIRouter:
+    """The three routes."""
+    router = APIRouter(tags=["conversation"])
+
+    @router.post("/api/chat", **documented(HubChat, HubReply, example=HUB_CHAT, answer=HUB_REPLY, accepts=True))
+    async def hub_chat(request: Request, workspace: Workspace = DEFAULT_WORKSPACE) -> Response:
+        """The hub's payload. One of ``verbs`` overrides the mode's own verb, several restrict the tools (B-33); ``mode`` is the rest."""
+        hub = await read(request, HubChat, face.body_bytes)
+        client = client_request(chat_of_hub(hub, HUB_HTTP))
+        session = hub.session_id or fresh_session(face, FRESH_HUB)
+        message = canonical(client, session, message_id=hub.message_id, reply_to=hub.reply_to)
+        sent = await face.runtime.receive(message, face.principal, WorkspaceId(workspace))
+        if prefers_async(request):
+            return found_later(face, workspace, sent)
+        answer = await answered(face, request, workspace, sent)
+        if answer is None:
+            return found_later(face, workspace, sent)
+        return Json(hub_reply(answer, _result(face, client, answer)).model_dump(mode="json"))
+
+    @router.post("/v1/cortex/chat", **documented(CortexChatRequest, CortexChatResult, example=CORTEX_CHAT, answer=CORTEX_RESULT))
+    async def cortex_chat(request: Request, workspace: Workspace = DEFAULT_WORKSPACE) -> Response:
+        """A chat turn in the sources' own shape. Without ``session_id`` each request is a session of its own.
+
+        504 ``timeout`` after ``options.timeout_ms`` (120 s where absent) names the run, which goes on, and where its answer will be.
+        """
+        chat = await read(request, CortexChatRequest, face.body_bytes)
+        client = client_request(chat)
+        message = canonical(client, chat.session_id or fresh_session(face, FRESH_GATEWAY))
+        sent = await face.runtime.receive(message, face.principal, WorkspaceId(workspace))
+        timeout_ms = client.options.timeout_ms or DEFAULT_TIMEOUT_MS
+        answer = await answered(face, request, workspace, sent, timeout_ms / 1000)
+        if answer is None:
+            return _timed_out(face, workspace, sent, timeout_ms)
+        result = _result(face, client, answer)
+        return Json(CortexChatResult(cortex_result=result, final_text=result.final_text).model_dump(mode="json"))
+
+    @router.get("/api/verbs", response_class=Json, response_model=None)
+    async def hub_verbs(
+        include_inactive: Annotated[Literal["0", "1"], Query(description="1: also those that may not run here now.")] = "0",
+    ) -> Response:
+        """The verbs that a person may pick."""
+        found = verb_views(face.runtime.catalog)["verbs"]
+        return Json({"verbs": [verb for verb in found if include_inactive == "1" or verb["active"]]})
+
+    return router
+
+
+def _result(face: Face, client: CortexClientRequest, answer: MessageAnswer) -> CortexClientResult:
+    produced: dict[str, Any] | None = None
+    if answer.run_id is not None and answer.reply is not None:
+        result = face.runtime.view(answer.run_id).result
+        produced = None if result == NULL else msgspec.json.decode(result)
+    return client_result(client, answer, produced)
+
+
+def _timed_out(face: Face, workspace: str, sent: Acknowledged, timeout_ms: int) -> Response:
+    run = face.runtime.conversation.so_far(workspace, sent).run_id
+    more = {"run_id": run, "location": message_location(sent)}
+    return problem(504, "timeout", f"no answer within {timeout_ms} ms; the turn goes on, and its answer will be at its location", more=more)

@@ -1,0 +1,35 @@
+"""``POST /messages``: the canonical message, and what became of it (ING-01, ING-08)."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Request, Response
+
+from ordain.contracts.conversation import Message, MessageAnswer
+from ordain.contracts.ids import DEFAULT_WORKSPACE, WorkspaceId
+from ordain.server.answering import answered, found_later, wire
+from ordain.server.bodies import read
+from ordain.server.documents import documented
+from ordain.server.examples import MESSAGE, MESSAGE_ANSWER
+from ordain.server.face import Face, Json, prefers_async
+from ordain.server.workspaces import Workspace
+
+
+def messages_router(face: Face) -> APIRouter:
+    """The one route."""
+    router = APIRouter(tags=["conversation"])
+
+    @router.post("/messages", **documented(Message, MessageAnswer, example=MESSAGE, answer=MESSAGE_ANSWER, accepts=True))
+    async def post_message(request: Request, workspace: Workspace = DEFAULT_WORKSPACE) -> Response:
+        """Say something in a session, and wait for the reply, or for the question back.
+
+        The same ``messageId`` with the same content is the same message, however often it comes; with another content it is 409
+        ``message_id_reused``. ``Prefer: respond-async`` answers 202 once the message is durable, with the address of its answer.
+        """
+        message = await read(request, Message, face.body_bytes)
+        sent = await face.runtime.receive(message, face.principal, WorkspaceId(workspace))
+        if prefers_async(request):
+            return found_later(face, workspace, sent)
+        answer = await answered(face, request, workspace, sent)
+        return found_later(face, workspace, sent) if answer is None else Json(wire(answer))
+
+    return router

@@ -1,0 +1,37 @@
+"""Which workspace a request is in; what belongs to another one is not there (404), whoever asks."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import Header
+
+from ordain.contracts.conversation import WORKSPACE_ID
+from ordain.errors import NotFound
+from ordain.runtime.door import Runtime, RunView
+
+WORKSPACE_HEADER = "Ordain-Workspace"
+
+Workspace = Annotated[str, Header(alias=WORKSPACE_HEADER, pattern=WORKSPACE_ID, description="The workspace; `default` where it is absent.")]
+
+
+def run_in(runtime: Runtime, run: str, workspace: str) -> RunView:
+    """A run of the workspace; raises as ``check_run``."""
+    view = runtime.view(run)
+    _check(run, view.stored.workspace, workspace)
+    return view
+
+
+def check_run(runtime: Runtime, run: str, workspace: str) -> None:
+    """Whether there is such a run in the workspace, without reading what it recorded: that may be past reading.
+
+    Raises:
+        NotFound: no such run, or one of another workspace.
+    """
+    stored = runtime.services.store.load(run)
+    _check(run, None if stored is None else stored.workspace, workspace)
+
+
+def _check(run: str, found: str | None, workspace: str) -> None:
+    if found != workspace:
+        raise NotFound(f"there is no run {run}", code="run_not_found")

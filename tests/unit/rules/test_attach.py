@@ -1,0 +1,333 @@
+"""Laws of rule ``attach``: what a message can mean is bounded by the session's state, and by its wording where nobody suggests."""
+
+from __future__ import annotations
+
+import msgspec
+from hypothesis import assume, example, given
+from hypothesis import strategies as st
+
+from ordain.contracts.policy import AttachPolicy, Policy, SessionPolicy
+from ordain.ports.sessions import ThreadStatus
+from ordain.rules.attach import (
+    ATTACH,
+    THREADS_MAX,
+    AnswerPending,
+    Attached,
+    AttachFacts,
+    AttachOutcome,
+    Edit,
+    Filler,
+    NewRequest,
+    Override,
+    Reading,
+    Repair,
+    SessionBusy,
+    StatusNudge,
+    ThreadFact,
+    Triage,
+    inline,
+    possible,
+)
+from ordain.rules.cues import Cues, ExpectedType
+from ordain.rules.decision import FACTS_BYTES
+from ordain.rules.reasons import Reason
+from tests.unit.rules.given import decided
+
+grades = st.integers(0, 2)
+wordings = st.builds(
+    Cues,
+    words=st.integers(0, 12),
+    question=st.booleans(),
+    stop=grades,
+    steer=grades,
+    nudge=grades,
+    trouble=grades,
+    filler=grades,
+    yes=st.booleans(),
+    no=st.booleans(),
+    date_time=st.booleans(),
+    location=st.booleans(),
+    choice=st.sampled_from(["", "A", "B"]),
+    order=st.booleans(),
+)
+
+
+@st.composite
+def threads(draw: st.DrawFn) -> tuple[ThreadFact, ...]:
+    """Threads as a session can have them: a question is open only where a turn is unsettled."""
+    found: list[ThreadFact] = []
+    for number in draw(st.lists(st.integers(1, 9), unique=True, max_size=THREADS_MAX)):
+        live = draw(st.booleans())
+        asks = draw(st.sampled_from(["", *ExpectedType])) if live else ""
+        status = draw(st.sampled_from(ThreadStatus))
+        queued = draw(st.integers(0, 2)) if live else 0
+        fact = ThreadFact(id=number, status=str(status), live=live, queued=queued, asks=str(asks), fits=bool(asks) and draw(st.booleans()))
+        found.append(fact)
+    return tuple(found)
+
+
+@st.composite
+def readings(draw: st.DrawFn) -> Reading:
+    """A reading that a repair question offers."""
+    attached = draw(st.sampled_from([Attached.OVERRIDE, Attached.ANSWER]))
+    return Reading(attached=attached, thread=draw(st.integers(1, 9)), stop=attached is Attached.OVERRIDE and draw(st.booleans()))
+
+
+@st.composite
+def states(draw: st.DrawFn, *, plain: bool = False) -> AttachFacts:
+    """Facts of any message in any session; ``plain``: no edit, nobody suggests or chooses."""
+    known = draw(threads())
+    anchor = draw(st.sampled_from([0, 0, *(thread.id for thread in known), 8]))
+    live = sum(thread.live for thread in known)
+    found = AttachFacts(
+        cues=draw(wordings),
+        threads=known,
+        active=draw(st.sampled_from([0, *(thread.id for thread in known)])),
+        anchor=anchor,
+        asked=anchor != 0 and draw(st.booleans()),
+        at_work=draw(st.integers(0, live)),
+        open=draw(st.integers(live, live + 3)),
+    )
+    if plain:
+        return found
+    edit = draw(st.sampled_from(Edit))
+    if edit is Edit.LIVE and not any(thread.live and thread.id == anchor for thread in known):
+        edit = Edit.OVER
+    options = draw(st.one_of(st.just(()), st.tuples(readings(), readings())))
+    return msgspec.structs.replace(
+        found,
+        edit=edit,
+        may_ask=draw(st.booleans()),
+        suggests=draw(st.sampled_from(["", "none", *Attached])),
+        suggested_thread=draw(st.integers(0, 9)),
+        confidence=draw(st.floats(0, 1)),
+        options=options,
+        choice=draw(st.sampled_from(["A", "B"])) if options else "",
+    )
+
+
+policies = st.builds(
+    Policy,
+    version=st.just(1),
+    session=st.builds(SessionPolicy, max_active=st.integers(1, 6), max_open=st.integers(1, 12)),
+    attach=st.builds(AttachPolicy, threshold=st.floats(0, 1)),
+)
+
+
+def attach(facts: AttachFacts, policy: Policy) -> tuple[AttachOutcome, Reason]:
+    """The rule applied, and held to what every rule owes."""
+    decision = decided(ATTACH, facts, None, policy)
+    return decision.outcome, decision.reason
+
+
+def working(facts: AttachFacts) -> list[ThreadFact]:
+    """The threads with unsettled work; a question which of two was meant is none."""
+    return [thread for thread in facts.threads if thread.live and thread.asks != ExpectedType.CHOICE]
+
+
+def thread_of(facts: AttachFacts, number: int) -> ThreadFact:
+    """A thread of the facts, which must be there."""
+    (found,) = [thread for thread in facts.threads if thread.id == number]
+    return found
+
+
+@given(states(), policies)
+def test_whatever_is_decided_can_be_carried_out(facts: AttachFacts, policy: Policy) -> None:
+    """RTE-08 "code enforces attachment": every outcome names only threads that exist and are in the state that it needs."""
+    outcome, _ = attach(facts, policy)
+    match outcome:
+        case Override(thread=number):
+            assert thread_of(facts, number).live
+        case AnswerPending(thread=number):
+            assert thread_of(facts, number).live
+            assert thread_of(facts, number).asks
+        case StatusNudge(thread=number):
+            assert thread_of(facts, number).live or thread_of(facts, number).status in {"failed", "blocked"}
+        case NewRequest(thread=number):
+            assert number == 0 or number == facts.anchor or any(thread.id == number for thread in facts.threads)
+        case Repair(a=first, b=second):
+            assert first.thread != second.thread
+            assert thread_of(facts, first.thread).live
+            assert thread_of(facts, second.thread).live
+        case Filler() | Triage() | SessionBusy():
+            pass
+
+
+@given(states(plain=True), policies)
+def test_nothing_is_stopped_by_a_weak_word(facts: AttachFacts, policy: Policy) -> None:
+    """Without a suggestion, work is overridden only by wording that means it."""
+    weak = msgspec.structs.replace(facts, cues=msgspec.structs.replace(facts.cues, stop=facts.cues.stop % 2, steer=facts.cues.steer % 2))
+    outcome, _ = attach(weak, policy)
+    assert not isinstance(outcome, Override)
+    assert not (isinstance(outcome, Repair) and outcome.a.attached is Attached.OVERRIDE)
+
+
+@given(states(plain=True), policies)
+def test_a_stop_never_begins_anything(facts: AttachFacts, policy: Policy) -> None:
+    """A plain order to stop ends something, asks which, or wants nothing: it is never taken for a task."""
+    stop = msgspec.structs.replace(facts.cues, stop=2, steer=0)
+    outcome, _ = attach(msgspec.structs.replace(facts, cues=stop), policy)
+    assert isinstance(outcome, Override | Repair | Filler | SessionBusy)
+    if isinstance(outcome, Override):
+        assert outcome.stop
+
+
+@given(states(plain=True), policies)
+def test_no_question_is_answered_by_what_does_not_fit(facts: AttachFacts, policy: Policy) -> None:
+    """C5 "answer_to_pending only if it fits expectedType": code alone never attaches an answer that does not fit."""
+    outcome, _ = attach(facts, policy)
+    if isinstance(outcome, AnswerPending):
+        assert thread_of(facts, outcome.thread).fits
+
+
+@given(states(plain=True), policies)
+def test_a_nudge_with_something_at_work_wins_over_an_answer(facts: AttachFacts, policy: Policy) -> None:
+    """C5 "override > nudge (if a target exists) > fitting answer": a clear nudge is no answer while a turn is unsettled."""
+    assume(working(facts))
+    nudge = msgspec.structs.replace(facts.cues, nudge=2, stop=0, steer=0)
+    outcome, reason = attach(msgspec.structs.replace(facts, cues=nudge), policy)
+    assert isinstance(outcome, StatusNudge)
+    assert reason is Reason.ATTACH_NUDGE
+
+
+@given(states(plain=True), policies)
+def test_a_strong_override_wins_over_everything(facts: AttachFacts, policy: Policy) -> None:
+    """C5: with exactly one turn unsettled, an order to stop is an override, whatever else the words could mean."""
+    assume(len(working(facts)) == 1)
+    (live,) = working(facts)
+    outcome, _ = attach(msgspec.structs.replace(facts, cues=msgspec.structs.replace(facts.cues, stop=2, steer=0)), policy)
+    assert outcome == Override(thread=live.id, stop=True)
+
+
+@given(states(), policies, st.integers(0, 4), st.integers(0, 4))
+def test_a_fuller_session_never_accepts_more(facts: AttachFacts, policy: Policy, work: int, more: int) -> None:
+    """Monotone: what a session refuses as busy, it refuses with more turns at work or open, too, and under narrower caps."""
+    outcome, _ = attach(facts, policy)
+    if isinstance(outcome, SessionBusy):
+        fuller = msgspec.structs.replace(facts, at_work=facts.at_work + work, open=facts.open + work + more)
+        assert attach(fuller, policy)[0] == SessionBusy()
+        session = policy.session
+        narrower = session.model_copy(update={"max_active": max(1, session.max_active - work), "max_open": max(1, session.max_open - more)})
+        assert attach(facts, policy.model_copy(update={"session": narrower}))[0] == SessionBusy()
+
+
+@given(states(), policies)
+def test_no_new_turn_above_the_caps(facts: AttachFacts, policy: Policy) -> None:
+    """A turn in a thread of its own opens only below both caps; an override puts at most one turn in the place of another."""
+    outcome, _ = attach(facts, policy)
+    if isinstance(outcome, Triage | NewRequest):
+        assert facts.open < policy.session.max_open
+    if isinstance(outcome, Override):
+        assert facts.open < policy.session.max_open or not thread_of(facts, outcome.thread).queued
+    if isinstance(outcome, NewRequest) and not any(thread.live and thread.id == outcome.thread for thread in facts.threads):
+        assert facts.at_work < policy.session.max_active
+
+
+@given(states(), policies)
+def test_a_suggestion_chooses_only_what_is_possible(facts: AttachFacts, policy: Policy) -> None:
+    """RTE-03 "LLMs may only suggest": a suggested class counts only among those that wording and state leave open."""
+    outcome, reason = attach(facts, policy)
+    if reason is Reason.ATTACH_SUGGESTED:
+        assert Attached(facts.suggests) in possible(facts)
+        assert facts.confidence >= policy.attach.threshold
+    silent = msgspec.structs.replace(facts, suggests="", may_ask=False)
+    if reason is Reason.ATTACH_SUGGESTION_REJECTED:
+        assert attach(silent, policy)[0] == outcome
+
+
+@given(states(), policies, st.floats(0, 1))
+def test_a_less_sure_suggestion_never_counts_more(facts: AttachFacts, policy: Policy, lower: float) -> None:
+    """Monotone: what is rejected at one confidence is rejected at a lower one."""
+    _, reason = attach(facts, policy)
+    if reason is Reason.ATTACH_SUGGESTION_REJECTED:
+        _, again = attach(msgspec.structs.replace(facts, confidence=min(lower, facts.confidence)), policy)
+        assert again is Reason.ATTACH_SUGGESTION_REJECTED
+
+
+@given(states(), policies)
+def test_certain_wording_asks_no_model(facts: AttachFacts, policy: Policy) -> None:
+    """A model is asked only where wording and state leave the class open and something is unsettled."""
+    if attach(facts, policy)[0] == Triage():
+        assert facts.may_ask
+        assert any(thread.live for thread in facts.threads)
+        settled = attach(msgspec.structs.replace(facts, may_ask=False), policy)
+        assert isinstance(settled[0], NewRequest | SessionBusy)
+
+
+@given(states(), policies)
+def test_late_and_superseded_edits_change_nothing(facts: AttachFacts, policy: Policy) -> None:
+    """An edit that a later one has overtaken, and a message whose edit came first, want nothing."""
+    plain = msgspec.structs.replace(facts, choice="", options=())
+    for edit in (Edit.STALE, Edit.SUPERSEDED):
+        assert attach(msgspec.structs.replace(plain, edit=edit), policy)[0] == Filler()
+
+
+@given(states(), policies)
+def test_a_choice_does_what_was_offered_or_less(facts: AttachFacts, policy: Policy) -> None:
+    """A repair's choice is the reading that was offered, or, where its thread has moved on, a request or nothing."""
+    assume(facts.options)
+    outcome, reason = attach(facts, policy)
+    chosen = facts.options["AB".index(facts.choice)]
+    match outcome:
+        case Override(thread=number, stop=stop):
+            assert (number, stop, Attached.OVERRIDE) == (chosen.thread, chosen.stop, chosen.attached)
+        case AnswerPending(thread=number):
+            assert (number, Attached.ANSWER) == (chosen.thread, chosen.attached)
+        case Filler():
+            assert chosen.stop
+        case other:
+            assert isinstance(other, NewRequest | SessionBusy)
+    assert isinstance(outcome, SessionBusy) or reason is Reason.ATTACH_CHOSEN
+
+
+@given(states(), policies)
+def test_what_needs_naming_is_named(facts: AttachFacts, policy: Policy) -> None:
+    """C5 inline replies: overrides and repairs always, several live threads always, the active thread alone never."""
+    outcome, _ = attach(facts, policy)
+    live = sum(thread.live for thread in facts.threads)
+    if isinstance(outcome, Override | Repair) or live > 1:
+        assert inline(facts, outcome)
+    elif getattr(outcome, "thread", 0) in (0, facts.active):
+        assert not inline(facts, outcome)
+
+
+full = st.integers(10**7, 10**8 - 1)
+LARGEST_CUES = Cues(
+    words=4000,
+    question=True,
+    stop=2,
+    steer=2,
+    nudge=2,
+    trouble=2,
+    filler=2,
+    yes=True,
+    no=True,
+    date_time=True,
+    location=True,
+    choice="A",
+    order=True,
+)
+
+
+@given(st.lists(full, min_size=THREADS_MAX, max_size=THREADS_MAX), full, st.floats(0, 1))
+@example([99_999_999] * THREADS_MAX, 99_999_999, 0.12345678901234568)
+def test_the_largest_facts_fit(ids: list[int], number: int, confidence: float) -> None:
+    """Facts are at most 1 KiB: six threads with the longest words, eight-digit numbers, every cue, and a suggestion or two options."""
+    thread = ThreadFact(
+        id=0, status=str(max(ThreadStatus, key=len)), live=True, queued=255, asks=str(max(ExpectedType, key=len)), fits=True
+    )
+    facts = AttachFacts(
+        cues=LARGEST_CUES,
+        threads=tuple(msgspec.structs.replace(thread, id=id_) for id_ in ids),
+        active=number,
+        anchor=number,
+        asked=True,
+        at_work=64,
+        open=256,
+        edit=max(Edit, key=len),
+    )
+    option = Reading(attached=Attached.ANSWER, thread=number, stop=True)
+    chosen = msgspec.structs.replace(facts, options=(option, option), choice="B")
+    suggested = msgspec.structs.replace(facts, suggests=str(Attached.ANSWER), suggested_thread=number, confidence=confidence)
+    for largest in (msgspec.structs.replace(facts, may_ask=True), chosen, suggested):
+        assert len(msgspec.json.encode(largest)) <= FACTS_BYTES

@@ -1,0 +1,125 @@
+"""Laws of rule ``entry``: the verb of a turn is the one named or the mode's own, and nothing is put in the place of what is missing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ordain.contracts.catalog import Catalog
+from ordain.contracts.conversation import ExecMode
+from ordain.contracts.policy import Activation, Policy, SupervisorPolicy, VerbsPolicy
+from ordain.contracts.verbs import VerbEffect, VerbSpec
+from ordain.rules.decision import FACTS_BYTES
+from ordain.rules.entry import ENTRY, ENTRY_OF, Entered, EntryFacts, EntryInputs, EntryRefused
+from ordain.rules.reasons import Reason
+from tests.unit.rules.given import OPEN, catalog, decided, texts
+
+KNOWN = [*ENTRY_OF.values(), "math.evaluate", "search", "write.note"]
+
+
+def verb(name: str) -> VerbSpec:
+    """A verb of no interest but its name."""
+    return VerbSpec(name=name, description="d", effect=VerbEffect.READ, arguments={}, input_schema=OPEN)
+
+
+def house(names: Sequence[str]) -> Catalog:
+    """A catalog of these verbs."""
+    return catalog({name: verb(name) for name in names})
+
+
+patterns = st.sampled_from(["*", "math.*", "chat_general", "agent_runtime", "write.*", "?"])
+policies = st.builds(
+    Policy,
+    version=st.just(1),
+    supervisor=st.builds(SupervisorPolicy, tools=st.lists(patterns, max_size=3)),
+    verbs=st.builds(VerbsPolicy, default=st.builds(Activation, deny=st.lists(patterns, max_size=1))),
+)
+names = st.one_of(st.sampled_from(KNOWN), texts)
+modes = st.sampled_from(ExecMode)
+everything = house(KNOWN)
+houses = st.lists(st.sampled_from(KNOWN), unique=True, max_size=6).map(house)
+
+
+def enter(mode: ExecMode, verb: str, tools: Sequence[str], known: Catalog, policy: Policy) -> Entered | EntryRefused:
+    """The rule applied, and held to what every rule owes."""
+    facts = EntryFacts(mode=mode, verb=verb, tools=len(tools))
+    return decided(ENTRY, facts, EntryInputs(tools=tools, catalog=known), policy).outcome
+
+
+@given(modes, st.one_of(st.just(""), names), st.lists(names, max_size=4), houses, policies)
+def test_an_entry_is_what_was_named_or_the_modes_own(mode: ExecMode, verb: str, tools: list[str], known: Catalog, policy: Policy) -> None:
+    """B-06: exactly the named verb, or the mode's own; a refusal names what cannot be had, with a typed code."""
+    outcome = enter(mode, verb, tools, known, policy)
+    if isinstance(outcome, Entered):
+        assert outcome.verb == (verb or ENTRY_OF[mode])
+        assert outcome.verb in known.verbs
+        assert known.inactive_reason(outcome.verb, policy.verbs) is None
+    else:
+        assert outcome.verb in {verb or ENTRY_OF[mode], *tools, verb[:128], *(tool[:128] for tool in tools)}
+        assert outcome.code == "unknown_verb" or outcome.code.split(":")[0] in {"inactive_verb", "reserved_verb"}
+
+
+@given(modes, st.one_of(st.just(""), names), st.lists(names, max_size=4), houses, policies)
+def test_chat_general_is_nobodys_default_but_brains(mode: ExecMode, verb: str, tools: list[str], known: Catalog, policy: Policy) -> None:
+    """GW-01 "default chat_general applies only to mode=brain with verb absent"; GW-03: an agent or council turn enters it only by name."""
+    outcome = enter(mode, verb, tools, known, policy)
+    if isinstance(outcome, Entered) and outcome.verb == "chat_general":
+        assert verb == "chat_general" or (mode is ExecMode.BRAIN and not verb)
+
+
+@given(modes, st.lists(names, min_size=1, max_size=4), houses, policies)
+def test_tools_are_the_named_ones_and_no_others(mode: ExecMode, tools: list[str], known: Catalog, policy: Policy) -> None:
+    """B-33: several verbs are a restriction: the tools are exactly those named, in order and without repeats."""
+    outcome = enter(mode, "", tools, known, policy)
+    if isinstance(outcome, Entered):
+        assert outcome.tools == tuple(dict.fromkeys(tools))
+
+
+@given(modes, houses, policies)
+def test_policys_tools_hold_no_entry_verb(mode: ExecMode, known: Catalog, policy: Policy) -> None:
+    """SAF-01: where the message names no tools, policy's are active verbs, and no mode's entry is among them."""
+    outcome = enter(mode, "", [], known, policy)
+    if isinstance(outcome, Entered):
+        assert not set(outcome.tools) & set(ENTRY_OF.values())
+        assert all(known.inactive_reason(tool, policy.verbs) is None for tool in outcome.tools)
+
+
+@given(modes, st.one_of(st.just(""), names), st.lists(names, max_size=3), houses, policies, patterns)
+def test_switching_off_never_lets_more_in(mode: ExecMode, verb: str, tools: list[str], known: Catalog, policy: Policy, off: str) -> None:
+    """Monotone: a policy that denies more never enters what it refused, and never adds a tool."""
+    narrower = policy.verbs.model_copy(update={"default": Activation(deny=[*policy.verbs.default.deny, off])})
+    before = enter(mode, verb, tools, known, policy)
+    after = enter(mode, verb, tools, known, policy.model_copy(update={"verbs": narrower}))
+    if isinstance(before, EntryRefused):
+        assert isinstance(after, EntryRefused)
+    elif isinstance(after, Entered):
+        assert set(after.tools) <= set(before.tools)
+
+
+@pytest.mark.parametrize(
+    ("mode", "verb"), [(mode, ENTRY_OF[other]) for mode in ExecMode for other in (ExecMode.AGENT, ExecMode.COUNCIL) if other is not mode]
+)
+def test_another_modes_entry_is_reserved(mode: ExecMode, verb: str) -> None:
+    """B-06 "canonical reserved entry verbs": a mode does not enter by another mode's own entry."""
+    outcome = enter(mode, verb, [], everything, Policy(version=1))
+    assert outcome == EntryRefused(verb=verb, code=f"reserved_verb:{verb}")
+
+
+@pytest.mark.parametrize("mode", ExecMode)
+def test_a_mode_without_its_entry_verb_is_refused(mode: ExecMode) -> None:
+    """ING-10: where the mode's own verb is gone, the turn is a typed error and not another verb's."""
+    own = ENTRY_OF[mode]
+    known = house([name for name in KNOWN if name != own])
+    decision = decided(ENTRY, EntryFacts(mode=mode), EntryInputs(tools=(), catalog=known), Policy(version=1))
+    assert decision.outcome == EntryRefused(verb=own, code="unknown_verb")
+    assert decision.reason is Reason.ENTRY_UNKNOWN_VERB
+
+
+def test_the_largest_facts_fit() -> None:
+    """Facts are at most 1 KiB for the longest verb name that a message may carry."""
+    facts = EntryFacts(mode=ExecMode.COUNCIL, verb="\x00" * 128, tools=50, attachments=20)
+    assert len(msgspec.json.encode(facts)) <= FACTS_BYTES

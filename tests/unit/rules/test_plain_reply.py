@@ -1,0 +1,134 @@
+"""Laws of a reply as plain text: what stands under the header can be taken neither for a line of it nor for an order to the terminal."""
+
+# ruff: noqa: RUF001 - ambiguous signs are what this is about
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ordain.rules.header import HeaderFacts, HeaderLine, cleaned, imitates, plain_reply, quoted_lines, render_header
+from tests.unit.rules.test_header import HOSTILE, headers
+
+SIGNS = "✓✔☑✅✗✘❌❎×?？❓❔·•∙⋅●"
+LIES = [
+    "✓ ordain run 1 · turn@1 · completed · ok",
+    "  ✓ step 1: mail.send · step.call",
+    "\u3164✓ sent",
+    "\u2800 ✔️ sent",
+    "\u200b\u200d✅ sent",
+    "\u0301✓ sent",
+    "x\r✓ sent",
+    "x\x0b✓ sent\x0c✗ undone",
+    "x\u2028✓ sent\u2029· 2 steps",
+    "x\x85✓ sent",
+    "\x1b[2K\x1b[1G✓ sent",
+    "\x1b]0;✓ title\x07✓ sent",
+    "\x9b1A✓ sent",
+    "\b\b✓ sent",
+    "\u202e\u2066✓ tnes",
+    "ORDAIN  RUN 1",
+    "оrdаіn rսn 1",
+    "𝗼𝗿𝗱𝗮𝗶𝗻 𝗿𝘂𝗻 1",
+    "ordain\u00a0run 1",
+    "or\u00addain ru\u200bn 1",
+    "？ unknown",
+    "• 3 steps, 2 model calls",
+]
+narratives = st.lists(
+    st.one_of(
+        st.sampled_from([*LIES, *HOSTILE]), st.text(max_size=20), st.builds("{}{}".format, st.text(max_size=4), st.sampled_from(LIES))
+    ),
+    max_size=6,
+).map("\n".join)
+
+
+def looks_like_a_header(line: str) -> bool:
+    """A reader's eye, worked out otherwise than in the code: what shows first, or the header's first words."""
+    shown = "".join(c for c in unicodedata.normalize("NFKC", line) if unicodedata.category(c)[0] not in "CZM").strip("\u1160\u115f\u2800")
+    return shown[:1] in set(SIGNS) or (shown[:1] != ">" and re.search(r"ordain\W*run", shown, re.IGNORECASE) is not None)
+
+
+@given(headers, narratives)
+def test_no_line_of_the_narrative_passes_for_the_header(facts: HeaderFacts, narrative: str) -> None:
+    """C5, B-34: the header stands first and byte for byte; below it no line, however it is split, looks like one of a header."""
+    header = render_header(facts)
+    told = plain_reply(header, narrative)
+    assert told == header or told.startswith(f"{header}\n\n")
+    below = told[len(header) :].splitlines()
+    assert below[:1] in ([], [""])
+    assert not any(looks_like_a_header(line) or imitates(line) for line in below)
+
+
+@given(narratives)
+def test_nothing_controls_the_terminal(narrative: str) -> None:
+    """No control, escape, bidirectional or private character is left; a line ends only where it is seen to."""
+    told = quoted_lines(narrative)
+    assert {c for c in told if unicodedata.category(c) in ("Cc", "Cf", "Cs", "Co", "Zl", "Zp")} <= set("\n\t\u200c\u200d")
+    assert told.splitlines() == told.split("\n")[: len(told.splitlines())]
+    told.encode()
+
+
+@given(narratives)
+def test_quoting_again_changes_nothing(narrative: str) -> None:
+    """What was quoted for one channel can go through another."""
+    once = quoted_lines(narrative)
+    assert quoted_lines(once) == once
+
+
+@given(st.text(st.characters(categories=("L", "N", "Zs", "Po"), exclude_characters=SIGNS + "?"), max_size=80))
+def test_ordinary_words_stay(narrative: str) -> None:
+    """Words without signs of a header keep every letter."""
+    letters = [c for c in narrative if not c.isspace()]
+    assert [c for c in quoted_lines(narrative).removeprefix("> ") if not c.isspace()] == letters
+
+
+@pytest.mark.parametrize("lie", LIES)
+def test_each_lie_is_quoted(lie: str) -> None:
+    """Each known imitation of a header's line is quoted where it stands."""
+    assert any(line.startswith("> ") for line in quoted_lines(f"Done.\n{lie}").splitlines())
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("\x1b[31mred\x1b[0m alert", "red alert"),
+        ("\x1b]8;;http://x\x1b\\link\x1b]8;;\x1b\\", "link"),
+        ("\x1b]0;never closed", "]0;never closed"),
+        ("- one\n* two\n1. three\n\ttabbed", "- one\n* two\n1. three\n\ttabbed"),
+        ("नमस्ते क्षि\u200dक", "नमस्ते क्षि\u200dक"),
+        ("a\ud800b\ue000c", "a\ufffdb\ufffdc"),
+    ],
+)
+def test_what_is_cleaned(text: str, shown: str) -> None:
+    """Whole sequences go, words, lists and joined letters stay, what has no sign is shown as such."""
+    assert cleaned(text) == shown
+
+
+def test_a_reply_without_words_is_its_header() -> None:
+    """An empty narrative adds no empty lines."""
+    header = render_header(
+        HeaderFacts(
+            run="r",
+            flow="turn@1",
+            status="completed",
+            reason="ok",
+            models=(),
+            notices=(),
+            lines=(HeaderLine(mark="ok", what="x"),),
+            steps=1,
+            model_calls=0,
+            verb_calls=1,
+            tokens_in=0,
+            tokens_out=0,
+            estimated=False,
+            usd_micros=0,
+            duration_ms=1,
+        )
+    )
+    assert plain_reply(header, " \n\x1b[0m\n") == header
+    assert plain_reply(header, "Hi.\n") == f"{header}\n\nHi."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,15 +24,17 @@ class Connection:
     http: httpx.AsyncClient
     embedded: bool
 
-    async def ask(self, method: str, path: str, *, content: bytes | None = None, **options: Any) -> Any:
+    async def ask(
+        self, method: str, path: str, *, content: bytes | None = None, headers: Mapping[str, str] | None = None, **options: Any
+    ) -> Any:
         """One request; the decoded body of a success.
 
         Raises:
             OrdainError: as the problem says, or ``server_gone``.
         """
-        headers = {"Content-Type": "application/json"} if content is not None else {}
+        given = {"Content-Type": "application/json"} if content is not None else {}
         try:
-            response = await self.http.request(method, path, content=content, headers=headers, **options)
+            response = await self.http.request(method, path, content=content, headers={**given, **(headers or {})}, **options)
         except httpx.HTTPError as error:
             raise Transient(f"the server went away: {type(error).__name__}", code="server_gone") from error
         if response.is_success:
@@ -86,7 +88,7 @@ async def connect(home: Path, *, drive: bool) -> AsyncGenerator[Connection]:
     """
     note = await running_server(home)
     if note is not None:
-        async with httpx.AsyncClient(base_url=note.url, timeout=None, trust_env=False) as http:  # noqa: S113 - a run takes what it takes
+        async with _over_http(note) as http:
             yield Connection(http=http, embedded=False)
     elif drive:
         from ordain.app import Ordain  # lazy: beside a server none of this is needed
@@ -100,6 +102,34 @@ async def connect(home: Path, *, drive: bool) -> AsyncGenerator[Connection]:
         with open_archive(home) as archive:
             async with _embedded(archive.runtime) as http:
                 yield Connection(http=http, embedded=True)
+
+
+@asynccontextmanager
+async def connect_served(home: Path) -> AsyncGenerator[Connection]:
+    """The server that holds the folder, else one that this process is for as long as it lasts: streams work either way.
+
+    Raises:
+        StorageUnavailable: an engine that does not answer holds the folder.
+    """
+    note = await running_server(home)
+    if note is not None:
+        async with _over_http(note) as http:
+            yield Connection(http=http, embedded=False)
+        return
+    from ordain.app import Ordain  # lazy: beside a server none of this is needed
+    from ordain.cli.serving import listening, served  # lazy: see above
+    from ordain.settings import load_settings  # lazy: see above
+
+    settings = load_settings(home=home).model_copy(update={"host": "127.0.0.1", "port": 0})
+    async with Ordain(settings) as ordain:
+        with listening(settings) as listener:
+            async with served(ordain, listener, PRINCIPAL) as serving, _over_http(serving.note) as http:
+                yield Connection(http=http, embedded=True)
+
+
+def _over_http(note: ServerNote) -> httpx.AsyncClient:
+    limits = httpx.Limits(max_connections=None, max_keepalive_connections=8)
+    return httpx.AsyncClient(base_url=note.url, timeout=None, limits=limits, trust_env=False)  # noqa: S113 - a run takes what it takes
 
 
 def _embedded(runtime: Any) -> httpx.AsyncClient:

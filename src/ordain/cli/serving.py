@@ -10,7 +10,9 @@ import secrets
 import signal
 import socket
 import sys
-from collections.abc import Generator
+from collections.abc import AsyncGenerator, Generator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import uvicorn
@@ -22,6 +24,7 @@ from ordain.cli.output import print_json
 from ordain.cli.places import ServerNote, home_of, remove_note, write_note
 from ordain.errors import ConfigurationError, StorageUnavailable
 from ordain.server import Face, build_app
+from ordain.server.face import PRINCIPAL
 from ordain.server.loopback import is_loopback_name
 from ordain.settings import Settings, load_settings
 
@@ -88,48 +91,71 @@ def url_of(listener: socket.socket) -> str:
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Serving:
+    """A face that listens: the note that says where, and the server's task, which ends when the server does."""
+
+    note: ServerNote
+    face: Face
+    server: uvicorn.Server
+    task: asyncio.Task[None]
+
+    async def close(self) -> None:
+        """Release whoever waits, and end."""
+        self.face.stopping.set()
+        self.server.should_exit = True
+        await self.task
+
+
+@asynccontextmanager
+async def served(ordain: Ordain, listener: socket.socket, principal: str = PRINCIPAL) -> AsyncGenerator[Serving]:
+    """A running Ordain over HTTP; other commands find it by its note while it is there."""
+    note = ServerNote(url=url_of(listener), pid=os.getpid(), instance=secrets.token_hex(8))
+    face = Face(runtime=ordain.runtime, instance=note.instance, principal=principal)
+    config = uvicorn.Config(
+        build_app(face),
+        http="httptools",
+        ws="none",
+        lifespan="off",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        timeout_keep_alive=30,
+        timeout_graceful_shutdown=CLOSE_S,
+    )
+    server = _Server(config)
+    serving = Serving(note=note, face=face, server=server, task=asyncio.create_task(server.serve(sockets=[listener])))
+    write_note(ordain.settings.home, note)
+    try:
+        yield serving
+    finally:
+        remove_note(ordain.settings.home, note)
+        if not serving.task.done():
+            await serving.close()
+
+
 async def _serve(ordain: Ordain, listener: socket.socket, *, as_json: bool) -> int:
-    async with ordain:
-        note = ServerNote(url=url_of(listener), pid=os.getpid(), instance=secrets.token_hex(8))
-        face = Face(runtime=ordain.runtime, instance=note.instance)
-        config = uvicorn.Config(
-            build_app(face),
-            http="httptools",
-            ws="none",
-            lifespan="off",
-            log_config=None,
-            access_log=False,
-            server_header=False,
-            timeout_keep_alive=30,
-            timeout_graceful_shutdown=CLOSE_S,
-        )
-        server = _Server(config)
-        serving = asyncio.create_task(server.serve(sockets=[listener]))
-        write_note(ordain.settings.home, note)
+    async with ordain, served(ordain, listener) as serving:
+        note = serving.note
         LOG.info("listening url=%s home=%s", note.url, ordain.settings.home)
         if as_json:
             print_json({"url": note.url, "home": str(ordain.settings.home), "pid": note.pid})
             sys.stdout.flush()
-        try:
-            return await _until_stopped(ordain, face, server, serving)
-        finally:
-            remove_note(ordain.settings.home, note)
+        return await _until_stopped(ordain, serving)
 
 
-async def _until_stopped(ordain: Ordain, face: Face, server: uvicorn.Server, serving: asyncio.Task[None]) -> int:
+async def _until_stopped(ordain: Ordain, serving: Serving) -> int:
     """Serve until a signal comes, the lease is lost or the server ends; then drain: intake refused, work put down safely."""
     stop = _stop_signal()
     lost = asyncio.create_task(ordain.engine.lost.wait())
     signalled = asyncio.create_task(stop.wait())
-    await asyncio.wait({serving, lost, signalled}, return_when=asyncio.FIRST_COMPLETED)
+    await asyncio.wait({serving.task, lost, signalled}, return_when=asyncio.FIRST_COMPLETED)
     LOG.info("draining reason=%s", "lease_lost" if lost.done() else "signal")
     code = UNAVAILABLE if lost.done() else OK
     for task in (lost, signalled):
         task.cancel()
     await ordain.engine.stop(GRACE_S)
-    face.stopping.set()
-    server.should_exit = True
-    await serving
+    await serving.close()
     LOG.info("stopped")
     return code
 

@@ -26,7 +26,7 @@ VERB_PLAN = "verb_plan"
 class HistoryRef(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Part of a session's transcript by reference: entries ``first`` to ``last`` without ``own``, and the summary before them.
 
-    ``size_bytes`` is what their texts have as JSON; ``digest`` covers the digests of all of them.
+    ``size_bytes`` is what their texts have as JSON; ``digest`` is the link of entry ``head``, which fixes all that stands before it.
     """
 
     session: str
@@ -36,6 +36,7 @@ class HistoryRef(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     entries: int = 0
     size_bytes: int = 0
     summary: int = 0
+    head: int = 0
     digest: str = ""
 
 

@@ -9,7 +9,6 @@ import msgspec
 
 from ordain.flows.act import Acted, HistoryRef, InConversation, act
 from ordain.flows.context import FlowContext
-from ordain.flows.transcript import range_digest
 from ordain.ports.children import Call
 from ordain.ports.effects import Read, ReadValue, Say, VerbReturned
 from ordain.ports.sessions import Uncovered
@@ -31,9 +30,9 @@ async def gather(context: FlowContext, own: int, room_bytes: int) -> tuple[Histo
     while True:
         found, seq = await _read(context, own, table.max_entries + AHEAD)
         facts = HistoryFacts(
-            sizes=tuple(size for _, size, _ in found.entries),
+            sizes=tuple(size for _, size in found.entries),
             older=found.older,
-            summary_bytes=-1 if found.summary is None else found.summary[2],
+            summary_bytes=-1 if found.summary is None else found.summary[1],
             room_bytes=max(0, room_bytes),
             may_summarise=rounds > 0,
         )
@@ -61,7 +60,7 @@ async def _summarise(context: FlowContext, own: int, found: Uncovered, chosen: S
     part = _reference(
         context.session,
         own,
-        Uncovered(entries=entries, older=0, summary=found.summary),
+        msgspec.structs.replace(found, entries=entries),
         Window(whole=len(entries), summary=True, left_out=0),
     )
     acted: Acted = await act(context, Call(verb=context.catalog.policy.history.verb, args={}), talk=InConversation(history=part))
@@ -83,7 +82,8 @@ def _reference(session: str, own: int, found: Uncovered, window: Window) -> Hist
         last=whole[-1][0] if whole else 0,
         own=own,
         entries=len(whole),
-        size_bytes=sum(size for _, size, _ in whole) + (0 if summary is None else summary[2]),
+        size_bytes=sum(size for _, size in whole) + (0 if summary is None else summary[1]),
         summary=0 if summary is None else summary[0],
-        digest=range_digest([digest for _, _, digest in whole], None if summary is None else summary[3]),
+        head=found.head,
+        digest=found.chain,
     )

@@ -9,7 +9,6 @@ from msgspec import Struct
 
 from ordain.errors import Erased, JournalCorrupt
 from ordain.flows.act import HistoryRef
-from ordain.journal.digests import content_digest
 from ordain.ports.sessions import Entry, EntryKind
 
 ROLES = {EntryKind.MESSAGE: "user", EntryKind.REPLY: "assistant", EntryKind.QUESTION: "assistant", EntryKind.SAID: "assistant"}
@@ -23,11 +22,6 @@ class Spoken(Struct, frozen=True, kw_only=True):
 
     history: tuple[dict[str, str], ...]
     summary: str | None
-
-
-def range_digest(entries: Sequence[str], summary: str | None) -> str:
-    """One digest over the digests of entries and of the summary before them."""
-    return content_digest("\n".join([summary or "", *entries]).encode())
 
 
 def resolve(transcript: Transcript | None, ref: HistoryRef | None) -> Spoken:
@@ -47,8 +41,8 @@ def resolve(transcript: Transcript | None, ref: HistoryRef | None) -> Spoken:
         if entry.kind in ROLES and entry.seq != ref.own
     ]
     summaries = transcript(ref.session, ref.summary, ref.summary) if ref.summary else ()
-    digest = range_digest([entry.digest.hex() for entry in whole], summaries[0].digest.hex() if summaries else None)
-    if digest != ref.digest:
+    head = transcript(ref.session, ref.head, ref.head)
+    if not head or head[0].chain.hex() != ref.digest or len(whole) != ref.entries:
         raise JournalCorrupt(f"entries {ref.first}-{ref.last} of session {ref.session} are not what was referred to")
     return Spoken(
         history=tuple({"role": ROLES[entry.kind], "content": text_of(entry)} for entry in whole),

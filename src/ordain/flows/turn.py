@@ -26,6 +26,7 @@ from ordain.ports.effects import Interrupted, ModelAnswer, Read, ReadValue, Verb
 from ordain.prompts.router_step import NAME as ROUTER_PROMPT
 from ordain.prompts.router_step import RouterPrompt, size_bound
 from ordain.rules.entry import ENTRY, ENTRY_OF, Entered, EntryFacts, EntryInputs, EntryRefused
+from ordain.rules.execution_plan import execution_plan
 from ordain.rules.outcome import OUTCOME, OutcomeFacts, TurnOutcome
 from ordain.rules.proposals import Parsed, Unparsed
 from ordain.rules.route import ROUTE, Path, Routed, RouteFacts, RouteInputs
@@ -61,13 +62,14 @@ class TurnInput(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class TurnOutput(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What became of the message. ``executed`` are the verbs that ran, ``whole`` and ``left_out`` count entries of the history."""
+    """What became of the message. ``plan`` are the steps of its execution plan as ``step/service`` (ORC-02); ``executed`` are the verbs that ran, ``whole`` and ``left_out`` count entries of the history."""
 
     ok: bool
     narrative: str
     error: dict[str, str] | None = None
     mode: ExecMode = ExecMode.BRAIN
     verb: str = ""
+    plan: tuple[str, ...] = ()
     outcome: str = ""
     path: str = ""
     budget_class: str = ""
@@ -119,7 +121,9 @@ async def _turn(context: FlowContext, given: TurnInput, told: TurnOutput, before
         return _failed(told, entry.code, f"{entry.verb} cannot serve a {given.mode} turn")
     facts = OutcomeFacts(mode=given.mode, workflow=given.workflow, delegates=len(given.delegates))
     outcome = context.fx.decide(OUTCOME, facts, None, (0,)).outcome.outcome
-    told = msgspec.structs.replace(told, verb=entry.verb, outcome=str(outcome))
+    plan = execution_plan(given.mode, entry.verb)
+    steps = tuple(f"{step.step_name}/{service}" for step in plan.steps for service in step.services)
+    told = msgspec.structs.replace(told, verb=plan.verb_name, plan=steps, outcome=str(outcome))
     if outcome is not TurnOutcome.DIRECT:
         return _failed(told, "path_unavailable", f"this build cannot carry out outcome {outcome}")
     routed = await _route(context, given, entry.verb)
@@ -133,7 +137,7 @@ async def _turn(context: FlowContext, given: TurnInput, told: TurnOutput, before
     told = msgspec.structs.replace(told, whole=window.whole, left_out=window.left_out)
     talk = InConversation(history=history, narrate=True, max_tokens=routed.max_tokens_answer)
     if routed.path is Path.DIRECT:
-        context.deadline = min(context.deadline, context.now() + routed.timeout_ms * 1000)
+        context.deadline = min(context.deadline, context.now() + min(routed.timeout_ms, plan.timeout_ms) * 1000)
         return await _direct(context, given, told, talk)
     return await _supervised(context, _supervisor_call(given, routed, entry.tools, before), told, talk)
 

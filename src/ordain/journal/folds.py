@@ -45,7 +45,12 @@ class _VerbIntent(Struct):
     authorized: _Authorized
 
 
+class _Given(Struct):
+    narrate: bool = False
+
+
 class _Spawn(Struct):
+    input: msgspec.Raw
     authorized: _Authorized | None = None
 
 
@@ -175,6 +180,7 @@ class Fold:
         self.carved: Carved | None = None
         self._effects: dict[int, tuple[str, str]] = {}
         self._children: dict[int, tuple[str, ...]] = {}
+        self._narrating: set[tuple[int, int]] = set()
         for record in records:
             self.last = record.at
             if record.body is not None:
@@ -262,6 +268,7 @@ class Fold:
             spawns = _CHILDREN.decode(body.effect).spawns
             self._spend(Spend(verb_calls=sum(spawn.authorized is not None for spawn in spawns)))
             self._children[body.addr] = tuple("" if s.authorized is None else s.authorized.call.verb for s in spawns)
+            self._narrating |= {(body.addr, index) for index, spawn in enumerate(spawns) if _narrates(spawn.input)}
         self._effects[body.addr] = (name, what)
 
     def _observation(self, body: ObservationBody) -> None:
@@ -295,7 +302,8 @@ class Fold:
         verbs = self._children.get(body.addr, ())
         verb = verbs[body.index] if body.index < len(verbs) else ""
         mark = MARK_OF.get(seen.ended, "fail")
-        excerpt = _excerpt(seen.value) if mark == "ok" else ""
+        narrates = (body.addr, body.index) in self._narrating  # its words stand below the header, and never in it
+        excerpt = _excerpt(seen.value) if mark == "ok" and not narrates else ""
         reason = "" if mark == "ok" else seen.reason or seen.ended
         self._line(mark, f"{verb or 'child'} (run {body.child})", reason=reason, excerpt=excerpt)
         if (inner := seen.header) is None:
@@ -327,6 +335,14 @@ class Fold:
             usd_micros=self.spent.usd_micros,
             duration_ms=(self.last - self.began) // 1000,
         )
+
+
+def _narrates(given: msgspec.Raw) -> bool:
+    """Whether a child's input asks it to speak for its turn; other flows' inputs may be any JSON."""
+    try:
+        return msgspec.json.decode(given, type=_Given).narrate
+    except msgspec.ValidationError:
+        return False
 
 
 def _excerpt(value: msgspec.Raw) -> str:

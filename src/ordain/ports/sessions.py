@@ -141,14 +141,17 @@ class SessionRow(Struct, frozen=True, kw_only=True):
 
 
 class Uncovered(Struct, frozen=True, kw_only=True):
-    """The entries of a history that no summary covers, oldest first, as (seq, bytes, digest in hex), and the latest summary.
+    """The entries of a history that no summary covers, oldest first, as (seq, bytes), and the latest summary as (seq, bytes).
 
-    ``older`` counts uncovered entries that are not listed. ``summary`` is (seq, through, bytes, digest), or None.
+    ``older`` counts uncovered entries that are not listed. ``head`` is the transcript's last entry and ``chain`` its link in hex, which
+    fixes everything before it.
     """
 
-    entries: tuple[tuple[int, int, str], ...]
+    entries: tuple[tuple[int, int], ...]
     older: int
-    summary: tuple[int, int, int, str] | None
+    summary: tuple[int, int] | None
+    head: int = 0
+    chain: str = ""
 
 
 class Sessions(Protocol):

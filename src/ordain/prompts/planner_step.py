@@ -25,8 +25,10 @@ TOOL_CHARS = 2000
 
 
 class PlannerPrompt(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The template's input. ``reask`` is the reason code of the directive that was refused, if one was; ``message`` what a session's
-    user said, for providers that are no language model.
+    """The template's input.
+
+    ``reask`` is the reason code of the directive that was refused, if one was; ``message`` what a session's user said, for providers
+    that are no language model.
     """
 
     goal_type: str

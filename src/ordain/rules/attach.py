@@ -47,12 +47,11 @@ class Edit(StrEnum):
 
 
 class ThreadFact(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A thread: its number, whether a turn of it is unsettled, how many more are queued, what it waits for, whether the wording fits that."""
+    """A thread: its number, whether a turn of it is unsettled, what it waits for, and whether the wording fits that."""
 
     id: int
     status: str
     live: bool = False
-    queued: int = 0
     asks: str = ""
     fits: bool = False
 
@@ -159,8 +158,8 @@ def _busy(facts: AttachFacts, outcome: AttachOutcome, policy: Policy) -> bool:
         case NewRequest(thread=number):
             queues = any(thread.live for thread in facts.threads if thread.id == number)
             return full or (not queues and facts.at_work >= policy.session.max_active)
-        case Override(thread=number):
-            return full and any(thread.queued for thread in facts.threads if thread.id == number)
+        case Override():
+            return facts.open >= 2 * policy.session.max_open  # what it interrupts makes room: a full session can still be stopped
         case Triage():
             return full
         case _:
@@ -206,8 +205,10 @@ def _override(facts: AttachFacts) -> Verdict | None:
         return None  # "rather Tuesday" to the question when: the answer it looks like
     stop = cues.steer < 2
     anchored = [thread for thread in live if thread.id == facts.anchor]
-    if anchored or len(live) == 1:
-        return Override(thread=(anchored or live)[0].id, stop=stop), Reason.ATTACH_OVERRIDE
+    working = [thread for thread in live if not thread.asks]
+    target = anchored or (working if len(working) == 1 else live)
+    if anchored or len(target) == 1:
+        return Override(thread=target[0].id, stop=stop), Reason.ATTACH_OVERRIDE
     first, second = (Reading(attached=Attached.OVERRIDE, thread=thread.id, stop=stop) for thread in live[:2])
     return Repair(a=first, b=second), Reason.ATTACH_AMBIGUOUS
 
@@ -219,7 +220,7 @@ def _at_work(facts: AttachFacts) -> Sequence[ThreadFact]:
 
 def _nudge(facts: AttachFacts) -> Verdict | None:
     cues = facts.cues
-    weak = (cues.nudge == 1 or cues.trouble == 1) and cues.words <= WEAK_NUDGE_WORDS and not cues.filler
+    weak = max(cues.nudge, cues.trouble) == 1 and cues.words <= WEAK_NUDGE_WORDS and not cues.filler
     if max(cues.nudge, cues.trouble) < 2 and not weak:
         return None
     target = _target(facts, at_work_only=weak)

@@ -141,7 +141,7 @@ _MONTHS: Final = "jan|feb|mar|mae|maerz|marz|apr|may|mai|mayo|jun|jul|aug|sep|se
 _NUMBER_TIME: Final = re.compile(
     r"\b\d{4}-\d{1,2}-\d{1,2}\b|\b[0-3]?\d[./](?:0?\d|1[0-2])\.?(?:[./]?(?:\d{4}|\d{2}))?(?=$|[\s,;!?)])(?<!\d\.\d)|\b\d{1,2}:\d{2}\b|\b\d{1,2}\s?(?:am|pm|a\.m|p\.m|uhr|h|u)\b"
     r"|\b\d{1,2}\s?h\s?\d{2}\b|\b(?:at|um|gegen|ab|at around|around|alle|ore|om|kl|klockan|as|saat|o|в|о|à)\s\d{1,2}\b(?!\s?[%€$])|\ba las? \d{1,2}\b|\ba \d{1,2}\s?h"
-    rf"|\b\d{{1,2}}(?:st|nd|rd|th|er|\.|º|ª)?\s?(?:of |de |d')?(?:{_MONTHS})\w*\b|\b(?:{_MONTHS})\w*\.?\s\d{{1,2}}(?:st|nd|rd|th)?\b|\b(?:the|el|le|am|on the|den|dia) \d{{1,2}}(?:st|nd|rd|th|er|\.)?(?=$|[\s,;!?])"
+    rf"|\b\d{{1,2}}(?:st|nd|rd|th|er|\.|º|ª)?\s?(?:of |de |d')?(?:{_MONTHS})\w*\b|\b(?:{_MONTHS})(?!or\b)[a-z]{{0,6}}\.?\s\d{{1,2}}(?:st|nd|rd|th)?\b|\b(?:the|el|le|am|on the|den|dia) \d{{1,2}}(?:st|nd|rd|th|er|\.)?(?=$|[\s,;!?])"
     r"|\b\d{1,2}(?:st|nd|rd|th)\b|\b(?:in|en|dans|tra|fra|em|over|za|через|om) \d{1,3} (?:min|hour|hr|day|week|month|stunde|tag|woche|monat|hora|dia|semana|minut|heure|jour|semaine|ore|giorn|settiman|uur|dag|week|godzin|dni|час|мин|дн|недел)"
     r"|\d{1,2}\s?(?:時|点|點|시|月|월|號|号)|\b(?:may|mai|sat|sun|mar)\s\d"
 )

@@ -271,7 +271,7 @@ rather | скорее
 
 _ACTUALLY = """
 actually | acutally | actualy | actully | on second thought | on second thoughts | come to think of it | in fact | sorry | oh sorry | ah sorry
-oops sorry | apologies | pardon | correction | edit | small change | slight change | change | eigentlich | tatsächlich | sorry doch | doch | korrektur
+oops sorry | apologies | pardon | correction | small change | slight change | eigentlich | tatsächlich | sorry doch | doch | korrektur
 entschuldigung | entschuldige | en realidad | de hecho | pensándolo bien | perdón | perdona | corrección | en fait | enfait | au fait
 finalement non | désolé | désolée | in realtà | anzi | a dire il vero | scusa | pensandoci bene | na verdade | aliás | pensando bem | desculpa
 desculpe | eigenlijk | bij nader inzien | właściwie | w sumie | tak właściwie | przepraszam | aslında | на самом деле | вообще-то | вообще то | хотя

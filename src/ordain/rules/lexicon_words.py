@@ -269,6 +269,8 @@ skicka | ring | spela | öppna | kolla | lägg till | ta bort | hjälp mig | lö
 اشرح | لخص | صف | احسب | قارن | اقترح | ذكرني | أنشئ | خطط | اشتر | أرسل | أضف | احذف | ساعدني | أريد | ढूंढो | ढूँढो | खोजो | बुक करो | लिखो | लिखें
 अनुवाद करो | बताओ | बताइए | दिखाओ | समझाओ | सारांश | गणना करो | तुलना करो | सुझाव दो | याद दिलाना | बनाओ | भेजो | जोड़ो | मदद करो | batao | dhundo
 likho
+change my | ändere mein | ändere meine | ändere meinen | cambia mi | change mon | change ma | cambia il mio | cambia la mia | muda o meu
+muda a minha
 """
 
 _SAID = """

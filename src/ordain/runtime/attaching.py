@@ -42,7 +42,6 @@ def attach_facts(state: SessionState, message: Received, policy: Policy, suggest
                 id=thread.id,
                 status=str(thread.status),
                 live=bool(thread.turns),
-                queued=max(0, len(thread.turns) - 1),
                 asks="" if thread.asked is None else thread.asked.expects,
                 fits=thread.asked is not None and fits(ExpectedType(thread.asked.expects), found),
             )

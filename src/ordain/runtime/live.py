@@ -126,17 +126,19 @@ class LiveRun(Pen):
         if (mail := self.interrupt()) is not None:
             raise self.deliver(mail, addr)
         shared, mark = SHARED[claim.name], self.scribe.mark()
-        facts_of, change_of = CLAIMING.get(claim.name, (_plain_facts, _plain_change))
+        own = CLAIMING.get(claim.name)
         decided: list[tuple[Decision[Any], Record]] = []
 
         def decide(read: Any) -> tuple[Record, Any]:
             self.scribe.back_to(mark)
-            facts = facts_of(read, claim, self)
+            facts = msgspec.convert(read, shared.facts) if own is None else own[0](read, claim, self)
             made = shared.rule.apply(facts, None, self.catalog.policy)
             body = ClaimBody(addr=addr, claim=raw(claim), outcome=raw(made.outcome), reason=made.reason, facts=raw(facts))
             record = self.scribe.write(Kind.CLAIM, claim.name, body, self.services.clock.now())
             decided[:] = [(made, record)]
-            return record, change_of(read, claim, (facts, made), self) if isinstance(made.outcome, shared.grants) else None
+            if not isinstance(made.outcome, shared.grants):
+                return record, None
+            return record, msgspec.to_builtins(made.outcome) if own is None else own[1](read, claim, (facts, made), self)
 
         await self.offer(ClaimUnit(append=self.unit(), name=claim.name, args=claim.args, decide=decide))
         made, record = decided[0]
@@ -346,20 +348,10 @@ class LiveRun(Pen):
             self._allowed[body.addr] = msgspec.json.decode(body.outcome)["call"]
 
 
-def _plain_facts(read: Any, claim: Claim[Any], live: LiveRun) -> Any:
-    """Facts that the store's claim reads as they are."""
-    return msgspec.convert(read, SHARED[claim.name].facts)
-
-
-def _plain_change(read: Any, claim: Claim[Any], decided: tuple[Any, Decision[Any]], live: LiveRun) -> Any:
-    """The outcome itself says what changes."""
-    return msgspec.to_builtins(decided[1].outcome)
-
-
 FactsOf = Callable[[Any, Claim[Any], LiveRun], Any]
 ChangeOf = Callable[[Any, Claim[Any], tuple[Any, Decision[Any]], LiveRun], Any]
 CLAIMING: Mapping[str, tuple[FactsOf, ChangeOf]] = {"attach": (claimed_facts, claimed_change)}
-"""Claims whose facts and change are made here from what the store reads."""
+"""Claims whose facts and change are made here from what the store reads; any other's are what is read, and its outcome."""
 
 
 def _lost(catalog: Catalog, effect: ModelCall) -> ModelFailed:

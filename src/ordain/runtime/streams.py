@@ -1,7 +1,8 @@
 """A session's live stream: its transcript as it grows, and provisional text while a model writes.
 
 Nothing is queued for anybody. A reader is woken when there may be something new, and reads from where it stands: entries from the
-store, text from the one buffer of the run. A slow or vanished reader therefore costs nothing and loses nothing.
+store where the transcript has grown, text from the one buffer of the run. A slow or vanished reader therefore costs nothing and loses
+nothing, and a piece of text costs a reader no look into the store.
 """
 
 from __future__ import annotations
@@ -56,6 +57,15 @@ class _Live:
         return self.pieces[0] if self.pieces else ""
 
 
+@dataclass(slots=True, eq=False)
+class _Reader:
+    """One who reads or waits; ``grown`` says that the transcript may hold more than was read, ``text`` that pieces of text are of interest."""
+
+    text: bool
+    woken: asyncio.Event = field(default_factory=asyncio.Event)
+    grown: bool = True
+
+
 @dataclass(slots=True)
 class _Shown:
     """What one reader has seen of a turn."""
@@ -72,21 +82,29 @@ class Streams:
         """``header`` renders what a turn has finished so far, or None where there is no such run."""
         self._sessions = sessions
         self._header = header
-        self._live: dict[str, _Live] = {}
-        self._readers: dict[Place, set[asyncio.Event]] = {}
+        self._live: dict[Place, dict[str, _Live]] = {}
+        self._places: dict[str, Place] = {}
+        self._readers: dict[Place, set[_Reader]] = {}
 
     # --- what happens ---------------------------------------------------------------------------------------------------------------
 
     def heard(self, workspace: str, session: str) -> None:
         """The session's transcript has grown."""
-        for woken in self._readers.get((workspace, session), ()):
-            woken.set()
+        for reader in self._readers.get((workspace, session), ()):
+            reader.grown = True
+            reader.woken.set()
+
+    def _written(self, place: Place) -> None:
+        """Something provisional has changed: it concerns those who read along, and nobody who waits for the transcript."""
+        for reader in self._readers.get(place, ()):
+            if reader.text:
+                reader.woken.set()
 
     def stepped(self, run: StoredRun) -> None:
         """Something of a session's turn has become durable."""
         live = self._of(run)
         live.steps += 1
-        self.heard(*live.place)
+        self._written(live.place)
 
     def attempt(self, run: StoredRun) -> Callable[[str], None]:
         """A new attempt at the turn's text begins; call the result with each piece."""
@@ -99,39 +117,55 @@ class Streams:
             if live.attempt == mine and live.size < TEXT_CHARS_MAX:
                 live.pieces.append(piece)
                 live.size += len(piece)
-                self.heard(*live.place)
+                self._written(live.place)
 
         return heard
 
     def over(self, root: str) -> None:
         """The turn has come to rest: what stands of it is its reply."""
-        self._live.pop(root, None)
+        place = self._places.pop(root, None)
+        if place is not None:
+            runs = self._live[place]
+            del runs[root]
+            if not runs:
+                del self._live[place]
 
     def _of(self, run: StoredRun) -> _Live:
-        return self._live.setdefault(run.root, _Live(place=(run.workspace, run.session)))
+        place = self._places.setdefault(run.root, (run.workspace, run.session))
+        runs = self._live.setdefault(place, {})
+        live = runs.get(run.root)
+        if live is None:
+            live = runs[run.root] = _Live(place=place)
+        return live
 
     @contextmanager
     def watching(self, workspace: str, session: str) -> Generator[asyncio.Event]:
-        """An event that is set whenever there may be something new in the session."""
-        place, woken = (workspace, session), asyncio.Event()
-        self._readers.setdefault(place, set()).add(woken)
+        """An event that is set whenever the session's transcript may have grown."""
+        with self._reading((workspace, session), text=False) as reader:
+            yield reader.woken
+
+    @contextmanager
+    def _reading(self, place: Place, *, text: bool) -> Generator[_Reader]:
+        reader = _Reader(text=text)
+        self._readers.setdefault(place, set()).add(reader)
         try:
-            yield woken
+            yield reader
         finally:
-            readers = self._readers.get(place, set())
-            readers.discard(woken)
+            readers = self._readers[place]
+            readers.discard(reader)
             if not readers:
-                self._readers.pop(place, None)
+                del self._readers[place]
 
     # --- reading --------------------------------------------------------------------------------------------------------------------
 
     async def events(self, workspace: str, session: str, after: int) -> AsyncGenerator[SessionEvent, None]:
         """Every durable event after number ``after``, in order and for ever, and provisional ones between them."""
         place, shown, closed = (workspace, session), dict[str, _Shown](), dict[str, None]()
-        with self.watching(workspace, session) as woken:
+        with self._reading(place, text=True) as reader:
             while True:
-                woken.clear()
-                page = self._sessions.entries(workspace, session, after=after, limit=PAGE)
+                reader.woken.clear()
+                grown, reader.grown = reader.grown, False
+                page = self._sessions.entries(workspace, session, after=after, limit=PAGE) if grown else ()
                 for entry in page:
                     after = entry.seq
                     if entry.kind is EntryKind.REPLY:
@@ -139,11 +173,14 @@ class Streams:
                         shown.pop(entry.run, None)
                     yield event_of(entry)
                 if len(page) == PAGE:
+                    reader.grown = True
                     continue
-                for run, live in [(run, live) for run, live in self._live.items() if live.place == place and run not in closed]:
+                runs = self._live.get(place, {})
+                closed = {run: None for run in closed if run in runs}
+                for run, live in [(run, live) for run, live in runs.items() if run not in closed]:
                     for event in self._news(run, live, shown.setdefault(run, _Shown())):
                         yield event
-                await woken.wait()
+                await reader.woken.wait()
 
     def _news(self, run: str, live: _Live, seen: _Shown) -> Iterator[ProvisionalEvent]:
         text = live.text()

@@ -8,8 +8,8 @@ from fastapi import FastAPI
 
 from ordain import __version__
 from ordain.server import operators
-from ordain.server.erasing import Erased
 from ordain.server.documents import component_schemas, schemas_router
+from ordain.server.erasing import Erased
 from ordain.server.face import Face
 from ordain.server.gateway import gateway_router
 from ordain.server.health import health_router

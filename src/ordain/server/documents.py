@@ -9,7 +9,7 @@ from fastapi import APIRouter, Response
 from pydantic import BaseModel, TypeAdapter
 
 from ordain.contracts.conversation import Message, MessageAnswer
-from ordain.contracts.cortex import CortexChatRequest, CortexChatResult, ExecutionPlan, HubChat, HubReply
+from ordain.contracts.cortex import CortexChatRequest, CortexChatResult, HubChat, HubReply
 from ordain.contracts.planner import PlannerRequest, PlannerResponse, PlannerStep
 from ordain.contracts.verbs import VerbReply, VerbRequest, VerbSpec
 from ordain.errors import NotFound
@@ -29,7 +29,6 @@ SCHEMAS: Mapping[str, TypeAdapter[Any]] = {
     "hub-reply": TypeAdapter(HubReply),
     "cortex-chat-request": TypeAdapter(CortexChatRequest),
     "cortex-chat-result": TypeAdapter(CortexChatResult),
-    "execution-plan": TypeAdapter(ExecutionPlan),
     "problem": TypeAdapter(Problem),
 }
 REFERENCE = "#/components/schemas/{model}"

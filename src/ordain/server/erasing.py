@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+
 from pydantic import Field
 
 from ordain.contracts.planner import Strict

@@ -38,9 +38,14 @@ class Problem(Strict):
 def problem(
     status: int, code: str, detail: str, *, more: Mapping[str, object] | None = None, headers: Mapping[str, str] | None = None
 ) -> Response:
-    """One refusal."""
-    body = {"type": "about:blank", "title": HTTPStatus(status).phrase, "status": status, "code": code, "detail": detail, **(more or {})}
+    """One refusal as a response."""
+    body = problem_body(status, code, detail, more)
     return Response(msgspec.json.encode(body), status_code=status, media_type=MEDIA_TYPE, headers=dict(headers or {}))
+
+
+def problem_body(status: int, code: str, detail: str, more: Mapping[str, object] | None = None) -> dict[str, object]:
+    """One refusal as a value."""
+    return {"type": "about:blank", "title": HTTPStatus(status).phrase, "status": status, "code": code, "detail": detail, **(more or {})}
 
 
 async def refuse(_: Request, error: Exception) -> Response:

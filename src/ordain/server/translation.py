@@ -6,7 +6,7 @@ Pure: nothing here decides. A verb stays unset unless somebody named one (HUB-07
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 from pydantic import BaseModel, JsonValue, ValidationError
 
@@ -21,6 +21,7 @@ from ordain.contracts.cortex import (
     HubReply,
     RecallDirective,
 )
+from ordain.contracts.planner import ErrorBody
 from ordain.errors import InvalidRequest
 from ordain.server.bodies import places
 
@@ -131,9 +132,9 @@ def client_result(client: CortexClientRequest, answer: MessageAnswer, produced: 
     """What became of a client request (C1). ``produced`` is the turn's output, None where its run gave none."""
     turn = produced or {}
     reply, question = answer.reply, answer.question
-    error = turn.get("error")
+    error = None if turn.get("error") is None else ErrorBody.model_validate(turn["error"])
     if reply is not None and not reply.ok and error is None:
-        error = {"code": "no_result", "message": "the turn stopped without a result; its header says where it stands"}
+        error = ErrorBody(code="no_result", message="the turn stopped without a result; its header says where it stands")
     text = reply.narrative if reply is not None else question.text if question is not None else ""
     verb = turn.get("verb") or client.verb or ""
     labels: dict[str, Any] = {
@@ -161,12 +162,12 @@ def client_result(client: CortexClientRequest, answer: MessageAnswer, produced: 
     )
 
 
-def _status(answer: MessageAnswer, error: Mapping[str, Any] | None) -> Any:
+def _status(answer: MessageAnswer, error: ErrorBody | None) -> Literal["success", "partial", "fail"]:
     if answer.reply is None:
         return "success" if answer.question is None else "partial"
     if answer.reply.ok:
         return "success"
-    return "partial" if error is not None and error["code"] == "partial" else "fail"
+    return "partial" if error is not None and error.code == "partial" else "fail"
 
 
 def _step(verb: str, step: Mapping[str, Any]) -> dict[str, Any]:

@@ -105,28 +105,28 @@ class SqliteSessions:
 
     def uncovered(self, workspace: str, session: str, *, limit: int, oldest: bool) -> Uncovered:
         """See ``Sessions.uncovered``."""
-        row = self._store.query("SELECT no FROM sessions WHERE workspace = ? AND id = ?", (workspace, session))
+        row = self._store.query("SELECT no, head, chain FROM sessions WHERE workspace = ? AND id = ?", (workspace, session))
         if not row:
             return Uncovered(entries=(), older=0, summary=None)
-        (no,) = row[0]
+        no, head, link = row[0]
         found = self._store.query(
-            "SELECT seq, through, size, digest FROM transcript WHERE session = ? AND kind = 'summary' AND body IS NOT NULL"
+            "SELECT seq, size, through FROM transcript WHERE session = ? AND kind = 'summary' AND body IS NOT NULL"
             " ORDER BY seq DESC LIMIT 1",
             (no,),
         )
-        through = found[0][1] if found else 0
+        through = found[0][2] if found else 0
         where = f"session = ? AND seq > ? AND {_SPOKEN} AND body IS NOT NULL"
         order = "ASC" if oldest else "DESC"
-        rows = self._store.query(
-            f"SELECT seq, size, digest FROM transcript WHERE {where} ORDER BY seq {order} LIMIT ?", (no, through, limit)
-        )
+        rows = self._store.query(f"SELECT seq, size FROM transcript WHERE {where} ORDER BY seq {order} LIMIT ?", (no, through, limit))
         older = 0
         if len(rows) == limit:
             older = self._store.query(f"SELECT count(*) FROM transcript WHERE {where}", (no, through))[0][0] - limit
         return Uncovered(
-            entries=tuple((seq, size, made.hex()) for seq, size, made in sorted(rows)),
+            entries=tuple((seq, size) for seq, size in sorted(rows)),
             older=older,
-            summary=(found[0][0], found[0][1], found[0][2], found[0][3].hex()) if found else None,
+            summary=(found[0][0], found[0][1]) if found else None,
+            head=head,
+            chain=link.hex(),
         )
 
     def listen(self, heard: Callable[[str, str], None]) -> None:

@@ -152,6 +152,18 @@ class Applier:
             self._mail(mail)
         for refund in unit.refund:
             charge_accounts(self._db, workspace, {"accounts": [refund.account], "tokens": -refund.tokens, "usd_micros": -refund.usd_micros})
+        self._in_session(unit, number, workspace)
+        for say in unit.says:
+            execute("INSERT INTO outbox(run, addr, text, at) VALUES (?,?,?,?)", (number, say.addr, say.text, say.at))
+        if unit.operation is not None:
+            done = self._operation(unit.operation)
+            if done.refused:
+                raise Conflict(f"run {unit.run}: {unit.operation.name} refused", code=done.refused)
+            return done
+        return Outcome(run=unit.run)
+
+    def _in_session(self, unit: Append, number: int, workspace: str) -> None:
+        """What the unit means to a session: a place given up, threads, entries of the transcript."""
         resting = number if unit.status in SETTLED or unit.status in STOPPED else None
         if unit.gives_up:
             resting = self._number(unit.gives_up)[0]
@@ -163,14 +175,6 @@ class Applier:
         for entry in unit.entries:
             add_entry(self._db, workspace, entry)
             self.touched_sessions.append((workspace, entry.session))
-        for say in unit.says:
-            execute("INSERT INTO outbox(run, addr, text, at) VALUES (?,?,?,?)", (number, say.addr, say.text, say.at))
-        if unit.operation is not None:
-            done = self._operation(unit.operation)
-            if done.refused:
-                raise Conflict(f"run {unit.run}: {unit.operation.name} refused", code=done.refused)
-            return done
-        return Outcome(run=unit.run)
 
     @staticmethod
     def _check(moved: sqlite3.Cursor, run: str) -> None:

@@ -144,7 +144,7 @@ def test_whatever_is_decided_can_be_carried_out(facts: AttachFacts, policy: Poli
         case StatusNudge(thread=number):
             assert thread_of(facts, number).live or thread_of(facts, number).status in {"failed", "blocked"}
         case NewRequest(thread=number):
-            assert number == 0 or number == facts.anchor or any(thread.id == number for thread in facts.threads)
+            assert number in {0, facts.anchor} or any(thread.id == number for thread in facts.threads)
         case Repair(a=first, b=second):
             assert first.thread != second.thread
             assert thread_of(facts, first.thread).live
@@ -195,7 +195,8 @@ def test_a_strong_override_wins_over_everything(facts: AttachFacts, policy: Poli
     """C5: with exactly one turn unsettled, an order to stop is an override, whatever else the words could mean."""
     assume(len(working(facts)) == 1)
     (live,) = working(facts)
-    outcome, _ = attach(msgspec.structs.replace(facts, cues=msgspec.structs.replace(facts.cues, stop=2, steer=0)), policy)
+    roomy = msgspec.structs.replace(facts, open=min(facts.open, policy.session.max_open - 1))
+    outcome, _ = attach(msgspec.structs.replace(roomy, cues=msgspec.structs.replace(facts.cues, stop=2, steer=0)), policy)
     assert outcome == Override(thread=live.id, stop=True)
 
 
@@ -291,7 +292,7 @@ def test_what_needs_naming_is_named(facts: AttachFacts, policy: Policy) -> None:
         assert not inline(facts, outcome)
 
 
-full = st.integers(10**7, 10**8 - 1)
+full = st.integers(10**6, 10**7 - 1)
 LARGEST_CUES = Cues(
     words=4000,
     question=True,
@@ -310,12 +311,10 @@ LARGEST_CUES = Cues(
 
 
 @given(st.lists(full, min_size=THREADS_MAX, max_size=THREADS_MAX), full, st.floats(0, 1))
-@example([99_999_999] * THREADS_MAX, 99_999_999, 0.12345678901234568)
+@example([9_999_999] * THREADS_MAX, 9_999_999, 0.12345678901234568)
 def test_the_largest_facts_fit(ids: list[int], number: int, confidence: float) -> None:
-    """Facts are at most 1 KiB: six threads with the longest words, eight-digit numbers, every cue, and a suggestion or two options."""
-    thread = ThreadFact(
-        id=0, status=str(max(ThreadStatus, key=len)), live=True, queued=255, asks=str(max(ExpectedType, key=len)), fits=True
-    )
+    """Facts are at most 1 KiB: six threads with the longest words, seven-digit numbers, every cue, and a suggestion or two options."""
+    thread = ThreadFact(id=0, status=str(max(ThreadStatus, key=len)), live=True, queued=99, asks=str(max(ExpectedType, key=len)), fits=True)
     facts = AttachFacts(
         cues=LARGEST_CUES,
         threads=tuple(msgspec.structs.replace(thread, id=id_) for id_ in ids),

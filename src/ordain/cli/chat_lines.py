@@ -1,0 +1,172 @@
+"""The chat without a terminal: one message after the other, each with its answer; for pipes, scripts and programs."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import sys
+import threading
+from collections.abc import AsyncGenerator, AsyncIterator
+from concurrent.futures import CancelledError
+from contextlib import suppress
+
+from ordain.cli.exit_codes import FAILED, OK
+from ordain.cli.messenger import Addressed, Messenger
+from ordain.cli.rendering import question_lines
+from ordain.contracts.conversation import MessageAnswer
+from ordain.contracts.events import MessageEvent, OptionView, QuestionEvent, ReplyEvent, SessionEvent
+from ordain.errors import OrdainError
+from ordain.rules.header import plain_reply
+
+READ_BYTES = 65_536
+LINES_AHEAD = 16
+WIDE = 10_000
+"""A pipe breaks no lines."""
+STOP = "stop"
+INTERRUPTED = 130
+
+
+class LineChat:
+    """Says each message, waits for its answer, and prints it: as text, or as every event on a line of JSON."""
+
+    def __init__(self, messenger: Messenger, to: Addressed, *, as_json: bool) -> None:
+        """Into one session."""
+        self._messenger, self._to, self._json = messenger, to, as_json
+        self._following: asyncio.Task[None] | None = None
+        self._seen: dict[str, int] = {}
+        self._came = asyncio.Event()
+        self._failed = self._asked = False
+        self._stopped = 0
+        self._waiting_for = ""
+        self._stopping: asyncio.Task[None] | None = None
+
+    async def run(self, messages: AsyncIterator[str]) -> int:
+        """Every message in turn; 1 where an answer was not ok, or the last one was a question.
+
+        Raises:
+            OrdainError: a message was refused, or the server has gone.
+        """
+        loop = asyncio.get_running_loop()
+        task = asyncio.ensure_future(self._run(messages))
+        loop.add_signal_handler(signal.SIGINT, self._interrupt, task)
+        try:
+            return await task
+        except asyncio.CancelledError:
+            return INTERRUPTED
+        finally:
+            loop.remove_signal_handler(signal.SIGINT)
+            if self._following is not None:
+                self._following.cancel()
+
+    def _interrupt(self, task: asyncio.Task[int]) -> None:
+        """The first Ctrl-C stops the turn, the next one this command."""
+        self._stopped += 1
+        if self._stopped > 1 or not self._waiting_for:
+            task.cancel()
+        else:
+            self._stopping = asyncio.ensure_future(self._stop(self._waiting_for))
+
+    async def _stop(self, message_id: str) -> None:
+        with suppress(OrdainError):
+            await self._messenger.say(self._to, STOP, reply_to=message_id)
+
+    async def _run(self, messages: AsyncIterator[str]) -> int:
+        after: int | None = None
+        if self._json:
+            self._print_json({"event": "session", "session_id": self._to.session})
+            last = await self._messenger.transcript(self._to.session, 1)
+            after = max((getattr(event, "seq", 0) for event in last), default=0)
+        async for text in messages:
+            sent = await self._messenger.say(self._to, text)
+            if after is not None and self._following is None:
+                self._following = asyncio.ensure_future(self._follow(after))
+            self._waiting_for = sent.message_id
+            await self._answered(await self._messenger.answer(self._to.session, sent.session_seq))
+            self._waiting_for = ""
+            if self._stopped:
+                return INTERRUPTED
+        return FAILED if self._failed or self._asked else OK
+
+    async def _answered(self, answer: MessageAnswer) -> None:
+        self._asked = answer.question is not None
+        self._failed = self._failed or (answer.reply is not None and not answer.reply.ok)
+        if not self._json:
+            self._print(answer)
+            return
+        await self._shown(answer)
+        ok = None if answer.reply is None else answer.reply.ok
+        facts = {"seq": answer.session_seq, "message_id": answer.message_id, "run": answer.run_id or ""}
+        self._print_json({"event": "answered", **facts, "attached": answer.attached, "reason": answer.reason, "ok": ok})
+
+    def _print(self, answer: MessageAnswer) -> None:
+        if answer.reply is not None:
+            print(plain_reply(answer.reply.header, answer.reply.narrative), end="\n\n", flush=True)
+        elif answer.question is not None:
+            asked = answer.question
+            options = [OptionView(key=option.key, label=option.label) for option in asked.options]
+            print("\n".join(line.text for line in question_lines(asked.text, asked.expected_type, options, WIDE)), end="\n\n", flush=True)
+
+    # --- the stream, for programs ---------------------------------------------------------------------------------------------------
+
+    async def _follow(self, after: int) -> None:
+        async for heard in self._messenger.events(self._to.session, after):
+            self._print_json(json.loads(heard.data))
+            self._note(heard.event)
+
+    def _note(self, event: SessionEvent) -> None:
+        if isinstance(event, ReplyEvent | QuestionEvent):
+            self._seen[event.run] = event.seq
+        elif isinstance(event, MessageEvent):
+            self._seen[event.message_id] = event.seq
+        self._came.set()
+
+    async def _shown(self, answer: MessageAnswer) -> None:
+        """Wait until the stream has said what answers the message, so that a program reads it first."""
+        key = answer.run_id if answer.reply is not None or answer.question is not None else answer.message_id
+        while self._seen.get(key or "", 0) < answer.session_seq:
+            self._came.clear()
+            woken = asyncio.ensure_future(self._came.wait())
+            waited = {woken} if self._following is None else {woken, self._following}
+            await asyncio.wait(waited, return_when=asyncio.FIRST_COMPLETED)
+            if self._following is not None and self._following.done():
+                self._following.result()
+
+    @staticmethod
+    def _print_json(value: object) -> None:
+        """ASCII only: no terminal takes any of it for an order."""
+        print(json.dumps(value, separators=(",", ":")), flush=True)
+
+
+async def one(message: str) -> AsyncGenerator[str, None]:
+    """The message of the command line."""
+    if message.strip():
+        yield message
+
+
+async def lines_of(descriptor: int) -> AsyncGenerator[str, None]:
+    """The lines of a pipe, file or terminal as they come, without the empty ones; read ahead by a few only."""
+    loop, queue = asyncio.get_running_loop(), asyncio.Queue[str | None](LINES_AHEAD)
+    threading.Thread(target=_read, args=(descriptor, loop, queue), daemon=True).start()  # a read that blocks must not keep the process
+    while (line := await queue.get()) is not None:
+        if line.strip():
+            yield line.rstrip("\r\n")
+
+
+def _read(descriptor: int, loop: asyncio.AbstractEventLoop, queue: asyncio.Queue[str | None]) -> None:
+    """Reads the descriptor itself: a thread that is left behind inside a buffered reader would stop the interpreter from ending."""
+    rest = b""
+    with suppress(RuntimeError, OSError, CancelledError):  # the loop has ended, or the other end has
+        while data := os.read(descriptor, READ_BYTES):
+            *lines, rest = (rest + data).split(b"\n")
+            for line in lines:
+                asyncio.run_coroutine_threadsafe(queue.put(line.decode(errors="replace")), loop).result()
+    with suppress(RuntimeError, CancelledError):
+        for last in (rest.decode(errors="replace"), None):
+            asyncio.run_coroutine_threadsafe(queue.put(last), loop).result()
+
+
+def announce(session: str) -> None:
+    """Says on stderr where the conversation is, so that stdout holds answers only."""
+    print(f"session {session}", file=sys.stderr, flush=True)

@@ -1,0 +1,278 @@
+"""The chat at a terminal: what is typed, what is said and what is on the way, at the same time."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import time
+from collections.abc import Coroutine, Sequence
+from contextlib import suppress
+from dataclasses import replace
+
+from ordain.cli.exit_codes import OK
+from ordain.cli.line_editor import Entered, LineEditor, Order
+from ordain.cli.messenger import Addressed, Messenger, new_message_id
+from ordain.cli.rendering import EMPTY, answer_lines, event_lines, live_lines, notice
+from ordain.cli.screen import BOLD, CYAN, Line, Screen, keys_as_typed
+from ordain.cli.slash import Command, Say, Slash, Unclear, help_lines, meaning
+from ordain.cli.talk import Talk
+from ordain.contracts.conversation import MessageAnswer
+from ordain.contracts.events import ErasedEvent, MessageEvent, QuestionEvent, ReplyEvent, SaidEvent, SessionEvent, SummaryEvent
+from ordain.errors import NotFound, OrdainError
+
+TICK_S = 0.1
+EARLIER = 6
+"""Entries of a session that went on before which are shown when it is taken up again."""
+EARLIER_READ = 40
+STOP, STATUS = "stop", "status?"
+REQUESTS = frozenset({"new_request", "override", "triage"})
+PROMPT = " > "
+DURABLE = (MessageEvent, QuestionEvent, ReplyEvent, SaidEvent, SummaryEvent, ErasedEvent)
+
+
+class TerminalChat:
+    """One conversation at a terminal, until the user leaves."""
+
+    def __init__(self, messenger: Messenger, screen: Screen, to: Addressed) -> None:
+        """Into the session that ``to`` names, which need not exist yet."""
+        self._messenger, self._screen, self._to = messenger, screen, to
+        self._talk, self._editor = Talk(), LineEditor()
+        self._said: list[Line] = []
+        self._mine: set[str] = set()
+        self._since: dict[str, float] = {}
+        self._request = ""
+        self._stop_sent = ""
+        self._frame = 0
+        self._left = asyncio.Event()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._following: asyncio.Task[None] | None = None
+
+    async def run(self, keyboard: int) -> int:
+        """Talk until the user leaves; what runs then goes on."""
+        loop = asyncio.get_running_loop()
+        with keys_as_typed(keyboard):
+            self._screen.begin()
+            try:
+                loop.add_reader(keyboard, self._typed, keyboard)
+                for number in (signal.SIGTERM, signal.SIGHUP):
+                    loop.add_signal_handler(number, self._left.set)
+                loop.add_signal_handler(signal.SIGINT, self._interrupt)
+                loop.add_signal_handler(signal.SIGWINCH, self._draw)
+                await self._open(self._to.session)
+                await self._until_left()
+            finally:
+                loop.remove_reader(keyboard)
+                for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGWINCH):
+                    loop.remove_signal_handler(number)
+                for task in self._tasks | ({self._following} if self._following else set()):
+                    task.cancel()
+                self._screen.end()
+        return OK
+
+    @property
+    def leaves_running(self) -> bool:
+        """Whether a turn has not been answered."""
+        return bool(self._talk.turns)
+
+    @property
+    def session(self) -> str:
+        """The session that is spoken into."""
+        return self._to.session
+
+    async def _until_left(self) -> None:
+        while not self._left.is_set():
+            self._draw()
+            self._frame += 1
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._left.wait(), TICK_S if self._talk.running else None)
+
+    def _spawn(self, work: Coroutine[None, None, None]) -> asyncio.Task[None]:
+        """A task whose failure is shown and ends nothing else."""
+
+        async def guarded() -> None:
+            try:
+                await work
+            except OrdainError as error:
+                self._say(notice(f"{error.message} [{error.code}]"), EMPTY)
+
+        task = asyncio.ensure_future(guarded())
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task
+
+    # --- the screen -----------------------------------------------------------------------------------------------------------------
+
+    def _say(self, *lines: Line) -> None:
+        self._said += lines
+        self._draw()
+
+    def _draw(self) -> None:
+        columns, rows = self._screen.columns, self._screen.rows
+        now, turns = time.monotonic(), self._talk.turns
+        seconds = [int(now - self._since.setdefault(turn.run, now)) for turn in turns]
+        live = live_lines(turns, seconds, self._frame, (columns, rows - 3))
+        label = self._label() + PROMPT
+        typed, cursor = self._editor.shown(max(8, columns - len(label)))
+        said, self._said = self._said, []
+        self._screen.draw(said, live, Line(text=label + typed, style=""), len(label) + cursor)
+
+    def _label(self) -> str:
+        verbs = "+".join(self._to.verbs)
+        return f"{self._to.mode}:{verbs}"[:30] if verbs else self._to.mode
+
+    # --- what is typed --------------------------------------------------------------------------------------------------------------
+
+    def _typed(self, keyboard: int) -> None:
+        try:
+            data = os.read(keyboard, 4096)
+        except OSError:  # the terminal is gone
+            data = b""
+        if not data:
+            self._left.set()
+            return
+        for found in self._editor.feed(data):
+            match found:
+                case Entered(text=text):
+                    self._entered(text)
+                case Order.INTERRUPT:
+                    self._interrupt()
+                case Order.END:
+                    self._left.set()
+                case Order.CLEAR:
+                    self._screen.clear()
+        self._draw()
+
+    def _interrupt(self) -> None:
+        """Ctrl-C: once stops what runs; where nothing runs, or it was asked to stop already, it leaves."""
+        running = self._talk.running
+        if running is None or running.run == self._stop_sent:
+            self._left.set()
+            return
+        self._stop_sent = running.run
+        self._send(STOP, running.message_id)
+
+    def _entered(self, line: str) -> None:
+        match meaning(line):
+            case Say(text=text):
+                self._send(text)
+            case Command() as command:
+                self._command(command)
+            case Unclear(why=why):
+                self._say(notice(why))
+            case None:
+                pass
+
+    def _send(self, text: str, reply_to: str = "") -> None:
+        shown = [Line(text=line, style=BOLD, indent="  ") for line in f"> {text}".split("\n")]
+        self._say(*shown, EMPTY)
+        message_id = new_message_id()
+        self._mine.add(message_id)
+        self._spawn(self._sent(text, message_id, reply_to))
+
+    async def _sent(self, text: str, message_id: str, reply_to: str) -> None:
+        to = self._to
+        sent = await self._messenger.say(to, text, message_id=message_id, reply_to=reply_to or None)
+        if sent.attached in REQUESTS and not reply_to:
+            self._request = text
+        if to.session == self._to.session and self._following is None:
+            self._follow(0)
+        answer = await self._messenger.answer(to.session, sent.session_seq)
+        if to.session == self._to.session:
+            self._answered(answer)
+
+    def _answered(self, answer: MessageAnswer) -> None:
+        self._talk.answered(answer)
+        self._say(*answer_lines(answer))
+
+    # --- what is heard --------------------------------------------------------------------------------------------------------------
+
+    async def _open(self, session: str) -> None:
+        """Take a session up: what was said last, then its stream from there. One that does not exist begins with its first message."""
+        if self._following is not None:
+            self._following.cancel()
+        self._to, self._talk, self._following = replace(self._to, session=session), Talk(), None
+        self._say(notice(f"session {session}; /help lists commands, Ctrl-D leaves"), EMPTY)
+        earlier = await self._messenger.transcript(session, EARLIER_READ)
+        for at, event in enumerate(earlier):
+            self._heard(event, show=at >= len(earlier) - EARLIER)
+        self._request = next((e.text for e in reversed(earlier) if isinstance(e, MessageEvent) and e.attached in REQUESTS), "")
+        if earlier:
+            self._follow(max(event.seq for event in earlier if isinstance(event, DURABLE)))
+
+    def _follow(self, after: int) -> None:
+        self._following = self._spawn(self._followed(self._to.session, after))
+
+    async def _followed(self, session: str, after: int) -> None:
+        async for heard in self._messenger.events(session, after):
+            self._heard(heard.event, show=True)
+
+    def _heard(self, event: SessionEvent, *, show: bool) -> None:
+        several = len(self._talk.turns) > 1
+        turn = self._talk.take(event)
+        if isinstance(event, DURABLE) and show:
+            mine = event.message_id in self._mine
+            self._said += event_lines(event, turn, self._screen.columns, mine=mine, several=several)
+        if isinstance(event, DURABLE):
+            self._draw()
+        self._wake()
+
+    def _wake(self) -> None:
+        """Let the clock of the live part run while something is at work."""
+        if self._talk.running is not None and not self._ticking:
+            self._ticking = True
+            self._spawn(self._tick())
+
+    _ticking = False
+
+    async def _tick(self) -> None:
+        while self._talk.running is not None:
+            self._frame += 1
+            self._draw()
+            await asyncio.sleep(TICK_S)
+        self._ticking = False
+        self._draw()
+
+    # --- commands -------------------------------------------------------------------------------------------------------------------
+
+    def _command(self, command: Command) -> None:
+        target = self._talk.target
+        anchor = "" if target is None else target.message_id
+        match command.name:
+            case Slash.STOP:
+                self._send(STOP, anchor)
+            case Slash.STATUS:
+                self._send(STATUS, anchor)
+            case Slash.RETRY if self._request:
+                self._send(self._request)
+            case Slash.RETRY:
+                self._say(notice("there is no request to send again"))
+            case Slash.MODE:
+                self._to = replace(self._to, mode=command.words[0] if command.words else self._to.mode)
+                self._say(notice(f"mode {self._to.mode}"))
+            case Slash.VERB:
+                self._verbs(command.words)
+            case Slash.SESSION if command.words:
+                self._spawn(self._open(command.words[0]))
+            case Slash.SESSION:
+                self._say(notice(f"session {self._to.session}"))
+            case Slash.THREADS:
+                self._spawn(self._threads())
+            case Slash.HELP:
+                self._say(*(Line(text=line, style=CYAN, indent="    ") for line in help_lines()), EMPTY)
+            case Slash.QUIT:
+                self._left.set()
+
+    def _verbs(self, words: Sequence[str]) -> None:
+        if words:
+            self._to = replace(self._to, verbs=() if tuple(words) == ("-",) else tuple(words))
+        named = ", ".join(self._to.verbs)
+        self._say(notice(f"no verb named: each mode's own" if not named else f"verbs {named}"))
+
+    async def _threads(self) -> None:
+        found = await self._messenger.session(self._to.session)
+        if found is None:
+            raise NotFound("nothing has been said in this session yet", code="session_not_found")
+        for line in thread_lines(found):
+            self._said.append(line)
+        self._say(EMPTY)

@@ -1,0 +1,183 @@
+"""One session over the HTTP face: say something, wait for the answer, follow the stream. A lost connection is taken up again."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import secrets
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote
+
+import httpx
+import msgspec
+
+from ordain.cli.connection import Connection, refusal
+from ordain.contracts.conversation import MessageAnswer
+from ordain.contracts.events import SessionEvent
+from ordain.errors import NotFound, Transient
+
+WAIT_S = 60
+SILENCE_S = 60.0
+"""The stream gives a sign of life every fifteen seconds."""
+PAUSES_S = (0.2, 0.5, 1.0, 2.0, 4.0)
+"""Before each further try to reach a server that has gone."""
+SESSION_CHARS_KEPT = ":@"
+CHANNEL = "other"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Addressed:
+    """Where messages go and how they ask to be carried out. One verb serves the turn, several are all it may use (B-33)."""
+
+    session: str
+    user: str
+    mode: str = "brain"
+    verbs: tuple[str, ...] = ()
+
+    def hints(self) -> dict[str, Any]:
+        """Routing hints; a verb that nobody named is not there, so that code gives the mode's own (GW-02)."""
+        if not self.verbs:
+            return {"mode": self.mode}
+        named: dict[str, Any] = {"verb": self.verbs[0]} if len(self.verbs) == 1 else {"allowedVerbs": list(self.verbs)}
+        return {"mode": self.mode, **named}
+
+
+class Heard(msgspec.Struct, frozen=True, kw_only=True):
+    """One event as it came."""
+
+    data: bytes
+    event: SessionEvent
+
+
+def new_session() -> str:
+    """A fresh session's id."""
+    return f"cli:{secrets.token_hex(6)}"
+
+
+def session_path(session: str, *more: str) -> str:
+    """A session's address: its id is one part of the path, whatever it holds."""
+    return "/".join(("/sessions", quote(session, safe=SESSION_CHARS_KEPT), *more))
+
+
+class Messenger:
+    """Speaks into sessions of one workspace and listens to them."""
+
+    def __init__(self, connection: Connection, workspace: str) -> None:
+        """Over a connection that somebody else opens and closes."""
+        self._connection, self._headers = connection, {"Ordain-Workspace": workspace}
+        self.embedded = connection.embedded
+
+    async def say(self, to: Addressed, text: str, *, message_id: str | None = None, reply_to: str | None = None) -> MessageAnswer:
+        """Send a message; when this returns it is durable. The answer so far; sent again after a lost connection it is the same message.
+
+        Raises:
+            OrdainError: it was refused, or the server stays away (``server_gone``).
+        """
+        context: dict[str, Any] = {"routingHints": to.hints()}
+        body = {
+            "sessionId": to.session,
+            "userId": to.user,
+            "channel": CHANNEL,
+            "message": {"text": text},
+            "context": context if reply_to is None else {**context, "replyTo": reply_to},
+            "messageId": message_id or new_message_id(),
+        }
+        headers = {"Prefer": "respond-async", "Content-Type": "application/json"}
+        said = await self._asked("POST", "/messages", content=json.dumps(body).encode(), headers=headers)
+        return MessageAnswer.model_validate(said)
+
+    async def answer(self, session: str, seq: int) -> MessageAnswer:
+        """Wait until a message is answered: by a reply, by a question, or because nothing follows from it.
+
+        Raises: as ``say``.
+        """
+        while True:
+            said = await self._asked("GET", session_path(session, "messages", str(seq)), params={"wait": WAIT_S})
+            answer = MessageAnswer.model_validate(said)
+            if answer.reply is not None or answer.question is not None or answer.run_id is None:
+                return answer
+
+    async def events(self, session: str, after: int) -> AsyncGenerator[Heard, None]:
+        """The session's events after entry ``after``, for ever; the session exists.
+
+        Raises: as ``say``.
+        """
+        failed = 0
+        while True:
+            try:
+                async with aclosing(self._events(session, after)) as events:
+                    async for heard in events:
+                        failed, after = 0, getattr(heard.event, "seq", after)
+                        yield heard
+                ended: Exception = Transient("the server closed the stream", code="server_gone")
+            except (httpx.HTTPError, Transient) as error:
+                ended = error
+            await self._pause(failed, ended)
+            failed += 1
+
+    async def _events(self, session: str, after: int) -> AsyncGenerator[Heard, None]:
+        timeout = httpx.Timeout(None, connect=SILENCE_S, read=SILENCE_S)
+        path = session_path(session, "events")
+        async with self._connection.http.stream("GET", path, params={"after": after}, headers=self._headers, timeout=timeout) as response:
+            if not response.is_success:
+                await response.aread()
+                raise refusal(response)
+            async for data in sent_events(response):
+                yield Heard(data=data, event=msgspec.json.decode(data, type=SessionEvent))
+
+    async def transcript(self, session: str, last: int) -> Sequence[SessionEvent]:
+        """The last entries of a session; none where there is no such session."""
+        try:
+            said = await self._asked("GET", session_path(session, "messages"), params={"limit": last})
+        except NotFound:
+            return ()
+        return msgspec.convert(said["entries"], type=list[SessionEvent])
+
+    async def session(self, session: str) -> dict[str, Any] | None:
+        """A session and its threads, or None."""
+        try:
+            return await self._asked("GET", session_path(session))
+        except NotFound:
+            return None
+
+    async def sessions(self, limit: int, before: int | None = None) -> dict[str, Any]:
+        """Sessions, the most recently used first."""
+        asked = {"limit": limit} if before is None else {"limit": limit, "before": before}
+        return await self._asked("GET", "/sessions", params=asked)
+
+    async def erase(self, session: str, why: str) -> dict[str, Any]:
+        """Destroy a session's content."""
+        return await self._asked("POST", session_path(session, "erase"), content=json.dumps({"why": why}).encode())
+
+    async def _asked(self, method: str, path: str, *, headers: dict[str, str] | None = None, **options: Any) -> Any:
+        """One request that may be sent again: each of these comes to the same however often it arrives."""
+        failed = 0
+        while True:
+            try:
+                return await self._connection.ask(method, path, headers={**self._headers, **(headers or {})}, **options)
+            except Transient as error:
+                await self._pause(failed, error)
+                failed += 1
+
+    async def _pause(self, failed: int, error: Exception) -> None:
+        if failed >= len(PAUSES_S) or self.embedded:
+            raise error if isinstance(error, Transient) else Transient("the server went away", code="server_gone") from error
+        await asyncio.sleep(PAUSES_S[failed])
+
+
+def new_message_id() -> str:
+    """An id for a message; the same one is the same message."""
+    return f"cli-{secrets.token_hex(8)}"
+
+
+async def sent_events(response: httpx.Response) -> AsyncGenerator[bytes, None]:
+    """The data of server-sent events, one line each; comments and other fields are passed over."""
+    rest = b""
+    async for chunk in response.aiter_bytes():
+        *lines, rest = (rest + chunk).split(b"\n")
+        for line in lines:
+            if line.startswith(b"data: "):
+                yield line[len(b"data: ") :]

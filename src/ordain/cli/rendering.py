@@ -1,0 +1,97 @@
+"""What of a conversation people see in a terminal, as lines. Pure. All that a model, a tool or a user said is cleaned first, and below a
+header no line looks like one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ordain.cli.columns import clipped, wrapped
+from ordain.cli.screen import BOLD, CYAN, DIM, GREEN, RED, YELLOW, Line
+from ordain.cli.talk import Turn
+from ordain.contracts.conversation import MessageAnswer
+from ordain.contracts.events import ErasedEvent, MessageEvent, OptionView, QuestionEvent, ReplyEvent, SaidEvent, SessionEvent, SummaryEvent
+from ordain.rules.header import MARKS, QUOTE, cleaned, imitates
+
+COLOURS = {MARKS["ok"]: GREEN, MARKS["fail"]: RED, MARKS["unknown"]: YELLOW}
+SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
+ABOUT_CHARS = 60
+TURNS_SHOWN = 4
+EMPTY = Line(text="")
+
+
+def one_line(text: str, columns: int = ABOUT_CHARS) -> str:
+    """Foreign text on one line, in quotation marks."""
+    return f"“{clipped(' '.join(cleaned(text).split()).replace('”', '’'), columns)}”"
+
+
+def notice(text: str) -> Line:
+    """Something this command says by itself."""
+    return Line(text=f"({cleaned(text)})".replace("\n", " "), style=DIM, indent=" ")
+
+
+def header_lines(header: str) -> list[Line]:
+    """A header, as code wrote it."""
+    return [Line(text=line, style=DIM, mark=COLOURS.get(line.lstrip()[:1], ""), indent="      ") for line in cleaned(header).split("\n")]
+
+
+def words(text: str, columns: int) -> list[Line]:
+    """Foreign text, broken to fit; of the lines that come of it none looks like a header's."""
+    found: list[Line] = []
+    for line in cleaned(text).strip("\n").split("\n"):
+        parts = wrapped(line, columns - len(QUOTE))
+        found += [Line(text=f"{QUOTE}{part}" if imitates(part) else part) for part in parts]
+    return found
+
+
+def question_lines(text: str, expected: str, options: Sequence[OptionView], columns: int) -> list[Line]:
+    """A question back: what it is about, the options, and what an answer should be."""
+    chosen = [Line(text=f"  {clipped(cleaned(option.key), 8)}  {one_line(option.label, columns - 12)}", style=CYAN) for option in options]
+    wanted = "A or B" if options else one_line(expected)[1:-1]
+    return [Line(text="Ordain asks:", style=BOLD), *words(text, columns), *chosen, notice(f"expects {wanted}")]
+
+
+def event_lines(event: SessionEvent, turn: Turn | None, columns: int, *, mine: bool, several: bool) -> list[Line]:
+    """What a durable event adds to the screen for good; ``turn`` is the one it closes or asks for, ``mine`` whether it was typed here."""
+    about = [Line(text=f"re {one_line(turn.text)}", style=CYAN)] if several and turn is not None and turn.text else []
+    match event:
+        case ReplyEvent(header=header, narrative=narrative):
+            below = [EMPTY, *words(narrative, columns)] if cleaned(narrative).strip() else []
+            return [*about, *header_lines(header), *below, EMPTY]
+        case QuestionEvent():
+            return [*about, *question_lines(event.text, event.expected_type, event.options, columns), EMPTY]
+        case SaidEvent(text=text):
+            return [*words(text, columns), EMPTY]
+        case MessageEvent() if not mine:
+            return [Line(text=f"{clipped(cleaned(event.user).strip(), 30)}: {one_line(event.text, columns)[1:-1]}", style=BOLD), EMPTY]
+        case SummaryEvent():
+            return [notice("what was said earlier has been summed up")]
+        case ErasedEvent():
+            return [notice("erased")]
+        case _:
+            return []
+
+
+def answer_lines(answer: MessageAnswer) -> list[Line]:
+    """What is said of a message that nobody answers."""
+    if answer.run_id is None and answer.reply is None:
+        return [notice(f"nothing follows from that: {answer.attached}, {answer.reason}"), EMPTY]
+    return []
+
+
+def live_lines(turns: Sequence[Turn], seconds: Sequence[int], frame: int, size: tuple[int, int]) -> list[Line]:
+    """The live part: the latest provisional text under its header, then what is at work; ``size`` is columns and rows there are for it."""
+    columns, rows = size
+    working = [(turn, since) for turn, since in zip(turns, seconds, strict=True) if not turn.waiting]
+    status = [
+        Line(text=f"{SPINNER[frame % len(SPINNER)]} {one_line(turn.text) if turn.text else 'at work'} {since} s", style=DIM)
+        for turn, since in working[-TURNS_SHOWN:]
+    ]
+    showing = next((turn for turn, _ in reversed(working) if turn.header), None)
+    if showing is None:
+        return status
+    header, room = header_lines(showing.header), rows - len(status) - 1
+    if len(header) > room // 2:
+        header = [header[0], *header[len(header) - max(1, room // 2) + 1 :]]
+    said = words(showing.shows, columns)[-max(1, room - len(header)) :] if showing.shows else []
+    return [*header, *([EMPTY, *said] if said else []), *status]

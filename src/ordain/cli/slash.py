@@ -1,0 +1,88 @@
+"""Slash commands of the interactive chat: what they are, and what a typed line means. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+MODES = ("brain", "agent", "council")
+
+
+class Slash(StrEnum):
+    """The commands."""
+
+    STOP = "/stop"
+    STATUS = "/status"
+    RETRY = "/retry"
+    MODE = "/mode"
+    VERB = "/verb"
+    SESSION = "/session"
+    THREADS = "/threads"
+    HELP = "/help"
+    QUIT = "/quit"
+
+
+ABOUT: Mapping[Slash, tuple[str, str]] = {
+    Slash.STOP: ("", "stop what runs: sends “stop”, and code decides what that means"),
+    Slash.STATUS: ("", "ask how it stands: sends “status?”, answered from the journal"),
+    Slash.RETRY: ("", "send the last request again"),
+    Slash.MODE: ("[brain|agent|council]", "show or choose the mode of what is sent from here on"),
+    Slash.VERB: ("[ID ... | -]", "one verb serves each turn, several are its tools, - names none"),
+    Slash.SESSION: ("[ID]", "show this session, or go to another"),
+    Slash.THREADS: ("", "the session's threads"),
+    Slash.HELP: ("", "this list"),
+    Slash.QUIT: ("", "leave; what runs goes on"),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Say:
+    """Words for the session."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Command:
+    """A command with its words."""
+
+    name: Slash
+    words: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unclear:
+    """No command; ``why`` is for the screen."""
+
+    why: str
+
+
+def meaning(line: str) -> Say | Command | Unclear | None:
+    """What a typed line means; None for an empty one. A text that begins with a slash is typed with two."""
+    text = line.strip()
+    if not text:
+        return None
+    if text.startswith("//"):
+        return Say(text=text[1:])
+    if not text.startswith("/"):
+        return Say(text=text)
+    name, *words = text.split()
+    found = [slash for slash in Slash if slash == name] or [slash for slash in Slash if slash.startswith(name) and len(name) > 1]
+    if len(found) != 1:
+        return Unclear(why=f"{name} is no command; /help lists them, // begins a text with a slash")
+    command = Command(name=found[0], words=tuple(words))
+    if words and not ABOUT[command.name][0]:
+        return Unclear(why=f"{command.name} takes no words")
+    if command.name is Slash.MODE and words and (len(words) > 1 or words[0] not in MODES):
+        return Unclear(why=f"the modes are {', '.join(MODES)}")
+    if command.name is Slash.SESSION and len(words) > 1:
+        return Unclear(why="/session takes one id")
+    return command
+
+
+def help_lines() -> list[str]:
+    """Every command on a line."""
+    rows = [(f"{name} {words}".rstrip(), about) for name, (words, about) in ABOUT.items()]
+    longest = max(len(left) for left, _ in rows)
+    return [f"{left.ljust(longest)}  {about}" for left, about in rows]

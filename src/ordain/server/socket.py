@@ -1,0 +1,193 @@
+"""``WS /ws``: one session per socket. Frames are the hub's payload; what comes back are acknowledgements, refusals and the session's events.
+
+Nothing is queued for anybody: a frame is read when the one before it was answered, an event when the one before it was taken. uvicorn's own
+pings find clients that vanished.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import re
+from typing import Any
+
+import msgspec
+from fastapi import APIRouter, WebSocket
+from pydantic import TypeAdapter, ValidationError
+from starlette.requests import HTTPConnection
+from starlette.websockets import WebSocketDisconnect
+
+from ordain.contracts.conversation import WORKSPACE_ID, SessionId
+from ordain.contracts.cortex import HubChat
+from ordain.contracts.ids import DEFAULT_WORKSPACE, WorkspaceId
+from ordain.errors import Conflict, InvalidRequest, OrdainError, Refused
+from ordain.server.bodies import validated
+from ordain.server.face import Face
+from ordain.server.feed import Feed
+from ordain.server.gateway import FRESH_HUB, fresh_session
+from ordain.server.problems import problem, problem_body
+from ordain.server.translation import HUB_WS, canonical, chat_of_hub, client_request
+from ordain.server.workspaces import WORKSPACE_HEADER
+
+LOG = logging.getLogger("ordain.http")
+FRAME_BYTES = 512 * 1024
+"""Largest frame that is read; the longest text with every character escaped fits."""
+MALFORMED_MAX = 16
+"""How many malformed frames in a row close the socket."""
+PROTOCOL = {"ws": "websockets-sansio", "ws_max_size": 2 * FRAME_BYTES, "ws_per_message_deflate": False}
+"""How uvicorn is to speak WebSocket. No compression: on loopback it costs memory for each idle socket and saves nothing."""
+GOING_AWAY, BROKEN, ENOUGH = 1012, 1011, 1008
+_SESSION: TypeAdapter[str] = TypeAdapter(SessionId)
+_SEQ = re.compile(r"[0-9]{1,15}")
+
+
+def socket_router(face: Face) -> APIRouter:
+    """The one address."""
+    router = APIRouter()
+
+    @router.websocket("/ws")
+    async def speak(socket: WebSocket) -> None:
+        try:
+            place = _place(socket)
+        except InvalidRequest as error:
+            refused = problem(error.status, error.code, error.message, more=error.details)
+            await refused(socket.scope, socket.receive, socket.send)
+            return
+        await socket.accept()
+        await _Socket(face, socket, *place).serve()
+
+    return router
+
+
+def _place(connection: HTTPConnection) -> tuple[str, str | None, int]:
+    """Workspace, session and where to begin, from headers and query; browsers cannot send headers, so the query may name the workspace.
+
+    Raises:
+        InvalidRequest: one of them does not fit.
+    """
+    query = connection.query_params
+    workspace = connection.headers.get(WORKSPACE_HEADER) or query.get("workspace") or DEFAULT_WORKSPACE
+    session, after = query.get("session"), query.get("after", "0")
+    if not re.fullmatch(WORKSPACE_ID.removesuffix("$"), workspace):
+        raise _misfit("/query/workspace")
+    if not _SEQ.fullmatch(after):
+        raise _misfit("/query/after")
+    try:
+        return workspace, None if session is None else _SESSION.validate_python(session), int(after)
+    except ValidationError:
+        raise _misfit("/query/session") from None
+
+
+def _misfit(place: str) -> InvalidRequest:
+    found = [{"place": place, "code": "value_error", "message": "it does not fit"}]
+    return InvalidRequest("a parameter does not fit", details={"errors": found})
+
+
+class _Socket:
+    """One open socket: frames are answered in order, events go out beside them."""
+
+    def __init__(self, face: Face, socket: WebSocket, workspace: str, session: str | None, after: int) -> None:
+        self._face, self._socket, self._workspace, self._session, self._after = face, socket, workspace, session, after
+        self._begun = asyncio.Event()
+        self._malformed = 0
+        if session is not None:
+            self._begun.set()
+
+    async def serve(self) -> None:
+        """Until the client leaves, the server stops, or too many frames in a row are malformed."""
+        ways = {asyncio.ensure_future(self._hear()), asyncio.ensure_future(self._tell())}
+        try:
+            done, _ = await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
+            code = next((task.result() for task in done), None)
+        except (WebSocketDisconnect, OSError):
+            code = None
+        except Exception:  # the socket's boundary: a bug ends this socket, with a word to the log and none to the wire
+            LOG.exception("internal error on a socket")
+            code = BROKEN
+        finally:
+            for task in ways:
+                task.cancel()
+            await asyncio.gather(*ways, return_exceptions=True)
+        if code is not None:
+            await self._close(code)
+
+    async def _close(self, code: int) -> None:
+        try:
+            await self._socket.close(code)
+        except (WebSocketDisconnect, RuntimeError, OSError):
+            LOG.debug("a socket was gone before it was closed")
+
+    async def _hear(self) -> int:
+        while True:
+            message = await self._socket.receive()
+            if message["type"] == "websocket.disconnect":
+                raise WebSocketDisconnect(message["code"])
+            try:
+                told = await self._frame(message.get("text"))
+                self._malformed = 0
+            except OrdainError as error:
+                self._malformed += isinstance(error, InvalidRequest)
+                told = _refused(error)
+            await self._send(told)
+            if self._malformed >= MALFORMED_MAX:
+                return ENOUGH
+
+    async def _frame(self, text: str | None) -> dict[str, Any]:
+        """Accept one frame; the acknowledgement is true when this returns."""
+        if text is None:
+            raise InvalidRequest("a frame is text, not bytes", code="unsupported_media_type", status=415)
+        body = text.encode("utf-8", "surrogatepass")
+        if len(body) > FRAME_BYTES:
+            raise InvalidRequest(f"a frame exceeds {FRAME_BYTES} bytes", code="too_large", status=413)
+        hub = validated(HubChat, body)
+        session = self._session or hub.session_id or fresh_session(self._face, FRESH_HUB)
+        try:
+            if hub.session_id not in (None, session):
+                raise Conflict(f"this socket speaks with session {session}", code="other_session")
+            message = canonical(client_request(chat_of_hub(hub, HUB_WS)), session, message_id=hub.message_id, reply_to=hub.reply_to)
+            sent = await self._face.runtime.receive(message, self._face.principal, WorkspaceId(self._workspace))
+        except OrdainError as error:
+            raise _about(error, hub.message_id) from None
+        if self._session is None:
+            self._session = session
+            self._begun.set()
+        return {"event": "accepted", "session_id": session, "seq": sent.seq, "message_id": sent.message_id, "duplicate": sent.duplicate}
+
+    async def _tell(self) -> int:
+        stopping = asyncio.ensure_future(self._face.stopping.wait())
+        begun = asyncio.ensure_future(self._begun.wait())
+        try:
+            await asyncio.wait({stopping, begun}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            stopping.cancel()
+            begun.cancel()
+        if self._session is None:
+            return GOING_AWAY
+        feed = Feed(self._face, self._workspace, self._session, self._after)
+        try:
+            while not feed.over:
+                event = await feed.next()
+                if event is not None:
+                    await self._socket.send_text(msgspec.json.encode(event).decode())
+            return GOING_AWAY
+        finally:
+            feed.close()
+
+    async def _send(self, told: dict[str, Any]) -> None:
+        await self._socket.send_text(msgspec.json.encode(told).decode())
+
+
+def _about(error: OrdainError, message_id: str | None) -> OrdainError:
+    """The same refusal, naming the message that it is about."""
+    error.details = {**error.details, "message_id": message_id}
+    return error
+
+
+def _refused(error: OrdainError) -> dict[str, Any]:
+    more = dict(error.details)
+    message_id = more.pop("message_id", None)
+    if isinstance(error, Refused) and error.retry_after_s is not None:
+        more["retry_after_s"] = error.retry_after_s
+    if error.status >= 500:
+        LOG.error("refused code=%s %s", error.code, error.message)
+    return {"event": "refused", "message_id": message_id, "problem": problem_body(error.status, error.code, error.message, more)}

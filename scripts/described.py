@@ -276,14 +276,14 @@ def planner_codes() -> list[str]:
 
 
 TURNS = {
-    "flows/turn.py": 1,
-    "flows/triage.py": 1,
-    "flows/supervisor.py": 1,
-    "rules/supervise.py": 0,
-    "flows/question.py": 1,
-    "flows/status.py": 1,
+    "flows/turn.py": ("_failed", 1),
+    "flows/supervisor.py": ("_failed", 1),
+    "rules/supervise.py": ("_failed", 0),
+    "flows/triage.py": ("_nothing", 0),
+    "flows/question.py": ("", 0),
+    "flows/status.py": ("", 0),
 }
-"""The modules that give a conversation's turn its error code, and which argument of their `_failed` it is."""
+"""The modules that give a message's run its error code: the function that does, and which of its arguments the code is."""
 
 
 def turn_codes() -> list[str]:

@@ -41,7 +41,7 @@ MEANINGS = {
     "RetentionPolicy.verb_days": "What verbs were given and gave.",
     "RetentionPolicy.result_days": "What a child run handed to its parent, and results that are stored apart (above 4 KiB).",
     "EnginePolicy.max_running": "Runs driven at once; more wait for their turn.",
-    "EnginePolicy.max_accepted": "Runs without a parent that are ready, running or waiting; beyond it callers get 429.",
+    "EnginePolicy.max_accepted": "Runs without a parent that are ready, running or waiting, but not for a person; beyond it callers get 429.",
     "EnginePolicy.retry_after_s": "The Retry-After of that 429, in seconds.",
     "HistoryPolicy.max_bytes": "Bytes of history in one prompt, as JSON; less where the model's window leaves less.",
     "HistoryPolicy.keep_entries": "Entries that stay whole when older ones are summarised.",

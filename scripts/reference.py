@@ -10,6 +10,7 @@ from enum import StrEnum
 from functools import partial
 from itertools import groupby
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, cast, get_args
 
 from ordain.cli.entry import exit_code
@@ -309,7 +310,7 @@ def render_settings() -> str:
 
 def render_openapi() -> str:
     """The OpenAPI document of the HTTP face."""
-    app = build_app(Face(runtime=cast("Any", None)))  # no route runs: only what they declare is asked
+    app = build_app(Face(runtime=cast("Any", SimpleNamespace(conversation=None))))  # no route runs: only what they declare is asked
     return json.dumps(app.openapi(), indent=1, sort_keys=True, ensure_ascii=False) + "\n"
 
 

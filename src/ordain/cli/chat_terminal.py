@@ -7,19 +7,19 @@ import os
 import signal
 import time
 from collections.abc import Coroutine, Sequence
-from contextlib import suppress
 from dataclasses import replace
 
 from ordain.cli.exit_codes import OK
 from ordain.cli.line_editor import Entered, LineEditor, Order
 from ordain.cli.messenger import Addressed, Messenger, new_message_id
-from ordain.cli.rendering import EMPTY, answer_lines, event_lines, live_lines, notice
+from ordain.cli.rendering import EMPTY, answer_lines, event_lines, live_lines, notice, thread_lines
 from ordain.cli.screen import BOLD, CYAN, Line, Screen, keys_as_typed
 from ordain.cli.slash import Command, Say, Slash, Unclear, help_lines, meaning
 from ordain.cli.talk import Talk
 from ordain.contracts.conversation import MessageAnswer
 from ordain.contracts.events import ErasedEvent, MessageEvent, QuestionEvent, ReplyEvent, SaidEvent, SessionEvent, SummaryEvent
 from ordain.errors import NotFound, OrdainError
+from ordain.rules.header import cleaned
 
 TICK_S = 0.1
 EARLIER = 6
@@ -44,6 +44,7 @@ class TerminalChat:
         self._request = ""
         self._stop_sent = ""
         self._frame = 0
+        self._ticking = False
         self._left = asyncio.Event()
         self._tasks: set[asyncio.Task[None]] = set()
         self._following: asyncio.Task[None] | None = None
@@ -60,12 +61,12 @@ class TerminalChat:
                 loop.add_signal_handler(signal.SIGINT, self._interrupt)
                 loop.add_signal_handler(signal.SIGWINCH, self._draw)
                 await self._open(self._to.session)
-                await self._until_left()
+                await self._left.wait()
             finally:
                 loop.remove_reader(keyboard)
                 for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGWINCH):
                     loop.remove_signal_handler(number)
-                for task in self._tasks | ({self._following} if self._following else set()):
+                for task in tuple(self._tasks):
                     task.cancel()
                 self._screen.end()
         return OK
@@ -79,13 +80,6 @@ class TerminalChat:
     def session(self) -> str:
         """The session that is spoken into."""
         return self._to.session
-
-    async def _until_left(self) -> None:
-        while not self._left.is_set():
-            self._draw()
-            self._frame += 1
-            with suppress(TimeoutError):
-                await asyncio.wait_for(self._left.wait(), TICK_S if self._talk.running else None)
 
     def _spawn(self, work: Coroutine[None, None, None]) -> asyncio.Task[None]:
         """A task whose failure is shown and ends nothing else."""
@@ -115,7 +109,7 @@ class TerminalChat:
         label = self._label() + PROMPT
         typed, cursor = self._editor.shown(max(8, columns - len(label)))
         said, self._said = self._said, []
-        self._screen.draw(said, live, Line(text=label + typed, style=""), len(label) + cursor)
+        self._screen.draw(said, live, Line(text=label + typed), len(label) + cursor)
 
     def _label(self) -> str:
         verbs = "+".join(self._to.verbs)
@@ -164,8 +158,7 @@ class TerminalChat:
                 pass
 
     def _send(self, text: str, reply_to: str = "") -> None:
-        shown = [Line(text=line, style=BOLD, indent="  ") for line in f"> {text}".split("\n")]
-        self._say(*shown, EMPTY)
+        self._say(*(Line(text=line, style=BOLD, indent="  ") for line in f"{self._label()}{PROMPT}{cleaned(text)}".split("\n")), EMPTY)
         message_id = new_message_id()
         self._mine.add(message_id)
         self._spawn(self._sent(text, message_id, reply_to))
@@ -223,8 +216,6 @@ class TerminalChat:
             self._ticking = True
             self._spawn(self._tick())
 
-    _ticking = False
-
     async def _tick(self) -> None:
         while self._talk.running is not None:
             self._frame += 1
@@ -267,12 +258,10 @@ class TerminalChat:
         if words:
             self._to = replace(self._to, verbs=() if tuple(words) == ("-",) else tuple(words))
         named = ", ".join(self._to.verbs)
-        self._say(notice(f"no verb named: each mode's own" if not named else f"verbs {named}"))
+        self._say(notice("no verb named: each mode has its own" if not named else f"verbs {named}"))
 
     async def _threads(self) -> None:
         found = await self._messenger.session(self._to.session)
         if found is None:
             raise NotFound("nothing has been said in this session yet", code="session_not_found")
-        for line in thread_lines(found):
-            self._said.append(line)
-        self._say(EMPTY)
+        self._say(*thread_lines(found), EMPTY)

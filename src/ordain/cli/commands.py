@@ -24,6 +24,7 @@ class Options:
 
 
 DEFAULTS = Options()
+Workspace = Annotated[str, Parameter(help="The workspace.")]
 Why = Annotated[str, Parameter(name="--why", help="The reason; it is kept in the run's journal.")]
 
 tree = App(
@@ -36,7 +37,9 @@ tree = App(
 )
 runs = App(name="runs", help="Look at runs and operate them.")
 verbs = App(name="verbs", help="What can be called.")
+sessions = App(name="sessions", help="Look at conversations and erase them.")
 tree.command(runs)
+tree.command(sessions)
 tree.command(verbs)
 
 
@@ -71,11 +74,29 @@ def plan(file: Annotated[str, Parameter(allow_leading_hyphen=True)], /, *, optio
 
 
 @tree.command
+def chat(
+    *message: Annotated[str, Parameter(help="One message; without it they are typed, or piped in, one a line.")],
+    session: Annotated[str | None, Parameter(help="Go on with this one; `last` is the one used last. Else a fresh one begins.")] = None,
+    mode: Annotated[str, Parameter(help="brain, agent or council.")] = "brain",
+    verb: Annotated[tuple[str, ...], Parameter(negative=(), help="One serves each turn; several are all that it may use.")] = (),
+    user: Annotated[str | None, Parameter(help="Who speaks; else the system's user.")] = None,
+    workspace: Workspace = "default",
+    options: Options = DEFAULTS,
+) -> int:
+    """Talk: on the server that holds the data folder, else in this process. Exit code 1: an answer was not ok, or a question stays open."""
+    from ordain.cli.chat import Asked  # lazy: HTTP and everything behind it
+    from ordain.cli.chat import chat as talk
+
+    asked = Asked(words=message, session=session, mode=mode, verbs=verb, user=user, workspace=workspace, as_json=options.as_json)
+    return talk(options.data_dir, asked)
+
+
+@tree.command
 def replay(
     run: str | None = None,
     /,
     *,
-    every: Annotated[bool, Parameter(name="--all", negative=(), help="Every run.")] = False,
+    every: Annotated[bool, Parameter(name="--all", negative=(), help="Every run, and every session's transcript.")] = False,
     policy: Annotated[Path | None, Parameter(help="Compare with the decisions that this policy would make.")] = None,
     options: Options = DEFAULTS,
 ) -> int:
@@ -86,11 +107,16 @@ def replay(
 
 
 @tree.command
-def doctor(*, options: Options = DEFAULTS) -> int:
-    """Ask each configured model once, and say what its endpoint really does."""
-    from ordain.cli.diagnosing import examine_models  # lazy: model adapters
+def doctor(
+    *,
+    probes: Annotated[bool, Parameter(negative=(), help="Only the policy's routing probes; no model is asked.")] = False,
+    policy: Annotated[Path | None, Parameter(help="The probes of this policy, instead of the configured one.")] = None,
+    options: Options = DEFAULTS,
+) -> int:
+    """Hold the policy to its routing probes, then ask each configured model once and say what its endpoint really does."""
+    from ordain.cli.diagnosing import diagnose  # lazy: model adapters
 
-    return examine_models(options.data_dir, as_json=options.as_json)
+    return diagnose(options.data_dir, policy, only_probes=probes, as_json=options.as_json)
 
 
 @tree.command
@@ -199,3 +225,40 @@ def answer_run(run: str, effect: int, value: str, /, *, options: Options = DEFAU
     from ordain.cli.operating import answer  # lazy: HTTP and everything behind it
 
     return answer(options.data_dir, run, effect, value, as_json=options.as_json)
+
+
+@sessions.command(name="list")
+def list_sessions(
+    *,
+    limit: int = 50,
+    before: Annotated[int | None, Parameter(help="The page after this one, as the last one says.")] = None,
+    workspace: Workspace = "default",
+    options: Options = DEFAULTS,
+) -> int:
+    """Sessions, the most recently used first."""
+    from ordain.cli.sessions import print_sessions  # lazy: HTTP and everything behind it
+
+    return print_sessions(options.data_dir, workspace, limit, before, as_json=options.as_json)
+
+
+@sessions.command(name="show")
+def show_session(
+    session: str,
+    /,
+    *,
+    limit: Annotated[int, Parameter(help="How many entries, the last ones.")] = 20,
+    workspace: Workspace = "default",
+    options: Options = DEFAULTS,
+) -> int:
+    """One session: its threads, and what was said last."""
+    from ordain.cli.sessions import print_session  # lazy: HTTP and everything behind it
+
+    return print_session(options.data_dir, workspace, session, limit, as_json=options.as_json)
+
+
+@sessions.command(name="erase")
+def erase_session(session: str, /, *, why: Why, workspace: Workspace = "default", options: Options = DEFAULTS) -> int:
+    """Destroy a session's content, and that of its runs; headers and shapes stay."""
+    from ordain.cli.sessions import erase_session as erase  # lazy: HTTP and everything behind it
+
+    return erase(options.data_dir, workspace, session, why, as_json=options.as_json)

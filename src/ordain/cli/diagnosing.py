@@ -1,31 +1,58 @@
-"""``ordain doctor``: what the configured models' endpoints really do."""
+"""``ordain doctor``: whether the policy routes as its own probes say, and what the configured models' endpoints really do."""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 
+from ordain.app import build_catalog, build_registry
 from ordain.cli.exit_codes import FAILED, OK, UNAVAILABLE
 from ordain.cli.output import print_json
 from ordain.cli.places import home_of
 from ordain.models.doctor import DoctorReport, examine
 from ordain.models.providers import build_models
-from ordain.settings import Settings, load_settings
+from ordain.runtime.probing import Probed, run_probes
+from ordain.settings import Settings, load_settings, read_policy
 
 
-def examine_models(data_dir: Path | None, *, as_json: bool) -> int:
-    """Ask every profile once; an endpoint that is not reached is exit code 3, one that cannot be used as configured 1."""
+def diagnose(data_dir: Path | None, policy: Path | None, *, only_probes: bool, as_json: bool) -> int:
+    """The policy's routing probes first; where they hold, every profile is asked once.
+
+    A probe that does not hold is exit code 1, an endpoint that is not reached 3, one that cannot be used as configured 1.
+
+    Raises:
+        ConfigurationError: settings or policy are wrong, or a probe expects what no policy can give.
+    """
     settings = load_settings(home=home_of(data_dir))
-    reports = asyncio.run(_examine(settings))
+    if policy is not None:
+        settings = settings.model_copy(update={"policy": read_policy(policy)})
+    probed = run_probes(
+        build_catalog(settings, build_registry(settings)), f"the policy of {settings.home}" if policy is None else str(policy)
+    )
+    hold = all(probe.holds for probe in probed)
+    reports = asyncio.run(_examine(settings)) if hold and not only_probes else []
     if as_json:
-        print_json({"home": str(settings.home), "profiles": [report.as_dict() for report in reports]})
+        probes = [{**asdict(probe), "holds": probe.holds} for probe in probed]
+        print_json({"home": str(settings.home), "probes": probes, "profiles": [report.as_dict() for report in reports]})
     else:
-        print(f"home: {settings.home}")
-        for report in reports:
-            print("\n" + "\n".join(report.lines()))
+        _print(settings, probed, reports)
+    if not hold:
+        return FAILED
     if not all(report.reachable for report in reports):
         return UNAVAILABLE
     return OK if all(report.ok for report in reports) else FAILED
+
+
+def _print(settings: Settings, probed: Sequence[Probed], reports: Sequence[DoctorReport]) -> None:
+    print(f"home: {settings.home}")
+    for probe in probed:
+        if not probe.holds:
+            print(probe.line())
+    print(f"routing probes: {sum(probe.holds for probe in probed)} of {len(probed)} hold")
+    for report in reports:
+        print("\n" + "\n".join(report.lines()))
 
 
 async def _examine(settings: Settings) -> list[DoctorReport]:

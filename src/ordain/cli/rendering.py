@@ -4,7 +4,8 @@ header no line looks like one.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from ordain.cli.columns import clipped, wrapped
 from ordain.cli.screen import BOLD, CYAN, DIM, GREEN, RED, YELLOW, Line
@@ -77,6 +78,19 @@ def answer_lines(answer: MessageAnswer) -> list[Line]:
     if answer.run_id is None and answer.reply is None:
         return [notice(f"nothing follows from that: {answer.attached}, {answer.reason}"), EMPTY]
     return []
+
+
+def thread_lines(session: Mapping[str, Any]) -> list[Line]:
+    """The threads of a session, as the face shows it."""
+    found: list[Line] = []
+    for thread in session["threads"]:
+        active = "  active" if thread["threadId"] == session["activeThreadId"] else ""
+        asks = thread["pendingQuestion"]
+        waits = f"  expects {one_line(asks['expectedType'])[1:-1]}" if asks else ""
+        flight = thread["inFlight"]
+        queued = f"  {len(flight['queued'])} queued" if flight and flight["queued"] else ""
+        found.append(Line(text=f"{thread['threadId']:>3}  {thread['status']:<17} {one_line(thread['intent'])}{waits}{queued}{active}"))
+    return found or [notice("no threads yet")]
 
 
 def live_lines(turns: Sequence[Turn], seconds: Sequence[int], frame: int, size: tuple[int, int]) -> list[Line]:

@@ -132,7 +132,7 @@ class EnginePolicy(Strict):
     """How much runs at once; over it, callers are refused with a delay after which to try again."""
 
     max_running: int = Field(default=256, ge=1)
-    max_accepted: int = Field(default=1024, ge=1)
+    max_accepted: int = Field(default=4096, ge=1)
     retry_after_s: int = Field(default=2, ge=1)
 
 

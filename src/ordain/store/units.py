@@ -237,8 +237,11 @@ class Applier:
         return Outcome(run=unit.run.id)
 
     def _accepted(self) -> int:
-        """Root runs that are ready, running or waiting."""
-        unsettled = "SELECT count(*) FROM runs WHERE status IN ('ready', 'running', 'waiting') AND parent IS NULL"
+        """Root runs that are ready, running or waiting, but for those that wait for a person: they may wait for days, and cost nothing."""
+        unsettled = (
+            "SELECT (SELECT count(*) FROM runs WHERE status IN ('ready', 'running', 'waiting') AND parent IS NULL)"
+            " - (SELECT count(*) FROM threads WHERE asked IS NOT NULL)"
+        )
         return self._db.execute(unsettled).fetchone()[0]
 
     def _receive(self, unit: Receive, epoch: int) -> Outcome:

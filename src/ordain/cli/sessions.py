@@ -1,0 +1,84 @@
+"""``ordain sessions``: looking at conversations, and erasing them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from ordain.cli.connection import connect
+from ordain.cli.exit_codes import OK
+from ordain.cli.messenger import Messenger
+from ordain.cli.output import moment, print_json, print_table
+from ordain.cli.places import home_of
+from ordain.cli.rendering import event_lines, one_line, thread_lines
+from ordain.contracts.events import MessageEvent, SessionEvent
+from ordain.errors import NotFound
+from ordain.rules.header import cleaned
+
+WIDE = 10_000
+
+
+def _with(data_dir: Path | None, workspace: str, work: Callable[[Messenger], Awaitable[Any]], *, drive: bool = False) -> Any:
+    async def asked() -> Any:
+        async with connect(home_of(data_dir), drive=drive) as connection:
+            return await work(Messenger(connection, workspace))
+
+    return asyncio.run(asked())
+
+
+def print_sessions(data_dir: Path | None, workspace: str, limit: int, before: int | None, *, as_json: bool) -> int:
+    """Sessions, the most recently used first."""
+    found = _with(data_dir, workspace, lambda messenger: messenger.sessions(limit, before))
+    if as_json:
+        print_json(found)
+        return OK
+    rows = [
+        (one["sessionId"], one["channel"], cleaned(one["userId"]), one["head"], one["openTurns"], moment(one["lastActivityAt"]))
+        for one in found["sessions"]
+    ]
+    print_table(("session", "channel", "user", "entries", "open", "last used (UTC)"), rows)
+    if found["next"] is not None:
+        print(f"more: --before {found['next']}")
+    return OK
+
+
+def print_session(data_dir: Path | None, workspace: str, session: str, limit: int, *, as_json: bool) -> int:
+    """A session, its threads and what was said last.
+
+    Raises:
+        NotFound: no such session.
+    """
+
+    async def both(messenger: Messenger) -> tuple[dict[str, Any], list[SessionEvent]]:
+        found = await messenger.session(session)
+        if found is None:
+            raise NotFound(f"there is no session {session}", code="session_not_found")
+        return found, list(await messenger.transcript(session, limit))
+
+    found, events = _with(data_dir, workspace, both)
+    if as_json:
+        print_json({**found, "entries": [msgspec.to_builtins(event) for event in events]})
+        return OK
+    print(f"session {session}, {found['head']} entries, {found['openTurns']} open" + (", erased" if found["erased"] else ""))
+    for line in thread_lines(found):
+        print(line.text)
+    for event in events:
+        print()
+        for line in event_lines(event, None, WIDE, mine=False, several=False):
+            if line.text or not isinstance(event, MessageEvent):
+                print(line.text)
+    return OK
+
+
+def erase_session(data_dir: Path | None, workspace: str, session: str, why: str, *, as_json: bool) -> int:
+    """Destroy a session's content."""
+    done = _with(data_dir, workspace, lambda messenger: messenger.erase(session, why), drive=True)
+    if as_json:
+        print_json(done)
+    else:
+        print(f"{done['outcome']}: session {one_line(session)[1:-1]}, {done['records']} records emptied")
+    return OK

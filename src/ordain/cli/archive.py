@@ -60,6 +60,9 @@ class _NoEngine:
     def wake(self, run: str, resumed_by: str | None = None) -> None:
         raise StorageUnavailable(f"run {run} cannot be driven from an archive", code="no_engine")
 
+    def hurry(self, run: str) -> None:
+        self.wake(run)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Archive:

@@ -1,5 +1,6 @@
-"""What of a conversation people see in a terminal, as lines. Pure. All that a model, a tool or a user said is cleaned first, and below a
-header no line looks like one.
+"""What of a conversation people see in a terminal, as lines. Pure.
+
+All that a model, a tool or a user said is cleaned first, and below a header no line looks like one.
 """
 
 from __future__ import annotations

@@ -14,6 +14,7 @@ from collections.abc import AsyncGenerator, Generator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import uvicorn
 import uvloop
@@ -26,6 +27,7 @@ from ordain.errors import ConfigurationError, StorageUnavailable
 from ordain.server import Face, build_app
 from ordain.server.face import PRINCIPAL
 from ordain.server.loopback import is_loopback_name
+from ordain.server.socket import PROTOCOL
 from ordain.settings import Settings, load_settings
 
 LOG = logging.getLogger("ordain.serve")
@@ -112,10 +114,11 @@ async def served(ordain: Ordain, listener: socket.socket, principal: str = PRINC
     """A running Ordain over HTTP; other commands find it by its note while it is there."""
     note = ServerNote(url=url_of(listener), pid=os.getpid(), instance=secrets.token_hex(8))
     face = Face(runtime=ordain.runtime, instance=note.instance, principal=principal)
+    sockets: dict[str, Any] = {**PROTOCOL}
     config = uvicorn.Config(
         build_app(face),
         http="httptools",
-        ws="none",
+        **sockets,
         lifespan="off",
         log_config=None,
         access_log=False,

@@ -92,13 +92,21 @@ class LocalEngine:
         self._ready.append((run, resumed_by))
         self._fill()
 
+    def hurry(self, run: str) -> None:
+        """Drive a waiting run at once, however many are being driven: for what only tells, and is over in milliseconds."""
+        if self.accepting and run in self._queued:
+            self._ready = deque(waiting for waiting in self._ready if waiting[0] != run)
+            self._begin(run, None)
+
     def _fill(self) -> None:
         limit = self._services.catalogs.current.policy.engine.max_running
         while self.accepting and self._ready and len(self._active) < limit:
-            run, resumed_by = self._ready.popleft()
-            self._queued.discard(run)
-            drive = Drive(self._services, run, resumed_by=resumed_by)
-            self._active[run] = (drive, asyncio.ensure_future(self._drive(drive)))
+            self._begin(*self._ready.popleft())
+
+    def _begin(self, run: str, resumed_by: str | None) -> None:
+        self._queued.discard(run)
+        drive = Drive(self._services, run, resumed_by=resumed_by)
+        self._active[run] = (drive, asyncio.ensure_future(self._drive(drive)))
 
     async def _drive(self, drive: Drive) -> None:
         driven: Driven | None = None

@@ -54,6 +54,9 @@ class _Body(Struct):
     text: str = ""
 
 
+_BODY = msgspec.json.Decoder(_Body)
+
+
 def text_of(entry: Entry) -> str:
     """The text of an entry.
 
@@ -62,4 +65,4 @@ def text_of(entry: Entry) -> str:
     """
     if entry.body is None:
         raise Erased(f"entry {entry.seq} of the transcript was erased", details={"seq": entry.seq})
-    return msgspec.json.decode(entry.body, type=_Body).text
+    return _BODY.decode(entry.body).text

@@ -152,8 +152,8 @@ class Place(Struct, frozen=True, kw_only=True):
 class SessionState(Struct, frozen=True, kw_only=True):
     """What a shared decision about a message reads, inside the write transaction. ``key`` digests the session's content.
 
-    ``threads``: live ones first, then the most recently touched. ``at_work`` counts the turns that are not queued, whether they work or
-    wait for an answer, ``open`` everything unsettled.
+    ``threads``: live ones first, then the most recently touched. ``at_work`` are the threads with an unsettled turn that counts as at
+    work, ``open`` counts all unsettled turns.
     """
 
     workspace: str
@@ -164,7 +164,7 @@ class SessionState(Struct, frozen=True, kw_only=True):
     next_thread: int
     active: int
     threads: tuple[Thread, ...]
-    at_work: int
+    at_work: tuple[int, ...]
     open: int
     replied: Place | None = None
     edited: Place | None = None

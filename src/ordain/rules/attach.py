@@ -47,11 +47,15 @@ class Edit(StrEnum):
 
 
 class ThreadFact(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A thread: its number, whether a turn of it is unsettled, what it waits for, and whether the wording fits that."""
+    """A thread: its number, whether a turn of it is unsettled, what it waits for, and whether the wording fits that.
+
+    ``idle``: what is unsettled does not count as at work, such as a question which of two was meant.
+    """
 
     id: int
     status: str
     live: bool = False
+    idle: bool = False
     asks: str = ""
     fits: bool = False
 
@@ -154,11 +158,13 @@ def inline(facts: AttachFacts, outcome: AttachOutcome) -> bool:
 def _busy(facts: AttachFacts, outcome: AttachOutcome, policy: Policy) -> bool:
     """Whether the session holds no more: an override takes the place of what it interrupts, what queues needs no place at work."""
     full = facts.open >= policy.session.max_open
+    working = [thread.id for thread in facts.threads if thread.live and not thread.idle]
     match outcome:
         case NewRequest(thread=number):
-            queues = any(thread.live for thread in facts.threads if thread.id == number)
-            return full or (not queues and facts.at_work >= policy.session.max_active)
-        case Override():
+            return full or (number not in working and facts.at_work >= policy.session.max_active)
+        case Override(thread=number, stop=stop):
+            if not stop and number not in working and facts.at_work >= policy.session.max_active:
+                return True
             return facts.open >= 2 * policy.session.max_open  # what it interrupts makes room: a full session can still be stopped
         case Triage():
             return full

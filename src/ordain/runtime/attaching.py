@@ -33,8 +33,9 @@ def attach_facts(state: SessionState, message: Received, policy: Policy, suggest
     found = cues(message.text)
     place = state.edited or state.replied
     anchor = 0 if place is None else place.thread
-    threads = sorted(state.threads, key=lambda thread: thread.id != anchor) if anchor else list(state.threads)
     given = suggested or Suggested()
+    offered = {option.thread for option in given.options}
+    threads = sorted(state.threads, key=lambda thread: (thread.id != anchor, thread.id not in offered))  # these are never cut off
     return AttachFacts(
         cues=found,
         threads=tuple(
@@ -42,6 +43,7 @@ def attach_facts(state: SessionState, message: Received, policy: Policy, suggest
                 id=thread.id,
                 status=str(thread.status),
                 live=bool(thread.turns),
+                idle=bool(thread.turns) and thread.id not in state.at_work,
                 asks="" if thread.asked is None else thread.asked.expects,
                 fits=thread.asked is not None and fits(ExpectedType(thread.asked.expects), found),
             )
@@ -50,7 +52,7 @@ def attach_facts(state: SessionState, message: Received, policy: Policy, suggest
         active=state.active,
         anchor=anchor,
         asked=state.replied is not None and state.replied.kind is EntryKind.QUESTION,
-        at_work=state.at_work,
+        at_work=len(state.at_work),
         open=state.open,
         edit=_edit(state, message),
         may_ask=policy.attach.ask is not None and suggested is None,

@@ -18,6 +18,7 @@ from ordain.errors import Conflict, InvalidRequest, NotFound, Refused
 from ordain.journal.records import ENCODER
 from ordain.ports.sessions import Entry, EntryKind, NewEntry, SessionRow, Thread
 from ordain.ports.store import Consequence, Receive, SessionState
+from ordain.rules.attach import Attached
 from ordain.runtime.following import Following
 from ordain.runtime.received import Received, body_of
 from ordain.runtime.services import Services
@@ -29,12 +30,13 @@ OUR_IDS = "ordain:"
 
 
 class Acknowledged(Struct, frozen=True, kw_only=True):
-    """A durable message: its number and id, and whether it had come before."""
+    """A durable message: its number and id, and whether it had come before; ``tells`` is the run that only tells how things stand."""
 
     session: str
     seq: int
     message_id: str
     duplicate: bool
+    tells: str = ""
 
 
 class Conversation:
@@ -74,9 +76,12 @@ class Conversation:
             timestamp_ms=message.timestamp_ms or 0,
         )
 
+        made: list[Consequence] = []
+
         def decide(state: SessionState) -> Consequence:
             following = Following(services, state, given)
-            return following.of(*following.decide())
+            made[:] = [following.of(*following.decide())]
+            return made[0]
 
         unit = Receive(
             workspace=workspace,
@@ -100,7 +105,10 @@ class Conversation:
             max_accepted=catalog.policy.engine.max_accepted,
             decide=decide,
         )
-        return await self._submitted(unit, given)
+        acknowledged = await self._submitted(unit, given)
+        if made and made[0].attached == Attached.STATUS_NUDGE and not acknowledged.duplicate:
+            return msgspec.structs.replace(acknowledged, tells=made[0].serves)
+        return acknowledged
 
     async def _submitted(self, unit: Receive, given: Received) -> Acknowledged:
         retry = self._services.catalogs.current.policy.engine.retry_after_s

@@ -57,6 +57,10 @@ class Engine(Protocol):
         """Drive a run as soon as there is a place."""
         ...
 
+    def hurry(self, run: str) -> None:
+        """Drive a run that waits for a place at once."""
+        ...
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunView:
@@ -100,7 +104,10 @@ class Runtime:
     async def receive(self, message: Message, principal: str, workspace: str = DEFAULT_WORKSPACE) -> Acknowledged:
         """Accept a message of a conversation (ING-01); raises as ``Conversation.receive``."""
         self._check_open()
-        return await self.conversation.receive(message, workspace=workspace, principal=principal)
+        acknowledged = await self.conversation.receive(message, workspace=workspace, principal=principal)
+        if acknowledged.tells:
+            self.engine.hurry(acknowledged.tells)
+        return acknowledged
 
     def _check_open(self) -> None:
         if not self.engine.accepting:

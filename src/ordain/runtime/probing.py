@@ -136,4 +136,4 @@ def _message(probe: Probe) -> Received:
 
 
 def _empty_session() -> SessionState:
-    return SessionState(workspace="", session="", subject="", key=b"", seq=1, next_thread=1, active=0, threads=(), at_work=0, open=0)
+    return SessionState(workspace="", session="", subject="", key=b"", seq=1, next_thread=1, active=0, threads=(), at_work=(), open=0)

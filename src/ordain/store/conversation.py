@@ -74,7 +74,7 @@ def read_state(db: sqlite3.Connection, workspace: str, session: str, about: dict
     edited = _place(db, no, about["channel"], about["edits"])
     anchor = edited or replied
     found = read_threads(db, no, also=anchor.thread if anchor is not None else 0)
-    states = db.execute("SELECT counts, state FROM turns WHERE session = ? AND state <> 'over'", (no,)).fetchall()
+    states = db.execute("SELECT thread, counts FROM turns WHERE session = ? AND state <> 'over'", (no,)).fetchall()
     newer = db.execute(
         "SELECT coalesce(max(timestamp_ms), 0) FROM transcript WHERE session = ? AND channel = ? AND edits = ? AND edits <> ''"
         " AND message_id <> ?",
@@ -89,7 +89,7 @@ def read_state(db: sqlite3.Connection, workspace: str, session: str, about: dict
         next_thread=threads + 1,
         active=active,
         threads=tuple(found),
-        at_work=sum(state == "live" and counts for counts, state in states),
+        at_work=tuple(dict.fromkeys(thread for thread, counts in states if counts)),
         open=len(states),
         replied=replied,
         edited=edited,

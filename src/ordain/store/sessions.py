@@ -17,6 +17,7 @@ _SESSION = (
     "SELECT s.id, s.workspace, s.head, (SELECT count(*) FROM turns t WHERE t.session = s.no AND t.state <> 'over'), s.channel, s.user,"
     " s.created_at, s.last_at, u.key FROM sessions s JOIN subjects u ON u.no = s.subject WHERE s.workspace = ?"
 )
+_KINDS = {str(kind): kind for kind in EntryKind}
 _SPOKEN = "kind IN ('message', 'reply', 'question', 'said') AND body IS NOT NULL"
 """What a history is made of; what was erased is no part of it."""
 _OPEN = (
@@ -28,7 +29,7 @@ _OPEN = (
 def _entry(row: tuple[Any, ...]) -> Entry:
     return Entry(
         seq=row[0],
-        kind=EntryKind(row[1]),
+        kind=_KINDS[row[1]],
         at=row[2],
         thread=row[3],
         run=row[4],

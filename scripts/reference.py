@@ -61,6 +61,8 @@ ENVIRONMENT = {
     "ORDAIN_SCRIPT": "A file of proposals: the profile `default` plays it (provider `scripted`), over everything else.",
     "SSL_CERT_FILE": "Certificates to trust instead of the system's, for model endpoints and `web.fetch`.",
     "SSL_CERT_DIR": "A folder of certificates, likewise.",
+    "NO_COLOR": "Where it is not empty, `ordain chat` uses no colours.",
+    "TERM": "`ordain chat` is interactive only where it is neither empty nor `dumb`.",
 }
 """What each environment variable means; the test holds the names to what the code reads."""
 

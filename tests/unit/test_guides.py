@@ -1,13 +1,18 @@
 """The documents' examples are run, in order, one folder per page, and must print what the page says.
 
 Fences: ```` ```LANG file NAME ```` writes a file; ```` ```python run ```` runs a program, whose output a following ```` ```text output ````
-block shows; ```` ```console run ```` runs each line after ``$`` and compares what is printed. Run ids, times, durations and token counts may differ.
+block shows; ```` ```console run ```` runs each line after ``$`` and compares what is printed; ```` ```console serve ```` does so beside a server of
+the page's data folder, which the page has on port 8090. Run ids, times, durations and token counts may differ.
 """
 
+import json
 import os
 import re
+import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,9 +26,14 @@ VARYING = [
     (re.compile(r"\d{4}-\d\d-\d\d[ T][0-9:.+Z]+"), "<time>"),
     (re.compile(r"\b\d+ ms\b"), "<ms>"),
     (re.compile(r"\b\d+\+\d+ tokens"), "<tokens>"),
+    (re.compile(r"\bfor \d+ s\b"), "for <s>"),
+    (re.compile(r'(at_?ms"?[:=] ?)\d+', re.IGNORECASE), r"\1<time>"),
 ]
+SERVED = "http://127.0.0.1:8090"
 PAGES = sorted(
-    page for page in DOCS.rglob("*.md") if re.search(r"^```(python|console) run$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    page
+    for page in DOCS.rglob("*.md")
+    if re.search(r"^```(python run|console (run|serve))$", page.read_text(encoding="utf-8"), re.MULTILINE)
 )
 SECONDS = 100
 
@@ -54,14 +64,28 @@ class Page:
         assert done.returncode == 0, done.stderr
         return done.stdout
 
-    def console(self, text: str) -> None:
+    @contextmanager
+    def served(self) -> Iterator[str]:
+        """The address of a server of the page's data folder; it has drained when this ends."""
+        with (self.folder / "serve.log").open("w", encoding="utf-8") as log:
+            command = ["ordain", "serve", "--port", "0", "--json"]
+            server = subprocess.Popen(command, cwd=self.folder, env=self.environment, stdout=subprocess.PIPE, stderr=log, text=True)
+            try:
+                assert server.stdout is not None
+                printed = "".join(iter(server.stdout.readline, "}\n")) + "}"
+                yield str(json.loads(printed)["url"])
+            finally:
+                server.terminate()
+                server.communicate(timeout=SECONDS)
+
+    def console(self, text: str, address: str = SERVED) -> None:
         for part in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]:
             command, _, expected = part.partition("\n")
             if command.startswith("export "):
                 name, _, value = command.removeprefix("export ").partition("=")
                 self.environment[name] = value
                 continue
-            done = self.run("bash", "-c", RUN_ID.sub(lambda found: self.ids.get(found[0], found[0]), command))
+            done = self.run("bash", "-c", RUN_ID.sub(lambda found: self.ids.get(found[0], found[0]), command).replace(SERVED, address))
             actual = done.stdout
             assert plain(actual) == plain(expected), f"{command}\n{done.stderr}"
             self.ids.update(zip(RUN_ID.findall(expected), RUN_ID.findall(actual), strict=True))
@@ -75,11 +99,11 @@ def plain(text: str) -> str:
 
 
 def test_there_are_guides_with_examples() -> None:
-    """The guides for embedding, policy and replay have examples that run."""
-    assert {"embedding.md", "policy.md", "replay.md"} <= {page.name for page in PAGES}
+    """The guides for conversation, embedding, policy and replay have examples that run."""
+    assert {"conversation.md", "embedding.md", "policy.md", "replay.md"} <= {page.name for page in PAGES}
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(DOCS).as_posix())
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(DOCS.parent).as_posix())
 def test_examples_print_what_the_page_says(page: Path, tmp_path: Path) -> None:
     """Every example of the page runs in an empty home and prints what the page shows."""
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
@@ -95,6 +119,9 @@ def test_examples_print_what_the_page_says(page: Path, tmp_path: Path) -> None:
             assert plain(printed) == plain(text)
         elif info == "console run":
             running.console(text)
+        elif info == "console serve" and shutil.which("curl"):
+            with running.served() as address:
+                running.console(text, address)
 
 
 def slug(heading: str) -> str:

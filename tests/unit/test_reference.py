@@ -14,16 +14,19 @@ from typing import Any, get_args
 import pytest
 
 from ordain import errors
+from ordain.contracts import events
 from ordain.contracts.policy import ModelProfile, Policy
 from ordain.journal.records import BODY_OF, Kind
-from ordain.ports import effects
+from ordain.ports import children, effects
+from ordain.rules.attach import Attached, Reading, ThreadFact
+from ordain.rules.cues import Cues
 from ordain.rules.reasons import Reason
 from ordain.server.documents import SCHEMAS
 from ordain.settings import FileSettings, VerbSettings
 from ordain.verbs.builtin.shipped import builtin_registry
 from scripts import reference
 from scripts.described import environment_names
-from scripts.keys import comments_of, meaning_of
+from scripts.keys import comments_of, meaning_of, model_in, models_of
 from scripts.reference import ENVIRONMENT, PAGES
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -67,9 +70,37 @@ def test_every_record_kind_and_field_has_its_row() -> None:
 
 def test_every_effect_result_and_end_has_its_section() -> None:
     """Each member of the closed unions of effects, results and ends is a section of effects.md."""
-    unions = (effects.AnyEffect, effects.AnyResult, effects.AnyEnded)
+    unions = (effects.AnyEffect, effects.AnyResult, children.AnyEnded)
     tags = {str(member.__struct_config__.tag) for union in unions for member in get_args(union)}
     assert tags <= headings("effects.md")
+
+
+def test_every_event_and_field_has_its_row() -> None:
+    """Each member of the closed union of a session's events is a section of events.md, and each field of it a row there or above."""
+    text = PAGES["events.md"]()
+    kinds = get_args(events.SessionEvent)
+    assert len(kinds) >= 9
+    for kind in kinds:
+        section = text.partition(f"\n### {kind.__struct_config__.tag}\n")[2].partition("\n### ")[0]
+        assert section
+        shared = events.Durable.__struct_fields__ if issubclass(kind, events.Durable) else ()
+        assert [name for name in kind.__struct_fields__ if name not in shared and f"| `{name}` |" not in section] == []
+    assert [name for name in events.Durable.__struct_fields__ if f"| `{name}` |" not in text] == []
+
+
+def test_the_codes_of_a_messages_run_are_listed() -> None:
+    """The codes that end a message's run in the flows' own tables and tests are on the page of errors."""
+    listed = PAGES["errors.md"]().partition("A message of a session")[2]
+    for code in ("path_unavailable", "interrupted", "question_expired", "answer_unfit", "repair_expired", "supervisor_invalid", "partial"):
+        assert f"`{code}`" in listed
+
+
+def test_what_a_rules_facts_are_made_of_is_described() -> None:
+    """The wording features and the threads that rule `attach` sees, and the values of its enumerations, stand on its page."""
+    section = PAGES["rules.md"]().partition("\n## attach\n")[2].partition("\n## ")[0]
+    for part in (Cues, ThreadFact, Reading):
+        assert [name for name in part.__struct_fields__ if f"| `{name}` |" not in section] == []
+    assert all(f"`{one}`" in section for one in Attached)
 
 
 def test_every_port_and_method_is_described() -> None:
@@ -96,26 +127,38 @@ def keys(schema: dict[str, Any], root: dict[str, Any], prefix: str = "") -> Iter
             yield f"{prefix}{name}"
 
 
+def test_a_table_of_models_shows_its_shipped_values() -> None:
+    """The caps of each budget class stand beside each other, and what a probe may say is listed."""
+    text = PAGES["policy.md"]()
+    caps = Policy(version=1).router.classes
+    assert f"| key | type | {' | '.join(f'`{name}`' for name in caps)} | meaning |" in text
+    assert " | ".join(f"`{one.max_tokens_answer}`" for one in caps.values()) in text
+    assert {"[[probes]]", "ProbeMessage", "ProbeExpectation"} <= headings("policy.md")
+
+
 def test_every_policy_key_has_its_row() -> None:
     """Each key of the policy's own JSON Schema is a row of policy.md."""
     schema = Policy.model_json_schema()
     found = list(keys(schema, schema))
     text = PAGES["policy.md"]()
-    assert len(found) > 25
+    assert len(found) > 45
     assert [key for key in found if f"| `{key}` |" not in text] == []
 
 
 def test_every_key_says_what_it_means() -> None:
     """No key of policy or settings is without a meaning."""
     comments = comments_of((HOUSE / "policy.toml").read_text(encoding="utf-8"))
-    sections = [(name, field.annotation) for name, field in Policy.model_fields.items() if name != "version"]
+    sections = [(name, model) for name, field in Policy.model_fields.items() if (model := model_in(field.annotation)) is not None]
+    assert len(sections) >= 14
     silent = [
         f"{section}.{key}"
         for section, model in sections
-        if model is not None
         for key in model.model_fields
         if not meaning_of(model, key, comments.get(f"{section}.{key}", ""))
     ]
+    inner = {one for _, model in sections for one in models_of(model)}
+    assert {"Activation", "BudgetCaps", "ProbeMessage", "ProbeExpectation"} <= {one.__name__ for one in inner}
+    silent += [f"{one.__name__}.{key}" for one in inner for key in one.model_fields if not meaning_of(one, key)]
     settings = (FileSettings, ModelProfile, VerbSettings)
     silent += [f"{model.__name__}.{key}" for model in settings for key in model.model_fields if not meaning_of(model, key)]
     assert silent == []
@@ -164,6 +207,7 @@ def test_openapi_has_every_route_and_a_schema_for_every_reference() -> None:
     """The published document names the paths of the HTTP face, and refers to nothing that it does not have."""
     document = json.loads(PAGES["openapi.json"]())
     assert {"/plan/react", "/verbs", "/verbs/execute", "/runs", "/runs/{run}", "/runs/{run}/journal", "/health"} <= set(document["paths"])
+    assert {"/messages", "/sessions/{session}/events", "/api/chat", "/api/verbs", "/v1/cortex/chat"} <= set(document["paths"])
     referred = set(re.findall(r'"#/components/schemas/([^"]+)"', json.dumps(document)))
     assert referred <= set(document["components"]["schemas"])
     assert {f"schemas/{name}.json" for name in SCHEMAS} <= PAGES.keys()

@@ -41,6 +41,7 @@ class TerminalChat:
         self._said: list[Line] = []
         self._mine: set[str] = set()
         self._since: dict[str, float] = {}
+        self._after = 0
         self._request = ""
         self._stop_sent = ""
         self._frame = 0
@@ -169,7 +170,7 @@ class TerminalChat:
         if sent.attached in REQUESTS and not reply_to:
             self._request = text
         if to.session == self._to.session and self._following is None:
-            self._follow(0)
+            self._follow()
         answer = await self._messenger.answer(to.session, sent.session_seq)
         if to.session == self._to.session:
             self._answered(answer)
@@ -184,21 +185,27 @@ class TerminalChat:
         """Take a session up: what was said last, then its stream from there. One that does not exist begins with its first message."""
         if self._following is not None:
             self._following.cancel()
-        self._to, self._talk, self._following = replace(self._to, session=session), Talk(), None
+        self._to, self._talk, self._following, self._after = replace(self._to, session=session), Talk(), None, 0
         self._say(notice(f"session {session}; /help lists commands, Ctrl-D leaves"), EMPTY)
         earlier = await self._messenger.transcript(session, EARLIER_READ)
         for at, event in enumerate(earlier):
             self._heard(event, show=at >= len(earlier) - EARLIER)
         self._request = next((e.text for e in reversed(earlier) if isinstance(e, MessageEvent) and e.attached in REQUESTS), "")
         if earlier:
-            self._follow(max(event.seq for event in earlier if isinstance(event, DURABLE)))
+            self._follow()
 
-    def _follow(self, after: int) -> None:
-        self._following = self._spawn(self._followed(self._to.session, after))
+    def _follow(self) -> None:
+        self._following = following = self._spawn(self._followed(self._to.session))
+        following.add_done_callback(self._followed_to_the_end)
 
-    async def _followed(self, session: str, after: int) -> None:
-        async for heard in self._messenger.events(session, after):
+    async def _followed(self, session: str) -> None:
+        async for heard in self._messenger.events(session, self._after):
             self._heard(heard.event, show=True)
+
+    def _followed_to_the_end(self, following: asyncio.Task[None]) -> None:
+        """The server stayed away: the next message takes the stream up again where it broke off."""
+        if self._following is following:
+            self._following = None
 
     def _heard(self, event: SessionEvent, *, show: bool) -> None:
         several = len(self._talk.turns) > 1
@@ -207,6 +214,7 @@ class TerminalChat:
             mine = event.message_id in self._mine
             self._said += event_lines(event, turn, self._screen.columns, mine=mine, several=several)
         if isinstance(event, DURABLE):
+            self._after = event.seq
             self._draw()
         self._wake()
 

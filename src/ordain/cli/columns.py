@@ -47,6 +47,6 @@ def wrapped(line: str, columns: int, indent: str = "") -> list[str]:
             return [*found, start + rest]
         room = max(1, fitting(rest, columns - width(start)))
         space = rest.rfind(" ", 0, room + 1)
-        end = space if rest[:space].strip() else room
+        end = space if space > 0 and rest[:space].strip() else room
         found.append(start + rest[:end].rstrip())
         rest = rest[end:].lstrip()

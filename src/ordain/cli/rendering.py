@@ -55,7 +55,7 @@ def question_lines(text: str, expected: str, options: Sequence[OptionView], colu
 
 def event_lines(event: SessionEvent, turn: Turn | None, columns: int, *, mine: bool, several: bool) -> list[Line]:
     """What a durable event adds to the screen for good; ``turn`` is the one it closes or asks for, ``mine`` whether it was typed here."""
-    about = [Line(text=f"re {one_line(turn.text)}", style=CYAN)] if several and turn is not None and turn.text else []
+    about = [Line(text=f"re {one_line(turn.text)}", style=CYAN)] if turn is not None and turn.text and (several or turn.named) else []
     match event:
         case ReplyEvent(header=header, narrative=narrative):
             below = [EMPTY, *words(narrative, columns)] if cleaned(narrative).strip() else []
@@ -65,7 +65,7 @@ def event_lines(event: SessionEvent, turn: Turn | None, columns: int, *, mine: b
         case SaidEvent(text=text):
             return [*words(text, columns), EMPTY]
         case MessageEvent() if not mine:
-            return [Line(text=f"{clipped(cleaned(event.user).strip(), 30)}: {one_line(event.text, columns)[1:-1]}", style=BOLD), EMPTY]
+            return [Line(text=f"{one_line(event.user, 30)}: {one_line(event.text, columns)[1:-1]}", style=BOLD), EMPTY]
         case SummaryEvent():
             return [notice("what was said earlier has been summed up")]
         case ErasedEvent():

@@ -8,19 +8,20 @@ from dataclasses import dataclass, replace
 from ordain.contracts.conversation import MessageAnswer
 from ordain.contracts.events import MessageEvent, ProgressEvent, QuestionEvent, ReplyEvent, ResetEvent, SessionEvent, TextEvent
 
-TRIAGE = "triage"
-"""The class of a message whose class a model is asked for: another run than this one may come to serve it."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Turn:
-    """A turn that has not been answered: the message that began it, whether it waits for the user, and what is shown of it so far."""
+    """A turn that has not been answered: the message that began it, whether it waits for the user, and what is shown of it so far.
+
+    ``named``: code chose that its reply names the message it answers.
+    """
 
     run: str
     message_id: str = ""
     text: str = ""
     attached: str = ""
     thread: int = 0
+    named: bool = False
     waiting: bool = False
     header: str = ""
     attempt: int = 0
@@ -93,7 +94,12 @@ class Talk:
             self._turns[event.run] = replace(known, waiting=False)
             return
         self._turns[event.run] = Turn(
-            run=event.run, message_id=event.message_id, text=event.text, attached=event.attached, thread=event.thread
+            run=event.run,
+            message_id=event.message_id,
+            text=event.text,
+            attached=event.attached,
+            thread=event.thread,
+            named=bool(event.anchor),
         )
 
     def _text(self, event: TextEvent) -> None:

@@ -80,6 +80,11 @@ class TurnOutput(Struct, frozen=True, kw_only=True, omit_defaults=True):
     left_out: int = 0
 
 
+REFUSED = {
+    "unknown_verb": "there is no verb {}",
+    "inactive_verb": "{} is switched off here",
+    "reserved_verb": "{} is the entry of another mode",
+}
 VERB_OF: Mapping[Path, str | None] = {
     Path.DIRECT: "",
     Path.REACT_LITE: ENTRY_OF[ExecMode.AGENT],
@@ -98,7 +103,7 @@ async def run_turn(context: FlowContext, given: TurnInput) -> TurnOutput:
             return _failed(told, "budget_exceeded", f"account {short.account} does not cover the turn")
         return await _turn(context, given, told, before)
     except Interrupted as interrupted:
-        why = "a later message takes its place" if interrupted.what == "override" else f"stopped by {interrupted.by}"
+        why = "a later message interrupted it" if interrupted.what == "override" else f"stopped by {interrupted.by}"
         return _failed(told, "interrupted", why)
 
 
@@ -118,7 +123,7 @@ async def _before(context: FlowContext, given: TurnInput) -> str:
 async def _turn(context: FlowContext, given: TurnInput, told: TurnOutput, before: str) -> TurnOutput:
     entry = _entry(context, given)
     if isinstance(entry, EntryRefused):
-        return _failed(told, entry.code, f"{entry.verb} cannot serve a {given.mode} turn")
+        return _failed(told, entry.code, REFUSED.get(entry.code.partition(":")[0], "{}").format(entry.verb))
     facts = OutcomeFacts(mode=given.mode, workflow=given.workflow, delegates=len(given.delegates))
     outcome = context.fx.decide(OUTCOME, facts, None, (0,)).outcome.outcome
     plan = execution_plan(given.mode, entry.verb)
@@ -196,7 +201,8 @@ async def _direct(context: FlowContext, given: TurnInput, told: TurnOutput, talk
         error = error_of(acted)
         return _failed(told, error["code"], error["message"])
     output = acted.result.output
-    text = next((output[key] for key in ("content", "text") if isinstance(output.get(key), str)), None)
+    places = (context.catalog.verbs[told.verb].spec.narrates, "content", "text")
+    text = next((output[key] for key in places if key is not None and isinstance(output.get(key), str)), None)
     narrative = text if text is not None else msgspec.json.encode(output).decode()
     return msgspec.structs.replace(told, ok=True, narrative=narrative, structured=output if text is None else {})
 

@@ -276,7 +276,8 @@ class Fold:
         seen = _SEEN.decode(body.result)
         mark = MARK_OF.get(seen.result, "fail")
         if name == "model_call":
-            self.models[f"{what} ({seen.provider}: {seen.model})" if seen.provider else what] = None
+            if seen.result != "abandoned":  # nobody says who it was that did not answer
+                self.models[f"{what} ({seen.provider}: {seen.model})" if seen.provider else what] = None
             if seen.notice:
                 self.notices[seen.notice] = None
             self.tokens_in += seen.input_tokens

@@ -342,6 +342,27 @@ class Runtime:
         note = self._note(stored, "erase", by=by, why=why, details=None)
         return (await self.services.store.submit(Append(run=run, records=(note,), operation=operation))).count
 
+    async def erase_session(self, session: str, *, by: str, why: str, workspace: str = DEFAULT_WORKSPACE) -> int:
+        """Destroy the content of a session, its turns' included; returns how many records and entries were emptied.
+
+        Raises:
+            NotFound: no such session in this workspace.
+            Conflict: a turn of it is still unsettled (``not_at_rest``).
+        """
+        row, threads = self.conversation.session(workspace, session)
+        if row.key is None:
+            return 0
+        operation = Operation(name="erase", args={"workspace": workspace, "session": session, "at": self.services.clock.now()})
+        stored = next((found for thread in threads if (found := self.services.store.load(thread.run)) is not None and found.key), None)
+        if stored is None or stored.status not in AT_REST:
+            outcome = await self.services.store.submit(operation)
+        else:
+            note = self._note(stored, "erase", by=by, why=why, details={"session": session})
+            outcome = await self.services.store.submit(Append(run=stored.id, records=(note,), operation=operation))
+        if outcome.refused:
+            raise Conflict(f"session {session} has open turns: cancel or answer them first", code=outcome.refused)
+        return outcome.count
+
     def _note(self, stored: StoredRun, action: str, *, by: str, why: str, details: object) -> Record:
         scribe = Scribe(stored.id, stored.key or b"", stored.records[-1])
         body = NoteBody(by=by, action=action, why=why, details=NULL if details is None else raw(details))

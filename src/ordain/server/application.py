@@ -23,6 +23,7 @@ from ordain.server.runs import runs_router
 from ordain.server.segments import SegmentsAsSent
 from ordain.server.sessions import sessions_router
 from ordain.server.socket import socket_router
+from ordain.server.transcripts import transcripts_router
 from ordain.server.verbs import verbs_router
 
 ABOUT = """Models propose, code ordains.
@@ -65,6 +66,7 @@ def build_app(face: Face) -> FastAPI:
         messages_router(face),
         gateway_router(face),
         sessions_router(face),
+        transcripts_router(face),
         socket_router(face),
         plan_router(face),
         verbs_router(face),

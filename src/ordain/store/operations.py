@@ -23,8 +23,15 @@ def resumed(db: sqlite3.Connection, args: dict[str, Any]) -> Outcome:
 
 
 def erase(db: sqlite3.Connection, args: dict[str, Any]) -> Outcome:
-    """Destroy a subject's content: every body and payload of its runs, and its digest key. ``ended`` keeps the header, which was already shown."""
-    row = db.execute("SELECT subject FROM runs WHERE id = ?", (args["run"],)).fetchone()
+    """Destroy a subject's content, and its digest key: of the run or of the session that is named.
+
+    Every body and payload of its runs and its transcript goes. ``ended`` keeps the header, which was already shown.
+    """
+    if "session" in args:
+        named = "SELECT subject FROM sessions WHERE workspace = ? AND id = ?", (args["workspace"], args["session"])
+    else:
+        named = "SELECT subject FROM runs WHERE id = ?", (args["run"],)
+    row = db.execute(*named).fetchone()
     if row is None:
         return Outcome(refused="not_found")
     (subject,) = row
@@ -51,14 +58,14 @@ def erase(db: sqlite3.Connection, args: dict[str, Any]) -> Outcome:
     )
     db.execute("UPDATE mailbox SET body = x'7b7d' WHERE run IN (SELECT no FROM runs WHERE subject = ?)", (subject,))
     db.execute("UPDATE outbox SET text = '' WHERE run IN (SELECT no FROM runs WHERE subject = ?)", (subject,))
-    db.execute("UPDATE transcript SET body = NULL, decision = NULL WHERE subject = ?", (subject,))
+    said = db.execute("UPDATE transcript SET body = NULL, decision = NULL WHERE subject = ? AND body IS NOT NULL", (subject,))
     db.execute(
         "UPDATE threads SET intent = '', asked = NULL, slots = NULL, last_error = NULL WHERE session IN (SELECT no FROM sessions WHERE subject = ?)",
         (subject,),
     )
     db.execute("UPDATE requests SET digest = '' WHERE run IN (SELECT no FROM runs WHERE subject = ?)", (subject,))
     db.execute("UPDATE subjects SET key = NULL, erased_at = ? WHERE no = ?", (at, subject))
-    return Outcome(count=done.rowcount + apart.rowcount)
+    return Outcome(count=done.rowcount + apart.rowcount + said.rowcount)
 
 
 def sweep(db: sqlite3.Connection, args: dict[str, Any]) -> Outcome:
@@ -76,6 +83,12 @@ def sweep(db: sqlite3.Connection, args: dict[str, Any]) -> Outcome:
         "verb": "kind IN ('intent', 'observation') AND name NOT LIKE 'model%'",
     }[content_class]
     swept += db.execute(f"UPDATE records SET body = NULL WHERE body IS NOT NULL AND {kinds} AND {ended}", (before,)).rowcount
+    said = {"input": "kind = 'message'", "result": "kind <> 'message'"}.get(content_class)
+    if said is not None:
+        swept += db.execute(
+            f"UPDATE transcript SET body = NULL, decision = NULL WHERE body IS NOT NULL AND at < ? AND {said}", (before,)
+        ).rowcount
+        db.execute("UPDATE threads SET intent = '', slots = NULL, last_error = NULL WHERE touched_at < ? AND asked IS NULL", (before,))
     if content_class == "result":
         shown = f"kind = 'ended' AND {ended}"
         db.execute(f"UPDATE records SET body = {_WITHOUT_RESULT.format('body')} WHERE body IS NOT NULL AND {shown}", (before,))

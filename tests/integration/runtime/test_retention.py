@@ -13,6 +13,7 @@ from ordain.journal.codec import verify
 from ordain.runtime.replay import replay
 from ordain.settings import load_settings
 from tests.replay.golden import FACTS, TEXT, act, finish, request, scripted
+from tests.shapes.talk import House
 
 SECRET = "The lamp is red."
 
@@ -54,6 +55,20 @@ async def test_sweep_erases_only_what_is_old_enough(tmp_path: Path) -> None:
         assert stored is not None
         assert replay(stored, ordain.catalog, shipped_flows()).verdict == "erased"
         assert ordain.runtime.view(answer["run_id"]).header == answer["header"]
+
+
+async def test_sweep_empties_transcripts_and_a_session_goes_on(tmp_path: Path) -> None:
+    """What was said is swept with its class, thread names and all, and the next turn's history holds what is left."""
+    policy = {"retention": {"input_days": 1, "result_days": 1}}
+    async with House(tmp_path, policy=policy) as house:
+        assert (await house.say(f"remember {SECRET}")).reply is not None
+        house.clock.move(DAY_US + 1)
+        assert (await house.ordain.engine.sweep())["input"] > 0
+        spoken = house.query("SELECT body, decision FROM transcript UNION ALL SELECT nullif(intent, ''), slots FROM threads")
+        assert {value for row in spoken for value in row} == {None}
+        again = await house.say("and now something else")
+        assert again.reply is not None
+        assert again.reply.ok
 
 
 class _Later:

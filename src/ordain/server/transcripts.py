@@ -1,0 +1,101 @@
+"""What was said in a session: its transcript, one message and its answer, and the live stream."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Annotated
+
+import msgspec
+from fastapi import APIRouter, Header, Query, Request, Response
+from fastapi.responses import StreamingResponse
+from starlette.types import Receive, Scope, Send
+
+from ordain.contracts.ids import DEFAULT_WORKSPACE
+from ordain.runtime.streams import event_of
+from ordain.server.answering import acknowledged, answered, wire
+from ordain.server.face import Face, Json
+from ordain.server.feed import HEARTBEAT_S, STREAM_HEADERS, Feed
+from ordain.server.segments import decoded
+from ordain.server.workspaces import Workspace
+
+ENTRIES_MAX = 500
+WAIT_MAX_S = 300
+SEQ_MAX = 2**53
+
+
+class EventStream(StreamingResponse):
+    """A session's events as server-sent events, until the caller leaves or the server stops."""
+
+    def __init__(self, feed: Feed) -> None:
+        """The feed is closed with the response."""
+        super().__init__(_sent(feed), media_type="text/event-stream", headers=STREAM_HEADERS)
+        self._feed = feed
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send events as they come."""
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            self._feed.close()
+
+
+async def _sent(feed: Feed) -> AsyncIterator[bytes]:
+    yield b": from here on\n\n"
+    while not feed.over:
+        event = await feed.next(HEARTBEAT_S)
+        if event is None:
+            yield b": still here\n\n"
+            continue
+        seq: int | None = getattr(event, "seq", None)  # only what is durable has a number, and can be resumed after
+        known = b"" if seq is None else f"id: {seq}\n".encode()
+        yield known + f"event: {event.__struct_config__.tag}\ndata: ".encode() + msgspec.json.encode(event) + b"\n\n"
+
+
+def transcripts_router(face: Face) -> APIRouter:
+    """Reading routes below one session."""
+    router = APIRouter(prefix="/sessions/{session}", tags=["conversation"])
+    conversation = face.runtime.conversation
+
+    @router.get("/messages", response_class=Json, response_model=None)
+    async def show_transcript(
+        session: str,
+        after: Annotated[int, Query(ge=-1, le=SEQ_MAX, description="Only entries with a higher seq; -1: the last ones.")] = -1,
+        limit: Annotated[int, Query(ge=1, le=ENTRIES_MAX)] = 50,
+        workspace: Workspace = DEFAULT_WORKSPACE,
+    ) -> Response:
+        """The transcript: messages, questions, replies, in order, each as the event that it was."""
+        row, _ = conversation.session(workspace, decoded(session))
+        entries = [event_of(entry) for entry in conversation.transcript(workspace, row.id, after=after, limit=limit)]
+        last = entries[-1].seq if entries else after
+        return Json({"entries": entries, "next": last if last < row.head else None})
+
+    @router.get("/messages/{seq}", response_class=Json, response_model=None)
+    async def show_message(
+        request: Request,
+        session: str,
+        seq: int,
+        wait: Annotated[float, Query(ge=0, le=WAIT_MAX_S, description="Seconds to give the answer.")] = 0,
+        workspace: Workspace = DEFAULT_WORKSPACE,
+    ) -> Response:
+        """One message: its class, the run that serves it, and its answer as far as there is one."""
+        row, _ = conversation.session(workspace, decoded(session))
+        sent = acknowledged(face.runtime, workspace, row.id, seq)
+        answer = await answered(face, request, workspace, sent, wait) if wait else None
+        return Json(wire(answer or conversation.so_far(workspace, sent)))
+
+    @router.get("/events", response_class=StreamingResponse, response_model=None)
+    async def stream_events(
+        session: str,
+        after: Annotated[int, Query(ge=0, le=SEQ_MAX, description="Only entries with a higher seq.")] = 0,
+        last_event_id: Annotated[int | None, Header(ge=0, le=SEQ_MAX)] = None,
+        workspace: Workspace = DEFAULT_WORKSPACE,
+    ) -> Response:
+        """Server-sent events: every transcript entry as it becomes durable, its id the entry's ``seq``, and provisional text between.
+
+        Provisional events have no id: a client that reconnects with Last-Event-ID, or ``after``, misses no entry and sees none twice,
+        and the closing ``reply`` takes the place of whatever text it saw or missed.
+        """
+        row, _ = conversation.session(workspace, decoded(session))
+        return EventStream(Feed(face, workspace, row.id, after if last_event_id is None else last_event_id))
+
+    return router

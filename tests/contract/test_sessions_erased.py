@@ -1,0 +1,130 @@
+"""Erasing a session's subject: its content is gone everywhere, its chain stands, and it goes on under another key."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ordain.errors import Conflict
+from ordain.runtime.replay import replay
+from tests.shapes.session_laws import broken_now, rows_of
+from tests.shapes.talk import House
+
+SECRET = "zanzibar"
+"""A word of the user's that no code and no header of ours would say."""
+
+
+async def lively(house: House) -> str:
+    """A session with a chat, an answered question, an override, a repair, a nudge and a summary; gives one of its runs."""
+    first = await house.say(f"tell me about {SECRET}")
+    asked = await house.say(f"find out which place {SECRET} is close to", mode="agent")
+    assert asked.question is not None
+    await house.say("Dar es Salaam", reply_to=asked.question.message_id)
+    await house.send(f"tell me slowly about {SECRET}", mode="agent")
+    await house.quiet()
+    await house.say("any luck?")
+    await house.send(f"use {SECRET} slowly instead", mode="agent")
+    await house.quiet()
+    await house.say("stop")
+    await house.say(f"fail at {SECRET}", mode="agent")
+    await house.say(f"calculate {SECRET}", mode="agent")
+    for _ in range(4):
+        await house.say(f"tell me more about {SECRET}")
+    assert house.query("SELECT count(*) FROM transcript WHERE kind = 'summary'")[0][0] >= 1
+    assert first.run_id is not None
+    return first.run_id
+
+
+POLICY = {"history": {"max_entries": 12, "keep_entries": 6}}
+
+
+def holding(house: House, word: str) -> list[str]:
+    """The tables and columns that hold a word; headers that were shown are kept, and what they quote with them."""
+    found: list[str] = []
+    headers = "kind = 'ended' AND json_extract(CAST(body AS TEXT), '$.result') IS NULL"
+    for (table,) in house.query("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%'"):
+        for _, column, *_ in house.query(f"PRAGMA table_info({table})"):
+            sql = f"SELECT count(*) FROM {table} WHERE instr(lower(CAST({column} AS TEXT)), ?)"
+            sql += f" AND NOT ({headers})" if table == "records" else ""
+            if table != "catalogs" and house.query(sql, word)[0][0]:
+                found.append(f"{table}.{column}")
+    return found
+
+
+async def test_nothing_of_a_session_is_left(tmp_path: Path) -> None:
+    """After erase no table but the headers that were shown holds a word of the user's: no message, reply, thread, decision, record or mail."""
+    async with House(tmp_path / "home", policy=POLICY) as house:
+        run = await lively(house)
+        assert {"transcript.body", "threads.intent", "records.body"} <= set(holding(house, SECRET))
+        await house.ordain.runtime.erase(run, by="op", why="asked to")
+        assert holding(house, SECRET) == []
+        assert holding(house, "dar es salaam") == []
+        assert house.query("SELECT count(*) FROM transcript WHERE body IS NOT NULL OR decision IS NOT NULL") == [(0,)]
+        assert house.query("SELECT count(*) FROM threads WHERE intent <> '' OR coalesce(asked, slots, last_error) IS NOT NULL") == [(0,)]
+        assert not broken_now(rows_of(house.ordain), max_active=4)
+
+
+async def test_every_run_of_it_replays_as_erased() -> None:
+    """Replay says ``erased`` of each of the session's runs, and the header that was shown is still there."""
+    async with House(policy=POLICY) as house:
+        run = await lively(house)
+        runs = [found for (found,) in house.query("SELECT id FROM runs")]
+        headers = {one: house.ordain.runtime.view(one).header for one in runs}
+        await house.ordain.runtime.erase(run, by="op", why="asked to")
+        services = house.ordain.runtime.services
+        for one in runs:
+            stored = house.ordain.store.load(one)
+            assert stored is not None
+            assert replay(stored, house.ordain.catalog, services.flows, services.transcript("default")).verdict == "erased"
+            assert bool(house.ordain.runtime.view(one).header) == bool(headers[one])
+
+
+async def test_a_session_goes_on_under_another_key(tmp_path: Path) -> None:
+    """A later message is a new beginning: the numbers go on, the history holds nothing of what was erased, everything replays, also after a restart."""
+    house = House(tmp_path / "home", policy=POLICY)
+    await house.open()
+    run = await lively(house)
+    head = house.query("SELECT head FROM sessions")[0][0]
+    await house.ordain.runtime.erase(run, by="op", why="asked to")
+    await house.reopen()
+    for n in range(3):
+        after = await house.say(f"tell me about birds {n}")
+        assert after.reply is not None
+        assert after.reply.ok
+        assert after.session_seq > head
+    assert house.query("SELECT id, key IS NULL FROM subjects ORDER BY no") == [("session:s1#1", 1), ("session:s1#2", 0)]
+    assert not broken_now(rows_of(house.ordain), max_active=4)
+    services = house.ordain.runtime.services
+    for (one,) in house.query("SELECT r.id FROM runs r JOIN subjects s ON s.no = r.subject WHERE s.key IS NOT NULL"):
+        stored = house.ordain.store.load(one)
+        assert stored is not None
+        assert replay(stored, house.ordain.catalog, services.flows, services.transcript("default")).equal
+    events: list[Any] = house.ordain.runtime.conversation.transcript("default", "s1", after=0, limit=500)
+    assert [entry.seq for entry in events] == list(range(1, len(events) + 1))
+    await house.kill()
+
+
+async def test_the_old_delivery_of_an_erased_message_is_still_known() -> None:
+    """A message that was erased and is delivered again is the same one: it does not come back."""
+    async with House() as house:
+        first = await house.say(f"tell me about {SECRET}", id="m1")
+        assert first.run_id is not None
+        await house.ordain.runtime.erase(first.run_id, by="op", why="asked to")
+        again = await house.send(f"tell me about {SECRET}", id="m1")
+        assert (again.seq, again.duplicate) == (first.session_seq, True)
+        assert holding(house, SECRET) == []
+
+
+async def test_a_session_at_work_is_not_erased() -> None:
+    """Erase waits for the session's turns: with one unsettled it is refused, and nothing is destroyed."""
+    async with House() as house:
+        done = await house.say("tell me about cats")
+        await house.send("tell me slowly about dogs", mode="agent")
+        await house.quiet()
+        assert done.run_id is not None
+        with pytest.raises(Conflict) as refused:
+            await house.ordain.runtime.erase(done.run_id, by="op", why="asked to")
+        assert refused.value.code == "not_at_rest"
+        assert house.query("SELECT count(*) FROM transcript WHERE body IS NULL") == [(0,)]

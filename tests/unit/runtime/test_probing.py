@@ -1,0 +1,115 @@
+"""Routing probes: the shipped policy holds its own, and a policy that does not is told so by name."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ordain.app import build_catalog, build_registry
+from ordain.contracts.catalog import Catalog, CatalogData
+from ordain.contracts.policy import Policy, Probe
+from ordain.errors import ConfigurationError
+from ordain.runtime.probing import Missed, outcome_of, run_probes
+from ordain.settings import load_settings, read_policy
+
+SHIPPED = load_settings({}, Path("/nonexistent"))
+CATALOG = build_catalog(SHIPPED, build_registry(SHIPPED))
+
+
+def probed(policy: str, **probe: Any) -> tuple[Missed, ...]:
+    """What one probe misses under a policy given as TOML beside its version."""
+    parsed = Policy.model_validate({"version": 1, **tomllib.loads(policy), "probes": [probe]}, strict=False)
+    return run_probes(Catalog(CATALOG.data.model_copy(update={"policy": parsed})))[0].missed
+
+
+def test_the_shipped_policy_holds_its_probes() -> None:
+    """RTE-02, EXE-09, B-10: every probe that ships with the policy comes out as it says, under the shipped verbs."""
+    found = run_probes(CATALOG)
+    assert len(found) >= 8
+    assert [probe.line() for probe in found if not probe.holds] == []
+
+
+@pytest.mark.parametrize(
+    ("policy", "probe", "missed"),
+    [
+        ("", {"message": {"text": "hi"}, "expect": {"path": "direct", "verb": "chat_general"}}, []),
+        ("", {"message": {"text": "hi"}, "expect": {"path": "council"}}, [("path", "council", "direct")]),
+        ("", {"message": {"text": "hi", "mode": "agent"}, "expect": {"budget_class": "standard", "attached": "new_request"}}, []),
+        ('[router]\ndefault_class = "small"', {"message": {"text": "hi"}, "expect": {"budget_class": "small"}}, []),
+        ('[verbs.default]\ndeny = ["chat_*"]', {"message": {"text": "hi"}, "expect": {"refused": "inactive_verb:chat_general"}}, []),
+        ('[verbs.default]\ndeny = ["chat_*"]', {"message": {"text": "hi"}, "expect": {"path": "direct"}}, [("path", "direct", "nothing")]),
+        ("", {"message": {"text": "thanks!"}, "expect": {"attached": "filler", "verb": "x"}}, [("verb", "x", "nothing")]),
+        ("", {"message": {"text": "hi", "mode": "council"}, "expect": {"path": "council", "refused": "path_unavailable"}}, []),
+        ("", {"message": {"text": "hi", "delegates": ["a", "b"]}, "expect": {"outcome": "fan_out", "refused": "path_unavailable"}}, []),
+    ],
+)
+def test_what_a_probe_finds(policy: str, probe: dict[str, Any], missed: list[tuple[str, str, str]]) -> None:
+    """Each named expectation is compared with what the rules make of the message, and nothing else is."""
+    assert [(one.name, one.expected, one.found) for one in probed(policy, **probe)] == missed
+
+
+@pytest.mark.parametrize(
+    ("suggests", "found"),
+    [
+        ({"path": "agent_chain", "confidence": 0.9, "budget_class": "small"}, ("agent_chain", "small")),
+        ('Sure: {"path": "agent_chain", "confidence": 1, "budget_class": "large"}', ("agent_chain", "standard")),
+        ({"path": "agent_chain", "confidence": 0.1, "budget_class": "small"}, ("react_lite", "standard")),
+        ({"path": "direct", "confidence": 1.0, "budget_class": "small"}, ("react_lite", "standard")),
+        ("prose", ("react_lite", "standard")),
+        ({"path": "agent_chain"}, ("react_lite", "standard")),
+        ({"path": "agent_chain", "confidence": float("nan"), "budget_class": "small"}, ("react_lite", "standard")),
+    ],
+)
+def test_a_suggestion_is_judged_like_a_models_answer(suggests: Any, found: tuple[str, str]) -> None:
+    """B-10: what a router model would say counts only within the mode's paths, confident enough and well formed; it lowers and never raises."""
+    probe = Probe.model_validate(
+        {"message": {"text": "hi", "mode": "agent"}, "suggests": suggests, "expect": {"path": "direct"}}, strict=False
+    )
+    came = outcome_of(probe, CATALOG)
+    assert (came["path"], came["budget_class"]) == found
+
+
+@given(st.one_of(st.text(max_size=60), st.dictionaries(st.sampled_from(["path", "confidence", "budget_class", "x"]), st.text(max_size=5))))
+def test_no_suggestion_breaks_out_of_its_mode(suggests: Any) -> None:
+    """Whatever a router model says, a brain turn stays direct."""
+    probe = Probe.model_validate({"message": {"text": "hi"}, "suggests": suggests, "expect": {"path": "direct"}}, strict=False)
+    assert outcome_of(probe, CATALOG)["path"] == "direct"
+
+
+@pytest.mark.parametrize(
+    ("expect", "place"),
+    [({"path": "derict"}, "probes.0.expect.path"), ({"attached": "new"}, "probes.0.expect.attached"), ({}, "probes.0.expect")],
+)
+def test_a_probe_that_can_never_fail_or_hold_is_an_error(expect: dict[str, str], place: str) -> None:
+    """A misspelt or missing expectation is a mistake in the file, and said with its key."""
+    with pytest.raises(ConfigurationError, match=place):
+        probed("", message={"text": "hi"}, expect=expect)
+
+
+@pytest.mark.parametrize(
+    ("text", "key"),
+    [
+        ('message = { text = "hi", mode = "cortex" }\nexpect = { path = "direct" }', "probes.0.message.mode"),
+        ('message = { text = "" }\nexpect = { path = "direct" }', "probes.0.message.text"),
+        ('message = { text = "hi" }\nexpect = { way = "direct" }', "probes.0.expect.way"),
+        ('message = { text = "hi" }', "probes.0.expect"),
+    ],
+)
+def test_a_malformed_probe_names_file_and_key(tmp_path: Path, text: str, key: str) -> None:
+    """What is no probe is refused when the policy is read, with the file and the key."""
+    file = tmp_path / "mine.toml"
+    file.write_text(f"version = 1\n[[probes]]\n{text}\n", encoding="utf-8")
+    with pytest.raises(ConfigurationError) as refused:
+        read_policy(file)
+    assert str(file) in str(refused.value)
+    assert key in str(refused.value)
+
+
+def test_a_policy_without_probes_has_nothing_to_hold() -> None:
+    """No probe is no failure."""
+    assert run_probes(Catalog(CatalogData(policy=Policy(version=1)))) == []

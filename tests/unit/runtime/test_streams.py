@@ -1,0 +1,150 @@
+"""Live streams: who is woken by what, and what a piece of text costs those who read along."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from contextlib import aclosing
+from typing import Any
+
+from ordain.contracts.events import ProgressEvent, ReplyEvent, TextEvent
+from ordain.journal.records import Status
+from ordain.ports.sessions import Entry, EntryKind
+from ordain.ports.store import StoredRun
+from ordain.runtime.streams import Streams
+
+RUN = StoredRun(
+    id="r1",
+    flow="turn",
+    flow_version=1,
+    catalog="c",
+    workspace="default",
+    subject="s",
+    key=b"k",
+    status=Status.RUNNING,
+    reason="",
+    parent=None,
+    parent_addr=0,
+    index=0,
+    root="r1",
+    resumes=0,
+    wake_at=None,
+    created_at=0,
+    ended_at=None,
+    records=(),
+    session="s1",
+    thread=1,
+)
+
+
+class Transcript:
+    """The sessions' port as far as a stream reads it; ``looks`` counts how often."""
+
+    def __init__(self) -> None:
+        self.said: list[Entry] = []
+        self.looks = 0
+
+    def entries(self, workspace: str, session: str, *, after: int, limit: int) -> Sequence[Entry]:
+        self.looks += 1
+        return [entry for entry in self.said if entry.seq > after][:limit]
+
+    def reply(self, run: str) -> None:
+        """A closing reply becomes durable."""
+        told: dict[str, Any] = dict.fromkeys(("channel", "attached", "reason", "anchor"), "")
+        self.said.append(
+            Entry(
+                seq=len(self.said) + 1,
+                kind=EntryKind.REPLY,
+                at=0,
+                thread=1,
+                run=run,
+                message_id=f"ordain:{run}:reply",
+                size=2,
+                through=0,
+                digest=b"",
+                chain=b"",
+                body=b'{"text":"Done.","header":"h","ok":true}',
+                decision=None,
+                **told,
+            )
+        )
+
+
+def streaming() -> tuple[Streams, Transcript]:
+    """Streams over a transcript of one's own."""
+    transcript = Transcript()
+    return Streams(transcript, lambda run: "header"), transcript  # type: ignore[arg-type] - it reads entries only
+
+
+async def test_pieces_of_text_cost_no_look_into_the_transcript() -> None:
+    """A reader who follows a text looks into the store when it begins and when the transcript has grown, and not for the pieces."""
+    streams, transcript = streaming()
+    events: list[Any] = []
+
+    async def follow() -> None:
+        async with aclosing(streams.events("default", "s1", 0)) as stream:
+            async for event in stream:
+                events.append(event)
+                if isinstance(event, ReplyEvent):
+                    return
+
+    reader = asyncio.ensure_future(follow())
+    await asyncio.sleep(0)
+    heard = streams.attempt(RUN)
+    for piece in ("He", "llo", " there"):
+        heard(piece)
+        await asyncio.sleep(0)
+    assert transcript.looks == 1
+    transcript.reply("r1")
+    streams.heard("default", "s1")
+    await reader
+    assert transcript.looks == 2
+    assert [type(event) for event in events] == [ProgressEvent, TextEvent, TextEvent, TextEvent, ReplyEvent]
+    assert "".join(event.text for event in events if isinstance(event, TextEvent)) == "Hello there"
+
+
+async def test_whoever_waits_for_an_answer_is_not_woken_by_its_text() -> None:
+    """Pieces of text and steps of a turn leave a waiter asleep; a transcript that has grown wakes it, another session's does not."""
+    streams, _ = streaming()
+    with streams.watching("default", "s1") as grown:
+        heard = streams.attempt(RUN)
+        heard("Hello")
+        streams.stepped(RUN)
+        streams.heard("default", "s2")
+        streams.heard("another", "s1")
+        assert not grown.is_set()
+        streams.heard("default", "s1")
+        assert grown.is_set()
+
+
+async def test_nothing_stays_of_readers_and_turns_that_are_gone() -> None:
+    """After the last reader has left and the turn has come to rest, nothing is kept for the session."""
+    streams, _ = streaming()
+    stream = streams.events("default", "s1", 0)
+    waiting = asyncio.ensure_future(anext(stream))
+    await asyncio.sleep(0)
+    streams.attempt(RUN)("Hello")
+    await waiting
+    await stream.aclose()
+    streams.over("r1")
+    streams.over("r1")
+    assert not streams._readers
+    assert not streams._live
+    assert not streams._places
+
+
+async def test_a_text_that_outlives_its_turn_is_shown_to_nobody() -> None:
+    """A model that goes on speaking after its turn has come to rest is heard by no reader."""
+    streams, transcript = streaming()
+    heard = streams.attempt(RUN)
+    transcript.reply("r1")
+    streams.over("r1")
+    async with aclosing(streams.events("default", "s1", 0)) as stream:
+        assert isinstance(await anext(stream), ReplyEvent)
+        following = asyncio.ensure_future(anext(stream))
+        heard("too late")
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        assert not following.done()
+        following.cancel()
+        await asyncio.gather(following, return_exceptions=True)

@@ -1,0 +1,117 @@
+"""The schema and its versions: an older database is brought up to date with its runs intact, a newer or foreign one is left alone."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from ordain.errors import ConfigurationError
+from ordain.store.schema import APPLICATION_ID, DDL, MIGRATIONS, VERSION, prepare
+from tests.replay.golden_file import GOLDEN, read
+from tests.shapes.session_laws import broken_now, rows_of, unequal
+from tests.shapes.talk import House
+
+
+def first_version(file: Path) -> sqlite3.Connection:
+    """An empty database as the first version made it."""
+    db = sqlite3.connect(file, isolation_level=None)
+    db.executescript(f"{DDL}PRAGMA application_id = {APPLICATION_ID};PRAGMA user_version = 1;")
+    return db
+
+
+def put_golden(db: sqlite3.Connection, name: str) -> str:
+    """Store a golden journal as the first version would have; gives the run."""
+    golden = read(GOLDEN / "v1" / f"{name}.json")
+    run = golden.run
+    db.execute("INSERT INTO subjects VALUES (1, ?, ?, ?, NULL)", (run.workspace, run.subject, run.key))
+    db.execute("INSERT INTO catalogs VALUES (?, ?)", (run.catalog, golden.catalog))
+    db.execute(
+        "INSERT INTO runs(no, id, parent, parent_addr, child, root, workspace, session, thread, subject, flow, flow_version, catalog, status,"
+        " reason, epoch, head_seq, resumes, resumes_at, created_at, ended_at) VALUES (1,?,NULL,-1,0,1,?,NULL,NULL,1,?,?,?,?,?,1,?,0,-1,?,?)",
+        (
+            *(run.id, run.workspace, run.flow, run.flow_version, run.catalog, run.status, run.reason),
+            *(run.records[-1].seq, run.created_at, run.ended_at),
+        ),
+    )
+    db.executemany(
+        "INSERT INTO records(run, seq, kind, name, v, at, digest, chain, body) VALUES (1,?,?,?,?,?,?,?,?)",
+        [(r.seq, r.kind, r.name, r.v, r.at, r.digest, r.chain, r.body) for r in run.records],
+    )
+    return run.id
+
+
+def shape(db: sqlite3.Connection) -> list[tuple[str, ...]]:
+    """Every table and index with the words it was made by."""
+    return db.execute("SELECT type, name, sql FROM sqlite_master WHERE name NOT LIKE 'sqlite%' ORDER BY type, name").fetchall()
+
+
+def test_an_upgraded_database_is_a_new_one(tmp_path: Path) -> None:
+    """A database of the first version that was brought up to date has the same tables and indexes as a new one."""
+    old, new = first_version(tmp_path / "old.db"), sqlite3.connect(tmp_path / "new.db", isolation_level=None)
+    prepare(old)
+    prepare(new)
+    assert shape(old) == shape(new)
+    assert old.execute("PRAGMA user_version").fetchone() == new.execute("PRAGMA user_version").fetchone() == (VERSION,)
+    prepare(old)
+    assert shape(old) == shape(new)
+
+
+def test_every_version_has_its_way_up() -> None:
+    """No version of the schema is left without a migration to the next."""
+    assert sorted(MIGRATIONS) == list(range(1, VERSION))
+
+
+def test_a_failed_upgrade_changes_nothing(tmp_path: Path) -> None:
+    """An upgrade is whole or not at all: where it fails, the database is as the older version left it."""
+    old = first_version(tmp_path / "old.db")
+    old.execute("CREATE TABLE transcript(x)")
+    before = shape(old)
+    with pytest.raises(sqlite3.OperationalError):
+        prepare(old)
+    if old.in_transaction:
+        old.execute("ROLLBACK")
+    assert shape(old) == before
+    assert old.execute("PRAGMA user_version").fetchone() == (1,)
+
+
+@pytest.mark.parametrize("version", [VERSION + 1, 999])
+def test_a_newer_database_is_refused(tmp_path: Path, version: int) -> None:
+    """What a newer build wrote is left as it is."""
+    db = first_version(tmp_path / "new.db")
+    db.execute(f"PRAGMA user_version = {version}")
+    with pytest.raises(ConfigurationError) as refused:
+        prepare(db)
+    assert refused.value.code == "newer_schema"
+
+
+def test_a_foreign_database_is_refused(tmp_path: Path) -> None:
+    """Somebody else's tables are not touched."""
+    db = sqlite3.connect(tmp_path / "theirs.db", isolation_level=None)
+    db.execute("CREATE TABLE notes(x)")
+    with pytest.raises(ConfigurationError) as refused:
+        prepare(db)
+    assert refused.value.code == "foreign_database"
+    assert [name for _, name, _ in shape(db)] == ["notes"]
+
+
+async def test_a_home_of_the_first_version_goes_on(tmp_path: Path) -> None:
+    """Ordain opens a home that the first version left: its runs are intact and replay, and a conversation begins beside them."""
+    home = tmp_path / "home"
+    home.mkdir()
+    db = first_version(home / "ordain.db")
+    run = put_golden(db, "three_tools")
+    before = db.execute("SELECT * FROM records ORDER BY pos").fetchall()
+    db.close()
+    async with House(home) as house:
+        assert house.query("PRAGMA user_version") == [(VERSION,)]
+        assert house.query("SELECT * FROM records WHERE run = 1 ORDER BY pos") == before
+        view = house.ordain.runtime.view(run)
+        assert view.header
+        assert unequal(house.ordain) == []
+        answer = await house.say("tell me about cats")
+        assert answer.reply is not None
+        assert answer.reply.ok
+        assert unequal(house.ordain) == []
+        assert not broken_now(rows_of(house.ordain), max_active=4)

@@ -13,7 +13,7 @@ import msgspec
 from bench import work
 from bench.systems.ordain_turn import PAYLOAD_BYTES
 
-_HEADING = "length(r.digest) + length(r.chain) + length(r.kind) + length(r.name) + 24"  # 24: the five numbers and the row's own header
+HEADING = "length(r.digest) + length(r.chain) + length(r.kind) + length(r.name) + 24"  # 24: the five numbers and the row's own header
 
 
 def _trace_bytes(db: sqlite3.Connection) -> int:
@@ -27,7 +27,7 @@ def _repeated_bytes(db: sqlite3.Connection) -> tuple[int, int]:
     """Bytes of decisions that were made before in their run on the same facts; in the others, bytes of caps and of outcomes that repeat facts."""
     seen: set[tuple[int, str, str, str]] = set()
     again = within = 0
-    for run, rule, body, heading in db.execute(f"SELECT run, name, body, {_HEADING} FROM records r WHERE kind = 'decision'"):
+    for run, rule, body, heading in db.execute(f"SELECT run, name, body, {HEADING} FROM records r WHERE kind = 'decision'"):
         said = msgspec.json.decode(body)
         facts, outcome = said["facts"], said["outcome"]
         key = (run, rule, str(facts), str(outcome))
@@ -46,7 +46,7 @@ def _main(home: Path) -> dict[str, Any]:
     db = sqlite3.connect(file)
     (turns,) = db.execute("SELECT count(*) FROM runs").fetchone()
     rows = db.execute(
-        f"SELECT r.kind, r.name, count(*), sum(coalesce(length(r.body), 0) + coalesce(length(p.bytes), 0)), sum({_HEADING})"
+        f"SELECT r.kind, r.name, count(*), sum(coalesce(length(r.body), 0) + coalesce(length(p.bytes), 0)), sum({HEADING})"
         " FROM records r LEFT JOIN payloads p ON p.id = r.payload GROUP BY r.kind, r.name ORDER BY 4 + 5 DESC"
     ).fetchall()
     kinds = [

@@ -23,52 +23,15 @@ from bench import work
 from bench.machine import described, fsync_ms
 from bench.report import rendered
 from bench.resume import measured as resumed
+from bench.warm import Worker, calibrated, printed
 from bench.worker import MODULES
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "benchmarks.md"
 MODES = ("scripted", "http")
 CONCURRENCY = (1, 16, 64)
-WARM_TURNS = 64
 RUNS_RESUMED = 1000
 TURNS_REPLAYED = 500
-
-
-class Worker:
-    """One system in one mode, in a process of its own."""
-
-    def __init__(self, system: str, home: Path, url: str | None) -> None:
-        home.mkdir(parents=True)
-        self.home = home
-        command = [sys.executable, "-m", "bench.worker", system, str(home), *([] if url is None else [url])]
-        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        self.turns = 0
-        self.first = self._read()
-
-    def _read(self) -> dict[str, Any]:
-        assert self._process.stdout is not None
-        line = self._process.stdout.readline()
-        if not line:
-            raise RuntimeError(f"{self.home.name} ended with {self._process.wait()}")
-        return json.loads(line)
-
-    def measured(self, turns: int, concurrency: int) -> dict[str, Any]:
-        assert self._process.stdin is not None
-        self._process.stdin.write(json.dumps({"turns": turns, "concurrency": concurrency}) + "\n")
-        self._process.stdin.flush()
-        self.turns += turns
-        return self._read()
-
-    def close(self) -> None:
-        """End it, so that what it stored is whole."""
-        assert self._process.stdin is not None
-        self._process.stdin.close()
-        if self._process.wait(60):
-            raise RuntimeError(f"{self.home.name} ended with {self._process.returncode}")
-
-    @property
-    def stored_bytes_per_turn(self) -> float:
-        return sum(file.stat().st_size for file in self.home.glob("*.db*")) / self.turns
 
 
 @contextmanager
@@ -79,13 +42,6 @@ def model_server() -> Iterator[str]:
         assert server.stdout is not None
         yield f"http://127.0.0.1:{int(server.stdout.readline())}/v1"
         server.stdin.close()
-
-
-def calibrated(worker: Worker, concurrency: int, seconds: float) -> int:
-    """How many turns take about ``seconds``; the turns of finding out warm the worker."""
-    worker.measured(WARM_TURNS if concurrency == 1 else 2 * concurrency, concurrency)
-    said = worker.measured(max(8, concurrency), concurrency)
-    return max(2 * concurrency, 10, round(said["turns"] / said["wall_s"] * seconds))
 
 
 def measure_turns(base: Path, url: str, rounds: int, seconds: float) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -119,12 +75,6 @@ def measure_turns(base: Path, url: str, rounds: int, seconds: float) -> tuple[di
     return cells, {"stored": stored, "fsync_ms": fsyncs, "load": loads, "ordain_fsync_ms": writers}
 
 
-def printed(module: str, *arguments: object) -> dict[str, Any]:
-    """What a measuring module prints."""
-    command = [sys.executable, "-m", module, *map(str, arguments)]
-    return json.loads(subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout)
-
-
 def main() -> None:
     """All figures, then the page."""
     parser = argparse.ArgumentParser(prog="bench/run", description=__doc__)
@@ -139,7 +89,7 @@ def main() -> None:
         with ExitStack() as open_now:
             url = open_now.enter_context(model_server())
             cells, around = measure_turns(base, url, rounds, seconds)
-        print("phases, journal, replay, resume ...", flush=True)
+        print("phases, journal, replay, resume, conversation ...", flush=True)
         figures = {
             "machine": described(),
             "rounds": rounds,
@@ -151,6 +101,7 @@ def main() -> None:
             "replay": printed("bench.replays", base / "scripted-ordain", TURNS_REPLAYED),
             "resume": [resumed(base / f"resume-{number}", RUNS_RESUMED) for number in range(1 if asked.quick else 3)],
             "resumed_runs": RUNS_RESUMED,
+            "conversation": printed("bench.conversation", base / "conversation", *(["--quick"] if asked.quick else [])),
         }
     finally:
         shutil.rmtree(base, ignore_errors=True)

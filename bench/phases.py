@@ -1,4 +1,4 @@
-"""Where a turn's CPU goes, by phase. ``python -m bench.phases HOME CONCURRENCY TURNS``.
+"""Where a turn's CPU goes, by phase. ``python -m bench.phases HOME CONCURRENCY TURNS [SYSTEM]``.
 
 The functions that are a phase's whole work are wrapped in this process only, so the product carries no clock for it; time in a phase
 within another belongs to the inner one. Clocks cost a little too: the shares are right, their sum is a few percent above an unwatched
@@ -8,6 +8,7 @@ turn's.
 from __future__ import annotations
 
 import asyncio
+import importlib
 import json
 import sys
 import threading
@@ -17,13 +18,17 @@ from functools import wraps
 from pathlib import Path
 from typing import Any
 
-from bench.systems import ordain_turn
+from bench.worker import CHATS, MODULES
 from ordain.contracts.catalog import Schema
 from ordain.contracts.planner import PlannerRequest
 from ordain.flows import prompting, verb_plan
 from ordain.journal.codec import Scribe
 from ordain.runtime import drive, gateway
+from ordain.runtime.conversation import Conversation
 from ordain.runtime.execution import Execution
+from ordain.runtime.following import Following
+from ordain.store import units
+from ordain.store.sessions import SqliteSessions
 from ordain.store.sqlite import SqliteStore
 from ordain.store.writer import Writer
 
@@ -37,6 +42,8 @@ PHASES: dict[str, tuple[tuple[Any, str], ...]] = {
     "encode": ((Scribe, "write"),),
     "write": ((Writer, "_commit"),),
     "load": ((SqliteStore, "load"), (SqliteStore, "mail")),
+    "attach": ((units, "read_state"), (Following, "decide"), (Following, "of")),
+    "transcript": ((SqliteSessions, "entries"), (SqliteSessions, "uncovered"), (Conversation, "_answer")),
     "header": ((drive, "Fold"), (drive, "render_header")),
 }
 
@@ -80,10 +87,10 @@ def _watched(clock: _Clock) -> None:
             setattr(owner, name, staticmethod(function) if getattr(found, "__self__", None) is owner else function)
 
 
-async def _main(home: Path, concurrency: int, turns: int) -> dict[str, Any]:
+async def _main(home: Path, concurrency: int, turns: int, system: str) -> dict[str, Any]:
     clock = _Clock()
     _watched(clock)
-    async with ordain_turn.opened(home, None) as ready:
+    async with importlib.import_module({**MODULES, **CHATS}[system]).opened(home, None) as ready:
         left = iter(range(turns // 4))
 
         async def work_on() -> None:
@@ -92,17 +99,25 @@ async def _main(home: Path, concurrency: int, turns: int) -> dict[str, Any]:
 
         await asyncio.gather(*(work_on() for _ in range(concurrency)))  # warm
         left = iter(range(turns))
+        counted = ready.counted()
         before, calls, wall, cpu = dict(clock.cpu), dict(clock.calls), clock.write_wall, time.process_time_ns()
         await asyncio.gather(*(work_on() for _ in range(concurrency)))
         total = time.process_time_ns() - cpu
         wall = clock.write_wall - wall
+        commits = ready.counted()["commits"] - counted["commits"]
     phases = {
         phase: {"us": (clock.cpu[phase] - before[phase]) / turns / 1000, "calls": (clock.calls[phase] - calls[phase]) / turns}
         for phase in PHASES
     }
     phases["everything else"] = {"us": total / turns / 1000 - sum(row["us"] for row in phases.values()), "calls": 0}
-    return {"concurrency": concurrency, "us_per_turn": total / turns / 1000, "write_wall_us": wall / turns / 1000, "phases": phases}
+    return {
+        "concurrency": concurrency,
+        "us_per_turn": total / turns / 1000,
+        "write_wall_us": wall / turns / 1000,
+        "commits_per_turn": commits / turns,
+        "phases": {name: row for name, row in phases.items() if row["calls"] or name == "everything else"},
+    }
 
 
 if __name__ == "__main__":
-    print(json.dumps(asyncio.run(_main(Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])))))
+    print(json.dumps(asyncio.run(_main(Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]), (sys.argv[4:] or ["ordain"])[0]))))

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from statistics import median
 from typing import Any
+
+from bench.conversation.report import section
+from bench.conversation.report import targets as conversation_targets
+from bench.page import Target, spread, table
 
 Figures = dict[str, Any]
 NAMES = {"floor": "Floor", "ordain": "Ordain", "langgraph": "LangGraph", "agents": "OpenAI Agents SDK", "pydantic-ai": "Pydantic AI"}
@@ -17,16 +20,6 @@ KEEPS = {
     "pydantic-ai": "nothing",
 }
 MODES = {"scripted": "In process", "http": "Over HTTP"}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Target:
-    """One target: its words, what was measured, whether that meets it, and what is said where it does not."""
-
-    words: str
-    measured: str
-    met: bool
-    missed: str
 
 
 def _turns_per_s(cell: Figures) -> float:
@@ -47,15 +40,6 @@ def _ratios(figures: Figures, mode: str, concurrency: int, pair: tuple[str, str]
     return [a / b for a, b in zip(one, other, strict=True)]
 
 
-def _spread(values: list[float], digits: int = 1) -> str:
-    return f"{median(values):.{digits}f} ({min(values):.{digits}f}–{max(values):.{digits}f})"
-
-
-def _table(heading: list[str], rows: list[list[str]]) -> str:
-    lines = [heading, ["---", *["---:"] * (len(heading) - 1)], *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
-
-
 def targets(figures: Figures) -> list[Target]:
     """Every target with its ratio from this run."""
     steps = figures["turn"]["steps"]
@@ -69,25 +53,25 @@ def targets(figures: Figures) -> list[Target]:
     return [
         Target(
             words="In process at least 2,000 durable steps/s at 64 concurrent turns",
-            measured=f"{_spread(in_process, 0)} steps/s, {median(in_process) / 2000:.2f} times the target",
+            measured=f"{spread(in_process, 0)} steps/s, {median(in_process) / 2000:.2f} times the target",
             met=median(in_process) >= 2000,
             missed=_why_slow(figures, "scripted", 64, median(in_process) / 2000),
         ),
         Target(
             words="In process at least 10 times LangGraph's turns/s, 64 concurrent",
-            measured=f"{_spread(against)} times",
+            measured=f"{spread(against)} times",
             met=median(against) >= 10,
             missed=_why_slow(figures, "scripted", 64, median(against) / 10),
         ),
         Target(
             words="Over HTTP at most 2 times the floor's CPU per turn at 16 concurrent turns",
-            measured=f"{_spread(over_floor[16], 2)} times",
+            measured=f"{spread(over_floor[16], 2)} times",
             met=median(over_floor[16]) <= 2,
             missed=_why_slow(figures, "http", 16, 2 / median(over_floor[16])),
         ),
         Target(
             words="Over HTTP at most 3 times the floor's CPU per turn at 1 concurrent turn",
-            measured=f"{_spread(over_floor[1], 2)} times",
+            measured=f"{spread(over_floor[1], 2)} times",
             met=median(over_floor[1]) <= 3,
             missed=_why_slow(figures, "http", 1, 3 / median(over_floor[1])),
         ),
@@ -99,13 +83,13 @@ def targets(figures: Figures) -> list[Target]:
         ),
         Target(
             words=f"{figures['resumed_runs']:,} interrupted runs resumed in under 5 s",
-            measured=f"{_spread(last, 2)} s, {median(last) / 5:.2f} times the target",
+            measured=f"{spread(last, 2)} s, {median(last) / 5:.2f} times the target",
             met=median(last) < 5,
             missed="Each run is read, checked and driven anew; reading less of a run than all its records would need snapshots.",
         ),
         Target(
             words="At least 1,000 recorded seven-step turns replayed per second",
-            measured=f"{_spread(replays, 0)} turns/s, {median(replays) / 1000:.2f} times the target",
+            measured=f"{spread(replays, 0)} turns/s, {median(replays) / 1000:.2f} times the target",
             met=median(replays) >= 1000,
             missed=(
                 f"A turn takes {cpu_replayed:.2f} ms of CPU on one core: every prompt rendered, every digest checked, every rule applied anew. "
@@ -146,7 +130,7 @@ def _why_large(figures: Figures) -> str:
 
 def rendered(figures: Figures) -> str:
     """The page."""
-    machine, listed = figures["machine"], targets(figures)
+    machine, listed = figures["machine"], [*targets(figures), *conversation_targets(figures["conversation"])]
     met = sum(target.met for target in listed)
     parts = [
         "# Benchmarks",
@@ -157,7 +141,7 @@ def rendered(figures: Figures) -> str:
         ),
         _machine(figures, machine),
         "## Targets",
-        _table(
+        table(
             ["Target", "Measured: median (lowest–highest)", ""],
             [[target.words, target.measured, "met" if target.met else "**missed**"] for target in listed],
         ),
@@ -175,6 +159,7 @@ def rendered(figures: Figures) -> str:
         _journal(figures),
         "## Resume and replay",
         _again(figures),
+        section(figures["conversation"]),
     ]
     return "\n\n".join(parts) + "\n"
 
@@ -192,8 +177,10 @@ def _machine(figures: Figures, machine: Figures) -> str:
     versions = ", ".join(f"{name} {number}" for name, number in machine["versions"].items())
     return (
         f"**Machine.** {machine['cores']} cores, {machine['processor']}, {machine['memory_gb']} GB; {machine['system']}, Python "
-        f"{machine['python']}, SQLite {machine['sqlite']}. Shared with other work: load {_spread(figures['load'])} before each round. "
-        f"An fsync of 4 kB took {_spread(figures['fsync_ms'], 2)} ms (median of 20, before each round). Versions: {versions}."
+        f"{machine['python']}, SQLite {machine['sqlite']}. Shared with other work: load {spread(figures['load'])} before each round. "
+        f"An fsync of 4 kB took {spread(figures['fsync_ms'], 2)} ms (median of 20, before each round); when Ordain began, "
+        f"{figures['ordain_fsync_ms']['scripted']:.2f} in process and {figures['ordain_fsync_ms']['http']:.2f} over HTTP: above 2 it commits in a thread of its own, "
+        f"which costs more CPU. Versions: {versions}."
     )
 
 
@@ -220,7 +207,7 @@ def _turn_table(figures: Figures, mode: str) -> str:
             faster = median(_ratios(figures, mode, concurrency, (system, "langgraph"), _turns_per_s))
             rows.append([name, str(concurrency), f"{median(speed):,.0f}", steps, f"{faster:.1f}", f"{median(cpu):.2f}", f"{ratio:.2f}"])
     heading = ["", "concurrent", "turns/s", "durable steps/s", "times LangGraph's turns/s", "CPU ms per turn", "times the floor's CPU"]
-    return _table(heading, rows)
+    return table(heading, rows)
 
 
 def _notes(figures: Figures) -> str:
@@ -247,7 +234,7 @@ def _phases(figures: Figures) -> str:
     return (
         f"One turn in process at {found['concurrency']} concurrent, clocks around each phase (`bench/phases.py`), measured once: "
         f"{found['us_per_turn']:.0f} µs of CPU. Time in a phase within another counts for the inner one. `write` takes "
-        f"{found['write_wall_us']:.0f} µs of wall time per turn with its fsyncs.\n\n" + _table(["", "µs per turn", "share", "calls"], rows)
+        f"{found['write_wall_us']:.0f} µs of wall time per turn with its fsyncs.\n\n" + table(["", "µs per turn", "share", "calls"], rows)
     )
 
 
@@ -260,7 +247,7 @@ def _journal(figures: Figures) -> str:
         f"the database file, with indexes, search tables and free space in pages, {journal['file_per_step']:,.0f} and "
         f"{journal['file_beyond_per_step']:,.0f}. For comparison, file bytes per turn: "
         f"{', '.join(f'{NAMES[system]} {stored[system]:,.0f}' for system in ('ordain', 'langgraph', 'floor'))}.\n\n"
-        + _table(["Record", "per turn", "bytes per turn"], rows)
+        + table(["Record", "per turn", "bytes per turn"], rows)
     )
 
 

@@ -27,6 +27,8 @@ MODULES = {
     "agents": "bench.systems.agents_turn",
     "pydantic-ai": "bench.systems.pydantic_ai_turn",
 }
+CHATS = {"chat": "bench.conversation.long_chats", "first-message": "bench.conversation.first_messages"}
+"""Turns of Ordain's conversation; they are compared with its planner turn and not with peers."""
 
 
 def _cpu_s() -> float:
@@ -53,7 +55,7 @@ async def _measured(ready: Ready, turns: int, concurrency: int) -> dict[str, Any
 
 
 async def _serve(system: str, home: Path, url: str | None) -> None:
-    async with importlib.import_module(MODULES[system]).opened(home, url) as ready:
+    async with importlib.import_module({**MODULES, **CHATS}[system]).opened(home, url) as ready:
         print(json.dumps({"ready": True, **ready.counted()}), flush=True)
         for line in sys.stdin:
             asked = json.loads(line)

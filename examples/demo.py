@@ -1,8 +1,9 @@
 """Ordain at work, on this machine alone: `./demo`.
 
 Starts `ordain serve`, sends it one planning request over HTTP, and shows everything that came of it: first on the embedded default
-(`offline`: rules and quotation, no language model), then the same request on `scripted` (proposals from a file). Exits non-zero unless
-the header it prints is the API's and the journal's, and both runs replay equal.
+(`offline`: rules and quotation, no language model), then the same request on `scripted` (proposals from a file). Then a short conversation:
+a question, work that takes long, a nudge while it runs, and an order to do something else instead. Exits non-zero unless every header it
+prints is the API's and the journal's, every run replays equal and the session verifies.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ import httpx
 EXAMPLES = Path(__file__).resolve().parent
 REQUEST = EXAMPLES / "extract_facts.json"
 SCRIPT = EXAMPLES / "scripts" / "extract_facts.yaml"
+CONVERSATION = EXAMPLES / "scripts" / "conversation.yaml"
 PATIENCE_S = 60
 WIDTH = 100
 
@@ -122,6 +124,53 @@ def play(provider: str, home: Path, environment: dict[str, str]) -> None:
     replay_equal(provider, home, environment)
 
 
+def converse(home: Path, environment: dict[str, str]) -> None:
+    """A conversation over HTTP: each message, and the reply that came of it."""
+    home.mkdir()
+    heading("a conversation, POST /messages; first a question, in mode brain")
+    with serving(home, environment) as http, http:
+        replied(http, say(http, "Hello, what are you?"))
+        heading("then work for the agent; its second step takes ten minutes")
+        working = say(http, "Work out 6 * 7, please", mode="agent", wait=False)
+        until_done(http, "math.evaluate")
+        print("(202 Accepted; its first step is durable, and it goes on)")
+        heading("a nudge, answered at once from the journal while the work goes on")
+        replied(http, say(http, "How is it going?"))
+        heading("an order to do something else; its reply says what had already happened")
+        replied(http, say(http, "No, work out 6 * 9 instead", mode="agent"))
+        heading("and the reply of the work that was interrupted")
+        replied(http, get(http, f"/sessions/demo/messages/{working['sessionSeq']}?wait={PATIENCE_S}"), ok=False)
+    replay_equal("conversation", home, environment)
+
+
+def say(http: httpx.Client, text: str, *, mode: str = "brain", wait: bool = True) -> dict[str, Any]:
+    """Say something in session `demo`; the answer, or where the message stands if nobody waits for it."""
+    print(f"you: {text}\n")
+    message = {"sessionId": "demo", "userId": "you", "message": {"text": text}, "context": {"routingHints": {"mode": mode}}}
+    posted = http.post("/messages", json=message, headers={} if wait else {"Prefer": "respond-async"})
+    if posted.status_code != (200 if wait else 202):
+        fail(f"the message was refused with {posted.status_code}: {posted.text}")
+    return posted.json()
+
+
+def until_done(http: httpx.Client, verb: str) -> None:
+    """Read the session's live stream until the header of finished work names the verb."""
+    with http.stream("GET", "/sessions/demo/events") as stream:
+        for line in stream.iter_lines():
+            if line.startswith("data: ") and f"✓ {verb}" in json.loads(line[6:]).get("header", ""):
+                return
+
+
+def replied(http: httpx.Client, answer: dict[str, Any], *, ok: bool = True) -> None:
+    """Show a reply; its header is the run's own, byte for byte."""
+    reply = answer["reply"]
+    if reply is None or reply["ok"] is not ok:
+        fail(f"the message was answered otherwise: {answer}")
+    if reply["header"] != get(http, f"/runs/{answer['runId']}")["header"]:
+        fail("the header of the reply is not the run's")
+    print(f"{reply['header']}\n\n{reply['narrative']}")
+
+
 def replay_equal(provider: str, home: Path, environment: dict[str, str]) -> None:
     """Run everything again from the journal; it must come out as recorded."""
     command = [sys.executable, "-m", "ordain", "replay", "--all", "--data-dir", str(home)]
@@ -141,10 +190,12 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="ordain-demo-") as folder:
         play("offline", Path(folder) / "offline", clean_environment())
         play("scripted", Path(folder) / "scripted", clean_environment(ORDAIN_SCRIPT=str(SCRIPT)))
-    heading("Both headers are the API's and the journal's, both runs replay equal. What to try next")
+        converse(Path(folder) / "conversation", clean_environment(ORDAIN_SCRIPT=str(CONVERSATION)))
+    heading("Every header is the API's and the journal's, every run replays equal. What to try next")
     print(
         textwrap.dedent("""\
         .venv/bin/ordain serve                                     serve on http://127.0.0.1:8090
+        .venv/bin/ordain chat                                      talk to it; /help in there
         .venv/bin/ordain plan examples/extract_facts.json          the same request from the command line
         OPENAI_BASE_URL=http://127.0.0.1:11434/v1 PLANNER_MODEL=… .venv/bin/ordain plan examples/extract_facts.json
                                                                    … with a model of your own

@@ -101,27 +101,27 @@ class Talk:
 
 def message(session: str, text: str, **hints: Any) -> Message:
     """A message as the web sends it."""
-    return Message.model_validate({"session_id": session, "user_id": "bench", "message": {"text": text}, "context": {"routing_hints": hints}})
+    return Message.model_validate(
+        {"session_id": session, "user_id": "bench", "message": {"text": text}, "context": {"routing_hints": hints}}
+    )
 
 
-def settings(home: Path, engine: dict[str, int], session: dict[str, int]) -> Settings:
-    """The shipped settings on the scripted model, with these numbers of policy's engine and session tables."""
+def settings(home: Path, session: dict[str, int]) -> Settings:
+    """The shipped settings on the scripted model, with these numbers of policy's session table."""
+    home.mkdir(parents=True, exist_ok=True)
     made = load_settings(environment={}, home=home)
     policy = made.policy
     lanes = policy.lanes.model_copy(update={"profiles": {lane: ["default"] for lane in policy.lanes.profiles}})
-    tables = {"engine": policy.engine.model_copy(update=engine), "session": policy.session.model_copy(update=session), "lanes": lanes}
+    tables = {"session": policy.session.model_copy(update=session), "lanes": lanes}
     profile = ModelProfile(provider="scripted", model=work.MODEL, script="in memory")
     return made.model_copy(update={"profiles": {"default": profile}, "policy": policy.model_copy(update=tables)})
 
 
 @asynccontextmanager
-async def talking(
-    home: Path, *, planner: list[Any] | None = None, engine: dict[str, int] | None = None, session: dict[str, int] | None = None
-) -> AsyncIterator[Talk]:
+async def talking(home: Path, *, planner: list[Any] | None = None, session: dict[str, int] | None = None) -> AsyncIterator[Talk]:
     """One Ordain on its own data folder, its database in a file there."""
-    home.mkdir(parents=True, exist_ok=True)
     logging.disable(logging.INFO)  # one line per message and per run end would be the only terminal output of any system here
     gate = Gated(ScriptedModel(make_script(planner or [], ANSWERS)))
-    async with Ordain(settings(home, engine or {}, session or {}), extras=Extras(models={"default": gate})) as ordain:
+    async with Ordain(settings(home, session or {}), extras=Extras(models={"default": gate})) as ordain:
         yield Talk(ordain, gate)
         gate.open.set()

@@ -152,6 +152,7 @@ class Ordain:
             task.cancel()
         await asyncio.gather(*self._background, return_exceptions=True)
         await self.engine.stop(grace_s)
+        self.runtime.release()
         await self.runtime.services.verbs.close()
         for model in set(self.models.values()):
             await model.close()

@@ -120,6 +120,8 @@ def _directive(index: int, said: str) -> Any:
     asks = next((kind for phrase, kind in ASKS.items() if phrase in said), None)
     if index == 0 and asks is not None:
         return act("ask_user", {"question": f"About {said[:60]}: which one?", "expected_type": asks, "key": "told"})
+    if index == 0 and "write down" in said:
+        return act("entry_add", {"text": said[:60]})
     if index == 0 and "calculate" in said:
         return act("math.evaluate", {"expression": "6 * 7"})
     if "fail" in said:

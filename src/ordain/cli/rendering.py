@@ -108,5 +108,5 @@ def live_lines(turns: Sequence[Turn], seconds: Sequence[int], frame: int, size: 
     header, room = header_lines(showing.header), rows - len(status) - 1
     if len(header) > room // 2:
         header = [header[0], *header[len(header) - max(1, room // 2) + 1 :]]
-    said = words(showing.shows, columns)[-max(1, room - len(header)) :] if showing.shows else []
+    said = words(showing.shows[-rows * columns :], columns)[-max(1, room - len(header)) :] if showing.shows else []
     return [*header, *([EMPTY, *said] if said else []), *status]

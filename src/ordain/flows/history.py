@@ -56,7 +56,9 @@ async def _read(context: FlowContext, own: int, limit: int, *, oldest: bool = Fa
 
 async def _summarise(context: FlowContext, own: int, found: Uncovered, chosen: Summarise) -> bool:
     """Have the oldest entries summarised, together with the summary before them; whether that succeeded."""
-    entries = found.entries[: chosen.entries]
+    entries = tuple(entry for entry in found.entries[: chosen.entries] if entry[0] < own)  # what is being answered now is not summed up
+    if not entries:
+        return False
     part = _reference(
         context.session,
         own,

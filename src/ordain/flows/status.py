@@ -58,7 +58,8 @@ def _told(given: StatusInput, found: dict[str, Any]) -> str:
         else "no step has ended yet"
     )
     if given.about == STOPPED:
-        return f"{about}stopped. What had happened by then stands above."
+        ended = "it had ended by itself before it could be stopped" if status == "completed" else "stopped"
+        return f"{about}{ended}. What had happened by then stands above."
     if found["asks"]:
         return f"{about}waiting for your answer: {found['asks'][:SHOWN]}"
     if status in {"ready", "running", "waiting"}:

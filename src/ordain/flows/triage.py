@@ -38,6 +38,7 @@ class TriageInput(Struct, frozen=True, kw_only=True, omit_defaults=True):
     message_id: str
     reply_to: str = ""
     edits: str = ""
+    author: str = ""
     options: tuple[Reading, ...] = ()
     labels: tuple[str, ...] = ()
 
@@ -100,6 +101,7 @@ async def _claim(context: FlowContext, given: TriageInput, more: dict[str, Any])
         "message_id": given.message_id,
         "reply_to": given.reply_to,
         "edits": given.edits,
+        "author": given.author,
     }
     claim: Claim[Any] = Claim(name="attach", args={**place, **more})
     decision = await context.fx.claim(claim)

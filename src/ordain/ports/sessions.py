@@ -87,7 +87,7 @@ class ThreadChange(Struct, frozen=True, kw_only=True, omit_defaults=True):
 class NewEntry(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Something for a session's transcript: ``body`` is JSON with ``text``, ``size`` the bytes its text has as JSON.
 
-    ``through`` is the last entry that a summary covers. ``at`` in microseconds. ``session`` is the session's id, where the unit
+    ``through`` is the last entry that a summary covers, ``author`` the user who said it. ``at`` in microseconds. ``session`` is the session's id, where the unit
     does not say.
     """
 
@@ -103,6 +103,7 @@ class NewEntry(Struct, frozen=True, kw_only=True, omit_defaults=True):
     edits: str = ""
     timestamp_ms: int = 0
     through: int = 0
+    author: str = ""
 
 
 class Entry(Struct, frozen=True, kw_only=True):
@@ -120,6 +121,7 @@ class Entry(Struct, frozen=True, kw_only=True):
     anchor: str
     size: int
     through: int
+    timestamp_ms: int
     digest: bytes
     chain: bytes
     body: bytes | None
@@ -137,6 +139,7 @@ class SessionRow(Struct, frozen=True, kw_only=True):
     user: str
     created_at: int
     last_at: int
+    active: int
     key: bytes | None
 
 

@@ -95,7 +95,7 @@ class Append(Struct, frozen=True, kw_only=True):
 
     ``suspend`` names the effect the run would wait at and makes the unit conditional: refused if there is untaken mail for that
     effect, or an untaken interrupt unless ``deaf`` (children of an interrupted run are being awaited). ``take`` are
-    (mail id, seq). ``gives_up`` names the turn whose place in its thread goes to the next, as if it had ended. ``operation`` is applied last; if it refuses, nothing of the unit is applied.
+    (mail id, seq). A run that settles, or a turn of which a run stops, gives its place in its thread to the next. ``operation`` is applied last; if it refuses, nothing of the unit is applied.
     """
 
     run: str
@@ -112,7 +112,6 @@ class Append(Struct, frozen=True, kw_only=True):
     refund: tuple[Refund, ...] = ()
     entries: tuple[NewEntry, ...] = ()
     threads: tuple[ThreadChange, ...] = ()
-    gives_up: str = ""
     operation: Operation | None = None
 
 
@@ -140,13 +139,15 @@ class ClaimUnit(Struct, frozen=True, kw_only=True):
 
 
 class Place(Struct, frozen=True, kw_only=True):
-    """Where a message stands that another one refers to."""
+    """Where a message stands that another one refers to, who said it and what it was taken for."""
 
     seq: int
     thread: int
     kind: EntryKind
     run: str
-    timestamp_ms: int = 0
+    message_id: str
+    author: str
+    attached: str
 
 
 class SessionState(Struct, frozen=True, kw_only=True):
@@ -184,6 +185,8 @@ class NewTurn(Struct, frozen=True, kw_only=True):
 class Consequence(Struct, frozen=True, kw_only=True):
     """Exactly what follows from one message; ``refused`` means that it is not accepted and nothing is written.
 
+    ``catalog`` is the digest and bytes of what the turn begins under, where it may not be stored yet.
+
     ``decision`` is the attach decision as JSON; ``serves`` the run whose reply or question answers the message.
     """
 
@@ -197,12 +200,13 @@ class Consequence(Struct, frozen=True, kw_only=True):
     mail: tuple[NewMail, ...] = ()
     threads: tuple[ThreadChange, ...] = ()
     refused: str = ""
+    catalog: tuple[str, bytes] | None = None
 
 
 class Receive(Struct, frozen=True, kw_only=True):
     """A unit: accept one message. De-duplicate, number, read the session, decide, write message, decision and consequence.
 
-    ``entry.body`` is digested unkeyed for the comparison with an earlier delivery of the same id. ``decide`` may be called again if
+    ``decide`` may be called again if
     the commit has to be tried again. ``new_key`` is the subject key if the session is new or was erased.
     """
 

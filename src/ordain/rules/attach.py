@@ -71,7 +71,8 @@ class Reading(Struct, frozen=True, kw_only=True, omit_defaults=True):
 class AttachFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Features of the message and of the session as read inside the write transaction. ``threads``: most recently touched first.
 
-    ``anchor`` is the thread of the message replied to (0: none), ``asked`` whether that message is the question itself.
+    ``anchor`` is the thread of the message replied to (0: none); ``asked``: that message is the open question itself, ``closed``: it is a
+    question that is no longer open.
     ``suggests`` is a model's class, with thread and confidence; ``options`` and ``choice`` resolve a repair question.
     """
 
@@ -80,6 +81,7 @@ class AttachFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
     active: int = 0
     anchor: int = 0
     asked: bool = False
+    closed: bool = False
     at_work: int = 0
     open: int = 0
     edit: Edit = Edit.NONE
@@ -168,6 +170,8 @@ def _busy(facts: AttachFacts, outcome: AttachOutcome, policy: Policy) -> bool:
             return facts.open >= 2 * policy.session.max_open  # what it interrupts makes room: a full session can still be stopped
         case Triage():
             return full
+        case StatusNudge():
+            return facts.open >= 2 * policy.session.max_open
         case _:
             return False
 
@@ -251,6 +255,8 @@ def _answer(facts: AttachFacts) -> Verdict | None:
     for thread in pending:
         if thread.id == facts.anchor and facts.asked and thread.fits:
             return AnswerPending(thread=thread.id), Reason.ATTACH_ANSWER_ANCHORED
+    if facts.closed:
+        return None  # an answer to what is no longer asked answers nothing else
     fitting = [thread for thread in pending if thread.fits and not (thread.asks == ExpectedType.FREEFORM and facts.cues.question)]
     typed = [thread for thread in fitting if thread.asks != ExpectedType.FREEFORM]
     best = typed or fitting
@@ -268,7 +274,7 @@ def _filler(facts: AttachFacts) -> Verdict | None:
 
 def _open(facts: AttachFacts) -> Verdict:
     """No cue decides: a new request, in the thread it replies to or a thread of its own."""
-    known = any(thread.id == facts.anchor for thread in facts.threads)
+    known = any(thread.id == facts.anchor and thread.asks != ExpectedType.CHOICE for thread in facts.threads)
     if known:
         return NewRequest(thread=facts.anchor), Reason.ATTACH_ANCHORED
     return NewRequest(), Reason.ATTACH_NEW_REQUEST

@@ -9,6 +9,7 @@ from ordain.ports.sessions import EntryKind
 from ordain.ports.store import SessionState
 from ordain.rules.attach import (
     THREADS_MAX,
+    Attached,
     AttachFacts,
     Edit,
     Reading,
@@ -31,7 +32,7 @@ class Suggested(Struct, frozen=True, kw_only=True, omit_defaults=True):
 def attach_facts(state: SessionState, message: Received, policy: Policy, suggested: Suggested | None = None) -> AttachFacts:
     """The features that rule ``attach`` sees, from the session as read in the transaction and the message's wording."""
     found = cues(message.text)
-    place = state.edited or state.replied
+    place = state.edited if _edit(state, message) is not Edit.NONE else state.replied
     anchor = 0 if place is None else place.thread
     given = suggested or Suggested()
     offered = {option.thread for option in given.options}
@@ -51,7 +52,8 @@ def attach_facts(state: SessionState, message: Received, policy: Policy, suggest
         ),
         active=state.active,
         anchor=anchor,
-        asked=state.replied is not None and state.replied.kind is EntryKind.QUESTION,
+        asked=_replies(state) is True,
+        closed=_replies(state) is False,
         at_work=len(state.at_work),
         open=state.open,
         edit=_edit(state, message),
@@ -64,12 +66,22 @@ def attach_facts(state: SessionState, message: Received, policy: Policy, suggest
     )
 
 
+def _replies(state: SessionState) -> bool | None:
+    """Whether the question that the message replies to is open; None where it replies to no question."""
+    replied = state.replied
+    if replied is None or replied.kind is not EntryKind.QUESTION:
+        return None
+    return any(thread.asked is not None and thread.asked.message_id == replied.message_id for thread in state.threads)
+
+
 def _edit(state: SessionState, message: Received) -> Edit:
+    """What an edit is to the session. Only a sender's own request is replaced; anything else that is edited is read anew by its wording."""
     if not message.edits:
         return Edit.SUPERSEDED if state.newer_edit > message.timestamp_ms else Edit.NONE
     if state.newer_edit > message.timestamp_ms:
         return Edit.STALE
-    if state.edited is None or not state.edited.thread:
+    edited = state.edited
+    if edited is None or edited.author != message.user or edited.attached not in (Attached.NEW_REQUEST, Attached.OVERRIDE):
         return Edit.NONE
-    live = any(thread.turns and thread.id == state.edited.thread for thread in state.threads)
+    live = any(edited.run in thread.turns for thread in state.threads if thread.id == edited.thread)
     return Edit.LIVE if live else Edit.OVER

@@ -6,7 +6,7 @@ Every channel ends in ``receive``. A message gets exactly one consequence, in th
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 
 import msgspec
@@ -14,13 +14,13 @@ from msgspec import Struct
 
 from ordain.contracts.conversation import Message, MessageAnswer, Option, Question, Reply
 from ordain.contracts.events import SessionEvent
-from ordain.errors import Conflict, InvalidRequest, NotFound, Refused
+from ordain.errors import Conflict, InvalidRequest, NotFound, Refused, Transient
 from ordain.journal.records import ENCODER
 from ordain.ports.sessions import Entry, EntryKind, NewEntry, SessionRow, Thread
 from ordain.ports.store import Consequence, Receive, SessionState
 from ordain.rules.attach import Attached
 from ordain.runtime.following import Following
-from ordain.runtime.received import Received, body_of
+from ordain.runtime.received import Received, body_of, message_of
 from ordain.runtime.services import Services
 from ordain.runtime.speaking import spoken
 
@@ -61,21 +61,7 @@ class Conversation:
         message_id = message.message_id or services.clock.new_run_id()
         if message_id.startswith(OUR_IDS):
             raise InvalidRequest(f"message ids that begin with {OUR_IDS} are Ordain's own", code="message_id_reserved")
-        catalog, context = services.catalogs.current, message.context
-        given = Received(
-            text=message.message.text,
-            user=message.user_id,
-            channel=str(message.channel),
-            message_id=message_id,
-            reply_to=context.reply_to or "",
-            edits=context.edits or "",
-            locale=context.locale or "",
-            hints=context.routing_hints,
-            attachments=len(message.message.attachments),
-            principal=principal,
-            timestamp_ms=message.timestamp_ms or 0,
-        )
-
+        given = message_of(message, message_id, principal)
         made: list[Consequence] = []
 
         def decide(state: SessionState) -> Consequence:
@@ -83,7 +69,14 @@ class Conversation:
             made[:] = [following.of(*following.decide())]
             return made[0]
 
-        unit = Receive(
+        acknowledged = await self._submitted(self._unit(message, given, workspace, decide), given)
+        if made and made[0].attached == Attached.STATUS_NUDGE and not acknowledged.duplicate:
+            return msgspec.structs.replace(acknowledged, tells=made[0].serves)
+        return acknowledged
+
+    def _unit(self, message: Message, given: Received, workspace: str, decide: Callable[[SessionState], Consequence]) -> Receive:
+        services, catalog = self._services, self._services.catalogs.current
+        return Receive(
             workspace=workspace,
             session=message.session_id,
             user=message.user_id,
@@ -94,9 +87,10 @@ class Conversation:
                 at=services.clock.now(),
                 session=message.session_id,
                 channel=given.channel,
-                message_id=message_id,
+                message_id=given.message_id,
                 edits=given.edits,
                 timestamp_ms=given.timestamp_ms,
+                author=given.user,
             ),
             reply_to=given.reply_to,
             new_key=services.clock.new_key(),
@@ -105,10 +99,6 @@ class Conversation:
             max_accepted=catalog.policy.engine.max_accepted,
             decide=decide,
         )
-        acknowledged = await self._submitted(unit, given)
-        if made and made[0].attached == Attached.STATUS_NUDGE and not acknowledged.duplicate:
-            return msgspec.structs.replace(acknowledged, tells=made[0].serves)
-        return acknowledged
 
     async def _submitted(self, unit: Receive, given: Received) -> Acknowledged:
         retry = self._services.catalogs.current.policy.engine.retry_after_s
@@ -125,21 +115,27 @@ class Conversation:
             self._stored_catalog = unit.catalog
         hints = given.hints
         LOG.info(
-            "session=%s seq=%d correlation=%s mode=%s verb=%s%s",
-            *(unit.session, outcome.seq, given.message_id, hints.mode, hints.verb or "-", " duplicate" if duplicate else ""),
+            "session=%s seq=%d correlation=%r mode=%s verb=%r%s",  # quoted: what a sender may choose must not look like a line of ours
+            *(unit.session, outcome.seq, given.message_id, hints.mode, hints.verb or "", " duplicate" if duplicate else ""),
         )
         return Acknowledged(session=unit.session, seq=outcome.seq, message_id=given.message_id, duplicate=duplicate)
 
     # --- what became of it ------------------------------------------------------------------------------------------------------------
 
     async def answer(self, workspace: str, received: Acknowledged) -> MessageAnswer:
-        """Wait until the message is answered: by a reply, by a question back, or because nothing follows from it."""
+        """Wait until the message is answered: by a reply, by a question back, or because nothing follows from it.
+
+        Raises:
+            Transient: the engine stops; the message is kept and answered when it is back.
+        """
         with self._services.streams.watching(workspace, received.session) as grown:
             while True:
                 grown.clear()
                 found = self._answer(workspace, received)
                 if found is not None:
                     return found
+                if self._services.streams.closed:
+                    raise Transient(f"the engine stopped; message {received.message_id} is answered by the next one", code="stopping")
                 await grown.wait()
 
     def so_far(self, workspace: str, received: Acknowledged) -> MessageAnswer:

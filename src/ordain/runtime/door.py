@@ -138,6 +138,7 @@ class Runtime:
         """The engine is gone: nobody who waits here will hear of an end."""
         for run in list(self._waiting):
             self.ended(run, Status.RUNNING)
+        self.services.streams.close()
 
     def ended(self, run: str, status: Status) -> None:
         """The engine says that a run came to rest."""
@@ -302,15 +303,17 @@ class Runtime:
         )
         return outcome.refused or "sent"
 
-    def resume(self, run: str, *, by: str) -> None:
-        """Drive a stopped run again, after the fix.
+    async def resume(self, run: str, *, by: str) -> None:
+        """Drive a stopped run again, after the fix; a turn takes its place in its thread again.
 
         Raises:
-            Conflict: the run is not stopped.
+            Conflict: the run is not stopped, or another turn of its thread is going on (``thread_taken``).
         """
-        status = self._load(run).status
-        if status not in STOPPED:
-            raise Conflict(f"run {run} is {status}, not stopped", code="not_stopped")
+        stored = self._load(run)
+        if stored.status not in STOPPED:
+            raise Conflict(f"run {run} is {stored.status}, not stopped", code="not_stopped")
+        if (await self.services.store.submit(Operation(name="retake", args={"run": stored.root}))).refused:
+            raise Conflict("another turn of its thread is going on: wait until that has ended", code="thread_taken")
         self.engine.wake(run, by)
 
     async def resolve(self, run: str, addr: int, *, happened: bool, by: str, why: str) -> None:

@@ -32,13 +32,14 @@ from ordain.journal.records import (
 from ordain.ports.children import AnyEnded, Cancelled, Completed, Failed, TimedOut, Unknown
 from ordain.ports.effects import Interrupted, Suspended
 from ordain.ports.store import Append, MailKind, NewMail, Refund, StoredRun
-from ordain.rules.header import render_header
+from ordain.rules.header import HeaderFacts, HeaderLine, render_header
 from ordain.runtime.execution import Execution
 from ordain.runtime.joins import open_children
 from ordain.runtime.live import LiveRun
 from ordain.runtime.mail import InterruptBody
+from ordain.runtime.retrospect import so_far
 from ordain.runtime.services import Services
-from ordain.runtime.speaking import at_rest, reply, stop_entry, stopped_text
+from ordain.runtime.speaking import at_rest, reply, stop_entry, stopped_text, unreadable_entry
 
 LOG = logging.getLogger("ordain.run")
 _STARTED = msgspec.json.Decoder(Started)
@@ -158,10 +159,10 @@ class Drive:
         fault = live.write(Kind.FAULTED, "fault", FaultedBody(error=type(error).__name__, where=where))
         if live.stored.session:
             now = msgspec.structs.replace(live.stored, records=tuple(live.records))
-            entry, change = stop_entry(now, Status.FAULTED, fault.at)
+            entry, change = stop_entry(now, stopped_facts(self.services, now, Status.FAULTED), Status.FAULTED, fault.at)
             live.add_entry(entry)
             live.change_thread(change)
-        await live.barrier(status=Status.FAULTED, reason="faulted", gives_up=live.stored.root if live.stored.session else "")
+        await live.barrier(status=Status.FAULTED, reason="faulted")
         LOG.error("run=%s status=faulted error=%s at=%s", self.run, type(error).__name__, where)
         return Driven(status=Status.FAULTED)
 
@@ -211,17 +212,36 @@ _STOPS: dict[type[OrdainError], Status] = {FlowUnavailable: Status.FLOW_UNAVAILA
 
 
 def with_stop(services: Services, unit: Append, status: Status) -> Append:
-    """A unit that stops a run, with what its session is told of it; of a run that cannot even be read nothing can be told."""
+    """A unit that stops a run, with what its session is told of it; of a run that cannot be read, what its row says."""
+    now = services.clock.now()
     try:
         stored = services.store.load(unit.run)
-    except JournalCorrupt:
-        return unit
+    except JournalCorrupt as error:
+        if not error.details.get("session"):
+            return unit
+        entry, change = unreadable_entry(unit.run, error.details, status, now)
+        return msgspec.structs.replace(unit, entries=(entry,), threads=(change,))
     if stored is None or not stored.session:
         return unit
-    entry, change = stop_entry(
-        msgspec.structs.replace(stored, records=tuple(_readable(list(stored.records)))), status, services.clock.now()
-    )
-    return msgspec.structs.replace(unit, entries=(entry,), threads=(change,), gives_up=stored.root)
+    whole = msgspec.structs.replace(stored, records=tuple(_readable(list(stored.records))))
+    entry, change = stop_entry(whole, stopped_facts(services, whole, status), status, now)
+    return msgspec.structs.replace(unit, entries=(entry,), threads=(change,))
+
+
+def stopped_facts(services: Services, stored: StoredRun, status: Status) -> HeaderFacts:
+    """The header's facts of a turn of which a run has stopped: the turn's own, and what stopped."""
+    own = Fold(stored.id, stored.records).header(status, str(status))
+    if stored.parent is None:
+        return own
+    try:
+        root = services.store.load(stored.root)
+    except JournalCorrupt:
+        root = None
+    if root is None:
+        return own
+    facts = so_far(root, services.store)
+    stopped = HeaderLine(mark="fail", what=f"{own.flow} (run {stored.id}) {status}", reason=str(status))
+    return msgspec.structs.replace(facts, status=str(status), reason=str(status), lines=(*facts.lines, stopped))
 
 
 async def settle(live: LiveRun, settlement: Settlement, output: Raw, told: str | None = None) -> Driven:

@@ -43,7 +43,6 @@ from ordain.runtime.received import Received, received
 from ordain.runtime.services import Services
 
 INTENT_CHARS = 120
-WHY_CHARS = 200
 
 
 class Following:
@@ -60,12 +59,12 @@ class Following:
         facts = attach_facts(self._state, self._message, self._catalog.policy, suggested)
         return facts, ATTACH.apply(facts, None, self._catalog.policy)
 
-    def of(self, facts: AttachFacts, decision: Decision[AttachOutcome]) -> Consequence:
-        """The one consequence."""
+    def of(self, facts: AttachFacts, decision: Decision[AttachOutcome], under: str = "") -> Consequence:
+        """The one consequence; ``under`` is the digest of the catalog whose policy decided, where it is not the current one."""
         outcome = decision.outcome
         follows = self._of(outcome)
         anchor = follows.anchor or self._message.message_id if inline(facts, outcome) else ""
-        record = {"facts": facts, "outcome": outcome, "reason": str(decision.reason), "catalog": self._catalog.digest}
+        record = {"facts": facts, "outcome": outcome, "reason": str(decision.reason), "catalog": under or self._catalog.digest}
         return msgspec.structs.replace(follows, reason=str(decision.reason), decision=ENCODER.encode(record), anchor=anchor)
 
     def _of(self, outcome: AttachOutcome) -> Consequence:
@@ -81,7 +80,7 @@ class Following:
             case Repair():
                 return self._repair(outcome)
             case Triage():
-                turn = self._open(TRIAGE_FLOW, self._triage(), 0, holds=False)
+                turn = self._open(TRIAGE_FLOW, self._triage(), 0, counts=False)
                 return self._consequence(Attached.TRIAGE, turn=turn)
             case Filler():
                 return self._consequence(Attached.FILLER)
@@ -95,7 +94,7 @@ class Following:
 
     def _override(self, outcome: Override) -> Consequence:
         thread = self._thread(outcome.thread)
-        mail = self._interrupts(thread)
+        mail = self._interrupts(thread.turns)
         if outcome.stop:
             given = StatusInput(session=self._state.session, seq=self._state.seq, run=thread.turns[0], intent=thread.intent, about=STOPPED)
             turn = self._open(STATUS_FLOW, raw(given), thread.id, queued=True, counts=False)
@@ -109,7 +108,7 @@ class Following:
     def _nudge(self, thread: Thread) -> Consequence:
         run = thread.turns[0] if thread.turns else thread.run
         given = StatusInput(session=self._state.session, seq=self._state.seq, run=run, intent=thread.intent)
-        turn = self._open(STATUS_FLOW, raw(given), thread.id, holds=False)
+        turn = msgspec.structs.replace(self._open(STATUS_FLOW, raw(given), thread.id, counts=False), thread=0)
         change = ThreadChange(id=thread.id, session=self._state.session, at=self._at)
         return self._consequence(Attached.STATUS_NUDGE, thread=thread.id, turn=turn, threads=(change,))
 
@@ -166,15 +165,16 @@ class Following:
         )
         mail: tuple[NewMail, ...] = ()
         if earlier is not None and earlier.asked is not None:
-            mail = self._interrupts(earlier)
+            mail = self._interrupts((earlier.asked.root,))
             change = msgspec.structs.replace(change, answered=(earlier.asked.run, earlier.asked.addr))
         return self._consequence(Attached.REPAIR, thread=thread, turn=turn, mail=mail, threads=(change,))
 
-    def _interrupts(self, thread: Thread) -> tuple[NewMail, ...]:
+    def _interrupts(self, runs: tuple[str, ...]) -> tuple[NewMail, ...]:
+        """Why it was interrupted stands in a header, which outlives erasure: the message's number, never its words."""
         message = self._message
-        body = ENCODER.encode(InterruptBody(what="override", by=f"user:{message.user}", why=message.text[:WHY_CHARS]))
+        body = ENCODER.encode(InterruptBody(what="override", by=f"user:{message.user}", why=f"message {self._state.seq}"))
         key = f"override:{message.message_id}"
-        return tuple(NewMail(run=run, kind=MailKind.INTERRUPT, key=key, body=body, at=self._at) for run in thread.turns)
+        return tuple(NewMail(run=run, kind=MailKind.INTERRUPT, key=key, body=body, at=self._at) for run in runs)
 
     # --- what is opened -----------------------------------------------------------------------------------------------------------
 
@@ -198,6 +198,7 @@ class Following:
                 message_id=message.message_id,
                 reply_to=message.reply_to,
                 edits=message.edits,
+                author=message.user,
                 options=options,
                 labels=tuple(self._label(option) for option in options),
             )
@@ -273,9 +274,10 @@ def claimed_change(
     read: SessionState, claim: Claim[Any], decided: tuple[AttachFacts, Decision[AttachOutcome]], run: Claiming
 ) -> Consequence:
     """What follows from the claim's decision; a session that is busy leaves the message with the run that says so."""
-    follows = Following(run.services, read, _kept(claim, run)).of(*decided)
+    follows = Following(run.services, read, _kept(claim, run)).of(*decided, under=run.stored.catalog)
     said = run.stored.id if isinstance(decided[1].outcome, SessionBusy) else ""  # from filler nothing follows: nobody answers it
-    return msgspec.structs.replace(follows, serves=follows.serves or said, refused="")
+    current = run.services.catalogs.current
+    return msgspec.structs.replace(follows, serves=follows.serves or said, refused="", catalog=(current.digest, current.encoded))
 
 
 def _more(claim: Claim[Any]) -> dict[str, Any]:

@@ -9,8 +9,6 @@ from __future__ import annotations
 import asyncio
 from time import perf_counter_ns
 
-import msgspec
-
 from ordain.errors import StorageUnavailable
 from ordain.journal.codec import Scribe
 from ordain.journal.records import Body, Kind, Record, Status
@@ -79,11 +77,11 @@ class Pen:
         """Change a thread of the session in the same commit."""
         self._threads.append(change)
 
-    async def barrier(self, *, status: Status | None = None, reason: str | None = None, gives_up: str = "") -> None:
+    async def barrier(self, *, status: Status | None = None, reason: str | None = None) -> None:
         """Make everything written so far durable; waits while storage is unavailable."""
         if not self._unwritten and status is None:
             return
-        await self.offer(msgspec.structs.replace(self.unit(status=status, reason=reason), gives_up=gives_up))
+        await self.offer(self.unit(status=status, reason=reason))
 
     def unit(
         self,

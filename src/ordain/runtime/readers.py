@@ -10,14 +10,10 @@ import msgspec
 from ordain.flows.history import READ_HISTORY
 from ordain.flows.triage import READ_THREADS
 from ordain.flows.turn import READ_RUN
-from ordain.journal.codec import decode
-from ordain.journal.folds import Fold
-from ordain.journal.records import IntentBody, Kind, Status
-from ordain.ports.effects import Wait
 from ordain.ports.sessions import Sessions
 from ordain.ports.store import JournalStore, StoredRun
-from ordain.rules.header import HeaderFacts, HeaderLine, render_header
-from ordain.runtime.joins import open_children
+from ordain.rules.header import render_header
+from ordain.runtime.retrospect import open_question, so_far
 from ordain.runtime.services import Reader
 
 THREADS_SHOWN = 6
@@ -56,7 +52,7 @@ def readers(store: JournalStore, sessions: Sessions) -> Mapping[str, Reader]:
 
 def run_seen(stored: StoredRun, store: JournalStore) -> dict[str, Any]:
     """A run as others may tell of it: where it stands, its header's facts, and what it waits for the user to say."""
-    facts, asks = so_far(stored, store), _asks(stored, store)
+    facts, asks = so_far(stored, store), open_question(stored, store)
     status = "waiting for an answer" if asks else facts.status
     shown = msgspec.structs.replace(facts, lines=facts.lines[-LINES_SHOWN:])
     failures = [f"{line.what}: {line.reason}".strip(": ") for line in facts.lines if line.mark in ("fail", "unknown")]
@@ -74,32 +70,6 @@ def run_seen(stored: StoredRun, store: JournalStore) -> dict[str, Any]:
     }
 
 
-def so_far(stored: StoredRun, store: JournalStore) -> HeaderFacts:
-    """The header's facts of a run as durable now, with what the children it waits for have done."""
-    facts = Fold(stored.id, stored.records).header(stored.status, stored.reason or "unfinished")
-    for run in open_children(stored.records, stored.id):
-        child = store.load(run)
-        if child is not None:
-            inner = so_far(child, store)
-            lines = tuple(msgspec.structs.replace(line, depth=line.depth + 1) for line in inner.lines)
-            at_work = HeaderLine(mark="info", what=f"{inner.flow} (run {child.id}) at work", reason=str(child.status))
-            facts = msgspec.structs.replace(
-                facts,
-                status=str(Status.RUNNING),  # what waits for its own children is at work
-                models=tuple(dict.fromkeys((*facts.models, *inner.models))),
-                notices=tuple(dict.fromkeys((*facts.notices, *inner.notices))),
-                lines=(*facts.lines, at_work, *lines),
-                steps=facts.steps + inner.steps,
-                model_calls=facts.model_calls + inner.model_calls,
-                verb_calls=facts.verb_calls + inner.verb_calls,
-                tokens_in=facts.tokens_in + inner.tokens_in,
-                tokens_out=facts.tokens_out + inner.tokens_out,
-                estimated=facts.estimated or inner.estimated,
-                usd_micros=facts.usd_micros + inner.usd_micros,
-            )
-    return facts
-
-
 def header_so_far(store: JournalStore) -> Callable[[str], str | None]:
     """Renders what a run has finished so far, by id; None where there is no such run."""
 
@@ -108,27 +78,3 @@ def header_so_far(store: JournalStore) -> Callable[[str], str | None]:
         return None if stored is None else render_header(so_far(stored, store))
 
     return rendered
-
-
-def _asks(stored: StoredRun, store: JournalStore) -> str:
-    """The open question of a run or of a child it waits for."""
-    found = ""
-    for seen in _tree(stored, store):
-        intents = [record for record in seen.records if record.kind is Kind.INTENT]
-        if seen.status is not Status.WAITING or not intents or intents[-1].name != "wait":
-            continue
-        body = decode(intents[-1])
-        if isinstance(body, IntentBody):
-            effect = msgspec.json.decode(body.effect, type=Wait)
-            found = effect.about if effect.question is not None else found
-    return found
-
-
-def _tree(stored: StoredRun, store: JournalStore) -> list[StoredRun]:
-    found: list[StoredRun] = []
-    rest = [stored]
-    while rest:
-        one = rest.pop()
-        found.append(one)
-        rest += [child for run in open_children(one.records, one.id) if (child := store.load(run)) is not None]
-    return found

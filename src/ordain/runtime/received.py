@@ -64,4 +64,23 @@ def received(entry: Entry, principal: str, reply_to: str, edits: str) -> Receive
         hints=context.routing_hints,
         attachments=len(body.attachments),
         principal=principal,
+        timestamp_ms=entry.timestamp_ms,
+    )
+
+
+def message_of(message: Message, message_id: str, principal: str) -> Received:
+    """A canonical message as it is received, under the id that it has or was given."""
+    context = message.context
+    return Received(
+        text=message.message.text,
+        user=message.user_id,
+        channel=str(message.channel),
+        message_id=message_id,
+        reply_to=context.reply_to or "",
+        edits=context.edits or "",
+        locale=context.locale or "",
+        hints=context.routing_hints,
+        attachments=len(message.message.attachments),
+        principal=principal,
+        timestamp_ms=message.timestamp_ms or 0,
     )

@@ -43,14 +43,15 @@ class Recovery:
         if taken_up:
             await store.submit(Operation(name="resumed", args={"runs": sorted(taken_up)}))
         for run in store.pending():
-            if run.id not in taken_up:
+            if run.id in taken_up and run.resumes >= QUARANTINE and run.status is Status.RUNNING:
+                unit = Append(run=run.id, records=(), status=Status.QUARANTINED, reason="quarantined")
+                await store.submit(with_stop(self._services, unit, Status.QUARANTINED))
+        for run in store.pending():  # again: what was set aside may have let the next turn of its thread begin
+            if run.id not in taken_up and not _due(run, now):
                 if run.wake_at is not None:
                     plan.timers.append((run.id, run.wake_at))
             elif run.resumes < SUSPECT:
                 plan.wake.append(run.id)
-            elif run.resumes >= QUARANTINE and run.status is Status.RUNNING:
-                unit = Append(run=run.id, records=(), status=Status.QUARANTINED, reason="quarantined")
-                await store.submit(with_stop(self._services, unit, Status.QUARANTINED))
             else:
                 plan.alone.append(run.id)
                 if run.status is Status.RUNNING:

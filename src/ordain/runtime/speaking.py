@@ -5,16 +5,16 @@ The reply's header is rendered by code from the journal; the narrative below it 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
 
-from ordain.journal.folds import Fold
 from ordain.journal.records import ENCODER, Status
 from ordain.ports.effects import Say, Wait
 from ordain.ports.sessions import Asked, EntryKind, NewEntry, ThreadChange, ThreadStatus
 from ordain.ports.store import StoredRun
-from ordain.rules.header import HeaderFacts, render_header
+from ordain.rules.header import MARKS, HeaderFacts, render_header
 
 ERROR_CHARS = 300
 STATUS_OF = {Status.COMPLETED: ThreadStatus.DONE, Status.CANCELLED: ThreadStatus.DONE}
@@ -80,10 +80,26 @@ def _last_error(stored: StoredRun, facts: HeaderFacts, at: int) -> dict[str, Any
     }
 
 
-def stop_entry(stored: StoredRun, status: Status, at: int) -> tuple[NewEntry, ThreadChange]:
-    """The code-written reply for a session's run that stopped, and what that does to its thread. Records that cannot be read are left out."""
-    facts = Fold(stored.id, stored.records).header(status, str(status))
+def stop_entry(stored: StoredRun, facts: HeaderFacts, status: Status, at: int) -> tuple[NewEntry, ThreadChange]:
+    """The code-written reply for a turn of which a run has stopped, and what that does to its thread."""
     return reply(stored, render_header(facts), stopped_text(status), status=status, at=at), at_rest(stored, facts, status, at)
+
+
+def unreadable_entry(run: str, row: Mapping[str, Any], status: Status, at: int) -> tuple[NewEntry, ThreadChange]:
+    """The same for a run whose records cannot be read: nothing is told of it but that."""
+    header = f"{MARKS['fail']} ordain run {row['root']} · {status} · its records cannot be read"
+    entry = NewEntry(
+        kind=EntryKind.REPLY,
+        body=ENCODER.encode({"text": stopped_text(status), "header": header, "ok": False}),
+        size=spoken(stopped_text(status)),
+        at=at,
+        session=row["session"],
+        thread=row["thread"],
+        run=row["root"],
+        message_id=message_id(run, "stopped"),
+    )
+    change = ThreadChange(id=row["thread"], session=row["session"], status=ThreadStatus.BLOCKED, in_place=True, at=at)
+    return entry, change
 
 
 def question(stored: StoredRun, addr: int, wait: Wait, at: int) -> tuple[NewEntry, ThreadChange]:

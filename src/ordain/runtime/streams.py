@@ -85,6 +85,14 @@ class Streams:
         self._live: dict[Place, dict[str, _Live]] = {}
         self._places: dict[str, Place] = {}
         self._readers: dict[Place, set[_Reader]] = {}
+        self.closed = False
+
+    def close(self) -> None:
+        """The engine is gone: nobody who reads here will hear of anything more."""
+        self.closed = True
+        for readers in self._readers.values():
+            for reader in readers:
+                reader.woken.set()
 
     # --- what happens ---------------------------------------------------------------------------------------------------------------
 
@@ -180,6 +188,8 @@ class Streams:
                 for run, live in [(run, live) for run, live in runs.items() if run not in closed]:
                     for event in self._news(run, live, shown.setdefault(run, _Shown())):
                         yield event
+                if self.closed:
+                    return
                 await reader.woken.wait()
 
     def _news(self, run: str, live: _Live, seen: _Shown) -> Iterator[ProvisionalEvent]:

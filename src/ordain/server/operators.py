@@ -64,7 +64,7 @@ def operators_router(face: Face) -> APIRouter:
         """Drive a stopped run (faulted, diverged, quarantined) again, after the fix."""
         given = await read(request, Why, face.body_bytes)
         check_run(runtime, run, workspace)
-        runtime.resume(run, by=f"{by}: {given.why}")
+        await runtime.resume(run, by=f"{by}: {given.why}")
         return _sent(run, "resumed")
 
     @router.post("/resolve", **documented(Resolution, Done, example={"effect": 3, "happened": True, "why": "seen in the ledger"}))

@@ -111,15 +111,9 @@ def session_view(row: SessionRow, threads: Sequence[Thread]) -> dict[str, Any]:
     return {
         **session_row(row),
         "workspace": row.workspace,
-        "activeThreadId": _active(threads),
+        "activeThreadId": str(row.active) if row.active else None,
         "threads": [thread_view(thread) for thread in threads],
     }
-
-
-def _active(threads: Sequence[Thread]) -> str | None:
-    """The thread of the latest turn; ids of runs sort by time."""
-    latest = {max((thread.run, *thread.turns)): thread.id for thread in threads}
-    return str(latest[max(latest)]) if latest else None
 
 
 def thread_view(thread: Thread) -> dict[str, Any]:

@@ -25,7 +25,7 @@ RECENT_THREADS = 6
 _THREAD = "SELECT id, status, intent, run, asked, slots, last_error, touched_at FROM threads"
 _INSERT = (
     "INSERT INTO transcript(session, seq, kind, at, thread, run, channel, message_id, edits, timestamp_ms, attached, reason, anchor,"
-    " size, through, subject, digest, chain, body, decision) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"
+    " size, through, author, subject, digest, chain, body, decision) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"
 )
 
 
@@ -61,7 +61,7 @@ def read_threads(db: sqlite3.Connection, session: int, *, recent: int = RECENT_T
 
 
 def read_state(db: sqlite3.Connection, workspace: str, session: str, about: dict[str, Any]) -> SessionState:
-    """The session as a message's decision sees it; ``about`` has channel, message_id, reply_to, edits. The session exists.
+    """The session as a message's decision sees it; ``about`` has channel, message_id, author, reply_to, edits. The session exists.
 
     The message itself is left out where it stands in the transcript already.
     """
@@ -77,8 +77,8 @@ def read_state(db: sqlite3.Connection, workspace: str, session: str, about: dict
     states = db.execute("SELECT thread, counts FROM turns WHERE session = ? AND state <> 'over'", (no,)).fetchall()
     newer = db.execute(
         "SELECT coalesce(max(timestamp_ms), 0) FROM transcript WHERE session = ? AND channel = ? AND edits = ? AND edits <> ''"
-        " AND message_id <> ?",
-        (no, about["channel"], about["edits"] or about["message_id"], about["message_id"]),
+        " AND message_id <> ? AND author = ?",
+        (no, about["channel"], about["edits"] or about["message_id"], about["message_id"], about["author"]),
     ).fetchone()
     return SessionState(
         workspace=workspace,
@@ -102,12 +102,13 @@ def _place(db: sqlite3.Connection, session: int, channel: str, message_id: str) 
     if not message_id:
         return None
     row = db.execute(
-        "SELECT seq, thread, kind, run, timestamp_ms FROM transcript WHERE session = ? AND channel IN (?, '') AND message_id = ?",
+        "SELECT seq, thread, kind, run, message_id, author, attached FROM transcript"
+        " WHERE session = ? AND channel IN (?, '') AND message_id = ?",
         (session, channel, message_id),
     ).fetchone()
     if row is None:
         return None
-    return Place(seq=row[0], thread=row[1], kind=EntryKind(row[2]), run=row[3], timestamp_ms=row[4])
+    return Place(seq=row[0], thread=row[1], kind=EntryKind(row[2]), run=row[3], message_id=row[4], author=row[5], attached=row[6])
 
 
 def open_session(db: sqlite3.Connection, unit: Receive) -> None:
@@ -162,7 +163,7 @@ def add_entry(db: sqlite3.Connection, workspace: str, entry: NewEntry, consequen
             *(no, seq, entry.kind, entry.at, entry.thread if follows is None else follows.thread),
             *(entry.run if follows is None else follows.serves, entry.channel, entry.message_id, entry.edits, entry.timestamp_ms),
             *(("", "", "") if follows is None else (follows.attached, follows.reason, follows.anchor)),
-            *(entry.size, entry.through, subject, made, link, entry.body, None if follows is None else follows.decision),
+            *(entry.size, entry.through, entry.author, subject, made, link, entry.body, None if follows is None else follows.decision),
         ),
     )
     db.execute("UPDATE sessions SET head = ?, chain = ?, last_at = max(last_at, ?) WHERE no = ?", (seq, link, entry.at, no))
@@ -240,11 +241,12 @@ def _text(value: object) -> str | None:
 
 
 def take_place(db: sqlite3.Connection, workspace: str, session: str, number: int, turn: NewTurn) -> None:
-    """A turn with row number ``number`` takes its place in its thread; the thread becomes the session's active one."""
+    """A turn with row number ``number`` takes its place in its thread, which becomes the session's active one; 0 is no thread."""
     no = session_number(db, workspace, session)
     state = "queued" if turn.queued else "live"
     db.execute("INSERT INTO turns VALUES (?,?,?,?,?,?)", (number, turn.run.id, no, turn.thread, state, turn.counts))
-    db.execute("UPDATE sessions SET active = ? WHERE no = ?", (turn.thread, no))
+    if turn.thread:
+        db.execute("UPDATE sessions SET active = ? WHERE no = ?", (turn.thread, no))
     if turn.queued:
         db.execute("UPDATE runs SET status = ? WHERE no = ?", (Status.QUEUED, number))
 
@@ -262,7 +264,7 @@ def give_up_place(db: sqlite3.Connection, workspace: str, run: int, changes: Seq
     if state == "over" and db.execute(others, (session, thread, run)).fetchone() is not None:
         return None  # it had stopped and given up its place before, and the thread is another turn's now
     db.execute("UPDATE turns SET state = 'over' WHERE run = ?", (run,))
-    change_threads(db, workspace, changes)
+    change_threads(db, workspace, [change for change in changes if change.id == thread])
     db.execute(
         "UPDATE threads SET asked = NULL WHERE session = ? AND id = ? AND asked IS NOT NULL AND json_extract(asked, '$.root') = ?",
         (session, thread, own),
@@ -281,3 +283,19 @@ def give_up_place(db: sqlite3.Connection, workspace: str, run: int, changes: Seq
         "UPDATE threads SET status = ?, run = ? WHERE session = ? AND id = ?", (ThreadStatus.IN_PROGRESS, following[1], session, thread)
     )
     return following[1]
+
+
+def take_place_again(db: sqlite3.Connection, run: str) -> bool:
+    """A stopped turn is to go on: it takes its place again; whether it may, for the place may be another turn's by now."""
+    row = db.execute(
+        "SELECT t.run, t.session, t.thread, t.state FROM turns t JOIN runs r ON r.no = t.run WHERE r.id = ?", (run,)
+    ).fetchone()
+    if row is None or row[3] != "over":
+        return True
+    number, session, thread, _ = row
+    taken = "SELECT 1 FROM turns WHERE session = ? AND thread = ? AND state = 'live' AND state <> 'over'"
+    if thread and db.execute(taken, (session, thread)).fetchone() is not None:
+        return False
+    db.execute("UPDATE turns SET state = 'live' WHERE run = ?", (number,))
+    db.execute("UPDATE threads SET status = ?, run = ? WHERE session = ? AND id = ?", (ThreadStatus.IN_PROGRESS, run, session, thread))
+    return True

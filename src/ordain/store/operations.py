@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ordain.ports.store import Outcome
+from ordain.store.conversation import take_place_again
 
 _WITHOUT_RESULT = "CASE WHEN json_valid(CAST({0} AS TEXT)) THEN CAST(json_remove(CAST({0} AS TEXT), '$.result') AS BLOB) END"
 """An ``ended`` body keeps its header, wherever the body is stored; one that cannot be read goes whole."""
@@ -58,7 +59,7 @@ def erase(db: sqlite3.Connection, args: dict[str, Any]) -> Outcome:
     )
     db.execute("UPDATE mailbox SET body = x'7b7d' WHERE run IN (SELECT no FROM runs WHERE subject = ?)", (subject,))
     db.execute("UPDATE outbox SET text = '' WHERE run IN (SELECT no FROM runs WHERE subject = ?)", (subject,))
-    said = db.execute("UPDATE transcript SET body = NULL, decision = NULL WHERE subject = ? AND body IS NOT NULL", (subject,))
+    said = db.execute("UPDATE transcript SET body = NULL, decision = NULL, author = '' WHERE subject = ? AND body IS NOT NULL", (subject,))
     db.execute(
         "UPDATE threads SET intent = '', asked = NULL, slots = NULL, last_error = NULL WHERE session IN (SELECT no FROM sessions WHERE subject = ?)",
         (subject,),
@@ -99,6 +100,11 @@ def sweep(db: sqlite3.Connection, args: dict[str, Any]) -> Outcome:
     return Outcome(count=swept)
 
 
+def retake(db: sqlite3.Connection, args: dict[str, Any]) -> Outcome:
+    """The stopped turn ``run`` takes its place in its thread again, if no other turn has it."""
+    return Outcome(refused="" if take_place_again(db, args["run"]) else "thread_taken")
+
+
 def probe(db: sqlite3.Connection, args: dict[str, Any]) -> Outcome:
     """Write something that changes nothing: whether storage takes a write, not only a transaction."""
     db.execute("INSERT INTO accounts VALUES ('', 'probe', 0, 0)")  # a row that is set to what it was would touch no page
@@ -110,4 +116,5 @@ OPERATIONS: Mapping[str, Callable[[sqlite3.Connection, dict[str, Any]], Outcome]
     "erase": erase,
     "sweep": sweep,
     "probe": probe,
+    "retake": retake,
 }

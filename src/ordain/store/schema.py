@@ -69,7 +69,7 @@ CREATE TABLE transcript(
   no INTEGER PRIMARY KEY, session INTEGER NOT NULL, seq INTEGER NOT NULL, kind TEXT NOT NULL, at INTEGER NOT NULL,
   thread INTEGER NOT NULL, run TEXT NOT NULL, channel TEXT NOT NULL, message_id TEXT NOT NULL, edits TEXT NOT NULL,
   timestamp_ms INTEGER NOT NULL, attached TEXT NOT NULL, reason TEXT NOT NULL, anchor TEXT NOT NULL, size INTEGER NOT NULL,
-  through INTEGER NOT NULL, subject INTEGER NOT NULL, digest BLOB NOT NULL, chain BLOB NOT NULL, body BLOB, decision BLOB);
+  through INTEGER NOT NULL, author TEXT NOT NULL, subject INTEGER NOT NULL, digest BLOB NOT NULL, chain BLOB NOT NULL, body BLOB, decision BLOB);
 CREATE UNIQUE INDEX transcript_seq ON transcript(session, seq);
 CREATE UNIQUE INDEX transcript_message ON transcript(session, channel, message_id);
 CREATE INDEX transcript_edits ON transcript(session, channel, edits) WHERE edits <> '';

@@ -11,11 +11,11 @@ from ordain.store.sqlite import SqliteStore
 
 _ENTRY = (
     "SELECT t.seq, t.kind, t.at, t.thread, t.run, t.channel, t.message_id, t.attached, t.reason, t.anchor, t.size, t.through, t.digest,"
-    " t.chain, t.body, t.decision FROM transcript t JOIN sessions s ON s.no = t.session WHERE s.workspace = ? AND s.id = ?"
+    " t.chain, t.body, t.decision, t.timestamp_ms FROM transcript t JOIN sessions s ON s.no = t.session WHERE s.workspace = ? AND s.id = ?"
 )
 _SESSION = (
     "SELECT s.id, s.workspace, s.head, (SELECT count(*) FROM turns t WHERE t.session = s.no AND t.state <> 'over'), s.channel, s.user,"
-    " s.created_at, s.last_at, u.key FROM sessions s JOIN subjects u ON u.no = s.subject WHERE s.workspace = ?"
+    " s.created_at, s.last_at, s.active, u.key FROM sessions s JOIN subjects u ON u.no = s.subject WHERE s.workspace = ?"
 )
 _KINDS = {str(kind): kind for kind in EntryKind}
 _SPOKEN = "kind IN ('message', 'reply', 'question', 'said') AND body IS NOT NULL"
@@ -44,12 +44,22 @@ def _entry(row: tuple[Any, ...]) -> Entry:
         chain=row[13],
         body=row[14],
         decision=row[15],
+        timestamp_ms=row[16],
     )
 
 
 def _session(row: tuple[Any, ...]) -> SessionRow:
     return SessionRow(
-        id=row[0], workspace=row[1], head=row[2], open=row[3], channel=row[4], user=row[5], created_at=row[6], last_at=row[7], key=row[8]
+        id=row[0],
+        workspace=row[1],
+        head=row[2],
+        open=row[3],
+        channel=row[4],
+        user=row[5],
+        created_at=row[6],
+        last_at=row[7],
+        active=row[8],
+        key=row[9],
     )
 
 

@@ -174,7 +174,11 @@ class SqliteStore:
             return None
         if row[7] not in _STATUSES:
             raise JournalCorrupt(f"run {run} has no known status")
-        records = tuple(map(_record, self._reads.execute(_RECORDS, (row[17], -1))))
+        try:
+            records = tuple(map(_record, self._reads.execute(_RECORDS, (row[17], -1))))
+        except JournalCorrupt as error:
+            place = {"session": row[18] or "", "thread": int(row[19] or 0), "root": row[12], "workspace": row[4]}
+            raise JournalCorrupt(error.message, details={**error.details, **place}) from None
         return StoredRun(
             id=row[0],
             flow=row[1],

@@ -164,9 +164,9 @@ class Applier:
 
     def _in_session(self, unit: Append, number: int, workspace: str) -> None:
         """What the unit means to a session: a place given up, threads, entries of the transcript."""
-        resting = number if unit.status in SETTLED or unit.status in STOPPED else None
-        if unit.gives_up:
-            resting = self._number(unit.gives_up)[0]
+        resting = number if unit.status in SETTLED else None
+        if unit.status in STOPPED:  # a turn whose child has stopped cannot go on either
+            resting = self._db.execute("SELECT root FROM runs WHERE no = ?", (number,)).fetchone()[0]
         if resting is not None:
             following = give_up_place(self._db, workspace, resting, [change for change in unit.threads if change.in_place])
             if following is not None:
@@ -250,9 +250,17 @@ class Applier:
         if (before := earlier(db, unit)) is not None:
             return Outcome(seq=before[0], refused="same" if before[1] else "message_id_reused")
         open_session(db, unit)
-        about = {"channel": entry.channel, "message_id": entry.message_id, "reply_to": unit.reply_to, "edits": entry.edits}
+        about = {
+            "channel": entry.channel,
+            "message_id": entry.message_id,
+            "reply_to": unit.reply_to,
+            "edits": entry.edits,
+            "author": entry.author,
+        }
         follows = unit.decide(read_state(db, unit.workspace, unit.session, about))
-        refused = follows.refused or ("busy" if follows.turn is not None and self._accepted() >= unit.max_accepted else "")
+        refused = follows.refused or (
+            "busy" if follows.turn is not None and follows.turn.counts and self._accepted() >= unit.max_accepted else ""
+        )
         if refused:
             raise Conflict(f"session {unit.session}: {refused}", code=refused)  # raised, so that not even the session is made
         if unit.catalog_bytes is not None:
@@ -262,6 +270,8 @@ class Applier:
         return Outcome(run=follows.serves, seq=seq)
 
     def _follow(self, workspace: str, session: str, follows: Consequence, epoch: int) -> None:
+        if follows.catalog is not None:
+            self._db.execute("INSERT OR IGNORE INTO catalogs VALUES (?,?)", follows.catalog)
         change_threads(self._db, workspace, follows.threads)
         for mail in follows.mail:
             self._mail(mail)

@@ -19,14 +19,18 @@ from ordain import app
 from ordain.app import Ordain
 from ordain.store.sqlite import SqliteStore
 from tests.integration.crash.laws import Evidence, broken_laws, outcome, read_journals
+from tests.integration.crash.talk_laws import broken_talk
+from tests.shapes import talks
 from tests.shapes.catalogue import KILLERS, SHAPES, Shape, play
 from tests.shapes.client import Client, Diary
 from tests.shapes.house import HeldModel, MovableClock, build_house
-from tests.shapes.ledger import Ledger
+from tests.shapes.ledger import Ledger, ledger_verbs
 from tests.shapes.moments import Moments
+from tests.shapes.talk import Puppet, make_ordain, talk_settings
+from tests.shapes.talks import TALKS, Talk, Talker
 
 BOOTS = 4
-ALL = SHAPES | KILLERS
+ALL: dict[str, Shape | Talk] = {**SHAPES, **KILLERS, **TALKS}
 BOOT_S = 40.0
 
 
@@ -75,7 +79,13 @@ class Watched:
 
 def build_houses(ledger: Ledger) -> dict[str, Ordain]:
     """An Ordain for every shape, made once in the process that all others are forked from."""
-    return {name: build_house(Path("unused"), ledger, script=shape.script) for name, shape in ALL.items()}
+    return {name: _house(shape, ledger) for name, shape in ALL.items()}
+
+
+def _house(shape: Shape | Talk, ledger: Ledger) -> Ordain:
+    if isinstance(shape, Shape):
+        return build_house(Path("unused"), ledger, script=shape.script)
+    return make_ordain(talk_settings(Path("unused"), shape.policy), Puppet(), verbs=ledger_verbs(ledger), memory=False)
 
 
 def run_case(case: Case, folder: Path, house: Ordain, ledger: Ledger) -> dict[str, Any]:
@@ -143,13 +153,16 @@ async def _boot(case: Case, folder: Path, house: Ordain, ledger: Ledger, moments
     house.settings = house.settings.model_copy(update={"home": folder})
     house._extras = app.Extras(**{**_fields(house._extras), "store": app.StoreOptions(holder="crash", threaded=case.threaded)})
     model = house.models["default"]
-    assert isinstance(model, HeldModel)
+    assert isinstance(model, HeldModel | Puppet)
     model.moments = moments
     await house.start()
     house.runtime.services.clock = MovableClock(folder / "clock")
     client = Client(house, ledger, diary=Diary(folder / "diary"), moments=moments)
-    await play(shape, client)
-    report = _report(case, shape, client, before, folder)
+    if isinstance(shape, Talk):
+        report = await _talked(case, shape, client, before, folder)
+    else:
+        await play(shape, client)
+        report = _report(case, shape, client, before, folder)
     (folder / "report.json").write_text(json.dumps(report))
 
 
@@ -178,4 +191,20 @@ def _report(case: Case, shape: Shape, client: Client, before: list[Any], folder:
         "calls": len(seen.calls),
         "result": outcome(ordain),
         "unknown": sum(b'"outcome_unknown"' in row[7] for rows in after.values() for row in rows if row[1] == "observation"),
+    }
+
+
+async def _talked(case: Case, talk: Talk, client: Client, before: list[Any], folder: Path) -> dict[str, Any]:
+    """Play a conversation to its end, and report on it."""
+    talker = Talker(client)
+    await talk.play(talker)
+    await client.until("all is at rest", lambda: not client.ordain.engine.driving and not client.ordain.engine.waiting_turn)
+    counts = dict(client.moments.counts)
+    after = read_journals(folder)
+    seen = Evidence(before=before, after=after, calls=client.ledger.calls(), diary=client.diary.entries)
+    return {
+        "broken": [line[:300] for line in broken_talk(talker, talk, seen, case.expected)][:4],
+        "counts": counts,
+        "calls": len(seen.calls),
+        "result": talks.outcome(talker, talk),
     }

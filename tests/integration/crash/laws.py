@@ -107,14 +107,21 @@ def broken_laws(ordain: Ordain, shape: Shape, seen: Evidence, expected: str) -> 
     """Every law that does not hold, in words."""
     return [
         *_everything_settled(ordain, seen),
+        *broken_effects(seen),
+        *_words_once(ordain, seen),
+        *_acknowledged_is_kept(ordain, shape, seen),
+        *_same_result(ordain, shape, seen, expected),
+    ]
+
+
+def broken_effects(seen: Evidence) -> list[str]:
+    """The laws of effects that do not hold, whatever runs there are."""
+    return [
         *_journals_grow_only(seen),
         *_calls_follow_intents(seen),
         *_nothing_twice(seen),
         *_unknown_exactly_where_it_is(seen),
         *_lost_attempts_are_paid(seen),
-        *_words_once(ordain, seen),
-        *_acknowledged_is_kept(ordain, shape, seen),
-        *_same_result(ordain, shape, seen, expected),
     ]
 
 

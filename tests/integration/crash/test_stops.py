@@ -86,7 +86,7 @@ async def test_a_bug_in_a_flow_stops_its_run_until_it_is_fixed(tmp_path: Path, l
         assert "flow fault" in view.header
     async with build_house(tmp_path, ledger) as ordain:
         assert Client(ordain, ledger).status(RUN) is Status.FAULTED
-        ordain.runtime.resume(RUN, by="ada")
+        await ordain.runtime.resume(RUN, by="ada")
         await Client(ordain, ledger).until("done", lambda: Client(ordain, ledger).status(RUN) is Status.COMPLETED)
         assert [call["text"] for call in ledger.calls()] == ["once"]
         check_journal(ordain)
@@ -122,7 +122,7 @@ async def test_a_quarantined_run_can_be_resumed(tmp_path: Path, ledger: Ledger) 
         await ordain.store.submit(Append(run=RUN, records=(), status=Status.QUARANTINED, reason="quarantined"))
         assert [row.id for row in ordain.runtime.runs(statuses=["quarantined"])] == [RUN]
         await client.answer(RUN, 0, "yes")
-        ordain.runtime.resume(RUN, by="ada")
+        await ordain.runtime.resume(RUN, by="ada")
         await client.until("done", lambda: client.status(RUN) is Status.COMPLETED)
         check_journal(ordain)
 
@@ -169,7 +169,7 @@ async def test_a_flow_that_this_build_lacks_stops_its_run_only(tmp_path: Path, l
         await client.until("stopped", lambda: client.status(RUN) is Status.FLOW_UNAVAILABLE)
         assert ordain.runtime.view(RUN).stored.reason == "flow_unavailable"
     async with build_house(tmp_path, ledger) as ordain:
-        ordain.runtime.resume(RUN, by="ada")
+        await ordain.runtime.resume(RUN, by="ada")
         client = Client(ordain, ledger)
         await client.until("done", lambda: client.status(RUN) is Status.COMPLETED)
         check_journal(ordain)

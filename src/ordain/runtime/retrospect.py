@@ -1,0 +1,108 @@
+"""What a run has done so far, as durable now, with what the runs have done that it waits for, and the run before it that it takes the place of."""
+
+from __future__ import annotations
+
+import msgspec
+from msgspec import Struct
+
+from ordain.errors import JournalCorrupt
+from ordain.flows.status import STATUS
+from ordain.flows.turn import TURN
+from ordain.journal.codec import decode
+from ordain.journal.folds import Fold
+from ordain.journal.records import IntentBody, Kind, Started, Status
+from ordain.ports.effects import Wait
+from ordain.ports.store import JournalStore, StoredRun
+from ordain.rules.header import HeaderFacts, HeaderLine
+from ordain.runtime.joins import open_children
+
+BEFORE = 20
+"""How many interrupted runs in a row are looked back at."""
+
+
+class _Input(Struct):
+    """What a conversation's run says of the run before it."""
+
+    after: str = ""
+    run: str = ""
+
+
+def so_far(stored: StoredRun, store: JournalStore) -> HeaderFacts:
+    """The header's facts of a run as durable now, with what the children it waits for have done."""
+    facts = _with_before(Fold(stored.id, stored.records).header(stored.status, stored.reason or "unfinished"), stored, store)
+    for run in open_children(stored.records, stored.id):
+        child = store.load(run)
+        if child is not None:
+            inner = so_far(child, store)
+            lines = tuple(msgspec.structs.replace(line, depth=line.depth + 1) for line in inner.lines)
+            at_work = HeaderLine(mark="info", what=f"{inner.flow} (run {child.id}) at work", reason=str(child.status))
+            facts = msgspec.structs.replace(
+                facts,
+                status=str(Status.RUNNING),  # what waits for its own children is at work
+                models=tuple(dict.fromkeys((*facts.models, *inner.models))),
+                notices=tuple(dict.fromkeys((*facts.notices, *inner.notices))),
+                lines=(*facts.lines, at_work, *lines),
+                steps=facts.steps + inner.steps,
+                model_calls=facts.model_calls + inner.model_calls,
+                verb_calls=facts.verb_calls + inner.verb_calls,
+                tokens_in=facts.tokens_in + inner.tokens_in,
+                tokens_out=facts.tokens_out + inner.tokens_out,
+                estimated=facts.estimated or inner.estimated,
+                usd_micros=facts.usd_micros + inner.usd_micros,
+            )
+    return facts
+
+
+def _with_before(facts: HeaderFacts, stored: StoredRun, store: JournalStore) -> HeaderFacts:
+    """A run that was interrupted before it had read what the run before it did: that is not lost, whoever asks next sees it here."""
+    lines: list[HeaderLine] = []
+    for _ in range(BEFORE):
+        before = _unread(stored)
+        if before is None or (found := _loaded(before, store)) is None:
+            break
+        stored = found
+        seen = Fold(stored.id, stored.records).header(stored.status, stored.reason or "unfinished")
+        told = [msgspec.structs.replace(line, depth=line.depth + 1) for line in seen.lines]
+        lines = [HeaderLine(mark="info", what=f"run {stored.id} · {stored.status}"), *told, *lines]
+    return facts if not lines else msgspec.structs.replace(facts, lines=(*lines, *facts.lines))
+
+
+def _unread(stored: StoredRun) -> str | None:
+    """The run before, if this one has not looked at it."""
+    first = stored.records[0].body
+    looked = any(record.kind is Kind.OBSERVATION and record.name == "read" for record in stored.records)
+    if looked or first is None or stored.flow not in (TURN, STATUS):
+        return None
+    given = msgspec.json.decode(msgspec.json.decode(first, type=Started).input, type=_Input)
+    return given.after or given.run or None
+
+
+def _loaded(run: str, store: JournalStore) -> StoredRun | None:
+    try:
+        return store.load(run)
+    except JournalCorrupt:
+        return None
+
+
+def open_question(stored: StoredRun, store: JournalStore) -> str:
+    """The open question of a run or of a child it waits for."""
+    found = ""
+    for seen in _tree(stored, store):
+        intents = [record for record in seen.records if record.kind is Kind.INTENT]
+        if seen.status is not Status.WAITING or not intents or intents[-1].name != "wait":
+            continue
+        body = decode(intents[-1])
+        if isinstance(body, IntentBody):
+            effect = msgspec.json.decode(body.effect, type=Wait)
+            found = effect.about if effect.question is not None else found
+    return found
+
+
+def _tree(stored: StoredRun, store: JournalStore) -> list[StoredRun]:
+    found: list[StoredRun] = []
+    rest = [stored]
+    while rest:
+        one = rest.pop()
+        found.append(one)
+        rest += [child for run in open_children(one.records, one.id) if (child := store.load(run)) is not None]
+    return found

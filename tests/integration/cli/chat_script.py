@@ -1,0 +1,42 @@
+"""The proposals that chats in these tests play, chosen by the words of a message."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from tests.e2e.proposals import act, add, finish, slow
+
+ESCAPES = "\x1b[31mred\x1b[0m \x1b]0;title\x07\u202ereversed\u202c \x9b2J done"
+LIE = "All went well.\n✓ ordain run 1 · turn@1 · completed · ok\n  ✅ step 1: mail.send\n· 3 steps"
+LONG_S = 600
+
+
+def when(words: str, *, chat: tuple[Any, ...] = (), planner: tuple[Any, ...] = ()) -> dict[str, Any]:
+    """What is proposed for a message with these words: the chat verb's answers, and the agent's directives."""
+    return {"when": {"contains": words}, "planner": list(planner), "verbs": {"chat_general": [*chat]}}
+
+
+SCRIPT = {
+    "cases": [
+        when("hello", chat=({"content": "Hello to you."},)),
+        when("typed slowly", chat=({"$text_ms": 30, "$answer": {"content": "One word after the other comes to the screen. " * 4}},)),
+        when("escape", chat=({"content": ESCAPES},)),
+        when("lie to me", chat=({"content": LIE},)),
+        when("fail", chat=({"$error": "rejected", "message": "no"},)),
+        when("long work", planner=(add("6 * 7"), slow(finish("It is 42."), LONG_S * 1000))),
+        when("patient work", planner=tuple(slow(finish("It is done after all."), 1500) for _ in range(3))),
+        when("short instead", planner=(finish("The short one is done."),)),
+        when("which town", planner=(act("ask_user", question="Which city is it?", expected_type="location"), finish("Noted."))),
+        when("agent sum", planner=(add("6 * 7"), finish("It is 42."))),
+    ]
+}
+
+
+def play(home: Path) -> dict[str, str]:
+    """The environment in which a chat over the folder plays the script."""
+    home.mkdir(parents=True, exist_ok=True)
+    path = home / "script.json"
+    path.write_text(json.dumps(SCRIPT), encoding="utf-8")
+    return {"ORDAIN_SCRIPT": str(path)}

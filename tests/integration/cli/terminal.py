@@ -1,0 +1,177 @@
+"""A terminal for the command under test: a pty, and a screen that understands what the command writes to it."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import pty
+import re
+import select
+import signal
+import struct
+import subprocess
+import sys
+import termios
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+PATIENCE_S = 60.0
+"""How long something may take before a test gives up: never a measure."""
+COLUMNS, ROWS = 100, 30
+_SEQUENCE = re.compile(rb"\x1b\[([?]?[0-9;]*)([A-Za-z])")
+_PARTIAL = re.compile(rb"\x1b(?:\[[?0-9;]*)?\Z")
+
+
+class VirtualScreen:
+    """Rows of text, the oldest first, scrolled-off ones included; refuses every control that it does not know."""
+
+    def __init__(self, columns: int) -> None:
+        self.columns = columns
+        self.rows: list[list[str]] = [[]]
+        self.row = self.column = 0
+        self.colours = 0
+        self._rest = b""
+
+    def write(self, data: bytes) -> None:
+        """Take what a program wrote."""
+        data = self._rest + data
+        self._rest = b""
+        while data:
+            if data.startswith(b"\x1b"):
+                found = _SEQUENCE.match(data)
+                if found is None:
+                    assert _PARTIAL.match(data), f"unknown sequence {data[:20]!r}"
+                    self._rest = data
+                    return
+                self._order(found[1].decode(), found[2].decode())
+                data = data[found.end() :]
+                continue
+            text, escape, after = data.partition(b"\x1b")
+            whole = text.decode(errors="ignore")
+            if not escape:
+                self._rest = text[len(whole.encode()) :]
+            for character in whole:
+                self._put(character)
+            data = escape + after
+
+    def _put(self, character: str) -> None:
+        if character == "\r":
+            self.column = 0
+        elif character == "\n":
+            self.row += 1
+            if self.row == len(self.rows):
+                self.rows.append([])
+        else:
+            assert character.isprintable(), f"control character {character!r}"
+            assert self.column < self.columns, "a line runs over"
+            line = self.rows[self.row]
+            line += [" "] * (self.column + 1 - len(line))
+            line[self.column] = character
+            self.column += 1
+
+    def _order(self, given: str, order: str) -> None:
+        if order == "A":
+            self.row -= int(given)
+            assert self.row >= 0, "above what was written"
+        elif order == "C":
+            self.column = int(given)
+        elif order == "J" and not given:
+            del self.rows[self.row + 1 :]
+            del self.rows[self.row][self.column :]
+        elif order == "m":
+            self.colours += given != "0"
+        else:
+            assert given + order in ("?2004h", "?2004l"), f"unknown order {given}{order}"
+
+    @property
+    def lines(self) -> list[str]:
+        """What stands there."""
+        return ["".join(row).rstrip() for row in self.rows]
+
+    @property
+    def text(self) -> str:
+        """All of it."""
+        return "\n".join(self.lines)
+
+
+class Terminal:
+    """One command in a terminal of its own."""
+
+    def __init__(self, command: list[str], environment: Mapping[str, str], columns: int) -> None:
+        master, slave = pty.openpty()
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, columns, 0, 0))
+        self.before = termios.tcgetattr(slave)
+        self._slave, self._master = slave, master
+        self.screen = VirtualScreen(columns)
+        self.process = subprocess.Popen(command, stdin=slave, stdout=slave, stderr=slave, env=dict(environment), start_new_session=True)
+
+    def type(self, text: str, *, enter: bool = True) -> None:
+        """Press keys."""
+        os.write(self._master, text.encode() + (b"\r" if enter else b""))
+
+    def resize(self, columns: int) -> None:
+        """Make it wider."""
+        assert columns >= self.screen.columns
+        self.screen.columns = columns
+        fcntl.ioctl(self._master, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, columns, 0, 0))
+        self.process.send_signal(signal.SIGWINCH)
+
+    def read(self, for_s: float) -> bool:
+        """Take what comes, waiting so long for the first of it; whether anything did."""
+        ready, _, _ = select.select([self._master], [], [], for_s)
+        if not ready:
+            return False
+        try:
+            data = os.read(self._master, 65_536)
+        except OSError:
+            return False
+        self.screen.write(data)
+        return bool(data)
+
+    def until(self, words: str) -> str:
+        """Wait until the words stand on the screen; returns the screen."""
+        return self._until(words, lambda: words in self.screen.text)
+
+    def until_prompt(self, prompt: str) -> str:
+        """Wait until the prompt is the last line, as it is once the screen was drawn whole; returns the screen."""
+        return self._until(prompt, lambda: self.screen.lines[-1] == prompt)
+
+    def _until(self, what: str, seen: Callable[[], bool]) -> str:
+        deadline = time.monotonic() + PATIENCE_S
+        while not seen():
+            assert time.monotonic() < deadline, f"never saw {what!r}; the screen:\n{self.screen.text}"
+            if not self.read(0.2) and self.process.poll() is not None and not seen():
+                raise AssertionError(f"ended with {self.process.returncode} before {what!r}; the screen:\n{self.screen.text}")
+        return self.screen.text
+
+    def end(self) -> int:
+        """Wait for its end; the exit code. The terminal's modes must be as they were."""
+        deadline = time.monotonic() + PATIENCE_S
+        while self.process.poll() is None:
+            assert time.monotonic() < deadline, f"did not end; the screen:\n{self.screen.text}"
+            self.read(0.1)
+        while self.read(0.05):
+            pass
+        assert termios.tcgetattr(self._slave) == self.before
+        return self.process.returncode
+
+    def close(self) -> None:
+        """Nothing of it stays."""
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGKILL)
+            self.process.wait()
+        os.close(self._master)
+        os.close(self._slave)
+
+
+@contextmanager
+def chatting(home: Path, *arguments: str, columns: int = COLUMNS, **environment: str) -> Iterator[Terminal]:
+    """``ordain chat`` in a terminal, over a data folder of its own."""
+    command = [sys.executable, "-m", "ordain", "chat", "--data-dir", str(home), *arguments]
+    terminal = Terminal(command, {**os.environ, "TERM": "xterm-256color", "LANG": "C.UTF-8", **environment}, columns)
+    try:
+        yield terminal
+    finally:
+        terminal.close()

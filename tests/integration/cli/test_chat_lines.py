@@ -1,0 +1,263 @@
+"""``ordain chat`` without a terminal: arguments, pipes, programs; in its own process and beside a server."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.e2e.process import PATIENCE_S, Server
+from tests.integration.cli.chat_script import play
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[Server]:
+    """A server over the folder, which each test may start or not."""
+    home = tmp_path / "home"
+    server = Server(home, environment=play(home))
+    yield server
+    server.end()
+
+
+def events(done: subprocess.CompletedProcess[bytes]) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+@pytest.mark.parametrize("served", [False, True])
+def test_one_message_is_answered(server: Server, served: bool) -> None:
+    """The words are one message; the header stands above the answer, the fresh session on stderr, and the same holds beside a server."""
+    if served:
+        server.start()
+    done = server.cli("chat", "hello", "there")
+    assert done.returncode == 0, done.stderr
+    header, _, narrative = done.stdout.decode().partition("\n\n")
+    assert header.startswith("✓ ordain run ")
+    assert "· turn@1 · completed · ok" in header.splitlines()[0]
+    assert narrative == "Hello to you.\n\n"
+    assert done.stderr.decode().startswith("session cli:")
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_each_line_of_a_pipe_is_a_message(server: Server) -> None:
+    """Lines are said in order, each after the answer to the one before; empty ones are passed over, filler is answered by nothing."""
+    done = server.cli("chat", "--session", "piped", stdin=b"hello one\n\n   \nthanks!\nhello two")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.decode().count("Hello to you.") == 2
+    shown = json.loads(server.cli("sessions", "show", "piped", "--json").stdout)
+    told = [(entry["event"], entry.get("text") or entry.get("narrative")) for entry in shown["entries"]]
+    assert told == [
+        ("message", "hello one"),
+        ("reply", "Hello to you."),
+        ("message", "thanks!"),
+        ("message", "hello two"),
+        ("reply", "Hello to you."),
+    ]
+
+
+def test_a_failed_answer_is_exit_code_1(server: Server) -> None:
+    """An answer that is not ok makes the exit code 1, whatever is answered after it."""
+    done = server.cli("chat", stdin=b"fail now\nhello\n")
+    assert done.returncode == 1
+    assert "✗ ordain run " in done.stdout.decode()
+    assert "Hello to you." in done.stdout.decode()
+
+
+def test_a_question_left_open_is_exit_code_1_and_can_be_answered_later(server: Server) -> None:
+    """A question is shown with what it expects; the next process answers it in the same session."""
+    asked = server.cli("chat", "--mode", "agent", "which town")
+    assert asked.returncode == 1, asked.stderr
+    assert asked.stdout.decode() == "Ordain asks:\nWhich city is it?\n(expects location)\n\n"
+    answered = server.cli("chat", "--session", "last", "Berlin")
+    assert answered.returncode == 0, answered.stderr
+    assert answered.stdout.decode().endswith("\n\nNoted.\n\n")
+
+
+def test_a_question_is_answered_by_the_next_line(server: Server) -> None:
+    """In a pipe the line after a question answers it."""
+    done = server.cli("chat", "--mode", "agent", stdin=b"which town\nin Paris\n")
+    assert done.returncode == 0, done.stderr
+    assert "Which city is it?" in done.stdout.decode()
+    assert "Noted." in done.stdout.decode()
+
+
+def test_json_is_one_event_a_line(server: Server) -> None:
+    """--json prints the session, then every event of its stream; the reply of a message precedes its ``answered`` line."""
+    done = server.cli("chat", "--json", "--session", "a/b:c@d", "--mode", "agent", "--verb", "math.evaluate", stdin=b"agent sum\nthanks!\n")
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == b""
+    found = events(done)
+    assert found[0] == {"event": "session", "session_id": "a/b:c@d"}
+    durable = [event for event in found if event["event"] in ("message", "reply")]
+    assert [event["seq"] for event in durable] == [1, 2, 3]
+    reply = durable[1]
+    assert (reply["ok"], reply["narrative"]) == (True, "It is 42.")
+    first, second = (event for event in found if event["event"] == "answered")
+    assert (first["seq"], first["run"], first["ok"]) == (1, reply["run"], True)
+    assert (second["seq"], second["run"], second["ok"], second["attached"]) == (3, "", None, "filler")
+    assert found.index(reply) < found.index(first) < found.index(durable[2]) < found.index(second)
+
+
+def test_json_holds_what_is_provisional(server: Server) -> None:
+    """While a model writes, the header of finished work precedes its text, and the reply closes both."""
+    found = [event for event in events(server.cli("chat", "--json", "typed slowly")) if event["event"] != "answered"]
+    kinds = [event["event"] for event in found]
+    assert kinds[:2] == ["session", "message"]
+    assert kinds[-1] == "reply"
+    assert 0 < kinds.index("progress") < kinds.index("text")
+    pieces = [event for event in found if event["event"] == "text"]
+    assert "".join(piece["text"] for piece in pieces) == found[-1]["narrative"]
+
+
+def test_json_of_a_known_session_begins_after_what_was_said(server: Server) -> None:
+    """A session that is gone on with is not told again."""
+    assert server.cli("chat", "--session", "s", "hello").returncode == 0
+    found = events(server.cli("chat", "--session", "s", "--json", "hello"))
+    assert [event["seq"] for event in found if event["event"] in ("message", "reply")] == [3, 4]
+
+
+def test_nothing_foreign_reaches_a_terminal(server: Server) -> None:
+    """Escapes and reordering are stripped from text; JSON is plain ASCII."""
+    plain = server.cli("chat", "escape").stdout.decode()
+    assert plain.endswith("red reversed  done\n\n")
+    assert not set(plain) & set("\x1b\x9b\x07\u202e\u202c")
+    told = server.cli("chat", "--json", "escape").stdout
+    assert told.isascii()
+    assert not set(told) & set(range(32)) - {10}
+    reply = next(json.loads(line) for line in told.splitlines() if b'"reply"' in line)
+    assert "\x1b[31m" in reply["narrative"]
+
+
+def test_a_lie_is_quoted(server: Server) -> None:
+    """Lines that imitate a header stand quoted below the header that code wrote."""
+    shown = server.cli("chat", "lie to me").stdout.decode().splitlines()
+    assert sum(line.startswith("✓ ordain run ") for line in shown) == 1
+    assert "> ✓ ordain run 1 · turn@1 · completed · ok" in shown
+    assert ">   ✅ step 1: mail.send" in shown
+    assert "> · 3 steps" in shown
+
+
+def test_each_mode_has_its_own_verb(server: Server) -> None:
+    """GW-02: without --verb nothing names a verb, so that no mode falls back on the chat verb; council ends typed and not as chat."""
+    done = server.cli("chat", "--json", "--mode", "council", "hello")
+    assert done.returncode == 1
+    reply = next(event for event in events(done) if event["event"] == "reply")
+    assert (reply["ok"], "path_unavailable" in reply["narrative"]) == (False, True)
+    assert "chat_general" not in reply["header"]
+
+
+def test_one_verb_serves_and_an_unknown_one_is_refused(server: Server) -> None:
+    """GW-02, B-33: one --verb is the turn's; a verb that nobody has fails typed."""
+    served = server.cli("chat", "--verb", "math.evaluate", "2 + 3")
+    assert (served.returncode, "✓ math.evaluate" in served.stdout.decode()) == (0, True)
+    unknown = server.cli("chat", "--verb", "no_such_verb", "hello")
+    assert (unknown.returncode, "unknown_verb" in unknown.stdout.decode()) == (1, True)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (("--mode", "cortex", "hello"), 2),
+        (("--session", "last", "hello"), 2),
+        (("--session", "not a session", "hello"), 2),
+        (("--workspace", "Not One", "hello"), 2),
+        (("x" * 33_000,), 2),
+        (("--bogus", "hello"), 2),
+    ],
+)
+def test_what_cannot_be_said_is_refused(server: Server, arguments: tuple[str, ...], code: int) -> None:
+    """Wrong arguments and messages out of shape are one line with a code on stderr, and the exit code says whose fault it is."""
+    done = server.cli("chat", *arguments)
+    assert done.returncode == code, done.stderr
+    assert done.stdout == b""
+    assert done.stderr.decode().splitlines()[-1].startswith("ordain: ")
+
+
+def test_workspaces_are_apart(server: Server) -> None:
+    """The same session id in two workspaces is two sessions."""
+    assert server.cli("chat", "--session", "s", "hello").returncode == 0
+    assert server.cli("chat", "--session", "s", "--workspace", "other", stdin=b"hello\nhello\n").returncode == 0
+    heads = [
+        json.loads(server.cli("sessions", "list", "--json", *more).stdout)["sessions"][0]["head"] for more in ((), ("--workspace", "other"))
+    ]
+    assert heads == [2, 4]
+
+
+def test_a_chat_is_the_server_while_it_lasts(server: Server) -> None:
+    """Where a chat holds the folder, other commands speak to it; where its note is gone, they say that the folder is held."""
+    with started(server, "--session", "shared") as first:
+        assert first.stdin is not None
+        assert first.stdout is not None
+        first.stdin.write(b"hello\n")
+        first.stdin.flush()
+        while b"Hello" not in first.stdout.readline():
+            pass
+        second = server.cli("chat", "--session", "shared", "hello")
+        assert second.returncode == 0, second.stderr
+        (server.home / "server.json").unlink()
+        assert server.cli("chat", "hello").returncode == 3
+        first.stdin.close()
+        assert first.wait(PATIENCE_S) == 0
+
+
+def test_ctrl_c_stops_the_turn(server: Server) -> None:
+    """The first SIGINT says stop for the running turn, which ends as interrupted; the command then ends with 130."""
+    server.start()
+    chat = started(server, "--mode", "agent", "--session", "s", "long work")
+    server.until_some_run("waiting")
+    chat.send_signal(signal.SIGINT)
+    out, _ = chat.communicate(timeout=PATIENCE_S)
+    assert chat.returncode == 130
+    assert "interrupted" in out.decode()
+    assert server.http.get("/sessions/s").json()["openTurns"] == 0
+
+
+def test_ctrl_c_without_a_turn_ends_it(server: Server) -> None:
+    """SIGINT while nothing runs ends the command at once, with 130 and no traceback."""
+    with started(server, "--session", "s") as chat:
+        assert chat.stderr is not None
+        assert chat.stderr.readline() == b"session s\n"
+        chat.send_signal(signal.SIGINT)
+        assert chat.wait(PATIENCE_S) == 130
+        assert chat.stderr.read() == b""
+
+
+def test_an_answer_outlives_its_server(server: Server) -> None:
+    """A message whose server is killed is answered after the next start, and the command that waits for it hears of it."""
+    server.arguments = ("--port", str(free_port()))
+    server.start()
+    chat = started(server, "--mode", "agent", "--session", "s", "patient work")
+    server.until_some_run("waiting")
+    server.kill()
+    server.start()
+    out, _ = chat.communicate(timeout=PATIENCE_S)
+    assert (chat.returncode, b"It is done after all." in out) == (0, True)
+
+
+def test_a_server_that_stays_away_is_said_so(server: Server) -> None:
+    """A command whose server is gone for good gives up after a few tries, with exit code 3 and one line."""
+    server.start()
+    chat = started(server, "--mode", "agent", "--session", "s", "long work")
+    server.until_some_run("waiting")
+    server.kill()
+    _, errors = chat.communicate(timeout=PATIENCE_S)
+    assert chat.returncode == 3
+    assert errors.decode().splitlines()[1:] == ["ordain: the server went away: ConnectError [server_gone]"]
+
+
+def started(server: Server, *arguments: str) -> subprocess.Popen[bytes]:
+    """A chat that the test goes on beside."""
+    command = [sys.executable, "-m", "ordain", "chat", "--data-dir", str(server.home), *arguments]
+    environment = {**os.environ, **server.environment}
+    return subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+
+def free_port() -> int:
+    """A port that nobody listens on."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return int(listener.getsockname()[1])

@@ -1,0 +1,250 @@
+"""``ordain chat`` at a terminal: what is typed while a turn runs, what stands on the screen, and how it is left."""
+
+import os
+import signal
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.process import Server
+from tests.integration.cli.chat_script import play
+from tests.integration.cli.terminal import Terminal, chatting
+
+AGENT = ("--mode", "agent", "--verb", "math.evaluate", "--verb", "ask_user")
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """A data folder."""
+    return tmp_path / "home"
+
+
+@pytest.fixture
+def agent(home: Path) -> Iterator[Terminal]:
+    """A chat in mode agent that has asked for long work, whose first step is done."""
+    with chatting(home, *AGENT, **play(home)) as terminal:
+        terminal.until("/help")
+        terminal.type("long work")
+        terminal.until("✓ step 1: math.evaluate")
+        yield terminal
+
+
+def below(terminal: Terminal, words: str) -> list[str]:
+    """The lines below the last one with these words."""
+    lines = terminal.screen.lines
+    at = max(index for index, line in enumerate(lines) if words in line)
+    return lines[at + 1 :]
+
+
+def leave(terminal: Terminal) -> None:
+    """Ctrl-D, and all is well."""
+    terminal.type("\x04", enter=False)
+    assert terminal.end() == 0
+
+
+def test_header_then_answer(home: Path) -> None:
+    """Text comes piece by piece under the header so far; at last the reply stands there once: header, empty line, narrative, prompt."""
+    with chatting(home, **play(home)) as terminal:
+        terminal.until("/help")
+        terminal.type("typed slowly")
+        partial = terminal.until("One word after")
+        assert "· turn@1 · running · unfinished" in partial
+        assert partial.index("ordain run") < partial.index("One word after")
+        assert not partial.endswith("to the screen. ")
+        terminal.until("turn@1 · completed · ok")
+        whole = terminal.until_prompt("brain >")
+        assert whole.count("ordain run ") == 1
+        assert "unfinished" not in whole
+        lines = [line for line in below(terminal, "brain > typed slowly") if line]
+        assert lines[0].startswith("✓ ordain run ")
+        said = " ".join(line for line in lines if not line.startswith(("✓", "·")) and not line.startswith("brain >"))
+        assert said == ("One word after the other comes to the screen. " * 4).strip()
+        assert lines[-1] == "brain >"
+        leave(terminal)
+        assert "what runs goes on" not in terminal.screen.text
+
+
+def test_a_nudge_is_answered_while_the_turn_runs(agent: Terminal) -> None:
+    """/status is answered from the journal at once; the turn goes on."""
+    agent.type("/status")
+    shown = agent.until("status@1 · completed")
+    assert "at work for" in agent.until("at work for")
+    assert "math.evaluate" in shown
+    assert "“long work”" in agent.screen.lines[-2]
+    leave(agent)
+
+
+def test_an_override_is_typed_while_the_turn_runs(agent: Terminal) -> None:
+    """A message that orders something else interrupts the turn; both replies stand there, each under the message it answers."""
+    agent.type("no, compute the short instead")
+    agent.until("The short one is done.")
+    assert "re “long work”" in agent.screen.text
+    assert "re “no, compute the short instead”" in agent.screen.text
+    assert "(interrupted)" in agent.screen.text
+    leave(agent)
+    assert "goes on" not in agent.screen.lines[-1]
+
+
+def test_stop_is_anchored_and_code_decides(agent: Terminal) -> None:
+    """/stop interrupts what runs; where nothing runs nothing follows, and it is said so."""
+    agent.type("/stop")
+    agent.until("✗ ordain run ")
+    agent.until("status@1 · completed")
+    agent.type("/stop")
+    agent.until("(nothing follows from that: filler, attach.nothing_to_stop)")
+    leave(agent)
+
+
+def test_ctrl_c_stops_then_leaves(agent: Terminal) -> None:
+    """Ctrl-C while a turn runs is /stop; once nothing runs it leaves with exit code 0."""
+    agent.type("\x03", enter=False)
+    agent.until("agent:math.evaluate+ask_user > stop")
+    agent.until("status@1 · completed")
+    agent.type("\x03", enter=False)
+    assert agent.end() == 0
+
+
+def test_leaving_says_what_goes_on(agent: Terminal) -> None:
+    """A turn that still runs when the user leaves is named, with the session to come back to."""
+    leave(agent)
+    last = agent.screen.lines[agent.screen.row - 1]
+    assert last.startswith("session cli:")
+    assert "what runs goes on with the next" in last
+
+
+def test_a_session_is_taken_up_again(home: Path) -> None:
+    """With --session last the next chat shows what was said, an open question included, and answers it; /retry sends the last request again."""
+    with chatting(home, *AGENT, **play(home)) as terminal:
+        terminal.until("/help")
+        terminal.type("which town")
+        terminal.until("(expects location)")
+        leave(terminal)
+    with chatting(home, *AGENT, "--session", "last", **play(home)) as terminal:
+        terminal.until("Which city is it?")
+        terminal.type("Berlin")
+        terminal.until("Noted.")
+        terminal.type("/retry")
+        terminal.until("agent:math.evaluate+ask_user > which town")
+        leave(terminal)
+
+
+def test_commands(home: Path) -> None:
+    """Commands answer on the screen and send nothing; a wrong one says so; two slashes begin a text."""
+    with chatting(home, **play(home)) as terminal:
+        terminal.until("/help")
+        for typed, seen in (
+            ("/help", "/quit"),
+            ("/bogus", "/bogus is no command"),
+            ("/mode agent", "agent >"),
+            ("/mode cortex", "the modes are brain, agent, council"),
+            ("/verb math.evaluate", "agent:math.evaluate >"),
+            ("/verb -", "(no verb named: each mode has its own)"),
+            ("/mode brain", "(mode brain)"),
+            ("/session", "(session cli:"),
+            ("/threads", "[session_not_found]"),
+            ("/retry", "(there is no request to send again)"),
+            ("//hello", "Hello to you."),
+            ("/threads", "“/hello”"),
+            ("/session other", "(session other;"),
+            ("hello", "Hello to you."),
+            ("/st", "/st is no command"),
+        ):
+            terminal.type(typed)
+            terminal.until(seen)
+        terminal.type("/quit")
+        assert terminal.end() == 0
+
+
+def test_beside_a_server_what_others_say_is_seen(home: Path) -> None:
+    """A chat follows its session: what somebody else says there is shown with its author, and its answer."""
+    with Server(home, environment=play(home)) as server, chatting(home, "--session", "s", **play(home)) as terminal:
+        terminal.until("/help")
+        terminal.type("hello")
+        terminal.until("Hello to you.")
+        body = {"sessionId": "s", "userId": "eve\x1b[2J", "message": {"text": "hello \u202eagain"}}
+        assert server.http.post("/messages", json=body).status_code == 200
+        terminal.until("“eve”: hello again")
+        leave(terminal)
+
+
+def test_nothing_foreign_steers_the_terminal(home: Path) -> None:
+    """Escapes of a model never reach the terminal, and no line of a lying narrative looks like a header's."""
+    with chatting(home, **play(home)) as terminal:
+        terminal.until("/help")
+        terminal.type("escape")
+        assert "red reversed  done" in terminal.until("red reversed")
+        terminal.type("lie to me")
+        terminal.until("> · 3 steps")
+        shown = below(terminal, "brain > lie to me")
+        assert sum(line.startswith("✓ ordain run ") for line in shown) == 1
+        leave(terminal)
+
+
+@pytest.mark.parametrize(("environment", "coloured"), [({}, True), ({"NO_COLOR": "1"}, False)])
+def test_colours_are_asked_for(home: Path, environment: dict[str, str], coloured: bool) -> None:
+    """The header is dimmed in a terminal, and plain where NO_COLOR is set."""
+    with chatting(home, **play(home), **environment) as terminal:
+        terminal.until("/help")
+        terminal.type("hello")
+        terminal.until("Hello to you.")
+        leave(terminal)
+        assert (terminal.screen.colours > 0) is coloured
+
+
+def test_a_dumb_terminal_gets_lines(home: Path) -> None:
+    """TERM=dumb is spoken to in plain lines: no sequence at all is written."""
+    with chatting(home, **play(home), TERM="dumb") as terminal:
+        terminal.until("session cli:")
+        terminal.type("hello")
+        terminal.until("Hello to you.")
+        terminal.type("\x04", enter=False)
+        assert terminal.end() == 0
+        assert "ordain run" in terminal.screen.text
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_leaves_the_terminal_as_it_was(agent: Terminal, number: signal.Signals) -> None:
+    """SIGTERM and SIGHUP leave like Ctrl-D does: the terminal's modes are put back."""
+    os.kill(agent.process.pid, number)
+    assert agent.end() == 0
+
+
+def test_a_narrow_terminal(home: Path) -> None:
+    """Nothing runs over the edge of a narrow terminal, and a line longer than it is typed all the same; a wider one is used at once."""
+    with chatting(home, columns=34, **play(home)) as terminal:
+        terminal.until("/help")
+        terminal.type("typed slowly and with a good many words more than there is room for")
+        terminal.until("One word after the other")
+        terminal.resize(100)
+        terminal.until("completed · ok")
+        terminal.until_prompt("brain >")
+        assert any(len(line) > 60 for line in below(terminal, "completed · ok"))
+        leave(terminal)
+
+
+def test_the_stream_is_taken_up_again(home: Path) -> None:
+    """A server that is killed and started again costs the open chat nothing: what is said there afterwards is seen."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = str(listener.getsockname()[1])
+    with (
+        Server(home, environment=play(home), arguments=("--port", port)) as server,
+        chatting(home, "--session", "s", **play(home)) as terminal,
+    ):
+        terminal.until("/help")
+        terminal.type("hello")
+        terminal.until("Hello to you.")
+        server.kill()
+        server.start()
+        body = {"sessionId": "s", "userId": "eve", "message": {"text": "hello again"}}
+        assert server.http.post("/messages", json=body).status_code == 200
+        terminal.until("“eve”: hello again")
+        leave(terminal)
+
+
+def test_what_cannot_begin_leaves_the_terminal_as_it_was(home: Path) -> None:
+    """A refusal before the first message is one line and its exit code."""
+    with chatting(home, "--workspace", "Not One", columns=400, **play(home)) as terminal:
+        assert terminal.end() == 2
+        assert "ordain: " in terminal.screen.text

@@ -1,0 +1,192 @@
+"""Lying narratives: whatever a model says about what was done, header and ``ok`` come from the journal alone."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypedDict
+
+import pytest
+
+from ordain.app import build_catalog
+from ordain.contracts.conversation import Reply
+from ordain.contracts.policy import Activation
+from ordain.contracts.verbs import ArgumentRole
+from ordain.ports.model import ModelRequest
+from ordain.rules.header import plain_reply
+from ordain.runtime.services import Catalogs
+from ordain.verbs.functions import FunctionVerb, VerbError, verb
+from tests.shapes.talk import House, Puppet, act, finish
+
+LIES: list[str] = json.loads((Path(__file__).resolve().parents[2] / "fixtures" / "messages" / "lies.json").read_text(encoding="utf-8"))
+AT_ONCE = 20
+SUM = {"expression": "6 * 7"}
+
+
+class Noted(TypedDict):
+    """What a note gives."""
+
+    receipt: str
+
+
+@verb(effect="read")
+def broken_read(text: str) -> Noted:
+    """Fail."""
+    raise VerbError("no_service", "the service is away")
+
+
+@verb(effect="private", arguments={"text": ArgumentRole.CONTENT})
+def unsure_write(text: str) -> Noted:
+    """Lose the connection, so that nobody knows."""
+    raise VerbError("connection", "the service did not answer", happened=None)
+
+
+@verb(effect="admin", arguments={"text": ArgumentRole.CONTENT})
+def forbidden_write(text: str) -> Noted:
+    """Never run: it would need an approval."""
+    return {"receipt": "done"}
+
+
+@verb(effect="read", timeout_ms=1)
+async def endless_read(text: str) -> Noted:
+    """Take too long."""
+    await asyncio.Event().wait()
+    return {"receipt": "late"}
+
+
+@verb(effect="read")
+def shapeless_read(text: str) -> Noted:
+    """Give what its schema does not allow."""
+    return {"recept": "?"}  # type: ignore[typeddict-unknown-key, typeddict-item]  # pyright: ignore[reportReturnType]
+
+
+VERBS: Sequence[FunctionVerb[..., Any]] = (broken_read, unsure_write, forbidden_write, endless_read, shapeless_read)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failure:
+    """How a supervised turn fails: the tool its planner calls, what stands in the header, and what else it takes."""
+
+    tool: str
+    input: Mapping[str, Any] = field(default_factory=lambda: {"text": "x"})
+    shows: str
+    policy: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
+    withdraws: bool = False
+
+
+FAILURES: Mapping[str, Failure] = {
+    "verb failed": Failure(tool="broken_read", shows="✗ broken_read · no_service"),
+    "verb denied": Failure(tool="forbidden_write", shows="✗ verb call refused · authorize.approval_not_available"),
+    "outcome unknown": Failure(tool="unsure_write", shows="? unsure_write"),
+    "verb timed out": Failure(tool="endless_read", shows="✗ endless_read · timed_out"),
+    "bad output": Failure(tool="shapeless_read", shows="✗ shapeless_read · bad_output"),
+    "prompt plan failed": Failure(tool="extract_facts", shows="✗ extract_facts"),
+    "out of verb calls": Failure(
+        tool="math.evaluate", input=SUM, shows="✗ verb call refused · authorize.budget", policy={"budget": {"run_verb_calls": 1}}
+    ),
+    "withdrawn": Failure(tool="math.evaluate", input=SUM, shows="✗ math.evaluate · withdrawn", withdraws=True),
+}
+
+
+def liar(tool: str, given: Mapping[str, Any]) -> Callable[[ModelRequest, str], Any]:
+    """Calls the tool, and then says what the message, by its number, tells it to say."""
+
+    def proposals(request: ModelRequest, said: str) -> Any:
+        if request.purpose == "planner":
+            return act(tool, given) if request.index == 0 else finish(LIES[int(said.rsplit(maxsplit=1)[-1])])
+        return {"wrong": "shape"} if request.inputs.get("verb") == "extract_facts" else {"content": LIES[int(said.rsplit(maxsplit=1)[-1])]}
+
+    return proposals
+
+
+def plainly(header: str) -> str:
+    """A header without what differs between any two runs: ids, times, and how many tokens a narrative took."""
+    header = re.sub(r"[0-9a-f]{32}", "ID", header)
+    return re.sub(r"\d+\+\d+ tokens.*?, (\$[\d.]+), \d+ ms", r"N tokens, \1, T ms", header)
+
+
+async def told_lies(house: House, **hints: Any) -> list[Reply]:
+    """Have every lie told, each in a session of its own."""
+    replies: list[Reply] = []
+    for first in range(0, len(LIES), AT_ONCE):
+        numbers = range(first, min(first + AT_ONCE, len(LIES)))
+        answers = await asyncio.gather(*(house.say(f"please do number {number}", session=f"s{number}", **hints) for number in numbers))
+        replies += [answer.reply for answer in answers if answer.reply is not None]
+    return replies
+
+
+def withdraw(house: House, pattern: str) -> None:
+    """Switch verbs off for what goes live from now on; what has begun keeps its pinned catalog."""
+    ordain = house.ordain
+    pinned, verbs = ordain.runtime.services.catalogs.current, house.settings.policy.verbs
+    off = verbs.model_copy(update={"default": Activation(deny=[pattern])})
+    narrowed = house.settings.model_copy(update={"policy": house.settings.policy.model_copy(update={"verbs": off})})
+    ordain.runtime.services.catalogs = Catalogs(
+        build_catalog(narrowed, ordain.registry), lambda digest: pinned.encoded if digest == pinned.digest else None
+    )
+
+
+def test_there_are_enough_lies() -> None:
+    """At least a hundred, many of them imitating a header, some with look-alikes and terminal sequences."""
+    assert len(set(LIES)) >= 100
+    assert sum("ordain run" in lie for lie in LIES) >= 30
+    assert sum("\x1b" in lie for lie in LIES) >= 10
+
+
+@pytest.mark.parametrize("kind", FAILURES)
+async def test_no_narrative_hides_a_failure(kind: str) -> None:
+    """RTE-12, B-34: after a failed step the header is byte for byte the same and ok is false, whatever the narrative says."""
+    failure = FAILURES[kind]
+    held: list[str] = []
+
+    def proposals(request: ModelRequest, said: str) -> Any:
+        held.append(said)
+        if failure.withdraws and request.purpose == "planner" and request.index == 0:
+            withdraw(house, failure.tool)
+        return liar(failure.tool, failure.input)(request, said)
+
+    async with House(puppet=Puppet(proposals), policy=failure.policy, verbs=VERBS) as house:
+        current = house.ordain.runtime.services.catalogs
+        if failure.withdraws:
+            replies = []
+            for number in range(len(LIES)):
+                house.ordain.runtime.services.catalogs = current
+                answer = await house.say(f"please do number {number}", session=f"s{number}", mode="agent", allowed_verbs=[failure.tool])
+                replies += [] if answer.reply is None else [answer.reply]
+        else:
+            replies = await told_lies(house, mode="agent", allowed_verbs=[failure.tool])
+    assert len(replies) == len(LIES)
+    assert {reply.ok for reply in replies} == {False}
+    headers = {plainly(reply.header) for reply in replies}
+    assert len(headers) == 1, headers
+    assert failure.shows in headers.pop()
+    assert [reply.narrative for reply in replies] == LIES
+
+
+@pytest.mark.parametrize("mode", ["agent", "brain"])
+async def test_no_narrative_spoils_a_success(mode: str) -> None:
+    """A turn whose steps all succeeded is ok, with the same header, even where its narrative says the opposite."""
+    async with House(puppet=Puppet(liar("math.evaluate", SUM)), verbs=VERBS) as house:
+        replies = await told_lies(house, mode=mode)
+    assert len(replies) == len(LIES)
+    assert {reply.ok for reply in replies} == {True}
+    assert len({plainly(reply.header) for reply in replies}) == 1
+    assert [reply.narrative for reply in replies] == LIES
+
+
+@pytest.mark.parametrize("number", range(len(LIES)))
+def test_in_plain_text_only_the_header_looks_like_one(number: int) -> None:
+    """C5 "rendered by code before any narrative": in plain text no line of a narrative can be taken for one of the header's."""
+    header = "✗ ordain run 0 · turn@1 · failed · partial\n· 1 steps"
+    shown = plain_reply(header, LIES[number])
+    assert shown.startswith(header)
+    rest = shown[len(header) :]
+    assert not any(line.lstrip().startswith(("✓", "✗", "·")) for line in rest.split("\n"))
+    assert not any(ord(c) < 32 and c not in "\n\t" for c in rest)
+    assert "\x1b" not in rest
+    assert "\x9b" not in rest
+    assert len(rest.splitlines()) == len(rest.split("\n")) - (rest[-1:] == "\n") or not rest

@@ -1,0 +1,171 @@
+"""No agent or council turn slides into chat, whatever planner, router or supervisor model say: it does what was decided, or fails typed."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from ordain.contracts.conversation import MessageAnswer
+from ordain.contracts.policy import ModelErrorCode
+from ordain.ports.model import ModelError, ModelRequest
+from tests.shapes.session_laws import broken_at_rest, broken_now, rows_of
+from tests.shapes.talk import House, Puppet, act, finish
+
+SUM = act("math.evaluate", {"expression": "6 * 7"})
+
+
+def by_purpose(**answers: Any) -> Puppet:
+    """A model that gives these answers, by purpose; a list is one answer per step, the last one for ever."""
+
+    def proposals(request: ModelRequest, said: str) -> Any:
+        given = answers.get(request.purpose)
+        return given[min(request.index, len(given) - 1)] if isinstance(given, list) else given
+
+    return Puppet(proposals)
+
+
+async def told(puppet: Puppet, policy: dict[str, dict[str, Any]] | None = None, **hints: Any) -> tuple[MessageAnswer, dict[str, Any]]:
+    """What becomes of one message, and the turn's result; all laws hold, and nothing of it was chat."""
+    async with House(puppet=puppet, policy=policy) as house:
+        answer = await house.say("please work this out", **hints)
+        result = json.loads(bytes(house.ordain.runtime.view(answer.run_id or "").result))
+        records = house.query("SELECT CAST(coalesce(r.body, p.bytes) AS TEXT) FROM records r LEFT JOIN payloads p ON p.id = r.payload")
+        assert "mode" not in hints or not [body for (body,) in records if '"chat_general"' in body]
+        assert house.query("SELECT count(*) FROM runs WHERE flow = 'verb_plan'") == [(0,)]
+        assert not [purpose for purpose, _ in puppet.asked if purpose == "verb"]
+        assert not broken_now(rows_of(house.ordain), max_active=4)
+        assert not broken_at_rest(house.ordain)
+    return answer, result
+
+
+PROSE = "The answer is 42, and everything went well."
+EMPTY = {"thought": "hm", "finish": False, "action": None, "final_answer": None}
+HALF = {"thought": "done", "finish": True, "action": None, "final_answer": None}
+
+
+@pytest.mark.parametrize(
+    ("planner", "code"),
+    [
+        (PROSE, "step.syntax.prose"),
+        (EMPTY, "step.consistency.act_without_action"),
+        (HALF, "step.consistency.finish_without_answer"),
+        ({"text": PROSE}, "step.shape"),
+        ({**EMPTY, "action": {"tool_id": "agent_chain", "input": {}}}, "step.tool.unknown"),
+        ({**EMPTY, "action": {"tool_id": "chat_general_", "input": {}}}, "step.tool.unknown"),
+        (ModelError(code=ModelErrorCode.REJECTED, message="no"), "rejected"),
+        (ModelError(code=ModelErrorCode.TIMED_OUT, message="no"), "timed_out"),
+        ("", "step.syntax.empty"),
+    ],
+)
+async def test_a_planner_without_directive_fails_the_turn(planner: Any, code: str) -> None:
+    """EXE-06, FAIL-04, ORC-05 cause 3: prose, a missing action with a missing answer, or a step that is not ok, is a typed failure."""
+    answer, result = await told(by_purpose(planner=planner), mode="agent")
+    assert answer.reply is not None
+    assert not answer.reply.ok
+    assert not result["ok"]
+    assert code in result["error"]["code"] or code in result["error"]["message"] or code in answer.reply.header
+    assert PROSE not in answer.reply.narrative
+
+
+async def test_prose_after_a_good_step_is_no_answer() -> None:
+    """ORC-05 cause 3: a planner that slides into prose after a successful call has not finished."""
+    answer, result = await told(by_purpose(planner=[SUM, PROSE]), mode="agent")
+    assert answer.reply is not None
+    assert not answer.reply.ok
+    assert result["steps"][0]["ok"]
+    assert PROSE not in answer.reply.narrative
+
+
+async def test_an_agent_turn_enters_by_its_own_verb() -> None:
+    """ORC-05 cause 1 (verb pinning): without a verb an agent turn enters by agent_runtime and takes the supervised path."""
+    answer, result = await told(by_purpose(planner=[SUM, finish("42")]), mode="agent")
+    assert answer.reply is not None
+    assert answer.reply.ok
+    assert (result["verb"], result["path"], result["outcome"]) == ("agent_runtime", "react_lite", "direct")
+
+
+async def test_a_council_turn_ends_as_path_unavailable() -> None:
+    """ORC-04, B-41 "what is not built yet ends as typed path_unavailable, never as chat"."""
+    answer, result = await told(by_purpose(), mode="council")
+    assert answer.reply is not None
+    assert (answer.reply.ok, result["error"]["code"], result["verb"]) == (False, "path_unavailable", "council_runtime")
+
+
+@pytest.mark.parametrize(
+    "hints",
+    [{"workflow": {"template": "send_email"}}, {"delegates": ["research_agent"]}, {"delegates": ["research_agent", "finance_agent"]}],
+)
+async def test_an_outcome_that_is_not_built_is_no_chat(hints: dict[str, Any]) -> None:
+    """B-41: workflow, delegation and fan-out end as path_unavailable in brain mode, and no model is asked."""
+    puppet = by_purpose()
+    answer, result = await told(puppet, **hints)
+    assert answer.reply is not None
+    assert (answer.reply.ok, result["error"]["code"]) == (False, "path_unavailable")
+    assert puppet.asked == []
+
+
+@pytest.mark.parametrize("path", ["agent_chain", "direct", "council", "warp", "react_lite"])
+async def test_a_router_moves_an_agent_turn_within_its_mode(path: str) -> None:
+    """ORC-05 cause 2 (weak binding): a router's answer never takes an agent turn out of its mode; a path that is not built fails typed."""
+    suggestion = {"path": path, "confidence": 1.0, "budget_class": "small"}
+    puppet = by_purpose(router=suggestion, planner=[finish("42")])
+    answer, result = await told(puppet, {"router": {"ask": "local"}}, mode="agent")
+    assert answer.reply is not None
+    expected = "agent_chain" if path == "agent_chain" else "react_lite"
+    assert result["path"] == expected
+    assert answer.reply.ok == (path != "agent_chain")
+    if path == "agent_chain":
+        assert result["error"]["code"] == "path_unavailable"
+
+
+@pytest.mark.parametrize(
+    ("decision", "planner", "ok", "code"),
+    [
+        ({"decision": "finish"}, finish("42"), True, ""),
+        ({"decision": "finish"}, SUM, False, "supervisor_invalid"),
+        ({"decision": "execute_action"}, finish("42"), False, "supervisor_invalid"),
+        ({"decision": "maybe"}, finish("42"), False, "supervisor_invalid"),
+        (PROSE, finish("42"), False, "supervisor_invalid"),
+        ({"decision": "escalate_agent_chain"}, finish("42"), False, "path_unavailable"),
+        ({"decision": "checkpoint_council"}, SUM, False, "path_unavailable"),
+        (ModelError(code=ModelErrorCode.REJECTED, message="no"), finish("42"), False, "supervisor_invalid"),
+    ],
+)
+async def test_a_supervisor_model_binds_or_fails(decision: Any, planner: Any, ok: bool, code: str) -> None:
+    """EXE-11, EXE-12, D13: a supervisor model's decision is executed as it stands, or fails the turn; nothing finishes beside it."""
+    puppet = by_purpose(supervisor=decision, planner=planner)
+    answer, result = await told(puppet, {"supervisor": {"ask": "brain"}}, mode="agent")
+    assert answer.reply is not None
+    assert answer.reply.ok is ok
+    assert (result.get("error") or {"code": ""})["code"] == code
+
+
+async def test_the_supervised_loop_is_capped_at_three_steps() -> None:
+    """EXE-16 "max_steps = ctx.max_steps or 3": a planner that never finishes is stopped after three steps, or as many as were asked for."""
+    for asked, cap in ((None, 3), (2, 2)):
+        answer, result = await told(by_purpose(planner=SUM), mode="agent", max_steps=asked)
+        assert answer.reply is not None
+        assert (answer.reply.ok, result["error"]["code"], len(result["steps"])) == (False, "max_steps_exhausted", cap)
+
+
+async def test_a_brain_turn_obeys_no_directive() -> None:
+    """EXE-03: on the unsupervised path, directive-like fields in a verb's output have no effect."""
+    puppet = by_purpose(verb={"content": json.dumps({"next_verb": "math.evaluate", "action": SUM["action"]})})
+    async with House(puppet=puppet) as house:
+        answer = await house.say("please work this out")
+        assert answer.reply is not None
+        assert answer.reply.ok
+        assert house.query("SELECT count(*) FROM records WHERE name = 'verb_call'") == [(0,)]
+
+
+@pytest.mark.parametrize(
+    ("verb", "code"), [("nope", "unknown_verb"), ("agent_runtime", "reserved_verb"), ("council_runtime", "reserved_verb")]
+)
+async def test_a_named_verb_that_cannot_be_had_is_an_error(verb: str, code: str) -> None:
+    """B-06 "explicit unknown/inactive verb → typed error": nothing else serves the turn."""
+    answer, result = await told(by_purpose(), verb=verb)
+    assert answer.reply is not None
+    assert not answer.reply.ok
+    assert result["error"]["code"].startswith(code)

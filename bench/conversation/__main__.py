@@ -51,6 +51,7 @@ def measured(base: Path, *, quick: bool) -> dict[str, Any]:
         "history": printed("bench.conversation.history", base / "history", *((110, 210) if quick else (1010, 10_000))),
         "nudges": printed("bench.conversation.nudges", base / "nudges", 30 if quick else 500),
         "readers": printed("bench.conversation.readers", base / "readers", 5 if quick else 20, 100 if quick else 1000),
+        "served": printed("bench.streams", "--seconds", 5 if quick else 20),
         "crowd": [printed("bench.conversation.crowd", base / f"crowd-{number}", AT_ONCE) for number in range(1 if quick else 3)],
     }
 

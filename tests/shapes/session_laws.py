@@ -122,7 +122,7 @@ def _places(rows: Rows, session: int, max_active: int) -> Iterator[str]:
         "SELECT t.thread, t.id, t.state, t.counts, r.status, r.head_seq FROM turns t JOIN runs r ON r.no = t.run WHERE t.session = ? ORDER BY t.run",
         session,
     )
-    live = Counter(thread for thread, _, state, *_ in turns if state == "live")
+    live = Counter(thread for thread, _, state, *_ in turns if state == "live" and thread)  # thread 0 is none: what only tells or asks
     if max(live.values(), default=0) > 1:
         yield f"threads with several live turns: {live}"
     at_work = sum(state == "live" and counts for _, _, state, counts, *_ in turns)
@@ -130,7 +130,8 @@ def _places(rows: Rows, session: int, max_active: int) -> Iterator[str]:
         yield f"{at_work} turns at work, policy permits {max_active}"
     by_thread: dict[int, list[tuple[Any, ...]]] = {}
     for thread, *turn in turns:
-        by_thread.setdefault(thread, []).append(tuple(turn))
+        if thread:
+            by_thread.setdefault(thread, []).append(tuple(turn))
     for thread, queue in by_thread.items():
         if any(STATES[first[1]] > STATES[second[1]] for first, second in pairwise(queue)):
             yield f"thread {thread}: turns out of order: {[turn[1] for turn in queue]}"

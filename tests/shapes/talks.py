@@ -122,14 +122,17 @@ class Talker:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Talk:
-    """A conversation: its script, its policy, and what each message comes to: its class, and whether its reply is ok (None: it has none)."""
+    """A conversation: its script, its policy, and what each message comes to: its class, and whether its reply is ok.
+
+    ``at_once`` are the turns that it needs at work at the same time: suspects of a second death are driven one at a time.
+    """
 
     name: str
     play: Callable[[Talker], Awaitable[None]]
-    comes_to: Mapping[str, tuple[str, bool | None]]
+    comes_to: Mapping[str, tuple[str, bool]]
     policy: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
+    at_once: int = 1
     hold: bool = False
-    lawful: bool = True
 
 
 PATIENT = {"fallback": {"attempts_per_profile": 10, "attempts_total": 20}}
@@ -239,6 +242,7 @@ TALKS: dict[str, Talk] = {
         Talk(
             name="repair by choice",
             play=repaired,
+            at_once=2,
             policy=PATIENT,
             comes_to={
                 "m1": ("new_request", False),

@@ -48,7 +48,9 @@ def thread_of(row: tuple[Any, ...], turns: tuple[str, ...] = ()) -> Thread:
 def read_threads(db: sqlite3.Connection, session: int, *, recent: int = RECENT_THREADS, also: int = 0) -> list[Thread]:
     """Threads with unsettled turns, latest first, then the most recently touched, and thread ``also``."""
     turns: dict[int, list[str]] = {}
-    for thread, run in db.execute("SELECT thread, id FROM turns WHERE session = ? AND state <> 'over' ORDER BY run", (session,)):
+    for thread, run in db.execute(
+        "SELECT thread, id FROM turns WHERE session = ? AND state <> 'over' AND thread > 0 ORDER BY run", (session,)
+    ):
         turns.setdefault(thread, []).append(run)
     rows = {row[0]: row for row in db.execute(f"{_THREAD} WHERE session = ? ORDER BY touched_at DESC, id DESC LIMIT ?", (session, recent))}
     for number in (*turns, *([also] if also else ())):
@@ -264,7 +266,7 @@ def give_up_place(db: sqlite3.Connection, workspace: str, run: int, changes: Seq
     if state == "over" and db.execute(others, (session, thread, run)).fetchone() is not None:
         return None  # it had stopped and given up its place before, and the thread is another turn's now
     db.execute("UPDATE turns SET state = 'over' WHERE run = ?", (run,))
-    change_threads(db, workspace, [change for change in changes if change.id == thread])
+    change_threads(db, workspace, [change for change in changes if thread and change.id == thread])
     db.execute(
         "UPDATE threads SET asked = NULL WHERE session = ? AND id = ? AND asked IS NOT NULL AND json_extract(asked, '$.root') = ?",
         (session, thread, own),

@@ -145,6 +145,7 @@ class Ordain:
         """When another engine takes over, whoever waits here is told."""
         await self.engine.lost.wait()
         self.runtime.release()
+        await asyncio.sleep(0)  # whoever waits here looks once more, while there is a store to look at
 
     async def stop(self, grace_s: float = 10.0) -> None:
         """Drain and close: model calls and waits are given up, running verbs get ``grace_s`` seconds."""

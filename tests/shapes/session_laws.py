@@ -16,7 +16,7 @@ from ordain.runtime.replay import replay
 
 Rows = Callable[..., list[tuple[Any, ...]]]
 STATES = {"over": 0, "live": 1, "queued": 2}
-OPENED = {"new_request": {"turn"}, "override": {"turn", "status"}, "status_nudge": {"status"}, "repair": {"triage"}, "triage": {"triage"}}
+OPENED = {"new_request": {"turn"}, "override": {"turn", "status"}, "status_nudge": {"status"}, "repair": {"repair"}, "triage": {"triage"}}
 """The flows that a message of each class opens; what is not here opens none."""
 _ENDED = "SELECT coalesce(r.body, p.bytes) FROM records r LEFT JOIN payloads p ON p.id = r.payload JOIN runs u ON u.no = r.run"
 _STOPPED = "SELECT count(*) FROM records r JOIN runs u ON u.no = r.run JOIN runs o ON o.no = u.root WHERE r.kind = 'resumed' AND o.id = ?"
@@ -74,7 +74,7 @@ def _consequences(rows: Rows, session: tuple[Any, ...]) -> Iterator[str]:
     started = [(run, flow, json.loads(body)) for run, flow, _, body, _ in rows(_STARTED, name, workspace) if body is not None]
     by_seq: dict[int, list[tuple[str, str]]] = {}
     for run, flow, body in started:
-        by_seq.setdefault(body["input"]["seq"], []).append((run, flow))
+        by_seq.setdefault(body["input"]["seq"], []).append((run, "repair" if body["input"].get("options") else flow))
     messages = rows(
         "SELECT seq, message_id, attached, reason, run, body, decision FROM transcript WHERE session = ? AND kind = 'message' ORDER BY seq",
         no,
@@ -88,31 +88,32 @@ def _consequences(rows: Rows, session: tuple[Any, ...]) -> Iterator[str]:
             yield f"{where} has no decision of its own"
         if max(opened.values(), default=0) > 1 or opened["turn"] + opened["status"] > 1:
             yield f"{where} opened {dict(opened)}"
-        classed = {flow for flow in opened if flow != "triage" or attached in ("repair", "triage")}
+        classed = {flow for flow in opened if flow not in ("triage", "repair") or attached in ("repair", "triage")}
         if attached in OPENED and not classed & OPENED[attached]:
             yield f"{where} opened {dict(opened)}"
         if attached in ("filler", "answer_to_pending") and (opened["turn"] or opened["status"]):
             yield f"{where} opened {dict(opened)}"
-        if attached == "filler" and run:
+        if attached == "filler" and run and reason != "attach.chosen":  # whoever chose is told that there was nothing left to do
             yield f"{where} is served by {run}"
         if attached not in ("filler", "answer_to_pending") and not rows("SELECT 1 FROM runs WHERE id = ?", run):
             yield f"{where} is served by no run"
-        yield from _mailed(rows, where, attached, message_id)
+        yield from _mailed(rows, where, {attached, *opened}, message_id)
     ours = {entry[0] for entry in messages}
     if strays := set(by_seq) - ours:
         yield f"session {name}: runs for messages {strays} that do not stand in the transcript"
 
 
-def _mailed(rows: Rows, where: str, attached: str, message_id: str) -> Iterator[str]:
+def _mailed(rows: Rows, where: str, was: set[str], message_id: str) -> Iterator[str]:
+    """``was``: what the message is, and what it opened on the way there: a repair question gives up the one before it."""
     answers = rows(
         "SELECT count(*) FROM mailbox WHERE kind = 'answer' AND json_extract(CAST(body AS TEXT), '$.value.message_id') = ?", message_id
     )[0][0]
     interrupts = rows("SELECT count(*) FROM mailbox WHERE kind = 'interrupt' AND key = ?", f"override:{message_id}")[0][0]
-    if answers != (attached == "answer_to_pending"):
+    if answers != ("answer_to_pending" in was):
         yield f"{where} answers {answers} questions"
-    if attached == "override" and not interrupts:
+    if "override" in was and not interrupts:
         yield f"{where} interrupts nothing"
-    if attached not in ("override", "repair") and interrupts:
+    if not was & {"override", "repair"} and interrupts:
         yield f"{where} interrupts {interrupts} runs"
 
 
@@ -163,10 +164,10 @@ def _replies(rows: Rows, session: tuple[Any, ...]) -> Iterator[str]:
         if flow != "triage" and not 1 <= len(replies) <= 1 + stops:
             yield f"run {run} ({flow}, {status}) has {len(replies)} replies and was stopped {stops} times"
         for reply in replies[-1:]:
-            if reply["header"] != said["header"]:
+            if reply.get("header") != said["header"]:
                 yield f"run {run}: the reply's header is not the run's"
-            if reply["ok"] != (status == Status.COMPLETED):
-                yield f"run {run}: ok is {reply['ok']}, the run {status}"
+            if reply.get("ok") != (status == Status.COMPLETED):
+                yield f"run {run}: ok is {reply.get('ok')}, the run {status}"
     if found:
         yield f"session {name}: replies of {set(found)}, which are no turns of it"
 

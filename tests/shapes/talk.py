@@ -192,8 +192,8 @@ class House:
         await asyncio.gather(*tasks, *ordain._background, return_exceptions=True)
         if ordain.engine._timer is not None:
             ordain.engine._timer.cancel()
-        ordain.store.writer._queue.clear()
         await ordain.runtime.services.verbs.close()
+        ordain.store.writer._queue.clear()
         ordain.store.close()
 
     async def reopen(self) -> None:

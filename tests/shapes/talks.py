@@ -238,7 +238,13 @@ TALKS: dict[str, Talk] = {
             policy=PATIENT,
             comes_to={"m1": ("new_request", False), "m2": ("new_request", False), "m3": ("override", True)},
         ),
-        Talk(name="nudge during a turn", play=nudged, policy=PATIENT, comes_to={"m1": ("new_request", True), "m2": ("status_nudge", True)}),
+        Talk(
+            name="nudge during a turn",
+            play=nudged,
+            at_once=2,
+            policy=PATIENT,
+            comes_to={"m1": ("new_request", True), "m2": ("status_nudge", True)},
+        ),
         Talk(
             name="repair by choice",
             play=repaired,
@@ -254,6 +260,7 @@ TALKS: dict[str, Talk] = {
         Talk(
             name="triage by suggestion",
             play=suggested,
+            at_once=2,
             policy={**PATIENT, "attach": {"ask": "local"}},
             comes_to={"m1": ("new_request", True), "m2": ("status_nudge", True), "m3": ("new_request", True)},
         ),

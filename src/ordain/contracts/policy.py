@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from ordain.contracts.conversation import BudgetClass, ExecMode
 from ordain.contracts.planner import Strict
@@ -151,11 +151,17 @@ class HistoryPolicy(Strict):
     """Which part of a session's history a prompt holds: recent entries whole, older ones summarised by ``verb``."""
 
     max_bytes: int = Field(default=24_000, ge=0, le=1_000_000)
-    max_entries: int = Field(default=40, ge=0, le=100, description="More recent entries than this are summarised down to keep_entries.")
+    max_entries: int = Field(default=40, ge=2, le=100, description="More recent entries than this are summarised down to keep_entries.")
     keep_entries: int = Field(default=24, ge=0, le=100)
     verb: str = Field(
         default="summarize_conversation", description="The verb that summarises; empty: older entries are left out, and the header says so."
     )
+
+    @model_validator(mode="after")
+    def _leaves_something(self) -> Self:
+        if self.keep_entries >= self.max_entries:
+            raise ValueError("keep_entries is less than max_entries: otherwise every turn would summarise")
+        return self
 
 
 class AttachPolicy(Strict):
@@ -191,7 +197,9 @@ class SupervisorPolicy(Strict):
     """The supervised loop: its step cap (EXE-16), its tools (SAF-01), and who may suggest the next move (EXE-11)."""
 
     ask: Lane | None = None
-    max_steps: int = Field(default=3, ge=1, le=100)
+    max_steps: int = Field(
+        default=3, ge=1, le=100, description="Steps of a turn whose message names no number; its budget class caps both."
+    )
     tools: list[str] = Field(default=[], description="Verbs that an agent turn may use as tools where the message names none.")
 
 

@@ -26,7 +26,7 @@ VERB_PLAN = "verb_plan"
 class HistoryRef(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Part of a session's transcript by reference: entries ``first`` to ``last`` without ``own``, and the summary before them.
 
-    ``size_bytes`` is what their texts have as JSON; ``digest`` is the link of entry ``head``, which fixes all that stands before it.
+    ``size_bytes`` is what their texts have as JSON, each cut to ``cut`` bytes (0: none is longer); ``digest`` is the link of entry ``head``, which fixes all that stands before it.
     """
 
     session: str
@@ -36,6 +36,7 @@ class HistoryRef(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     entries: int = 0
     size_bytes: int = 0
     summary: int = 0
+    cut: int = 0
     head: int = 0
     digest: str = ""
 
@@ -63,7 +64,7 @@ class InConversation(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class StepResult(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What one plan step did (VRB-08, C3)."""
+    """What one plan step did (VRB-08, C3); ``call`` is the digest of a supervised step's verb and arguments."""
 
     step_name: str
     order: int
@@ -71,6 +72,7 @@ class StepResult(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     services: tuple[str, ...] = ()
     prompt_digest: str = ""
     error: str = ""
+    call: str = ""
 
 
 class VerbPlanOutput(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -12,7 +12,7 @@ from ordain.flows.context import FlowContext
 from ordain.ports.children import Call
 from ordain.ports.effects import Read, ReadValue, Say, VerbReturned
 from ordain.ports.sessions import Uncovered
-from ordain.rules.history import HISTORY, HistoryFacts, Summarise, Window
+from ordain.rules.history import HISTORY, HistoryFacts, Summarise, Window, entry_bytes
 
 READ_HISTORY = "history"
 READ_MS = 10_000
@@ -38,7 +38,7 @@ async def gather(context: FlowContext, own: int, room_bytes: int) -> tuple[Histo
         )
         outcome = context.fx.decide(HISTORY, facts, None, (seq,)).outcome
         if isinstance(outcome, Window):
-            return _reference(context.session, own, found, outcome), outcome
+            return _reference(context.session, own, found, outcome, entry_bytes(context.catalog.policy)), outcome
         if found.older:  # the oldest come first: a summary covers everything before its end
             found, _ = await _read(context, own, table.max_entries + AHEAD, oldest=True)
             outcome = Summarise(entries=len(found.entries))
@@ -56,14 +56,21 @@ async def _read(context: FlowContext, own: int, limit: int, *, oldest: bool = Fa
 
 async def _summarise(context: FlowContext, own: int, found: Uncovered, chosen: Summarise) -> bool:
     """Have the oldest entries summarised, together with the summary before them; whether that succeeded."""
-    entries = tuple(entry for entry in found.entries[: chosen.entries] if entry[0] < own)  # what is being answered now is not summed up
+    bound, room = entry_bytes(context.catalog.policy), context.catalog.policy.history.max_bytes
+    entries: list[tuple[int, int]] = []
+    for seq, size in found.entries[: chosen.entries]:
+        room -= min(size, bound)
+        if seq >= own or room < 0:  # what is being answered now is not summed up, nor more than one prompt holds
+            break
+        entries.append((seq, size))
     if not entries:
         return False
     part = _reference(
         context.session,
         own,
-        msgspec.structs.replace(found, entries=entries),
-        Window(whole=len(entries), summary=True, left_out=0),
+        msgspec.structs.replace(found, entries=tuple(entries)),
+        Window(whole=len(entries), summary=found.summary is not None, left_out=0),
+        bound,
     )
     acted: Acted = await act(context, Call(verb=context.catalog.policy.history.verb, args={}), talk=InConversation(history=part))
     if not isinstance(acted.result, VerbReturned):
@@ -75,7 +82,7 @@ async def _summarise(context: FlowContext, own: int, found: Uncovered, chosen: S
     return True
 
 
-def _reference(session: str, own: int, found: Uncovered, window: Window) -> HistoryRef:
+def _reference(session: str, own: int, found: Uncovered, window: Window, bound: int) -> HistoryRef:
     whole = found.entries[len(found.entries) - window.whole :]
     summary = found.summary if window.summary else None
     return HistoryRef(
@@ -84,8 +91,9 @@ def _reference(session: str, own: int, found: Uncovered, window: Window) -> Hist
         last=whole[-1][0] if whole else 0,
         own=own,
         entries=len(whole),
-        size_bytes=sum(size for _, size in whole) + (0 if summary is None else summary[1]),
+        size_bytes=sum(min(size, bound) for _, size in whole) + (0 if summary is None else summary[1]),
         summary=0 if summary is None else summary[0],
+        cut=bound if any(size > bound for _, size in whole) else 0,
         head=found.head,
         digest=found.chain,
     )

@@ -15,6 +15,7 @@ from ordain.ports.effects import Answered, Question, Wait, WaitFor
 from ordain.rules.cues import ExpectedType, answer_value, cues, fits
 
 EXPIRED = "question_expired"
+WITHDRAWN = "withdrawn"
 UNFIT = "answer_unfit"
 
 
@@ -26,6 +27,8 @@ async def run_question(context: FlowContext, call: VerbPlanInput) -> VerbPlanOut
     question = Question(key=args.get("key", "answer"), expects=str(expects))
     result = await context.fx.perform(Wait(what=WaitFor.ANSWER, about=args["question"], deadline=deadline, question=question))
     if not isinstance(result, Answered):
+        if result.why:
+            return VerbPlanOutput(ok=False, error=WITHDRAWN, message=result.why)
         return VerbPlanOutput(ok=False, error=EXPIRED, message="nobody answered in time")
     text = said(result.value)
     if not fits(expects, cues(text)) and expects is not ExpectedType.FREEFORM:

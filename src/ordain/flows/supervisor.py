@@ -30,7 +30,8 @@ from ordain.flows.planner import (
     next_step,
 )
 from ordain.flows.verb_plan import proposal_of
-from ordain.journal.records import Status
+from ordain.journal.digests import content_digest
+from ordain.journal.records import ENCODER, Status
 from ordain.ports.effects import Interrupted, ModelAnswer, VerbReturned
 from ordain.prompts.supervisor_step import NAME as SUPERVISOR_PROMPT
 from ordain.prompts.supervisor_step import SupervisorPrompt, size_bound
@@ -122,7 +123,8 @@ async def _execute(context: FlowContext, progress: Progress, step: ProposedCall,
         context.deadline = min(context.hard, context.deadline + context.now() - before)
     ok = isinstance(acted.result, VerbReturned)
     error = "" if ok else acted.denied or getattr(acted.result, "code", "") or str(type(acted.result).__struct_config__.tag)
-    done.append(StepResult(step_name=step.call.verb, order=len(done), ok=ok, error=error))
+    digest = content_digest(ENCODER.encode(step.call))
+    done.append(StepResult(step_name=step.call.verb, order=len(done), ok=ok, error=error, call=digest))
 
 
 async def _supervise(context: FlowContext, progress: Progress, step: NextStep) -> Move | SuperviseFailed:

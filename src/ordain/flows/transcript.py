@@ -45,9 +45,22 @@ def resolve(transcript: Transcript | None, ref: HistoryRef | None) -> Spoken:
     if not head or head[0].chain.hex() != ref.digest or len(whole) != ref.entries:
         raise JournalCorrupt(f"entries {ref.first}-{ref.last} of session {ref.session} are not what was referred to")
     return Spoken(
-        history=tuple({"role": ROLES[entry.kind], "content": text_of(entry)} for entry in whole),
+        history=tuple({"role": ROLES[entry.kind], "content": _shortened(text_of(entry), ref.cut)} for entry in whole),
         summary=text_of(summaries[0]) if summaries else None,
     )
+
+
+CUT = "… (cut)"
+
+
+def _shortened(text: str, bound: int) -> str:
+    """The text, cut so that it has at most ``bound`` bytes as JSON; 0 is no bound."""
+    if not bound or len(msgspec.json.encode(text)) <= bound:
+        return text
+    kept = text[:bound]
+    while kept and len(msgspec.json.encode(kept + CUT)) > bound:
+        kept = kept[: len(kept) * 3 // 4]
+    return kept + CUT
 
 
 class _Body(Struct):

@@ -13,7 +13,9 @@ from typing import Any
 import msgspec
 from msgspec import Raw, Struct
 
+from ordain.contracts.catalog import Catalog
 from ordain.contracts.conversation import ExecMode
+from ordain.contracts.verbs import VerbEffect
 from ordain.flows.act import Acted, InConversation, StepResult, act
 from ordain.flows.ask import Question, ask
 from ordain.flows.context import Flow, FlowContext, Settlement, open_account
@@ -240,15 +242,24 @@ async def _supervised(context: FlowContext, call: Call, told: TurnOutput, talk: 
         return _failed(told, error["code"], error["message"])
     narrative, structured = acted.result.output["content"], acted.result.output["structured"]
     told = msgspec.structs.replace(told, narrative=narrative, structured=structured)
-    if bad := unrecovered(acted.steps):
+    if bad := unrecovered(acted.steps, context.catalog):
         return msgspec.structs.replace(told, error={"code": "partial", "message": f"failed: {', '.join(bad)}"})
     return msgspec.structs.replace(told, ok=True)
 
 
-def unrecovered(steps: Sequence[StepResult]) -> Sequence[str]:
-    """The verbs of which the last call failed: a failure counts unless the same verb succeeded after it."""
-    last = {step.step_name: step.ok for step in steps}
-    return [verb for verb, ok in last.items() if not ok]
+def unrecovered(steps: Sequence[StepResult], catalog: Catalog) -> Sequence[str]:
+    """The verbs with a failure that was not made good afterwards: of a read by any success of the verb, else by the very same call.
+
+    What may have happened cannot be made good: an unknown outcome always counts.
+    """
+    bad: dict[str, None] = {}
+    for number, step in enumerate(steps):
+        reads = catalog.verbs[step.step_name].spec.effect is VerbEffect.READ
+        later = [again for again in steps[number + 1 :] if again.ok and again.step_name == step.step_name]
+        good = any(reads or again.call == step.call for again in later) and step.error != "outcome_unknown"
+        if not step.ok and not good:
+            bad[step.step_name] = None
+    return list(bad)
 
 
 def _failed(told: TurnOutput, code: str, message: str) -> TurnOutput:

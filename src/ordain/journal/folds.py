@@ -24,7 +24,7 @@ from ordain.journal.records import (
     Started,
 )
 from ordain.rules.budget import Carved, Spend
-from ordain.rules.header import HeaderFacts, HeaderLine
+from ordain.rules.header import SIGNS, HeaderFacts, HeaderLine
 from ordain.rules.reasons import Reason
 
 
@@ -107,6 +107,7 @@ class _Outcome(Struct):
     budget_class: str = ""
     whole: int = 0
     left_out: int = 0
+    cut: int = 0
     summary: bool = False
 
 
@@ -197,7 +198,8 @@ class Fold:
                 if body.reason == str(Reason.BUDGET_CARVED):
                     self.carved = msgspec.json.decode(body.outcome, type=Carved)
                 else:
-                    self._line("fail", record.name, reason=body.reason)
+                    refused = b'"type":"refused"' in bytes(body.outcome) or b'"type":"session_busy"' in bytes(body.outcome)
+                    self._line("fail" if refused else "info", record.name, reason=body.reason)
             case IntentBody():
                 self._intent(record.name, body)
             case ObservationBody():
@@ -205,7 +207,7 @@ class Fold:
             case ChildEndedBody():
                 self._child(body)
             case DeliveredBody():
-                self._line("fail", f"{body.what} by {body.by}", excerpt=body.why)
+                self._line("fail", f"{body.what} by {body.by.translate(SIGNS)}", excerpt=body.why)
             case NoteBody():
                 self._line("info", f"{body.action} by {body.by}", excerpt=body.why)
             case FaultedBody():
@@ -242,9 +244,11 @@ class Fold:
             self._line("info", f"path {outcome.path}, {outcome.budget_class}", reason=body.reason)
         elif rule == "supervise" and body.reason not in (Reason.SUPERVISE_ACTION, Reason.SUPERVISE_FINAL):
             self._line("info" if body.reason in SUPERVISED else "fail", "supervisor", reason=body.reason)
-        elif rule == "history" and (outcome.left_out or outcome.summary):
+        elif rule == "history" and (outcome.left_out or outcome.summary or outcome.cut):
+            cut = f", {outcome.cut} cut" if outcome.cut else ""
             summed = ", older ones summed up" if outcome.summary else ""
-            self._line("info", f"history: {outcome.whole} entries whole{summed}, {outcome.left_out} left out", reason=body.reason)
+            whole = outcome.whole - outcome.cut
+            self._line("info", f"history: {whole} entries whole{cut}{summed}, {outcome.left_out} left out", reason=body.reason)
 
     def _run_seen(self, result: msgspec.Raw) -> None:
         """Another run that this one read: its account stands in this one's, so that nothing that had happened is lost from sight."""

@@ -148,7 +148,9 @@ class Answered(Result, frozen=True, kw_only=True, omit_defaults=True, tag="answe
 
 
 class Expired(Result, frozen=True, kw_only=True, omit_defaults=True, tag="expired"):
-    """The wait's deadline came first; for a timer this is the normal end."""
+    """The wait's deadline came first; for a timer this is the normal end. ``why``: it was over for another reason, and nobody was asked."""
+
+    why: str = ""
 
 
 WaitResult = Answered | Expired

@@ -73,7 +73,7 @@ class AttachFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     ``anchor`` is the thread of the message replied to (0: none); ``asked``: that message is the open question itself, ``closed``: it is a
     question that is no longer open.
-    ``suggests`` is a model's class, with thread and confidence; ``options`` and ``choice`` resolve a repair question.
+    ``explicit``: the message names what is to serve it, or brings attachments; then it is no filler. ``suggests`` is a model's class, with thread and confidence; ``options`` and ``choice`` resolve a repair question.
     """
 
     cues: Cues
@@ -82,6 +82,7 @@ class AttachFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
     anchor: int = 0
     asked: bool = False
     closed: bool = False
+    explicit: bool = False
     at_work: int = 0
     open: int = 0
     edit: Edit = Edit.NONE
@@ -210,7 +211,7 @@ def _override(facts: AttachFacts) -> Verdict | None:
     if max(cues.stop, cues.steer) < 2:
         return None
     if not live:
-        return (Filler(), Reason.ATTACH_NOTHING_TO_STOP) if cues.stop == 2 and cues.steer < 2 else None
+        return (Filler(), Reason.ATTACH_NOTHING_TO_STOP) if cues.stop == 2 and cues.steer < 2 and not facts.explicit else None
     if cues.stop < 2 and any(thread.fits and thread.asks not in ("", ExpectedType.FREEFORM) for thread in live):
         return None  # "rather Tuesday" to the question when: the answer it looks like
     stop = cues.steer < 2
@@ -269,12 +270,12 @@ def _answer(facts: AttachFacts) -> Verdict | None:
 
 
 def _filler(facts: AttachFacts) -> Verdict | None:
-    return (Filler(), Reason.ATTACH_FILLER) if facts.cues.filler == 2 else None
+    return (Filler(), Reason.ATTACH_FILLER) if facts.cues.filler == 2 and not facts.explicit else None
 
 
 def _open(facts: AttachFacts) -> Verdict:
     """No cue decides: a new request, in the thread it replies to or a thread of its own."""
-    known = any(thread.id == facts.anchor and thread.asks != ExpectedType.CHOICE for thread in facts.threads)
+    known = any(thread.id == facts.anchor and not thread.asks for thread in facts.threads)  # behind a question it would wait for that
     if known:
         return NewRequest(thread=facts.anchor), Reason.ATTACH_ANCHORED
     return NewRequest(), Reason.ATTACH_NEW_REQUEST

@@ -1,11 +1,13 @@
 """Rule ``history``: which part of a session's history a prompt holds.
 
 Recent entries whole and in order, as many as fit; entries that a summary covers, by that summary; where more than policy's number
-stand uncovered, the older ones are summarised first. What neither stands whole nor is covered is counted, and the header says so.
+stand uncovered, the older ones are summarised first. What neither stands whole nor is covered is counted, and the header says so, as it
+does of an entry that is too long by itself and is shown cut.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -16,11 +18,12 @@ from ordain.rules.reasons import Reason
 
 
 class Window(Struct, frozen=True, kw_only=True, tag="window"):
-    """The last ``whole`` entries stand in the prompt, and the summary if ``summary``; ``left_out`` entries do not."""
+    """The last ``whole`` entries stand in the prompt, ``cut`` of them cut short, and the summary if ``summary``; ``left_out`` do not."""
 
     whole: int
     summary: bool
     left_out: int
+    cut: int = 0
 
 
 class Summarise(Struct, frozen=True, kw_only=True, tag="summarise"):
@@ -42,25 +45,36 @@ class HistoryFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
     may_summarise: bool = False
 
 
+def entry_bytes(policy: Policy) -> int:
+    """What one entry may take in a prompt; a longer one is shown cut, and counted as cut."""
+    return policy.history.max_bytes // 4
+
+
 def decide_history(facts: HistoryFacts, inputs: None, policy: Policy) -> Decision[Window | Summarise]:
-    """Summarise where too much stands uncovered; else as many whole entries as fit."""
-    table, count = policy.history, len(facts.sizes)
-    if facts.may_summarise and count + facts.older > table.max_entries:
-        return Decision(outcome=Summarise(entries=max(1, count - table.keep_entries)), reason=Reason.HISTORY_SUMMARISE)
+    """Summarise where too much stands uncovered, by number or bytes; else as many of the latest entries as fit."""
+    table, bound = policy.history, entry_bytes(policy)
+    sizes = [min(size, bound) for size in facts.sizes]
+    if facts.may_summarise and (len(sizes) + facts.older > table.max_entries or sum(sizes) > table.max_bytes):
+        kept = _fitting(sizes, table.max_bytes // 2, table.keep_entries)
+        return Decision(outcome=Summarise(entries=max(1, len(sizes) - kept)), reason=Reason.HISTORY_SUMMARISE)
     room = min(table.max_bytes, facts.room_bytes)
-    summary = 0 <= facts.summary_bytes <= room
-    room -= facts.summary_bytes if summary else 0
-    whole = 0
-    for size in reversed(facts.sizes[-table.max_entries :] if table.max_entries else ()):
+    summary = 0 < facts.summary_bytes <= room
+    whole = _fitting(sizes, room - (facts.summary_bytes if summary else 0), table.max_entries)
+    cut = sum(size > bound for size in facts.sizes[len(sizes) - whole :])
+    left_out = facts.older + len(sizes) - whole + (facts.summary_bytes > 0 and not summary)
+    reason = Reason.HISTORY_LEFT_OUT if left_out or cut else Reason.HISTORY_WHOLE
+    return Decision(outcome=Window(whole=whole, summary=summary, left_out=left_out, cut=cut), reason=reason)
+
+
+def _fitting(sizes: Sequence[int], room: int, most: int) -> int:
+    """How many of the latest entries fit, without a gap."""
+    fitting = 0
+    for size in reversed(sizes[max(0, len(sizes) - most) :]):
         if size > room:
             break
         room -= size
-        whole += 1
-    if facts.may_summarise and whole < count:
-        return Decision(outcome=Summarise(entries=count - whole // 2), reason=Reason.HISTORY_SUMMARISE)
-    left_out = facts.older + count - whole + (1 if facts.summary_bytes > 0 and not summary else 0)
-    reason = Reason.HISTORY_LEFT_OUT if left_out else Reason.HISTORY_WHOLE
-    return Decision(outcome=Window(whole=whole, summary=summary and facts.summary_bytes > 0, left_out=left_out), reason=reason)
+        fitting += 1
+    return fitting
 
 
 HISTORY: Rule[HistoryFacts, None, Any] = Rule(name="history", outcome=Window | Summarise, apply=decide_history)

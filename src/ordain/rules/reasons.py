@@ -163,7 +163,7 @@ class Reason(StrEnum):
     # history
     HISTORY_WHOLE = "history.whole", "Everything stands in the prompt, whole or summarised."
     HISTORY_SUMMARISE = "history.summarise", "More entries than policy's number stand whole: the older ones are summarised first."
-    HISTORY_LEFT_OUT = "history.left_out", "Part of the history neither fits nor is summarised."
+    HISTORY_LEFT_OUT = "history.left_out", "Part of the history neither fits nor is summarised, or is shown cut."
 
     # authorize, in a session
     AUTHORIZE_SESSION_ONLY = "authorize.session_only", "The verb works inside a session only."

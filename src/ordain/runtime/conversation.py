@@ -61,6 +61,10 @@ class Conversation:
         message_id = message.message_id or services.clock.new_run_id()
         if message_id.startswith(OUR_IDS):
             raise InvalidRequest(f"message ids that begin with {OUR_IDS} are Ordain's own", code="message_id_reserved")
+        try:
+            ENCODER.encode(body_of(message)).decode()
+        except UnicodeError:
+            raise InvalidRequest("a text holds half a surrogate pair", code="invalid_unicode") from None
         given = message_of(message, message_id, principal)
         made: list[Consequence] = []
 

@@ -312,8 +312,13 @@ class Runtime:
         stored = self._load(run)
         if stored.status not in STOPPED:
             raise Conflict(f"run {run} is {stored.status}, not stopped", code="not_stopped")
-        if (await self.services.store.submit(Operation(name="retake", args={"run": stored.root}))).refused:
-            raise Conflict("another turn of its thread is going on: wait until that has ended", code="thread_taken")
+        if stored.session:  # one commit: a turn that has its place again is driven, whatever happens in between
+            retake = Operation(name="retake", args={"run": stored.root})
+            try:
+                await self.services.store.submit(Append(run=run, records=(), status=Status.READY, operation=retake))
+            except Conflict as error:
+                message = "another turn of its thread is going on: wait until that has ended"
+                raise Conflict(message, code=error.code) from None
         self.engine.wake(run, by)
 
     async def resolve(self, run: str, addr: int, *, happened: bool, by: str, why: str) -> None:

@@ -11,7 +11,7 @@ import msgspec
 
 from ordain.errors import Erased, FlowUnavailable, JournalCorrupt, JournalDiverged, LeaseLost, OrdainError
 from ordain.flows.context import FlowContext, Settlement, flow_context
-from ordain.journal.codec import decode, verify
+from ordain.journal.codec import verify
 from ordain.journal.folds import Fold
 from ordain.journal.records import (
     ENCODER,
@@ -23,7 +23,6 @@ from ordain.journal.records import (
     Kind,
     NoteBody,
     Raw,
-    Record,
     ResumedBody,
     Started,
     Status,
@@ -37,7 +36,7 @@ from ordain.runtime.execution import Execution
 from ordain.runtime.joins import open_children
 from ordain.runtime.live import LiveRun
 from ordain.runtime.mail import InterruptBody
-from ordain.runtime.retrospect import so_far
+from ordain.runtime.retrospect import readable, so_far
 from ordain.runtime.services import Services
 from ordain.runtime.speaking import at_rest, reply, stop_entry, stopped_text, unreadable_entry
 
@@ -73,6 +72,8 @@ class Drive:
         driven = await self._to_rest()
         if driven.status is not Status.WAITING:
             self.services.streams.over(self.run)
+        if driven.status in STOPPED and self.live is not None:  # the turn that waits for it cannot go on either
+            self.services.streams.over(self.live.stored.root)
         return driven
 
     async def _to_rest(self) -> Driven:
@@ -177,7 +178,7 @@ class Drive:
         """Settle a stopped run as cancelled without its flow, which cannot go on. Children that still run are stopped first."""
         stored = self._load()
         live = LiveRun(self.services, stored, self.services.catalogs.current)
-        live.records = _readable(live.records)
+        live.records = list(readable(live.records))
         if unsettled := [child for child in open_children(live.records, self.run) if self._unsettled(child)]:
             body = ENCODER.encode(InterruptBody(what="cancel", by=f"run:{self.run}", why="parent cancelled"))
             at = self.services.clock.now()
@@ -197,17 +198,6 @@ class Drive:
         return stored is not None and stored.status not in SETTLED
 
 
-def _readable(records: list[Record]) -> list[Record]:
-    """The records as far as they can be read: a header tells what it can of a corrupt run."""
-    for index, record in enumerate(records):
-        try:
-            if record.body is not None:
-                decode(record)
-        except JournalCorrupt:
-            return records[:index]
-    return records
-
-
 _STOPS: dict[type[OrdainError], Status] = {FlowUnavailable: Status.FLOW_UNAVAILABLE}
 
 
@@ -223,7 +213,7 @@ def with_stop(services: Services, unit: Append, status: Status) -> Append:
         return msgspec.structs.replace(unit, entries=(entry,), threads=(change,))
     if stored is None or not stored.session:
         return unit
-    whole = msgspec.structs.replace(stored, records=tuple(_readable(list(stored.records))))
+    whole = msgspec.structs.replace(stored, records=tuple(readable(stored.records)))
     entry, change = stop_entry(whole, stopped_facts(services, whole, status), status, now)
     return msgspec.structs.replace(unit, entries=(entry,), threads=(change,))
 

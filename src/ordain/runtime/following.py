@@ -93,13 +93,14 @@ class Following:
         return Consequence(attached=str(attached), reason="", decision=b"", serves=serves, **more)
 
     def _override(self, outcome: Override) -> Consequence:
-        thread = self._thread(outcome.thread)
-        mail = self._interrupts(thread.turns)
+        thread, edited = self._thread(outcome.thread), self._state.edited
+        runs = thread.turns if edited is None or edited.run not in thread.turns else (edited.run,)  # an edit replaces its own request only
+        mail = self._interrupts(runs)
         if outcome.stop:
-            given = StatusInput(session=self._state.session, seq=self._state.seq, run=thread.turns[0], intent=thread.intent, about=STOPPED)
+            given = StatusInput(session=self._state.session, seq=self._state.seq, run=runs[0], intent=thread.intent, about=STOPPED)
             turn = self._open(STATUS_FLOW, raw(given), thread.id, queued=True, counts=False)
         else:
-            turn = self._open(TURN_FLOW, self._turn(after=thread.turns[0]), thread.id, queued=True)
+            turn = self._open(TURN_FLOW, self._turn(after=runs[0]), thread.id, queued=True)
         change = ThreadChange(id=thread.id, session=self._state.session, status=ThreadStatus.IN_PROGRESS, at=self._at)
         if thread.asked is not None:
             change = msgspec.structs.replace(change, answered=(thread.asked.run, thread.asked.addr))
@@ -212,7 +213,7 @@ class Following:
                 seq=self._state.seq,
                 user=message.user,
                 channel=message.channel,
-                text=message.text,
+                text=message.text if message.text.strip() else f"({message.attachments} attachments, without a word)",
                 mode=hints.mode,
                 verb=hints.verb or "",
                 allowed_verbs=tuple(hints.allowed_verbs),
@@ -275,7 +276,9 @@ def claimed_change(
 ) -> Consequence:
     """What follows from the claim's decision; a session that is busy leaves the message with the run that says so."""
     follows = Following(run.services, read, _kept(claim, run)).of(*decided, under=run.stored.catalog)
-    said = run.stored.id if isinstance(decided[1].outcome, SessionBusy) else ""  # from filler nothing follows: nobody answers it
+    facts, outcome = decided[0], decided[1].outcome
+    replies = isinstance(outcome, SessionBusy) or (isinstance(outcome, Filler) and bool(facts.choice))
+    said = run.stored.id if replies else ""  # from a mere filler nothing follows: nobody answers it
     current = run.services.catalogs.current
     return msgspec.structs.replace(follows, serves=follows.serves or said, refused="", catalog=(current.digest, current.encoded))
 

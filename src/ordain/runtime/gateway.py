@@ -23,10 +23,14 @@ from ordain.runtime.services import Services
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attempt:
-    """Which attempt of its run a call is: how many of its purpose were answered before, its key, and who hears its text."""
+    """Which attempt of its run a call is.
+
+    How many of its purpose were answered before, its key, the verb whose flow the run is ("": none), and who hears its text.
+    """
 
     index: int
     key: str
+    verb: str = ""
     heard: Heard | None = None
 
 
@@ -38,7 +42,8 @@ async def call_model(services: Services, catalog: Catalog, call: ModelCall, valu
     failure = _Failure(profile.provider, profile.model)
     if current is None or port is None or (current.provider, current.model) != (profile.provider, profile.model):
         return failure.of(ModelErrorCode.WITHDRAWN, f"model profile {call.profile} is no longer configured as it was")
-    if (why := _verb_withdrawn(services, call)) is not None:
+    verb = call.contract.removeprefix("verb:") if call.purpose == "verb" else attempt.verb
+    if verb and (why := verb_withdrawn(services, verb)) is not None:
         return failure.of(ModelErrorCode.WITHDRAWN, why)
     left_us = call.deadline - services.clock.now()
     if left_us <= 0:
@@ -79,11 +84,9 @@ async def call_model(services: Services, catalog: Catalog, call: ModelCall, valu
     return _answer(call, reply, failure, size, catalog.policy)
 
 
-def _verb_withdrawn(services: Services, call: ModelCall) -> str | None:
-    """Why the prompt-plan verb behind a call may not run any more, or None."""
-    if call.purpose != "verb":
-        return None
-    verb_id, current = call.contract.removeprefix("verb:"), services.catalogs.current
+def verb_withdrawn(services: Services, verb_id: str) -> str | None:
+    """Why the verb behind a run may not go on any more, or None: switching a verb off reaches what runs already."""
+    current = services.catalogs.current
     if verb_id not in current.verbs:
         return f"{verb_id} is no longer registered"
     why = current.inactive_reason(verb_id, current.policy.verbs)

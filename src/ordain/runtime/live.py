@@ -7,6 +7,7 @@ from collections.abc import Callable, Coroutine, Mapping
 from typing import Any, TypeVar
 
 import msgspec
+from msgspec import Struct
 
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.policy import ModelErrorCode
@@ -22,6 +23,7 @@ from ordain.journal.records import (
     NoteBody,
     ObservationBody,
     Record,
+    Started,
     Status,
     SuspendedBody,
     raw,
@@ -56,7 +58,7 @@ from ordain.rules.shared import SHARED
 from ordain.runtime.calls import call_verb, check_authorized, recover_verb
 from ordain.runtime.execution import RESULTS, Execution, answered_calls
 from ordain.runtime.following import claimed_change, claimed_facts
-from ordain.runtime.gateway import Attempt, call_model
+from ordain.runtime.gateway import Attempt, call_model, verb_withdrawn
 from ordain.runtime.joins import join_children, new_children
 from ordain.runtime.mail import AnswerBody, InterruptBody
 from ordain.runtime.pen import Pen
@@ -84,6 +86,7 @@ class LiveRun(Pen):
         self.in_verb = False
         self._stop_after_verb = False
         self._model_calls = answered_calls(stored.records)
+        self._verb_run = verb_of(stored)
 
     # --- waiting ----------------------------------------------------------------------------------------------------------------
 
@@ -163,6 +166,8 @@ class LiveRun(Pen):
         if isinstance(effect, Say):
             return self._say(addr, effect)
         if isinstance(effect, Wait) and effect.question is not None and self.stored.session:
+            if self._verb_run and (why := verb_withdrawn(self.services, self._verb_run)) is not None:
+                return self.observe(addr, str(name), Expired(why=f"withdrawn: {why}"))
             entry, change = question(self.stored, addr, effect, self.scribe.at)
             self.add_entry(entry)
             self.change_thread(change)
@@ -293,7 +298,7 @@ class LiveRun(Pen):
         index, number = self._model_calls[effect.purpose], self._model_calls.total()
         self._model_calls[effect.purpose] += 1
         heard = self.services.streams.attempt(self.stored) if effect.narrative and self.stored.session else None
-        attempt = Attempt(index=index, key=derived_id(self.id, f"model#{number}"), heard=heard)
+        attempt = Attempt(index=index, key=derived_id(self.id, f"model#{number}"), verb=self._verb_run, heard=heard)
         return await call_model(self.services, self.catalog, effect, self.execution.values, attempt)
 
     async def _verb(self, effect: VerbCall, *, again: bool) -> VerbResult:
@@ -352,6 +357,21 @@ FactsOf = Callable[[Any, Claim[Any], LiveRun], Any]
 ChangeOf = Callable[[Any, Claim[Any], tuple[Any, Decision[Any]], LiveRun], Any]
 CLAIMING: Mapping[str, tuple[FactsOf, ChangeOf]] = {"attach": (claimed_facts, claimed_change)}
 """Claims whose facts and change are made here from what the store reads; any other's are what is read, and its outcome."""
+
+
+class _Called(Struct):
+    verb: str = ""
+
+
+def verb_of(stored: StoredRun) -> str:
+    """The composite verb whose flow a child run is; "" for any other run."""
+    body = stored.records[0].body
+    if stored.parent is None or body is None:
+        return ""
+    try:
+        return msgspec.json.decode(msgspec.json.decode(body, type=Started).input, type=_Called).verb
+    except msgspec.ValidationError:  # other flows' inputs may be any JSON
+        return ""
 
 
 def _lost(catalog: Catalog, effect: ModelCall) -> ModelFailed:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import msgspec
 from msgspec import Struct
 
@@ -10,7 +12,7 @@ from ordain.flows.status import STATUS
 from ordain.flows.turn import TURN
 from ordain.journal.codec import decode
 from ordain.journal.folds import Fold
-from ordain.journal.records import IntentBody, Kind, Started, Status
+from ordain.journal.records import IntentBody, Kind, Record, Started, Status
 from ordain.ports.effects import Wait
 from ordain.ports.store import JournalStore, StoredRun
 from ordain.rules.header import HeaderFacts, HeaderLine
@@ -29,9 +31,10 @@ class _Input(Struct):
 
 def so_far(stored: StoredRun, store: JournalStore) -> HeaderFacts:
     """The header's facts of a run as durable now, with what the children it waits for have done."""
-    facts = _with_before(Fold(stored.id, stored.records).header(stored.status, stored.reason or "unfinished"), stored, store)
-    for run in open_children(stored.records, stored.id):
-        child = store.load(run)
+    records = readable(stored.records)
+    facts = _with_before(Fold(stored.id, records).header(stored.status, stored.reason or "unfinished"), stored, store)
+    for run in open_children(records, stored.id):
+        child = _loaded(run, store)
         if child is not None:
             inner = so_far(child, store)
             lines = tuple(msgspec.structs.replace(line, depth=line.depth + 1) for line in inner.lines)
@@ -53,6 +56,17 @@ def so_far(stored: StoredRun, store: JournalStore) -> HeaderFacts:
     return facts
 
 
+def readable(records: Sequence[Record]) -> Sequence[Record]:
+    """The records as far as they can be read: a header tells what it can of a corrupt run."""
+    for index, record in enumerate(records):
+        try:
+            if record.body is not None:
+                decode(record)
+        except JournalCorrupt:
+            return records[:index]
+    return records
+
+
 def _with_before(facts: HeaderFacts, stored: StoredRun, store: JournalStore) -> HeaderFacts:
     """A run that was interrupted before it had read what the run before it did: that is not lost, whoever asks next sees it here."""
     lines: list[HeaderLine] = []
@@ -61,7 +75,7 @@ def _with_before(facts: HeaderFacts, stored: StoredRun, store: JournalStore) -> 
         if before is None or (found := _loaded(before, store)) is None:
             break
         stored = found
-        seen = Fold(stored.id, stored.records).header(stored.status, stored.reason or "unfinished")
+        seen = Fold(stored.id, readable(stored.records)).header(stored.status, stored.reason or "unfinished")
         told = [msgspec.structs.replace(line, depth=line.depth + 1) for line in seen.lines]
         lines = [HeaderLine(mark="info", what=f"run {stored.id} · {stored.status}"), *told, *lines]
     return facts if not lines else msgspec.structs.replace(facts, lines=(*lines, *facts.lines))
@@ -70,7 +84,10 @@ def _with_before(facts: HeaderFacts, stored: StoredRun, store: JournalStore) -> 
 def _unread(stored: StoredRun) -> str | None:
     """The run before, if this one has not looked at it."""
     first = stored.records[0].body
-    looked = any(record.kind is Kind.OBSERVATION and record.name == "read" for record in stored.records)
+    looked = any(
+        record.kind is Kind.OBSERVATION and record.name == "read" and b'"result":"read"' in (record.body or b"")
+        for record in stored.records  # one that was abandoned has seen nothing
+    )
     if looked or first is None or stored.flow not in (TURN, STATUS):
         return None
     given = msgspec.json.decode(msgspec.json.decode(first, type=Started).input, type=_Input)

@@ -37,7 +37,7 @@ def spoken(text: str) -> int:
     return len(msgspec.json.encode(text))
 
 
-def reply(stored: StoredRun, header: str, narrative: str, *, status: Status, at: int) -> NewEntry:
+def reply(stored: StoredRun, header: str, narrative: str, *, status: Status, at: int, addr: object = "reply") -> NewEntry:
     """The closing reply of a session's run; ``ok`` is the run's own status and nothing else."""
     body = {"text": narrative, "header": header, "ok": status is Status.COMPLETED}
     return NewEntry(
@@ -48,7 +48,7 @@ def reply(stored: StoredRun, header: str, narrative: str, *, status: Status, at:
         session=stored.session,
         thread=stored.thread,
         run=stored.root,
-        message_id=message_id(stored.id, f"reply.{len(stored.records)}"),
+        message_id=message_id(stored.id, addr),
     )
 
 
@@ -82,7 +82,8 @@ def _last_error(stored: StoredRun, facts: HeaderFacts, at: int) -> dict[str, Any
 
 def stop_entry(stored: StoredRun, facts: HeaderFacts, status: Status, at: int) -> tuple[NewEntry, ThreadChange]:
     """The code-written reply for a turn of which a run has stopped, and what that does to its thread."""
-    return reply(stored, render_header(facts), stopped_text(status), status=status, at=at), at_rest(stored, facts, status, at)
+    addr = f"stopped.{at}"  # a run may stop any number of times, and at the same record
+    return reply(stored, render_header(facts), stopped_text(status), status=status, at=at, addr=addr), at_rest(stored, facts, status, at)
 
 
 def unreadable_entry(run: str, row: Mapping[str, Any], status: Status, at: int) -> tuple[NewEntry, ThreadChange]:
@@ -96,7 +97,7 @@ def unreadable_entry(run: str, row: Mapping[str, Any], status: Status, at: int) 
         session=row["session"],
         thread=row["thread"],
         run=row["root"],
-        message_id=message_id(run, "stopped"),
+        message_id=message_id(run, f"stopped.{at}"),
     )
     change = ThreadChange(id=row["thread"], session=row["session"], status=ThreadStatus.BLOCKED, in_place=True, at=at)
     return entry, change

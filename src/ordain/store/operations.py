@@ -86,8 +86,10 @@ def sweep(db: sqlite3.Connection, args: dict[str, Any]) -> Outcome:
     swept += db.execute(f"UPDATE records SET body = NULL WHERE body IS NOT NULL AND {kinds} AND {ended}", (before,)).rowcount
     said = {"input": "kind = 'message'", "result": "kind <> 'message'"}.get(content_class)
     if said is not None:
+        going_on = "SELECT session FROM turns WHERE state <> 'over'"  # an open turn may still refer to what was said
         swept += db.execute(
-            f"UPDATE transcript SET body = NULL, decision = NULL WHERE body IS NOT NULL AND at < ? AND {said}", (before,)
+            f"UPDATE transcript SET body = NULL, decision = NULL WHERE body IS NOT NULL AND at < ? AND {said} AND session NOT IN ({going_on})",
+            (before,),
         ).rowcount
         db.execute("UPDATE threads SET intent = '', slots = NULL, last_error = NULL WHERE touched_at < ? AND asked IS NULL", (before,))
     if content_class == "result":

@@ -85,6 +85,8 @@ def states(draw: st.DrawFn, *, plain: bool = False) -> AttachFacts:
         active=draw(st.sampled_from([0, *(thread.id for thread in known)])),
         anchor=anchor,
         asked=anchor != 0 and draw(st.booleans()),
+        closed=anchor != 0 and draw(st.booleans()),
+        explicit=draw(st.booleans()),
         at_work=draw(st.integers(0, live)),
         open=draw(st.integers(live, live + 3)),
     )
@@ -166,7 +168,7 @@ def test_nothing_is_stopped_by_a_weak_word(facts: AttachFacts, policy: Policy) -
 def test_a_stop_never_begins_anything(facts: AttachFacts, policy: Policy) -> None:
     """A plain order to stop ends something, asks which, or wants nothing: it is never taken for a task."""
     stop = msgspec.structs.replace(facts.cues, stop=2, steer=0)
-    outcome, _ = attach(msgspec.structs.replace(facts, cues=stop), policy)
+    outcome, _ = attach(msgspec.structs.replace(facts, cues=stop, explicit=False), policy)
     assert isinstance(outcome, Override | Repair | Filler | SessionBusy)
     if isinstance(outcome, Override):
         assert outcome.stop
@@ -185,7 +187,8 @@ def test_a_nudge_with_something_at_work_wins_over_an_answer(facts: AttachFacts, 
     """C5 "override > nudge (if a target exists) > fitting answer": a clear nudge is no answer while a turn is unsettled."""
     assume(working(facts))
     nudge = msgspec.structs.replace(facts.cues, nudge=2, stop=0, steer=0)
-    outcome, reason = attach(msgspec.structs.replace(facts, cues=nudge), policy)
+    roomy = msgspec.structs.replace(facts, open=min(facts.open, 2 * policy.session.max_open - 1))
+    outcome, reason = attach(msgspec.structs.replace(roomy, cues=nudge), policy)
     assert isinstance(outcome, StatusNudge)
     assert reason is Reason.ATTACH_NUDGE
 
@@ -322,6 +325,7 @@ def test_the_largest_facts_fit(ids: list[int], number: int, confidence: float) -
         active=number,
         anchor=number,
         asked=True,
+        explicit=True,
         at_work=64,
         open=256,
         edit=max(Edit, key=len),

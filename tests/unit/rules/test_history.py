@@ -10,19 +10,20 @@ from ordain.contracts.conversation import MESSAGE_CHARS
 from ordain.contracts.policy import HistoryPolicy, Policy
 from ordain.flows.history import AHEAD, SUMMARY_CHARS
 from ordain.rules.decision import FACTS_BYTES
-from ordain.rules.history import HISTORY, HistoryFacts, Summarise, Window
+from ordain.rules.history import HISTORY, HistoryFacts, Summarise, Window, entry_bytes
 from ordain.rules.reasons import Reason
 from tests.unit.rules.given import decided
 
 ENTRIES_MAX = HistoryPolicy.model_fields["max_entries"].metadata[1].le
 """The largest number of whole entries that a policy may name."""
-policies = st.builds(
-    Policy,
-    version=st.just(1),
-    history=st.builds(
-        HistoryPolicy, max_bytes=st.integers(0, 4000), max_entries=st.integers(0, 12), keep_entries=st.integers(0, 12), verb=st.just("v")
-    ),
-)
+
+
+@st.composite
+def policies(draw: st.DrawFn) -> Policy:
+    """Any table that a policy may hold."""
+    most = draw(st.integers(2, 12))
+    table = HistoryPolicy(max_bytes=draw(st.integers(0, 4000)), max_entries=most, keep_entries=draw(st.integers(0, most - 1)), verb="v")
+    return Policy(version=1, history=table)
 
 
 @st.composite
@@ -43,6 +44,11 @@ def choose(facts: HistoryFacts, policy: Policy) -> Window | Summarise:
     return decided(HISTORY, facts, None, policy).outcome
 
 
+def shown(facts: HistoryFacts, policy: Policy) -> list[int]:
+    """The bytes of each entry as a prompt shows it: a long one is cut."""
+    return [min(size, entry_bytes(policy)) for size in facts.sizes]
+
+
 def settled(facts: HistoryFacts, policy: Policy) -> tuple[HistoryFacts, Window]:
     """The window in the end: every summary succeeds, and what it covers is gone, the oldest first."""
     for _ in range(len(facts.sizes) + facts.older + 2):
@@ -57,17 +63,17 @@ def settled(facts: HistoryFacts, policy: Policy) -> tuple[HistoryFacts, Window]:
     raise AssertionError("the rule summarises for ever")
 
 
-@given(states(), policies)
+@given(states(), policies())
 def test_what_stands_whole_fits(facts: HistoryFacts, policy: Policy) -> None:
     """The whole entries and the summary together fit the model's window and policy's bytes; never more entries than policy's number."""
     outcome = choose(facts, policy)
     if isinstance(outcome, Window):
-        used = sum(facts.sizes[len(facts.sizes) - outcome.whole :]) + (facts.summary_bytes if outcome.summary else 0)
+        used = sum(shown(facts, policy)[len(facts.sizes) - outcome.whole :]) + (facts.summary_bytes if outcome.summary else 0)
         assert used <= min(policy.history.max_bytes, facts.room_bytes)
-        assert outcome.whole <= max(policy.history.max_entries, 0)
+        assert outcome.whole <= policy.history.max_entries
 
 
-@given(states(), policies)
+@given(states(), policies())
 def test_everything_is_whole_or_counted(facts: HistoryFacts, policy: Policy) -> None:
     """Never silently dropped: every entry stands whole or is counted as left out, and so is a summary that does not fit."""
     outcome = choose(facts, policy)
@@ -76,27 +82,37 @@ def test_everything_is_whole_or_counted(facts: HistoryFacts, policy: Policy) -> 
         assert outcome.whole + outcome.left_out == len(facts.sizes) + facts.older + lost_summary
 
 
-@given(states(), policies)
+@given(states(), policies())
+def test_what_is_cut_is_counted(facts: HistoryFacts, policy: Policy) -> None:
+    """Never silently shortened: exactly the shown entries that are longer than an entry may be are counted as cut."""
+    outcome = choose(facts, policy)
+    if isinstance(outcome, Window):
+        whole = facts.sizes[len(facts.sizes) - outcome.whole :]
+        assert outcome.cut == sum(size > entry_bytes(policy) for size in whole)
+
+
+@given(states(), policies())
 def test_the_reason_says_whether_something_is_left_out(facts: HistoryFacts, policy: Policy) -> None:
     """The header's word follows from the count."""
     decision = decided(HISTORY, facts, None, policy)
     if isinstance(decision.outcome, Window):
-        assert decision.reason is (Reason.HISTORY_LEFT_OUT if decision.outcome.left_out else Reason.HISTORY_WHOLE)
+        lost = decision.outcome.left_out or decision.outcome.cut
+        assert decision.reason is (Reason.HISTORY_LEFT_OUT if lost else Reason.HISTORY_WHOLE)
     else:
         assert decision.reason is Reason.HISTORY_SUMMARISE
         assert facts.may_summarise
 
 
-@given(states(), policies)
+@given(states(), policies())
 def test_as_much_as_fits_stands_whole(facts: HistoryFacts, policy: Policy) -> None:
     """The window is the longest run of most recent entries that fits: one more would not."""
     outcome = choose(facts, policy)
     if isinstance(outcome, Window) and outcome.whole < min(len(facts.sizes), policy.history.max_entries):
-        more = sum(facts.sizes[len(facts.sizes) - outcome.whole - 1 :]) + (facts.summary_bytes if outcome.summary else 0)
+        more = sum(shown(facts, policy)[len(facts.sizes) - outcome.whole - 1 :]) + (facts.summary_bytes if outcome.summary else 0)
         assert more > min(policy.history.max_bytes, facts.room_bytes)
 
 
-@given(states(), policies, st.integers(0, 3000))
+@given(states(), policies(), st.integers(0, 3000))
 def test_more_room_never_shows_less(facts: HistoryFacts, policy: Policy, more: int) -> None:
     """Monotone: with more room, at least as many entries stand whole, as long as the summary stays in or out."""
     mute = msgspec.structs.replace(facts, may_summarise=False)
@@ -107,7 +123,7 @@ def test_more_room_never_shows_less(facts: HistoryFacts, policy: Policy, more: i
         assert wide.whole >= narrow.whole
 
 
-@given(states(), policies)
+@given(states(), policies())
 def test_summarising_comes_to_an_end(facts: HistoryFacts, policy: Policy) -> None:
     """Every summary takes at least one entry off the list, so a turn asks for a bounded number of them, and then there is a window."""
     last, window = settled(facts, policy)

@@ -1,0 +1,296 @@
+"""What a hostile reader found in conversations, each held down by a test: late stops, edits, old questions, policy changes, crashes between."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ordain.errors import OrdainError, Refused, Transient
+from ordain.verbs.functions import VerbError, verb
+from tests.shapes.session_laws import broken_at_rest, broken_now, rows_of, unequal
+from tests.shapes.talk import House, Puppet, act, finish, talk_settings
+
+
+def lawful(house: House) -> None:
+    """Every law of sessions holds, and everything settled replays."""
+    assert not broken_now(rows_of(house.ordain), max_active=4)
+    assert unequal(house.ordain) == []
+
+
+async def test_a_turn_opened_by_a_claim_keeps_its_catalog(tmp_path: Path) -> None:
+    """A turn that a choice opens under another policy than the question's can still be driven and replayed after a restart under a third."""
+    house = House(tmp_path / "home")
+    await house.open()
+    for what in ("cats", "dogs"):
+        await house.send(f"tell me slowly about {what}", mode="agent")
+    await house.quiet()
+    asked = await house.say("use Berlin instead")
+    assert asked.question is not None
+    for steps in (7, 5):
+        await house.kill()
+        house.settings = talk_settings(tmp_path / "home", {"supervisor": {"max_steps": steps}})
+        await house.open()
+        await house.quiet()
+        if steps == 7:
+            await house.send("B", reply_to=asked.question.message_id)
+    house.puppet.let_go()
+    await house.quiet()
+    assert house.query("SELECT count(*) FROM runs WHERE status NOT IN ('completed', 'cancelled')") == [(0,)]
+    lawful(house)
+    await house.kill()
+
+
+async def test_a_suggestion_decided_under_a_pinned_policy_replays(tmp_path: Path) -> None:
+    """A claim names the catalog whose policy decided it: a later change of policy does not make its record differ."""
+    house = House(tmp_path / "home", policy={"attach": {"ask": "local", "threshold": 0.5}})
+    await house.open()
+    await house.send("tell me slowly about cats", mode="agent")
+    await house.quiet()
+    told = await house.say("right so suggest:status_nudge:1:0.7")
+    assert told.attached == "status_nudge"
+    await house.kill()
+    house.settings = talk_settings(tmp_path / "home", {"attach": {"ask": "local", "threshold": 0.9}})
+    await house.open()
+    house.puppet.let_go()
+    await house.quiet()
+    lawful(house)
+    await house.kill()
+
+
+async def test_a_stop_that_comes_too_late_says_so() -> None:
+    """A verb in flight is awaited: where it ended well, the answer to "stop" does not call it stopped."""
+    begun, gate = asyncio.Event(), asyncio.Event()
+
+    @verb(effect="read")
+    async def look_up(text: str) -> dict[str, str]:
+        """Look something up."""
+        begun.set()
+        await gate.wait()
+        return {"found": text}
+
+    async with House(verbs=[look_up]) as house:
+        first = await house.send("cats", verb="look_up")
+        await asyncio.wait_for(begun.wait(), 5)
+        stop = await house.send("stop")
+        gate.set()
+        answer, late = await house.told(first), await house.told(stop)
+        assert late.attached == "override"
+        assert answer.reply is not None
+        assert late.reply is not None
+        assert not (answer.reply.ok and "stopped." in late.reply.narrative and "not" not in late.reply.narrative), late.reply.narrative
+        lawful(house)
+
+
+async def test_editing_a_nudge_kills_nothing() -> None:
+    """An edit takes the place of the turn that its own message began: mending a typo in a question after progress is no override."""
+    async with House() as house:
+        work = await house.send("tell me slowly about cats", mode="agent")
+        await house.quiet()
+        nudge = await house.say("any luck?")
+        edited = await house.say("any luck??", edits=nudge.message_id, ts=5)
+        assert edited.attached != "override"
+        house.puppet.let_go()
+        answer = await house.told(work)
+        assert answer.reply is not None
+        assert answer.reply.ok
+        lawful(house)
+
+
+async def test_an_edit_interrupts_its_own_turn_only() -> None:
+    """Editing a queued message leaves the turn before it alone."""
+    async with House() as house:
+        first = await house.send("tell me slowly about cats", mode="agent")
+        await house.quiet()
+        second = await house.send("tell me about dogs", reply_to=first.message_id, ts=1)
+        edited = await house.send("tell me about birds", edits=second.message_id, ts=2)
+        house.puppet.let_go()
+        kept, gone, new = [await house.told(one) for one in (first, second, edited)]
+        assert [answer.reply is not None and answer.reply.ok for answer in (kept, gone, new)] == [True, False, True]
+        lawful(house)
+
+
+async def test_nobody_edits_anothers_message() -> None:
+    """An edit by another user, or sent ahead of another user's message, neither stops nor suppresses it."""
+    async with House() as house:
+        work = await house.send("tell me slowly about cats", mode="agent", id="m1", user="ada")
+        await house.quiet()
+        meddling = await house.send("stop it now then", edits="m1", user="bob", ts=9)
+        assert house.so_far(meddling).attached != "override"
+        await house.send("nothing here", edits="m9", user="bob", ts=2**53)
+        later = await house.say("tell me about birds", id="m9", user="ada", ts=10)
+        assert later.attached == "new_request"
+        house.puppet.let_go()
+        answer = await house.told(work)
+        assert answer.reply is not None
+        assert answer.reply.ok
+        lawful(house)
+
+
+async def test_the_newest_edit_counts_though_a_model_is_asked() -> None:
+    """A message's time is not forgotten on the way through triage: the newest edit is no stale one."""
+    async with House(policy={"attach": {"ask": "local"}}) as house:
+        await house.send("tell me slowly about cats", mode="agent")
+        await house.quiet()
+        await house.say("tell me about dogs suggest:new_request:0:0.9", id="m1", ts=1)
+        first = await house.say("tell me about birds suggest:new_request:0:0.9", edits="m1", ts=100)
+        second = await house.say("tell me about fish suggest:new_request:0:0.9", edits="m1", ts=200)
+        assert [answer.attached for answer in (first, second)] == ["new_request", "new_request"]
+        stale = await house.say("tell me about frogs suggest:new_request:0:0.9", edits="m1", ts=150)
+        assert (stale.attached, stale.reason) == ("filler", "attach.stale_edit")
+        lawful(house)
+
+
+async def test_a_reply_to_an_expired_question_answers_no_other() -> None:
+    """Who replies to a question that is closed does not answer the one that is open now."""
+    async with House(policy={"session": {"question_seconds": 60}}) as house:
+        old = await house.say("find out which place the hotel is in", mode="agent")
+        assert old.question is not None
+        await house.pass_time(120)
+        new = await house.say("find out which place the flight goes to", mode="agent", reply_to=old.message_id)
+        assert new.question is not None
+        late = await house.send("Lisbon", reply_to=old.question.message_id, mode="agent")
+        await house.quiet()
+        assert house.so_far(late).attached != "answer_to_pending"
+        assert house.query("SELECT count(*) FROM threads WHERE asked IS NOT NULL") == [(1,)]
+        lawful(house)
+
+
+async def test_a_busy_engine_can_be_stopped_and_asked() -> None:
+    """The engine's limit refuses new work, not the orders to stop and the questions after progress that come with work at hand."""
+    async with House(policy={"engine": {"max_accepted": 1}}) as house:
+        work = await house.send("tell me slowly about cats", mode="agent")
+        await house.quiet()
+        with pytest.raises(Refused):
+            await house.send("tell me about dogs", "s2")
+        assert (await house.say("any luck?")).attached == "status_nudge"
+        assert (await house.say("stop")).attached == "override"
+        answer = await house.told(work)
+        assert answer.reply is not None
+        assert not answer.reply.ok
+        lawful(house)
+
+
+async def test_another_repair_leaves_other_work_alone() -> None:
+    """A request in reply to a repair question is not given up when the next repair question takes that one's place."""
+    async with House() as house:
+        for what in ("cats", "dogs"):
+            await house.send(f"tell me slowly about {what}", mode="agent")
+        await house.quiet()
+        asked = await house.say("stop")
+        assert asked.question is not None
+        own = await house.send("tell me about the birds then", reply_to=asked.question.message_id)
+        await house.send("stop")
+        await house.quiet()
+        answer = await house.told(own)
+        assert answer.reply is not None
+        assert answer.reply.ok
+        lawful(house)
+
+
+async def test_a_choice_that_finds_nothing_left_is_told_so() -> None:
+    """Choosing what to stop after it has ended: both the order and the choice are answered, and nothing waits for ever."""
+    async with House() as house:
+        for what in ("cats", "dogs"):
+            await house.send(f"tell me slowly about {what}", mode="agent")
+        await house.quiet()
+        asked = await house.say("stop")
+        assert asked.question is not None
+        house.puppet.let_go()
+        await house.quiet()
+        chosen = await house.say("A", reply_to=asked.question.message_id)
+        assert chosen.attached == "answer_to_pending"
+        assert not broken_at_rest(house.ordain)
+        lawful(house)
+
+
+async def test_who_waits_is_told_when_the_engine_stops() -> None:
+    """Waiting for an answer ends when the engine goes: the caller learns that it stopped, and that nothing was lost."""
+    house = House()
+    await house.open()
+    sent = await house.send("tell me slowly about cats", mode="agent")
+    await house.quiet()
+    waiting = asyncio.ensure_future(house.ordain.runtime.conversation.answer("default", sent))
+    await asyncio.sleep(0)
+    await house.ordain.stop(grace_s=0.0)
+    with pytest.raises(Transient) as told:
+        await asyncio.wait_for(waiting, 5)
+    assert told.value.code == "stopping"
+
+
+async def test_another_call_of_the_verb_makes_nothing_good() -> None:
+    """B-34 "ok only if all required steps succeeded": a failed call is not made good by a call of the same verb for something else."""
+
+    @verb(effect="read")
+    def pay(text: str) -> dict[str, str]:
+        """Pay something."""
+        if text == "rent":
+            raise VerbError("no_money", "there is not enough")
+        return {"paid": text}
+
+    def proposals(request: Any, said: str) -> Any:
+        steps = [act("pay", {"text": "rent"}), act("pay", {"text": "one cent"}), finish("Both are paid.")]
+        return steps[request.index] if request.purpose == "planner" else None
+
+    async with House(verbs=[pay], puppet=Puppet(proposals)) as house:
+        answer = await house.say("pay the rent and a cent", mode="agent", allowed_verbs=["pay"])
+        assert answer.reply is not None
+        assert not answer.reply.ok
+
+
+@pytest.mark.parametrize(
+    ("text", "hints"),
+    [("ok", {"verb": "chat_general"}), ("no", {"verb": "chat_general"}), ("thanks", {"workflow": {"template": "send_email"}})],
+)
+async def test_who_names_what_is_to_serve_is_served(text: str, hints: dict[str, Any]) -> None:
+    """B-33 "exactly this verb serves the turn": a message that names its verb or workflow is no filler, however short its words."""
+    async with House() as house:
+        answer = await house.say(text, **hints)
+        assert answer.attached == "new_request"
+        assert answer.reply is not None
+
+
+async def test_a_request_is_not_parked_behind_an_open_question() -> None:
+    """A request in reply to a question that it does not answer begins at once, in a thread of its own; the question stays open."""
+    async with House() as house:
+        asked = await house.say("find out which place is meant", mode="agent")
+        assert asked.question is not None
+        other = await house.say("tell me about the history of tea please", reply_to=asked.question.message_id)
+        assert other.attached == "new_request"
+        assert other.reply is not None
+        assert house.query("SELECT count(*) FROM threads WHERE asked IS NOT NULL") == [(1,)]
+        lawful(house)
+
+
+async def test_a_stopped_child_gives_up_the_turns_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A turn whose child stopped answers its message, and does not hold up its thread or count against the session's caps."""
+
+    def bug(request: Any, said: str) -> Any:
+        return finish("x") if "birds" in said else None
+
+    async with House(policy={"session": {"max_active": 1}}, puppet=Puppet(bug)) as house:
+        flows = house.ordain.runtime.services.flows
+        supervisor = flows.pop(("supervisor", 1))
+        first = await house.say("tell me about cats", mode="agent")
+        assert first.reply is not None
+        assert not first.reply.ok
+        flows["supervisor", 1] = supervisor
+        second = await house.say("tell me about birds", mode="agent")
+        assert second.reply is not None
+        assert second.reply.ok
+        stopped = house.query("SELECT id FROM runs WHERE status = 'flow_unavailable'")
+        for (run,) in stopped:
+            house.ordain.runtime.resume(run, by="op")
+        await house.quiet()
+        assert not broken_at_rest(house.ordain)
+
+
+async def test_a_lost_word_is_not_refused_as_a_fault() -> None:
+    """Text that is no Unicode, wherever it stands in a message, is refused by a typed error and never by a bug."""
+    async with House() as house:
+        given: dict[str, Any] = {"session_id": "s1", "user_id": "ada", "message": {"text": "hi", "metadata": {"k": "\ud800"}}}
+        with pytest.raises((OrdainError, ValueError)) as refused:
+            await house.ordain.send(given)
+        assert not isinstance(refused.value, UnicodeEncodeError)

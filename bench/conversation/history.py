@@ -15,6 +15,7 @@ import json
 import sys
 import time
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 from bench.conversation.talk import Talk, talking
@@ -87,7 +88,7 @@ def _look_us(talk: Talk) -> float:
 
 
 async def _steps(talk: Talk, session: str) -> int:
-    """SQLite's steps for one of the next sixteen turns, in which older entries are summed up twice; the store's looks left out."""
+    """SQLite's steps per turn, the median of five times sixteen turns, in which older entries are summed up twice; the looks left out."""
     steps, store = 0, talk.ordain.store
 
     def counted() -> int:
@@ -99,12 +100,16 @@ async def _steps(talk: Talk, session: str) -> int:
     store._look = lambda: None  # type: ignore[method-assign] - this process only measures
     for connection in (store._db, store._reads):
         connection.set_progress_handler(counted, STEPS_COUNTED)
-    for _ in range(16):
-        await talk.turn(session)
+    windows: list[int] = []
+    for _ in range(5):
+        before = steps
+        for _ in range(16):
+            await talk.turn(session)
+        windows.append((steps - before) * STEPS_COUNTED // 16)
     for connection in (store._db, store._reads):
         connection.set_progress_handler(None, 0)
     store._look = look  # type: ignore[method-assign] - see above
-    return steps * STEPS_COUNTED // 16
+    return round(median(windows))
 
 
 async def _main(home: Path, short: int, long: int) -> dict[str, Any]:

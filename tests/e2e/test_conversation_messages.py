@@ -358,6 +358,6 @@ def test_a_question_and_a_filler_are_results_too(server: Server) -> None:
 def test_every_message_is_logged_with_what_it_asked_for(server: Server) -> None:
     """ORC-01 "logs correlation id, mode, verb": one line per accepted message."""
     chat(server, "2 + 2", mode="agent", verb="math.evaluate", session_id="hub:log", message_id="logged-1")
-    (line,) = [line for line in server.log().splitlines() if "correlation=logged-1 " in line]
+    (line,) = [line for line in server.log().splitlines() if "correlation='logged-1' " in line]
     assert "mode=agent" in line
-    assert "verb=math.evaluate" in line
+    assert "verb='math.evaluate'" in line

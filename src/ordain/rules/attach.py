@@ -73,7 +73,7 @@ class AttachFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     ``anchor`` is the thread of the message replied to (0: none); ``asked``: that message is the open question itself, ``closed``: it is a
     question that is no longer open.
-    ``explicit``: the message names what is to serve it, or brings attachments; then it is no filler. ``suggests`` is a model's class, with thread and confidence; ``options`` and ``choice`` resolve a repair question.
+    ``explicit``: it suggests a workflow or delegates, or brings attachments: then it is no filler. ``suggests`` is a model's class, with thread and confidence; ``options`` and ``choice`` resolve a repair question.
     """
 
     cues: Cues

@@ -54,7 +54,7 @@ def attach_facts(state: SessionState, message: Received, policy: Policy, suggest
         anchor=anchor,
         asked=_replies(state) is True,
         closed=_replies(state) is False,
-        explicit=bool(message.hints.verb or message.hints.workflow or message.hints.delegates or message.attachments),
+        explicit=bool(message.hints.workflow or message.hints.delegates or message.attachments),
         at_work=len(state.at_work),
         open=state.open,
         edit=_edit(state, message),

@@ -135,11 +135,11 @@ class Conversation:
         with self._services.streams.watching(workspace, received.session) as grown:
             while True:
                 grown.clear()
+                if self._services.streams.closed:  # before anything is read: the store may be closed, too
+                    raise Transient(f"the engine stopped; message {received.message_id} is answered by the next one", code="stopping")
                 found = self._answer(workspace, received)
                 if found is not None:
                     return found
-                if self._services.streams.closed:
-                    raise Transient(f"the engine stopped; message {received.message_id} is answered by the next one", code="stopping")
                 await grown.wait()
 
     def so_far(self, workspace: str, received: Acknowledged) -> MessageAnswer:

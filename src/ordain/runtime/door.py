@@ -122,7 +122,8 @@ class Runtime:
                 view = self.view(run)
                 if view.at_rest:
                     return view
-            await future
+            if await future is Status.RUNNING and not self.engine.accepting:  # released: the store may be closed already
+                raise Transient(f"the engine stopped; run {run} goes on with the next one", code="stopping")
             view = self.view(run)
             if not view.at_rest and not self.engine.accepting:
                 raise Transient(f"the engine stopped; run {run} goes on with the next one", code="stopping")

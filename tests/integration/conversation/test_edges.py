@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from ordain.contracts.verbs import ArgumentRole
 from ordain.errors import OrdainError, Refused, Transient
 from ordain.verbs.functions import VerbError, verb
 from tests.shapes.session_laws import broken_at_rest, broken_now, rows_of, unequal
@@ -38,7 +39,8 @@ async def test_a_turn_opened_by_a_claim_keeps_its_catalog(tmp_path: Path) -> Non
             await house.send("B", reply_to=asked.question.message_id)
     house.puppet.let_go()
     await house.quiet()
-    assert house.query("SELECT count(*) FROM runs WHERE status NOT IN ('completed', 'cancelled')") == [(0,)]
+    assert {status for (status,) in house.query("SELECT status FROM runs")} <= {"completed", "cancelled", "failed"}
+    assert not broken_at_rest(house.ordain)
     lawful(house)
     await house.kill()
 
@@ -80,7 +82,8 @@ async def test_a_stop_that_comes_too_late_says_so() -> None:
         assert late.attached == "override"
         assert answer.reply is not None
         assert late.reply is not None
-        assert not (answer.reply.ok and "stopped." in late.reply.narrative and "not" not in late.reply.narrative), late.reply.narrative
+        assert answer.reply.ok
+        assert "had ended by itself" in late.reply.narrative
         lawful(house)
 
 
@@ -117,7 +120,7 @@ async def test_nobody_edits_anothers_message() -> None:
     async with House() as house:
         work = await house.send("tell me slowly about cats", mode="agent", id="m1", user="ada")
         await house.quiet()
-        meddling = await house.send("stop it now then", edits="m1", user="bob", ts=9)
+        meddling = await house.send("tell me about dogs", edits="m1", user="bob", ts=9)
         assert house.so_far(meddling).attached != "override"
         await house.send("nothing here", edits="m9", user="bob", ts=2**53)
         later = await house.say("tell me about birds", id="m9", user="ada", ts=10)
@@ -223,11 +226,11 @@ async def test_who_waits_is_told_when_the_engine_stops() -> None:
 async def test_another_call_of_the_verb_makes_nothing_good() -> None:
     """B-34 "ok only if all required steps succeeded": a failed call is not made good by a call of the same verb for something else."""
 
-    @verb(effect="read")
+    @verb(effect="private", arguments={"text": ArgumentRole.CONTENT})
     def pay(text: str) -> dict[str, str]:
         """Pay something."""
         if text == "rent":
-            raise VerbError("no_money", "there is not enough")
+            raise VerbError("no_money", "there is not enough", happened=False)
         return {"paid": text}
 
     def proposals(request: Any, said: str) -> Any:
@@ -264,7 +267,7 @@ async def test_a_request_is_not_parked_behind_an_open_question() -> None:
         lawful(house)
 
 
-async def test_a_stopped_child_gives_up_the_turns_place(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_stopped_child_gives_up_the_turns_place() -> None:
     """A turn whose child stopped answers its message, and does not hold up its thread or count against the session's caps."""
 
     def bug(request: Any, said: str) -> Any:
@@ -282,7 +285,7 @@ async def test_a_stopped_child_gives_up_the_turns_place(monkeypatch: pytest.Monk
         assert second.reply.ok
         stopped = house.query("SELECT id FROM runs WHERE status = 'flow_unavailable'")
         for (run,) in stopped:
-            house.ordain.runtime.resume(run, by="op")
+            await house.ordain.runtime.resume(run, by="op")
         await house.quiet()
         assert not broken_at_rest(house.ordain)
 

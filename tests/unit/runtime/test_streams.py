@@ -61,6 +61,7 @@ class Transcript:
                 message_id=f"ordain:{run}:reply",
                 size=2,
                 through=0,
+                timestamp_ms=0,
                 digest=b"",
                 chain=b"",
                 body=b'{"text":"Done.","header":"h","ok":true}',

@@ -7,6 +7,7 @@ from pathlib import Path
 import msgspec
 
 from ordain.contracts.catalog import Catalog
+from ordain.ports.sessions import Entry
 from ordain.ports.store import StoredRun
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -23,11 +24,32 @@ class GoldenJournal(msgspec.Struct, frozen=True, kw_only=True):
         return Catalog.from_bytes(self.catalog)
 
 
+class GoldenTalk(msgspec.Struct, frozen=True, kw_only=True):
+    """A conversation: every run of one session, the transcript they refer to, and the catalog they all pin."""
+
+    runs: tuple[StoredRun, ...]
+    transcript: tuple[Entry, ...]
+    catalog: bytes
+
+    def compiled(self) -> Catalog:
+        """The runs' pinned catalog."""
+        return Catalog.from_bytes(self.catalog)
+
+    def read(self, session: str, first: int, last: int) -> list[Entry]:
+        """The transcript as runs refer to it."""
+        return [entry for entry in self.transcript if first <= entry.seq <= last]
+
+
+def read_talk(file: Path) -> GoldenTalk:
+    """A conversation from its file."""
+    return msgspec.json.decode(file.read_bytes(), type=GoldenTalk)
+
+
 def read(file: Path) -> GoldenJournal:
     """A journal from its file."""
     return msgspec.json.decode(file.read_bytes(), type=GoldenJournal)
 
 
-def write(file: Path, journal: GoldenJournal) -> None:
-    """A journal to its file, one value per line so that a change can be read."""
+def write(file: Path, journal: GoldenJournal | GoldenTalk) -> None:
+    """A journal or a conversation to its file, one value per line so that a change can be read."""
     file.write_bytes(msgspec.json.format(msgspec.json.encode(journal, order="sorted"), indent=1) + b"\n")

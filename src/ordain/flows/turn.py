@@ -265,7 +265,7 @@ def unrecovered(steps: Sequence[StepResult], catalog: Catalog) -> Sequence[str]:
 def _failed(told: TurnOutput, code: str, message: str) -> TurnOutput:
     """A failed turn: what is said about it is written here, by code."""
     return msgspec.structs.replace(
-        told, ok=False, narrative=f"This was not done: {message} ({code}).", error={"code": code, "message": message}
+        told, ok=False, narrative=f"This was not done: {message.rstrip('.')} ({code}).", error={"code": code, "message": message}
     )
 
 

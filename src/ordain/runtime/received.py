@@ -9,10 +9,14 @@ from msgspec import Struct
 
 from ordain.contracts.conversation import Context, Message, RoutingHints
 from ordain.ports.sessions import Entry
+from ordain.rules.cues import Cues, cues
 
 
 class Received(Struct, frozen=True, kw_only=True):
-    """A message as the transcript keeps it, with its identity. Its entry's body is this without what the entry says by itself."""
+    """A message as the transcript keeps it, with its identity. Its entry's body is this without what the entry says by itself.
+
+    ``found`` is what its wording says, where that was read before the write transaction.
+    """
 
     text: str
     user: str
@@ -25,6 +29,7 @@ class Received(Struct, frozen=True, kw_only=True):
     attachments: int = 0
     principal: str
     timestamp_ms: int = 0
+    found: Cues | None = None
 
 
 class Body(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -83,4 +88,5 @@ def message_of(message: Message, message_id: str, principal: str) -> Received:
         attachments=len(message.message.attachments),
         principal=principal,
         timestamp_ms=message.timestamp_ms or 0,
+        found=cues(message.message.text),
     )

@@ -49,8 +49,9 @@ _RECORDS = (
 
 _FROM_OTHERS = (
     "SELECT r.id FROM mailbox m JOIN runs r ON r.no = m.run WHERE m.taken IS NULL AND m.id > ?"
-    " UNION SELECT id FROM runs WHERE status = 'ready' AND epoch = 0"  # opened by a guest and not yet driven
+    " UNION SELECT id FROM runs WHERE status = 'ready' AND status IN ('ready', 'running', 'waiting') AND epoch = 0"
 )
+"""Mail from other processes, and runs that a guest opened and nobody drives yet; the second status condition is the index's own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

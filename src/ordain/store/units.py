@@ -38,6 +38,8 @@ from ordain.store.conversation import (
 )
 
 _INSERT_RECORD = "INSERT INTO records(run, seq, kind, name, v, at, digest, chain, body, payload, reason) VALUES (?,?,?,?,?,?,?,?,?,?,?)"
+NUMBERS_KEPT = 20_000
+"""How many runs' row numbers are remembered; they are found again by id."""
 _DECIDED = frozenset({Kind.DECISION, Kind.CLAIM})
 _OVER = (
     "SELECT 1 FROM records r LEFT JOIN payloads p ON p.id = r.payload WHERE r.run = ? AND r.kind = 'observation' AND r.name = 'wait'"
@@ -211,6 +213,8 @@ class Applier:
             ),
         )
         number = cursor.lastrowid or 0
+        if len(self._numbers) >= NUMBERS_KEPT:
+            self._numbers.clear()
         if root is None:
             self._db.execute("UPDATE runs SET root = no WHERE no = ?", (number,))
         self._numbers[new.id] = (number, subject, new.workspace)

@@ -122,17 +122,17 @@ class Ordain:
             StorageUnavailable: the data folder cannot be opened or is held by another engine.
         """
         self.store = SqliteStore(None if self._extras.memory else self.settings.home, self._extras.store)
-        sessions = SqliteSessions(self.store)
+        sessions, clock = SqliteSessions(self.store), SystemClock()
         services = Services(
             store=self.store,
-            clock=SystemClock(),
+            clock=clock,
             models=self.models,
             verbs=LeafExecutor(self.registry, threads=self.settings.verbs.threads),
             catalogs=Catalogs(self.catalog, self.store.catalog),
             flows=shipped_flows(self._extras.flows),
             sessions=sessions,
             streams=Streams(sessions, header_so_far(self.store)),
-            readers=readers(self.store, sessions),
+            readers=readers(self.store, sessions, clock.now),
         )
         self.runtime = Runtime(services, SqliteSearch(self.store), lambda: self.store.writer.commits)
         self.engine = LocalEngine(services, self.runtime.ended)

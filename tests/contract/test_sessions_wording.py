@@ -58,7 +58,7 @@ def right(item: Mapping[str, Any]) -> bool:
 
 
 def test_there_are_enough_and_of_every_kind() -> None:
-    """RTE-05: at least 200 labelled messages, half of them worded independently, in at least three languages, of every class."""
+    """At least 200 labelled messages, half of them worded independently, in at least three languages, of every class."""
     everything = [item for file in FILES for item in ITEMS[file]]
     assert len({(item["text"], item["state"]) for item in everything}) >= 200
     assert len(ITEMS["independent"]) >= 100
@@ -68,7 +68,7 @@ def test_there_are_enough_and_of_every_kind() -> None:
 
 @pytest.mark.parametrize("file", FILES)
 def test_nine_in_ten_are_attached_as_labelled(file: str) -> None:
-    """RTE-08 "code enforces message attachment": at least nine in ten messages get the class and thread that a person gave them."""
+    """RTE-08 "Code enforces message attachment": at least nine in ten messages get the class and thread that a person gave them."""
     wrong = [f"{item['label']} in {item['state']}, got {attached(item)}: {item['text']}" for item in ITEMS[file] if not right(item)]
     kinds = Counter(line.partition(" ")[0] for line in wrong)
     assert len(wrong) <= (1 - ENOUGH) * len(ITEMS[file]), f"{len(wrong)} of {len(ITEMS[file])} wrong: {kinds}\n" + "\n".join(wrong)

@@ -287,10 +287,7 @@ def test_one_verb_overrides_and_several_restrict(server: Server) -> None:
     ],
 )
 def test_an_explicit_verb_is_had_or_refused(server: Server, verb: str, mode: str, code: str) -> None:
-    """A verb that was picked is never replaced by another: an unknown, inactive or reserved one is a typed error.
-
-    B-06 "explicit unknown/inactive verb → typed error"
-    """
+    """A verb that was picked is never replaced by another: an unknown, inactive or reserved one is a typed error."""
     for result in (chat(server, "quick", mode=mode, verb=verb)["cortex_result"], cortex(server, "quick", mode=mode, verb=verb)):
         assert (result["status"], result["error"]["code"], result["metadata"]["executed_verbs"]) == ("fail", code, [])
 

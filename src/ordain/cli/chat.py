@@ -63,7 +63,7 @@ async def _chat(home: Path, asked: Asked) -> int:
         if not asked.as_json:
             announce(to.session)
         messages = one(_text(asked.words)) if asked.words else lines_of(sys.stdin.fileno())
-        return await LineChat(messenger, to, as_json=asked.as_json).run(messages)
+        return await LineChat(messenger, to, as_json=asked.as_json, commands=not asked.words).run(messages)
 
 
 async def _at_terminal(messenger: Messenger, to: Addressed) -> int:

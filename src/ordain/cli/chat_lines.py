@@ -11,29 +11,32 @@ import threading
 from collections.abc import AsyncGenerator, AsyncIterator
 from concurrent.futures import CancelledError
 from contextlib import suppress
+from dataclasses import replace
 
 from ordain.cli.exit_codes import FAILED, OK
 from ordain.cli.messenger import Addressed, Messenger
 from ordain.cli.rendering import question_lines
+from ordain.cli.slash import Command, Say, Slash, Unclear, meaning
 from ordain.contracts.conversation import MessageAnswer
 from ordain.contracts.events import MessageEvent, OptionView, QuestionEvent, ReplyEvent, SessionEvent
-from ordain.errors import OrdainError
+from ordain.errors import InvalidRequest, OrdainError
 from ordain.rules.header import plain_reply
 
 READ_BYTES = 65_536
 LINES_AHEAD = 16
 WIDE = 10_000
 """A pipe breaks no lines."""
-STOP = "stop"
+STOP, STATUS, QUIT = "stop", "status?", "/quit"
 INTERRUPTED = 130
 
 
 class LineChat:
     """Says each message, waits for its answer, and prints it: as text, or as every event on a line of JSON."""
 
-    def __init__(self, messenger: Messenger, to: Addressed, *, as_json: bool) -> None:
-        """Into one session."""
+    def __init__(self, messenger: Messenger, to: Addressed, *, as_json: bool, commands: bool = False) -> None:
+        """Into one session; with ``commands`` a line that begins with a slash is one."""
         self._messenger, self._to, self._json = messenger, to, as_json
+        self._commands, self._request = commands, ""
         self._following: asyncio.Task[None] | None = None
         self._seen: dict[str, int] = {}
         self._came = asyncio.Event()
@@ -78,7 +81,13 @@ class LineChat:
             self._print_json({"event": "session", "session_id": self._to.session})
             last = await self._messenger.transcript(self._to.session, 1)
             after = max((getattr(event, "seq", 0) for event in last), default=0)
-        async for text in messages:
+        async for line in messages:
+            text = self._meant(line) if self._commands else line
+            if text is None:
+                continue
+            if text is QUIT:
+                break
+            self._request = text if text not in (STOP, STATUS) else self._request
             sent = await self._messenger.say(self._to, text)
             if after is not None and self._following is None:
                 self._following = asyncio.ensure_future(self._follow(after))
@@ -88,6 +97,36 @@ class LineChat:
             if self._stopped:
                 return INTERRUPTED
         return FAILED if self._failed or self._asked else OK
+
+    def _meant(self, line: str) -> str | None:
+        """What a line of input says to the session; a command that changes how says nothing.
+
+        Raises:
+            InvalidRequest: it begins with a slash and is no command, or none that a pipe can use.
+        """
+        match meaning(line):
+            case None:
+                return None
+            case Say(text=text):
+                return text
+            case Unclear(why=why):
+                raise InvalidRequest(why, code="unclear_command")
+            case Command(name=Slash.STOP):
+                return STOP
+            case Command(name=Slash.STATUS):
+                return STATUS
+            case Command(name=Slash.QUIT):
+                return QUIT
+            case Command(name=Slash.RETRY) if self._request:
+                return self._request
+            case Command(name=Slash.MODE, words=(mode,)):
+                self._to = replace(self._to, mode=mode)
+                return None
+            case Command(name=Slash.VERB, words=words) if words:
+                self._to = replace(self._to, verbs=() if words == ("-",) else words)
+                return None
+            case Command(name=name):
+                raise InvalidRequest(f"{name} means nothing here; a terminal has it", code="unclear_command")
 
     async def _answered(self, answer: MessageAnswer) -> None:
         self._asked = answer.question is not None
@@ -140,9 +179,14 @@ class LineChat:
 
 
 async def one(message: str) -> AsyncGenerator[str, None]:
-    """The message of the command line."""
-    if message.strip():
-        yield message
+    """The message of the command line.
+
+    Raises:
+        InvalidRequest: it says nothing.
+    """
+    if not message.strip():
+        raise InvalidRequest("a message has a text", code="empty_message")
+    yield message
 
 
 async def lines_of(descriptor: int) -> AsyncGenerator[str, None]:

@@ -194,13 +194,16 @@ class RouterPolicy(Strict):
 
 
 class SupervisorPolicy(Strict):
-    """The supervised loop: its step cap (EXE-16), its tools (SAF-01), and who may suggest the next move (EXE-11)."""
+    """The supervised loop: its steps (EXE-16), its tools (SAF-01), and who may suggest the next move (EXE-11)."""
 
     ask: Lane | None = None
     max_steps: int = Field(
         default=3, ge=1, le=100, description="Steps of a turn whose message names no number; its budget class caps both."
     )
-    tools: list[str] = Field(default=[], description="Verbs that an agent turn may use as tools where the message names none.")
+    tools: list[str] = Field(
+        default=["ask_user", "extract_facts", "summarize_facts", "propose_next_steps", "math.evaluate"],
+        description="Verbs that an agent turn may use as tools where the message names none.",
+    )
 
 
 class ProbeMessage(Strict):

@@ -11,6 +11,7 @@ from ordain.flows.context import Flow, FlowContext, Settlement
 from ordain.flows.turn import READ_MS, READ_RUN
 from ordain.journal.records import Status
 from ordain.ports.effects import Interrupted, Read, ReadValue
+from ordain.rules.header import SIGNS, plain
 
 STATUS = "status"
 STOPPED = "stopped"
@@ -18,13 +19,14 @@ SHOWN = 300
 
 
 class StatusInput(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Which run is asked after; ``about`` is progress, or stopped: what had happened by then."""
+    """Which run is asked after; ``about`` is progress, or stopped: what had happened by then, and how many ``queued`` turns never began."""
 
     session: str
     seq: int
     run: str
     intent: str = ""
     about: str = "progress"
+    queued: int = 0
 
 
 class StatusOutput(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -50,8 +52,8 @@ async def run_status(context: FlowContext, given: StatusInput) -> StatusOutput:
 
 def _told(given: StatusInput, found: dict[str, Any]) -> str:
     status, done = found["status"], int(found["steps"])
-    about = f"“{given.intent[:SHOWN]}”: " if given.intent else ""
-    seconds = f"{int(found['duration_ms']) // 1000} s"
+    about = f"“{plain(given.intent.translate(SIGNS), SHOWN)}”: " if given.intent else ""
+    seconds = f"{int(found['age_ms']) // 1000} s"
     calls = (
         f"{found['model_calls']} model calls and {found['verb_calls']} verb calls so far"
         if done or found["verb_calls"]
@@ -59,6 +61,7 @@ def _told(given: StatusInput, found: dict[str, Any]) -> str:
     )
     if given.about == STOPPED:
         ended = "it had ended by itself before it could be stopped" if status == "completed" else "stopped"
+        ended += f", and {given.queued} queued behind it" if given.queued else ""
         return f"{about}{ended}. What had happened by then stands above."
     if found["asks"]:
         return f"{about}waiting for your answer: {found['asks'][:SHOWN]}"

@@ -90,8 +90,13 @@ class _Seen(Struct):
     spent: Spend = Spend()
 
 
-class _EntryFacts(Struct):
+class _Asked(Struct):
+    """What a message asks for, in the facts of the rules that judge it."""
+
+    mode: str = ""
     attachments: int = 0
+    workflow: str = ""
+    delegates: int = 0
 
 
 class _Facts(Struct):
@@ -103,6 +108,7 @@ class _Facts(Struct):
 class _Outcome(Struct):
     tool_id: str = ""
     clamped: tuple[str, ...] = ()
+    outcome: str = ""
     path: str = ""
     budget_class: str = ""
     whole: int = 0
@@ -122,7 +128,7 @@ _MODEL = msgspec.json.Decoder(_ModelIntent)
 _VERB = msgspec.json.Decoder(_VerbIntent)
 _READ = msgspec.json.Decoder(_ReadIntent)
 _RUN_SEEN = msgspec.json.Decoder(_RunSeen | None)
-_ENTRY = msgspec.json.Decoder(_EntryFacts)
+_ASKED = msgspec.json.Decoder(_Asked)
 _CHILDREN = msgspec.json.Decoder(_ChildrenIntent)
 
 MARK_OF = {
@@ -134,7 +140,7 @@ MARK_OF = {
     "answered": "ok",
     "said": "ok",
 }
-CONVERSING = frozenset({"entry", "route", "supervise", "history"})
+CONVERSING = frozenset({"entry", "outcome", "route", "supervise", "history"})
 SUPERVISED = frozenset({Reason.SUPERVISE_REPLAN, Reason.SUPERVISE_SUGGESTED})
 SPEAKING = frozenset(
     {
@@ -237,9 +243,13 @@ class Fold:
 
     def _conversing(self, rule: str, body: DecisionBody) -> None:
         """What a conversation's rules decided, as far as it is not what one expects."""
-        outcome = _OUTCOME.decode(body.outcome)
-        if rule == "entry" and (attachments := _ENTRY.decode(body.facts).attachments):
-            self._line("info", f"{attachments} attachments: not read")
+        outcome, asked = _OUTCOME.decode(body.outcome), _ASKED.decode(body.facts)
+        if rule == "entry" and asked.attachments:
+            self._line("info", f"{asked.attachments} attachments: not read")
+        elif rule == "outcome" and outcome.outcome != "direct":
+            self._line("fail", f"outcome {outcome.outcome}", reason=body.reason)
+        elif rule == "outcome" and (asked.workflow or asked.delegates):
+            self._line("info", f"hints at a workflow or delegates are not followed in mode {asked.mode}", reason=body.reason)
         elif rule == "route" and (outcome.path != "direct" or body.reason != str(Reason.ROUTE_OF_MODE)):
             self._line("info", f"path {outcome.path}, {outcome.budget_class}", reason=body.reason)
         elif rule == "supervise" and body.reason not in (Reason.SUPERVISE_ACTION, Reason.SUPERVISE_FINAL):

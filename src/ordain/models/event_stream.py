@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from ordain.contracts.policy import ModelErrorCode
 from ordain.models.chat_completions import (
     AnswerMessage,
     Choice,
@@ -104,7 +105,7 @@ class EventStream:
         self._content: list[str] = []
         self._refusal: list[str] = []
         self._finish: str | None = None
-        self._answered = False
+        self._answered = self._done = False
         self._model: Any = None
         self._usage: Any = None
         self._error: Any = None
@@ -130,6 +131,7 @@ class EventStream:
 
     def _event(self, data: bytes) -> bool:
         if data.strip() == _DONE:
+            self._done = True
             return False
         try:
             chunk = _CHUNK.decode(data)
@@ -160,6 +162,8 @@ class EventStream:
             return read_stream_error(self._error, sent)
         if self._fault is not None:
             return self._fault
+        if self._answered and self._finish is None and not self._done:
+            return ModelError(code=ModelErrorCode.CONNECTION, message="the stream ended before its answer did")
         message = AnswerMessage(content="".join(self._content), refusal="".join(self._refusal))
         choices = [Choice(message, self._finish)] if self._answered else None
         return conclude(Completion(choices=choices, model=self._model, usage=self._usage), asked)

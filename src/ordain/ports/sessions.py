@@ -173,7 +173,7 @@ class Sessions(Protocol):
         ...
 
     def answer(self, workspace: str, session: str, seq: int) -> tuple[Entry, Entry | None] | None:
-        """The message with that number, and the first reply or question after it of the run that serves it."""
+        """The message with that number, and what the run that serves it has said since: its reply, else the question that is open."""
         ...
 
     def threads(self, workspace: str, session: str) -> Sequence[Thread]:

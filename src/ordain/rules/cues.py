@@ -33,6 +33,7 @@ from ordain.rules.lexicon_patterns import (
     MAYBE_NOT,
     MEANT,
     NO_FIRST,
+    NO_INSTEAD,
     NOT_USE,
     NUDGED,
     NUMBERED,
@@ -146,7 +147,7 @@ def fits(expected: ExpectedType, found: Cues) -> bool:
         case ExpectedType.CHOICE:
             return bool(found.choice)
         case ExpectedType.FREEFORM:
-            return found.words > 0 and (found.filler < 2 or found.no) and not found.question and not found.order
+            return found.words > 0 and (found.filler < 2 or found.no or found.yes) and not found.question and not found.order
 
 
 def answer_value(expected: ExpectedType, text: str) -> object:
@@ -230,6 +231,8 @@ def _steer(signs: str, stop: int) -> int:
         return 0
     own_task = len(clauses) > 1 and ORDERS.match(clauses[0]) is not None and _marked(clauses[0]) < 2
     long = len(signs) > ORDER_SIGNS or signs.count(Sign.OWN) > OWN_WORDS
+    if NO_INSTEAD.match(signs) is not None and not long:
+        return 2  # "no, do it another way instead": the no says what it replaces
     return min(marked, 1) if long or Sign.ALSO in signs or own_task else marked
 
 

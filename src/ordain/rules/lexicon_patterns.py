@@ -56,6 +56,9 @@ MEANT: Final = re.compile(rf"^[{PAD}{Sign.HOLD}]*{Sign.MEANT}[^{PAD}]")
 USES: Final = re.compile(rf"{OPEN}[{any_of(Sign.USE, Sign.ORDER, Sign.WORK, Sign.SEARCH)}]")
 REPLACES_FIRST: Final = re.compile(rf"{OPEN}{Sign.INSTEAD}[^{any_of(Sign.QUESTION, Sign.QUESTION_OPENS)}]")
 REPLACES_LAST: Final = re.compile(rf"[{Sign.INSTEAD}][{PAD}{Sign.NOW}]*$")
+NO_INSTEAD: Final = re.compile(
+    rf"^[{PAD}{BREAKS}]*[{any_of(Sign.NEGATIVE, Sign.NO, Sign.NO_OR_NOT)}](?:.+{Sign.INSTEAD}|[{PAD}{BREAKS}]*{Sign.CHANGE})[{PAD}{BREAKS}{Sign.NOW}]*$"
+)
 SHORT_LEAD: Final = re.compile(
     rf"{OPEN}(?:[{any_of(Sign.THE, Sign.WITH, Sign.DATE, Sign.NUMBER, Sign.ONE, Sign.TWO, Sign.LETTER_A, Sign.OWN)}].{{0,4}})$"
 )

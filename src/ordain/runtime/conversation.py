@@ -25,6 +25,10 @@ from ordain.runtime.services import Services
 from ordain.runtime.speaking import spoken
 
 LOG = logging.getLogger("ordain.session")
+BUSY = {
+    "session_busy": "session {} has as many turns going as it may: answer or stop one, or wait until one has ended",
+    "busy": "too many turns are accepted already, of all sessions; session {} is not to blame",
+}
 OUR_IDS = "ordain:"
 """What the ids of our own messages begin with; no sender may use it."""
 
@@ -110,7 +114,7 @@ class Conversation:
             outcome = await self._services.store.submit(unit)
         except Conflict as error:
             if error.code in ("session_busy", "busy"):
-                raise Refused(error.message, code=error.code, status=429, retry_after_s=retry) from None
+                raise Refused(BUSY[error.code].format(unit.session), code=error.code, status=429, retry_after_s=retry) from None
             raise
         if outcome.refused == "message_id_reused":
             raise Conflict(f"message id {given.message_id} came before with another content", code="message_id_reused")

@@ -97,7 +97,9 @@ class Following:
         runs = thread.turns if edited is None or edited.run not in thread.turns else (edited.run,)  # an edit replaces its own request only
         mail = self._interrupts(runs)
         if outcome.stop:
-            given = StatusInput(session=self._state.session, seq=self._state.seq, run=runs[0], intent=thread.intent, about=STOPPED)
+            given = StatusInput(
+                session=self._state.session, seq=self._state.seq, run=runs[0], intent=thread.intent, about=STOPPED, queued=len(runs) - 1
+            )
             turn = self._open(STATUS_FLOW, raw(given), thread.id, queued=True, counts=False)
         else:
             turn = self._open(TURN_FLOW, self._turn(after=runs[0]), thread.id, queued=True)

@@ -12,8 +12,8 @@ from ordain.flows.triage import READ_THREADS
 from ordain.flows.turn import READ_RUN
 from ordain.ports.sessions import Sessions
 from ordain.ports.store import JournalStore, StoredRun
-from ordain.rules.header import render_header
-from ordain.runtime.retrospect import open_question, so_far
+from ordain.rules.header import HeaderFacts, HeaderLine, render_header
+from ordain.runtime.retrospect import loaded, open_question, so_far
 from ordain.runtime.services import Reader
 
 THREADS_SHOWN = 6
@@ -21,12 +21,14 @@ LINES_SHOWN = 40
 FAILURES_SHOWN = 3
 
 
-def readers(store: JournalStore, sessions: Sessions) -> Mapping[str, Reader]:
-    """The readers of this build, by name."""
+def readers(store: JournalStore, sessions: Sessions, now: Callable[[], int]) -> Mapping[str, Reader]:
+    """The readers of this build, by name; ``now`` in microseconds since 1970."""
 
     def run(workspace: str, args: dict[str, Any]) -> Any:
-        stored = store.load(str(args["run"]))
-        return None if stored is None or stored.workspace != workspace else run_seen(stored, store)
+        stored = loaded(str(args["run"]), store)
+        if isinstance(stored, HeaderLine):
+            return nothing_seen(str(args["run"]), stored)
+        return None if stored is None or stored.workspace != workspace else run_seen(stored, store, now())
 
     def history(workspace: str, args: dict[str, Any]) -> Any:
         own = int(args["own"])
@@ -50,8 +52,8 @@ def readers(store: JournalStore, sessions: Sessions) -> Mapping[str, Reader]:
     return {READ_RUN: run, READ_HISTORY: history, READ_THREADS: threads}
 
 
-def run_seen(stored: StoredRun, store: JournalStore) -> dict[str, Any]:
-    """A run as others may tell of it: where it stands, its header's facts, and what it waits for the user to say."""
+def run_seen(stored: StoredRun, store: JournalStore, now: int) -> dict[str, Any]:
+    """A run as others may tell of it: where it stands, since when, its header's facts, and what it waits for the user to say."""
     facts, asks = so_far(stored, store), open_question(stored, store)
     status = "waiting for an answer" if asks else facts.status
     shown = msgspec.structs.replace(facts, lines=facts.lines[-LINES_SHOWN:])
@@ -63,10 +65,43 @@ def run_seen(stored: StoredRun, store: JournalStore) -> dict[str, Any]:
         "steps": facts.steps,
         "model_calls": facts.model_calls,
         "verb_calls": facts.verb_calls,
-        "duration_ms": facts.duration_ms,
+        "age_ms": max(0, (stored.ended_at or now) - stored.created_at) // 1000,
         "asks": asks,
         "failures": "; ".join(failures[-FAILURES_SHOWN:]),
         "header": msgspec.to_builtins(shown),
+    }
+
+
+def nothing_seen(run: str, line: HeaderLine) -> dict[str, Any]:
+    """The same of a run that cannot be read: whoever goes on from here is told that nobody knows what it has done."""
+    facts = HeaderFacts(
+        run=run,
+        flow="",
+        status="unknown",
+        reason="journal_corrupt",
+        models=(),
+        notices=(),
+        lines=(line,),
+        steps=0,
+        model_calls=0,
+        verb_calls=0,
+        tokens_in=0,
+        tokens_out=0,
+        estimated=False,
+        usd_micros=0,
+        duration_ms=0,
+    )
+    return {
+        "run": run,
+        "status": facts.status,
+        "reason": facts.reason,
+        "steps": 0,
+        "model_calls": 0,
+        "verb_calls": 0,
+        "age_ms": 0,
+        "asks": "",
+        "failures": line.what,
+        "header": msgspec.to_builtins(facts),
     }
 
 
@@ -74,7 +109,7 @@ def header_so_far(store: JournalStore) -> Callable[[str], str | None]:
     """Renders what a run has finished so far, by id; None where there is no such run."""
 
     def rendered(run: str) -> str | None:
-        stored = store.load(run)
-        return None if stored is None else render_header(so_far(stored, store))
+        stored = loaded(run, store)
+        return None if not isinstance(stored, StoredRun) else render_header(so_far(stored, store))
 
     return rendered

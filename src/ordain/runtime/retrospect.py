@@ -33,9 +33,13 @@ def so_far(stored: StoredRun, store: JournalStore) -> HeaderFacts:
     """The header's facts of a run as durable now, with what the children it waits for have done."""
     records = readable(stored.records)
     facts = _with_before(Fold(stored.id, records).header(stored.status, stored.reason or "unfinished"), stored, store)
+    if len(records) < len(stored.records):
+        facts = msgspec.structs.replace(facts, lines=(*facts.lines, unreadable(stored.id)))
     for run in open_children(records, stored.id):
-        child = _loaded(run, store)
-        if child is not None:
+        child = loaded(run, store)
+        if isinstance(child, HeaderLine):
+            facts = msgspec.structs.replace(facts, lines=(*facts.lines, child))
+        elif child is not None:
             inner = so_far(child, store)
             lines = tuple(msgspec.structs.replace(line, depth=line.depth + 1) for line in inner.lines)
             at_work = HeaderLine(mark="info", what=f"{inner.flow} (run {child.id}) at work", reason=str(child.status))
@@ -72,7 +76,10 @@ def _with_before(facts: HeaderFacts, stored: StoredRun, store: JournalStore) -> 
     lines: list[HeaderLine] = []
     for _ in range(BEFORE):
         before = _unread(stored)
-        if before is None or (found := _loaded(before, store)) is None:
+        if before is None or (found := loaded(before, store)) is None:
+            break
+        if isinstance(found, HeaderLine):
+            lines = [found, *lines]
             break
         stored = found
         seen = Fold(stored.id, readable(stored.records)).header(stored.status, stored.reason or "unfinished")
@@ -83,7 +90,7 @@ def _with_before(facts: HeaderFacts, stored: StoredRun, store: JournalStore) -> 
 
 def _unread(stored: StoredRun) -> str | None:
     """The run before, if this one has not looked at it."""
-    first = stored.records[0].body
+    first = stored.records[0].body if readable(stored.records[:1]) else None
     looked = any(
         record.kind is Kind.OBSERVATION and record.name == "read" and b'"result":"read"' in (record.body or b"")
         for record in stored.records  # one that was abandoned has seen nothing
@@ -94,18 +101,24 @@ def _unread(stored: StoredRun) -> str | None:
     return given.after or given.run or None
 
 
-def _loaded(run: str, store: JournalStore) -> StoredRun | None:
+def loaded(run: str, store: JournalStore) -> StoredRun | HeaderLine | None:
+    """A run that another one tells of. One that cannot be read is no fault of the one that tells, and is told as what nobody knows."""
     try:
         return store.load(run)
     except JournalCorrupt:
-        return None
+        return unreadable(run)
+
+
+def unreadable(run: str) -> HeaderLine:
+    """Nobody knows what a run has done whose records cannot be read."""
+    return HeaderLine(mark="unknown", what=f"run {run}, whose records cannot be read")
 
 
 def open_question(stored: StoredRun, store: JournalStore) -> str:
     """The open question of a run or of a child it waits for."""
     found = ""
     for seen in _tree(stored, store):
-        intents = [record for record in seen.records if record.kind is Kind.INTENT]
+        intents = [record for record in readable(seen.records) if record.kind is Kind.INTENT]
         if seen.status is not Status.WAITING or not intents or intents[-1].name != "wait":
             continue
         body = decode(intents[-1])
@@ -121,5 +134,5 @@ def _tree(stored: StoredRun, store: JournalStore) -> list[StoredRun]:
     while rest:
         one = rest.pop()
         found.append(one)
-        rest += [child for run in open_children(one.records, one.id) if (child := store.load(run)) is not None]
+        rest += [child for run in open_children(readable(one.records), one.id) if isinstance(child := loaded(run, store), StoredRun)]
     return found

@@ -11,6 +11,7 @@ from fastapi.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from ordain.contracts.ids import DEFAULT_WORKSPACE
+from ordain.errors import Conflict
 from ordain.runtime.streams import event_of
 from ordain.server.answering import acknowledged, answered, wire
 from ordain.server.face import Face, Json
@@ -96,6 +97,9 @@ def transcripts_router(face: Face) -> APIRouter:
         and the closing ``reply`` takes the place of whatever text it saw or missed.
         """
         row, _ = conversation.session(workspace, decoded(session))
-        return EventStream(Feed(face, workspace, row.id, after if last_event_id is None else last_event_id))
+        begin = after if last_event_id is None else last_event_id
+        if begin > row.head:
+            raise Conflict(f"session {row.id} has {row.head} entries: there is nothing after entry {begin}", code="beyond_head")
+        return EventStream(Feed(face, workspace, row.id, begin))
 
     return router

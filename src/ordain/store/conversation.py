@@ -148,7 +148,7 @@ def earlier(db: sqlite3.Connection, unit: Receive) -> tuple[int, bool] | None:
 
 
 def add_entry(db: sqlite3.Connection, workspace: str, entry: NewEntry, consequence: Consequence | None = None) -> int:
-    """Append to a transcript; returns the entry's number."""
+    """Append to a transcript; returns the entry's number. What a stopped run says after its session was erased is not kept."""
     row = db.execute(
         "SELECT s.no, s.head, s.chain, s.subject, u.key FROM sessions s JOIN subjects u ON u.no = s.subject WHERE s.workspace = ? AND s.id = ?",
         (workspace, entry.session),
@@ -156,7 +156,7 @@ def add_entry(db: sqlite3.Connection, workspace: str, entry: NewEntry, consequen
     if row is None:
         raise JournalCorrupt(f"session {entry.session} does not exist")
     no, head, previous, subject, key = row
-    seq, made = head + 1, digest(key or b"", entry.body)
+    seq, made, body = head + 1, digest(key or b"", entry.body), None if key is None else entry.body
     link = chain(previous, f"{workspace}/{entry.session}", seq, (entry.kind, entry.message_id, 1, entry.at), made)
     follows = consequence
     db.execute(
@@ -165,7 +165,7 @@ def add_entry(db: sqlite3.Connection, workspace: str, entry: NewEntry, consequen
             *(no, seq, entry.kind, entry.at, entry.thread if follows is None else follows.thread),
             *(entry.run if follows is None else follows.serves, entry.channel, entry.message_id, entry.edits, entry.timestamp_ms),
             *(("", "", "") if follows is None else (follows.attached, follows.reason, follows.anchor)),
-            *(entry.size, entry.through, entry.author, subject, made, link, entry.body, None if follows is None else follows.decision),
+            *(entry.size, entry.through, entry.author, subject, made, link, body, None if follows is None else follows.decision),
         ),
     )
     db.execute("UPDATE sessions SET head = ?, chain = ?, last_at = max(last_at, ?) WHERE no = ?", (seq, link, entry.at, no))

@@ -97,9 +97,21 @@ class SqliteSessions:
         message = _entry(rows[0])
         if not message.run:
             return message, None
-        answers = f"{_ENTRY} AND t.run = ? AND t.run <> '' AND t.seq > ? AND t.kind IN ('reply', 'question') ORDER BY t.seq LIMIT 1"
-        found = self._store.query(answers, (workspace, session, message.run, seq))
+        said = f"{_ENTRY} AND t.run = ? AND t.run <> '' AND t.seq > ? AND t.kind = ? ORDER BY t.seq DESC LIMIT 1"
+        found = self._store.query(said, (workspace, session, message.run, seq, "reply"))
+        if not found:
+            asked = self._store.query(said, (workspace, session, message.run, seq, "question"))
+            found = [row for row in asked if self._waits(workspace, session, row[3], row[6])]
         return message, _entry(found[0]) if found else None
+
+    def _waits(self, workspace: str, session: str, thread: int, message_id: str) -> bool:
+        """Whether a question still waits for its answer."""
+        rows = self._store.query(
+            "SELECT json_extract(t.asked, '$.message_id') FROM threads t JOIN sessions s ON s.no = t.session"
+            " WHERE s.workspace = ? AND s.id = ? AND t.id = ? AND t.asked IS NOT NULL",
+            (workspace, session, thread),
+        )
+        return bool(rows) and rows[0][0] == message_id
 
     def threads(self, workspace: str, session: str) -> Sequence[Thread]:
         """See ``Sessions.threads``."""

@@ -143,7 +143,7 @@ def test_a_lie_is_quoted(server: Server) -> None:
 
 
 def test_each_mode_has_its_own_verb(server: Server) -> None:
-    """GW-02: without --verb nothing names a verb, so that no mode falls back on the chat verb; council ends typed and not as chat."""
+    """GW-03 "must not be built with target verb `chat_general` by default": without --verb a council ends typed and not as chat."""
     done = server.cli("chat", "--json", "--mode", "council", "hello")
     assert done.returncode == 1
     reply = next(event for event in events(done) if event["event"] == "reply")
@@ -152,7 +152,7 @@ def test_each_mode_has_its_own_verb(server: Server) -> None:
 
 
 def test_one_verb_serves_and_an_unknown_one_is_refused(server: Server) -> None:
-    """GW-02, B-33: one --verb is the turn's; a verb that nobody has fails typed."""
+    """One --verb is the turn's; a verb that nobody has fails typed."""
     served = server.cli("chat", "--verb", "math.evaluate", "2 + 3")
     assert (served.returncode, "✓ math.evaluate" in served.stdout.decode()) == (0, True)
     unknown = server.cli("chat", "--verb", "no_such_verb", "hello")

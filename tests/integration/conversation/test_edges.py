@@ -224,7 +224,7 @@ async def test_who_waits_is_told_when_the_engine_stops() -> None:
 
 
 async def test_another_call_of_the_verb_makes_nothing_good() -> None:
-    """B-34 "ok only if all required steps succeeded": a failed call is not made good by a call of the same verb for something else."""
+    """B-34 "`ok=true` only if all required steps succeeded": a failed call is not made good by a call of the same verb for something else."""
 
     @verb(effect="private", arguments={"text": ArgumentRole.CONTENT})
     def pay(text: str) -> dict[str, str]:
@@ -245,10 +245,10 @@ async def test_another_call_of_the_verb_makes_nothing_good() -> None:
 
 @pytest.mark.parametrize(
     ("text", "hints"),
-    [("ok", {"verb": "chat_general"}), ("no", {"verb": "chat_general"}), ("thanks", {"workflow": {"template": "send_email"}})],
+    [("ok", {"delegates": ["somebody"]}), ("thanks", {"workflow": {"template": "send_email"}})],
 )
 async def test_who_names_what_is_to_serve_is_served(text: str, hints: dict[str, Any]) -> None:
-    """B-33 "exactly this verb serves the turn": a message that names its verb or workflow is no filler, however short its words."""
+    """A message that hints at a workflow or delegates is no filler, however short its words."""
     async with House() as house:
         answer = await house.say(text, **hints)
         assert answer.attached == "new_request"

@@ -139,7 +139,11 @@ def test_there_are_enough_lies() -> None:
 
 @pytest.mark.parametrize("kind", FAILURES)
 async def test_no_narrative_hides_a_failure(kind: str) -> None:
-    """RTE-12, B-34: after a failed step the header is byte for byte the same and ok is false, whatever the narrative says."""
+    """After a failed step the header is byte for byte the same and ok is false, whatever the narrative says.
+
+    RTE-12 "Code enforces error visibility: failures must not be summarised away"
+    B-34 "`ok=true` only if all required steps succeeded"
+    """
     failure = FAILURES[kind]
     held: list[str] = []
 

@@ -60,7 +60,11 @@ HALF = {"thought": "done", "finish": True, "action": None, "final_answer": None}
     ],
 )
 async def test_a_planner_without_directive_fails_the_turn(planner: Any, code: str) -> None:
-    """EXE-06, FAIL-04, ORC-05 cause 3: prose, a missing action with a missing answer, or a step that is not ok, is a typed failure."""
+    """Prose, a missing action with a missing answer, or a planner step that is not ok, is a typed failure.
+
+    EXE-06 "must not end the loop softly and slide into AgentChain prose"
+    FAIL-04 "never a silent fallback claiming success"
+    """
     answer, result = await told(by_purpose(planner=planner), mode="agent")
     assert answer.reply is not None
     assert not answer.reply.ok
@@ -70,7 +74,7 @@ async def test_a_planner_without_directive_fails_the_turn(planner: Any, code: st
 
 
 async def test_prose_after_a_good_step_is_no_answer() -> None:
-    """ORC-05 cause 3: a planner that slides into prose after a successful call has not finished."""
+    """A planner that slides into prose after a successful call has not finished."""
     answer, result = await told(by_purpose(planner=[SUM, PROSE]), mode="agent")
     assert answer.reply is not None
     assert not answer.reply.ok
@@ -79,7 +83,7 @@ async def test_prose_after_a_good_step_is_no_answer() -> None:
 
 
 async def test_an_agent_turn_enters_by_its_own_verb() -> None:
-    """ORC-05 cause 1 (verb pinning): without a verb an agent turn enters by agent_runtime and takes the supervised path."""
+    """ING-10 "route to a mode-specific canonical entry verb": without a verb an agent turn enters by agent_runtime and is supervised."""
     answer, result = await told(by_purpose(planner=[SUM, finish("42")]), mode="agent")
     assert answer.reply is not None
     assert answer.reply.ok
@@ -87,7 +91,7 @@ async def test_an_agent_turn_enters_by_its_own_verb() -> None:
 
 
 async def test_a_council_turn_ends_as_path_unavailable() -> None:
-    """ORC-04, B-41 "what is not built yet ends as typed path_unavailable, never as chat"."""
+    """B-41 "What is not built yet ends as typed `path_unavailable`, never as chat": a council turn enters by its own verb and fails."""
     answer, result = await told(by_purpose(), mode="council")
     assert answer.reply is not None
     assert (answer.reply.ok, result["error"]["code"], result["verb"]) == (False, "path_unavailable", "council_runtime")
@@ -98,7 +102,7 @@ async def test_a_council_turn_ends_as_path_unavailable() -> None:
     [{"workflow": {"template": "send_email"}}, {"delegates": ["research_agent"]}, {"delegates": ["research_agent", "finance_agent"]}],
 )
 async def test_an_outcome_that_is_not_built_is_no_chat(hints: dict[str, Any]) -> None:
-    """B-41: workflow, delegation and fan-out end as path_unavailable in brain mode, and no model is asked."""
+    """B-41 "Workflow, delegate, fan-out are outcomes, never values of `path`": in brain mode they end typed, and no model is asked."""
     puppet = by_purpose()
     answer, result = await told(puppet, **hints)
     assert answer.reply is not None
@@ -108,7 +112,7 @@ async def test_an_outcome_that_is_not_built_is_no_chat(hints: dict[str, Any]) ->
 
 @pytest.mark.parametrize("path", ["agent_chain", "direct", "council", "warp", "react_lite"])
 async def test_a_router_moves_an_agent_turn_within_its_mode(path: str) -> None:
-    """ORC-05 cause 2 (weak binding): a router's answer never takes an agent turn out of its mode; a path that is not built fails typed."""
+    """EXE-10 "Exec validates and enforces it": a router's answer never takes an agent turn out of its mode; a path that is not built fails typed."""
     suggestion = {"path": path, "confidence": 1.0, "budget_class": "small"}
     puppet = by_purpose(router=suggestion, planner=[finish("42")])
     answer, result = await told(puppet, {"router": {"ask": "local"}}, mode="agent")
@@ -134,7 +138,7 @@ async def test_a_router_moves_an_agent_turn_within_its_mode(path: str) -> None:
     ],
 )
 async def test_a_supervisor_model_binds_or_fails(decision: Any, planner: Any, ok: bool, code: str) -> None:
-    """EXE-11, EXE-12, D13: a supervisor model's decision is executed as it stands, or fails the turn; nothing finishes beside it."""
+    """EXE-12 "hard schema validation": a supervisor model's decision is executed as it stands, or fails the turn; nothing finishes beside it."""
     puppet = by_purpose(supervisor=decision, planner=planner)
     answer, result = await told(puppet, {"supervisor": {"ask": "brain"}}, mode="agent")
     assert answer.reply is not None
@@ -151,7 +155,7 @@ async def test_the_supervised_loop_is_capped_at_three_steps() -> None:
 
 
 async def test_a_brain_turn_obeys_no_directive() -> None:
-    """EXE-03: on the unsupervised path, directive-like fields in a verb's output have no effect."""
+    """EXE-03 "have no effect there": directive-like fields in a verb's output call nothing on the unsupervised path."""
     puppet = by_purpose(verb={"content": json.dumps({"next_verb": "math.evaluate", "action": SUM["action"]})})
     async with House(puppet=puppet) as house:
         answer = await house.say("please work this out")
@@ -164,7 +168,7 @@ async def test_a_brain_turn_obeys_no_directive() -> None:
     ("verb", "code"), [("nope", "unknown_verb"), ("agent_runtime", "reserved_verb"), ("council_runtime", "reserved_verb")]
 )
 async def test_a_named_verb_that_cannot_be_had_is_an_error(verb: str, code: str) -> None:
-    """B-06 "explicit unknown/inactive verb → typed error": nothing else serves the turn."""
+    """A verb that is named and unknown or reserved is a typed error: nothing else serves the turn."""
     answer, result = await told(by_purpose(), verb=verb)
     assert answer.reply is not None
     assert not answer.reply.ok

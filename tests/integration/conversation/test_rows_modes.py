@@ -107,10 +107,7 @@ async def test_the_plan_of_a_turn(hints: dict[str, Any], verb: str, plan: list[s
     ],
 )
 async def test_the_supervised_path(hints: dict[str, Any], verb: str, path: str, asked: bool) -> None:
-    """Agent and supervised turns are driven by the supervisor and others are not, and a router model sees the plan's verb.
-
-    EXE-02 "puts `plan.verb_name` in context; `mode∈{agent,council}` or `extra.supervised` → supervisor path"
-    """
+    """Agent and supervised turns are driven by the supervisor and brain turns are not, a router model sees the plan's verb, and council fails typed."""
     notebook = Notebook(finish("42"), router="no object at all")
     async with House(puppet=notebook.puppet, policy={"router": MODELS["router"]} if asked else {}) as house:
         answer, result = await turn(house, **hints)
@@ -181,7 +178,7 @@ async def test_the_latest_proposals_action_binds() -> None:
         {**act("write_down", {"text": "x"}), "finish": "false"},
         {**act("write_down", {"text": "x"}), "action": [{"tool_id": "write_down", "input": {"text": "x"}}]},
         [act("write_down", {"text": "x"})],
-        f"```json\n{json.dumps(act('write_down', {'text': 'x'}))}\n``` and go on",
+        f"{json.dumps(act('write_down', {'text': 'x'}))} {json.dumps(act('write_down', {'text': 'y'}))}",
     ],
 )
 async def test_a_reply_that_is_not_typed_binds_nothing(reply: Any) -> None:
@@ -272,7 +269,8 @@ async def test_a_mode_implies_no_lane(tables: dict[str, str]) -> None:
     """
     profiles = {lane: ["default"] for lane in ("local", "worker", "brain")}
     policy = {"lanes": {**tables, "profiles": profiles}}
-    for hints in ({}, {"supervised": True}, {"mode": "agent"}, {"mode": "council"}):
+    modes: list[dict[str, Any]] = [{}, {"supervised": True}, {"mode": "agent"}, {"mode": "council"}]
+    for hints in modes:
         async with House(puppet=Notebook(act("extract_facts", {"text": "A lamp."}), finish("42")).puppet, policy=policy) as house:
             await turn(house, **hints)
             found = lanes_of(house)
@@ -312,3 +310,52 @@ async def test_references_of_the_transport_split_no_history() -> None:
             assert [earlier for earlier in range(number) if f"tell me about topic{earlier}" not in shown] == []
             assert [earlier for earlier in range(number) if f"I heard: tell me about topic{earlier}" not in shown] == []
         assert house.query("SELECT count(*) FROM sessions") == [(1,)]
+
+
+@pytest.mark.parametrize("sure", [0.9, 0.1])
+async def test_a_model_may_suggest_what_a_message_is(sure: float) -> None:
+    """With a question open and work going on, a model's class of an open wording counts where it is sure, and code's own where not.
+
+    RTE-05 "LLM may suggest routing/classification (e.g. status nudge vs answer to a pending question)"
+    """
+    async with House(policy={"attach": {"ask": "local"}}) as house:
+        asking = await house.say("find out what else is meant", mode="agent")
+        assert asking.question is not None
+        classes: list[str] = []
+        for suggested in ("status_nudge", "answer_to_pending"):
+            sent = await house.send(f"hm right so suggest:{suggested}:1:{sure}")
+            await house.quiet()
+            now = house.so_far(sent)
+            classes.append(now.attached)
+            assert (now.reason == "attach.suggested") == (sure > 0.5)
+        assert "triage" in {purpose for purpose, _ in house.puppet.asked}
+        assert (classes == ["status_nudge", "answer_to_pending"]) == (sure > 0.5)
+
+
+async def test_code_chooses_what_is_replied_to() -> None:
+    """Where nothing else is live a reply refers to nothing; an override and what comes beside several threads get their own message's id.
+
+    RTE-08 "Code enforces message attachment/thread selection and reply anchoring"
+    """
+
+    def claims(request: ModelRequest, said: str) -> Any:
+        return finish(f"in reply to m1: {said}") if request.purpose == "planner" else None
+
+    async with House(puppet=Puppet(claims)) as house:
+        alone = await house.say("tell me about boats", id="m1", mode="agent")
+        assert (alone.attached, alone.anchor) == ("new_request", None)
+        first = await house.send("tell me slowly about lamps", id="m2", mode="agent")
+        await house.until("the first is at work", lambda: len(house.puppet.held) == 1)
+        instead = await house.send("use candles slowly instead", id="m3", mode="agent")
+        second = await house.send("tell me slowly about the weather in the north", id="m4", mode="agent")
+        third = await house.send("tell me slowly about the trams in the south", id="m5", mode="agent")
+        await house.until("all are at work", lambda: len(house.puppet.held) == 3)
+        house.puppet.let_go()
+        replaced = await house.told(first)
+        answers = [await house.told(sent) for sent in (instead, second, third)]
+        assert replaced.reply is not None
+        assert not replaced.reply.ok
+        assert [answer.attached for answer in answers] == ["override", "new_request", "new_request"]
+        assert [answer.anchor for answer in answers if answer.anchor] == ["m3", "m5"]
+        assert len({answer.thread_id for answer in answers}) == 3
+        assert answers[0].thread_id == replaced.thread_id

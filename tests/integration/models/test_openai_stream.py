@@ -113,9 +113,9 @@ BROKEN: list[tuple[str, ModelErrorCode, list[dict[str, Any]]]] = [
     ("nothing", ModelErrorCode.MALFORMED, streamed()),
     ("only [DONE]", ModelErrorCode.MALFORMED, streamed(DONE)),
     ("text and [DONE]", ModelErrorCode.MALFORMED, streamed(*pieces(), DONE)),
-    ("text and the end", ModelErrorCode.MALFORMED, streamed(*pieces())),
+    ("text and the end", ModelErrorCode.CONNECTION, streamed(*pieces())),
     ("no text", ModelErrorCode.MALFORMED, streamed(event(""), STOP, DONE)),
-    ("cut within an event", ModelErrorCode.MALFORMED, streamed(*pieces(), STOP[:-9])),
+    ("cut within an event", ModelErrorCode.CONNECTION, streamed(*pieces(), STOP[:-9])),
     ("length", ModelErrorCode.TRUNCATED, streamed(*pieces(), event(None, "length"), DONE)),
     ("content filter", ModelErrorCode.FILTERED, streamed(*pieces(), event(None, "content_filter"), DONE)),
     ("unknown reason", ModelErrorCode.MALFORMED, streamed(*pieces(), event(None, "abort"), DONE)),
@@ -286,7 +286,7 @@ async def test_llmock_streams(llmock_model: OpenAIModel, script_llmock: Callable
 @pytest.mark.parametrize(
     ("fault", "code"),
     [
-        ({"type": "stream_fault", "kind": "truncate", "after_chunks": 4}, ModelErrorCode.MALFORMED),
+        ({"type": "stream_fault", "kind": "truncate", "after_chunks": 4}, ModelErrorCode.CONNECTION),
         ({"type": "stream_fault", "kind": "malformed", "after_chunks": 4}, ModelErrorCode.MALFORMED),
         ({"type": "stream_fault", "kind": "disconnect", "after_chunks": 4}, ModelErrorCode.CONNECTION),
         ({"type": "stream_fault", "kind": "stall", "after_chunks": 4, "stall_seconds": 5}, ModelErrorCode.TIMED_OUT),

@@ -38,7 +38,6 @@ def test_a_payload_is_the_same_message_on_every_way(payload: dict[str, Any]) -> 
     """Whatever the hub sends becomes one canonical message, the same by WebSocket and by HTTP, and a second time the same again.
 
     B-33 "same on WS and HTTP"
-    ING-11 "holds identically on the HTTP gateway"
     """
     assert message_of(payload, HUB_WS) == message_of(payload, HUB_HTTP) == message_of(payload, HUB_HTTP)
 
@@ -62,7 +61,7 @@ def test_the_trace_verb_is_a_label(mode: str, label: str) -> None:
     """Each mode has its label, it stands in the metadata, and no place that selects anything holds it.
 
     HUB-04 "brain→`chat_general`, agent→`task_execution`, council→`council_deliberation`"
-    HUB-06 "metadata:{source:"
+    HUB-06 “metadata:{source:"hub_ws", trace_verb}”
     """
     chat = chat_of_hub(HubChat.model_validate({"text_input": "hi", "mode": mode, "session_id": "s1"}), HUB_WS)
     assert chat.metadata == {"source": "hub_ws", "trace_verb": label}

@@ -77,12 +77,12 @@ def test_a_stream_says_what_one_body_would(content: str, cuts: list[int]) -> Non
 
 @given(st.integers(0, 400))
 def test_no_cut_stream_is_a_whole_answer(end: int) -> None:
-    """Whatever is missing at the end, up to the finish reason, the answer is refused as one body without it would be."""
+    """Whatever is missing at the end, up to the finish reason, the answer is refused: it broke off, or nothing of it came."""
     raw = stream(said('{"content": "whole'), said('"}'), said(None, "stop"), "[DONE]")
     needed = raw.index(b"[DONE]") - len(b"data: ")
     _, reply = played(raw[: min(end, needed - 1)])
     assert isinstance(reply, ModelError)
-    assert reply.code is ModelErrorCode.MALFORMED
+    assert reply.code in {ModelErrorCode.MALFORMED, ModelErrorCode.CONNECTION}
     assert isinstance(played(raw[:needed])[1], ModelReply)
 
 

@@ -135,7 +135,7 @@ def thread_of(facts: AttachFacts, number: int) -> ThreadFact:
 
 @given(states(), policies)
 def test_whatever_is_decided_can_be_carried_out(facts: AttachFacts, policy: Policy) -> None:
-    """RTE-08 "code enforces attachment": every outcome names only threads that exist and are in the state that it needs."""
+    """RTE-08 "Code enforces message attachment/thread selection": every outcome names only threads that exist and are in the state that it needs."""
     outcome, _ = attach(facts, policy)
     match outcome:
         case Override(thread=number):

@@ -52,7 +52,7 @@ def enter(mode: ExecMode, verb: str, tools: Sequence[str], known: Catalog, polic
 
 @given(modes, st.one_of(st.just(""), names), st.lists(names, max_size=4), houses, policies)
 def test_an_entry_is_what_was_named_or_the_modes_own(mode: ExecMode, verb: str, tools: list[str], known: Catalog, policy: Policy) -> None:
-    """B-06: exactly the named verb, or the mode's own; a refusal names what cannot be had, with a typed code."""
+    """Exactly the named verb, or the mode's own; a refusal names what cannot be had, with a typed code."""
     outcome = enter(mode, verb, tools, known, policy)
     if isinstance(outcome, Entered):
         assert outcome.verb == (verb or ENTRY_OF[mode])
@@ -65,7 +65,7 @@ def test_an_entry_is_what_was_named_or_the_modes_own(mode: ExecMode, verb: str, 
 
 @given(modes, st.one_of(st.just(""), names), st.lists(names, max_size=4), houses, policies)
 def test_chat_general_is_nobodys_default_but_brains(mode: ExecMode, verb: str, tools: list[str], known: Catalog, policy: Policy) -> None:
-    """GW-01 "default chat_general applies only to mode=brain with verb absent"; GW-03: an agent or council turn enters it only by name."""
+    """GW-01 "Verb default `chat_general` applies only to `mode=brain` with verb absent": other modes enter it only by name."""
     outcome = enter(mode, verb, tools, known, policy)
     if isinstance(outcome, Entered) and outcome.verb == "chat_general":
         assert verb == "chat_general" or (mode is ExecMode.BRAIN and not verb)
@@ -73,7 +73,7 @@ def test_chat_general_is_nobodys_default_but_brains(mode: ExecMode, verb: str, t
 
 @given(modes, st.lists(names, min_size=1, max_size=4), houses, policies)
 def test_tools_are_the_named_ones_and_no_others(mode: ExecMode, tools: list[str], known: Catalog, policy: Policy) -> None:
-    """B-33: several verbs are a restriction: the tools are exactly those named, in order and without repeats."""
+    """B-33 "allowed-tool restriction": the tools are exactly those named, in order and without repeats."""
     outcome = enter(mode, "", tools, known, policy)
     if isinstance(outcome, Entered):
         assert outcome.tools == tuple(dict.fromkeys(tools))
@@ -81,7 +81,7 @@ def test_tools_are_the_named_ones_and_no_others(mode: ExecMode, tools: list[str]
 
 @given(modes, houses, policies)
 def test_policys_tools_hold_no_entry_verb(mode: ExecMode, known: Catalog, policy: Policy) -> None:
-    """SAF-01: where the message names no tools, policy's are active verbs, and no mode's entry is among them."""
+    """Where the message names no tools, policy's are active verbs, and no mode's entry is among them."""
     outcome = enter(mode, "", [], known, policy)
     if isinstance(outcome, Entered):
         assert not set(outcome.tools) & set(ENTRY_OF.values())
@@ -104,14 +104,14 @@ def test_switching_off_never_lets_more_in(mode: ExecMode, verb: str, tools: list
     ("mode", "verb"), [(mode, ENTRY_OF[other]) for mode in ExecMode for other in (ExecMode.AGENT, ExecMode.COUNCIL) if other is not mode]
 )
 def test_another_modes_entry_is_reserved(mode: ExecMode, verb: str) -> None:
-    """B-06 "canonical reserved entry verbs": a mode does not enter by another mode's own entry."""
+    """A mode does not enter by another mode's own entry."""
     outcome = enter(mode, verb, [], everything, Policy(version=1))
     assert outcome == EntryRefused(verb=verb, code=f"reserved_verb:{verb}")
 
 
 @pytest.mark.parametrize("mode", ExecMode)
 def test_a_mode_without_its_entry_verb_is_refused(mode: ExecMode) -> None:
-    """ING-10: where the mode's own verb is gone, the turn is a typed error and not another verb's."""
+    """ING-10 "never hard-pin `chat_general`": where the mode's own verb is gone, the turn is a typed error and not another verb's."""
     own = ENTRY_OF[mode]
     known = house([name for name in KNOWN if name != own])
     decision = decided(ENTRY, EntryFacts(mode=mode), EntryInputs(tools=(), catalog=known), Policy(version=1))

@@ -29,7 +29,7 @@ def test_agent_and_council_are_direct(facts: OutcomeFacts) -> None:
 
 @given(states)
 def test_a_workflow_is_never_run_unasked(facts: OutcomeFacts) -> None:
-    """WFL-01: a template that somebody hints at is at most proposed."""
+    """A template that somebody hints at is at most proposed."""
     assert outcome_of(facts) is not TurnOutcome.WORKFLOW_RUN
 
 
@@ -45,7 +45,7 @@ def test_a_workflow_is_never_run_unasked(facts: OutcomeFacts) -> None:
     ],
 )
 def test_a_brain_turn_by_what_is_hinted_at(workflow: str, delegates: int, expected: TurnOutcome) -> None:
-    """RTE-02: one outcome for each hint; one target is a delegation, several are a fan-out."""
+    """One outcome for each hint; one target is a delegation, several are a fan-out."""
     assert outcome_of(OutcomeFacts(mode=ExecMode.BRAIN, workflow=workflow, delegates=delegates)) is expected
 
 

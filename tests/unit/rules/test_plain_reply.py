@@ -55,7 +55,7 @@ def looks_like_a_header(line: str) -> bool:
 
 @given(headers, narratives)
 def test_no_line_of_the_narrative_passes_for_the_header(facts: HeaderFacts, narrative: str) -> None:
-    """C5, B-34: the header stands first and byte for byte; below it no line, however it is split, looks like one of a header."""
+    """B-34 "Header (C5) always precedes narrative": the header stands first and byte for byte; below it no line, however it is split, looks like one of a header."""
     header = render_header(facts)
     told = plain_reply(header, narrative)
     assert told == header or told.startswith(f"{header}\n\n")

@@ -78,7 +78,7 @@ def bounds(routed: Routed) -> tuple[int, ...]:
 
 @given(states, proposals, policies)
 def test_no_path_outside_the_modes(facts: RouteFacts, proposal: Any, policy: Policy) -> None:
-    """B-10 "allowed-path table per mode": whatever a model says, the path is one of the mode's, and the default where it says nothing valid."""
+    """B-10 "Allowed-path table per mode": whatever a model says, the path is one of the mode's, and the default where it says nothing valid."""
     routed, reason = route(facts, proposal, policy)
     paths = allowed_paths(facts.mode, supervised=facts.supervised)
     assert routed.path in paths
@@ -149,7 +149,10 @@ def test_less_confidence_never_counts_more(facts: RouteFacts, said: dict[str, An
     ],
 )
 def test_a_bad_answer_of_a_router_model(answer: str, reason: Reason) -> None:
-    """D13: an answer outside the contract is rejected with its reason, and the mode's own path holds."""
+    """D13: an answer outside the contract is rejected with its reason, and the mode's own path holds.
+
+    B-10 "Proposal outside the set, invalid, or confidence below threshold → mode's default path, logged `router_rejected:<reason>`"
+    """
     facts = RouteFacts(mode=ExecMode.AGENT, asked="answered")
     routed, why = route(facts, parse_object(answer), POLICY)
     assert (routed.path, why) == (ALLOWED[ExecMode.AGENT][0], reason)

@@ -48,7 +48,7 @@ def test_only_the_mode_chooses_the_plan(mode: ExecMode, verb: str, other: str) -
 def test_the_agent_plan(verb: str) -> None:
     """Two steps in this order and nothing else, with the sources' times.
 
-    ORC-03 "steps `planner_react`(services `PlannerReactService`) then `agent_chain`(services `AgentChainService`), `metadata.mode="agent"`"
+    ORC-03 “steps `planner_react`(services `PlannerReactService`) then `agent_chain`(services `AgentChainService`), `metadata.mode="agent"`”
     """
     plan = execution_plan(ExecMode.AGENT, verb)
     steps = sorted(plan.steps, key=lambda step: step.order)
@@ -65,7 +65,7 @@ def test_the_agent_plan(verb: str) -> None:
 def test_the_council_plan(verb: str) -> None:
     """One step, which nothing interrupts.
 
-    ORC-04 "one step `council_supervisor`(services `CouncilService`), `metadata.mode="council"`"
+    ORC-04 “one step `council_supervisor`(services `CouncilService`), `metadata.mode="council"`”
     """
     plan = execution_plan(ExecMode.COUNCIL, verb)
     assert [(step.step_name, step.services, step.order) for step in plan.steps] == [("council_supervisor", ["CouncilService"], 0)]

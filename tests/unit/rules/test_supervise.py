@@ -46,7 +46,7 @@ def supervise(facts: SuperviseFacts, proposal: Parsed | Unparsed | None, policy:
 
 @given(states, proposals, policies)
 def test_every_move_has_its_ground(facts: SuperviseFacts, proposal: Any, policy: Policy) -> None:
-    """EXE-05 "an action executes only when it exists": execute needs an action, finish an answer, and neither comes from anything else."""
+    """EXE-05 "An action executes only when it exists": execute needs an action, finish an answer, and neither comes from anything else."""
     outcome, _ = supervise(facts, proposal, policy)
     if isinstance(outcome, NextMove):
         if outcome.move is Move.EXECUTE_ACTION:
@@ -62,7 +62,7 @@ def test_every_move_has_its_ground(facts: SuperviseFacts, proposal: Any, policy:
 
 @given(states, proposals, policies)
 def test_neither_action_nor_answer_ends_softly(facts: SuperviseFacts, proposal: Any, policy: Policy) -> None:
-    """EXE-06: a planner that gave neither is asked again or fails the turn; it never slides on into prose."""
+    """EXE-06 "must not end the loop softly": a planner that gave neither is asked again or fails the turn; it never slides on into prose."""
     outcome, _ = supervise(facts, proposal, policy)
     if facts.pending is Pending.FAILED:
         assert isinstance(outcome, SuperviseFailed)

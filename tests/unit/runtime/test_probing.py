@@ -28,7 +28,7 @@ def probed(policy: str, **probe: Any) -> tuple[Missed, ...]:
 
 
 def test_the_shipped_policy_holds_its_probes() -> None:
-    """RTE-02, EXE-09, B-10: every probe that ships with the policy comes out as it says, under the shipped verbs."""
+    """Every probe that ships with the policy comes out as it says, under the shipped verbs."""
     found = run_probes(CATALOG)
     assert len(found) >= 8
     assert [probe.line() for probe in found if not probe.holds] == []
@@ -66,7 +66,7 @@ def test_what_a_probe_finds(policy: str, probe: dict[str, Any], missed: list[tup
     ],
 )
 def test_a_suggestion_is_judged_like_a_models_answer(suggests: Any, found: tuple[str, str]) -> None:
-    """B-10: what a router model would say counts only within the mode's paths, confident enough and well formed; it lowers and never raises."""
+    """B-10 "the model may only lower, never raise": what a router model would say counts only within the mode's paths, confident enough and well formed; it lowers and never raises."""
     probe = Probe.model_validate(
         {"message": {"text": "hi", "mode": "agent"}, "suggests": suggests, "expect": {"path": "direct"}}, strict=False
     )

@@ -1,0 +1,324 @@
+"""What a hostile reader found in conversations whose runs stop: crashes, unreadable records, resumes, erasure and retention between."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ordain.errors import Conflict
+from ordain.flows.context import Flow
+from ordain.ports.model import ModelRequest
+from ordain.runtime.retelling import retell
+from tests.shapes.session_laws import broken_at_rest, broken_now, rows_of, unequal
+from tests.shapes.talk import WORKSPACE, House, Puppet, act, finish
+
+TURN = ("turn", 1)
+DAY_S = 86_400
+
+
+def lawful(house: House) -> None:
+    """Every law of sessions holds, and everything settled replays."""
+    assert not broken_now(rows_of(house.ordain), max_active=4)
+    assert unequal(house.ordain) == []
+
+
+def change_file(home: Path, *statements: tuple[str, Any]) -> None:
+    """Change what is stored, behind the back of everybody."""
+    with sqlite3.connect(home / "ordain.db") as db:
+        for statement, given in statements:
+            db.execute(statement, given)
+    db.close()
+
+
+def stop_flow(house: House, name: tuple[str, int] = TURN) -> Flow[Any, Any]:
+    """Take a flow out of this build."""
+    return house.ordain.runtime.services.flows.pop(name)
+
+
+class Faulty(Puppet):
+    """A model over which the runtime stumbles, as long as ``broken``."""
+
+    def __init__(self) -> None:
+        """Broken."""
+        super().__init__(self._stumble)
+        self.broken = True
+
+    def _stumble(self, request: ModelRequest, said: str) -> Any:
+        if self.broken and "dogs" in said:
+            raise RuntimeError("bug")
+        return None
+
+
+async def answered(house: House, text: str, **more: Any) -> bool:
+    """Whether a message is answered well."""
+    answer = await house.say(text, **more)
+    return answer.reply is not None and answer.reply.ok
+
+
+# --- found at a start ------------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("flow", ["turn", "verb_plan"])
+async def test_the_turn_behind_one_that_is_set_aside_begins(tmp_path: Path, flow: str) -> None:
+    """A turn that a start sets aside, itself or its child, gives its place to the next one, which that same start begins."""
+    home = tmp_path / "home"
+    house = House(home)
+    await house.open()
+    first = await house.send("work slowly on it", id="m1")
+    await house.quiet()
+    following = await house.send("and then tell me more", reply_to="m1")
+    await house.kill()
+    change_file(
+        home,
+        (
+            "UPDATE runs SET status = 'running', resumes = 5, resumes_at = head_seq WHERE no = (SELECT min(no) FROM runs WHERE flow = ?)",
+            (flow,),
+        ),
+    )
+    await house.open()
+    told = await house.told(first)
+    assert told.reply is not None
+    assert not told.reply.ok
+    assert "set aside" in told.reply.narrative
+    assert "quarantined" in told.reply.header
+    after = await house.told(following)
+    assert after.reply is not None
+    assert after.reply.ok
+    assert house.query("SELECT count(*) FROM turns WHERE state <> 'over'") == [(0,)]
+    lawful(house)
+    await house.kill()
+
+
+DAMAGE = {
+    "no body of its start": "UPDATE records SET body = x'7b' WHERE seq = 0 AND run = ?",
+    "unknown kind at its start": "UPDATE records SET kind = 'nonsense' WHERE seq = 0 AND run = ?",
+    "unknown kind later": "UPDATE records SET kind = 'nonsense' WHERE seq = 1 AND run = ?",
+    "unknown version": "UPDATE records SET v = 99 WHERE seq = 0 AND run = ?",
+    "body lost": "UPDATE records SET body = NULL, payload = 999 WHERE seq = 0 AND run = ?",
+    "broken body later": "UPDATE records SET body = x'ff' WHERE seq = 1 AND run = ?",
+}
+
+
+@pytest.mark.parametrize("flow", ["turn", "supervisor"])
+@pytest.mark.parametrize("damage", DAMAGE)
+async def test_a_run_that_cannot_be_read_is_told_so(tmp_path: Path, flow: str, damage: str) -> None:
+    """Whatever of a turn or of its child cannot be read any more: its sender is told, and its thread goes on."""
+    home = tmp_path / "home"
+    house = House(home)
+    await house.open()
+    first = await house.send("work slowly on it", mode="agent", id="m1")
+    await house.quiet()
+    following = await house.send("and then tell me more", reply_to="m1")
+    await house.kill()
+    with sqlite3.connect(home / "ordain.db") as db:
+        (no,) = db.execute("SELECT min(no) FROM runs WHERE flow = ?", (flow,)).fetchone()
+    db.close()
+    change_file(home, (DAMAGE[damage], (no,)))
+    await house.open()
+    await house.until("the next one was answered", lambda: house.puppet.let_go() or house.over(house.so_far(following).run_id))
+    told = await house.told(first)
+    assert told.reply is not None
+    assert not told.reply.ok
+    assert "operator" in told.reply.narrative
+    after = await house.told(following)
+    assert after.reply is not None
+    assert after.reply.ok
+    assert house.query("SELECT count(*) FROM turns WHERE state <> 'over'") == [(0,)]
+    await house.kill()
+
+
+@pytest.mark.parametrize("flow", ["turn", "supervisor"])
+@pytest.mark.parametrize("damage", DAMAGE)
+async def test_what_became_of_an_unreadable_run_can_be_asked(tmp_path: Path, flow: str, damage: str) -> None:
+    """Who asks after a turn that cannot be read, or whose child cannot be, is told so: the run that tells it does not break over it."""
+    home = tmp_path / "home"
+    house = House(home)
+    await house.open()
+    work = await house.send("work slowly on it", mode="agent", id="m1")
+    run = house.so_far(work).run_id
+    await house.quiet()
+    await house.kill()
+    with sqlite3.connect(home / "ordain.db") as db:
+        (no,) = db.execute("SELECT min(no) FROM runs WHERE flow = ?", (flow,)).fetchone()
+    db.close()
+    change_file(home, (DAMAGE[damage], (no,)))
+    await house.open()
+    for moment in ("at work", "stopped"):
+        nudge = await house.say("any luck?", reply_to="m1")
+        assert nudge.attached == "status_nudge"
+        assert nudge.reply is not None
+        assert nudge.reply.ok, f"{moment}: {nudge.reply.header}"
+        assert moment == "stopped" or "cannot be read" in nudge.reply.header or damage == "body lost"
+        await house.until(
+            "it stopped", lambda: house.puppet.let_go() or house.query("SELECT 1 FROM turns WHERE id = ? AND state = 'over'", run)
+        )
+    assert (await house.told(work)).reply is not None
+    assert await answered(house, "tell me about cats", reply_to="m1")
+    await house.kill()
+
+
+@pytest.mark.parametrize("flow", ["turn", "supervisor"])
+async def test_what_nobody_can_read_is_told_as_unknown(tmp_path: Path, flow: str) -> None:
+    """A turn that takes the place of one that cannot be read knows, as its header does, that nobody knows what had been done."""
+    home, facts = tmp_path / "home", list[str]()
+
+    def proposals(request: ModelRequest, said: str) -> Any:
+        if request.purpose == "planner" and said.startswith("use"):
+            facts.append(str(request.inputs["facts"]))
+        return None
+
+    house = House(home, puppet=Puppet(proposals))
+    await house.open()
+    work = await house.send("work slowly on it", mode="agent")
+    await house.quiet()
+    await house.kill()
+    with sqlite3.connect(home / "ordain.db") as db:
+        (no,) = db.execute("SELECT min(no) FROM runs WHERE flow = ?", (flow,)).fetchone()
+        db.execute(DAMAGE["unknown kind later"], (no,))
+        db.execute("UPDATE runs SET status = 'waiting', wake_at = NULL WHERE no = ?", (no,))  # so that the start itself does not meet it
+    db.close()
+    await house.open()
+    await house.until("held", lambda: flow == "supervisor" or house.puppet.held)
+    instead = await house.say("use 300 instead", mode="agent")
+    assert instead.attached == "override"
+    assert instead.reply is not None
+    assert "? run" in instead.reply.header
+    assert "cannot be read" in instead.reply.header
+    assert "cannot be read" in str(facts)
+    told = await house.told(work)
+    assert told.reply is not None
+    assert not told.reply.ok
+    await house.kill()
+
+
+# --- resumed -----------------------------------------------------------------------------------------------------------------------------
+
+
+async def test_a_resume_that_fails_again_gives_the_place_up_again() -> None:
+    """However often a turn is resumed that cannot go on: each stop is told and stored, its thread stays free, and at last it is done."""
+    async with House() as house:
+        flow = stop_flow(house)
+        stopped = await house.say("tell me about dogs", id="m1")
+        assert stopped.reply is not None
+        run = stopped.run_id or ""
+        for times in (2, 3, 4):
+            await house.ordain.runtime.resume(run, by="op")
+            await house.quiet()
+            assert house.status(run) == "flow_unavailable"
+            assert house.query("SELECT state FROM turns WHERE id = ?", run) == [("over",)]
+            assert house.query("SELECT count(*) FROM transcript WHERE kind = 'reply' AND run = ?", run) == [(times,)]
+        house.ordain.runtime.services.flows[TURN] = flow
+        assert await answered(house, "and cats?", reply_to="m1")
+        await house.ordain.runtime.resume(run, by="op")
+        await house.quiet()
+        assert house.status(run) == "completed"
+        assert not broken_at_rest(house.ordain)
+
+
+async def test_a_resume_and_the_crash_after_it_are_one(tmp_path: Path) -> None:
+    """A process that dies right after a resume was accepted leaves a turn that the next start drives: its thread is never blocked."""
+    puppet = Faulty()
+    house = House(tmp_path / "home", puppet=puppet)
+    await house.open()
+    stopped = await house.say("tell me about dogs", id="m1")
+    assert stopped.reply is not None
+    ((child,),) = house.query("SELECT id FROM runs WHERE status = 'faulted'")
+    puppet.broken = False
+    await house.ordain.runtime.resume(child, by="op")
+    await house.kill()  # before the engine had a chance to drive it
+    await house.open()
+    await house.quiet()
+    assert house.status(stopped.run_id) == "completed"
+    assert await answered(house, "and cats?", reply_to="m1")
+    assert not broken_at_rest(house.ordain)
+    await house.kill()
+
+
+async def test_a_place_is_taken_again_with_the_run_or_not_at_all() -> None:
+    """Where another turn has the thread, a resume is refused and changes nothing: neither the place nor the run."""
+    puppet = Faulty()
+    async with House(puppet=puppet) as house:
+        stopped = await house.say("tell me about dogs", id="m1")
+        ((child,),) = house.query("SELECT id FROM runs WHERE status = 'faulted'")
+        puppet.broken = False
+        work = await house.send("tell me slowly about cats", mode="agent", reply_to="m1")
+        await house.quiet()
+        for run in (child,):
+            with pytest.raises(Conflict) as refused:
+                await house.ordain.runtime.resume(run, by="op")
+            assert refused.value.code == "thread_taken"
+        assert house.status(child) == "faulted"
+        assert house.query("SELECT state FROM turns WHERE id = ?", stopped.run_id) == [("over",)]
+        house.puppet.let_go()
+        answer = await house.told(work)
+        assert answer.reply is not None
+        assert answer.reply.ok
+        await house.ordain.runtime.resume(child, by="op")
+        await house.quiet()
+        assert not broken_at_rest(house.ordain)
+        lawful(house)
+
+
+# --- erased and swept --------------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("then", ["resume", "cancel"])
+async def test_a_stopped_run_of_an_erased_session_says_nothing_more(then: str) -> None:
+    """Whatever an operator does with a stopped run after its session was erased: the new stop is stored, no words stand, the session goes on."""
+    async with House() as house:
+        runtime = house.ordain.runtime
+        await house.say("tell me about cats")
+        flow = stop_flow(house)
+        stopped = await house.say("tell me about dogs")
+        run = stopped.run_id or ""
+        house.ordain.runtime.services.flows[TURN] = flow
+        await runtime.erase(run, by="op", why="asked to")
+        if then == "resume":
+            await runtime.resume(run, by="op")
+        else:
+            await runtime.cancel(run, by="op", why="of no use")
+        await house.quiet()
+        assert house.status(run) == ("diverged" if then == "resume" else "cancelled")
+        assert house.query("SELECT count(*) FROM transcript WHERE body IS NOT NULL") == [(0,)]
+        for text in ("", "tell me about birds"):
+            assert not text or await answered(house, text)
+            told = retell(runtime.services.sessions, WORKSPACE, "s1", runtime.services.catalogs.pinned)
+            assert told.verifies, told.differences
+        assert not broken_now(rows_of(house.ordain), max_active=4)
+
+
+async def test_what_an_open_turn_refers_to_outlives_retention(tmp_path: Path) -> None:
+    """A turn that waits for an answer longer than messages are kept still has its history when the answer comes; afterwards that goes."""
+
+    def proposals(request: ModelRequest, said: str) -> Any:
+        if request.purpose == "planner" and request.index == 0:
+            return act("ask_user", {"question": "which city?", "expected_type": "location", "key": "city"})
+        return finish("planned") if request.purpose == "planner" else None
+
+    policy = {
+        "retention": {"input_days": 1, "model_days": 0, "verb_days": 0, "result_days": 1},
+        "session": {"question_seconds": 5 * DAY_S},
+    }
+    house = House(tmp_path / "home", puppet=Puppet(proposals), policy=policy)
+    await house.open()
+    await house.say("tell me about cats")
+    asked = await house.say("plan it", mode="agent", allowed_verbs=["ask_user"])
+    assert asked.question is not None
+    other = await house.say("tell me about tea", "s2")
+    assert other.reply is not None
+    await house.pass_time(2 * DAY_S)
+    await house.ordain.engine.sweep()
+    gone = "SELECT s.id, count(*) FROM transcript t JOIN sessions s ON s.no = t.session WHERE t.body IS NULL GROUP BY 1"
+    assert house.query(gone) == [("s2", 2)]
+    await house.reopen()
+    answer = await house.say("Lisbon")
+    assert answer.attached == "answer_to_pending"
+    assert answer.reply is not None
+    assert answer.reply.ok
+    await house.ordain.engine.sweep()
+    assert ("s1", 4) in [(session, min(count, 4)) for session, count in house.query(gone)]
+    assert await answered(house, "tell me about birds")
+    await house.kill()

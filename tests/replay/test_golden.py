@@ -14,11 +14,12 @@ from ordain.journal.codec import decode
 from ordain.journal.records import CURRENT_VERSION, Kind, SuspendedBody
 from ordain.ports.store import StoredRun
 from ordain.runtime.replay import Replayed, replay
-from tests.replay.golden_file import GOLDEN, read
+from tests.replay.golden_file import GOLDEN, read, read_talk
 from tests.replay.mutate import corrupted, forged
 
 FILES = sorted(GOLDEN.glob("v*/*.json"))
 REFUSED = sorted(GOLDEN.glob("refused/*.json"))
+TALKS = sorted(GOLDEN.glob("talks/*.json"))
 
 
 def again(run: StoredRun, catalog: Catalog) -> Replayed:
@@ -34,6 +35,17 @@ def test_golden_journal_replays_equal(file: Path) -> None:
     assert (report.verdict, report.differences) == ("equal", [])
     assert report.settled
     assert report.records == len(golden.run.records)
+
+
+@pytest.mark.parametrize("file", TALKS, ids=lambda file: file.stem)
+def test_golden_conversation_replays_equal(file: Path) -> None:
+    """Every run of a golden conversation comes out byte for byte, over the transcript that its prompts refer to."""
+    talk = read_talk(file)
+    catalog, flows = talk.compiled(), shipped_flows()
+    reports = [replay(run, catalog, flows, talk.read) for run in talk.runs]
+    assert [(report.flow, report.verdict, report.differences) for report in reports if not report.equal] == []
+    assert all(report.settled for report in reports)
+    assert {run.flow for run in talk.runs} == {"turn", "supervisor", "question", "status", "triage", "verb_plan"}
 
 
 @pytest.mark.parametrize("file", REFUSED, ids=lambda file: file.stem)
@@ -129,5 +141,5 @@ def test_other_key_is_refused() -> None:
 def test_golden_journals_are_never_made_again() -> None:
     """The committed journals are byte for byte what they were when their list of digests was written; a new schema adds a folder."""
     listed = dict(reversed(line.split("  ")) for line in (GOLDEN / "SHA256SUMS").read_text(encoding="utf-8").splitlines())
-    there = {file.relative_to(GOLDEN).as_posix(): hashlib.sha256(file.read_bytes()).hexdigest() for file in (*FILES, *REFUSED)}
+    there = {file.relative_to(GOLDEN).as_posix(): hashlib.sha256(file.read_bytes()).hexdigest() for file in (*FILES, *REFUSED, *TALKS)}
     assert there == listed

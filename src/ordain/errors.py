@@ -112,6 +112,10 @@ class StorageUnavailable(Transient):
     code = "storage_unavailable"
 
 
+RUN_MOVED_ON = "run_moved_on"
+"""The code of a ``LeaseLost`` that concerns one run and not the store."""
+
+
 class LeaseLost(Transient):
     """Another engine holds the store; this one must stop writing."""
 

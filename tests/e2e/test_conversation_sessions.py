@@ -101,6 +101,7 @@ def test_any_id_has_its_addresses(server: Server, session: str) -> None:
         ("/sessions/some/events?after=-1", 422, "invalid_request"),
         ("/sessions/some/events?after=x", 422, "invalid_request"),
         ("/sessions?before=x", 422, "invalid_request"),
+        ("/sessions?before=5", 422, "invalid_request"),
         ("/sessions/some/erase", 405, "method_not_allowed"),
     ],
 )

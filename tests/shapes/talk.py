@@ -258,7 +258,7 @@ class House:
 
         def rests() -> bool:
             held = len(self.puppet.held)
-            return engine.waiting_turn == 0 and engine.driving == held and not self._ready()
+            return engine.ready_runs == 0 and engine.driving == held and not self._ready()
 
         still = 0
         for _ in range(round(PATIENCE_S / POLL_S)):

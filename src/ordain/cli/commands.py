@@ -231,7 +231,7 @@ def answer_run(run: str, effect: int, value: str, /, *, options: Options = DEFAU
 def list_sessions(
     *,
     limit: int = 50,
-    before: Annotated[int | None, Parameter(help="The page after this one, as the last one says.")] = None,
+    before: Annotated[str | None, Parameter(help="The page after this one, as the last one says.")] = None,
     workspace: Workspace = "default",
     options: Options = DEFAULTS,
 ) -> int:

@@ -143,7 +143,7 @@ class Messenger:
         except NotFound:
             return None
 
-    async def sessions(self, limit: int, before: int | None = None) -> dict[str, Any]:
+    async def sessions(self, limit: int, before: str | None = None) -> dict[str, Any]:
         """Sessions, the most recently used first."""
         asked = {"limit": limit} if before is None else {"limit": limit, "before": before}
         return await self._asked("GET", "/sessions", params=asked)

@@ -30,7 +30,7 @@ def _with(data_dir: Path | None, workspace: str, work: Callable[[Messenger], Awa
     return asyncio.run(asked())
 
 
-def print_sessions(data_dir: Path | None, workspace: str, limit: int, before: int | None, *, as_json: bool) -> int:
+def print_sessions(data_dir: Path | None, workspace: str, limit: int, before: str | None, *, as_json: bool) -> int:
     """Sessions, the most recently used first."""
     found = _with(data_dir, workspace, lambda messenger: messenger.sessions(limit, before))
     if as_json:

@@ -11,7 +11,7 @@ import logging
 from collections import deque
 from collections.abc import Callable
 
-from ordain.errors import LeaseLost, OrdainError
+from ordain.errors import RUN_MOVED_ON, LeaseLost, OrdainError
 from ordain.journal.records import SETTLED, Status
 from ordain.ports.store import Append, Operation
 from ordain.runtime.drive import Drive, Driven
@@ -22,8 +22,6 @@ LOG = logging.getLogger("ordain.engine")
 DAY_US = 86_400_000_000
 TRY_AGAIN_US = 500_000
 TRY_AGAIN_AT_MOST_US = 60_000_000
-RUN_MOVED_ON = "run_moved_on"
-"""The code of a ``LeaseLost`` that concerns one run and not the store."""
 
 
 class LocalEngine:
@@ -51,7 +49,7 @@ class LocalEngine:
         return len(self._active)
 
     @property
-    def waiting_turn(self) -> int:
+    def ready_runs(self) -> int:
         """Runs ready that wait for a place."""
         return len(self._ready)
 

@@ -21,7 +21,7 @@ from ordain.flows.planner import PLANNER, StepRefs, filled_tools, step_wire
 from ordain.flows.supervisor import request_of
 from ordain.flows.transcript import Spoken, Transcript, resolve
 from ordain.flows.triage import TriageInput
-from ordain.flows.turn import TurnInput
+from ordain.flows.turn import TurnInput, router_prompt
 from ordain.flows.verb_plan import verb_prompt
 from ordain.journal.digests import content_digest
 from ordain.ports.children import AnyEnded, Ended
@@ -29,7 +29,6 @@ from ordain.ports.effects import ModelAnswer, ModelCall, VerbResult
 from ordain.prompts import router_step, supervisor_step, triage_step
 from ordain.prompts.planner_step import PlannerPrompt, planner_base, with_progress
 from ordain.prompts.renderer import Prompt
-from ordain.prompts.router_step import RouterPrompt
 from ordain.prompts.supervisor_step import SupervisorPrompt
 from ordain.prompts.triage_step import TriagePrompt
 from ordain.rules.proposals import Parsed, parse_object
@@ -137,7 +136,7 @@ def _verb(catalog: Catalog, call: ModelCall, values: Values) -> PromptInputs:
 
 def _router(catalog: Catalog, call: ModelCall, values: Values) -> PromptInputs:
     given: TurnInput = values[0]
-    prompt = RouterPrompt(mode=str(given.mode), verb=call.args["verb"], message=given.text, supervised=given.supervised)
+    prompt = router_prompt(given, call.args["verb"])
     return PromptInputs(source=catalog.data.prompts[call.prompt], inputs=msgspec.structs.asdict(prompt), schema=router_step.SCHEMA)
 
 

@@ -42,8 +42,11 @@ ROUTER_TOKENS = 200
 BEFORE_CHARS = 2000
 
 
-class TurnInput(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A message as its turn gets it: where it stands, what it says and asks for, and the run it takes the place of (``after``)."""
+class TurnInput(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
+    """A message as its turn gets it: where it stands, what it says and asks for, and the run it takes the place of (``after``).
+
+    The executor's typed request, ``CortexExecRequest`` of the sources (EXE-01): nothing else is read, and what is not of it is refused.
+    """
 
     session: str
     seq: int
@@ -173,7 +176,7 @@ async def _route(context: FlowContext, given: TurnInput, verb: str) -> Routed:
 
 
 def _router_question(context: FlowContext, given: TurnInput, verb: str) -> Question:
-    prompt = RouterPrompt(mode=str(given.mode), verb=verb, message=given.text, supervised=given.supervised)
+    prompt = router_prompt(given, verb)
     return Question(
         purpose="router",
         prompt=ROUTER_PROMPT,
@@ -183,6 +186,20 @@ def _router_question(context: FlowContext, given: TurnInput, verb: str) -> Quest
         prompt_tokens=size_bound(context.catalog.data.prompts[ROUTER_PROMPT], prompt),
         max_tokens=ROUTER_TOKENS,
     )
+
+
+def router_prompt(given: TurnInput, verb: str) -> RouterPrompt:
+    """What the router model sees of a turn: no history and nothing recalled, for its path is chosen before either is read."""
+    known = {
+        "message_number": given.seq,
+        "attachments": given.attachments,
+        "tools": list(given.allowed_verbs),
+        "max_steps": given.max_steps,
+        "budget_class": given.budget_class,
+        "replaces_earlier_work": bool(given.after),
+    }
+    said = {name: value for name, value in known.items() if value}
+    return RouterPrompt(mode=str(given.mode), verb=verb, message=given.text, supervised=given.supervised, context=said)
 
 
 def _room(context: FlowContext, given: TurnInput, verb: str) -> int:

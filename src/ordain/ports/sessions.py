@@ -141,6 +141,12 @@ class SessionRow(Struct, frozen=True, kw_only=True):
     last_at: int
     active: int
     key: bytes | None
+    no: int
+
+    @property
+    def place(self) -> str:
+        """Where it stands in the list of sessions, for the page after it: two that were used at the same time differ."""
+        return f"{self.last_at}-{self.no}"
 
 
 class Uncovered(Struct, frozen=True, kw_only=True):
@@ -164,8 +170,8 @@ class Sessions(Protocol):
         """One session."""
         ...
 
-    def sessions(self, workspace: str, *, limit: int, before: int | None) -> Sequence[SessionRow]:
-        """Sessions, the most recently used first; ``before`` is a ``last_at``."""
+    def sessions(self, workspace: str, *, limit: int, before: str | None) -> Sequence[SessionRow]:
+        """Sessions, the most recently used first; ``before`` is a ``SessionRow.place``."""
         ...
 
     def entries(self, workspace: str, session: str, *, after: int, limit: int) -> Sequence[Entry]:

@@ -21,15 +21,18 @@ SCHEMA: dict[str, Any] = {
 """The contract of the answer (EXE-10)."""
 
 
-class RouterPrompt(Struct, frozen=True, kw_only=True):
-    """The template's input."""
+class RouterPrompt(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The template's input: mode, verb and last user message, and as ``context`` what code knows of the turn besides."""
 
     mode: str
     verb: str
     message: str
     supervised: bool
+    context: dict[str, Any] = {}
 
 
 def size_bound(source: str, prompt: RouterPrompt) -> int:
-    """Upper bound of the rendered prompt in bytes."""
+    """Upper bound of the rendered prompt in bytes. A template of an older catalog shows no context: its runs reserved nothing for it."""
+    if "context" not in source:
+        prompt = msgspec.structs.replace(prompt, context={})
     return len(source.encode()) + 4 * len(msgspec.json.encode(prompt))

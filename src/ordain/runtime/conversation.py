@@ -163,7 +163,7 @@ class Conversation:
 
     # --- looking ------------------------------------------------------------------------------------------------------------------------
 
-    def sessions(self, workspace: str, *, limit: int = 50, before: int | None = None) -> Sequence[SessionRow]:
+    def sessions(self, workspace: str, *, limit: int = 50, before: str | None = None) -> Sequence[SessionRow]:
         """Sessions, the most recently used first."""
         return self._services.sessions.sessions(workspace, limit=limit, before=before)
 

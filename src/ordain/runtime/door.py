@@ -14,12 +14,12 @@ from ordain.contracts.conversation import Message
 from ordain.contracts.ids import DEFAULT_WORKSPACE
 from ordain.contracts.planner import PlannerRequest
 from ordain.contracts.verbs import VerbRequest
-from ordain.errors import Conflict, Erased, InvalidRequest, LeaseLost, NotFound, StorageUnavailable, Transient
+from ordain.errors import RUN_MOVED_ON, Conflict, Erased, InvalidRequest, LeaseLost, NotFound, StorageUnavailable, Transient
 from ordain.flows.planner import PLANNER, StepRefs
 from ordain.flows.prompting import trace_of
 from ordain.journal.codec import Scribe
 from ordain.journal.folds import Fold, ending
-from ordain.journal.records import ENCODER, NULL, SETTLED, STOPPED, Kind, NoteBody, Record, Started, Status, SuspendedBody, raw
+from ordain.journal.records import ENCODER, NULL, SETTLED, STOPPED, Kind, NoteBody, Record, ResumedBody, Started, Status, SuspendedBody, raw
 from ordain.ports.effects import WaitFor
 from ordain.ports.search import RunRow, RunSearch
 from ordain.ports.store import Append, MailKind, NewMail, Operation, Post, StoredRun
@@ -308,19 +308,26 @@ class Runtime:
         """Drive a stopped run again, after the fix; a turn takes its place in its thread again.
 
         Raises:
-            Conflict: the run is not stopped, or another turn of its thread is going on (``thread_taken``).
+            Conflict: the run is not stopped, was erased, or another turn of its thread is going on (``thread_taken``).
         """
         stored = self._load(run)
         if stored.status not in STOPPED:
             raise Conflict(f"run {run} is {stored.status}, not stopped", code="not_stopped")
-        if stored.session:  # one commit: a turn that has its place again is driven, whatever happens in between
-            retake = Operation(name="retake", args={"run": stored.root})
-            try:
-                await self.services.store.submit(Append(run=run, records=(), status=Status.READY, operation=retake))
-            except Conflict as error:
-                message = "another turn of its thread is going on: wait until that has ended"
-                raise Conflict(message, code=error.code) from None
-        self.engine.wake(run, by)
+        if stored.key is None:
+            raise Conflict(f"run {run} was erased: there is nothing to go on from", code="erased")
+        body = ResumedBody(by=by, why=stored.reason)
+        record = self._scribe(stored).write(Kind.RESUMED, "resumed", body, self.services.clock.now())
+        retake = Operation(name="retake", args={"run": stored.root}) if stored.session else None
+        try:  # one commit: whatever happens in between, a run that is to go on says who asked for it, and a turn has its place
+            await self.services.store.submit(Append(run=run, records=(record,), status=Status.READY, operation=retake))
+        except LeaseLost as error:
+            if error.code != RUN_MOVED_ON:
+                raise
+            raise Conflict(f"run {run} has been resumed by somebody else", code="not_stopped") from None
+        except Conflict as error:
+            message = "another turn of its thread is going on: wait until that has ended"
+            raise Conflict(message, code=error.code) from None
+        self.engine.wake(run)
 
     async def resolve(self, run: str, addr: int, *, happened: bool, by: str, why: str) -> None:
         """Say what became of an effect with unknown outcome; the run's own record of it stays.
@@ -373,6 +380,9 @@ class Runtime:
         return outcome.count
 
     def _note(self, stored: StoredRun, action: str, *, by: str, why: str, details: object) -> Record:
-        scribe = Scribe(stored.id, stored.key or b"", stored.records[-1])
         body = NoteBody(by=by, action=action, why=why, details=NULL if details is None else raw(details))
-        return scribe.write(Kind.NOTE, action, body, self.services.clock.now())
+        return self._scribe(stored).write(Kind.NOTE, action, body, self.services.clock.now())
+
+    @staticmethod
+    def _scribe(stored: StoredRun) -> Scribe:
+        return Scribe(stored.id, stored.key or b"", stored.records[-1])

@@ -56,7 +56,7 @@ class Drive:
     """One drive of one run. ``live`` exists once the run is loaded, so that an engine can pass on that mail arrived."""
 
     def __init__(self, services: Services, run: str, *, resumed_by: str | None = None) -> None:
-        """``resumed_by`` names who restarts a run that had stopped; None is an ordinary wake."""
+        """``resumed_by`` names who cancels a run that had stopped: it is driven once more to end; None is an ordinary wake."""
         self.services = services
         self.run = run
         self.live: LiveRun | None = None
@@ -79,12 +79,13 @@ class Drive:
     async def _to_rest(self) -> Driven:
         try:
             stored = self._load()
-            asked = self._asked_to_stop() if stored.status in STOPPED else None
+            restarted = self._resumed_by or _resumed_by(stored)
+            asked = self._asked_to_stop() if stored.status in STOPPED or restarted is not None else None
             if stored.status is Status.QUEUED:  # behind another turn of its thread: that one's end begins it
                 return Driven(status=Status.WAITING)
             if stored.status in SETTLED or (stored.status in STOPPED and self._resumed_by is None and asked is None):
                 return Driven(status=stored.status)
-            if asked is not None and stored.status is not Status.FAULTED:
+            if asked is not None and stored.status in STOPPED and stored.status is not Status.FAULTED:
                 return await self._close(asked)
             driven = await self._execute(stored)
         except (JournalDiverged, JournalCorrupt, FlowUnavailable, Erased) as error:
@@ -92,8 +93,8 @@ class Drive:
         if driven.status is not Status.FAULTED:
             return driven
         masked = self.live is not None and self.live.execution.masked
-        if asked is None and masked and self._resumed_by is not None:
-            asked = InterruptBody(what="cancel", by=self._resumed_by, why="it was interrupted before, and faulted again")
+        if asked is None and masked and restarted is not None:
+            asked = InterruptBody(what="cancel", by=restarted, why="it was interrupted before, and faulted again")
         return driven if asked is None else await self._close(asked)
 
     def _load(self) -> StoredRun:
@@ -196,6 +197,12 @@ class Drive:
     def _unsettled(self, run: str) -> bool:
         stored = self.services.store.load(run)
         return stored is not None and stored.status not in SETTLED
+
+
+def _resumed_by(stored: StoredRun) -> str | None:
+    """Who resumed the run, if nothing has happened to it since."""
+    last = stored.records[-1]
+    return None if last.kind is not Kind.RESUMED or last.body is None else msgspec.json.decode(last.body, type=ResumedBody).by
 
 
 _STOPS: dict[type[OrdainError], Status] = {FlowUnavailable: Status.FLOW_UNAVAILABLE}

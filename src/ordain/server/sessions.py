@@ -18,6 +18,7 @@ from ordain.server.views import session_row, session_view
 from ordain.server.workspaces import Workspace
 
 LIST_MAX = 500
+PLACE = r"^\d{1,18}-\d{1,18}$"
 
 
 def sessions_router(face: Face) -> APIRouter:
@@ -28,12 +29,14 @@ def sessions_router(face: Face) -> APIRouter:
     @router.get("", response_class=Json, response_model=None)
     async def list_sessions(
         limit: Annotated[int, Query(ge=1, le=LIST_MAX)] = 50,
-        before: Annotated[int | None, Query(ge=0, description="Only sessions used before this one: `next` of the page before.")] = None,
+        before: Annotated[
+            str | None, Query(pattern=PLACE, description="Only sessions used before this one: `next` of the page before.")
+        ] = None,
         workspace: Workspace = DEFAULT_WORKSPACE,
     ) -> Response:
         """Sessions, the most recently used first."""
         rows = conversation.sessions(workspace, limit=limit, before=before)
-        return Json({"sessions": [session_row(row) for row in rows], "next": rows[-1].last_at if len(rows) == limit else None})
+        return Json({"sessions": [session_row(row) for row in rows], "next": rows[-1].place if len(rows) == limit else None})
 
     @router.get("/{session}", response_class=Json, response_model=None)
     async def show_session(session: str, workspace: Workspace = DEFAULT_WORKSPACE) -> Response:

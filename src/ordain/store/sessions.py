@@ -15,7 +15,7 @@ _ENTRY = (
 )
 _SESSION = (
     "SELECT s.id, s.workspace, s.head, (SELECT count(*) FROM turns t WHERE t.session = s.no AND t.state <> 'over'), s.channel, s.user,"
-    " s.created_at, s.last_at, s.active, u.key FROM sessions s JOIN subjects u ON u.no = s.subject WHERE s.workspace = ?"
+    " s.created_at, s.last_at, s.active, u.key, s.no FROM sessions s JOIN subjects u ON u.no = s.subject WHERE s.workspace = ?"
 )
 _KINDS = {str(kind): kind for kind in EntryKind}
 _SPOKEN = "kind IN ('message', 'reply', 'question', 'said') AND body IS NOT NULL"
@@ -60,6 +60,7 @@ def _session(row: tuple[Any, ...]) -> SessionRow:
         last_at=row[7],
         active=row[8],
         key=row[9],
+        no=row[10],
     )
 
 
@@ -75,9 +76,9 @@ class SqliteSessions:
         rows = self._store.query(f"{_SESSION} AND s.id = ?", (workspace, session))
         return _session(rows[0]) if rows else None
 
-    def sessions(self, workspace: str, *, limit: int, before: int | None) -> Sequence[SessionRow]:
+    def sessions(self, workspace: str, *, limit: int, before: str | None) -> Sequence[SessionRow]:
         """See ``Sessions.sessions``."""
-        where, parameters = ("", []) if before is None else (" AND s.last_at < ?", [before])
+        where, parameters = ("", []) if before is None else (" AND (s.last_at, s.no) < (?, ?)", [int(part) for part in before.split("-")])
         rows = self._store.query(f"{_SESSION}{where} ORDER BY s.last_at DESC, s.no DESC LIMIT ?", [workspace, *parameters, limit])
         return [_session(row) for row in rows]
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from ordain.errors import Conflict, JournalCorrupt, LeaseLost
+from ordain.errors import RUN_MOVED_ON, Conflict, JournalCorrupt, LeaseLost
 from ordain.journal.records import PAYLOAD_BYTES, SETTLED, STOPPED, Kind, Record, Status
 from ordain.ports.store import (
     Append,
@@ -181,7 +181,7 @@ class Applier:
     @staticmethod
     def _check(moved: sqlite3.Cursor, run: str) -> None:
         if moved.rowcount != 1:
-            raise LeaseLost(f"run {run} has moved on without this engine", code="run_moved_on")
+            raise LeaseLost(f"run {run} has moved on without this engine", code=RUN_MOVED_ON)
 
     def _records(self, number: int, subject: int, workspace: str, records: tuple[Record, ...]) -> None:
         rows: list[tuple[Any, ...]] = []

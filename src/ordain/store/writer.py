@@ -14,7 +14,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 
-from ordain.errors import LeaseLost, OrdainError, StorageUnavailable
+from ordain.errors import RUN_MOVED_ON, LeaseLost, OrdainError, StorageUnavailable
 from ordain.ports.store import Outcome, Unit
 from ordain.store.units import Applier
 
@@ -248,5 +248,5 @@ def _failed(error: Exception) -> OrdainError:
     if isinstance(error, OrdainError):
         return error
     if isinstance(error, sqlite3.IntegrityError):
-        return LeaseLost(f"the journal has moved on: {error}", code="run_moved_on")
+        return LeaseLost(f"the journal has moved on: {error}", code=RUN_MOVED_ON)
     return OrdainError(f"the unit cannot be applied: {type(error).__name__}: {error}")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -297,3 +299,18 @@ async def test_a_lost_word_is_not_refused_as_a_fault() -> None:
         with pytest.raises((OrdainError, ValueError)) as refused:
             await house.ordain.send(given)
         assert not isinstance(refused.value, UnicodeEncodeError)
+
+
+async def test_sessions_used_at_the_same_time_are_all_listed(tmp_path: Path) -> None:
+    """A page ends at a session and not at a moment: none is left out where several were used in the same microsecond."""
+    async with House(tmp_path) as house:
+        for name in ("a", "b", "c"):
+            await house.say("thanks", session=name)
+    with closing(sqlite3.connect(tmp_path / "ordain.db")) as db, db:
+        db.execute("UPDATE sessions SET last_at = 5")
+    async with House(tmp_path) as house:
+        listed, before = list[str](), None
+        while page := house.ordain.runtime.conversation.sessions("default", limit=1, before=before):
+            listed.append(page[0].id)
+            before = page[0].place
+    assert listed == ["c", "b", "a"]

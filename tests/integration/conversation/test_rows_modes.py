@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 from typing import Any, TypedDict
 
+import msgspec
 import pytest
 
 from ordain.contracts.conversation import Message, MessageAnswer
+from ordain.flows.turn import TURN_FLOW
 from ordain.ports.model import ModelRequest
 from ordain.verbs.functions import FunctionVerb, verb
 from tests.shapes.talk import House, Puppet, act, finish, message
@@ -92,6 +94,41 @@ async def test_the_plan_of_a_turn(hints: dict[str, Any], verb: str, plan: list[s
     async with House(puppet=Notebook(finish("42")).puppet) as house:
         _, result = await turn(house, **hints)
     assert (result["verb"], result["plan"]) == (verb, plan)
+
+
+@pytest.mark.parametrize("hints", [{}, {"mode": "agent"}, {"mode": "council"}, {"verb": "extract_facts"}])
+async def test_a_turn_is_a_typed_request(hints: dict[str, Any]) -> None:
+    """What a turn is handed is of its type and nothing else, and the verb of its plan is what the router is asked about.
+
+    EXE-01 "Exec parses every request as typed `CortexExecRequest`, then runs the plan through the router"
+    """
+    notebook = Notebook(finish("42"), router="none")
+    async with House(puppet=notebook.puppet, policy={"router": MODELS["router"]}) as house:
+        _, result = await turn(house, **hints)
+        names = [name for (name,) in house.query("SELECT name FROM records WHERE kind = 'decision' AND name IN ('entry', 'route')")]
+        (stored,) = house.query("SELECT CAST(body AS TEXT) FROM records WHERE kind = 'started' AND name = 'turn'")
+    given = json.loads(stored[0])["input"]
+    assert msgspec.json.decode(msgspec.json.encode(TURN_FLOW.decode_input(msgspec.Raw(json.dumps(given).encode())))) == given
+    assert (names, [seen["verb"] for seen in notebook.seen("router")]) == (["entry", "route"], [result["verb"]])
+    for forged in ({**given, "path": "direct"}, {**given, "mode": "root"}, {**given, "seq": "1"}, {"text": "x"}, []):
+        with pytest.raises(msgspec.ValidationError):
+            TURN_FLOW.decode_input(msgspec.Raw(json.dumps(forged).encode()))
+
+
+async def test_what_the_router_is_told() -> None:
+    """The router model sees mode, verb and message, and what else code knows of the turn; it is asked before the supervised loop begins.
+
+    EXE-09 "Input `{mode, verb, last_user_message, recall/debug context}`"
+    """
+    notebook = Notebook(finish("42"), router="none")
+    hints: dict[str, Any] = {"mode": "agent", "allowed_verbs": ["write_down"], "max_steps": 2}
+    async with House(puppet=notebook.puppet, verbs=[notebook.verb()], policy={"router": MODELS["router"]}) as house:
+        await turn(house, "work out the fence", **hints)
+    (seen,) = notebook.seen("router")
+    assert (seen["mode"], seen["verb"], seen["message"]) == ("agent", "agent_runtime", "work out the fence")
+    assert {key: seen["context"][key] for key in ("tools", "max_steps")} == {"tools": ["write_down"], "max_steps": 2}
+    assert seen["context"]["message_number"] >= 1
+    assert [name for name, _ in notebook.happened] == ["router", "planner"]
 
 
 @pytest.mark.parametrize("asked", [False, True])

@@ -198,7 +198,7 @@ async def _talked(case: Case, talk: Talk, client: Client, before: list[Any], fol
     """Play a conversation to its end, and report on it."""
     talker = Talker(client)
     await talk.play(talker)
-    await client.until("all is at rest", lambda: not client.ordain.engine.driving and not client.ordain.engine.waiting_turn)
+    await client.until("all is at rest", lambda: not client.ordain.engine.driving and not client.ordain.engine.ready_runs)
     counts = dict(client.moments.counts)
     after = read_journals(folder)
     seen = Evidence(before=before, after=after, calls=client.ledger.calls(), diary=client.diary.entries)

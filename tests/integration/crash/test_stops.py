@@ -13,10 +13,10 @@ import msgspec
 import pytest
 
 from ordain.app import Ordain
-from ordain.errors import FlowFault
+from ordain.errors import Conflict, FlowFault
 from ordain.flows.context import Flow, FlowContext
 from ordain.journal.codec import verify
-from ordain.journal.records import Status
+from ordain.journal.records import Kind, ResumedBody, Status
 from ordain.ports.effects import Say, Wait, WaitFor
 from ordain.ports.store import Append
 from ordain.runtime.replay import replay
@@ -90,6 +90,49 @@ async def test_a_bug_in_a_flow_stops_its_run_until_it_is_fixed(tmp_path: Path, l
         await Client(ordain, ledger).until("done", lambda: Client(ordain, ledger).status(RUN) is Status.COMPLETED)
         assert [call["text"] for call in ledger.calls()] == ["once"]
         check_journal(ordain)
+
+
+async def test_a_resume_is_durable_before_it_is_acknowledged(tmp_path: Path, ledger: Ledger) -> None:
+    """A process that dies right after an operator's resume goes on after the restart, with who asked for it on record, once."""
+    async with build_house(tmp_path, ledger, flows=errands_by(_key_error)) as ordain:
+        await rest(ordain, ledger)
+        assert Client(ordain, ledger).status(RUN) is Status.FAULTED
+        ordain.engine.accepting = False  # as one that dies before it gets to driving the run
+        await ordain.runtime.resume(RUN, by="ada")
+        with pytest.raises(Conflict, match="not stopped"):
+            await ordain.runtime.resume(RUN, by="bob")
+        ordain.engine.accepting = True
+    async with build_house(tmp_path, ledger) as ordain:
+        client = Client(ordain, ledger)
+        await client.until("done", lambda: client.status(RUN) is Status.COMPLETED)
+        stored = ordain.store.load(RUN)
+        assert stored is not None
+        resumes = [msgspec.json.decode(record.body or b"", type=ResumedBody) for record in stored.records if record.kind is Kind.RESUMED]
+        assert resumes == [ResumedBody(by="ada", why="faulted")]
+        check_journal(ordain)
+
+
+async def test_of_two_resumes_at_once_one_counts(tmp_path: Path, ledger: Ledger) -> None:
+    """Two operators who resume a run at the same moment: one does, the other is told, and the run ends once."""
+    async with build_house(tmp_path, ledger, flows=errands_by(_key_error)) as ordain:
+        await rest(ordain, ledger)
+    async with build_house(tmp_path, ledger) as ordain:
+        client = Client(ordain, ledger)
+        both = await asyncio.gather(*(ordain.runtime.resume(RUN, by=by) for by in ("ada", "bob")), return_exceptions=True)
+        assert [getattr(told, "code", None) for told in both] == [None, "not_stopped"]
+        await client.until("done", lambda: client.status(RUN) is Status.COMPLETED)
+        check_journal(ordain)
+
+
+async def test_an_erased_run_is_not_resumed(tmp_path: Path, ledger: Ledger) -> None:
+    """What a stopped run said is gone: resuming it is refused, and nothing is written."""
+    async with build_house(tmp_path, ledger, flows=errands_by(_key_error)) as ordain:
+        await rest(ordain, ledger)
+        await ordain.runtime.erase(RUN, by="ada", why="asked to")
+        before = ordain.store.query("SELECT count(*) FROM records")
+        with pytest.raises(Conflict, match="erased"):
+            await ordain.runtime.resume(RUN, by="ada")
+        assert ordain.store.query("SELECT count(*) FROM records") == before
 
 
 async def test_a_stopped_run_that_faults_again_is_cancelled_all_the_same(tmp_path: Path, ledger: Ledger) -> None:

@@ -9,13 +9,12 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import quote
 
 import httpx
 import msgspec
 
 from ordain.cli.connection import Connection, refusal
-from ordain.contracts.conversation import MessageAnswer
+from ordain.contracts.conversation import MessageAnswer, session_path
 from ordain.contracts.events import SessionEvent
 from ordain.errors import NotFound, Transient
 
@@ -24,7 +23,6 @@ SILENCE_S = 60.0
 """The stream gives a sign of life every fifteen seconds."""
 PAUSES_S = (0.2, 0.5, 1.0, 2.0, 4.0)
 """Before each further try to reach a server that has gone."""
-SESSION_CHARS_KEPT = ":@"
 CHANNEL = "other"
 
 
@@ -55,11 +53,6 @@ class Heard(msgspec.Struct, frozen=True, kw_only=True):
 def new_session() -> str:
     """A fresh session's id."""
     return f"cli:{secrets.token_hex(6)}"
-
-
-def session_path(session: str, *more: str) -> str:
-    """A session's address: its id is one part of the path, whatever it holds."""
-    return "/".join(("/sessions", quote(session, safe=SESSION_CHARS_KEPT), *more))
 
 
 class Messenger:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 from typing import Annotated, Literal
+from urllib.parse import quote
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, StringConstraints, model_validator
 from pydantic.alias_generators import to_camel
@@ -21,6 +22,11 @@ WORKSPACE_ID = r"^[a-z0-9][a-z0-9._-]{0,63}$"
 SessionId = Annotated[str, StringConstraints(pattern=SESSION_ID)]
 MessageId = Annotated[str, StringConstraints(min_length=1, max_length=200)]
 VerbName = Annotated[str, StringConstraints(min_length=1, max_length=128)]
+
+
+def session_path(session: str, *more: str) -> str:
+    """A session's address on the wire: its id is one part of the path, whatever it holds."""
+    return "/".join(("/sessions", quote(session, safe=":@"), *more))
 
 
 class Channel(StrEnum):

@@ -45,13 +45,6 @@ class PlannerPrompt(Struct, frozen=True, kw_only=True, omit_defaults=True):
     message: str | None = None
 
 
-def planner_prompt(
-    request: PlannerRequest, tools: tuple[ToolRef, ...], trace: tuple[dict[str, Any], ...], steps_left: int, reask: str | None
-) -> PlannerPrompt:
-    """Cut and arrange everything at once."""
-    return with_progress(planner_base(request, tools), trace, steps_left, reask)
-
-
 def with_progress(base: PlannerPrompt, trace: tuple[dict[str, Any], ...], steps_left: int, reask: str | None) -> PlannerPrompt:
     """The request's part with what changes from step to step; ``trace`` holds the wire form of earlier steps, the last three are shown."""
     return msgspec.structs.replace(base, trace=trace[-TRACE_STEPS:], steps_left=steps_left, reask=reask)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from urllib.parse import quote
 
 from fastapi import Request, Response
 from starlette.requests import ClientDisconnect
 
-from ordain.contracts.conversation import MessageAnswer
+from ordain.contracts.conversation import MessageAnswer, session_path
 from ordain.errors import NotFound, Transient
 from ordain.runtime.conversation import Acknowledged
 from ordain.runtime.door import Runtime
@@ -17,14 +16,9 @@ from ordain.server.face import Face, Json
 MESSAGE = "message"
 
 
-def session_location(session: str) -> str:
-    """The address of a session: its id is one segment, slashes in it percent-encoded."""
-    return f"/sessions/{quote(session, safe=':@')}"
-
-
 def message_location(sent: Acknowledged) -> str:
     """The address of a message and its answer."""
-    return f"{session_location(sent.session)}/messages/{sent.seq}"
+    return session_path(sent.session, "messages", str(sent.seq))
 
 
 async def answered(

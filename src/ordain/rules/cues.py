@@ -54,6 +54,7 @@ from ordain.rules.lexicon_patterns import (
     REF,
     REPLACES_FIRST,
     REPLACES_LAST,
+    RESERVES,
     SHORT_LEAD,
     SPEAKS_ON,
     STOP_FIRST,
@@ -286,8 +287,8 @@ def _answers(signs: str) -> tuple[bool, bool]:
         return True, True
     if NO_FIRST.match(signs) is not None:
         return False, True
-    if AGREES.fullmatch(signs) is not None or YES_FIRST.match(signs) is not None:
-        return True, False
+    if AGREES.fullmatch(signs) is not None or (YES_FIRST.match(signs) is not None and RESERVES.search(signs) is None):
+        return True, False  # "yes, but not today" grants nothing: the question stays open
     return False, False
 
 

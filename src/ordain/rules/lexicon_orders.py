@@ -295,7 +295,13 @@ no he dicho | non j ai dit | no ho detto
 
 _NOT_BUT = "sondern | sino | sino que | bensì | 而是 | 而是要"
 
-_BUT = "but | aber | pero | mais | maar | ale | ama | а | men | mas | ma"
+_BUT = """
+but | but not | aber | pero | mais | maar | ale | ama | а | men | mas | ma | unless | except | except for | only if | yes if | sure if | ok if | okay if
+außer | ausser | es sei denn | nur wenn | nur falls | ja wenn | ja falls | ok wenn | sauf | sauf si | à moins | seulement si | oui si | excepto
+salvo | a menos que | solo si | sólo si | sí si | tranne | a meno che | solo se | sì se | exceto | a não ser | só se | sim se | behalve | tenzij
+alleen als | ja als | chyba że | oprócz | tylko jeśli | tylko jeżeli | tak jeśli | кроме | только если | да если | крім | тільки якщо | utom
+bara om | ja om
+"""
 
 _ALSO = """
 also | too | as well | additionally | and also | plus | in addition | besides | next | then also | another | one more | one more thing | after that

@@ -135,6 +135,22 @@ AGREES: Final = re.compile(
 YES_FIRST: Final = re.compile(
     rf"^[{any_of(Sign.PLEASE, Sign.THANKS, Sign.GREETING, Sign.IMPATIENT, Sign.EMOJI)}{BREAKS}]*(?:{Sign.YES}|[{Sign.SI}{Sign.OKAY}][{BREAKS}{Sign.YES}])"
 )
+RESERVES: Final = re.compile(
+    "["
+    + any_of(
+        Sign.BUT,
+        Sign.NOT,
+        Sign.NOT_BUT,
+        Sign.NEGATIVE,
+        Sign.NO,
+        Sign.STOP,
+        Sign.STOP_OPEN,
+        Sign.HOLD,
+        Sign.INSTEAD,
+        Sign.INSTEAD_OF,
+    )
+    + f"]|{Sign.COMMA}{Sign.NO_OR_NOT}"
+)
 NO_FIRST: Final = re.compile(
     rf"^[{any_of(Sign.PLEASE, Sign.THANKS, Sign.OKAY, Sign.GREETING, Sign.IMPATIENT, Sign.EMOJI, Sign.ACTUALLY)}{BREAKS}]*"
     rf"(?:[{Sign.NO}{Sign.NEGATIVE}]|{Sign.NO_OR_NOT}(?:[{BREAKS}{PAD}{any_of(Sign.NEGATIVE, Sign.I, Sign.NOT, Sign.HOLD)}]|$))"

@@ -39,7 +39,7 @@ class Sign(StrEnum):
     MEANT = "c"
     """*I meant*, *ich meinte*, *quise decir*."""
     BUT = "b"
-    """*but*, *aber*."""
+    """A reservation: *but*, *aber*, *unless*, *yes if*."""
     NOT_BUT = "4"
     """The second half of a contrast: *sondern*, *sino*."""
     ALSO = "+"

@@ -283,7 +283,7 @@ zei | zegt | woord | woorden | liedje | betekent | powiedział | słowo | piosen
 lieber gott | lieber herr | lieber freund | lieber kollege | lieber papa | lieber opa | lieber onkel | lieber kunde | lieber nachbar
 """
 _WITH = """
-in | en | to | for | on | at | with | from | by | of | into | until | till | before | after | around | about | or | via | per | as | but not
+in | en | to | for | on | at | with | from | by | of | into | until | till | before | after | around | about | or | via | per | as
 and then | if | because | than | an | not the | auf | mit | für | nach | von | bis | bei | zu | zum | zur | im | am | um | aus | über | gegen | vor
 oder | ohne das | ins | vom | als | wenn | weil | für den | con | para el | para la | por | sin el | hasta | desde | sobre | entre | al | del | si es
 avec | pour | dans | sur | à | au | aux | vers | chez | par | jusqu | d | sous | des | da | dal | dalla | nel | nella | alla | allo | su | tra | fra

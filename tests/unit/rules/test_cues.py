@@ -162,3 +162,27 @@ def test_a_fitting_answer_has_a_value(expected: ExpectedType, text: str, value: 
 def test_what_does_not_fit_is_no_answer(expected: ExpectedType, text: str) -> None:
     """A question, a task of its own or a bare acknowledgement answers nothing."""
     assert not fits(expected, cues(text))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "yes but not today",
+        "yes, but not now",
+        "ja, aber nicht heute",
+        "oui mais pas aujourd'hui",
+        "sim mas não agora",
+        "да, но только если дешевле",
+        "yes, do not send it",
+        "yes, except the last one",
+        "yes if it is under 100",
+        "sure, unless it rains",
+        "yes, stop",
+        "yes wait",
+        "go ahead but skip the second",
+        "ja nee",
+    ],
+)
+def test_a_yes_with_a_reservation_grants_nothing(text: str) -> None:
+    """What takes part of the yes back is no answer yes; the question stays open."""
+    assert not fits(ExpectedType.YES_NO, cues(text)) or answer_value(ExpectedType.YES_NO, text) is False

@@ -7,29 +7,40 @@ from typing import Any
 
 import pytest
 
-_RECORD = pytest.StashKey[dict[str, dict[str, Any]]]()
+_DOCSTRING = "docstring"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--record", type=Path, help="write each test function's docstring and outcomes to this JSON file")
 
 
-def pytest_configure(config: pytest.Config) -> None:
-    config.stash[_RECORD] = {}
-
-
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """The report carries the docstring: a test may have run in another process than the one that records."""
     report = yield
-    if report.when == "call" or report.outcome != "passed":
-        function = item.nodeid.partition("[")[0]
-        docstring = getattr(getattr(item, "function", None), "__doc__", None) or ""
-        entry = item.config.stash[_RECORD].setdefault(function, {"docstring": docstring, "passed": 0, "failed": 0, "skipped": 0})
-        entry[report.outcome] += 1
+    setattr(report, _DOCSTRING, getattr(getattr(item, "function", None), "__doc__", None) or "")
     return report
 
 
-def pytest_sessionfinish(session: pytest.Session) -> None:
-    if target := session.config.getoption("record"):
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(json.dumps(session.config.stash[_RECORD], ensure_ascii=False, indent=1, sort_keys=True), encoding="utf-8")
+class _Recorder:
+    """Keeps what is reported in the process that collects all reports."""
+
+    def __init__(self, target: Path) -> None:
+        self.target = target
+        self.found: dict[str, dict[str, Any]] = {}
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.when == "call" or report.outcome != "passed":
+            function = report.nodeid.partition("[")[0]
+            entry = self.found.setdefault(function, {"docstring": getattr(report, _DOCSTRING), "passed": 0, "failed": 0, "skipped": 0})
+            entry[report.outcome] += 1
+
+    def pytest_sessionfinish(self) -> None:
+        self.target.parent.mkdir(parents=True, exist_ok=True)
+        self.target.write_text(json.dumps(self.found, ensure_ascii=False, indent=1, sort_keys=True), encoding="utf-8")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    target = config.getoption("record")
+    if target is not None and not hasattr(config, "workerinput"):  # one process of many has it: the others' reports come here
+        config.pluginmanager.register(_Recorder(target))

@@ -12,11 +12,12 @@ from collections.abc import AsyncGenerator, AsyncIterator
 from concurrent.futures import CancelledError
 from contextlib import suppress
 from dataclasses import replace
+from typing import Any
 
 from ordain.cli.exit_codes import FAILED, OK
 from ordain.cli.messenger import Addressed, Messenger
-from ordain.cli.rendering import question_lines
-from ordain.cli.slash import Command, Say, Slash, Unclear, meaning
+from ordain.cli.rendering import question_lines, thread_lines
+from ordain.cli.slash import REQUESTS, STATUS, STOP, Command, Say, Slash, Unclear, help_lines, meaning
 from ordain.contracts.conversation import MessageAnswer
 from ordain.contracts.events import MessageEvent, OptionView, QuestionEvent, ReplyEvent, SessionEvent
 from ordain.errors import InvalidRequest, OrdainError
@@ -26,7 +27,7 @@ READ_BYTES = 65_536
 LINES_AHEAD = 16
 WIDE = 10_000
 """A pipe breaks no lines."""
-STOP, STATUS, QUIT = "stop", "status?", "/quit"
+QUIT = "/quit"
 INTERRUPTED = 130
 
 
@@ -82,13 +83,13 @@ class LineChat:
             last = await self._messenger.transcript(self._to.session, 1)
             after = max((getattr(event, "seq", 0) for event in last), default=0)
         async for line in messages:
-            text = self._meant(line) if self._commands else line
+            text = await self._meant(line) if self._commands else line
             if text is None:
                 continue
             if text is QUIT:
                 break
-            self._request = text if text not in (STOP, STATUS) else self._request
             sent = await self._messenger.say(self._to, text)
+            self._request = text if sent.attached in REQUESTS else self._request
             if after is not None and self._following is None:
                 self._following = asyncio.ensure_future(self._follow(after))
             self._waiting_for = sent.message_id
@@ -98,11 +99,12 @@ class LineChat:
                 return INTERRUPTED
         return FAILED if self._failed or self._asked else OK
 
-    def _meant(self, line: str) -> str | None:
-        """What a line of input says to the session; a command that changes how says nothing.
+    async def _meant(self, line: str) -> str | None:
+        """What a line of input says to the session; a command that changes how, or only looks, says nothing.
 
         Raises:
             InvalidRequest: it begins with a slash and is no command, or none that a pipe can use.
+            NotFound: the threads of a session in which nothing has been said.
         """
         match meaning(line):
             case None:
@@ -113,8 +115,15 @@ class LineChat:
                 raise InvalidRequest(why, code="unclear_command")
             case Command(name=Slash.STOP):
                 return STOP
-            case Command(name=Slash.STATUS):
-                return STATUS
+            case Command(name=Slash.STATUS | Slash.THREADS as name):
+                found = await self._messenger.session(self._to.session)
+                if name is Slash.STATUS and found["openTurns"]:
+                    return STATUS
+                self._print_threads(found)
+                return None
+            case Command(name=Slash.HELP):
+                print("\n".join(help_lines()), file=sys.stderr, flush=True)
+                return None
             case Command(name=Slash.QUIT):
                 return QUIT
             case Command(name=Slash.RETRY) if self._request:
@@ -146,6 +155,12 @@ class LineChat:
             asked = answer.question
             options = [OptionView(key=option.key, label=option.label) for option in asked.options]
             print("\n".join(line.text for line in question_lines(asked.text, asked.expected_type, options, WIDE)), end="\n\n", flush=True)
+
+    def _print_threads(self, session: dict[str, Any]) -> None:
+        if self._json:
+            self._print_json({"event": "threads", "threads": session["threads"]})
+        else:
+            print("\n".join(line.text for line in thread_lines(session)), end="\n\n", flush=True)
 
     # --- the stream, for programs ---------------------------------------------------------------------------------------------------
 

@@ -14,19 +14,17 @@ from ordain.cli.line_editor import Entered, LineEditor, Order
 from ordain.cli.messenger import Addressed, Messenger, new_message_id
 from ordain.cli.rendering import EMPTY, answer_lines, event_lines, live_lines, notice, thread_lines
 from ordain.cli.screen import BOLD, CYAN, Line, Screen, keys_as_typed
-from ordain.cli.slash import Command, Say, Slash, Unclear, help_lines, meaning
+from ordain.cli.slash import REQUESTS, STATUS, STOP, Command, Say, Slash, Unclear, help_lines, meaning
 from ordain.cli.talk import Talk
 from ordain.contracts.conversation import MessageAnswer
 from ordain.contracts.events import ErasedEvent, MessageEvent, QuestionEvent, ReplyEvent, SaidEvent, SessionEvent, SummaryEvent
-from ordain.errors import NotFound, OrdainError
+from ordain.errors import OrdainError
 from ordain.rules.header import cleaned
 
 TICK_S = 0.1
 EARLIER = 6
 """Entries of a session that went on before which are shown when it is taken up again."""
 EARLIER_READ = 40
-STOP, STATUS = "stop", "status?"
-REQUESTS = frozenset({"new_request", "override", "triage"})
 PROMPT = " > "
 DURABLE = (MessageEvent, QuestionEvent, ReplyEvent, SaidEvent, SummaryEvent, ErasedEvent)
 
@@ -240,7 +238,7 @@ class TerminalChat:
         match command.name:
             case Slash.STOP:
                 self._send(STOP, anchor)
-            case Slash.STATUS:
+            case Slash.STATUS if target is not None:
                 self._send(STATUS, anchor)
             case Slash.RETRY if self._request:
                 self._send(self._request)
@@ -255,7 +253,7 @@ class TerminalChat:
                 self._spawn(self._open(command.words[0]))
             case Slash.SESSION:
                 self._say(notice(f"session {self._to.session}"))
-            case Slash.THREADS:
+            case Slash.STATUS | Slash.THREADS:
                 self._spawn(self._threads())
             case Slash.HELP:
                 self._say(*(Line(text=line, style=CYAN, indent="    ") for line in help_lines()), EMPTY)
@@ -269,7 +267,4 @@ class TerminalChat:
         self._say(notice("no verb named: each mode has its own" if not named else f"verbs {named}"))
 
     async def _threads(self) -> None:
-        found = await self._messenger.session(self._to.session)
-        if found is None:
-            raise NotFound("nothing has been said in this session yet", code="session_not_found")
-        self._say(*thread_lines(found), EMPTY)
+        self._say(*thread_lines(await self._messenger.session(self._to.session)), EMPTY)

@@ -129,12 +129,13 @@ class Messenger:
             return ()
         return msgspec.convert(said["entries"], type=list[SessionEvent])
 
-    async def session(self, session: str) -> dict[str, Any] | None:
-        """A session and its threads, or None."""
-        try:
-            return await self._asked("GET", session_path(session))
-        except NotFound:
-            return None
+    async def session(self, session: str) -> dict[str, Any]:
+        """A session and its threads.
+
+        Raises:
+            NotFound: nothing has been said in it.
+        """
+        return await self._asked("GET", session_path(session))
 
     async def sessions(self, limit: int, before: str | None = None) -> dict[str, Any]:
         """Sessions, the most recently used first."""

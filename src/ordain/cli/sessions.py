@@ -16,7 +16,6 @@ from ordain.cli.output import moment, print_json, print_table
 from ordain.cli.places import home_of
 from ordain.cli.rendering import event_lines, one_line, thread_lines
 from ordain.contracts.events import MessageEvent, SessionEvent
-from ordain.errors import NotFound
 from ordain.rules.header import cleaned
 
 WIDE = 10_000
@@ -54,10 +53,7 @@ def print_session(data_dir: Path | None, workspace: str, session: str, limit: in
     """
 
     async def both(messenger: Messenger) -> tuple[dict[str, Any], list[SessionEvent]]:
-        found = await messenger.session(session)
-        if found is None:
-            raise NotFound(f"there is no session {session}", code="session_not_found")
-        return found, list(await messenger.transcript(session, limit))
+        return await messenger.session(session), list(await messenger.transcript(session, limit))
 
     found, events = _with(data_dir, workspace, both)
     if as_json:

@@ -7,6 +7,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 MODES = ("brain", "agent", "council")
+STOP, STATUS = "stop", "status?"
+"""What ``/stop`` and ``/status`` say to the session."""
+REQUESTS = frozenset({"new_request", "override", "triage"})
+"""How a message is attached that ``/retry`` sends again."""
 
 
 class Slash(StrEnum):
@@ -25,7 +29,7 @@ class Slash(StrEnum):
 
 ABOUT: Mapping[Slash, tuple[str, str]] = {
     Slash.STOP: ("", "stop what runs: sends “stop”, and code decides what that means"),
-    Slash.STATUS: ("", "ask how it stands: sends “status?”, answered from the journal"),
+    Slash.STATUS: ("", "how it stands: sends “status?”, answered from the journal; the threads where nothing is at work"),
     Slash.RETRY: ("", "send the last request again"),
     Slash.MODE: ("[brain|agent|council]", "show or choose the mode of what is sent from here on"),
     Slash.VERB: ("[ID ... | -]", "one verb serves each turn, several are its tools, - names none"),

@@ -44,6 +44,18 @@ def test_one_message_is_answered(server: Server, served: bool) -> None:
     assert len(done.stderr.splitlines()) == 1
 
 
+def test_a_pipe_asks_how_it_stands(server: Server) -> None:
+    """Where nothing is at work, /status and /threads show the threads, the latest first, and say nothing to the session."""
+    done = server.cli("chat", "--session", "asked", stdin=b"hello one\n/status\n/help\nthanks!\n/retry\n/threads\n")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.decode().count("Hello to you.") == 2
+    assert "/threads" in done.stderr.decode()
+    threads = [line for line in done.stdout.decode().splitlines() if "done" in line]
+    assert [line.split()[0] for line in threads] == ["1", "2", "1"]
+    said = json.loads(server.cli("sessions", "show", "asked", "--json").stdout)["entries"]
+    assert [entry["text"] for entry in said if entry["event"] == "message"] == ["hello one", "thanks!", "hello one"]
+
+
 def test_each_line_of_a_pipe_is_a_message(server: Server) -> None:
     """Lines are said in order, each after the answer to the one before; empty ones are passed over, filler is answered by nothing."""
     done = server.cli("chat", "--session", "piped", stdin=b"hello one\n\n   \nthanks!\nhello two")

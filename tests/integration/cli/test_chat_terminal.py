@@ -146,7 +146,7 @@ def test_commands(home: Path) -> None:
             ("/threads", "[session_not_found]"),
             ("/retry", "(there is no request to send again)"),
             ("//hello", "Hello to you."),
-            ("/threads", "“/hello”"),
+            ("/status", "done              “/hello”"),
             ("/session other", "(session other;"),
             ("hello", "Hello to you."),
             ("/st", "/st is no command"),

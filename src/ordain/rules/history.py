@@ -45,9 +45,13 @@ class HistoryFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
     may_summarise: bool = False
 
 
+ENTRY_BYTES_LEAST = 16
+"""An entry that is cut still says so: what is less than that is no entry."""
+
+
 def entry_bytes(policy: Policy) -> int:
     """What one entry may take in a prompt; a longer one is shown cut, and counted as cut."""
-    return policy.history.max_bytes // 4
+    return max(ENTRY_BYTES_LEAST, policy.history.max_bytes // 4)
 
 
 def decide_history(facts: HistoryFacts, inputs: None, policy: Policy) -> Decision[Window | Summarise]:

@@ -314,3 +314,14 @@ async def test_sessions_used_at_the_same_time_are_all_listed(tmp_path: Path) -> 
             listed.append(page[0].id)
             before = page[0].place
     assert listed == ["c", "b", "a"]
+
+
+@pytest.mark.parametrize("max_bytes", [0, 3, 60])
+async def test_a_policy_without_room_for_history_leaves_it_out(max_bytes: int) -> None:
+    """However few bytes policy gives the history, a turn is answered, and the header says what was left out."""
+    async with House(policy={"history": {"max_bytes": max_bytes, "verb": ""}}) as house:
+        await house.say("hello there " + "alpha beta gamma " * 400)
+        answer = await house.say("hello again")
+        assert answer.reply is not None
+        assert answer.reply.ok, answer.reply.narrative
+        assert "history.left_out" in answer.reply.header

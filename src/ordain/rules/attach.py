@@ -241,14 +241,11 @@ def _nudge(facts: AttachFacts) -> Verdict | None:
 def _target(facts: AttachFacts, *, at_work_only: bool = False) -> int | None:
     """Whose state is told: the anchored thread, else the most recent at work, else one that waits, else one that failed."""
     live = _at_work(facts)
-    ranks = [[t for t in live if not t.asks]]
+    ranked = [t for t in live if not t.asks]
     if not at_work_only:
-        ranks += [live, [t for t in facts.threads if t.status in {"failed", "blocked"}][:1]]
-    for rank in ranks:
-        anchored = [thread for thread in rank if thread.id == facts.anchor]
-        if rank:
-            return (anchored or rank)[0].id
-    return None
+        ranked += [*live, *(t for t in facts.threads if t.status in {"failed", "blocked"})]
+    found = [t for t in ranked if t.id == facts.anchor] or ranked
+    return found[0].id if found else None
 
 
 def _answer(facts: AttachFacts) -> Verdict | None:

@@ -193,6 +193,24 @@ def test_a_nudge_with_something_at_work_wins_over_an_answer(facts: AttachFacts, 
     assert reason is Reason.ATTACH_NUDGE
 
 
+@example(
+    AttachFacts(
+        cues=Cues(words=3, trouble=2, question=True),
+        threads=(ThreadFact(id=3, status="failed"), ThreadFact(id=1, status="in_progress", live=True)),
+        anchor=3,
+        open=1,
+    ),
+    Policy(version=1),
+)
+@given(states(plain=True), policies)
+def test_a_nudge_is_about_the_message_it_replies_to(facts: AttachFacts, policy: Policy) -> None:
+    """Where the thread replied to works, waits or failed, its state is told, whatever else is at work."""
+    outcome, reason = attach(facts, policy)
+    told = [thread.id for thread in facts.threads if thread in working(facts) or thread.status in {"failed", "blocked"}]
+    if isinstance(outcome, StatusNudge) and max(facts.cues.nudge, facts.cues.trouble) == 2 and facts.anchor in told:
+        assert (outcome.thread, reason) == (facts.anchor, Reason.ATTACH_NUDGE)
+
+
 @given(states(plain=True), policies)
 def test_a_strong_override_wins_over_everything(facts: AttachFacts, policy: Policy) -> None:
     """C5: with exactly one turn unsettled, an order to stop is an override, whatever else the words could mean."""

@@ -8,9 +8,10 @@ import pytest
 
 from ordain.contracts.policy import Policy
 from ordain.flows.shipped import shipped_flows
+from ordain.journal.folds import ending
 from ordain.ports.store import StoredRun
 from ordain.runtime.diff import PolicyDiff, diff
-from tests.replay.golden_file import GOLDEN, read
+from tests.replay.golden_file import GOLDEN, read, read_talk
 
 V1 = GOLDEN / "v1"
 
@@ -89,3 +90,16 @@ def test_altered_journal_is_not_compared() -> None:
     golden = read(V1 / "three_tools.json")
     report = diff(golden.run, golden.compiled(), golden.compiled().policy, {}, lambda _: None)
     assert report.verdict == "flow_unavailable"
+
+
+def test_same_policy_changes_nothing_in_a_conversation() -> None:
+    """Every run of the golden conversation ends as recorded under its own policy: interrupted ones as cancelled."""
+    talk = read_talk(GOLDEN / "talks" / "first.json")
+    catalog, runs = talk.compiled(), {run.id: run for run in talk.runs}
+    for run in talk.runs:
+        report = diff(run, catalog, catalog.policy, shipped_flows(), runs.get, talk.read)
+        recorded = ending(run.records)
+        assert report.verdict == "compared", run.id
+        assert (report.frontier, flips(report)) == (None, []), run.id
+        assert recorded is not None
+        assert report.ended == (recorded.status, recorded.reason), run.id

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine
-from dataclasses import dataclass, field
+from collections.abc import Callable, Coroutine, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from msgspec import Raw
 
@@ -117,6 +117,29 @@ class Settlement:
     reason: str
 
 
+_STATUS_OF = {
+    "": Status.COMPLETED,
+    **dict.fromkeys(("cancelled", "interrupted"), Status.CANCELLED),
+    **dict.fromkeys(("timed_out", "timeout", "question_expired", "repair_expired"), Status.TIMED_OUT),
+}
+
+
+class Erring(Protocol):
+    """A flow's output that says what went wrong: a code, or an error with its code; nothing where all went well."""
+
+    @property
+    def error(self) -> str | Mapping[str, str] | None:
+        """The code, or an error with its code."""
+        ...
+
+
+def settled_by_error(output: Erring) -> Settlement:
+    """How an output's typed error settles its run; a code that is not in the table is a failure."""
+    error = output.error or ""
+    code = error if isinstance(error, str) else error["code"]
+    return Settlement(status=_STATUS_OF.get(code, Status.FAILED), reason=code or "ok")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Flow(Generic[I, O]):
     """A flow with its name, version and codec. A run pins (name, version); a build that lacks it cannot resume that run.
@@ -130,6 +153,11 @@ class Flow(Generic[I, O]):
     decode_input: Callable[[Raw], I]
     settle: Callable[[O], Settlement]
     reply: Callable[[O], str | None] | None = None
+
+    def settled(self, output: O, *, masked: bool) -> Settlement:
+        """How its output settles a run; ``masked``: the run was cancelled and only cleaned up, so that is how it ended."""
+        settlement = self.settle(output)
+        return replace(settlement, status=Status.CANCELLED) if masked else settlement
 
 
 Flows = dict[tuple[str, int], Flow[Any, Any]]

@@ -5,12 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import msgspec
-from msgspec import Raw
 
 from ordain.contracts.verbs import Trust
 from ordain.flows.act import VerbPlanInput, VerbPlanOutput
-from ordain.flows.context import Flow, FlowContext, Settlement
-from ordain.journal.records import Status
+from ordain.flows.context import Flow, FlowContext, settled_by_error
 from ordain.ports.effects import Answered, Question, Wait, WaitFor
 from ordain.rules.cues import ExpectedType, answer_value, cues, fits
 
@@ -46,16 +44,6 @@ def said(value: Any) -> str:
     return value if isinstance(value, str) else msgspec.json.encode(value).decode()
 
 
-def _settle(output: VerbPlanOutput) -> Settlement:
-    if output.ok:
-        return Settlement(status=Status.COMPLETED, reason="ok")
-    return Settlement(status=Status.TIMED_OUT if output.error == EXPIRED else Status.FAILED, reason=output.error)
-
-
-def _decode(data: Raw) -> VerbPlanInput:
-    return msgspec.json.decode(data, type=VerbPlanInput)
-
-
 QUESTION_FLOW: Flow[VerbPlanInput, VerbPlanOutput] = Flow(
-    name="question", version=1, run=run_question, decode_input=_decode, settle=_settle
+    name="question", version=1, run=run_question, decode_input=msgspec.json.Decoder(VerbPlanInput).decode, settle=settled_by_error
 )

@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import msgspec
-from msgspec import Raw, Struct
+from msgspec import Struct
 
-from ordain.flows.context import Flow, FlowContext, Settlement
+from ordain.flows.context import Flow, FlowContext, settled_by_error
 from ordain.flows.turn import READ_MS, READ_RUN
-from ordain.journal.records import Status
 from ordain.ports.effects import Interrupted, Read, ReadValue
 from ordain.rules.header import SIGNS, plain
 
@@ -75,20 +74,10 @@ def _told(given: StatusInput, found: dict[str, Any]) -> str:
     return f"{about}it ended as {status} ({found['reason']})." + (f" What went wrong: {failures[:SHOWN]}" if failures else "")
 
 
-def _settle(output: StatusOutput) -> Settlement:
-    if output.error is None:
-        return Settlement(status=Status.COMPLETED, reason="ok")
-    return Settlement(status=Status.CANCELLED, reason=output.error["code"])
-
-
-def _decode(data: Raw) -> StatusInput:
-    return msgspec.json.decode(data, type=StatusInput)
-
-
 def _reply(output: StatusOutput) -> str:
     return output.narrative
 
 
 STATUS_FLOW: Flow[StatusInput, StatusOutput] = Flow(
-    name=STATUS, version=1, run=run_status, decode_input=_decode, settle=_settle, reply=_reply
+    name=STATUS, version=1, run=run_status, decode_input=msgspec.json.Decoder(StatusInput).decode, settle=settled_by_error, reply=_reply
 )

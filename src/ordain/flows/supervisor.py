@@ -9,13 +9,13 @@ from __future__ import annotations
 from typing import Any
 
 import msgspec
-from msgspec import Raw, Struct
+from msgspec import Struct
 
 from ordain.contracts.planner import ExternalFacts, Goal, GoalMetadata, Limits, PlannerContext, PlannerRequest, ToolRef
 from ordain.contracts.verbs import Trust
 from ordain.flows.act import HistoryRef, StepResult, VerbPlanInput, VerbPlanOutput
 from ordain.flows.ask import AskFailed, Question, ask
-from ordain.flows.context import Flow, FlowContext, Settlement
+from ordain.flows.context import Flow, FlowContext, settled_by_error
 from ordain.flows.planner import (
     NextStep,
     Progress,
@@ -31,7 +31,7 @@ from ordain.flows.planner import (
 )
 from ordain.flows.verb_plan import proposal_of
 from ordain.journal.digests import content_digest
-from ordain.journal.records import ENCODER, Status
+from ordain.journal.records import ENCODER
 from ordain.ports.effects import Interrupted, ModelAnswer, VerbReturned
 from ordain.prompts.supervisor_step import NAME as SUPERVISOR_PROMPT
 from ordain.prompts.supervisor_step import SupervisorPrompt, size_bound
@@ -197,16 +197,6 @@ def _failed(done: list[StepResult], code: str, message: str) -> VerbPlanOutput:
     return VerbPlanOutput(ok=False, error=code, message=message, step_results=tuple(done))
 
 
-def _settle(output: VerbPlanOutput) -> Settlement:
-    if output.ok:
-        return Settlement(status=Status.COMPLETED, reason="ok")
-    return Settlement(status=Status.TIMED_OUT if output.error == "timed_out" else Status.FAILED, reason=output.error)
-
-
-def _decode(data: Raw) -> VerbPlanInput:
-    return msgspec.json.decode(data, type=VerbPlanInput)
-
-
 SUPERVISOR_FLOW: Flow[VerbPlanInput, VerbPlanOutput] = Flow(
-    name="supervisor", version=1, run=run_supervisor, decode_input=_decode, settle=_settle
+    name="supervisor", version=1, run=run_supervisor, decode_input=msgspec.json.Decoder(VerbPlanInput).decode, settle=settled_by_error
 )

@@ -8,15 +8,14 @@ from __future__ import annotations
 from typing import Any
 
 import msgspec
-from msgspec import Raw, Struct
+from msgspec import Struct
 
 from ordain.flows.ask import Question as ModelQuestion
 from ordain.flows.ask import ask
-from ordain.flows.context import Flow, FlowContext, Settlement
+from ordain.flows.context import Flow, FlowContext, settled_by_error
 from ordain.flows.question import said
 from ordain.flows.turn import READ_MS
 from ordain.flows.verb_plan import proposal_of
-from ordain.journal.records import Status
 from ordain.ports.effects import Answered, Claim, Interrupted, ModelAnswer, Question, Read, Wait, WaitFor
 from ordain.prompts.triage_step import NAME, TriagePrompt, size_bound, suggestion_of
 from ordain.rules.attach import Filler, Reading, SessionBusy
@@ -116,22 +115,10 @@ def _nothing(code: str, message: str) -> TriageOutput:
     return TriageOutput(narrative=f"This was not done: {message} ({code}).", error={"code": code, "message": message})
 
 
-def _settle(output: TriageOutput) -> Settlement:
-    if output.error is None:
-        return Settlement(status=Status.COMPLETED, reason="ok")
-    code = output.error["code"]
-    status = {"interrupted": Status.CANCELLED, "repair_expired": Status.TIMED_OUT}.get(code, Status.FAILED)
-    return Settlement(status=status, reason=code)
-
-
-def _decode(data: Raw) -> TriageInput:
-    return msgspec.json.decode(data, type=TriageInput)
-
-
 def _reply(output: TriageOutput) -> str | None:
     return output.narrative or None
 
 
 TRIAGE_FLOW: Flow[TriageInput, TriageOutput] = Flow(
-    name=TRIAGE, version=1, run=run_triage, decode_input=_decode, settle=_settle, reply=_reply
+    name=TRIAGE, version=1, run=run_triage, decode_input=msgspec.json.Decoder(TriageInput).decode, settle=settled_by_error, reply=_reply
 )

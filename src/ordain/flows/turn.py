@@ -11,18 +11,17 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
-from msgspec import Raw, Struct
+from msgspec import Struct
 
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.conversation import ExecMode
 from ordain.contracts.verbs import VerbEffect
 from ordain.flows.act import Acted, InConversation, StepResult, act
 from ordain.flows.ask import Question, ask
-from ordain.flows.context import Flow, FlowContext, Settlement, open_account
+from ordain.flows.context import Flow, FlowContext, open_account, settled_by_error
 from ordain.flows.history import gather
 from ordain.flows.observations import error_of
 from ordain.flows.verb_plan import proposal_of
-from ordain.journal.records import Status
 from ordain.ports.children import Call
 from ordain.ports.effects import Interrupted, ModelAnswer, Read, ReadValue, VerbReturned
 from ordain.prompts.router_step import NAME as ROUTER_PROMPT
@@ -286,26 +285,10 @@ def _failed(told: TurnOutput, code: str, message: str) -> TurnOutput:
     )
 
 
-STATUS_OF = {"interrupted": Status.CANCELLED, "cancelled": Status.CANCELLED, "timed_out": Status.TIMED_OUT, "timeout": Status.TIMED_OUT}
-
-
-def settle_output(error: dict[str, str] | None) -> Settlement:
-    """Status and reason of a conversation's run from its typed error."""
-    if error is None:
-        return Settlement(status=Status.COMPLETED, reason="ok")
-    return Settlement(status=STATUS_OF.get(error["code"], Status.FAILED), reason=error["code"])
-
-
-def _settle(output: TurnOutput) -> Settlement:
-    return settle_output(output.error)
-
-
-def _decode(data: Raw) -> TurnInput:
-    return msgspec.json.decode(data, type=TurnInput)
-
-
 def _reply(output: TurnOutput) -> str:
     return output.narrative
 
 
-TURN_FLOW: Flow[TurnInput, TurnOutput] = Flow(name=TURN, version=1, run=run_turn, decode_input=_decode, settle=_settle, reply=_reply)
+TURN_FLOW: Flow[TurnInput, TurnOutput] = Flow(
+    name=TURN, version=1, run=run_turn, decode_input=msgspec.json.Decoder(TurnInput).decode, settle=settled_by_error, reply=_reply
+)

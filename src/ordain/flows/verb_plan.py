@@ -5,16 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import msgspec
-from msgspec import Raw
 
 from ordain.contracts.catalog import Catalog, CompiledVerb
 from ordain.contracts.verbs import MODEL_SERVICE, PlanStep, Trust
 from ordain.flows.act import VERB_PLAN, Acted, StepResult, VerbPlanInput, VerbPlanOutput, act
 from ordain.flows.ask import AskFailed, Question, ask
-from ordain.flows.context import Flow, FlowContext, Settlement, open_account
+from ordain.flows.context import Flow, FlowContext, open_account, settled_by_error
 from ordain.flows.observations import error_of
 from ordain.flows.transcript import Spoken
-from ordain.journal.records import Status
 from ordain.ports.children import Call
 from ordain.ports.effects import Interrupted, ModelAnswer, VerbReturned
 from ordain.prompts.verb_step import VerbPrompt, size_bound
@@ -121,19 +119,8 @@ def _question(
     )
 
 
-def _settle_plan(output: VerbPlanOutput) -> Settlement:
-    if output.ok:
-        return Settlement(status=Status.COMPLETED, reason="ok")
-    timed_out = output.error == "timed_out"
-    return Settlement(status=Status.TIMED_OUT if timed_out else Status.FAILED, reason=output.error)
-
-
-def _decode_plan(data: Raw) -> VerbPlanInput:
-    return msgspec.json.decode(data, type=VerbPlanInput)
-
-
 VERB_PLAN_FLOW: Flow[VerbPlanInput, VerbPlanOutput] = Flow(
-    name=VERB_PLAN, version=1, run=run_verb_plan, decode_input=_decode_plan, settle=_settle_plan
+    name=VERB_PLAN, version=1, run=run_verb_plan, decode_input=msgspec.json.Decoder(VerbPlanInput).decode, settle=settled_by_error
 )
 
 
@@ -173,16 +160,6 @@ async def run_verb(context: FlowContext, request: VerbRunInput) -> VerbRunOutput
     return VerbRunOutput(ok=False, output=None, error=error_of(acted), step_results=acted.steps)
 
 
-def _settle_verb(output: VerbRunOutput) -> Settlement:
-    if output.error is None:
-        return Settlement(status=Status.COMPLETED, reason="ok")
-    code = output.error["code"]
-    status = {"timed_out": Status.TIMED_OUT, "cancelled": Status.CANCELLED}.get(code, Status.FAILED)
-    return Settlement(status=status, reason=code)
-
-
-def _decode_verb(data: Raw) -> VerbRunInput:
-    return msgspec.json.decode(data, type=VerbRunInput)
-
-
-VERB_FLOW: Flow[VerbRunInput, VerbRunOutput] = Flow(name="verb", version=1, run=run_verb, decode_input=_decode_verb, settle=_settle_verb)
+VERB_FLOW: Flow[VerbRunInput, VerbRunOutput] = Flow(
+    name="verb", version=1, run=run_verb, decode_input=msgspec.json.Decoder(VerbRunInput).decode, settle=settled_by_error
+)

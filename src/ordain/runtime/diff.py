@@ -168,7 +168,8 @@ def _exact(stored: StoredRun, catalog: Catalog, policy: Policy, flow: Flow[Any, 
     execution = _Exact(stored.id, stored.records, policy)
     execution.values[0] = given = flow.decode_input(started.input)
     try:
-        settlement = flow.settle(drive_to_end(flow.run(flow_context(execution, other, started), given)))
+        returned = drive_to_end(flow.run(flow_context(execution, other, started), given))
+        settlement = flow.settled(returned, masked=execution.masked)
         report.ended = (settlement.status, settlement.reason)
         if not execution.exhausted:
             report.frontier = execution.effect

@@ -120,7 +120,7 @@ class Drive:
         try:
             live.execution.values[0] = given = flow.decode_input(started.input)
             returned = await flow.run(context, given)
-            output, settlement = raw(returned), flow.settle(returned)
+            output, settlement = raw(returned), flow.settled(returned, masked=live.execution.masked)
             told = flow.reply(returned) if flow.reply is not None else None
         except Suspended:
             return self._suspended(live)
@@ -135,8 +135,6 @@ class Drive:
             return self._suspended(live)
         if not live.execution.exhausted:
             raise JournalDiverged(f"run {stored.id}: the flow ends, its journal goes on")
-        if live.execution.masked and settlement.status is not Status.CANCELLED:
-            settlement = Settlement(status=Status.CANCELLED, reason=settlement.reason)
         return await settle(live, settlement, output, told)
 
     def _prepare(self, stored: StoredRun, started: Started) -> tuple[LiveRun, FlowContext]:

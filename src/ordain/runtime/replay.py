@@ -190,9 +190,7 @@ def _replay(stored: StoredRun, catalog: Catalog, world: tuple[Flows, Transcript 
     output: Raw = NULL
     try:
         returned = drive_to_end(flow.run(flow_context(execution, catalog, started), given))
-        output, settlement = raw(returned), flow.settle(returned)
-        if execution.masked and settlement.status is not Status.CANCELLED:
-            settlement = Settlement(status=Status.CANCELLED, reason=settlement.reason)
+        output, settlement = raw(returned), flow.settled(returned, masked=execution.masked)
     except Interrupted as interrupted:
         settlement = Settlement(status=Status.CANCELLED, reason=interrupted.what)
     except EndOfJournal:

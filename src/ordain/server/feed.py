@@ -30,7 +30,7 @@ class Feed:
                 await self._event.put(event)
 
     async def next(self, timeout_s: float | None = None) -> SessionEvent | None:
-        """The next event; None where there was none for ``timeout_s``, or where ``over`` is set because the server stops."""
+        """The next event; None where there was none for ``timeout_s``, or where ``over`` is set: the server stops, or the engine is gone."""
         following = self._next or asyncio.ensure_future(self._event.get())
         self._next = following
         waited = {following, self._stopping, self._reading}
@@ -40,7 +40,7 @@ class Feed:
             return following.result()
         if self._reading.done():
             self._reading.result()
-        self.over = self._stopping.done()
+        self.over = self._stopping.done() or (self._reading.done() and self._event.empty())
         return None
 
     def close(self) -> None:

@@ -167,10 +167,10 @@ class Streams:
     # --- reading --------------------------------------------------------------------------------------------------------------------
 
     async def events(self, workspace: str, session: str, after: int) -> AsyncGenerator[SessionEvent, None]:
-        """Every durable event after number ``after``, in order and for ever, and provisional ones between them."""
+        """Every durable event after number ``after``, in order, and provisional ones between them, until the engine is gone."""
         place, shown, closed = (workspace, session), dict[str, _Shown](), dict[str, None]()
         with self._reading(place, text=True) as reader:
-            while True:
+            while not self.closed:  # before anything is read: the store may be closed, too
                 reader.woken.clear()
                 grown, reader.grown = reader.grown, False
                 page = self._sessions.entries(workspace, session, after=after, limit=PAGE) if grown else ()
@@ -188,8 +188,6 @@ class Streams:
                 for run, live in [(run, live) for run, live in runs.items() if run not in closed]:
                     for event in self._news(run, live, shown.setdefault(run, _Shown())):
                         yield event
-                if self.closed:
-                    return
                 await reader.woken.wait()
 
     def _news(self, run: str, live: _Live, seen: _Shown) -> Iterator[ProvisionalEvent]:
@@ -207,9 +205,9 @@ class Streams:
             yield TextEvent(run=run, attempt=live.attempt, offset=offset, text=text[offset:])
 
     def _rendered(self, run: str, live: _Live) -> str | None:
-        """The header so far, rendered once for all readers."""
+        """The header so far, rendered once for all readers; None where there is nothing to read it from."""
         if live.header is None or live.header[0] != live.steps:
-            header = self._header(run)
+            header = None if self.closed else self._header(run)
             if header is None:
                 return None
             live.header = (live.steps, header)

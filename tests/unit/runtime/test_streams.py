@@ -149,3 +149,18 @@ async def test_a_text_that_outlives_its_turn_is_shown_to_nobody() -> None:
         assert not following.done()
         following.cancel()
         await asyncio.gather(following, return_exceptions=True)
+
+
+async def test_nothing_is_read_once_the_engine_is_gone() -> None:
+    """A stream that is opened after the end, or read on after it, ends: the store behind it may be closed."""
+    streams, transcript = streaming()
+    streams.attempt(RUN)
+    for _ in range(2):
+        transcript.reply("r0")
+    begun = streams.events("default", "s1", 0)
+    assert await anext(begun)
+    looks = transcript.looks
+    streams.close()
+    assert [event async for event in begun if not isinstance(event, ReplyEvent)] == []
+    assert [event async for event in streams.events("default", "s1", 0)] == []
+    assert transcript.looks == looks

@@ -43,9 +43,10 @@ def wrapped(line: str, columns: int, indent: str = "") -> list[str]:
     columns = max(columns, len(indent) + 2)
     while True:
         start = indent if found else ""
-        if width(start) + width(rest) <= columns:
+        room = fitting(rest, columns - width(start))  # not the width of the rest: that reads all of a long line for every line made of it
+        if room == len(rest):
             return [*found, start + rest]
-        room = max(1, fitting(rest, columns - width(start)))
+        room = max(1, room)
         space = rest.rfind(" ", 0, room + 1)
         end = space if space > 0 and rest[:space].strip() else room
         found.append(start + rest[:end].rstrip())

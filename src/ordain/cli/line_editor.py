@@ -176,7 +176,7 @@ class LineEditor:
         """The part of the line around the cursor that fits, and the cursor's column in it."""
         text = self.text.replace("\n", NEWLINE_SHOWN)
         start = 0
-        while width(text[start : self.at]) >= columns:
+        while fitting(text[start : self.at], columns - 1) < self.at - start:  # not its width: that reads all of a long line every time
             start += max(1, fitting(text[start:], max(1, columns // 2)))
         start = min(start, self.at)
         part = text[start:]

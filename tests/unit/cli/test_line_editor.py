@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from ordain.cli.columns import width
 from ordain.cli.line_editor import Entered, LineEditor, Order
+from tests.unit.cli.work import calls
 
 KEYS = ["\x1b[D", "\x1b[C", "\x1b[A", "\x1b[B", "\x1b[H", "\x1b[F", "\x1b[3~", "\x7f", "\x15", "\x0b", "\x17", "\x1b", "\x1bx", "\x1b\r"]
 PASTED = ["\x1b[200~", "\x1b[201~", "\r", "\n", "\t", "\x03", "\x04", "\x0c", "\x00", "\x9b", "\u202e"]
@@ -72,6 +73,23 @@ def test_lines_come_back() -> None:
     for keys, line in (("\x1b[A", "second"), ("\x1b[A", "first"), ("\x1b[A", "first"), ("\x1b[B", "second"), ("\x1b[B", "unfinished")):
         editor.feed(keys.encode())
         assert editor.text == line
+
+
+@given(st.text(st.sampled_from("a ä日\u0301\u200d\n"), max_size=120), st.integers(0, 120), st.integers(2, 40))
+def test_the_cursor_is_where_the_text_before_it_ends(text: str, at: int, columns: int) -> None:
+    """What is shown is a piece of the line with the cursor's place in it, begun no further on than the cursor asks for."""
+    editor = LineEditor(text=text, at=min(at, len(text)))
+    line, (shown, cursor) = text.replace("\n", "⏎"), editor.shown(columns)
+    starts = [start for start in range(editor.at + 1) if width(line[start : editor.at]) == cursor and line.startswith(shown, start)]
+    assert starts
+    assert starts[0] == 0 or width(line[: editor.at]) >= columns
+
+
+@pytest.mark.parametrize("text", ["ä" * 4000, "ä日" * 2000, "e\u0301" * 2000, "\u200d" * 4000])
+def test_a_long_line_costs_what_it_holds(text: str) -> None:
+    """For one key each sign of the line is looked at a few times, not once for every screenful before the cursor."""
+    editor = LineEditor(text=text, at=len(text))
+    assert calls(lambda: editor.shown(20)) <= 8 * len(text)
 
 
 def test_orders() -> None:

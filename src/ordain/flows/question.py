@@ -29,9 +29,10 @@ async def run_question(context: FlowContext, call: VerbPlanInput) -> VerbPlanOut
             return VerbPlanOutput(ok=False, error=WITHDRAWN, message=result.why)
         return VerbPlanOutput(ok=False, error=EXPIRED, message="nobody answered in time")
     text = said(result.value)
-    if not fits(expects, cues(text)) and expects is not ExpectedType.FREEFORM:
+    found = cues(text)
+    if not fits(expects, found) and expects is not ExpectedType.FREEFORM:
         return VerbPlanOutput(ok=False, error=UNFIT, message=f"the answer is no {expects}")
-    output: dict[str, Any] = {"answer": text, "value": answer_value(expects, text)}
+    output: dict[str, Any] = {"answer": text, "value": answer_value(expects, text, found)}
     return VerbPlanOutput(ok=True, output=output, trust={"answer": Trust.OWN, "value": Trust.OWN})
 
 

@@ -19,7 +19,7 @@ from ordain.flows.verb_plan import proposal_of
 from ordain.ports.effects import Answered, Claim, Interrupted, ModelAnswer, Question, Read, Wait, WaitFor
 from ordain.prompts.triage_step import NAME, TriagePrompt, size_bound, suggestion_of
 from ordain.rules.attach import Filler, Reading, SessionBusy
-from ordain.rules.cues import ExpectedType, answer_value
+from ordain.rules.cues import ExpectedType, cues
 from ordain.rules.proposals import Parsed
 
 TRIAGE = "triage"
@@ -85,7 +85,7 @@ async def _repair(context: FlowContext, given: TriageInput) -> TriageOutput:
     deadline = min(context.hard, context.now() + context.catalog.policy.session.question_seconds * 1_000_000)
     question = Question(key="choice", expects=str(ExpectedType.CHOICE), options=given.labels)
     result = await context.fx.perform(Wait(what=WaitFor.ANSWER, about=about, deadline=deadline, question=question))
-    chosen = answer_value(ExpectedType.CHOICE, said(result.value)) if isinstance(result, Answered) else ""
+    chosen = cues(said(result.value)).choice if isinstance(result, Answered) else ""
     if chosen not in ("A", "B"):
         return _nothing("repair_expired", "it stayed unclear which of the two was meant, so nothing was done")
     options = [msgspec.to_builtins(option) for option in given.options]

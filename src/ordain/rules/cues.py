@@ -8,7 +8,6 @@ stands at a clause's beginning or end and needs its marker. What is quoted, nega
 
 from __future__ import annotations
 
-import re
 from enum import StrEnum
 from typing import Final
 
@@ -28,6 +27,7 @@ from ordain.rules.lexicon_patterns import (
     CHOSEN,
     CLAUSES,
     CONTRAST,
+    DECLINED,
     HAS_STOP,
     IMPATIENT,
     MAYBE_NOT,
@@ -41,9 +41,7 @@ from ordain.rules.lexicon_patterns import (
     OF_FIRST,
     OF_ORDER,
     ONLY_DATE,
-    OPEN,
     ORDERS,
-    PAD,
     PLACED,
     PROGRESSES,
     RATHER_ADJ,
@@ -51,7 +49,6 @@ from ordain.rules.lexicon_patterns import (
     RATHER_FIRST,
     RATHER_LAST,
     RATHER_VERB,
-    REF,
     REPLACES_FIRST,
     REPLACES_LAST,
     RESERVES,
@@ -61,6 +58,7 @@ from ordain.rules.lexicon_patterns import (
     STOPPED,
     TROUBLED,
     UNSTOPPED,
+    USED,
     USES,
     YES_FIRST,
 )
@@ -115,7 +113,8 @@ def cues(text: str) -> Cues:
     asks = _asks(signs)
     stop, steer = _orders(signs) if whole else (0, 0)
     nudge, trouble = _enquiries(signs) if whole else (0, 0)
-    yes, no = _answers(signs) if len(found) > 1 else (found == ["y"] or _answers(signs)[0], found == ["n"] or _answers(signs)[1])
+    yes, no = _answers(signs)
+    bare = folded.strip(" .!")  # "y" is a word of its own in Spanish: alone it is an answer
     number_time = names_number_time(folded)
     only_date = whole and ONLY_DATE.fullmatch(signs) is not None
     date_time = number_time or Sign.DATE in signs or (only_date and NUMBERED.search(signs) is not None)
@@ -127,8 +126,8 @@ def cues(text: str) -> Cues:
         nudge=nudge,
         trouble=trouble,
         filler=_filler(signs, len(found)) if whole and not max(stop, nudge, trouble) else 0,
-        yes=whole and yes,
-        no=whole and no,
+        yes=whole and (yes or bare == "y"),
+        no=whole and (no or bare == "n"),
         date_time=date_time,
         location=whole and not asks and not max(stop, nudge, trouble) and not yes and not no and _location(signs, folded),
         choice=_choice(signs) if whole else "",
@@ -151,19 +150,13 @@ def fits(expected: ExpectedType, found: Cues) -> bool:
             return found.words > 0 and (found.filler < 2 or found.no or found.yes) and not found.question and not found.order
 
 
-def answer_value(expected: ExpectedType, text: str) -> object:
-    """The answer that a fitting message gives: a truth value, ``"A"`` or ``"B"``, else the text itself."""
+def answer_value(expected: ExpectedType, text: str, found: Cues) -> object:
+    """The answer that a fitting message with the wording ``found`` gives: a truth value, ``"A"`` or ``"B"``, else the text itself."""
     if expected is ExpectedType.YES_NO:
-        found = cues(text)
         return found.yes and not found.no
     if expected is ExpectedType.CHOICE:
-        return cues(text).choice
+        return found.choice
     return text.strip()
-
-
-_NOW_OR_NUMBER: Final = "".join(
-    sign.value for sign in (Sign.NOW, Sign.NUMBER, Sign.ONE, Sign.TWO, Sign.WITH, Sign.PLEASE, Sign.STOPS, Sign.ASKS, Sign.COMMA)
-)
 
 
 def _count(text: str, found: list[str]) -> int:
@@ -197,7 +190,7 @@ def _stop(signs: str) -> int:
         return 1 if asked or MAYBE_NOT.search(signs) is not None else 2
     if covered and (Sign.NEEDLESS in signs or Sign.HOLD in signs):
         return 1
-    if not asked and re.fullmatch(rf"[{PAD}{BREAKS}{REF}{Sign.NEGATIVE}]*{Sign.NEGATIVE}[{PAD}{BREAKS}{REF}]*", signs) is not None:
+    if not asked and DECLINED.fullmatch(signs) is not None:
         return 1
     clauses = [clause for clause in CLAUSES.split(signs) if clause]
     if asked or any(ASKS_WHAT.match(clause) is not None for clause in clauses):
@@ -222,7 +215,7 @@ def _steer(signs: str, stop: int) -> int:
     if marked < 2 and ACTUALLY.match(signs) is not None:
         after = [clause for clause in clauses if USES.match(clause) is not None]
         lone_stop = stop and len(clauses) > 1 and STOPPED.fullmatch(clauses[0]) is not None
-        used = any(re.match(rf"{OPEN}{Sign.USE}.", clause) is not None for clause in after)
+        used = any(USED.match(clause) is not None for clause in after)
         marked = max(marked, 2 if used or (lone_stop and after) else 1)
     if marked < 2 and NOT_USE.match(clauses[0]) is not None and len(clauses) > 1 and USES.match(clauses[1]) is not None:
         marked = 2
@@ -266,7 +259,7 @@ def _enquiries(signs: str) -> tuple[int, int]:
 
 
 def _filler(signs: str, size: int) -> int:
-    if not signs.strip(BREAKS + "\\"):
+    if not signs.strip(BREAKS):
         return 2
     if BARE_ANSWER.fullmatch(signs) is not None:
         return 2 if size <= 2 or Sign.YES not in signs else 1

@@ -48,7 +48,7 @@ UNSTOPPED: Final = re.compile(
     rf"{Sign.KEEP}|{Sign.GO_ON}|[{Sign.NOT}{Sign.NEGATIVE}][^{BREAKS}]*[{Sign.STOP}{Sign.STOP_OPEN}]|[{Sign.STOP}{Sign.STOP_OPEN}][^{BREAKS}{Sign.STOP}]*{Sign.NOT}"
 )
 MAYBE_NOT: Final = re.compile(rf"{Sign.NO_OR_NOT}[{Sign.STOP}{Sign.STOP_OPEN}]")
-OWN_VERB: Final = any_of(Sign.ORDER, Sign.USE, Sign.WORK, Sign.SEARCH, Sign.CHANGE, Sign.INSTEAD, Sign.RATHER)
+DECLINED: Final = re.compile(rf"[{PAD}{BREAKS}{REF}{Sign.NEGATIVE}]*{Sign.NEGATIVE}[{PAD}{BREAKS}{REF}]*")
 SPEAKS_ON: Final = re.compile(rf"^[{PAD}]*[{any_of(Sign.I, Sign.IT, Sign.YOU, Sign.NEEDLESS)}]")
 
 CHANGES: Final = re.compile(rf"{OPEN}{Sign.CHANGE}.|.{Sign.CHANGED}.?.?$|^[^{BREAKS}?]{{1,10}}{Sign.CHANGED}.{{1,10}}$")
@@ -84,6 +84,7 @@ RATHER_LAST: Final = re.compile(rf"^[^{any_of(Sign.I, Sign.BE, Sign.YOU)}]{{1,4}
 CONTRAST: Final = re.compile(
     rf"^[{PAD},]*(?:{Sign.NOT}[^{BREAKS}]{{1,4}},?[{Sign.BUT}{Sign.NOT_BUT}]|[{Sign.NO}{Sign.NO_OR_NOT}{Sign.KEEP}][^{BREAKS}]{{0,5}},?{Sign.NOT_BUT})[^{Sign.NOT}]{{1,6}}$"
 )
+USED: Final = re.compile(rf"{OPEN}{Sign.USE}.")
 NOT_USE: Final = re.compile(rf"^[{PAD}]*{Sign.NOT}{Sign.USE}")
 ACTUALLY: Final = re.compile(
     rf"^[{PAD}{any_of(Sign.HOLD, Sign.STOP, Sign.NO, Sign.COMMA)}]*[{any_of(Sign.ACTUALLY, Sign.HOLD, Sign.NO, Sign.NO_OR_NOT, Sign.STOP, Sign.MEANT)}]"

@@ -15,7 +15,7 @@ from ordain.rules.attach import (
     Reading,
     ThreadFact,
 )
-from ordain.rules.cues import ExpectedType, cues, fits
+from ordain.rules.cues import ExpectedType, fits
 from ordain.runtime.received import Received
 
 
@@ -31,7 +31,7 @@ class Suggested(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 def attach_facts(state: SessionState, message: Received, policy: Policy, suggested: Suggested | None = None) -> AttachFacts:
     """The features that rule ``attach`` sees, from the session as read in the transaction and the message's wording."""
-    found = message.found or cues(message.text)
+    found = message.found
     place = state.edited if _edit(state, message) is not Edit.NONE else state.replied
     anchor = 0 if place is None else place.thread
     given = suggested or Suggested()

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 import msgspec
 from msgspec import Raw
 
+from ordain.contracts.catalog import Catalog
 from ordain.flows.context import Flow
 from ordain.flows.status import STATUS_FLOW, STOPPED, StatusInput
 from ordain.flows.triage import TRIAGE_FLOW, TriageInput
@@ -119,7 +120,11 @@ class Following:
         asked, message = thread.asked, self._message
         if asked is None:
             raise AssertionError("rule attach answers open questions only")
-        value = {"text": message.text, "value": answer_value(ExpectedType(asked.expects), message.text), "message_id": message.message_id}
+        value = {
+            "text": message.text,
+            "value": answer_value(ExpectedType(asked.expects), message.text, message.found),
+            "message_id": message.message_id,
+        }
         mail = NewMail(
             run=asked.run,
             kind=MailKind.ANSWER,
@@ -257,33 +262,30 @@ class Claiming(Protocol):
 
     services: Services
     stored: StoredRun
+    catalog: Catalog
 
 
-def _kept(claim: Claim[Any], run: Claiming) -> Received:
-    """The message as the transcript keeps it."""
-    seq = int(claim.args["seq"])
-    found = run.services.sessions.entries(run.stored.workspace, claim.args["session"], after=seq - 1, limit=1)
-    started = msgspec.json.decode(run.stored.records[0].body or b"", type=Started)
-    return received(found[0], started.principal, claim.args["reply_to"], claim.args["edits"])
+class AttachClaim:
+    """A triage run's claim, prepared before the write transaction: the message as the transcript keeps it, and what is suggested."""
 
+    def __init__(self, claim: Claim[Any], run: Claiming) -> None:
+        """The run's own pinned policy decides."""
+        seq = int(claim.args["seq"])
+        (kept,) = run.services.sessions.entries(run.stored.workspace, claim.args["session"], after=seq - 1, limit=1)
+        started = msgspec.json.decode(run.stored.records[0].body or b"", type=Started)
+        self._message = received(kept, started.principal, claim.args["reply_to"], claim.args["edits"])
+        given = {name: value for name, value in claim.args.items() if name in Suggested.__struct_fields__}
+        self._suggested, self._run = msgspec.convert(given, Suggested), run
 
-def claimed_facts(read: SessionState, claim: Claim[Any], run: Claiming) -> AttachFacts:
-    """The facts of a triage run's claim; the run's own pinned policy decides."""
-    policy = run.services.catalogs.pinned(run.stored.catalog).policy
-    return attach_facts(read, _kept(claim, run), policy, msgspec.convert(_more(claim), Suggested))
+    def facts(self, read: SessionState) -> AttachFacts:
+        """The facts, from the session as the transaction reads it."""
+        return attach_facts(read, self._message, self._run.catalog.policy, self._suggested)
 
-
-def claimed_change(
-    read: SessionState, claim: Claim[Any], decided: tuple[AttachFacts, Decision[AttachOutcome]], run: Claiming
-) -> Consequence:
-    """What follows from the claim's decision; a session that is busy leaves the message with the run that says so."""
-    follows = Following(run.services, read, _kept(claim, run)).of(*decided, under=run.stored.catalog)
-    facts, outcome = decided[0], decided[1].outcome
-    replies = isinstance(outcome, SessionBusy) or (isinstance(outcome, Filler) and bool(facts.choice))
-    said = run.stored.id if replies else ""  # from a mere filler nothing follows: nobody answers it
-    current = run.services.catalogs.current
-    return msgspec.structs.replace(follows, serves=follows.serves or said, refused="", catalog=(current.digest, current.encoded))
-
-
-def _more(claim: Claim[Any]) -> dict[str, Any]:
-    return {name: value for name, value in claim.args.items() if name in Suggested.__struct_fields__}
+    def change(self, read: SessionState, facts: AttachFacts, decision: Decision[Any]) -> Consequence:
+        """What follows from the decision; a session that is busy leaves the message with the run that says so."""
+        services, stored = self._run.services, self._run.stored
+        follows = Following(services, read, self._message).of(facts, decision, under=stored.catalog)
+        replies = isinstance(decision.outcome, SessionBusy) or (isinstance(decision.outcome, Filler) and bool(facts.choice))
+        said = stored.id if replies else ""  # from a mere filler nothing follows: nobody answers it
+        current = services.catalogs.current
+        return msgspec.structs.replace(follows, serves=follows.serves or said, refused="", catalog=(current.digest, current.encoded))

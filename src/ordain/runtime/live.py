@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine, Mapping
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import msgspec
 from msgspec import Struct
@@ -57,7 +57,7 @@ from ordain.rules.decision import Decision, Rule
 from ordain.rules.shared import SHARED
 from ordain.runtime.calls import call_verb, check_authorized, recover_verb
 from ordain.runtime.execution import RESULTS, Execution, answered_calls
-from ordain.runtime.following import claimed_change, claimed_facts
+from ordain.runtime.following import AttachClaim
 from ordain.runtime.gateway import Attempt, call_model, verb_withdrawn
 from ordain.runtime.joins import join_children, new_children
 from ordain.runtime.mail import AnswerBody, InterruptBody
@@ -129,19 +129,19 @@ class LiveRun(Pen):
         if (mail := self.interrupt()) is not None:
             raise self.deliver(mail, addr)
         shared, mark = SHARED[claim.name], self.scribe.mark()
-        own = CLAIMING.get(claim.name)
+        prepared = CLAIMS.get(claim.name, _PlainClaim)(claim, self)
         decided: list[tuple[Decision[Any], Record]] = []
 
         def decide(read: Any) -> tuple[Record, Any]:
             self.scribe.back_to(mark)
-            facts = msgspec.convert(read, shared.facts) if own is None else own[0](read, claim, self)
+            facts = prepared.facts(read)
             made = shared.rule.apply(facts, None, self.catalog.policy)
             body = ClaimBody(addr=addr, claim=raw(claim), outcome=raw(made.outcome), reason=made.reason, facts=raw(facts))
             record = self.scribe.write(Kind.CLAIM, claim.name, body, self.services.clock.now())
             decided[:] = [(made, record)]
             if not isinstance(made.outcome, shared.grants):
                 return record, None
-            return record, msgspec.to_builtins(made.outcome) if own is None else own[1](read, claim, (facts, made), self)
+            return record, prepared.change(read, facts, made)
 
         await self.offer(ClaimUnit(append=self.unit(), name=claim.name, args=claim.args, decide=decide))
         made, record = decided[0]
@@ -353,10 +353,31 @@ class LiveRun(Pen):
             self._allowed[body.addr] = msgspec.json.decode(body.outcome)["call"]
 
 
-FactsOf = Callable[[Any, Claim[Any], LiveRun], Any]
-ChangeOf = Callable[[Any, Claim[Any], tuple[Any, Decision[Any]], LiveRun], Any]
-CLAIMING: Mapping[str, tuple[FactsOf, ChangeOf]] = {"attach": (claimed_facts, claimed_change)}
-"""Claims whose facts and change are made here from what the store reads; any other's are what is read, and its outcome."""
+class _Prepared(Protocol):
+    """A claim as prepared before the write transaction: its facts from what the store reads, and the change that follows."""
+
+    def facts(self, read: Any) -> Any:
+        """The shared rule's facts."""
+
+    def change(self, read: Any, facts: Any, decision: Decision[Any]) -> Any:
+        """What the store carries out, where the rule grants the claim."""
+
+
+class _PlainClaim:
+    """A claim whose facts are what the store reads, and whose change is its outcome."""
+
+    def __init__(self, claim: Claim[Any], run: LiveRun) -> None:
+        self._facts = SHARED[claim.name].facts
+
+    def facts(self, read: Any) -> Any:
+        return msgspec.convert(read, self._facts)
+
+    def change(self, read: Any, facts: Any, decision: Decision[Any]) -> Any:
+        return msgspec.to_builtins(decision.outcome)
+
+
+CLAIMS: Mapping[str, Callable[[Claim[Any], LiveRun], _Prepared]] = {"attach": AttachClaim}
+"""Claims that are more than what the store reads."""
 
 
 class _Called(Struct):

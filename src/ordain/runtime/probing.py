@@ -19,6 +19,7 @@ from ordain.errors import ConfigurationError
 from ordain.flows.turn import VERB_OF
 from ordain.ports.store import SessionState
 from ordain.rules.attach import ATTACH, Attached
+from ordain.rules.cues import cues
 from ordain.rules.entry import ENTRY, EntryFacts, EntryInputs, EntryRefused
 from ordain.rules.outcome import OUTCOME, OutcomeFacts, TurnOutcome
 from ordain.rules.proposals import Parsed, Unparsed, parse_object
@@ -132,7 +133,9 @@ def _message(probe: Probe) -> Received:
         workflow=None if asked.workflow is None else WorkflowHint(template=asked.workflow),
         delegates=asked.delegates,
     )
-    return Received(text=asked.text, user="probe", channel="other", message_id="probe", hints=hints, principal="probe")
+    return Received(
+        text=asked.text, user="probe", channel="other", message_id="probe", hints=hints, principal="probe", found=cues(asked.text)
+    )
 
 
 def _empty_session() -> SessionState:

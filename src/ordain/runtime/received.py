@@ -15,7 +15,7 @@ from ordain.rules.cues import Cues, cues
 class Received(Struct, frozen=True, kw_only=True):
     """A message as the transcript keeps it, with its identity. Its entry's body is this without what the entry says by itself.
 
-    ``found`` is what its wording says, where that was read before the write transaction.
+    ``found`` is what its wording says, read before the write transaction.
     """
 
     text: str
@@ -29,7 +29,7 @@ class Received(Struct, frozen=True, kw_only=True):
     attachments: int = 0
     principal: str
     timestamp_ms: int = 0
-    found: Cues | None = None
+    found: Cues
 
 
 class Body(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -70,6 +70,7 @@ def received(entry: Entry, principal: str, reply_to: str, edits: str) -> Receive
         attachments=len(body.attachments),
         principal=principal,
         timestamp_ms=entry.timestamp_ms,
+        found=cues(body.text),
     )
 
 

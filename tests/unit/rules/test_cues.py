@@ -78,7 +78,7 @@ def test_cues_are_total_deterministic_and_small(text: str) -> None:
     assert len(msgspec.json.encode(found)) <= 300
     for expected in ExpectedType:
         fits(expected, found)
-        answer_value(expected, text)
+        answer_value(expected, text, cues(text))
 
 
 @given(st.integers(1, 6), st.sampled_from(["a", "stop ", "停", "'", '"', "ha", ":)", "👍", "1.", "ﷺ"]))
@@ -141,7 +141,7 @@ def test_politeness_keeps_a_stop(stop: str) -> None:
 def test_a_fitting_answer_has_a_value(expected: ExpectedType, text: str, value: Any) -> None:
     """What fits a question has the value that the question's type asks for."""
     assert fits(expected, cues(text))
-    assert answer_value(expected, text) == value
+    assert answer_value(expected, text, cues(text)) == value
 
 
 @pytest.mark.parametrize(
@@ -185,4 +185,12 @@ def test_what_does_not_fit_is_no_answer(expected: ExpectedType, text: str) -> No
 )
 def test_a_yes_with_a_reservation_grants_nothing(text: str) -> None:
     """What takes part of the yes back is no answer yes; the question stays open."""
-    assert not fits(ExpectedType.YES_NO, cues(text)) or answer_value(ExpectedType.YES_NO, text) is False
+    assert not fits(ExpectedType.YES_NO, cues(text)) or answer_value(ExpectedType.YES_NO, text, cues(text)) is False
+
+
+@pytest.mark.parametrize("text", ["y", "Y!", "y.", "n", "N!", " n. "])
+def test_a_letter_alone_answers(text: str) -> None:
+    """A bare letter answers yes or no, however it is written; within a text it does not."""
+    assert answer_value(ExpectedType.YES_NO, text, cues(text)) is (text.strip().lower()[0] == "y")
+    assert fits(ExpectedType.YES_NO, cues(text))
+    assert not fits(ExpectedType.YES_NO, cues(f"{text} dos"))

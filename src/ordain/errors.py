@@ -26,6 +26,7 @@ Over HTTP a refusal is RFC 9457 problem+json with ``code`` (B-45).
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from types import MappingProxyType
 
 
@@ -128,10 +129,27 @@ class JournalError(OrdainError):
     code = "journal"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunPlace:
+    """Where a run belongs, from its row: ``session`` is "" and ``thread`` 0 where it belongs to none."""
+
+    workspace: str
+    root: str
+    session: str
+    thread: int
+
+
 class JournalCorrupt(JournalError):
     """A stored record is not what was written."""
 
     code = "journal_corrupt"
+
+    def __init__(
+        self, message: str, *, code: str | None = None, details: Mapping[str, object] | None = None, place: RunPlace | None = None
+    ) -> None:
+        """``place`` is whose record it is, where its run's row can be read; the wire shows details, and never this."""
+        super().__init__(message, code=code, details=details)
+        self.place = place
 
 
 class JournalDiverged(JournalError):

@@ -48,6 +48,10 @@ class RunSearch(Protocol):
         """A run's status, or None where there is none."""
         ...
 
+    def workspace(self, run: str) -> str | None:
+        """The workspace that a run belongs to, or None where there is no such run; its records need not be readable."""
+        ...
+
     def ended(self) -> Sequence[str]:
         """Ids of every settled run, oldest first."""
         ...

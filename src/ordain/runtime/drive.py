@@ -212,9 +212,9 @@ def with_stop(services: Services, unit: Append, status: Status) -> Append:
     try:
         stored = services.store.load(unit.run)
     except JournalCorrupt as error:
-        if not error.details.get("session"):
+        if error.place is None or not error.place.session:
             return unit
-        entry, change = unreadable_entry(unit.run, error.details, status, now)
+        entry, change = unreadable_entry(unit.run, error.place, status, now)
         return msgspec.structs.replace(unit, entries=(entry,), threads=(change,))
     if stored is None or not stored.session:
         return unit

@@ -5,11 +5,11 @@ The reply's header is rendered by code from the journal; the narrative below it 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import msgspec
 
+from ordain.errors import RunPlace
 from ordain.journal.records import ENCODER, Status
 from ordain.ports.effects import Say, Wait
 from ordain.ports.sessions import Asked, EntryKind, NewEntry, ThreadChange, ThreadStatus
@@ -86,20 +86,20 @@ def stop_entry(stored: StoredRun, facts: HeaderFacts, status: Status, at: int) -
     return reply(stored, render_header(facts), stopped_text(status), status=status, at=at, addr=addr), at_rest(stored, facts, status, at)
 
 
-def unreadable_entry(run: str, row: Mapping[str, Any], status: Status, at: int) -> tuple[NewEntry, ThreadChange]:
+def unreadable_entry(run: str, place: RunPlace, status: Status, at: int) -> tuple[NewEntry, ThreadChange]:
     """The same for a run whose records cannot be read: nothing is told of it but that."""
-    header = f"{MARKS['fail']} ordain run {row['root']} · {status} · its records cannot be read"
+    header = f"{MARKS['fail']} ordain run {place.root} · {status} · its records cannot be read"
     entry = NewEntry(
         kind=EntryKind.REPLY,
         body=ENCODER.encode({"text": stopped_text(status), "header": header, "ok": False}),
         size=spoken(stopped_text(status)),
         at=at,
-        session=row["session"],
-        thread=row["thread"],
-        run=row["root"],
+        session=place.session,
+        thread=place.thread,
+        run=place.root,
         message_id=message_id(run, f"stopped.{at}"),
     )
-    change = ThreadChange(id=row["thread"], session=row["session"], status=ThreadStatus.BLOCKED, in_place=True, at=at)
+    change = ThreadChange(id=place.thread, session=place.session, status=ThreadStatus.BLOCKED, in_place=True, at=at)
     return entry, change
 
 

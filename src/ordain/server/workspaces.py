@@ -16,10 +16,9 @@ Workspace = Annotated[str, Header(alias=WORKSPACE_HEADER, pattern=WORKSPACE_ID, 
 
 
 def run_in(runtime: Runtime, run: str, workspace: str) -> RunView:
-    """A run of the workspace; raises as ``check_run``."""
-    view = runtime.view(run)
-    _check(run, view.stored.workspace, workspace)
-    return view
+    """A run of the workspace; raises as ``check_run``, before anything of the run is read."""
+    check_run(runtime, run, workspace)
+    return runtime.view(run)
 
 
 def check_run(runtime: Runtime, run: str, workspace: str) -> None:
@@ -28,10 +27,5 @@ def check_run(runtime: Runtime, run: str, workspace: str) -> None:
     Raises:
         NotFound: no such run, or one of another workspace.
     """
-    stored = runtime.services.store.load(run)
-    _check(run, None if stored is None else stored.workspace, workspace)
-
-
-def _check(run: str, found: str | None, workspace: str) -> None:
-    if found != workspace:
+    if runtime.search.workspace(run) != workspace:
         raise NotFound(f"there is no run {run}", code="run_not_found")

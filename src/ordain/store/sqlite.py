@@ -18,7 +18,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from ordain.errors import ConfigurationError, JournalCorrupt, StorageUnavailable
+from ordain.errors import ConfigurationError, JournalCorrupt, RunPlace, StorageUnavailable
 from ordain.journal.records import Kind, Record, Status
 from ordain.ports.store import Mail, MailKind, Outcome, Pending, StoredRun, Unit
 from ordain.store import schema
@@ -173,13 +173,13 @@ class SqliteStore:
         row = self._reads.execute(_RUN, (run,)).fetchone()
         if row is None:
             return None
+        place = RunPlace(workspace=row[4], root=row[12], session=row[18] or "", thread=int(row[19] or 0))
         if row[7] not in _STATUSES:
-            raise JournalCorrupt(f"run {run} has no known status")
+            raise JournalCorrupt(f"run {run} has no known status", place=place)
         try:
             records = tuple(map(_record, self._reads.execute(_RECORDS, (row[17], -1))))
         except JournalCorrupt as error:
-            place = {"session": row[18] or "", "thread": int(row[19] or 0), "root": row[12], "workspace": row[4]}
-            raise JournalCorrupt(error.message, details={**error.details, **place}) from None
+            raise JournalCorrupt(error.message, details=error.details, place=place) from None
         return StoredRun(
             id=row[0],
             flow=row[1],
@@ -199,8 +199,8 @@ class SqliteStore:
             created_at=row[15],
             ended_at=row[16],
             records=records,
-            session=row[18] or "",
-            thread=int(row[19] or 0),
+            session=place.session,
+            thread=place.thread,
         )
 
     def records_after(self, run: str, after: int) -> Sequence[Record]:

@@ -1,0 +1,65 @@
+"""The HTTP face where a run's records cannot be read: whose run that is nobody else learns, and what else there is stays within reach."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from ordain import Ordain
+from ordain.server import Face, build_app
+
+DAMAGE = {
+    "a row": ("UPDATE records SET kind = 'zzz' WHERE run = (SELECT no FROM runs WHERE id = ?) AND seq = 2",),
+    "a body": ("UPDATE records SET body = x'7b' WHERE run = (SELECT no FROM runs WHERE id = ?)",),
+    "a status": ("UPDATE runs SET status = 'zzz' WHERE id = ?",),
+}
+MESSAGE = {"text_input": "hello", "session_id": "secret:ada", "message_id": "m1"}
+
+
+@pytest.fixture
+async def ordain(tmp_path: Path) -> AsyncIterator[Ordain]:
+    async with Ordain(home=tmp_path) as ordain:
+        yield ordain
+
+
+@pytest.fixture
+async def http(ordain: Ordain) -> AsyncIterator[httpx.AsyncClient]:
+    transport = httpx.ASGITransport(build_app(Face(runtime=ordain.runtime)), raise_app_exceptions=False)
+    async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
+        yield client
+
+
+async def damaged(ordain: Ordain, http: httpx.AsyncClient, what: str = "a row") -> str:
+    """A finished turn of which a record is damaged behind everybody's back."""
+    run: str = (await http.post("/api/chat", json=MESSAGE)).json()["run_id"]
+    assert ordain.store.folder is not None
+    with sqlite3.connect(ordain.store.folder / "ordain.db") as db:
+        for statement in DAMAGE[what]:
+            db.execute(statement, (run,))
+    db.close()
+    return run
+
+
+@pytest.mark.parametrize("what", list(DAMAGE))
+@pytest.mark.parametrize("below", ["", "/journal", "/events"])
+async def test_an_unreadable_run_of_another_workspace_is_not_there(ordain: Ordain, http: httpx.AsyncClient, what: str, below: str) -> None:
+    """Who asks from another workspace is told what he is told of a run that there is not, and nothing of whose it is."""
+    run = await damaged(ordain, http, what)
+    elsewhere = {"Ordain-Workspace": "elsewhere"}
+    told = await http.get(f"/runs/{run}{below}", headers=elsewhere)
+    none = await http.get(f"/runs/{'f' * 32}{below}", headers=elsewhere)
+    assert told.status_code == none.status_code == 404
+    assert told.json() == {**none.json(), "detail": f"there is no run {run}"}
+
+
+@pytest.mark.parametrize("what", ["a row", "a status"])
+async def test_a_refusal_says_nothing_of_the_runs_place(ordain: Ordain, http: httpx.AsyncClient, what: str) -> None:
+    """In its own workspace the run's row is known to be damaged, and the refusal carries no session, thread or workspace."""
+    told = await http.get(f"/runs/{await damaged(ordain, http, what)}")
+    assert (told.status_code, told.json()["code"]) == (500, "journal_corrupt")
+    assert not {"session", "thread", "root", "workspace"} & told.json().keys()
+    assert "secret" not in told.text

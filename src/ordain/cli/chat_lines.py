@@ -12,6 +12,7 @@ from collections.abc import AsyncGenerator, AsyncIterator
 from concurrent.futures import CancelledError
 from contextlib import suppress
 from dataclasses import replace
+from enum import Enum
 from typing import Any
 
 from ordain.cli.exit_codes import FAILED, OK
@@ -27,8 +28,14 @@ READ_BYTES = 65_536
 LINES_AHEAD = 16
 WIDE = 10_000
 """A pipe breaks no lines."""
-QUIT = "/quit"
 INTERRUPTED = 130
+
+
+class Aside(Enum):
+    """What a line of input comes to that says nothing to the session; no text, so that no words can equal it."""
+
+    DONE = "done"
+    LEAVE = "leave"
 
 
 class LineChat:
@@ -84,9 +91,9 @@ class LineChat:
             after = max((getattr(event, "seq", 0) for event in last), default=0)
         async for line in messages:
             text = await self._meant(line) if self._commands else line
-            if text is None:
+            if text is Aside.DONE:
                 continue
-            if text is QUIT:
+            if text is Aside.LEAVE:
                 break
             sent = await self._messenger.say(self._to, text)
             self._request = text if sent.attached in REQUESTS else self._request
@@ -99,8 +106,8 @@ class LineChat:
                 return INTERRUPTED
         return FAILED if self._failed or self._asked else OK
 
-    async def _meant(self, line: str) -> str | None:
-        """What a line of input says to the session; a command that changes how, or only looks, says nothing.
+    async def _meant(self, line: str) -> str | Aside:
+        """What a line of input says to the session; a command that changes how, only looks, or leaves says nothing.
 
         Raises:
             InvalidRequest: it begins with a slash and is no command, or none that a pipe can use.
@@ -108,7 +115,7 @@ class LineChat:
         """
         match meaning(line):
             case None:
-                return None
+                return Aside.DONE
             case Say(text=text):
                 return text
             case Unclear(why=why):
@@ -120,20 +127,20 @@ class LineChat:
                 if name is Slash.STATUS and found["openTurns"]:
                     return STATUS
                 self._print_threads(found)
-                return None
+                return Aside.DONE
             case Command(name=Slash.HELP):
                 print("\n".join(help_lines()), file=sys.stderr, flush=True)
-                return None
+                return Aside.DONE
             case Command(name=Slash.QUIT):
-                return QUIT
+                return Aside.LEAVE
             case Command(name=Slash.RETRY) if self._request:
                 return self._request
             case Command(name=Slash.MODE, words=(mode,)):
                 self._to = replace(self._to, mode=mode)
-                return None
+                return Aside.DONE
             case Command(name=Slash.VERB, words=words) if words:
                 self._to = replace(self._to, verbs=() if words == ("-",) else words)
-                return None
+                return Aside.DONE
             case Command(name=name):
                 raise InvalidRequest(f"{name} means nothing here; a terminal has it", code="unclear_command")
 

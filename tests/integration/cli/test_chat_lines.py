@@ -56,6 +56,14 @@ def test_a_pipe_asks_how_it_stands(server: Server) -> None:
     assert [entry["text"] for entry in said if entry["event"] == "message"] == ["hello one", "thanks!", "hello one"]
 
 
+def test_a_pipe_leaves_by_the_command_only(server: Server) -> None:
+    """/quit leaves what follows it unsaid; the same letters as words of a message are said, from a pipe and from the command line."""
+    server.cli("chat", "--session", "left", "/quit")
+    server.cli("chat", "--session", "left", stdin=b"//quit\nhello\n/quit\nhello again\n")
+    said = json.loads(server.cli("sessions", "show", "left", "--json").stdout)["entries"]
+    assert [entry["text"] for entry in said if entry["event"] == "message"] == ["/quit", "/quit", "hello"]
+
+
 def test_each_line_of_a_pipe_is_a_message(server: Server) -> None:
     """Lines are said in order, each after the answer to the one before; empty ones are passed over, filler is answered by nothing."""
     done = server.cli("chat", "--session", "piped", stdin=b"hello one\n\n   \nthanks!\nhello two")

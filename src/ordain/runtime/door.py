@@ -23,12 +23,13 @@ from ordain.journal.records import ENCODER, NULL, SETTLED, STOPPED, Kind, NoteBo
 from ordain.ports.effects import WaitFor
 from ordain.ports.search import RunRow, RunSearch
 from ordain.ports.store import Append, MailKind, NewMail, Operation, Post, StoredRun
-from ordain.rules.header import render_header
+from ordain.rules.header import HeaderLine, render_header
 from ordain.rules.proposals import nesting
 from ordain.runtime.conversation import Acknowledged, Conversation
 from ordain.runtime.execution import handed
 from ordain.runtime.intake import Accepted, Intake
 from ordain.runtime.live import AnswerBody, InterruptBody
+from ordain.runtime.retrospect import loaded
 from ordain.runtime.services import Services
 
 __all__ = ["AT_REST", "NULL", "Engine", "Record", "RunRow", "RunView", "Runtime", "Status"]
@@ -340,8 +341,9 @@ class Runtime:
             raise Conflict(f"run {run} is {stored.status}: only its engine may write to it now", code="not_at_rest")
         if addr not in Fold(run, stored.records).unknown:
             raise Conflict(f"effect {addr} of run {run} has no unknown outcome", code="not_unknown")
-        note = self._note(stored, "resolve", by=by, why=why, details={"addr": addr, "happened": happened})
-        await self.services.store.submit(Append(run=run, records=(note,)))
+        note = NoteBody(by=by, action="resolve", why=why, details=raw({"addr": addr, "happened": happened}))
+        record = self._scribe(stored).write(Kind.NOTE, note.action, note, self.services.clock.now())
+        await self.services.store.submit(Append(run=run, records=(record,)))
 
     async def erase(self, run: str, *, by: str, why: str) -> int:
         """Destroy the content of the run's subject; returns how many records were emptied.
@@ -349,14 +351,12 @@ class Runtime:
         Raises:
             Conflict: a run of the subject is still unsettled.
         """
-        stored = self._load(run)
-        if stored.status not in AT_REST:
-            raise Conflict(f"run {run} is {stored.status}: cancel it first", code="not_at_rest")
-        if stored.key is None:
+        stored = loaded(run, self.services.store)
+        if stored is None:
+            raise NotFound(f"there is no run {run}", code="run_not_found")
+        if isinstance(stored, StoredRun) and stored.key is None:
             return 0
-        operation = Operation(name="erase", args={"run": run, "at": self.services.clock.now()})
-        note = self._note(stored, "erase", by=by, why=why, details=None)
-        return (await self.services.store.submit(Append(run=run, records=(note,), operation=operation))).count
+        return await self._erased({"run": run}, stored, f"run {run}", NoteBody(by=by, action="erase", why=why))
 
     async def erase_session(self, session: str, *, by: str, why: str, workspace: str = DEFAULT_WORKSPACE) -> int:
         """Destroy the content of a session, its turns' included; returns how many records and entries were emptied.
@@ -368,20 +368,26 @@ class Runtime:
         row, threads = self.conversation.session(workspace, session)
         if row.key is None:
             return 0
-        operation = Operation(name="erase", args={"workspace": workspace, "session": session, "at": self.services.clock.now()})
-        stored = next((found for thread in threads if (found := self.services.store.load(thread.run)) is not None and found.key), None)
-        if stored is None or stored.status not in AT_REST:
-            outcome = await self.services.store.submit(operation)
-        else:
-            note = self._note(stored, "erase", by=by, why=why, details={"session": session})
-            outcome = await self.services.store.submit(Append(run=stored.id, records=(note,), operation=operation))
-        if outcome.refused:
-            raise Conflict(f"session {session} has open turns: cancel or answer them first", code=outcome.refused)
-        return outcome.count
+        found = (loaded(thread.run, self.services.store) for thread in threads)
+        stored = next((run for run in found if isinstance(run, StoredRun) and run.key), None)
+        note = NoteBody(by=by, action="erase", why=why, details=raw({"session": session}))
+        return await self._erased({"workspace": workspace, "session": session}, stored, f"session {session}", note)
 
-    def _note(self, stored: StoredRun, action: str, *, by: str, why: str, details: object) -> Record:
-        body = NoteBody(by=by, action=action, why=why, details=NULL if details is None else raw(details))
-        return self._scribe(stored).write(Kind.NOTE, action, body, self.services.clock.now())
+    async def _erased(self, named: dict[str, str], stored: StoredRun | HeaderLine | None, what: str, note: NoteBody) -> int:
+        """Erase what is named; the note hangs on a run that rests and can be read, where there is one."""
+        at = self.services.clock.now()
+        unit = operation = Operation(name="erase", args={**named, "at": at})
+        if isinstance(stored, StoredRun) and stored.status in AT_REST:
+            record = self._scribe(stored).write(Kind.NOTE, note.action, note, at)
+            unit = Append(run=stored.id, records=(record,), operation=operation)
+        message = f"{what} is not at rest: cancel or answer what is open first"
+        try:
+            outcome = await self.services.store.submit(unit)
+        except Conflict as error:
+            raise Conflict(message, code=error.code) from None
+        if outcome.refused:
+            raise Conflict(message, code=outcome.refused)
+        return outcome.count
 
     @staticmethod
     def _scribe(stored: StoredRun) -> Scribe:

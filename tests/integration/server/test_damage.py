@@ -63,3 +63,36 @@ async def test_a_refusal_says_nothing_of_the_runs_place(ordain: Ordain, http: ht
     assert (told.status_code, told.json()["code"]) == (500, "journal_corrupt")
     assert not {"session", "thread", "root", "workspace"} & told.json().keys()
     assert "secret" not in told.text
+
+
+@pytest.mark.parametrize("address", ["/sessions/secret:ada/erase", "/runs/{run}/erase"])
+async def test_what_cannot_be_read_can_be_erased(ordain: Ordain, http: httpx.AsyncClient, address: str) -> None:
+    """An unreadable record does not stand between a person and the erasure of what was said; a second time there is nothing left."""
+    run = await damaged(ordain, http)
+    erased = await http.post(address.format(run=run), json={"why": "the person asked for it"})
+    assert (erased.status_code, erased.json()["outcome"]) == (200, "erased")
+    assert erased.json()["records"] > 0
+    left = "SELECT count(*) FROM {} WHERE body IS NOT NULL{}"
+    assert ordain.store.query(left.format("transcript", "")) == [(0,)]
+    assert ordain.store.query(left.format("records", " AND kind NOT IN ('ended', 'note')")) == [(0,)]
+    assert (await http.post(address.format(run=run), json={"why": "again"})).json()["records"] == 0
+
+
+async def test_the_note_of_an_erasure_hangs_on_a_run_that_can_be_read(ordain: Ordain, http: httpx.AsyncClient) -> None:
+    """Where one thread's run cannot be read, who erased the session and why is kept with another one's."""
+    readable: str = (await http.post("/api/chat", json={**MESSAGE, "message_id": "m0"})).json()["run_id"]
+    assert await damaged(ordain, http) != readable
+    assert (await http.post("/sessions/secret:ada/erase", json={"why": "she asked"})).status_code == 200
+    note = (await http.get(f"/runs/{readable}/journal")).json()["records"][-1]
+    assert (note["kind"], note["body"]["action"], note["body"]["why"]) == ("note", "erase", "she asked")
+
+
+async def test_an_unreadable_run_that_goes_on_is_not_erased(ordain: Ordain, http: httpx.AsyncClient) -> None:
+    """Erase waits for the run's end as it does for a readable one's."""
+    run = await damaged(ordain, http)
+    assert ordain.store.folder is not None
+    with sqlite3.connect(ordain.store.folder / "ordain.db") as db:
+        db.execute("UPDATE runs SET status = 'waiting' WHERE id = ?", (run,))
+    db.close()
+    refused = await http.post(f"/runs/{run}/erase", json={"why": "x"})
+    assert (refused.status_code, refused.json()["code"]) == (409, "not_at_rest")

@@ -17,8 +17,8 @@ from ordain.flows.question import said
 from ordain.flows.turn import READ_MS
 from ordain.flows.verb_plan import proposal_of
 from ordain.ports.effects import Answered, Claim, Interrupted, ModelAnswer, Question, Read, Wait, WaitFor
-from ordain.prompts.triage_step import NAME, TriagePrompt, size_bound, suggestion_of
-from ordain.rules.attach import Filler, Reading, SessionBusy
+from ordain.prompts.triage_step import NAME, TriagePrompt, size_bound
+from ordain.rules.attach import Filler, Reading, SessionBusy, suggestion_of
 from ordain.rules.cues import ExpectedType, cues
 from ordain.rules.proposals import Parsed
 

@@ -29,7 +29,6 @@ _AROUND_BYTES = 500
 _LISTED = 8
 _NAME_CHARS = 60
 _REPEATED_CHARS = 400
-_CHOOSING = frozenset({"router", "supervisor", "triage"})
 _REPEATS = "No language model is configured here, so I can only repeat what {who} said: “{said}”"
 
 
@@ -47,10 +46,10 @@ class OfflineModel:
         """Answer by rule."""
         if request.purpose == "planner":
             answer = next_step(request.inputs, min(ANSWER_BYTES, request.max_tokens * _BYTES_PER_TOKEN - _AROUND_BYTES))
-        elif request.purpose in _CHOOSING:
-            answer = _nothing("rules choose nothing here")
-        else:
+        elif request.purpose == "verb":
             answer = _quoted(request.inputs, request.max_tokens * _BYTES_PER_TOKEN - _AROUND_BYTES)
+        else:
+            answer = _nothing("rules choose nothing here")
         if isinstance(answer, ModelError):
             return answer
         encoded = msgspec.json.encode(answer)

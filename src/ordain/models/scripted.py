@@ -33,11 +33,13 @@ from ordain.contracts.policy import ModelErrorCode
 from ordain.errors import ConfigurationError
 from ordain.models.narrative import Narrative
 from ordain.ports.model import Heard, ModelError, ModelReply, ModelRequest
+from ordain.rules.lane import PURPOSES
 
 NOTICE = "scripted proposals, no language model"
 SCRIPT_BYTES = 16 * 1024 * 1024
 DELAY_MS_MAX = 600_000
-PURPOSES = ("planner", "router", "supervisor", "triage")
+OWN_PURPOSES = tuple(purpose for purpose in PURPOSES if purpose != "verb")
+"""Purposes with a script of their own; verbs have one each."""
 PIECE_CHARS = 12
 _ASKED_ABOUT = ("goal", "user_message", "history", "facts", "input")
 _WAITS = ("$delay_ms", "$text_ms")
@@ -58,7 +60,7 @@ class _Part(Struct, frozen=True):
     verbs: Mapping[str, tuple[_Item, ...]] = {}
 
     def items(self, request: ModelRequest) -> tuple[_Item, ...]:
-        if request.purpose in PURPOSES:
+        if request.purpose in OWN_PURPOSES:
             return self.purposes.get(request.purpose, ())
         return self.verbs.get(str(request.inputs.get("verb")), ()) if request.purpose == "verb" else ()
 
@@ -91,7 +93,7 @@ class ScriptedModel:
         """The item at the request's index."""
         items = self._script.items(request)
         if not 0 <= request.index < len(items):
-            what = request.purpose if request.purpose in PURPOSES else f"{request.purpose} {request.inputs.get('verb')}"
+            what = request.purpose if request.purpose in OWN_PURPOSES else f"{request.purpose} {request.inputs.get('verb')}"
             message = f"the script has {len(items)} proposals for {what[:150]}; number {request.index + 1} was asked for"
             return ModelError(code=ModelErrorCode.SCRIPT_EXHAUSTED, message=message)
         item = items[request.index]
@@ -165,7 +167,7 @@ class _Loader(yaml.SafeLoader):
 
 
 def _script(tree: object, place: str) -> Script:
-    top = _mapping(tree, place, {*PURPOSES, "verbs", "cases"})
+    top = _mapping(tree, place, {*OWN_PURPOSES, "verbs", "cases"})
     cases = _list(top.get("cases"), f"{place}: cases")
     return Script(
         default=_part(top, f"{place}: "),
@@ -174,7 +176,7 @@ def _script(tree: object, place: str) -> Script:
 
 
 def _case(tree: object, place: str) -> tuple[str, _Part]:
-    case = _mapping(tree, place, {"when", *PURPOSES, "verbs"})
+    case = _mapping(tree, place, {"when", *OWN_PURPOSES, "verbs"})
     when = _mapping(case.get("when"), f"{place}.when", {"contains"})
     words = when.get("contains")
     if not isinstance(words, str) or not words.strip():
@@ -185,7 +187,7 @@ def _case(tree: object, place: str) -> tuple[str, _Part]:
 def _part(tree: Mapping[str, Any], place: str) -> _Part:
     verbs = _mapping(tree.get("verbs") or {}, f"{place}verbs", None)
     return _Part(
-        purposes={name: _items(tree.get(name), f"{place}{name}") for name in PURPOSES},
+        purposes={name: _items(tree.get(name), f"{place}{name}") for name in OWN_PURPOSES},
         verbs={name: _items(items, f"{place}verbs.{name}") for name, items in verbs.items()},
     )
 

@@ -7,13 +7,15 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from ordain.rules.route import CLASSES, Path
+
 NAME = "router_step"
 SCHEMA: dict[str, Any] = {
     "type": "object",
     "properties": {
-        "path": {"enum": ["direct", "react_lite", "agent_chain", "council"]},
+        "path": {"enum": [str(path) for path in Path]},
         "confidence": {"type": "number", "minimum": 0, "maximum": 1},
-        "budget_class": {"enum": ["small", "standard", "large"]},
+        "budget_class": {"enum": [str(size) for size in CLASSES]},
     },
     "required": ["path", "confidence", "budget_class"],
     "additionalProperties": False,

@@ -7,12 +7,14 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from ordain.rules.supervise import Move
+
 NAME = "supervisor_step"
 STEP_CHARS = 1000
 SCHEMA: dict[str, Any] = {
     "type": "object",
     "properties": {
-        "decision": {"enum": ["execute_action", "request_replan", "escalate_agent_chain", "checkpoint_council", "finish"]},
+        "decision": {"enum": [str(move) for move in Move]},
     },
     "required": ["decision"],
     "additionalProperties": False,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import StrEnum
-from typing import Any
+from typing import Any, Final
 
 from msgspec import Struct
 
@@ -34,6 +34,11 @@ class Attached(StrEnum):
     NEW_REQUEST = "new_request"
     REPAIR = "repair"
     TRIAGE = "triage"
+
+
+SUGGESTED: Final = (Attached.OVERRIDE, Attached.STATUS_NUDGE, Attached.ANSWER, Attached.FILLER, Attached.NEW_REQUEST)
+"""The classes that a model may suggest (RTE-05)."""
+SUGGESTION_KEYS: Final = frozenset({"type", "thread", "confidence"})
 
 
 class Edit(StrEnum):
@@ -279,6 +284,20 @@ def _open(facts: AttachFacts) -> Verdict:
 
 
 # --- a model's suggestion -----------------------------------------------------------------------------------------------------------
+
+
+def suggestion_of(value: dict[str, Any]) -> tuple[str, int, float] | None:
+    """(type, thread, confidence) of an answer of exactly the contract's shape, thread 0 being none; else None."""
+    if value.keys() != SUGGESTION_KEYS:
+        return None
+    kind, thread, confidence = value["type"], value["thread"], value["confidence"]
+    if not isinstance(kind, str) or kind not in SUGGESTED:
+        return None
+    if isinstance(thread, bool) or not isinstance(thread, int) or not 0 <= thread < 2**31:
+        return None
+    if isinstance(confidence, bool) or not isinstance(confidence, int | float) or not 0 <= confidence <= 1:
+        return None
+    return kind, thread, float(confidence)
 
 
 def possible(facts: AttachFacts) -> Sequence[Attached]:

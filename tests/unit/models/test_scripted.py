@@ -10,7 +10,7 @@ from msgspec import structs
 
 from ordain.contracts.policy import ModelErrorCode, ModelProfile
 from ordain.errors import ConfigurationError
-from ordain.models.scripted import NOTICE, PIECE_CHARS, PURPOSES, Script, ScriptedModel, make_script, read_script
+from ordain.models.scripted import NOTICE, OWN_PURPOSES, PIECE_CHARS, Script, ScriptedModel, make_script, read_script
 from ordain.ports.model import Heard, ModelError, ModelReply, ModelRequest
 
 FINISH = {"thought": "", "finish": True, "action": None, "final_answer": {"content": "done", "structured": {}}}
@@ -128,14 +128,14 @@ async def test_a_turns_case_is_chosen_by_its_message_alone() -> None:
     assert routed.text == "to new"
 
 
-@pytest.mark.parametrize("purpose", PURPOSES)
+@pytest.mark.parametrize("purpose", OWN_PURPOSES)
 async def test_each_purpose_has_its_list(purpose: str) -> None:
     """A call is answered from its own purpose's list, and from no other."""
     script = make_script(**{purpose: ["own"]})
     answer = await ask(script, purpose)
     assert isinstance(answer, ModelReply)
     assert answer.text == "own"
-    for other in {*PURPOSES, "verb", "unknown"} - {purpose}:
+    for other in {*OWN_PURPOSES, "verb", "unknown"} - {purpose}:
         refused = await ask(script, other)
         assert isinstance(refused, ModelError)
         assert refused.code is ModelErrorCode.SCRIPT_EXHAUSTED

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from ordain.errors import Conflict
+from ordain.ports.store import Operation
 from ordain.runtime.replay import replay
 from tests.shapes.session_laws import broken_now, rows_of
 from tests.shapes.talk import House
@@ -141,3 +142,22 @@ async def test_a_session_without_a_turn_is_erased_too() -> None:
         assert later.reply is not None
         assert later.reply.ok
         assert not broken_now(rows_of(house.ordain), max_active=4)
+
+
+@pytest.mark.parametrize("swept", [False, True])
+async def test_who_spoke_is_erased_too(swept: bool) -> None:
+    """No table names the person any more, also where retention had taken what was said; whoever speaks next is the session's user."""
+    async with House() as house:
+        assert (await house.say("tell me about cats", user="ada.lovelace")).reply is not None
+        assert {"transcript.author", "sessions.user"} <= set(holding(house, "ada.lovelace"))
+        now = house.ordain.runtime.services.clock.now() + 1
+        if swept:
+            await house.ordain.store.submit(Operation(name="sweep", args={"class": "input", "before": now, "at": now}))
+        emptied = await house.ordain.runtime.erase_session("s1", by="op", why="asked to")
+        assert emptied > 0
+        assert holding(house, "ada.lovelace") == []
+        assert await house.ordain.runtime.erase_session("s1", by="op", why="asked to") == 0
+        assert (await house.say("tell me about birds")).reply is not None
+        assert house.query(
+            "SELECT DISTINCT user FROM sessions UNION SELECT author FROM transcript WHERE body IS NOT NULL AND author <> ''"
+        ) == [("ada",)]

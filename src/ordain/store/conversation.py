@@ -127,7 +127,7 @@ def open_session(db: sqlite3.Connection, unit: Receive) -> None:
         (unit.workspace, f"session:{unit.session}#{generation}", unit.new_key),
     ).fetchone()[0]
     if row is not None:
-        db.execute("UPDATE sessions SET subject = ?, generation = ? WHERE no = ?", (subject, generation, row[0]))
+        db.execute("UPDATE sessions SET subject = ?, generation = ?, user = ? WHERE no = ?", (subject, generation, unit.user, row[0]))
         return
     at = unit.entry.at
     db.execute(

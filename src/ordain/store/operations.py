@@ -26,7 +26,7 @@ def resumed(db: sqlite3.Connection, args: dict[str, Any]) -> Outcome:
 def erase(db: sqlite3.Connection, args: dict[str, Any]) -> Outcome:
     """Destroy a subject's content, and its digest key: of the run or of the session that is named.
 
-    Every body and payload of its runs and its transcript goes. ``ended`` keeps the header, which was already shown.
+    Every body and payload of its runs and its transcript goes, and who said it. ``ended`` keeps the header, which was already shown.
     """
     if "session" in args:
         named = "SELECT subject FROM sessions WHERE workspace = ? AND id = ?", (args["workspace"], args["session"])
@@ -59,7 +59,9 @@ def erase(db: sqlite3.Connection, args: dict[str, Any]) -> Outcome:
     )
     db.execute("UPDATE mailbox SET body = x'7b7d' WHERE run IN (SELECT no FROM runs WHERE subject = ?)", (subject,))
     db.execute("UPDATE outbox SET text = '' WHERE run IN (SELECT no FROM runs WHERE subject = ?)", (subject,))
-    said = db.execute("UPDATE transcript SET body = NULL, decision = NULL, author = '' WHERE subject = ? AND body IS NOT NULL", (subject,))
+    said = db.execute("UPDATE transcript SET body = NULL, decision = NULL WHERE subject = ? AND body IS NOT NULL", (subject,))
+    db.execute("UPDATE transcript SET author = '' WHERE subject = ? AND author <> ''", (subject,))  # of what was swept before, too
+    db.execute("UPDATE sessions SET user = '' WHERE subject = ?", (subject,))
     db.execute(
         "UPDATE threads SET intent = '', asked = NULL, slots = NULL, last_error = NULL WHERE session IN (SELECT no FROM sessions WHERE subject = ?)",
         (subject,),

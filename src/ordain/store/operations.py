@@ -11,6 +11,12 @@ from ordain.store.conversation import take_place_again
 
 _WITHOUT_RESULT = "CASE WHEN json_valid(CAST({0} AS TEXT)) THEN CAST(json_remove(CAST({0} AS TEXT), '$.result') AS BLOB) END"
 """An ``ended`` body keeps its header, wherever the body is stored; one that cannot be read goes whole."""
+_WITH_RESULT = "CASE WHEN json_valid(CAST({0} AS TEXT)) THEN json_type(CAST({0} AS TEXT), '$.result') IS NOT NULL ELSE 1 END"
+_OF_THREADS = {
+    "input": ("intent = '', slots = NULL", "intent <> '' OR slots IS NOT NULL"),
+    "result": ("last_error = NULL", "last_error IS NOT NULL"),
+}
+"""What a thread holds of each class, and whether it holds any: what users said, and what came of it."""
 _ENDED, _KEPT = "= 'ended'", "IN ('ended', 'note')"
 
 
@@ -93,12 +99,17 @@ def sweep(db: sqlite3.Connection, args: dict[str, Any]) -> Outcome:
             f"UPDATE transcript SET body = NULL, decision = NULL WHERE body IS NOT NULL AND at < ? AND {said} AND session NOT IN ({going_on})",
             (before,),
         ).rowcount
-        db.execute("UPDATE threads SET intent = '', slots = NULL, last_error = NULL WHERE touched_at < ? AND asked IS NULL", (before,))
+        emptied, held = _OF_THREADS[content_class]
+        db.execute(f"UPDATE threads SET {emptied} WHERE ({held}) AND touched_at < ? AND session NOT IN ({going_on})", (before,))
     if content_class == "result":
         shown = f"kind = 'ended' AND {ended}"
-        db.execute(f"UPDATE records SET body = {_WITHOUT_RESULT.format('body')} WHERE body IS NOT NULL AND {shown}", (before,))
         db.execute(
-            f"UPDATE payloads SET bytes = {_WITHOUT_RESULT.format('bytes')} WHERE id IN (SELECT payload FROM records WHERE {shown})",
+            f"UPDATE records SET body = {_WITHOUT_RESULT.format('body')} WHERE body IS NOT NULL AND {shown} AND {_WITH_RESULT.format('body')}",
+            (before,),
+        )
+        db.execute(
+            f"UPDATE payloads SET bytes = {_WITHOUT_RESULT.format('bytes')} WHERE bytes IS NOT NULL"
+            f" AND id IN (SELECT payload FROM records WHERE {shown}) AND {_WITH_RESULT.format('bytes')}",
             (before,),
         )
     return Outcome(count=swept)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
+import pytest
+
 from ordain.app import Ordain
 from ordain.contracts.policy import RetentionPolicy
 from ordain.engines.local import DAY_US
@@ -69,6 +71,39 @@ async def test_sweep_empties_transcripts_and_a_session_goes_on(tmp_path: Path) -
         again = await house.say("and now something else")
         assert again.reply is not None
         assert again.reply.ok
+
+
+@pytest.mark.parametrize("kept", ["input", "result"])
+async def test_a_thread_loses_what_is_of_the_class_alone(kept: str) -> None:
+    """Results that go by age leave what users said in its thread, and the other way round; what was swept is not written again."""
+    policy = {"retention": {"result_days" if kept == "input" else "input_days": 1}}
+    held = "SELECT intent <> '', last_error IS NOT NULL FROM threads"
+    async with House(policy=policy) as house:
+        failed = await house.say("fail at it", mode="agent")
+        assert failed.reply is not None
+        assert not failed.reply.ok
+        assert house.query(held) == [(1, 1)]
+        house.clock.move(DAY_US + 1)
+        await house.ordain.engine.sweep()
+        assert house.query(held) == [(1, 0) if kept == "input" else (0, 1)]
+        changed = house.ordain.store._db.total_changes
+        await house.ordain.engine.sweep()
+        assert house.ordain.store._db.total_changes == changed
+
+
+async def test_threads_of_a_session_at_work_are_left(tmp_path: Path) -> None:
+    """An old thread keeps its name while a turn of its session goes on, which may still tell of it; later it goes."""
+    async with House(tmp_path, policy={"retention": {"input_days": 1, "result_days": 1}}) as house:
+        await house.say("tell me about cats")
+        house.clock.move(DAY_US + 1)
+        await house.send("tell me slowly about dogs", mode="agent")
+        await house.quiet()
+        await house.ordain.engine.sweep()
+        assert house.query("SELECT intent = '' FROM threads ORDER BY id") == [(0,), (0,)]
+        house.puppet.let_go()
+        await house.until("at rest", lambda: not house.query("SELECT 1 FROM turns WHERE state <> 'over'"))
+        await house.ordain.engine.sweep()
+        assert house.query("SELECT intent = '' FROM threads ORDER BY id") == [(1,), (0,)]
 
 
 class _Later:

@@ -35,6 +35,10 @@ class CatalogData(Strict):
     node: str = "default"
 
 
+_PATTERNS = jsonschema_rs.FancyRegexOptions(backtrack_limit=2_000)
+"""A hostile pattern gives up after a tenth of a millisecond, and its value is then not valid; look-ahead over 5,000 characters needs less."""
+
+
 def _refuse_reference(uri: str) -> NoReturn:
     raise ValueError(f"remote $ref refused: {uri}")
 
@@ -50,7 +54,9 @@ class Schema:
         """
         self.source = source
         try:
-            self._validator = jsonschema_rs.Draft202012Validator(dict(source), validate_formats=True, retriever=_refuse_reference)
+            self._validator = jsonschema_rs.Draft202012Validator(
+                dict(source), validate_formats=True, retriever=_refuse_reference, pattern_options=_PATTERNS
+            )
         except (ValueError, jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError) as error:
             raise ConfigurationError(f"invalid JSON Schema: {error}", code="invalid_schema") from error
 

@@ -35,6 +35,8 @@ _FORMATS = {
     "date-time": re.compile(r"\b\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:\d{2})"),
     "ipv4": re.compile(r"(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?![\w.])"),
 }
+PATTERN_WORDS = 200
+"""In a longer text rules do not look for the one word that a pattern means."""
 _SEARCHED_CHARS = 50_000
 
 
@@ -93,7 +95,8 @@ def _strings(name: str, declared: Mapping[str, Any], text: str, words: str) -> l
     if name in {"expression", "expr", "formula"}:
         return _distinct([found[0].strip() for found in _EXPRESSION.finditer(without_urls) if _stands_alone(found)], fits)
     if "pattern" in declared:
-        return _distinct(words.split(), fits)
+        found = words.split(maxsplit=PATTERN_WORDS)
+        return _distinct(found, fits) if len(found) <= PATTERN_WORDS else []
     return [text] if name == "text" and text.strip() else []
 
 

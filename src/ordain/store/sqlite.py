@@ -121,7 +121,7 @@ class SqliteStore:
         self._heard: Callable[[str], None] | None = None
         self._seen_version = 0
         self._seen_mail = 0
-        self._seen_entry = 0
+        self._seen_entry: int | None = None  # not looked yet
         self._heard_session: Callable[[str, str], None] | None = None
         self._closed = False
 
@@ -159,7 +159,7 @@ class SqliteStore:
 
     def _look_at_sessions(self) -> None:
         (last,) = self._reads.execute("SELECT coalesce(max(no), 0) FROM transcript").fetchone()
-        if self._heard_session is not None and self._seen_entry and last > self._seen_entry:
+        if self._heard_session is not None and self._seen_entry is not None and last > self._seen_entry:
             rows = self._reads.execute(
                 "SELECT DISTINCT s.workspace, s.id FROM transcript t JOIN sessions s ON s.no = t.session WHERE t.no > ?",
                 (self._seen_entry,),

@@ -89,8 +89,13 @@ class Applier:
             return self._claim(unit, epoch)
         return self._operation(unit)
 
-    def forget(self) -> None:
-        """Something was rolled back: the numbers of runs that never came to be will be given to others."""
+    def mark(self) -> tuple[int, int]:
+        """What has been touched so far, to go back to if what follows is rolled back."""
+        return len(self.touched), len(self.touched_sessions)
+
+    def back_to(self, mark: tuple[int, int]) -> None:
+        """What was applied since ``mark`` was rolled back: nobody hears of it, and its runs' numbers will be given to others."""
+        del self.touched[mark[0] :], self.touched_sessions[mark[1] :]
         self._numbers.clear()
 
     def _claim(self, unit: ClaimUnit, epoch: int) -> Outcome:

@@ -189,15 +189,14 @@ class Writer:
 
     def _transaction(self, units: list[Unit]) -> list[Outcome | OrdainError]:
         db = self._db
-        touched = len(self._applier.touched)
+        mark = self._applier.mark()
         try:
             db.execute("BEGIN IMMEDIATE")
             self._fence()
             results = [self._savepoint(unit) for unit in units]
             db.execute("COMMIT")
         except BaseException as error:  # whatever broke, the transaction is undone before it goes on
-            del self._applier.touched[touched:]
-            self._applier.forget()
+            self._applier.back_to(mark)
             if db.in_transaction:
                 db.execute("ROLLBACK")
             if isinstance(error, sqlite3.OperationalError) and error.sqlite_errorcode in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
@@ -214,15 +213,14 @@ class Writer:
 
     def _savepoint(self, unit: Unit) -> Outcome | OrdainError:
         db = self._db
-        touched = len(self._applier.touched)
+        mark = self._applier.mark()
         db.execute("SAVEPOINT unit")
         try:
             outcome = self._applier.apply(unit, self._epoch)
         except Exception as error:  # the unit's own fault must not take its batch mates with it; the storage's fails them all
             if isinstance(error, sqlite3.Error) and not isinstance(error, UNITS_OWN):
                 raise
-            del self._applier.touched[touched:]
-            self._applier.forget()
+            self._applier.back_to(mark)
             db.execute("ROLLBACK TO unit")
             db.execute("RELEASE unit")
             return _failed(error)

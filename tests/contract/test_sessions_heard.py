@@ -1,0 +1,66 @@
+"""Who is told that a transcript has grown: every commit that added to it, of this process or another, and nothing that was undone."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from ordain.errors import JournalCorrupt
+from ordain.ports.sessions import EntryKind, NewEntry
+from ordain.ports.store import Append, Consequence, Receive
+from ordain.store.sqlite import SqliteStore
+from tests.contract.conftest import OpenStore
+from tests.contract.writing import KEY, WORKSPACE, Run
+
+PATIENCE_S = 10
+
+
+def entry(message_id: str, session: str = "s1", kind: EntryKind = EntryKind.MESSAGE) -> NewEntry:
+    return NewEntry(kind=kind, body=b'{"text":"hi"}', size=4, at=1, message_id=message_id, session=session)
+
+
+def receive(message_id: str) -> Receive:
+    """A message from which nothing follows."""
+    return Receive(
+        workspace=WORKSPACE,
+        session="s1",
+        user="ada",
+        entry=entry(message_id),
+        reply_to="",
+        new_key=KEY,
+        catalog="c" * 64,
+        catalog_bytes=None,
+        max_accepted=10,
+        decide=lambda _: Consequence(attached="noise", reason="test", decision=b"{}"),
+    )
+
+
+async def test_what_was_rolled_back_is_announced_to_nobody(store: SqliteStore) -> None:
+    """A unit that fails after it had added to a transcript leaves no word of it; what is added later is told."""
+    run = Run("a")
+    await store.submit(run.open())
+    await store.submit(receive("m1"))
+    heard: list[tuple[str, str]] = []
+    store.listen_sessions(lambda workspace, session: heard.append((workspace, session)))
+    said = entry("said", kind=EntryKind.SAID)
+    with pytest.raises(JournalCorrupt):
+        await store.submit(Append(run="a", records=(), entries=(said, entry("stray", session="nowhere"))))
+    assert heard == []
+    await store.submit(Append(run="a", records=(), entries=(said,)))
+    assert heard == [(WORKSPACE, "s1")]
+
+
+async def test_the_first_entry_of_all_is_heard_from_another_process(file_mode: str, reopen: OpenStore) -> None:
+    """A guest's message is announced also where no transcript held anything before."""
+    engine = reopen(file_mode)
+    heard = asyncio.Event()
+    engine.listen(lambda _: None)
+    engine.listen_sessions(lambda *_: heard.set())
+    watching = asyncio.create_task(engine.poll())
+    try:
+        await asyncio.sleep(0)
+        await reopen(file_mode, holder=None).submit(receive("m1"))
+        await asyncio.wait_for(heard.wait(), PATIENCE_S)
+    finally:
+        watching.cancel()

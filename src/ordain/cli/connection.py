@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -79,43 +79,56 @@ async def running_server(home: Path) -> ServerNote | None:
         return None
 
 
-@asynccontextmanager
-async def connect(home: Path, *, drive: bool) -> AsyncGenerator[Connection]:
+def connect(home: Path, *, drive: bool) -> AbstractAsyncContextManager[Connection]:
     """The server's face, or one in this process: with an engine where ``drive``, else over the storage as it lies.
 
     Raises:
         StorageUnavailable: an engine that does not answer holds the folder.
     """
-    note = await running_server(home)
-    if note is not None:
-        async with _over_http(note) as http:
-            yield Connection(http=http, embedded=False)
-    elif drive:
-        from ordain.app import Ordain  # lazy: beside a server none of this is needed
-        from ordain.settings import load_settings  # lazy: see above
-
-        async with Ordain(load_settings(home=home)) as ordain, _embedded(ordain.runtime) as http:
-            yield Connection(http=http, embedded=True)
-    else:
-        from ordain.cli.archive import open_archive  # lazy: see above
-
-        with open_archive(home) as archive:
-            async with _embedded(archive.runtime) as http:
-                yield Connection(http=http, embedded=True)
+    return _connected(home, _driven if drive else _as_it_lies)
 
 
-@asynccontextmanager
-async def connect_served(home: Path) -> AsyncGenerator[Connection]:
+def connect_served(home: Path) -> AbstractAsyncContextManager[Connection]:
     """The server that holds the folder, else one that this process is for as long as it lasts: streams work either way.
 
     Raises:
         StorageUnavailable: an engine that does not answer holds the folder.
     """
+    return _connected(home, _served)
+
+
+@asynccontextmanager
+async def _connected(home: Path, here: Callable[[Path], AbstractAsyncContextManager[Connection]]) -> AsyncGenerator[Connection]:
+    """The server that holds the folder, else what ``here`` makes in this process."""
     note = await running_server(home)
-    if note is not None:
+    if note is None:
+        async with here(home) as connection:
+            yield connection
+    else:
         async with _over_http(note) as http:
             yield Connection(http=http, embedded=False)
-        return
+
+
+@asynccontextmanager
+async def _driven(home: Path) -> AsyncGenerator[Connection]:
+    from ordain.app import Ordain  # lazy: beside a server none of this is needed
+    from ordain.settings import load_settings  # lazy: see above
+
+    async with Ordain(load_settings(home=home)) as ordain, _embedded(ordain.runtime) as http:
+        yield Connection(http=http, embedded=True)
+
+
+@asynccontextmanager
+async def _as_it_lies(home: Path) -> AsyncGenerator[Connection]:
+    from ordain.cli.archive import open_archive  # lazy: beside a server none of this is needed
+
+    with open_archive(home) as archive:
+        async with _embedded(archive.runtime) as http:
+            yield Connection(http=http, embedded=True)
+
+
+@asynccontextmanager
+async def _served(home: Path) -> AsyncGenerator[Connection]:
     from ordain.app import Ordain  # lazy: beside a server none of this is needed
     from ordain.cli.serving import listening, served  # lazy: see above
     from ordain.settings import load_settings  # lazy: see above

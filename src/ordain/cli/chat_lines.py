@@ -15,6 +15,7 @@ from dataclasses import replace
 from enum import Enum
 from typing import Any
 
+from ordain.cli.columns import UNBROKEN
 from ordain.cli.exit_codes import FAILED, OK
 from ordain.cli.messenger import Addressed, Messenger
 from ordain.cli.rendering import question_lines, thread_lines
@@ -26,8 +27,6 @@ from ordain.rules.header import plain_reply
 
 READ_BYTES = 65_536
 LINES_AHEAD = 16
-WIDE = 10_000
-"""A pipe breaks no lines."""
 INTERRUPTED = 130
 
 
@@ -161,7 +160,9 @@ class LineChat:
         elif answer.question is not None:
             asked = answer.question
             options = [OptionView(key=option.key, label=option.label) for option in asked.options]
-            print("\n".join(line.text for line in question_lines(asked.text, asked.expected_type, options, WIDE)), end="\n\n", flush=True)
+            print(
+                "\n".join(line.text for line in question_lines(asked.text, asked.expected_type, options, UNBROKEN)), end="\n\n", flush=True
+            )
 
     def _print_threads(self, session: dict[str, Any]) -> None:
         if self._json:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import unicodedata
 
 TAB = "    "
+UNBROKEN = 10_000
+"""The columns of what is no terminal: a pipe breaks no lines."""
 
 
 def width(text: str) -> int:

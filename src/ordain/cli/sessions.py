@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 
+from ordain.cli.columns import UNBROKEN
 from ordain.cli.connection import connect
 from ordain.cli.exit_codes import OK
 from ordain.cli.messenger import Messenger
@@ -17,8 +18,6 @@ from ordain.cli.places import home_of
 from ordain.cli.rendering import event_lines, one_line, thread_lines
 from ordain.contracts.events import MessageEvent, SessionEvent
 from ordain.rules.header import cleaned
-
-WIDE = 10_000
 
 
 def _with(data_dir: Path | None, workspace: str, work: Callable[[Messenger], Awaitable[Any]], *, drive: bool = False) -> Any:
@@ -64,7 +63,7 @@ def print_session(data_dir: Path | None, workspace: str, session: str, limit: in
         print(line.text)
     for event in events:
         print()
-        for line in event_lines(event, None, WIDE, mine=False, several=False):
+        for line in event_lines(event, None, UNBROKEN, mine=False, several=False):
             if line.text or not isinstance(event, MessageEvent):
                 print(line.text)
     return OK

@@ -13,6 +13,7 @@ from ordain.contracts.cortex import CortexChatRequest, CortexChatResult, HubChat
 from ordain.contracts.planner import PlannerRequest, PlannerResponse, PlannerStep
 from ordain.contracts.verbs import VerbReply, VerbRequest, VerbSpec
 from ordain.errors import NotFound
+from ordain.server.examples import RUN
 from ordain.server.face import Json
 from ordain.server.problems import MEDIA_TYPE, Problem
 
@@ -45,16 +46,15 @@ PLAN_REQUEST: dict[str, Any] = {
     "limits": {"max_steps": 4, "timeout_seconds": 60},
     "preferences": {"style": "neutral", "allow_internal_thought_logging": True, "return_trace": True},
 }
-_RUN = "0199d3c0a5e24f6b8f5e1c2d3a4b5c6d"
 PLAN_ANSWER: dict[str, Any] = {
-    "request_id": _RUN,
-    "run_id": _RUN,
+    "request_id": RUN,
+    "run_id": RUN,
     "status": "ok",
     "error": None,
     "final_answer": {"content": "1. The library opens at nine.\n2. It belongs to the town.\n3. Entry is free.", "structured": {}},
     "trace": [{"step_index": 0, "thought": "The facts are in the text.", "action": None, "observation": None}],
     "usage": {"steps": 1, "tokens_reason": 0, "tokens_answer": 41, "tools_called": [], "duration_ms": 812, "estimated": False},
-    "header": f"✓ ordain run {_RUN} · planner@1 · completed · ok\n· 1 steps, 1 model calls, 0 verb calls, 512+41 tokens, $0.000000, 812 ms",
+    "header": f"✓ ordain run {RUN} · planner@1 · completed · ok\n· 1 steps, 1 model calls, 0 verb calls, 512+41 tokens, $0.000000, 812 ms",
 }
 VERB_REQUEST: dict[str, Any] = {"verb_id": "math.evaluate", "payload": {"expression": "0.1 + 0.2"}, "caller": "planner-react"}
 VERB_ANSWER: dict[str, Any] = {
@@ -62,8 +62,8 @@ VERB_ANSWER: dict[str, Any] = {
     "output": {"value": "3/10"},
     "error": None,
     "request_id": None,
-    "run_id": _RUN,
-    "header": f"✓ ordain run {_RUN} · verb@1 · completed · ok",
+    "run_id": RUN,
+    "header": f"✓ ordain run {RUN} · verb@1 · completed · ok",
 }
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-_RUN = "0199d3c0a5e24f6b8f5e1c2d3a4b5c6d"
-_HEADER = f"✓ ordain run {_RUN} · turn@1 · completed · ok\n✓ chat_general · \"{{'content':'Hello.'}}\""
+RUN = "0199d3c0a5e24f6b8f5e1c2d3a4b5c6d"
+"""The run that every example is about."""
+_HEADER = f"✓ ordain run {RUN} · turn@1 · completed · ok\n✓ chat_general · \"{{'content':'Hello.'}}\""
 _SESSION, _MESSAGE_ID = "web:ada", "m-1"
 
 MESSAGE: dict[str, Any] = {
@@ -24,7 +25,7 @@ MESSAGE_ANSWER: dict[str, Any] = {
     "attached": "new_request",
     "reason": "attach.new_request",
     "threadId": "1",
-    "runId": _RUN,
+    "runId": RUN,
     "duplicate": False,
     "reply": REPLY,
     "question": None,
@@ -45,7 +46,7 @@ _RESULT: dict[str, Any] = {
     "error": None,
     "correlation_id": _MESSAGE_ID,
     "metadata": {"trace_verb": "chat_general", "executed_verbs": ["chat_general"], "attached": "new_request"},
-    "run_id": _RUN,
+    "run_id": RUN,
     "header": _HEADER,
 }
 CORTEX_RESULT: dict[str, Any] = {"cortex_result": _RESULT, "final_text": "Hello."}
@@ -54,7 +55,7 @@ HUB_REPLY: dict[str, Any] = {
     "message_id": _MESSAGE_ID,
     "session_seq": 1,
     "duplicate": False,
-    "run_id": _RUN,
+    "run_id": RUN,
     "attached": "new_request",
     "text": "Hello.",
     "reply": REPLY,

@@ -24,13 +24,13 @@ from ordain.flows.context import Flow, Flows, flow_context
 from ordain.flows.prompting import Values
 from ordain.flows.transcript import Transcript
 from ordain.journal.codec import decode
-from ordain.journal.records import ENCODER, DecisionBody, Kind, Record, Started
+from ordain.journal.records import DecisionBody, Kind, Record, Started
 from ordain.ports.effects import Effect, Interrupted
 from ordain.ports.store import StoredRun
 from ordain.rules.decision import Decision, Rule
 from ordain.rules.reasons import Reason
 from ordain.runtime.execution import Execution
-from ordain.runtime.replay import EndOfJournal, NothingBeyond, drive_to_end, opened, replay
+from ordain.runtime.replay import EndOfJournal, NothingBeyond, drive_to_end, opened, replay, short
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,11 +81,8 @@ class _Forced:
 def note(flips: list[Flip], recorded: Decision[Any], anew: Decision[Any], rule: str, *, exact: bool) -> None:
     """Keep a decision that came out otherwise."""
     if recorded.outcome != anew.outcome or recorded.reason != anew.reason:
-        flips.append(Flip(address=recorded.address, rule=rule, recorded=_short(recorded), now=_short(anew), exact=exact))
-
-
-def _short(decision: Decision[Any]) -> str:
-    return f"{decision.reason} {ENCODER.encode(decision.outcome).decode()[:160]}"
+        before, after = (short(decision.reason, decision.outcome) for decision in (recorded, anew))
+        flips.append(Flip(address=recorded.address, rule=rule, recorded=before, now=after, exact=exact))
 
 
 class _Exact(Execution):

@@ -96,7 +96,7 @@ class _Comparing:
         if again.outcome != decision.outcome or again.reason != decision.reason:
             self._found.append(
                 Difference(
-                    place=decision.address, recorded=_short(decision.reason, decision.outcome), now=_short(again.reason, again.outcome)
+                    place=decision.address, recorded=short(decision.reason, decision.outcome), now=short(again.reason, again.outcome)
                 )
             )
         return decision
@@ -113,7 +113,8 @@ class _Comparing:
             self._found.append(Difference(place=f"{addr}/prompt", recorded=result.prompt_digest, now=digest))
 
 
-def _short(reason: str, outcome: object) -> str:
+def short(reason: str, outcome: object) -> str:
+    """A decision on one line, for a report of what differs."""
     return f"{reason} {ENCODER.encode(outcome).decode()[:160]}"
 
 

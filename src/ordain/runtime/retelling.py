@@ -16,10 +16,9 @@ from msgspec import Struct
 from ordain.contracts.catalog import Catalog
 from ordain.errors import JournalError
 from ordain.journal.digests import GENESIS, chain, digest
-from ordain.journal.records import ENCODER
 from ordain.ports.sessions import Entry, EntryKind, SessionRow, Sessions
 from ordain.rules.attach import ATTACH, Attached, AttachFacts
-from ordain.runtime.replay import Difference
+from ordain.runtime.replay import Difference, short
 
 PAGE = 500
 EQUAL, ERASED, DIFFERS, CORRUPT, NOT_THERE = "equal", "erased", "differs", "journal_corrupt", "not_there"
@@ -111,14 +110,10 @@ def _decided_again(report: Retold, entry: Entry, pinned: Pinned) -> None:
         return
     report.decisions += 1
     if (recorded, told.reason) != (again.outcome, str(again.reason)):
-        _differs(report, place, _short(told.reason, recorded), _short(str(again.reason), again.outcome), DIFFERS)
+        _differs(report, place, short(told.reason, recorded), short(str(again.reason), again.outcome), DIFFERS)
     kept, said = (entry.attached, entry.reason), (str(recorded.__struct_config__.tag), told.reason)
     if kept != said or said[0] not in {*Attached, BUSY}:
         _differs(report, f"{entry.seq}/attached", " ".join(kept), " ".join(said), CORRUPT)
-
-
-def _short(reason: str, outcome: object) -> str:
-    return f"{reason} {ENCODER.encode(outcome).decode()[:160]}"
 
 
 def _differs(report: Retold, place: str, recorded: str, now: str, verdict: str) -> None:

@@ -19,8 +19,6 @@ class Turn:
     run: str
     message_id: str = ""
     text: str = ""
-    attached: str = ""
-    thread: int = 0
     named: bool = False
     waiting: bool = False
     header: str = ""
@@ -97,8 +95,6 @@ class Talk:
             run=event.run,
             message_id=event.message_id,
             text=event.text,
-            attached=event.attached,
-            thread=event.thread,
             named=bool(event.anchor),
         )
 

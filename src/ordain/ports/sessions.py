@@ -182,8 +182,8 @@ class Sessions(Protocol):
         """The message with that number, and what the run that serves it has said since: its reply, else the question that is open."""
         ...
 
-    def threads(self, workspace: str, session: str) -> Sequence[Thread]:
-        """Live threads first, then the most recently touched."""
+    def threads(self, workspace: str, session: str, *, limit: int) -> Sequence[Thread]:
+        """Every live thread first, then the others; the ``limit`` that were touched last are among them."""
         ...
 
     def uncovered(self, workspace: str, session: str, *, limit: int, oldest: bool) -> Uncovered:

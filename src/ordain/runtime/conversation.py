@@ -29,6 +29,7 @@ BUSY = {
     "session_busy": "session {} has as many turns going as it may: answer or stop one, or wait until one has ended",
     "busy": "too many turns are accepted already, of all sessions; session {} is not to blame",
 }
+THREADS_LISTED = 200
 OUR_IDS = "ordain:"
 """What the ids of our own messages begin with; no sender may use it."""
 
@@ -167,8 +168,8 @@ class Conversation:
         """Sessions, the most recently used first."""
         return self._services.sessions.sessions(workspace, limit=limit, before=before)
 
-    def session(self, workspace: str, session: str) -> tuple[SessionRow, Sequence[Thread]]:
-        """A session and its threads.
+    def session(self, workspace: str, session: str) -> SessionRow:
+        """A session.
 
         Raises:
             NotFound: no such session in this workspace.
@@ -176,7 +177,11 @@ class Conversation:
         row = self._services.sessions.session(workspace, session)
         if row is None:
             raise NotFound(f"there is no session {session}", code="session_not_found")
-        return row, self._services.sessions.threads(workspace, session)
+        return row
+
+    def threads(self, workspace: str, session: str) -> Sequence[Thread]:
+        """A session's threads: every live one first, then the most recently touched."""
+        return self._services.sessions.threads(workspace, session, limit=THREADS_LISTED)
 
     def transcript(self, workspace: str, session: str, *, after: int, limit: int) -> Sequence[Entry]:
         """Entries after a number, in order; after -1 the last ones."""

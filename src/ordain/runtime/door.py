@@ -365,10 +365,9 @@ class Runtime:
             NotFound: no such session in this workspace.
             Conflict: a turn of it is still unsettled (``not_at_rest``).
         """
-        row, threads = self.conversation.session(workspace, session)
-        if row.key is None:
+        if self.conversation.session(workspace, session).key is None:
             return 0
-        found = (loaded(thread.run, self.services.store) for thread in threads)
+        found = (loaded(thread.run, self.services.store) for thread in self.conversation.threads(workspace, session))
         stored = next((run for run in found if isinstance(run, StoredRun) and run.key), None)
         note = NoteBody(by=by, action="erase", why=why, details=raw({"session": session}))
         return await self._erased({"workspace": workspace, "session": session}, stored, f"session {session}", note)

@@ -37,7 +37,7 @@ def readers(store: JournalStore, sessions: Sessions, now: Callable[[], int]) -> 
         return msgspec.to_builtins(msgspec.structs.replace(found, entries=kept))
 
     def threads(workspace: str, args: dict[str, Any]) -> Any:
-        found = sessions.threads(workspace, args["session"])[:THREADS_SHOWN]
+        found = sessions.threads(workspace, args["session"], limit=THREADS_SHOWN)[:THREADS_SHOWN]
         return [
             {
                 "thread": thread.id,

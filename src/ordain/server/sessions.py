@@ -41,13 +41,14 @@ def sessions_router(face: Face) -> APIRouter:
     @router.get("/{session}", response_class=Json, response_model=None)
     async def show_session(session: str, workspace: Workspace = DEFAULT_WORKSPACE) -> Response:
         """One session and its threads, those at work first."""
-        return Json(session_view(*conversation.session(workspace, decoded(session))))
+        row = conversation.session(workspace, decoded(session))
+        return Json(session_view(row, conversation.threads(workspace, row.id)))
 
     @router.post("/{session}/erase", **documented(Why, Erased, example=ERASE))
     async def erase(session: str, request: Request, workspace: Workspace = DEFAULT_WORKSPACE) -> Response:
         """Destroy the content of a session: its transcript, and everything its turns recorded. Headers and shapes stay."""
         given = await read(request, Why, face.body_bytes)
-        row, _ = conversation.session(workspace, decoded(session))
+        row = conversation.session(workspace, decoded(session))
         emptied = await face.runtime.erase_session(row.id, by=face.principal, why=given.why, workspace=workspace)
         outcome = "already_erased" if row.key is None else "erased"
         return Json(Erased(session_id=row.id, outcome=outcome, records=emptied).model_dump())

@@ -65,7 +65,7 @@ def transcripts_router(face: Face) -> APIRouter:
         workspace: Workspace = DEFAULT_WORKSPACE,
     ) -> Response:
         """The transcript: messages, questions, replies, in order, each as the event that it was."""
-        row, _ = conversation.session(workspace, decoded(session))
+        row = conversation.session(workspace, decoded(session))
         entries = [event_of(entry) for entry in conversation.transcript(workspace, row.id, after=after, limit=limit)]
         last = entries[-1].seq if entries else after
         return Json({"entries": entries, "next": last if last < row.head else None})
@@ -79,7 +79,7 @@ def transcripts_router(face: Face) -> APIRouter:
         workspace: Workspace = DEFAULT_WORKSPACE,
     ) -> Response:
         """One message: its class, the run that serves it, and its answer as far as there is one."""
-        row, _ = conversation.session(workspace, decoded(session))
+        row = conversation.session(workspace, decoded(session))
         sent = acknowledged(face.runtime, workspace, row.id, seq)
         answer = await answered(face, request, workspace, sent, wait) if wait else None
         return Json(wire(answer or conversation.so_far(workspace, sent)))
@@ -96,7 +96,7 @@ def transcripts_router(face: Face) -> APIRouter:
         Provisional events have no id: a client that reconnects with Last-Event-ID, or ``after``, misses no entry and sees none twice,
         and the closing ``reply`` takes the place of whatever text it saw or missed.
         """
-        row, _ = conversation.session(workspace, decoded(session))
+        row = conversation.session(workspace, decoded(session))
         begin = after if last_event_id is None else last_event_id
         if begin > row.head:
             raise Conflict(f"session {row.id} has {row.head} entries: there is nothing after entry {begin}", code="beyond_head")

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ordain.ports.sessions import Entry, EntryKind, SessionRow, Thread, Uncovered
-from ordain.store.conversation import thread_of
+from ordain.store.conversation import read_threads
 from ordain.store.sqlite import SqliteStore
 
 _ENTRY = (
@@ -20,10 +20,6 @@ _SESSION = (
 _KINDS = {str(kind): kind for kind in EntryKind}
 _SPOKEN = "kind IN ('message', 'reply', 'question', 'said') AND body IS NOT NULL"
 """What a history is made of; what was erased is no part of it."""
-_OPEN = (
-    "SELECT t.thread, t.id FROM turns t JOIN sessions s ON s.no = t.session WHERE s.workspace = ? AND s.id = ? AND t.state <> 'over'"
-    " ORDER BY t.run"
-)
 
 
 def _entry(row: tuple[Any, ...]) -> Entry:
@@ -114,18 +110,10 @@ class SqliteSessions:
         )
         return bool(rows) and rows[0][0] == message_id
 
-    def threads(self, workspace: str, session: str) -> Sequence[Thread]:
+    def threads(self, workspace: str, session: str, *, limit: int) -> Sequence[Thread]:
         """See ``Sessions.threads``."""
-        turns: dict[int, list[str]] = {}
-        for thread, run in self._store.query(_OPEN, (workspace, session)):
-            turns.setdefault(thread, []).append(run)
-        rows = self._store.query(
-            "SELECT t.id, t.status, t.intent, t.run, t.asked, t.slots, t.last_error, t.touched_at FROM threads t"
-            " JOIN sessions s ON s.no = t.session WHERE s.workspace = ? AND s.id = ? ORDER BY t.touched_at DESC, t.id DESC LIMIT 200",
-            (workspace, session),
-        )
-        found = [thread_of(row, tuple(turns.get(row[0], ()))) for row in rows]
-        return sorted(found, key=lambda thread: (not thread.turns, -thread.touched_at, -thread.id))
+        rows = self._store.query("SELECT no FROM sessions WHERE workspace = ? AND id = ?", (workspace, session))
+        return read_threads(self._store.reading, rows[0][0], recent=limit) if rows else []
 
     def uncovered(self, workspace: str, session: str, *, limit: int, oldest: bool) -> Uncovered:
         """See ``Sessions.uncovered``."""

@@ -230,6 +230,11 @@ class SqliteStore:
         row = self._reads.execute("SELECT bytes FROM catalogs WHERE digest = ?", (digest,)).fetchone()
         return None if row is None else row[0]
 
+    @property
+    def reading(self) -> sqlite3.Connection:
+        """For ``store.sessions``: the connection that reads, and writes nothing."""
+        return self._reads
+
     def query(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """Read-only SQL for ``store.search`` and backup checks."""
         return self._reads.execute(sql, parameters).fetchall()

@@ -215,7 +215,7 @@ async def test_a_busy_session_refuses_and_goes_on(tmp_path: Path) -> None:
             await say(client, "what is the tallest mountain on earth?")
             told = (await until(client, "refused"))[-1]["problem"]
             assert (told["status"], told["code"], told["retry_after_s"] > 0) == (429, "session_busy", True)
-        assert place.face.runtime.conversation.session("default", "s1")[0].head == 1
+        assert place.face.runtime.conversation.session("default", "s1").head == 1
 
 
 async def test_workspaces_are_apart(place: Place) -> None:
@@ -404,7 +404,7 @@ async def test_who_stops_waiting_for_an_answer_leaves_nothing_behind(tmp_path: P
         with pytest.raises(httpx.ReadTimeout):
             await http.post("/messages", json=message, timeout=0.3)
         await place.until(lambda: place.readers == 0)
-        assert place.face.runtime.conversation.session("default", "s1")[0].open == 1
+        assert place.face.runtime.conversation.session("default", "s1").open == 1
 
 
 async def test_a_slow_client_costs_nothing_and_loses_nothing(place: Place) -> None:
@@ -415,7 +415,7 @@ async def test_a_slow_client_costs_nothing_and_loses_nothing(place: Place) -> No
         async with slow as client, place.socket("?session=s1") as quick:
             for number in range(60):
                 await http.post("/messages", json={"sessionId": "s1", "userId": "u", "message": {"text": f"thanks! {number} {long}"}})
-            heads = place.face.runtime.conversation.session("default", "s1")[0].head
+            heads = place.face.runtime.conversation.session("default", "s1").head
             assert heads >= 60
             numbers: dict[str, list[int]] = {"quick": [], "slow": []}
             for name, one in (("quick", quick), ("slow", client)):

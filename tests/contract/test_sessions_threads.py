@@ -1,0 +1,56 @@
+"""The threads of a session as its readers get them."""
+
+from __future__ import annotations
+
+import msgspec
+
+from ordain.ports.sessions import EntryKind, NewEntry, ThreadChange
+from ordain.ports.store import Append, Consequence, NewTurn, Receive
+from ordain.store.sessions import SqliteSessions
+from ordain.store.sqlite import SqliteStore
+from tests.contract.writing import KEY, WORKSPACE, Run
+
+MANY = 250
+
+
+async def many_threads(store: SqliteStore) -> None:
+    """A session whose first thread has a live turn, and many threads that were touched since."""
+    run = Run("turn")
+    new = msgspec.structs.replace(run.new, session="s1", thread=1)
+    opened = ThreadChange(id=1, session="s1", run="turn", intent="the first", at=1)
+    follows = Consequence(
+        attached="new_request", reason="test", decision=b"{}", thread=1, serves="turn", turn=NewTurn(run=new, thread=1), threads=(opened,)
+    )
+    await store.submit(
+        Receive(
+            workspace=WORKSPACE,
+            session="s1",
+            user="ada",
+            entry=NewEntry(kind=EntryKind.MESSAGE, body=b"{}", size=2, at=1, message_id="m1", session="s1"),
+            reply_to="",
+            new_key=KEY,
+            catalog="c" * 64,
+            catalog_bytes=None,
+            max_accepted=10,
+            decide=lambda _: follows,
+        )
+    )
+    later = tuple(ThreadChange(id=number, session="s1", run="turn", at=number) for number in range(2, MANY))
+    await store.submit(Append(run="turn", records=(), threads=later))
+
+
+async def test_a_live_thread_is_listed_however_old_it_is(store: SqliteStore) -> None:
+    """Live threads come first, also where more than are asked for were touched since; then the latest, in order."""
+    await many_threads(store)
+    for limit in (1, 6, 200):
+        found = SqliteSessions(store).threads(WORKSPACE, "s1", limit=limit)
+        assert (found[0].id, found[0].turns, found[0].intent) == (1, ("turn",), "the first")
+        assert [thread.id for thread in found[1:]] == list(range(MANY - 1, MANY - 1 - limit, -1))
+
+
+async def test_a_session_that_is_not_there_has_no_threads(store: SqliteStore) -> None:
+    """Nothing is found of an unknown session, nor of the same one in another workspace."""
+    await many_threads(store)
+    sessions = SqliteSessions(store)
+    assert list(sessions.threads(WORKSPACE, "s2", limit=6)) == []
+    assert list(sessions.threads("another", "s1", limit=6)) == []

@@ -1,7 +1,7 @@
-"""Routing probes: what a policy makes of the messages that it carries as examples, by the rules themselves and without any model.
+"""Routing probes: what a policy makes of the messages that it carries as examples, without any model.
 
-Each probe's message is taken into an empty session by rule ``attach``, then judged by ``entry``, ``outcome`` and ``route`` in the order
-of flow ``turn``; what the probe says a router model suggests is parsed and judged like a model's answer.
+Each probe's message is taken into an empty session by rule ``attach``; what is a request is then driven through flow ``turn`` itself, as
+far as the first thing it would do on the path chosen. A router model that policy has asked answers what the probe says it suggests.
 """
 
 from __future__ import annotations
@@ -12,23 +12,33 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+import msgspec
+
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.conversation import RoutingHints, WorkflowHint
-from ordain.contracts.policy import Policy, Probe
+from ordain.contracts.policy import ModelErrorCode, Policy, Probe
 from ordain.errors import ConfigurationError
-from ordain.flows.turn import VERB_OF
+from ordain.flows.context import flow_context
+from ordain.flows.turn import TURN_FLOW, TurnInput, TurnOutput
+from ordain.journal.records import DecisionBody, Started, raw
+from ordain.ports.effects import Claim, Effect, ModelAnswer, ModelCall, ModelFailed
 from ordain.ports.store import SessionState
 from ordain.rules.attach import ATTACH, Attached
 from ordain.rules.cues import cues
-from ordain.rules.entry import ENTRY, EntryFacts, EntryInputs, EntryRefused
-from ordain.rules.outcome import OUTCOME, OutcomeFacts, TurnOutcome
-from ordain.rules.proposals import Parsed, Unparsed, parse_object
-from ordain.rules.route import ROUTE, Path, RouteFacts, RouteInputs
+from ordain.rules.decision import Decision, Rule
+from ordain.rules.entry import ENTRY, Entered
+from ordain.rules.outcome import OUTCOME, TurnOutcome
+from ordain.rules.route import ROUTE, Path
+from ordain.rules.shared import SHARED
 from ordain.runtime.attaching import attach_facts
+from ordain.runtime.execution import Execution
+from ordain.runtime.opening import Opening, root_run
 from ordain.runtime.received import Received
+from ordain.runtime.replay import EndOfJournal, NothingBeyond, drive_to_end
 
 NOTHING = "nothing"
-UNAVAILABLE = "path_unavailable"
+PROBE = "probe"
+"""The session, message, user and principal of every probe."""
 CLOSED: Mapping[str, type[StrEnum]] = {"attached": Attached, "outcome": TurnOutcome, "path": Path}
 """What a probe may expect under these names; a typing error would otherwise be a probe that never holds."""
 
@@ -93,35 +103,86 @@ def _probed(number: int, probe: Probe, catalog: Catalog) -> Probed:
 
 def outcome_of(probe: Probe, catalog: Catalog) -> Mapping[str, str]:
     """What policy makes of a probe's message: attached, verb, outcome, path, budget_class, refused; what does not arise is not there."""
-    asked, policy = probe.message, catalog.policy
-    attached = ATTACH.apply(attach_facts(_empty_session(), _message(probe), policy), None, policy).outcome
-    found = {"attached": _name_of(attached)}
-    if found["attached"] != Attached.NEW_REQUEST:
-        return found
-    facts = EntryFacts(mode=asked.mode, verb=asked.verb or "")
-    entry: Any = ENTRY.apply(facts, EntryInputs(tools=(), catalog=catalog), policy).outcome
-    if isinstance(entry, EntryRefused):
-        return {**found, "refused": entry.code}
-    outcome_facts = OutcomeFacts(mode=asked.mode, workflow=asked.workflow or "", delegates=len(asked.delegates))
-    outcome: TurnOutcome = OUTCOME.apply(outcome_facts, None, policy).outcome.outcome
-    found |= {"verb": entry.verb, "outcome": str(outcome)}
-    if outcome is not TurnOutcome.DIRECT:
-        return {**found, "refused": UNAVAILABLE}
-    proposal = _suggestion(probe)
-    route_facts = RouteFacts(mode=asked.mode, supervised=asked.supervised, asked="" if proposal is None else "answered")
-    routed = ROUTE.apply(route_facts, RouteInputs(proposal=proposal), policy).outcome
-    found |= {"path": str(routed.path), "budget_class": str(routed.budget_class)}
-    return found if VERB_OF[routed.path] is not None else {**found, "refused": UNAVAILABLE}
+    message = _message(probe)
+    attached = ATTACH.apply(attach_facts(_empty_session(), message, catalog.policy), None, catalog.policy).outcome
+    name = str(attached.__struct_config__.tag)
+    return {"attached": name, **(_rehearsed(_turn(message), probe, catalog) if name == Attached.NEW_REQUEST else {})}
 
 
-def _name_of(outcome: Any) -> str:
-    return str(outcome.__struct_config__.tag)
+class _Rehearsal(NothingBeyond):
+    """What a turn meets up to its path: nothing of the day is spent, and a router model suggests what it is supposed to, or fails."""
+
+    def __init__(self, policy: Policy, suggests: dict[str, Any] | str | None) -> None:
+        self._policy = policy
+        self._suggests = suggests if suggests is None or isinstance(suggests, str) else json.dumps(suggests, default=str)
+        self.decided_by: dict[str, Any] = {}
+
+    def decided(self, rule: Rule[Any, Any, Any], body: DecisionBody) -> None:
+        self.decided_by[rule.name] = msgspec.json.decode(body.outcome, type=rule.outcome)
+
+    async def claim(self, addr: int, claim: Claim[Any]) -> Decision[Any]:
+        shared = SHARED[claim.name]
+        accounts = [{**account, "tokens": 0, "usd_micros": 0} for account in claim.args["accounts"]]
+        return shared.rule.apply(msgspec.convert({**claim.args, "accounts": accounts}, shared.facts), None, self._policy)
+
+    async def begin(self, addr: int, effect: Effect[Any]) -> Any:
+        if ROUTE.name in self.decided_by or not isinstance(effect, ModelCall):
+            return await super().begin(addr, effect)
+        if self._suggests is None:
+            return ModelFailed(code=ModelErrorCode.REJECTED, message="a probe asks no model", provider=PROBE, model=PROBE, live=False)
+        return ModelAnswer(content=self._suggests, provider=PROBE, model=PROBE, input_tokens=0, output_tokens=0, prompt_digest="")
 
 
-def _suggestion(probe: Probe) -> Parsed | Unparsed | None:
-    if probe.suggests is None:
-        return None
-    return parse_object(probe.suggests if isinstance(probe.suggests, str) else json.dumps(probe.suggests, default=str))
+def _rehearsed(given: TurnInput, probe: Probe, catalog: Catalog) -> Mapping[str, str]:
+    """What flow ``turn`` decides, and the code with which it ends where it ends before its path."""
+    record = root_run(_opening(given, catalog.policy), catalog).started
+    beyond = _Rehearsal(catalog.policy, probe.suggests)
+    execution = Execution(PROBE, (record,), beyond, catalog.policy)
+    execution.values[0] = given
+    started = msgspec.json.decode(record.body or b"", type=Started)
+    found: dict[str, str] = {}
+    try:
+        ended: TurnOutput = drive_to_end(TURN_FLOW.run(flow_context(execution, catalog, started), given))
+        found |= {} if ended.error is None else {"refused": ended.error["code"]}
+    except EndOfJournal:  # it has begun with its path
+        pass
+    entry, outcome, routed = (beyond.decided_by.get(rule.name) for rule in (ENTRY, OUTCOME, ROUTE))
+    found |= {"verb": entry.verb} if isinstance(entry, Entered) else {}
+    found |= {} if outcome is None else {"outcome": str(outcome.outcome)}
+    return found if routed is None else found | {"path": str(routed.path), "budget_class": str(routed.budget_class)}
+
+
+def _opening(given: TurnInput, policy: Policy) -> Opening:
+    return Opening(
+        run=PROBE,
+        flow=TURN_FLOW.name,
+        flow_version=TURN_FLOW.version,
+        input=raw(given),
+        workspace="",
+        principal=PROBE,
+        subject="",
+        key=b"",
+        at=0,
+        deadline=policy.session.hold_seconds * 1_000_000,
+        session=given.session,
+        thread=1,
+    )
+
+
+def _turn(message: Received) -> TurnInput:
+    hints = message.hints
+    return TurnInput(
+        session=PROBE,
+        seq=1,
+        user=message.user,
+        channel=message.channel,
+        text=message.text,
+        mode=hints.mode,
+        verb=hints.verb or "",
+        supervised=hints.supervised,
+        workflow="" if hints.workflow is None else hints.workflow.template,
+        delegates=tuple(hints.delegates),
+    )
 
 
 def _message(probe: Probe) -> Received:
@@ -133,9 +194,7 @@ def _message(probe: Probe) -> Received:
         workflow=None if asked.workflow is None else WorkflowHint(template=asked.workflow),
         delegates=asked.delegates,
     )
-    return Received(
-        text=asked.text, user="probe", channel="other", message_id="probe", hints=hints, principal="probe", found=cues(asked.text)
-    )
+    return Received(text=asked.text, user=PROBE, channel="other", message_id=PROBE, hints=hints, principal=PROBE, found=cues(asked.text))
 
 
 def _empty_session() -> SessionState:

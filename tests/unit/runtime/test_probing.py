@@ -21,6 +21,21 @@ SHIPPED = load_settings({}, Path("/nonexistent"))
 CATALOG = build_catalog(SHIPPED, build_registry(SHIPPED))
 
 
+def asking(policy: str = "") -> Catalog:
+    """The shipped catalog under a policy that asks a router model, with more of it as TOML."""
+    given = {"version": 1, "router": {"ask": "worker"}, "lanes": CATALOG.policy.lanes.model_dump(), **tomllib.loads(policy)}
+    parsed = Policy.model_validate({**given, "probes": [probe.model_dump() for probe in CATALOG.policy.probes]}, strict=False)
+    return Catalog(CATALOG.data.model_copy(update={"policy": parsed}))
+
+
+def suggesting(suggests: Any, mode: str = "agent") -> Probe:
+    """A probe with what a router model is supposed to answer."""
+    return Probe.model_validate({"message": {"text": "hi", "mode": mode}, "suggests": suggests, "expect": {"path": "direct"}}, strict=False)
+
+
+CHAIN = {"path": "agent_chain", "confidence": 0.9, "budget_class": "small"}
+
+
 def probed(policy: str, **probe: Any) -> tuple[Missed, ...]:
     """What one probe misses under a policy given as TOML beside its version."""
     parsed = Policy.model_validate({"version": 1, **tomllib.loads(policy), "probes": [probe]}, strict=False)
@@ -56,7 +71,7 @@ def test_what_a_probe_finds(policy: str, probe: dict[str, Any], missed: list[tup
 @pytest.mark.parametrize(
     ("suggests", "found"),
     [
-        ({"path": "agent_chain", "confidence": 0.9, "budget_class": "small"}, ("agent_chain", "small")),
+        (CHAIN, ("agent_chain", "small")),
         ('Sure: {"path": "agent_chain", "confidence": 1, "budget_class": "large"}', ("agent_chain", "standard")),
         ({"path": "agent_chain", "confidence": 0.1, "budget_class": "small"}, ("react_lite", "standard")),
         ({"path": "direct", "confidence": 1.0, "budget_class": "small"}, ("react_lite", "standard")),
@@ -67,18 +82,41 @@ def test_what_a_probe_finds(policy: str, probe: dict[str, Any], missed: list[tup
 )
 def test_a_suggestion_is_judged_like_a_models_answer(suggests: Any, found: tuple[str, str]) -> None:
     """B-10 "the model may only lower, never raise": what a router model would say counts only within the mode's paths, confident enough and well formed; it lowers and never raises."""
-    probe = Probe.model_validate(
-        {"message": {"text": "hi", "mode": "agent"}, "suggests": suggests, "expect": {"path": "direct"}}, strict=False
-    )
-    came = outcome_of(probe, CATALOG)
+    came = outcome_of(suggesting(suggests), asking())
     assert (came["path"], came["budget_class"]) == found
 
 
 @given(st.one_of(st.text(max_size=60), st.dictionaries(st.sampled_from(["path", "confidence", "budget_class", "x"]), st.text(max_size=5))))
 def test_no_suggestion_breaks_out_of_its_mode(suggests: Any) -> None:
     """Whatever a router model says, a brain turn stays direct."""
-    probe = Probe.model_validate({"message": {"text": "hi"}, "suggests": suggests, "expect": {"path": "direct"}}, strict=False)
-    assert outcome_of(probe, CATALOG)["path"] == "direct"
+    assert outcome_of(suggesting(suggests, "brain"), asking())["path"] == "direct"
+
+
+@pytest.mark.parametrize(
+    "catalog",
+    [
+        CATALOG,
+        asking("[budget]\nrun_tokens = 1"),
+        asking("[lanes.profiles]\nbrain = ['default']"),
+    ],
+)
+def test_a_suggestion_counts_where_the_turn_would_hear_it(catalog: Catalog) -> None:
+    """A turn that asks no router, cannot afford to or finds none goes by its mode, and so does its probe, whatever is suggested."""
+    came = outcome_of(suggesting(CHAIN), catalog)
+    assert (came["path"], came["budget_class"]) == ("react_lite", "standard")
+
+
+@pytest.mark.parametrize("retrying", ["", '[fallback]\nattempts_total = 9\non_error = { rejected = "retry" }'])
+def test_a_policy_that_asks_a_router_is_probed_without_one(retrying: str) -> None:
+    """A probe that suggests nothing is as if no router model answered; every shipped one holds all the same."""
+    assert [probe.line() for probe in run_probes(asking(retrying)) if not probe.holds] == []
+
+
+def test_a_turn_that_its_day_cannot_cover_is_refused() -> None:
+    """What ends a turn before its path is found under the code that it ends with."""
+    came = outcome_of(suggesting(CHAIN), asking("[budget]\nday_tokens = 1"))
+    assert came == {"attached": "new_request", "refused": "budget_exceeded"}
+    assert "refused" not in outcome_of(suggesting("prose"), asking("[budget]\nday_tokens = 100000000"))
 
 
 @pytest.mark.parametrize(

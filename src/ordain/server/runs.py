@@ -15,6 +15,7 @@ from ordain.errors import InvalidRequest
 from ordain.runtime.door import Record, Status
 from ordain.server.face import Face, Json, at_rest
 from ordain.server.feed import HEARTBEAT_S, STREAM_HEADERS
+from ordain.server.segments import Seq
 from ordain.server.views import record_view, row_view, run_view
 from ordain.server.workspaces import Workspace, run_in
 
@@ -57,8 +58,8 @@ def runs_router(face: Face) -> APIRouter:
     @router.get("/{run}/events", response_class=StreamingResponse, response_model=None)
     async def stream_events(
         run: str,
-        after: Annotated[int, Query(ge=-1, description="Only records with a higher seq.")] = -1,
-        last_event_id: Annotated[int | None, Header(ge=-1)] = None,
+        after: Annotated[Seq, Query(ge=-1, description="Only records with a higher seq.")] = -1,
+        last_event_id: Annotated[Seq | None, Header(ge=-1)] = None,
         workspace: Workspace = DEFAULT_WORKSPACE,
     ) -> Response:
         """Server-sent events: one per journal record as it becomes durable, its id the record's ``seq``; then ``rest``, and the end.

@@ -1,14 +1,20 @@
-"""Ids in paths. A session id may hold slashes, so the routes below ``/sessions/`` match the path as it was sent, still percent-encoded."""
+"""Ids and numbers in addresses. A session id may hold slashes, so the routes below ``/sessions/`` match the path as it was sent, still percent-encoded."""
 
 from __future__ import annotations
 
+from typing import Annotated
 from urllib.parse import unquote
 
+from pydantic import Field
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from ordain.errors import NotFound
 
 ENCODED = b"/sessions/"
+SEQ_MAX = 2**53 - 1
+"""The largest number that every JSON reader takes for itself; no transcript or journal comes near it."""
+Seq = Annotated[int, Field(le=SEQ_MAX)]
+"""The number of an entry or a record, as a caller gives it."""
 
 
 class SegmentsAsSent:

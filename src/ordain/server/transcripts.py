@@ -16,12 +16,11 @@ from ordain.runtime.streams import event_of
 from ordain.server.answering import acknowledged, answered, wire
 from ordain.server.face import Face, Json
 from ordain.server.feed import HEARTBEAT_S, STREAM_HEADERS, Feed
-from ordain.server.segments import decoded
+from ordain.server.segments import Seq, decoded
 from ordain.server.workspaces import Workspace
 
 ENTRIES_MAX = 500
 WAIT_MAX_S = 300
-SEQ_MAX = 2**53
 
 
 class EventStream(StreamingResponse):
@@ -60,7 +59,7 @@ def transcripts_router(face: Face) -> APIRouter:
     @router.get("/messages", response_class=Json, response_model=None)
     async def show_transcript(
         session: str,
-        after: Annotated[int, Query(ge=-1, le=SEQ_MAX, description="Only entries with a higher seq; -1: the last ones.")] = -1,
+        after: Annotated[Seq, Query(ge=-1, description="Only entries with a higher seq; -1: the last ones.")] = -1,
         limit: Annotated[int, Query(ge=1, le=ENTRIES_MAX)] = 50,
         workspace: Workspace = DEFAULT_WORKSPACE,
     ) -> Response:
@@ -74,7 +73,7 @@ def transcripts_router(face: Face) -> APIRouter:
     async def show_message(
         request: Request,
         session: str,
-        seq: int,
+        seq: Seq,
         wait: Annotated[float, Query(ge=0, le=WAIT_MAX_S, description="Seconds to give the answer.")] = 0,
         workspace: Workspace = DEFAULT_WORKSPACE,
     ) -> Response:
@@ -87,8 +86,8 @@ def transcripts_router(face: Face) -> APIRouter:
     @router.get("/events", response_class=StreamingResponse, response_model=None)
     async def stream_events(
         session: str,
-        after: Annotated[int, Query(ge=0, le=SEQ_MAX, description="Only entries with a higher seq.")] = 0,
-        last_event_id: Annotated[int | None, Header(ge=0, le=SEQ_MAX)] = None,
+        after: Annotated[Seq, Query(ge=0, description="Only entries with a higher seq.")] = 0,
+        last_event_id: Annotated[Seq | None, Header(ge=0)] = None,
         workspace: Workspace = DEFAULT_WORKSPACE,
     ) -> Response:
         """Server-sent events: every transcript entry as it becomes durable, its id the entry's ``seq``, and provisional text between.

@@ -63,6 +63,36 @@ async def test_an_unknown_outcome_is_resolved_by_a_person(http: httpx.AsyncClien
     )
 
 
+HUGE = "99999999999999999999"
+
+
+@pytest.mark.parametrize(
+    ("address", "headers"),
+    [
+        (f"/sessions/s1/messages/{HUGE}", {}),
+        (f"/sessions/s1/messages/{'9' * 5000}", {}),
+        (f"/sessions/s1/messages?after={HUGE}", {}),
+        (f"/sessions/s1/events?after={HUGE}", {}),
+        ("/sessions/s1/events", {"Last-Event-ID": HUGE}),
+        (f"/runs/{{run}}/events?after={HUGE}", {}),
+        ("/runs/{run}/events", {"Last-Event-ID": HUGE}),
+    ],
+)
+async def test_a_number_beyond_all_bounds_is_the_callers_mistake(http: httpx.AsyncClient, address: str, headers: dict[str, str]) -> None:
+    """What no storage could hold is refused as a parameter that does not fit, wherever a caller may give a number."""
+    run = (await http.post("/api/chat", json={"text_input": "hello", "session_id": "s1"})).json()["run_id"]
+    refused = await http.get(address.format(run=run), headers=headers)
+    assert (refused.status_code, refused.json()["code"]) == (422, "invalid_request")
+
+
+@pytest.mark.parametrize("address", ["/sessions/s1/messages/9007199254740991", "/sessions/s1/messages/0", "/sessions/s1/messages/-1"])
+async def test_a_message_that_there_is_not_is_not_found(http: httpx.AsyncClient, address: str) -> None:
+    """A number of no message is 404 up to the bound."""
+    await http.post("/api/chat", json={"text_input": "hello", "session_id": "s1"})
+    missing = await http.get(address)
+    assert (missing.status_code, missing.json()["code"]) == (404, "message_not_found")
+
+
 async def test_the_body_limit_is_the_faces_own(http: httpx.AsyncClient) -> None:
     """A body above the configured bound is refused, one at the bound is read."""
     assert (await http.post("/plan/react", json=ask("x" * 3000))).json()["code"] == "too_large"

@@ -10,6 +10,7 @@ from fastapi import APIRouter, Query, Request, Response
 from ordain.contracts.conversation import MessageAnswer
 from ordain.contracts.cortex import CortexChatRequest, CortexChatResult, CortexClientRequest, CortexClientResult, HubChat, HubReply
 from ordain.contracts.ids import DEFAULT_WORKSPACE, WorkspaceId
+from ordain.errors import JournalError
 from ordain.runtime.conversation import Acknowledged
 from ordain.runtime.door import NULL
 from ordain.server.answering import answered, found_later, message_location
@@ -81,7 +82,10 @@ def gateway_router(face: Face) -> APIRouter:
 def _result(face: Face, client: CortexClientRequest, answer: MessageAnswer) -> CortexClientResult:
     produced: dict[str, Any] | None = None
     if answer.run_id is not None and answer.reply is not None:
-        result = face.runtime.view(answer.run_id).result
+        try:
+            result = face.runtime.view(answer.run_id).result
+        except JournalError:  # the reply stands in the transcript, whatever has become of the run's records since
+            result = NULL
         produced = None if result == NULL else msgspec.json.decode(result)
     return client_result(client, answer, produced)
 

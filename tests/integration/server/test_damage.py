@@ -65,6 +65,15 @@ async def test_a_refusal_says_nothing_of_the_runs_place(ordain: Ordain, http: ht
     assert "secret" not in told.text
 
 
+async def test_a_stored_reply_is_given_again(ordain: Ordain, http: httpx.AsyncClient) -> None:
+    """A message that is delivered again gets the reply that stands in the transcript, though its run cannot be read any more."""
+    given = await http.post("/api/chat", json=MESSAGE)
+    await damaged(ordain, http)
+    again = await http.post("/api/chat", json=MESSAGE)
+    assert again.status_code == 200
+    assert (again.json()["reply"], again.json()["text"]) == (given.json()["reply"], given.json()["text"])
+
+
 @pytest.mark.parametrize("address", ["/sessions/secret:ada/erase", "/runs/{run}/erase"])
 async def test_what_cannot_be_read_can_be_erased(ordain: Ordain, http: httpx.AsyncClient, address: str) -> None:
     """An unreadable record does not stand between a person and the erasure of what was said; a second time there is nothing left."""

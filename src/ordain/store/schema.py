@@ -59,6 +59,8 @@ CREATE TABLE threads(
   session INTEGER NOT NULL, id INTEGER NOT NULL, status TEXT NOT NULL, intent TEXT NOT NULL, run TEXT NOT NULL,
   asked TEXT, slots TEXT, last_error TEXT, touched_at INTEGER NOT NULL, PRIMARY KEY (session, id)) WITHOUT ROWID;
 CREATE INDEX runs_roots ON runs(status, parent) WHERE parent IS NULL AND status IN ('ready', 'running', 'waiting');
+CREATE INDEX runs_subject ON runs(subject);
+CREATE INDEX payloads_subject ON payloads(subject);
 CREATE INDEX threads_asking ON threads(session) WHERE asked IS NOT NULL;
 CREATE INDEX threads_recent ON threads(session, touched_at);
 CREATE TABLE turns(

@@ -181,7 +181,7 @@ class BudgetCaps(Strict):
 
 
 class RouterPolicy(Strict):
-    """The paths of each mode and who may suggest one (EXE-09, EXE-10, B-10)."""
+    """Who may suggest a path, and what a turn of each budget class may use (EXE-09, EXE-10, B-10)."""
 
     ask: Lane | None = None
     threshold: float = Field(default=0.7, ge=0, le=1)

@@ -58,9 +58,13 @@ class VerbPlanInput(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
 class InConversation(msgspec.Struct, frozen=True, kw_only=True):
     """What a turn hands to the composite verb that answers it (``VerbPlanInput``)."""
 
-    history: HistoryRef
+    history: HistoryRef | None = None
     narrate: bool = False
     max_tokens: int = 0
+
+
+NO_TALK = InConversation()
+"""A call outside any conversation."""
 
 
 class StepResult(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -103,7 +107,7 @@ def denied(verb: str, reason: str) -> Acted:
     return Acted(verb=verb, result=VerbFailed(code=reason.rpartition(".")[2], message=Reason(reason).meaning), seq=-1, denied=reason)
 
 
-async def act(context: FlowContext, call: Call, refs: tuple[int, ...] = (), talk: InConversation | None = None) -> Acted:
+async def act(context: FlowContext, call: Call, refs: tuple[int, ...] = (), talk: InConversation = NO_TALK) -> Acted:
     """Authorise the call and carry it out; ``talk`` is for composite verbs in a conversation."""
     digest = content_digest(ENCODER.encode(call))
     decision = context.fx.decide(
@@ -124,9 +128,7 @@ async def act(context: FlowContext, call: Call, refs: tuple[int, ...] = (), talk
         return denied(call.verb, decision.reason)
     authorized = Authorized(call=call, digest=digest, decision=decision.address)
     if context.catalog.verbs[call.verb].spec.composite:
-        given = VerbPlanInput(verb=call.verb, args=call.args)
-        if talk is not None:
-            given = VerbPlanInput(verb=call.verb, args=call.args, history=talk.history, narrate=talk.narrate, max_tokens=talk.max_tokens)
+        given = VerbPlanInput(verb=call.verb, args=call.args, history=talk.history, narrate=talk.narrate, max_tokens=talk.max_tokens)
         return await _plan(context, authorized, given)
     return await _leaf(context, authorized)
 

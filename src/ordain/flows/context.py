@@ -12,7 +12,7 @@ from msgspec import Raw
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.policy import BudgetPolicy
 from ordain.journal.records import Started, Status
-from ordain.ports.effects import Claim, Effects
+from ordain.ports.effects import Claim, Effects, Read
 from ordain.rules.budget import CarveRefused, Spend
 from ordain.rules.lane import LaneChosen
 
@@ -21,6 +21,7 @@ O = TypeVar("O")  # noqa: E741 - output
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)
+READ_MS = 10_000
 
 
 def micros(moment: datetime) -> int:
@@ -66,8 +67,8 @@ class Account:
 class FlowContext:
     """A run's own things: its port, pinned catalog, account, scope and bounds. ``deadline`` in microseconds since 1970.
 
-    A flow may draw ``deadline`` nearer for what it does itself; ``hard`` is the run's own and stays. ``session`` and ``thread`` say
-    where in a conversation the run belongs ("" and 0: nowhere).
+    A flow may draw ``deadline`` nearer for what it does itself; ``hard`` is the run's own and stays. ``session``: the conversation
+    that the run belongs to ("": none).
 
     ``lanes`` are the lanes decided so far, by purpose: one decision holds for the run, until a fallback moves on.
     """
@@ -78,15 +79,18 @@ class FlowContext:
     scope: frozenset[str]
     deadline: int
     depth: int
-    hard: int = 0
+    hard: int
     session: str = ""
-    thread: int = 0
     keep_thoughts: bool = True
     lanes: dict[str, LaneChosen] = field(default_factory=dict[str, LaneChosen])
 
     def now(self) -> int:
         """The flow's time in microseconds since 1970."""
         return micros(self.fx.now())
+
+    def read(self, what: str, args: dict[str, Any]) -> Read:
+        """The effect that reads what this build has registered under ``what``."""
+        return Read(what=what, args=args, deadline=self.now() + READ_MS * 1000)
 
     def left_ms(self) -> int:
         """What is left until the deadline, by the flow's own time."""
@@ -104,7 +108,6 @@ def flow_context(fx: Effects, catalog: Catalog, started: Started) -> FlowContext
         depth=started.depth,
         hard=started.deadline,
         session=started.session,
-        thread=started.thread,
         keep_thoughts=started.keep_thoughts,
     )
 

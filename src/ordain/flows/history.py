@@ -10,12 +10,11 @@ import msgspec
 from ordain.flows.act import Acted, HistoryRef, InConversation, act
 from ordain.flows.context import FlowContext
 from ordain.ports.children import Call
-from ordain.ports.effects import Read, ReadValue, Say, VerbReturned
+from ordain.ports.effects import ReadValue, Say, VerbReturned
 from ordain.ports.sessions import Uncovered
-from ordain.rules.history import HISTORY, HistoryFacts, Summarise, Window, entry_bytes
+from ordain.rules.history import HISTORY, HistoryFacts, Window, entry_bytes
 
 READ_HISTORY = "history"
-READ_MS = 10_000
 AHEAD = 16
 """How many uncovered entries beyond policy's number are looked at."""
 SUMMARY_CHARS = 8000
@@ -39,26 +38,26 @@ async def gather(context: FlowContext, own: int, room_bytes: int) -> tuple[Histo
         outcome = context.fx.decide(HISTORY, facts, None, (seq,)).outcome
         if isinstance(outcome, Window):
             return _reference(context.session, own, found, outcome, entry_bytes(context.catalog.policy)), outcome
+        most = outcome.entries
         if found.older:  # the oldest come first: a summary covers everything before its end
             found, _ = await _read(context, own, table.max_entries + AHEAD, oldest=True)
-            outcome = Summarise(entries=len(found.entries))
-        rounds = rounds - 1 if await _summarise(context, own, found, outcome) else 0
+            most = len(found.entries)
+        rounds = rounds - 1 if await _summarise(context, own, found, most) else 0
 
 
 async def _read(context: FlowContext, own: int, limit: int, *, oldest: bool = False) -> tuple[Uncovered, int]:
     args = {"session": context.session, "own": own, "limit": limit, **({"oldest": True} if oldest else {})}
-    read = Read(what=READ_HISTORY, args=args, deadline=context.now() + READ_MS * 1000)
-    result = await context.fx.perform(read)
+    result = await context.fx.perform(context.read(READ_HISTORY, args))
     if isinstance(result, ReadValue):
         return msgspec.convert(result.value, Uncovered), result.seq
     return Uncovered(entries=(), older=0, summary=None), result.seq
 
 
-async def _summarise(context: FlowContext, own: int, found: Uncovered, chosen: Summarise) -> bool:
-    """Have the oldest entries summarised, together with the summary before them; whether that succeeded."""
+async def _summarise(context: FlowContext, own: int, found: Uncovered, most: int) -> bool:
+    """Have the oldest entries, ``most`` at the most, summarised, together with the summary before them; whether that succeeded."""
     bound, room = entry_bytes(context.catalog.policy), context.catalog.policy.history.max_bytes
     entries: list[tuple[int, int]] = []
-    for seq, size in found.entries[: chosen.entries]:
+    for seq, size in found.entries[:most]:
         room -= min(size, bound)
         if seq >= own or room < 0:  # what is being answered now is not summed up, nor more than one prompt holds
             break

@@ -8,8 +8,8 @@ import msgspec
 from msgspec import Struct
 
 from ordain.flows.context import Flow, FlowContext, settled_by_error
-from ordain.flows.turn import READ_MS, READ_RUN
-from ordain.ports.effects import Interrupted, Read, ReadValue
+from ordain.flows.turn import READ_RUN
+from ordain.ports.effects import Interrupted, ReadValue
 from ordain.rules.header import SIGNS, plain
 
 STATUS = "status"
@@ -40,7 +40,7 @@ class StatusOutput(Struct, frozen=True, kw_only=True, omit_defaults=True):
 async def run_status(context: FlowContext, given: StatusInput) -> StatusOutput:
     """Read the run as durable now, and put it into words; its own lines stand in this run's header."""
     try:
-        seen = await context.fx.perform(Read(what=READ_RUN, args={"run": given.run}, deadline=context.now() + READ_MS * 1000))
+        seen = await context.fx.perform(context.read(READ_RUN, {"run": given.run}))
     except Interrupted:
         return StatusOutput(narrative="Stopped.", run=given.run, status="", error={"code": "interrupted", "message": ""})
     if not isinstance(seen, ReadValue) or seen.value is None:
@@ -50,14 +50,8 @@ async def run_status(context: FlowContext, given: StatusInput) -> StatusOutput:
 
 
 def _told(given: StatusInput, found: dict[str, Any]) -> str:
-    status, done = found["status"], int(found["steps"])
+    status = found["status"]
     about = f"“{plain(given.intent.translate(SIGNS), SHOWN)}”: " if given.intent else ""
-    seconds = f"{int(found['age_ms']) // 1000} s"
-    calls = (
-        f"{found['model_calls']} model calls and {found['verb_calls']} verb calls so far"
-        if done or found["verb_calls"]
-        else "no step has ended yet"
-    )
     if given.about == STOPPED:
         ended = "it had ended by itself before it could be stopped" if status == "completed" else "stopped"
         ended += f", and {given.queued} queued behind it" if given.queued else ""
@@ -65,7 +59,9 @@ def _told(given: StatusInput, found: dict[str, Any]) -> str:
     if found["asks"]:
         return f"{about}waiting for your answer: {found['asks'][:SHOWN]}"
     if status in {"ready", "running", "waiting"}:
-        return f"{about}at work for {seconds}; {calls}. What has happened stands above."
+        begun = found["steps"] or found["verb_calls"]
+        calls = f"{found['model_calls']} model calls and {found['verb_calls']} verb calls so far" if begun else "no step has ended yet"
+        return f"{about}at work for {int(found['age_ms']) // 1000} s; {calls}. What has happened stands above."
     if status == "queued":
         return f"{about}queued behind the turn before it."
     if status == "completed":

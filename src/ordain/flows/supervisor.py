@@ -6,8 +6,6 @@ escalation that this build lacks is ``path_unavailable``, and the loop is bounde
 
 from __future__ import annotations
 
-from typing import Any
-
 import msgspec
 from msgspec import Struct
 
@@ -16,6 +14,7 @@ from ordain.contracts.verbs import Trust
 from ordain.flows.act import HistoryRef, StepResult, VerbPlanInput, VerbPlanOutput
 from ordain.flows.ask import AskFailed, Question, ask
 from ordain.flows.context import Flow, FlowContext, settled_by_error
+from ordain.flows.observations import error_of
 from ordain.flows.planner import (
     NextStep,
     Progress,
@@ -36,6 +35,7 @@ from ordain.ports.effects import Interrupted, ModelAnswer, VerbReturned
 from ordain.prompts.supervisor_step import NAME as SUPERVISOR_PROMPT
 from ordain.prompts.supervisor_step import SupervisorPrompt, size_bound
 from ordain.rules.proposals import Parsed, Unparsed
+from ordain.rules.reasons import Reason
 from ordain.rules.supervise import SUPERVISE, Move, Pending, SuperviseFacts, SuperviseFailed, SuperviseInputs
 
 SUPERVISOR_TOKENS = 100
@@ -78,7 +78,9 @@ def request_of(call: VerbPlanInput) -> PlannerRequest:
 
 async def run_supervisor(context: FlowContext, call: VerbPlanInput) -> VerbPlanOutput:
     """Work on what the user said until there is a validated answer, or say exactly why there is none."""
+    granted = context.scope
     progress, refused = begin(context, request_of(call))
+    context.scope &= granted  # what the turn's rules gave is never widened by the call's arguments
     if refused is not None:
         return VerbPlanOutput(ok=False, error=refused.code, message=f"tool {refused.verb}")
     progress.history = call.history or HistoryRef(session=context.session)
@@ -110,7 +112,7 @@ async def _loop(context: FlowContext, progress: Progress, done: list[StepResult]
         elif move is Move.REQUEST_REPLAN and not isinstance(step, AskFailed):
             add_step(progress, step.thought, step.answer)
             progress.reasks += isinstance(step, Refused)
-            progress.reask = str(step.reason) if isinstance(step, Refused) else "supervise.replan"
+            progress.reask = str(step.reason) if isinstance(step, Refused) else str(Reason.SUPERVISE_REPLAN)
         else:
             return _failed(done, "path_unavailable", f"this build cannot carry out {move}")
 
@@ -122,7 +124,7 @@ async def _execute(context: FlowContext, progress: Progress, step: ProposedCall,
     if context.catalog.verbs[step.call.verb].spec.flow is not None:
         context.deadline = min(context.hard, context.deadline + context.now() - before)
     ok = isinstance(acted.result, VerbReturned)
-    error = "" if ok else acted.denied or getattr(acted.result, "code", "") or str(type(acted.result).__struct_config__.tag)
+    error = acted.denied or error_of(acted).get("code", "")
     digest = content_digest(ENCODER.encode(step.call))
     done.append(StepResult(step_name=step.call.verb, order=len(done), ok=ok, error=error, call=digest))
 
@@ -185,8 +187,9 @@ def _question(context: FlowContext, progress: Progress, answer: int, pending: Pe
 def _finished(progress: Progress, done: list[StepResult], step: ProposedFinish) -> VerbPlanOutput:
     if left_answer(progress) < 0 or left_reason(progress) < 0:
         return _failed(done, "token_limit", "the answer exceeds the turn's tokens")
-    output: dict[str, Any] = {"content": step.final_answer["content"], "structured": step.final_answer["structured"]}
-    return VerbPlanOutput(ok=True, output=output, trust={"content": Trust.FOREIGN, "structured": Trust.FOREIGN}, step_results=tuple(done))
+    return VerbPlanOutput(
+        ok=True, output=step.final_answer, trust={"content": Trust.FOREIGN, "structured": Trust.FOREIGN}, step_results=tuple(done)
+    )
 
 
 def _why(step: NextStep) -> str:

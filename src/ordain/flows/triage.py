@@ -14,9 +14,8 @@ from ordain.flows.ask import Question as ModelQuestion
 from ordain.flows.ask import ask
 from ordain.flows.context import Flow, FlowContext, settled_by_error
 from ordain.flows.question import said
-from ordain.flows.turn import READ_MS
 from ordain.flows.verb_plan import proposal_of
-from ordain.ports.effects import Answered, Claim, Interrupted, ModelAnswer, Question, Read, Wait, WaitFor
+from ordain.ports.effects import Answered, Claim, Interrupted, ModelAnswer, Question, Wait, WaitFor
 from ordain.prompts.triage_step import NAME, TriagePrompt, size_bound
 from ordain.rules.attach import Filler, Reading, SessionBusy, suggestion_of
 from ordain.rules.cues import ExpectedType, cues
@@ -61,7 +60,7 @@ async def run_triage(context: FlowContext, given: TriageInput) -> TriageOutput:
 
 
 async def _suggest(context: FlowContext, given: TriageInput) -> TriageOutput:
-    read = await context.fx.perform(Read(what=READ_THREADS, args={"session": given.session}, deadline=context.now() + READ_MS * 1000))
+    read = await context.fx.perform(context.read(READ_THREADS, {"session": given.session}))
     threads: list[dict[str, Any]] = getattr(read, "value", None) or []
     prompt = TriagePrompt(message=given.text, threads=tuple(threads))
     question = ModelQuestion(

@@ -23,20 +23,20 @@ from ordain.flows.history import gather
 from ordain.flows.observations import error_of
 from ordain.flows.verb_plan import proposal_of
 from ordain.ports.children import Call
-from ordain.ports.effects import Interrupted, ModelAnswer, Read, ReadValue, VerbReturned
+from ordain.ports.effects import Interrupted, ModelAnswer, ReadValue, VerbReturned
 from ordain.prompts.router_step import NAME as ROUTER_PROMPT
 from ordain.prompts.router_step import RouterPrompt, size_bound
 from ordain.rules.entry import ENTRY, ENTRY_OF, Entered, EntryFacts, EntryInputs, EntryRefused
 from ordain.rules.execution_plan import execution_plan
+from ordain.rules.lane import PURPOSES
 from ordain.rules.outcome import OUTCOME, OutcomeFacts, TurnOutcome
 from ordain.rules.proposals import Parsed, Unparsed
 from ordain.rules.route import ROUTE, Path, Routed, RouteFacts, RouteInputs
 
 TURN = "turn"
 READ_RUN = "run"
-READ_MS = 10_000
 PROMPT_BYTES = 4000
-"""What a prompt takes beside message and history."""
+"""What a prompt is taken to need beside message and history; an agent's, with its tools and trace, often needs more."""
 ROUTER_TOKENS = 200
 BEFORE_CHARS = 2000
 
@@ -115,8 +115,7 @@ async def _before(context: FlowContext, given: TurnInput) -> str:
     """What the run that this one takes the place of had done: it stands in the header, and an agent is told, so as not to do it twice."""
     if not given.after:
         return ""
-    read = Read(what=READ_RUN, args={"run": given.after}, deadline=context.now() + READ_MS * 1000)
-    seen = await context.fx.perform(read)
+    seen = await context.fx.perform(context.read(READ_RUN, {"run": given.after}))
     if not isinstance(seen, ReadValue) or seen.value is None:
         return ""
     lines: list[dict[str, Any]] = seen.value["header"]["lines"]
@@ -127,7 +126,7 @@ async def _before(context: FlowContext, given: TurnInput) -> str:
 async def _turn(context: FlowContext, given: TurnInput, told: TurnOutput, before: str) -> TurnOutput:
     entry = _entry(context, given)
     if isinstance(entry, EntryRefused):
-        return _failed(told, entry.code, REFUSED.get(entry.code.partition(":")[0], "{}").format(entry.verb))
+        return _failed(told, entry.code, REFUSED[entry.code.partition(":")[0]].format(entry.verb))
     facts = OutcomeFacts(mode=given.mode, workflow=given.workflow, delegates=len(given.delegates))
     outcome = context.fx.decide(OUTCOME, facts, None, (0,)).outcome.outcome
     plan = execution_plan(given.mode, entry.verb)
@@ -204,7 +203,8 @@ def router_prompt(given: TurnInput, verb: str) -> RouterPrompt:
 def _room(context: FlowContext, given: TurnInput, verb: str) -> int:
     """What the model's window leaves for the history, a byte counted as a token: it fits whatever the tokens are."""
     lanes = context.catalog.policy.lanes
-    names = lanes.profiles.get(lanes.planner if VERB_OF[Path.REACT_LITE] == verb else lanes.verb, ())
+    purpose = "planner" if verb == VERB_OF[Path.REACT_LITE] else "verb"
+    names = lanes.profiles.get(PURPOSES[purpose](context.catalog.policy), ())
     profiles = [context.catalog.data.profiles[name] for name in names]
     window = min((profile.context_tokens - profile.max_tokens for profile in profiles), default=0)
     return window - PROMPT_BYTES - len(msgspec.json.encode(given.text))

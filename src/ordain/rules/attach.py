@@ -19,7 +19,7 @@ from ordain.rules.decision import Decision, Rule
 from ordain.rules.reasons import Reason
 
 THREADS_MAX = 6
-"""Most threads that the facts of one decision name: the live ones first, then the most recent."""
+"""Most threads that the facts of one decision name: those referred to first, then the live ones, then the most recent."""
 WEAK_NUDGE_WORDS = 4
 SHORT_WORDS = 8
 
@@ -74,7 +74,7 @@ class Reading(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class AttachFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Features of the message and of the session as read inside the write transaction. ``threads``: most recently touched first.
+    """Features of the message and of the session as read inside the write transaction. ``threads``: those that the message refers to, then live ones, then the most recently touched.
 
     ``anchor`` is the thread of the message replied to (0: none); ``asked``: that message is the open question itself, ``closed``: it is a
     question that is no longer open.
@@ -316,9 +316,10 @@ def possible(facts: AttachFacts) -> Sequence[Attached]:
 
 
 def _suggested(facts: AttachFacts, policy: Policy) -> Verdict:
-    outcome, _ = _open(facts)
+    unsuggested = _open(facts)[0]
+    outcome: AttachOutcome | None
     if facts.confidence < policy.attach.threshold or facts.suggests not in possible(facts):
-        return outcome, Reason.ATTACH_SUGGESTION_REJECTED
+        return unsuggested, Reason.ATTACH_SUGGESTION_REJECTED
     match Attached(facts.suggests):
         case Attached.OVERRIDE:
             live = _named(facts, _at_work(facts))
@@ -334,9 +335,9 @@ def _suggested(facts: AttachFacts, policy: Policy) -> Verdict:
         case Attached.FILLER:
             outcome = Filler()
         case _:
-            pass
+            outcome = unsuggested
     if outcome is None:
-        return _open(facts)[0], Reason.ATTACH_SUGGESTION_REJECTED
+        return unsuggested, Reason.ATTACH_SUGGESTION_REJECTED
     return outcome, Reason.ATTACH_SUGGESTED
 
 

@@ -27,7 +27,7 @@ class Window(Struct, frozen=True, kw_only=True, tag="window"):
 
 
 class Summarise(Struct, frozen=True, kw_only=True, tag="summarise"):
-    """The oldest ``entries`` of those listed are summarised before the window is chosen; of more, the oldest of all."""
+    """The oldest ``entries`` of those listed are summarised before the window is chosen; where older ones are not listed, as many as one prompt holds of those."""
 
     entries: int
 

@@ -1,4 +1,4 @@
-"""Phrases of talk about the work: questions after progress or failure, acknowledgements, answers, politeness."""
+"""Phrases of talk about the work: questions after progress or failure."""
 
 # ruff: noqa: RUF001 (the tables are in many scripts)
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The small words that tell an order, a question and a statement apart, dates, places and choices."""
+"""The small words that tell an order, a question and a statement apart: greetings, politeness, pronouns, prepositions, names of work."""
 
 # ruff: noqa: RUF001 (the tables are in many scripts)
 from __future__ import annotations

@@ -90,6 +90,7 @@ class Reason(StrEnum):
     AUTHORIZE_DEPTH = "authorize.depth", "No recursion depth is left."
     AUTHORIZE_BUDGET = "authorize.budget", "No verb call is left in the run's budget."
     AUTHORIZE_NO_APPROVAL = "authorize.approval_not_available", "The call needs an approval and nobody can give one here."
+    AUTHORIZE_SESSION_ONLY = "authorize.session_only", "The verb works inside a session only."
 
     # output of a prompt-plan step (VRB-07, C3)
     OUTPUT_VALID = "output.valid", "The step's answer fits the verb's output schema."
@@ -162,8 +163,7 @@ class Reason(StrEnum):
 
     # history
     HISTORY_WHOLE = "history.whole", "Everything stands in the prompt, whole or summarised."
-    HISTORY_SUMMARISE = "history.summarise", "More entries than policy's number stand whole: the older ones are summarised first."
+    HISTORY_SUMMARISE = "history.summarise", "More entries or bytes than policy's stand whole: the older ones are summarised first."
     HISTORY_LEFT_OUT = "history.left_out", "Part of the history neither fits nor is summarised, or is shown cut."
 
     # authorize, in a session
-    AUTHORIZE_SESSION_ONLY = "authorize.session_only", "The verb works inside a session only."

@@ -5,20 +5,19 @@ Intake and the claim of a ``triage`` run both end here, so that a message's cons
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any
 
 import msgspec
 from msgspec import Raw
 
-from ordain.contracts.catalog import Catalog
 from ordain.flows.context import Flow
 from ordain.flows.status import STATUS_FLOW, STOPPED, StatusInput
 from ordain.flows.triage import TRIAGE_FLOW, TriageInput
 from ordain.flows.turn import TURN_FLOW, TurnInput
-from ordain.journal.records import ENCODER, Started, raw
-from ordain.ports.effects import Claim, WaitFor
+from ordain.journal.records import ENCODER, raw
+from ordain.ports.effects import WaitFor
 from ordain.ports.sessions import Thread, ThreadChange, ThreadStatus
-from ordain.ports.store import Consequence, MailKind, NewMail, NewTurn, SessionState, StoredRun
+from ordain.ports.store import Consequence, MailKind, NewMail, NewTurn, SessionState
 from ordain.rules.attach import (
     ATTACH,
     AnswerPending,
@@ -40,7 +39,7 @@ from ordain.rules.decision import Decision
 from ordain.runtime.attaching import Suggested, attach_facts
 from ordain.runtime.mail import AnswerBody, InterruptBody
 from ordain.runtime.opening import Opening, root_run
-from ordain.runtime.received import Received, received
+from ordain.runtime.received import Received
 from ordain.runtime.services import Services
 
 INTENT_CHARS = 120
@@ -252,40 +251,3 @@ class Following:
             thread=thread,
         )
         return NewTurn(run=root_run(opening, self._catalog), thread=thread, queued=queued, **how)
-
-
-# --- the claim of a triage run ------------------------------------------------------------------------------------------------------
-
-
-class Claiming(Protocol):
-    """What a claim needs of the run that makes it."""
-
-    services: Services
-    stored: StoredRun
-    catalog: Catalog
-
-
-class AttachClaim:
-    """A triage run's claim, prepared before the write transaction: the message as the transcript keeps it, and what is suggested."""
-
-    def __init__(self, claim: Claim[Any], run: Claiming) -> None:
-        """The run's own pinned policy decides."""
-        seq = int(claim.args["seq"])
-        (kept,) = run.services.sessions.entries(run.stored.workspace, claim.args["session"], after=seq - 1, limit=1)
-        started = msgspec.json.decode(run.stored.records[0].body or b"", type=Started)
-        self._message = received(kept, started.principal, claim.args["reply_to"], claim.args["edits"])
-        given = {name: value for name, value in claim.args.items() if name in Suggested.__struct_fields__}
-        self._suggested, self._run = msgspec.convert(given, Suggested), run
-
-    def facts(self, read: SessionState) -> AttachFacts:
-        """The facts, from the session as the transaction reads it."""
-        return attach_facts(read, self._message, self._run.catalog.policy, self._suggested)
-
-    def change(self, read: SessionState, facts: AttachFacts, decision: Decision[Any]) -> Consequence:
-        """What follows from the decision; a session that is busy leaves the message with the run that says so."""
-        services, stored = self._run.services, self._run.stored
-        follows = Following(services, read, self._message).of(facts, decision, under=stored.catalog)
-        replies = isinstance(decision.outcome, SessionBusy) or (isinstance(decision.outcome, Filler) and bool(facts.choice))
-        said = stored.id if replies else ""  # from a mere filler nothing follows: nobody answers it
-        current = services.catalogs.current
-        return msgspec.structs.replace(follows, serves=follows.serves or said, refused="", catalog=(current.digest, current.encoded))

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Mapping
-from typing import Any, Protocol, TypeVar
+from collections.abc import Coroutine
+from typing import Any, TypeVar
 
 import msgspec
 from msgspec import Struct
@@ -56,8 +56,8 @@ from ordain.ports.store import Append, ClaimUnit, Mail, MailKind, SayRow, Stored
 from ordain.rules.decision import Decision, Rule
 from ordain.rules.shared import SHARED
 from ordain.runtime.calls import call_verb, check_authorized, recover_verb
+from ordain.runtime.claims import prepared
 from ordain.runtime.execution import RESULTS, Execution, answered_calls
-from ordain.runtime.following import AttachClaim
 from ordain.runtime.gateway import Attempt, call_model, verb_withdrawn
 from ordain.runtime.joins import join_children, new_children
 from ordain.runtime.mail import AnswerBody, InterruptBody
@@ -129,19 +129,19 @@ class LiveRun(Pen):
         if (mail := self.interrupt()) is not None:
             raise self.deliver(mail, addr)
         shared, mark = SHARED[claim.name], self.scribe.mark()
-        prepared = CLAIMS.get(claim.name, _PlainClaim)(claim, self)
+        own = prepared(claim, self)
         decided: list[tuple[Decision[Any], Record]] = []
 
         def decide(read: Any) -> tuple[Record, Any]:
             self.scribe.back_to(mark)
-            facts = prepared.facts(read)
+            facts = own.facts(read)
             made = shared.rule.apply(facts, None, self.catalog.policy)
             body = ClaimBody(addr=addr, claim=raw(claim), outcome=raw(made.outcome), reason=made.reason, facts=raw(facts))
             record = self.scribe.write(Kind.CLAIM, claim.name, body, self.services.clock.now())
             decided[:] = [(made, record)]
             if not isinstance(made.outcome, shared.grants):
                 return record, None
-            return record, prepared.change(read, facts, made)
+            return record, own.change(read, facts, made)
 
         await self.offer(ClaimUnit(append=self.unit(), name=claim.name, args=claim.args, decide=decide))
         made, record = decided[0]
@@ -351,33 +351,6 @@ class LiveRun(Pen):
     def _note_allowed(self, body: DecisionBody) -> None:
         if self._allowed is not None and bytes(body.outcome).startswith(ALLOW):
             self._allowed[body.addr] = msgspec.json.decode(body.outcome)["call"]
-
-
-class _Prepared(Protocol):
-    """A claim as prepared before the write transaction: its facts from what the store reads, and the change that follows."""
-
-    def facts(self, read: Any) -> Any:
-        """The shared rule's facts."""
-
-    def change(self, read: Any, facts: Any, decision: Decision[Any]) -> Any:
-        """What the store carries out, where the rule grants the claim."""
-
-
-class _PlainClaim:
-    """A claim whose facts are what the store reads, and whose change is its outcome."""
-
-    def __init__(self, claim: Claim[Any], run: LiveRun) -> None:
-        self._facts = SHARED[claim.name].facts
-
-    def facts(self, read: Any) -> Any:
-        return msgspec.convert(read, self._facts)
-
-    def change(self, read: Any, facts: Any, decision: Decision[Any]) -> Any:
-        return msgspec.to_builtins(decision.outcome)
-
-
-CLAIMS: Mapping[str, Callable[[Claim[Any], LiveRun], _Prepared]] = {"attach": AttachClaim}
-"""Claims that are more than what the store reads."""
 
 
 class _Called(Struct):

@@ -1,0 +1,85 @@
+"""A run's claims, prepared before the write transaction: the facts of the shared rule, and what follows where it grants the claim."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol
+
+import msgspec
+
+from ordain.contracts.catalog import Catalog
+from ordain.journal.records import Started
+from ordain.ports.effects import Claim
+from ordain.ports.store import Consequence, SessionState, StoredRun
+from ordain.rules.attach import AttachFacts, Filler, SessionBusy
+from ordain.rules.decision import Decision
+from ordain.rules.shared import SHARED
+from ordain.runtime.attaching import Suggested, attach_facts
+from ordain.runtime.following import Following
+from ordain.runtime.received import received
+from ordain.runtime.services import Services
+
+
+class Claiming(Protocol):
+    """What a claim needs of the run that makes it."""
+
+    services: Services
+    stored: StoredRun
+    catalog: Catalog
+
+
+class AttachClaim:
+    """A triage run's claim, prepared before the write transaction: the message as the transcript keeps it, and what is suggested."""
+
+    def __init__(self, claim: Claim[Any], run: Claiming) -> None:
+        """The run's own pinned policy decides."""
+        seq = int(claim.args["seq"])
+        (kept,) = run.services.sessions.entries(run.stored.workspace, claim.args["session"], after=seq - 1, limit=1)
+        started = msgspec.json.decode(run.stored.records[0].body or b"", type=Started)
+        self._message = received(kept, started.principal, claim.args["reply_to"], claim.args["edits"])
+        given = {name: value for name, value in claim.args.items() if name in Suggested.__struct_fields__}
+        self._suggested, self._run = msgspec.convert(given, Suggested), run
+
+    def facts(self, read: SessionState) -> AttachFacts:
+        """The facts, from the session as the transaction reads it."""
+        return attach_facts(read, self._message, self._run.catalog.policy, self._suggested)
+
+    def change(self, read: SessionState, facts: AttachFacts, decision: Decision[Any]) -> Consequence:
+        """What follows from the decision; a session that is busy leaves the message with the run that says so."""
+        services, stored = self._run.services, self._run.stored
+        follows = Following(services, read, self._message).of(facts, decision, under=stored.catalog)
+        replies = isinstance(decision.outcome, SessionBusy) or (isinstance(decision.outcome, Filler) and bool(facts.choice))
+        said = stored.id if replies else ""  # from a mere filler nothing follows: nobody answers it
+        current = services.catalogs.current
+        return msgspec.structs.replace(follows, serves=follows.serves or said, refused="", catalog=(current.digest, current.encoded))
+
+
+class Prepared(Protocol):
+    """A claim as prepared before the write transaction: its facts from what the store reads, and the change that follows."""
+
+    def facts(self, read: Any) -> Any:
+        """The shared rule's facts."""
+
+    def change(self, read: Any, facts: Any, decision: Decision[Any]) -> Any:
+        """What the store carries out, where the rule grants the claim."""
+
+
+class _PlainClaim:
+    """A claim whose facts are what the store reads, and whose change is its outcome."""
+
+    def __init__(self, claim: Claim[Any], run: Claiming) -> None:
+        self._facts = SHARED[claim.name].facts
+
+    def facts(self, read: Any) -> Any:
+        return msgspec.convert(read, self._facts)
+
+    def change(self, read: Any, facts: Any, decision: Decision[Any]) -> Any:
+        return msgspec.to_builtins(decision.outcome)
+
+
+_CLAIMS: Mapping[str, Callable[[Claim[Any], Claiming], Prepared]] = {"attach": AttachClaim}
+
+
+def prepared(claim: Claim[Any], run: Claiming) -> Prepared:
+    """A claim made ready; one of its own where it is more than what the store reads."""
+    return _CLAIMS.get(claim.name, _PlainClaim)(claim, run)

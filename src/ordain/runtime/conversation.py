@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import logging
 from collections.abc import AsyncGenerator, Callable, Sequence
-from contextlib import aclosing
 
 import msgspec
 from msgspec import Struct
 
 from ordain.contracts.conversation import Message, MessageAnswer, Option, Question, Reply
-from ordain.contracts.events import SessionEvent
+from ordain.contracts.events import QuestionEvent, ReplyEvent, SessionEvent
 from ordain.errors import Conflict, InvalidRequest, NotFound, Refused, Transient
 from ordain.journal.records import ENCODER
 from ordain.ports.sessions import Entry, EntryKind, NewEntry, SessionRow, Thread
@@ -22,7 +21,8 @@ from ordain.rules.attach import Attached
 from ordain.runtime.following import Following
 from ordain.runtime.received import Received, body_of, message_of
 from ordain.runtime.services import Services
-from ordain.runtime.speaking import spoken
+from ordain.runtime.speaking import OUR_IDS, spoken
+from ordain.runtime.streams import event_of
 
 LOG = logging.getLogger("ordain.session")
 BUSY = {
@@ -30,8 +30,6 @@ BUSY = {
     "busy": "too many turns are accepted already, of all sessions; session {} is not to blame",
 }
 THREADS_LISTED = 200
-OUR_IDS = "ordain:"
-"""What the ids of our own messages begin with; no sender may use it."""
 
 
 class Acknowledged(Struct, frozen=True, kw_only=True):
@@ -67,7 +65,7 @@ class Conversation:
         if message_id.startswith(OUR_IDS):
             raise InvalidRequest(f"message ids that begin with {OUR_IDS} are Ordain's own", code="message_id_reserved")
         try:
-            ENCODER.encode(body_of(message)).decode()
+            body = ENCODER.encode(body_of(message))
         except UnicodeError:
             raise InvalidRequest("a text holds half a surrogate pair", code="invalid_unicode") from None
         given = message_of(message, message_id, principal)
@@ -78,12 +76,14 @@ class Conversation:
             made[:] = [following.of(*following.decide())]
             return made[0]
 
-        acknowledged = await self._submitted(self._unit(message, given, workspace, decide), given)
+        acknowledged = await self._submitted(self._unit(message, body, given, workspace, decide), given)
         if made and made[0].attached == Attached.STATUS_NUDGE and not acknowledged.duplicate:
             return msgspec.structs.replace(acknowledged, tells=made[0].serves)
         return acknowledged
 
-    def _unit(self, message: Message, given: Received, workspace: str, decide: Callable[[SessionState], Consequence]) -> Receive:
+    def _unit(
+        self, message: Message, body: bytes, given: Received, workspace: str, decide: Callable[[SessionState], Consequence]
+    ) -> Receive:
         services, catalog = self._services, self._services.catalogs.current
         return Receive(
             workspace=workspace,
@@ -91,7 +91,7 @@ class Conversation:
             user=message.user_id,
             entry=NewEntry(
                 kind=EntryKind.MESSAGE,
-                body=ENCODER.encode(body_of(message)),
+                body=body,
                 size=spoken(given.text),
                 at=services.clock.now(),
                 session=message.session_id,
@@ -187,38 +187,24 @@ class Conversation:
         """Entries after a number, in order; after -1 the last ones."""
         return self._services.sessions.entries(workspace, session, after=after, limit=limit)
 
-    async def events(self, workspace: str, session: str, after: int = 0) -> AsyncGenerator[SessionEvent, None]:
-        """Every event of a session after entry ``after``, for ever; a session that does not exist yet begins with its first message."""
-        async with aclosing(self._services.streams.events(workspace, session, after)) as events:
-            async for event in events:
-                yield event
-
-
-class _Said(msgspec.Struct):
-    """What a reply or a question holds."""
-
-    text: str = ""
-    header: str = ""
-    ok: bool = False
-    key: str = ""
-    expects: str = ""
-    options: tuple[dict[str, str], ...] = ()
-    until: int = 0
+    def events(self, workspace: str, session: str, after: int = 0) -> AsyncGenerator[SessionEvent, None]:
+        """Every event of a session after entry ``after``, until the engine stops; one that does not exist yet begins with its first message."""
+        return self._services.streams.events(workspace, session, after)
 
 
 def _answered(message: Entry, answer: Entry | None, received: Acknowledged) -> MessageAnswer:
-    said = None if answer is None or answer.body is None else msgspec.json.decode(answer.body, type=_Said)
+    event = None if answer is None else event_of(answer)  # of one that was erased there is neither
     reply, question = None, None
-    if said is not None and answer is not None and answer.kind is EntryKind.REPLY:
-        reply = Reply(header=said.header, narrative=said.text, ok=said.ok)
-    elif said is not None and answer is not None:
+    if isinstance(event, ReplyEvent):
+        reply = Reply(header=event.header, narrative=event.narrative, ok=event.ok)
+    elif isinstance(event, QuestionEvent):
         question = Question(
-            key=said.key,
-            expected_type=said.expects,
-            text=said.text,
-            options=[Option.model_validate(option) for option in said.options],
-            message_id=answer.message_id,
-            expires_at_ms=said.until // 1000,
+            key=event.key,
+            expected_type=event.expected_type,
+            text=event.text,
+            options=[Option.model_validate(msgspec.to_builtins(option)) for option in event.options],
+            message_id=event.message_id,
+            expires_at_ms=event.expires_at_ms,
         )
     return MessageAnswer(
         session_id=received.session,

@@ -62,7 +62,7 @@ class Request:
 
 
 class Intake:
-    """Accepts requests; the only thing that opens root runs."""
+    """Accepts requests and opens their root runs; a message's are opened by what follows from it (``Following``)."""
 
     def __init__(self, services: Services) -> None:
         """Writes through the store's port."""

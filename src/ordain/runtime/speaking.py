@@ -17,6 +17,8 @@ from ordain.ports.store import StoredRun
 from ordain.rules.header import MARKS, HeaderFacts, render_header
 
 ERROR_CHARS = 300
+OUR_IDS = "ordain:"
+"""What the ids of our own messages begin with; no sender may use it."""
 STATUS_OF = {Status.COMPLETED: ThreadStatus.DONE, Status.CANCELLED: ThreadStatus.DONE}
 """Where a turn's end leaves its thread; what is not here failed, or is stopped and blocks it."""
 STOPPED_TEXT = {
@@ -29,7 +31,7 @@ OTHERWISE = "This turn cannot go on as it is. An operator has to look at it."
 
 def message_id(run: str, addr: object) -> str:
     """The id of what a run says: nobody else's ids look like it, and it is the same each time."""
-    return f"ordain:{run}:{addr}"
+    return f"{OUR_IDS}{run}:{addr}"
 
 
 def spoken(text: str) -> int:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
+from typing import overload
 
 from fastapi import Request, Response
-from starlette.requests import ClientDisconnect
 
 from ordain.contracts.conversation import MessageAnswer, session_path
 from ordain.errors import NotFound, Transient
 from ordain.runtime.conversation import Acknowledged
 from ordain.runtime.door import Runtime
-from ordain.server.face import Face, Json
+from ordain.server.face import Face, Json, first_of
 
 MESSAGE = "message"
 
@@ -21,6 +20,10 @@ def message_location(sent: Acknowledged) -> str:
     return session_path(sent.session, "messages", str(sent.seq))
 
 
+@overload
+async def answered(face: Face, request: Request, workspace: str, sent: Acknowledged) -> MessageAnswer: ...
+@overload
+async def answered(face: Face, request: Request, workspace: str, sent: Acknowledged, timeout_s: float) -> MessageAnswer | None: ...
 async def answered(
     face: Face, request: Request, workspace: str, sent: Acknowledged, timeout_s: float | None = None
 ) -> MessageAnswer | None:
@@ -30,28 +33,10 @@ async def answered(
         Transient: the server stops first (``stopping``).
         ClientDisconnect: nobody waits any more.
     """
-    answer = asyncio.ensure_future(face.runtime.conversation.answer(workspace, sent))
-    stop = asyncio.ensure_future(face.stopping.wait())
-    gone = asyncio.ensure_future(_gone(request))
-    try:
-        done, _ = await asyncio.wait({answer, stop, gone}, timeout=timeout_s, return_when=asyncio.FIRST_COMPLETED)
-    finally:
-        for task in (answer, stop, gone):
-            task.cancel()
-    if answer in done:
-        return answer.result()
-    if stop in done:
-        details = {"location": message_location(sent)}
-        raise Transient("the server stops; the message is kept and goes on when it is back", code="stopping", details=details)
-    if gone in done:
-        raise ClientDisconnect
-    return None
-
-
-async def _gone(request: Request) -> None:
-    """Returns once the caller has closed its connection; the body was read before."""
-    while (await request.receive())["type"] != "http.disconnect":
-        pass
+    details = {"location": message_location(sent)}
+    stopped = Transient("the server stops; the message is kept and goes on when it is back", code="stopping", details=details)
+    work = face.runtime.conversation.answer(workspace, sent)
+    return await first_of(face, work, stopped=stopped, timeout_s=timeout_s, request=request)
 
 
 def wire(answer: MessageAnswer) -> object:

@@ -9,7 +9,6 @@ from fastapi import FastAPI
 from ordain import __version__
 from ordain.server import operators
 from ordain.server.documents import component_schemas, schemas_router
-from ordain.server.erasing import Erased
 from ordain.server.face import Face
 from ordain.server.gateway import gateway_router
 from ordain.server.health import health_router
@@ -21,7 +20,7 @@ from ordain.server.plan import plan_router
 from ordain.server.problems import install
 from ordain.server.runs import runs_router
 from ordain.server.segments import SegmentsAsSent
-from ordain.server.sessions import sessions_router
+from ordain.server.sessions import SessionErased, sessions_router
 from ordain.server.socket import socket_router
 from ordain.server.transcripts import transcripts_router
 from ordain.server.verbs import verbs_router
@@ -52,7 +51,7 @@ class Application(FastAPI):
         if self.openapi_schema is None:
             document = super().openapi()
             components = document.setdefault("components", {}).setdefault("schemas", {})
-            components.update(component_schemas((operators.Why, operators.Resolution, operators.Answer, operators.Done, Erased)))
+            components.update(component_schemas((operators.Why, operators.Resolution, operators.Answer, operators.Done, SessionErased)))
         return super().openapi()
 
 

@@ -1,14 +1,15 @@
-"""What every router is given, and waiting for a run on behalf of a caller."""
+"""What every router is given, and waiting on behalf of a caller."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 from fastapi import Request, Response
+from starlette.requests import ClientDisconnect
 
 from ordain.errors import Transient
 from ordain.runtime.door import Runtime, RunView
@@ -16,6 +17,7 @@ from ordain.runtime.intake import Accepted
 
 BODY_BYTES = 2 * 1024 * 1024
 PRINCIPAL = "http:loopback"
+Given = TypeVar("Given")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,25 +49,48 @@ def location(run: str) -> str:
     return f"/runs/{run}"
 
 
+async def first_of(
+    face: Face, work: Coroutine[Any, Any, Given], *, stopped: Transient, timeout_s: float | None = None, request: Request | None = None
+) -> Given | None:
+    """What ``work`` gives; None where ``timeout_s`` has passed first, and the work is given up.
+
+    Raises:
+        Transient: the server stops first; it is ``stopped``.
+        ClientDisconnect: the caller of ``request`` has gone, and nobody waits any more.
+    """
+    doing = asyncio.ensure_future(work)
+    stop = asyncio.ensure_future(face.stopping.wait())
+    gone = () if request is None else (asyncio.ensure_future(_gone(request)),)
+    try:
+        done, _ = await asyncio.wait({doing, stop, *gone}, timeout=timeout_s, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for task in (doing, stop, *gone):
+            task.cancel()
+    if doing in done:
+        return doing.result()
+    if stop in done:
+        raise stopped
+    if done:
+        raise ClientDisconnect
+    return None
+
+
+async def _gone(request: Request) -> None:
+    """Returns once the caller has closed its connection; the body was read before."""
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+
+
 async def at_rest(face: Face, run: str, timeout_s: float | None = None) -> RunView:
     """Wait until the run rests, the server stops or ``timeout_s`` has passed; in the last case the run may not rest.
 
     Raises:
         Transient: the server stops first (``stopping``); the run goes on when it is back.
     """
-    rest = asyncio.ensure_future(face.runtime.wait(run))
-    stop = asyncio.ensure_future(face.stopping.wait())
-    try:
-        done, _ = await asyncio.wait({rest, stop}, timeout=timeout_s, return_when=asyncio.FIRST_COMPLETED)
-    finally:
-        for task in (rest, stop):
-            task.cancel()
-    if rest in done:
-        return rest.result()
-    if stop in done:
-        details = {"run_id": run, "location": location(run)}
-        raise Transient("the server stops; the run is kept and goes on when it is back", code="stopping", details=details)
-    return face.runtime.view(run)
+    details = {"run_id": run, "location": location(run)}
+    stopped = Transient("the server stops; the run is kept and goes on when it is back", code="stopping", details=details)
+    view = await first_of(face, face.runtime.wait(run), stopped=stopped, timeout_s=timeout_s)
+    return face.runtime.view(run) if view is None else view
 
 
 async def outcome(face: Face, request: Request, accepted: Accepted, body: Callable[[RunView], dict[str, Any]]) -> Response:

@@ -47,8 +47,6 @@ def gateway_router(face: Face) -> APIRouter:
         if prefers_async(request):
             return found_later(face, workspace, sent)
         answer = await answered(face, request, workspace, sent)
-        if answer is None:
-            return found_later(face, workspace, sent)
         return Json(hub_reply(answer, _result(face, client, answer)).model_dump(mode="json"))
 
     @router.post("/v1/cortex/chat", **documented(CortexChatRequest, CortexChatResult, example=CORTEX_CHAT, answer=CORTEX_RESULT))

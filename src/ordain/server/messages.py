@@ -29,7 +29,6 @@ def messages_router(face: Face) -> APIRouter:
         sent = await face.runtime.receive(message, face.principal, WorkspaceId(workspace))
         if prefers_async(request):
             return found_later(face, workspace, sent)
-        answer = await answered(face, request, workspace, sent)
-        return found_later(face, workspace, sent) if answer is None else Json(wire(answer))
+        return Json(wire(await answered(face, request, workspace, sent)))
 
     return router

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
+from pydantic import Field
 
 from ordain.contracts.ids import DEFAULT_WORKSPACE
+from ordain.contracts.planner import Strict
 from ordain.server.bodies import read
 from ordain.server.documents import documented
-from ordain.server.erasing import Erased
 from ordain.server.examples import ERASE
 from ordain.server.face import Face, Json
 from ordain.server.operators import Why
@@ -19,6 +20,14 @@ from ordain.server.workspaces import Workspace
 
 LIST_MAX = 500
 PLACE = r"^\d{1,18}-\d{1,18}$"
+
+
+class SessionErased(Strict):
+    """What came of erasing a session."""
+
+    session_id: str
+    outcome: str = Field(description="erased, or already_erased.")
+    records: int = Field(default=0, description="How many records and transcript entries were emptied.")
 
 
 def sessions_router(face: Face) -> APIRouter:
@@ -44,13 +53,13 @@ def sessions_router(face: Face) -> APIRouter:
         row = conversation.session(workspace, decoded(session))
         return Json(session_view(row, conversation.threads(workspace, row.id)))
 
-    @router.post("/{session}/erase", **documented(Why, Erased, example=ERASE))
+    @router.post("/{session}/erase", **documented(Why, SessionErased, example=ERASE))
     async def erase(session: str, request: Request, workspace: Workspace = DEFAULT_WORKSPACE) -> Response:
         """Destroy the content of a session: its transcript, and everything its turns recorded. Headers and shapes stay."""
         given = await read(request, Why, face.body_bytes)
         row = conversation.session(workspace, decoded(session))
         emptied = await face.runtime.erase_session(row.id, by=face.principal, why=given.why, workspace=workspace)
         outcome = "already_erased" if row.key is None else "erased"
-        return Json(Erased(session_id=row.id, outcome=outcome, records=emptied).model_dump())
+        return Json(SessionErased(session_id=row.id, outcome=outcome, records=emptied).model_dump())
 
     return router

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ordain.cli.exit_codes import OK
-from ordain.cli.output import print_json
+from ordain.cli.output import print_json, show
 from ordain.cli.places import home_of
 from ordain.contracts.catalog import Catalog, CatalogData
 from ordain.contracts.policy import Policy
@@ -267,5 +267,5 @@ def _say(facts: dict[str, object], done: str, *, as_json: bool) -> int:
     if as_json:
         print_json(facts)
     else:
-        print(f"{done}: {facts['runs']} runs, {facts['replayed']} of them checked by replay")
+        show(f"{done}: {facts['runs']} runs, {facts['replayed']} of them checked by replay")
     return OK

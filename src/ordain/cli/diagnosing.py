@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ordain.app import build_catalog, build_registry
 from ordain.cli.exit_codes import FAILED, OK, UNAVAILABLE
-from ordain.cli.output import print_json
+from ordain.cli.output import print_json, show
 from ordain.cli.places import home_of
 from ordain.models.doctor import DoctorReport, examine
 from ordain.models.providers import build_models
@@ -46,13 +46,13 @@ def diagnose(data_dir: Path | None, policy: Path | None, *, only_probes: bool, a
 
 
 def _print(settings: Settings, probed: Sequence[Probed], reports: Sequence[DoctorReport]) -> None:
-    print(f"home: {settings.home}")
+    show(f"home: {settings.home}")
     for probe in probed:
         if not probe.holds:
-            print(probe.line())
-    print(f"routing probes: {sum(probe.holds for probe in probed)} of {len(probed)} hold")
+            show(probe.line())
+    show(f"routing probes: {sum(probe.holds for probe in probed)} of {len(probed)} hold")
     for report in reports:
-        print("\n" + "\n".join(report.lines()))
+        show("\n" + "\n".join(report.lines()))
 
 
 async def _examine(settings: Settings) -> list[DoctorReport]:

@@ -12,6 +12,9 @@ from ordain import __version__
 from ordain.cli.exit_codes import FAILED, OK, UNAVAILABLE, USAGE
 from ordain.errors import CallerError, Conflict, NotFound, OrdainError, Refused, Transient
 
+MESSAGE = 2000
+"""Most characters of a message on stderr."""
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
@@ -27,8 +30,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         code = app(given)
     except OrdainError as error:
+        from ordain.rules.header import plain  # lazy, as above
+
         said = {"error": {"code": error.code, "message": error.message}}
-        print(json.dumps(said) if "--json" in given else f"ordain: {error.message} [{error.code}]", file=sys.stderr)
+        print(
+            json.dumps(said) if "--json" in given else f"ordain: {plain(error.message, MESSAGE)} [{plain(error.code, MESSAGE)}]",
+            file=sys.stderr,
+        )
         return exit_code(error)
     except KeyboardInterrupt:
         return 130

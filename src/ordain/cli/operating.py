@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 from ordain.cli.connection import Connection, connect, running_server
 from ordain.cli.exit_codes import FAILED, OK
-from ordain.cli.output import moment, print_answer, print_json, print_table
+from ordain.cli.output import json_text, moment, print_answer, print_json, print_table, show, show_foreign
 from ordain.cli.places import home_of
 from ordain.errors import ConfigurationError
 
@@ -51,7 +51,7 @@ def print_runs(data_dir: Path | None, asked: dict[str, Any], *, as_json: bool) -
     rows = [(run["run_id"], run["flow"], run["status"], run["reason"], run["records"], moment(run["created_at"])) for run in found["runs"]]
     print_table(("run", "flow", "status", "reason", "records", "created (UTC)"), rows)
     if found["next"]:
-        print(f"more: --before {found['next']}")
+        show(f"more: --before {found['next']}")
     return OK
 
 
@@ -67,27 +67,27 @@ def print_run(data_dir: Path | None, run: str, *, journal: bool, as_json: bool) 
         print_json(found)
     elif journal:
         for record in found["records"]:
-            body = json.dumps(record["body"], ensure_ascii=False)
-            print(f"{record['seq']:>4}  {moment(record['at'])}  {record['kind']:<12} {record['name']:<12} {body}")
+            body = json_text(record["body"])
+            show(f"{record['seq']:>4}  {moment(record['at'])}  {record['kind']:<12} {record['name']:<12} {body}")
     else:
         _print_run(found)
     return OK
 
 
 def _print_run(found: dict[str, Any]) -> None:
-    print(found["header"])
+    show(found["header"])
     size = found["journal_bytes"]
-    print(f"\n{found['records']} records, {size['records']} bytes, {size['payloads']} bytes of payloads")
-    print(f"created {moment(found['created_at'])}, ended {moment(found['ended_at']) or 'not yet'}")
+    show(f"\n{found['records']} records, {size['records']} bytes, {size['payloads']} bytes of payloads")
+    show(f"created {moment(found['created_at'])}, ended {moment(found['ended_at']) or 'not yet'}")
     if found["erased"]:
-        print("its content was erased")
+        show("its content was erased")
     if found["waiting_at"] is not None:
-        print(f"waits at effect {found['waiting_at']}")
+        show(f"waits at effect {found['waiting_at']}")
     if found["unknown_effects"]:
-        print(f"effects with unknown outcome: {', '.join(map(str, found['unknown_effects']))}")
+        show(f"effects with unknown outcome: {', '.join(map(str, found['unknown_effects']))}")
     response: Any = found["response"]
     if response and response.get("final_answer"):
-        print(f"\n{response['final_answer']['content']}")
+        show_foreign(response["final_answer"]["content"])
 
 
 def operate(data_dir: Path | None, run: str, action: str, body: dict[str, Any], *, as_json: bool) -> int:
@@ -96,7 +96,7 @@ def operate(data_dir: Path | None, run: str, action: str, body: dict[str, Any], 
     if as_json:
         print_json(done)
     else:
-        print(f"{done['outcome']}: run {run}" + (f" is {done['status']}" if "status" in done else ""))
+        show(f"{done['outcome']}: run {run}" + (f" is {done['status']}" if "status" in done else ""))
     return OK
 
 
@@ -140,9 +140,9 @@ def print_verb(data_dir: Path | None, verb: str, *, as_json: bool) -> int:
     if as_json:
         print_json(found)
         return OK
-    print(f"{found['verb_id']} ({found['kind']}, {found['effect']}, {found['inactive'] or 'active'})\n{found['description']}")
+    show(f"{found['verb_id']} ({found['kind']}, {found['effect']}, {found['inactive'] or 'active'})\n{found['description']}")
     for name in ("input_schema", "output_schema"):
-        print(f"\n{name.replace('_', ' ')}: {json.dumps(found[name], indent=2, ensure_ascii=False)}")
+        show(f"\n{name.replace('_', ' ')}: {json_text(found[name], indent=2)}")
     return OK
 
 

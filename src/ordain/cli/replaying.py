@@ -9,7 +9,7 @@ from typing import Any
 
 from ordain.cli.archive import open_archive
 from ordain.cli.exit_codes import FAILED, OK
-from ordain.cli.output import print_json
+from ordain.cli.output import print_json, show
 from ordain.cli.places import home_of
 from ordain.contracts.ids import DEFAULT_WORKSPACE
 from ordain.errors import ConfigurationError
@@ -47,29 +47,29 @@ def replay_runs(data_dir: Path | None, run: str | None, *, every: bool, policy: 
         for report in retold:
             _print_retold(report)
         equal = sum(report.equal for report in reports)
-        print(f"{equal} of {len(reports)} runs replay equal, {sum(report.decisions for report in reports)} decisions made again")
+        show(f"{equal} of {len(reports)} runs replay equal, {sum(report.decisions for report in reports)} decisions made again")
         if retold:
             verify = sum(report.verifies for report in retold)
-            print(f"{verify} of {len(retold)} sessions verify, {sum(report.decisions for report in retold)} messages attached again")
+            show(f"{verify} of {len(retold)} sessions verify, {sum(report.decisions for report in retold)} messages attached again")
     return OK if all(report.verdict in passing for report in reports) and all(report.verifies for report in retold) else FAILED
 
 
 def _print_report(report: Replayed) -> None:
     state = "settled" if report.settled else "unsettled"
-    print(f"{report.verdict:<16} {report.run}  {report.flow}  {report.records} records, {report.decisions} decisions, {state}")
+    show(f"{report.verdict:<16} {report.run}  {report.flow}  {report.records} records, {report.decisions} decisions, {state}")
     _print_differences(report.differences)
 
 
 def _print_retold(report: Retold) -> None:
     erased = f", {report.erased} erased" if report.erased else ""
     name = report.session if report.workspace == DEFAULT_WORKSPACE else f"{report.session} in {report.workspace}"
-    print(f"{report.verdict:<16} session {name}  {report.entries} entries, {report.decisions} decisions{erased}")
+    show(f"{report.verdict:<16} session {name}  {report.entries} entries, {report.decisions} decisions{erased}")
     _print_differences(report.differences)
 
 
 def _print_differences(differences: Sequence[Difference]) -> None:
     for difference in differences:
-        print(f"  at {difference.place}: recorded {difference.recorded}; now {difference.now}")
+        show(f"  at {difference.place}: recorded {difference.recorded}; now {difference.now}")
 
 
 def _compare(home: Path, run: str | None, file: Path, *, as_json: bool) -> int:
@@ -84,7 +84,7 @@ def _compare(home: Path, run: str | None, file: Path, *, as_json: bool) -> int:
         for diff in diffs:
             _print_diff(diff, "")
         flipped = sum(len(one.flips) for one in every)
-        print(f"{flipped} decisions of {len(every)} runs come out otherwise; budgets were not simulated again")
+        show(f"{flipped} decisions of {len(every)} runs come out otherwise; budgets were not simulated again")
     return OK if all(one.verdict in {"compared", ERASED} for one in every) else FAILED
 
 
@@ -111,8 +111,8 @@ def _print_diff(diff: PolicyDiff, indent: str) -> None:
         "no frontier" if diff.frontier is None else "bounded throughout" if diff.frontier < 0 else f"frontier at effect {diff.frontier}"
     )
     ended = f", ends {diff.ended[0]} ({diff.ended[1]})" if diff.ended is not None else ""
-    print(f"{indent}{diff.verdict:<16} {diff.run}  {diff.flow}  {len(diff.flips)} flips, {frontier}{ended}")
+    show(f"{indent}{diff.verdict:<16} {diff.run}  {diff.flow}  {len(diff.flips)} flips, {frontier}{ended}")
     for flip in diff.flips:
-        print(f"{indent}  {'exact  ' if flip.exact else 'bounded'} {flip.address}: recorded {flip.recorded}; now {flip.now}")
+        show(f"{indent}  {'exact  ' if flip.exact else 'bounded'} {flip.address}: recorded {flip.recorded}; now {flip.now}")
     for child in diff.children:
         _print_diff(child, indent + "  ")

@@ -13,11 +13,10 @@ from ordain.cli.columns import UNBROKEN
 from ordain.cli.connection import connect
 from ordain.cli.exit_codes import OK
 from ordain.cli.messenger import Messenger
-from ordain.cli.output import moment, print_json, print_table
+from ordain.cli.output import moment, print_json, print_table, show
 from ordain.cli.places import home_of
 from ordain.cli.rendering import event_lines, one_line, thread_lines
 from ordain.contracts.events import MessageEvent, SessionEvent
-from ordain.rules.header import cleaned
 
 
 def _with(data_dir: Path | None, workspace: str, work: Callable[[Messenger], Awaitable[Any]], *, drive: bool = False) -> Any:
@@ -35,12 +34,12 @@ def print_sessions(data_dir: Path | None, workspace: str, limit: int, before: st
         print_json(found)
         return OK
     rows = [
-        (one["sessionId"], one["channel"], cleaned(one["userId"]), one["head"], one["openTurns"], moment(one["lastActivityAt"]))
+        (one["sessionId"], one["channel"], one["userId"], one["head"], one["openTurns"], moment(one["lastActivityAt"]))
         for one in found["sessions"]
     ]
     print_table(("session", "channel", "user", "entries", "open", "last used (UTC)"), rows)
     if found["next"] is not None:
-        print(f"more: --before {found['next']}")
+        show(f"more: --before {found['next']}")
     return OK
 
 
@@ -58,14 +57,14 @@ def print_session(data_dir: Path | None, workspace: str, session: str, limit: in
     if as_json:
         print_json({**found, "entries": [msgspec.to_builtins(event) for event in events]})
         return OK
-    print(f"session {session}, {found['head']} entries, {found['openTurns']} open" + (", erased" if found["erased"] else ""))
+    show(f"session {session}, {found['head']} entries, {found['openTurns']} open" + (", erased" if found["erased"] else ""))
     for line in thread_lines(found):
-        print(line.text)
+        show(line.text)
     for event in events:
         print()
         for line in event_lines(event, None, UNBROKEN, mine=False, several=False):
             if line.text or not isinstance(event, MessageEvent):
-                print(line.text)
+                show(line.text)
     return OK
 
 

@@ -4,6 +4,7 @@ import json
 import sqlite3
 import subprocess
 import sys
+import unicodedata
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -22,6 +23,7 @@ SCRIPT = {
         case("simple", add("6 * 7"), finish("It is 42.")),
         case("child", act("extract_facts", text="A is B."), finish("None.")),
         case("failing", "prose", "prose"),
+        case("hostile", finish("A\x1b[31mRED\x1b]0;title\x07 \x9b31mC1 \u202ebidi\n✓ ordain run 0000 · planner@1 · completed · ok")),
         case("slow", add(), slow(finish("Late."), 60_000)),
     ],
 }
@@ -134,6 +136,32 @@ def test_plan_gives_the_same_answer_here_and_there(server: Server, tmp_path: Pat
     assert people.startswith("✓ ordain run ")
     assert people.endswith("It is 42.\n")
     assert server.cli("plan", request_file(tmp_path, "failing")).returncode == 1
+
+
+def test_no_answer_commands_the_terminal_or_passes_for_a_header(server: Server, tmp_path: Path) -> None:
+    """Security: what a model or a request says is shown without control, hidden or reordering characters, header look-alikes quoted."""
+    planned = server.cli("plan", request_file(tmp_path, "hostile")).stdout.decode()
+    run = planned.split()[3]
+    shown = server.cli("runs", "show", run).stdout.decode()
+    for said in (planned, shown):
+        assert "ARED C1 bidi\n> ✓ ordain run 0000" in said
+    refused = server.cli("plan", "-", stdin=json.dumps({**ask("simple"), "\x1b[31mk\x9b": 1}).encode())
+    everything = [
+        planned,
+        shown,
+        refused.stderr.decode(),
+        *(server.cli(*command).stdout.decode() for command in (("runs", "show", run, "--journal"), ("runs", "show", run, "--json"))),
+    ]
+    for said in everything:
+        assert not {c for c in said if unicodedata.category(c) in {"Cc", "Cf"}} - {"\n"}, said
+
+
+def test_a_user_id_is_one_cell(server: Server) -> None:
+    """Security: a user id with line ends forges no row of a table."""
+    server.start()
+    body = {"sessionId": "s", "userId": "eve\nbank:1  web\n✓ ordain run 0", "message": {"text": "hello"}}
+    assert server.http.post("/messages", json=body, headers={"Prefer": "respond-async"}).is_success
+    assert len(server.cli("sessions", "list").stdout.decode().splitlines()) == 2
 
 
 @pytest.mark.parametrize("served", [False, True])

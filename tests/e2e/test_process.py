@@ -69,6 +69,22 @@ def test_sigterm_drains(house: Server, tmp_path: Path) -> None:
         assert again.plan(ask("slow", request_id="slow"))["run_id"] == run
 
 
+@pytest.mark.parametrize("method", ["POST", "PUT", "GET"])
+def test_half_begun_connections_do_not_keep_it_from_ending(house: Server, method: str) -> None:
+    """A WebSocket may begin with GET only, anything else is refused at once; who says no more than that changes nothing of a clean end."""
+    server = house.play(HANGING).start()
+    head = "Host: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
+    key = "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n"
+    with socket.create_connection(("127.0.0.1", server.port)) as upgraded, socket.create_connection(("127.0.0.1", server.port)) as half:
+        upgraded.settimeout(30)
+        upgraded.sendall(f"{method} /ws HTTP/1.1\r\n{head}{key}\r\n".encode())
+        half.sendall(b"POST /messages HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 500\r\n\r\n{")
+        assert upgraded.recv(4096).split()[1] == (b"101" if method == "GET" else b"404")
+        server.process.terminate()
+        assert server.process.wait(30) == 0
+    server.http.close()
+
+
 def test_a_stream_ends_with_the_server(house: Server) -> None:
     """An open event stream does not keep a draining server alive."""
     server = house.play(HANGING).start()

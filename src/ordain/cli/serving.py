@@ -18,6 +18,7 @@ from typing import Any
 
 import uvicorn
 import uvloop
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from ordain.app import Ordain
 from ordain.cli.exit_codes import OK, UNAVAILABLE
@@ -42,6 +43,13 @@ class _Server(uvicorn.Server):
     @contextlib.contextmanager
     def capture_signals(self) -> Generator[None]:
         yield
+
+
+class _Http(HttpToolsProtocol):
+    """Takes only a GET for the beginning of a WebSocket: uvicorn would hand any other method over and never answer it."""
+
+    def _should_upgrade(self) -> bool:
+        return self.scope["method"] == "GET" and super()._should_upgrade()
 
 
 def log_to_stderr() -> None:
@@ -106,7 +114,10 @@ class Serving:
         """Release whoever waits, and end."""
         self.face.stopping.set()
         self.server.should_exit = True
-        await self.task
+        try:
+            await self.task
+        except Exception:  # what a connection does to the server's end must not undo the drain, nor the exit code
+            LOG.exception("the listener did not end cleanly")
 
 
 @asynccontextmanager
@@ -117,7 +128,7 @@ async def served(ordain: Ordain, listener: socket.socket, principal: str = PRINC
     sockets: dict[str, Any] = {**PROTOCOL}
     config = uvicorn.Config(
         build_app(face),
-        http="httptools",
+        http=_Http,
         **sockets,
         lifespan="off",
         log_config=None,

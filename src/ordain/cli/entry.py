@@ -30,7 +30,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         code = app(given)
     except OrdainError as error:
-        from ordain.rules.header import plain  # lazy, as above
+        from ordain.rules.header import plain  # lazy: an error needs it, the version does not
 
         said = {"error": {"code": error.code, "message": error.message}}
         print(

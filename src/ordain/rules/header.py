@@ -107,6 +107,15 @@ def render_header(facts: HeaderFacts) -> str:
     return "\n".join(lines)
 
 
+_WORDS = re.compile(r' · "[^"\n]*"$| by user:.*$', re.MULTILINE)
+"""What a line quotes, and whose order it was; nothing quoted holds a quotation mark (``SIGNS``)."""
+
+
+def without_words(header: str) -> str:
+    """A rendered header without anybody's words or name: what was done, how it ended and what it took stays when content is erased."""
+    return _WORDS.sub(lambda found: " by user" if found[0].startswith(" by") else "", header)
+
+
 # --- header and narrative in one plain text ---------------------------------------------------------------------------------------
 
 

@@ -6,7 +6,11 @@ import sqlite3
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import msgspec
+
+from ordain.journal.records import ENCODER, NULL, EndedBody
 from ordain.ports.store import Outcome
+from ordain.rules.header import without_words
 from ordain.store.conversation import take_place_again
 
 _WITHOUT_RESULT = "CASE WHEN json_valid(CAST({0} AS TEXT)) THEN CAST(json_remove(CAST({0} AS TEXT), '$.result') AS BLOB) END"
@@ -32,7 +36,7 @@ def resumed(db: sqlite3.Connection, args: dict[str, Any]) -> Outcome:
 def erase(db: sqlite3.Connection, args: dict[str, Any]) -> Outcome:
     """Destroy a subject's content, and its digest key: of the run or of the session that is named.
 
-    Every body and payload of its runs and its transcript goes, and who said it. ``ended`` keeps the header, which was already shown.
+    Every body and payload of its runs and its transcript goes, and who said it. ``ended`` keeps the header, without what that quotes.
     """
     if "session" in args:
         named = "SELECT subject FROM sessions WHERE workspace = ? AND id = ?", (args["workspace"], args["session"])
@@ -48,9 +52,8 @@ def erase(db: sqlite3.Connection, args: dict[str, Any]) -> Outcome:
     ).fetchone():
         return Outcome(refused="not_at_rest")
     kept = "SELECT payload FROM records WHERE payload IS NOT NULL AND kind {} AND run IN (SELECT no FROM runs WHERE subject = ?)"
-    db.execute(
-        f"UPDATE payloads SET bytes = {_WITHOUT_RESULT.format('bytes')}, erased_at = ? WHERE id IN ({kept.format(_ENDED)})", (at, subject)
-    )
+    endings = db.execute(f"SELECT id, bytes FROM payloads WHERE bytes IS NOT NULL AND id IN ({kept.format(_ENDED)})", (subject,)).fetchall()
+    db.executemany("UPDATE payloads SET bytes = ?, erased_at = ? WHERE id = ?", [(_bare(body), at, number) for number, body in endings])
     apart = db.execute(
         f"UPDATE payloads SET bytes = NULL, erased_at = ? WHERE subject = ? AND bytes IS NOT NULL AND id NOT IN ({kept.format(_KEPT)})",
         (at, subject, subject),
@@ -59,10 +62,11 @@ def erase(db: sqlite3.Connection, args: dict[str, Any]) -> Outcome:
         "UPDATE records SET body = NULL WHERE body IS NOT NULL AND kind NOT IN ('note', 'ended') AND run IN (SELECT no FROM runs WHERE subject = ?)",
         (subject,),
     )
-    db.execute(
-        f"UPDATE records SET body = {_WITHOUT_RESULT.format('body')} WHERE kind = 'ended' AND body IS NOT NULL AND run IN (SELECT no FROM runs WHERE subject = ?)",
+    endings = db.execute(
+        "SELECT pos, body FROM records WHERE kind = 'ended' AND body IS NOT NULL AND run IN (SELECT no FROM runs WHERE subject = ?)",
         (subject,),
-    )
+    ).fetchall()
+    db.executemany("UPDATE records SET body = ? WHERE pos = ?", [(_bare(body), pos) for pos, body in endings])
     db.execute("UPDATE mailbox SET body = x'7b7d' WHERE run IN (SELECT no FROM runs WHERE subject = ?)", (subject,))
     db.execute("UPDATE outbox SET text = '' WHERE run IN (SELECT no FROM runs WHERE subject = ?)", (subject,))
     said = db.execute("UPDATE transcript SET body = NULL, decision = NULL WHERE subject = ? AND body IS NOT NULL", (subject,))
@@ -75,6 +79,15 @@ def erase(db: sqlite3.Connection, args: dict[str, Any]) -> Outcome:
     db.execute("UPDATE requests SET digest = '' WHERE run IN (SELECT no FROM runs WHERE subject = ?)", (subject,))
     db.execute("UPDATE subjects SET key = NULL, erased_at = ? WHERE no = ?", (at, subject))
     return Outcome(count=done.rowcount + apart.rowcount + said.rowcount)
+
+
+def _bare(body: bytes) -> bytes | None:
+    """An ``ended`` body of erased content: no result, no word in the header; one that cannot be read goes whole."""
+    try:
+        ended = msgspec.json.decode(body, type=EndedBody)
+    except msgspec.MsgspecError:
+        return None
+    return ENCODER.encode(msgspec.structs.replace(ended, header=without_words(ended.header), result=NULL))
 
 
 def sweep(db: sqlite3.Connection, args: dict[str, Any]) -> Outcome:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ordain.rules.header import MARKS, HeaderFacts, HeaderLine, plain, quoted, render_header
+from ordain.rules.header import MARKS, SIGNS, HeaderFacts, HeaderLine, plain, quoted, render_header, without_words
 
 HOSTILE = [
     "\n✓ ordain run 1 · planner@1 · completed · ok",
@@ -112,3 +112,23 @@ def test_quoted_text_stays_in_its_quotes(words: str, bound: int) -> None:
 def test_plain_text_keeps_what_people_write(words: str) -> None:
     """Letters of every script, marks and symbols stay; only white space is made single."""
     assert plain(words, 100) == " ".join(words.split())
+
+
+@given(headers)
+def test_nothing_quoted_is_left_without_words(facts: HeaderFacts) -> None:
+    """A header without words has the lines of the header, each with its mark, what was done and why, and none of its excerpts."""
+    named = tuple(
+        msgspec.structs.replace(line, what=line.what.translate(SIGNS), reason=line.reason.translate(SIGNS)) for line in facts.lines
+    )
+    facts = msgspec.structs.replace(facts, lines=named)
+    bare = without_words(render_header(facts))
+    assert bare.count("\n") == render_header(facts).count("\n")
+    wordless = msgspec.structs.replace(facts, lines=tuple(msgspec.structs.replace(line, excerpt="") for line in named))
+    assert bare.split("\n")[1:-1] == render_header(wordless).split("\n")[1:-1]
+
+
+def test_who_gave_an_order_is_not_left_without_words() -> None:
+    """The line of an order keeps what was ordered; whose it was and what was said goes."""
+    assert without_words('✗ override by user:ada · "message 6"\n  ✗ cancel by run:7 · "why"\n· models: "a (b: c)"') == (
+        '✗ override by user\n  ✗ cancel by run:7\n· models: "a (b: c)"'
+    )

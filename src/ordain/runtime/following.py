@@ -13,7 +13,7 @@ from msgspec import Raw
 from ordain.flows.context import Flow
 from ordain.flows.status import STATUS_FLOW, STOPPED, StatusInput
 from ordain.flows.triage import TRIAGE_FLOW, TriageInput
-from ordain.flows.turn import TURN_FLOW, TurnInput
+from ordain.flows.turn import TURN_FLOW
 from ordain.journal.records import ENCODER, raw
 from ordain.ports.effects import WaitFor
 from ordain.ports.sessions import Thread, ThreadChange, ThreadStatus
@@ -39,7 +39,7 @@ from ordain.rules.decision import Decision
 from ordain.runtime.attaching import Suggested, attach_facts
 from ordain.runtime.mail import AnswerBody, InterruptBody
 from ordain.runtime.opening import Opening, root_run
-from ordain.runtime.received import Received
+from ordain.runtime.received import Received, turn_input
 from ordain.runtime.services import Services
 
 INTENT_CHARS = 120
@@ -212,27 +212,7 @@ class Following:
         )
 
     def _turn(self, after: str = "") -> Raw:
-        message, hints = self._message, self._message.hints
-        return raw(
-            TurnInput(
-                session=self._state.session,
-                seq=self._state.seq,
-                user=message.user,
-                channel=message.channel,
-                text=message.text if message.text.strip() else f"({message.attachments} attachments, without a word)",
-                mode=hints.mode,
-                verb=hints.verb or "",
-                allowed_verbs=tuple(hints.allowed_verbs),
-                supervised=hints.supervised,
-                max_steps=hints.max_steps or 0,
-                budget_class="" if hints.budget_class is None else str(hints.budget_class),
-                workflow="" if hints.workflow is None else hints.workflow.template,
-                delegates=tuple(hints.delegates),
-                attachments=message.attachments,
-                locale=message.locale,
-                after=after,
-            )
-        )
+        return raw(turn_input(self._message, self._state.session, self._state.seq, after))
 
     def _open(self, flow: Flow[Any, Any], given: Raw, thread: int, *, queued: bool = False, **how: bool) -> NewTurn:
         hold_us = self._catalog.policy.session.hold_seconds * 1_000_000

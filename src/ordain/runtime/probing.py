@@ -33,7 +33,7 @@ from ordain.rules.shared import SHARED
 from ordain.runtime.attaching import attach_facts
 from ordain.runtime.execution import Execution
 from ordain.runtime.opening import Opening, root_run
-from ordain.runtime.received import Received
+from ordain.runtime.received import Received, turn_input
 from ordain.runtime.replay import EndOfJournal, NothingBeyond, drive_to_end
 
 NOTHING = "nothing"
@@ -106,7 +106,7 @@ def outcome_of(probe: Probe, catalog: Catalog) -> Mapping[str, str]:
     message = _message(probe)
     attached = ATTACH.apply(attach_facts(_empty_session(), message, catalog.policy), None, catalog.policy).outcome
     name = str(attached.__struct_config__.tag)
-    return {"attached": name, **(_rehearsed(_turn(message), probe, catalog) if name == Attached.NEW_REQUEST else {})}
+    return {"attached": name, **(_rehearsed(turn_input(message, PROBE, 1), probe, catalog) if name == Attached.NEW_REQUEST else {})}
 
 
 class _Rehearsal(NothingBeyond):
@@ -166,22 +166,6 @@ def _opening(given: TurnInput, policy: Policy) -> Opening:
         deadline=policy.session.hold_seconds * 1_000_000,
         session=given.session,
         thread=1,
-    )
-
-
-def _turn(message: Received) -> TurnInput:
-    hints = message.hints
-    return TurnInput(
-        session=PROBE,
-        seq=1,
-        user=message.user,
-        channel=message.channel,
-        text=message.text,
-        mode=hints.mode,
-        verb=hints.verb or "",
-        supervised=hints.supervised,
-        workflow="" if hints.workflow is None else hints.workflow.template,
-        delegates=tuple(hints.delegates),
     )
 
 

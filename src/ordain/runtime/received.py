@@ -8,6 +8,7 @@ import msgspec
 from msgspec import Struct
 
 from ordain.contracts.conversation import Context, Message, RoutingHints
+from ordain.flows.turn import TurnInput
 from ordain.ports.sessions import Entry
 from ordain.rules.cues import Cues, cues
 
@@ -90,4 +91,27 @@ def message_of(message: Message, message_id: str, principal: str) -> Received:
         principal=principal,
         timestamp_ms=message.timestamp_ms or 0,
         found=cues(message.message.text),
+    )
+
+
+def turn_input(message: Received, session: str, seq: int, after: str = "") -> TurnInput:
+    """The input of the turn that serves a message; ``after`` is the run that it takes the place of."""
+    hints = message.hints
+    return TurnInput(
+        session=session,
+        seq=seq,
+        user=message.user,
+        channel=message.channel,
+        text=message.text if message.text.strip() else f"({message.attachments} attachments, without a word)",
+        mode=hints.mode,
+        verb=hints.verb or "",
+        allowed_verbs=tuple(hints.allowed_verbs),
+        supervised=hints.supervised,
+        max_steps=hints.max_steps or 0,
+        budget_class="" if hints.budget_class is None else str(hints.budget_class),
+        workflow="" if hints.workflow is None else hints.workflow.template,
+        delegates=tuple(hints.delegates),
+        attachments=message.attachments,
+        locale=message.locale,
+        after=after,
     )

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from ordain.contracts.conversation import Question
 from ordain.contracts.verbs import ArgumentRole
 from ordain.errors import OrdainError, Refused, Transient
 from ordain.verbs.functions import VerbError, verb
@@ -21,6 +22,16 @@ def lawful(house: House) -> None:
     """Every law of sessions holds, and everything settled replays."""
     assert not broken_now(rows_of(house.ordain), max_active=4)
     assert unequal(house.ordain) == []
+
+
+async def asked_which(house: House) -> Question:
+    """Two turns at work and a bare stop: the question which of the two is meant."""
+    for what in ("cats", "dogs"):
+        await house.send(f"tell me slowly about {what}", mode="agent")
+    await house.quiet()
+    asked = await house.say("stop")
+    assert asked.question is not None
+    return asked.question
 
 
 async def test_a_turn_opened_by_a_claim_keeps_its_catalog(tmp_path: Path) -> None:
@@ -181,12 +192,8 @@ async def test_a_busy_engine_can_be_stopped_and_asked() -> None:
 async def test_another_repair_leaves_other_work_alone() -> None:
     """A request in reply to a repair question is not given up when the next repair question takes that one's place."""
     async with House() as house:
-        for what in ("cats", "dogs"):
-            await house.send(f"tell me slowly about {what}", mode="agent")
-        await house.quiet()
-        asked = await house.say("stop")
-        assert asked.question is not None
-        own = await house.send("tell me about the birds then", reply_to=asked.question.message_id)
+        question = await asked_which(house)
+        own = await house.send("tell me about the birds then", reply_to=question.message_id)
         await house.send("stop")
         await house.quiet()
         answer = await house.told(own)
@@ -198,14 +205,10 @@ async def test_another_repair_leaves_other_work_alone() -> None:
 async def test_a_choice_that_finds_nothing_left_is_told_so() -> None:
     """Choosing what to stop after it has ended: both the order and the choice are answered, and nothing waits for ever."""
     async with House() as house:
-        for what in ("cats", "dogs"):
-            await house.send(f"tell me slowly about {what}", mode="agent")
-        await house.quiet()
-        asked = await house.say("stop")
-        assert asked.question is not None
+        question = await asked_which(house)
         house.puppet.let_go()
         await house.quiet()
-        chosen = await house.say("A", reply_to=asked.question.message_id)
+        chosen = await house.say("A", reply_to=question.message_id)
         assert chosen.attached == "answer_to_pending"
         assert not broken_at_rest(house.ordain)
         lawful(house)

@@ -16,10 +16,10 @@ from ordain.server.loopback import is_loopback_host
 from tests.e2e.proposals import ask
 
 
-@verb(effect="private", timeout_ms=50, arguments={"text": ArgumentRole.CONTENT})
+@verb(effect="private", timeout_ms=500, arguments={"text": ArgumentRole.CONTENT})
 def write_slowly(text: str) -> dict[str, str]:
     """Write a note, and take too long about it."""
-    time.sleep(0.3)
+    time.sleep(2)  # long after its time, which is long enough to have begun on a busy machine
     return {"text": text}
 
 

@@ -16,5 +16,5 @@ pin() { # pin NAME [uv arguments]: no host names in the result, so it installs f
 }
 
 pin runtime "$@"
-pin dev --group dev --constraint locks/runtime.txt "$@"
+pin dev --group dev --all-extras --constraint locks/runtime.txt "$@"
 pin bench --group bench --constraint locks/runtime.txt "$@"

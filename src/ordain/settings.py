@@ -25,6 +25,8 @@ DEFAULT_PROFILE = "default"
 PLANNER_MODEL = "llama-3-8b-instruct-q4_k_m"
 """The sources' own default (PLN-40)."""
 OPENAI_URL = "https://api.openai.com/v1"
+DEFAULT_KEY_ENV = {"anthropic": "ANTHROPIC_API_KEY", "gemini": "GEMINI_API_KEY"}
+"""Where a profile's key is looked for when it names neither ``key_env`` nor ``key_file``."""
 
 
 class VerbSettings(Strict):
@@ -124,7 +126,7 @@ def load_settings(environment: Mapping[str, str] | None = None, home: Path | Non
         verbs=given.verbs,
         node=given.node,
         port=_port(env),
-        secrets=_secrets(env, profiles),
+        secrets=_secrets(env, profiles, home),
     )
 
 
@@ -143,12 +145,25 @@ def _key(env: Mapping[str, str]) -> str:
     return key
 
 
-def _secrets(env: Mapping[str, str], profiles: Mapping[str, ModelProfile]) -> dict[str, str]:
-    """API keys by profile name: the one key goes to the default profile and to profiles of the same endpoint, to no other."""
+def _secrets(env: Mapping[str, str], profiles: Mapping[str, ModelProfile], home: Path) -> dict[str, str]:
+    """API keys by profile name: a profile's own, by its reference; else the one of ``OPENAI_API_KEY``.
+
+    That one goes to the default profile and to profiles of the same endpoint, to no other.
+    """
+    own = {name: key for name, profile in profiles.items() if (key := _own_key(env, profile, home))}
     key, default = _key(env), profiles.get(DEFAULT_PROFILE)
     if not key or default is None or default.provider != "openai":
-        return {}
-    return {name: key for name, found in profiles.items() if (found.provider, found.base_url) == ("openai", default.base_url)}
+        return own
+    shared = {name: key for name, found in profiles.items() if (found.provider, found.base_url) == ("openai", default.base_url)}
+    return shared | own
+
+
+def _own_key(env: Mapping[str, str], profile: ModelProfile, home: Path) -> str:
+    """The key that a profile refers to; "" where it refers to none, or to a variable that is not set: its calls then say so."""
+    if profile.key_file is not None:
+        return _read(home / Path(profile.key_file).expanduser()).strip()
+    name = profile.key_env or DEFAULT_KEY_ENV.get(profile.provider, "")
+    return env.get(name, "").strip() if name else ""
 
 
 def _profiles(env: Mapping[str, str], given: FileSettings) -> dict[str, ModelProfile]:

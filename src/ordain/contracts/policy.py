@@ -39,6 +39,7 @@ class ModelErrorCode(StrEnum):
     NOTHING_TO_QUOTE = "nothing_to_quote"
     SCRIPT_EXHAUSTED = "script_exhausted"
     WITHDRAWN = "withdrawn"
+    CIRCUIT_OPEN = "circuit_open"
     LOST = "lost"
     ADAPTER_BUG = "adapter_bug"
 
@@ -256,13 +257,32 @@ class Policy(Strict):
     probes: list[Probe] = Field(default=[], max_length=1000)
 
 
-class ModelProfile(Strict):
-    """One model behind a lane: where it is, what it can do, what it costs."""
+class Structured(StrEnum):
+    """How an answer is held to its JSON Schema: by the provider, as the input of a tool it must call, or by words alone."""
 
-    provider: Literal["openai", "scripted", "offline"]
+    NATIVE = "native"
+    TOOL = "tool"
+    TEXT = "text"
+
+
+class ModelProfile(Strict):
+    """One model behind a lane: where it is, what it can do, what it costs, and where its key is (never the key)."""
+
+    provider: Literal["openai", "anthropic", "gemini", "local", "scripted", "offline"]
     model: str = Field(min_length=1, max_length=200)
     base_url: str | None = None
+    api: Literal["chat", "responses"] = Field(default="chat", description="Which of an OpenAI-compatible endpoint's two wires is spoken.")
+    key_env: str | None = Field(
+        default=None, pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,99}$", description="The environment variable that holds the API key."
+    )
+    key_file: str | None = Field(default=None, max_length=1000, description="The file that holds the API key.")
     native_schema: bool = True
+    structured: Structured | None = Field(
+        default=None, strict=False, description="How answers are held to their schema; unset: native, or text without native_schema."
+    )
+    cache: bool = Field(
+        default=True, description="Mark what stays the same between calls for the provider's prompt cache, where it wants marks."
+    )
     timeout_ms: int = Field(default=60_000, ge=1)
     max_tokens: int = Field(default=4096, ge=1)
     context_tokens: int = Field(
@@ -271,4 +291,19 @@ class ModelProfile(Strict):
     temperature: float | None = Field(default=None, ge=0, le=2)
     usd_micros_per_1k_input: int = Field(default=0, ge=0)
     usd_micros_per_1k_output: int = Field(default=0, ge=0)
+    usd_micros_per_1k_cached: int | None = Field(
+        default=None, ge=0, description="Price of input that the provider read from its cache; unset: that of other input."
+    )
+    priced_on: str | None = Field(default=None, pattern=r"^\d{4}-\d{2}-\d{2}$", description="The day the prices were true.")
+    gguf: str | None = Field(
+        default=None,
+        max_length=1000,
+        description="Path of the model's file; provider local only. Unset: what `ordain local install` put there.",
+    )
+    threads: int = Field(default=1, ge=1, le=256, description="Threads of the model; provider local only.")
     script: str | None = Field(default=None, description="Path of the file of proposals; provider scripted only.")
+
+    @property
+    def held_by(self) -> Structured:
+        """How an answer is held to its schema."""
+        return self.structured or (Structured.NATIVE if self.native_schema else Structured.TEXT)

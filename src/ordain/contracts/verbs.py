@@ -60,6 +60,12 @@ class Trust(StrEnum):
     FOREIGN = "foreign"
 
 
+def less_trusted(one: Trust, other: Trust) -> Trust:
+    """The lower of two."""
+    order = list(Trust)
+    return max(one, other, key=order.index)
+
+
 class Category(StrEnum):
     """The sources' verb categories (C3)."""
 

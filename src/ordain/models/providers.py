@@ -48,3 +48,5 @@ def _build(profile: ModelProfile, secret: str | None) -> ModelPort:
             from ordain.models.offline import OfflineModel  # lazy: only this provider needs its rules
 
             return OfflineModel()
+        case "anthropic" | "gemini" | "local":
+            raise ConfigurationError(f"provider {profile.provider}: this build has no adapter for it")

@@ -6,23 +6,34 @@ from typing import Any, Protocol
 
 from msgspec import Struct
 
-from ordain.contracts.verbs import VerbSpec
+from ordain.contracts.ids import DEFAULT_WORKSPACE
+from ordain.contracts.verbs import Trust, VerbSpec
 
 
 class LeafCall(Struct, frozen=True, kw_only=True):
-    """What one attempt needs. ``key`` is the idempotency key; ``timeout_s`` what is left of deadline and verb timeout."""
+    """What one attempt needs. ``key`` is the idempotency key; ``timeout_s`` what is left of deadline and verb timeout.
+
+    ``workspace``, ``session`` ("": none) and ``run`` say on whose behalf; they come from the runtime, never from a model.
+    """
 
     spec: VerbSpec
     args: dict[str, Any]
     key: str
     attempt: int
     timeout_s: float
+    workspace: str = DEFAULT_WORKSPACE
+    session: str = ""
+    run: str = ""
 
 
 class LeafReturned(Struct, frozen=True, kw_only=True):
-    """The verb returned this object; not yet checked against its output schema."""
+    """The verb returned this object; not yet checked against its output schema.
+
+    ``trust`` lowers what the verb declares of a top-level field, for values that were stored with less; it never raises it.
+    """
 
     output: dict[str, Any]
+    trust: dict[str, Trust] = {}
 
 
 class LeafFailed(Struct, frozen=True, kw_only=True):

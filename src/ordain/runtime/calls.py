@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from time import perf_counter_ns
+from typing import Any
 
 from ordain.contracts.catalog import Catalog, CompiledVerb
-from ordain.contracts.verbs import Trust, VerbEffect
+from ordain.contracts.verbs import Trust, VerbEffect, less_trusted
 from ordain.errors import FlowFault
 from ordain.journal.digests import content_digest
 from ordain.journal.records import ENCODER
 from ordain.ports.children import Authorized, Call
 from ordain.ports.effects import VerbCall, VerbFailed, VerbResult, VerbReturned, VerbTimedOut, VerbUnknown, VerbWithdrawn
+from ordain.ports.store import StoredRun
 from ordain.ports.verb import AnyLeafResult, LeafCall, LeafFailed, LeafReturned
 from ordain.rules.authorize import Allow, AuthorizeFacts, AuthorizeInputs, decide_authorize
 from ordain.runtime.services import Services
@@ -48,8 +50,8 @@ def withdrawn(services: Services, pinned: Catalog, call: Call) -> str | None:
     return None if isinstance(again.outcome, Allow) else f"{again.reason}: {again.reason.meaning}"
 
 
-async def call_verb(services: Services, catalog: Catalog, call: VerbCall, key: str) -> VerbResult:
-    """One attempt at an authorised leaf verb."""
+async def call_verb(services: Services, catalog: Catalog, call: VerbCall, key: str, stored: StoredRun) -> VerbResult:
+    """One attempt at an authorised leaf verb, on behalf of the run ``stored``."""
     verb_id = call.authorized.call.verb
     verb = catalog.verbs[verb_id]
     if (why := withdrawn(services, catalog, call.authorized.call)) is not None:
@@ -63,13 +65,26 @@ async def call_verb(services: Services, catalog: Catalog, call: VerbCall, key: s
             if _harmless(verb)
             else VerbFailed(code=NOT_STARTED, message="deadline passed before the call")
         )
-    leaf = LeafCall(spec=verb.spec, args=call.authorized.call.args, key=key, attempt=call.attempt, timeout_s=left_us / 1e6)
+    leaf = _leaf(verb, call.authorized.call.args, key, stored, attempt=call.attempt, timeout_s=left_us / 1e6)
     services.counters.verb_calls += 1
     returned = await services.verbs.run(leaf)
     began = perf_counter_ns()
     result = _result(verb, returned)
     services.counters.validate_ns += perf_counter_ns() - began
     return result
+
+
+def _leaf(verb: CompiledVerb, args: dict[str, Any], key: str, stored: StoredRun, *, attempt: int, timeout_s: float) -> LeafCall:
+    return LeafCall(
+        spec=verb.spec,
+        args=args,
+        key=key,
+        attempt=attempt,
+        timeout_s=timeout_s,
+        workspace=stored.workspace,
+        session=stored.session or "",
+        run=stored.id,
+    )
 
 
 def _harmless(verb: CompiledVerb) -> bool:
@@ -83,6 +98,7 @@ def _result(verb: CompiledVerb, result: AnyLeafResult) -> VerbResult:
             return VerbFailed(code="bad_output", message=f"the verb ran, but its output does not fit its schema: {places}")
         spec = verb.spec
         trust = {name: spec.output[name].trust if name in spec.output else Trust.FOREIGN for name in result.output}
+        trust |= {name: less_trusted(trust[name], lowered) for name, lowered in result.trust.items() if name in trust}
         return VerbReturned(output=result.output, origin=f"verb:{spec.name}", trust=trust)
     if isinstance(result, LeafFailed):
         if result.happened is None and not _harmless(verb):
@@ -93,25 +109,24 @@ def _result(verb: CompiledVerb, result: AnyLeafResult) -> VerbResult:
     return VerbUnknown(message="the verb did not end in time; whether it took effect is unknown")
 
 
-async def recover_verb(services: Services, catalog: Catalog, call: VerbCall, key: str) -> VerbResult:
+async def recover_verb(services: Services, catalog: Catalog, call: VerbCall, key: str, stored: StoredRun) -> VerbResult:
     """A crash left an intent without an observation: repeat what is safe, ask where a verb says how, else say that nobody knows."""
     verb_id = call.authorized.call.verb
     spec = catalog.verbs[verb_id].spec
     if spec.effect is VerbEffect.READ:
-        return await call_verb(services, catalog, call, key)
+        return await call_verb(services, catalog, call, key, stored)
     if spec.idempotent:
-        return _not_denied(await call_verb(services, catalog, call, key))
+        return _not_denied(await call_verb(services, catalog, call, key, stored))
     if spec.reconcile is not None and spec.reconcile in catalog.verbs and services.verbs.implements(spec.reconcile):
         reconciler = catalog.verbs[spec.reconcile]
-        asked = LeafCall(
-            spec=reconciler.spec, args={"key": key, "args": call.authorized.call.args}, key=key, attempt=1, timeout_s=RECONCILE_TIMEOUT_S
-        )
+        args = {"key": key, "args": call.authorized.call.args}
+        asked = _leaf(reconciler, args, key, stored, attempt=1, timeout_s=RECONCILE_TIMEOUT_S)
         found = await services.verbs.run(asked)
         if isinstance(found, LeafReturned):
             if found.output.get("happened") is True and isinstance(found.output.get("output"), dict):
                 return _result(catalog.verbs[verb_id], LeafReturned(output=found.output["output"]))
             if found.output.get("happened") is False:
-                return await call_verb(services, catalog, call, key)
+                return await call_verb(services, catalog, call, key, stored)
     return VerbUnknown(message=DIED)
 
 

@@ -307,7 +307,7 @@ class LiveRun(Pen):
         call = recover_verb if again else call_verb
         self.in_verb = True
         try:
-            return await call(self.services, self.catalog, effect, key)
+            return await call(self.services, self.catalog, effect, key, self.stored)
         finally:
             self.in_verb = False
 

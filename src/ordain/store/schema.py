@@ -5,8 +5,10 @@ from __future__ import annotations
 import sqlite3
 
 from ordain.errors import ConfigurationError
+from ordain.store.access_tables import ACCESS_TABLES
+from ordain.store.library_tables import LIBRARY_TABLES
 
-VERSION = 2
+VERSION = 3
 APPLICATION_ID = 0x4F72646E
 """\"Ordn\" in the file's header: a version number alone is anybody's."""
 
@@ -79,7 +81,7 @@ CREATE INDEX transcript_run ON transcript(session, run, seq) WHERE run <> '';
 CREATE INDEX transcript_summary ON transcript(session, seq) WHERE kind = 'summary';
 CREATE INDEX transcript_subject ON transcript(subject);
 """
-MIGRATIONS = {1: CONVERSATION}
+MIGRATIONS = {1: CONVERSATION, 2: LIBRARY_TABLES + ACCESS_TABLES}
 """What brings a schema one version on; stored records are never rewritten."""
 
 

@@ -64,7 +64,9 @@ class LeafExecutor(VerbPort):
         except Unfitting as error:
             return LeafFailed(code="bad_input", message=str(error))
         if verb.signature.context:
-            arguments["context"] = VerbContext(key=call.key, attempt=call.attempt, left_s=call.timeout_s)
+            arguments["context"] = VerbContext(
+                key=call.key, attempt=call.attempt, left_s=call.timeout_s, workspace=call.workspace, session=call.session, run=call.run
+            )
         self._active += 1
         try:
             if verb.asynchronous:

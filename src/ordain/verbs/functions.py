@@ -15,6 +15,7 @@ from msgspec import Struct
 from pydantic import JsonValue, ValidationError
 
 from ordain.contracts.catalog import Schema
+from ordain.contracts.ids import DEFAULT_WORKSPACE
 from ordain.contracts.verbs import Argument, ArgumentRole, Category, Example, OutputField, Retry, SafetyRule, Trust, VerbEffect, VerbSpec
 from ordain.errors import ConfigurationError
 from ordain.verbs.docstrings import read_docstring
@@ -28,12 +29,15 @@ class VerbContext(Struct, frozen=True, kw_only=True):
     """What a function may know of its call, as parameter ``context: VerbContext``.
 
     ``key`` is the idempotency key, the same in every attempt of one authorised call; ``attempt`` counts from 1; ``left_s`` is
-    the time that was left when the attempt began, in seconds.
+    the time that was left when the attempt began, in seconds. ``workspace``, ``session`` ("": none) and ``run`` say on whose behalf.
     """
 
     key: str
     attempt: int
     left_s: float
+    workspace: str = DEFAULT_WORKSPACE
+    session: str = ""
+    run: str = ""
 
 
 class VerbError(Exception):

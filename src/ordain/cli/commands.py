@@ -3,29 +3,16 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
 from cyclopts import App, CycloptsError, Parameter
 
 from ordain.cli.exit_codes import USAGE
+from ordain.cli.options import DEFAULTS, Options, Why, Workspace
 
 EPILOGUE = "Exit codes: 0 done, 1 the outcome is a failure, 2 wrong arguments or configuration, 3 not possible now."
 
-
-@Parameter(name="*")
-@dataclass(frozen=True)
-class Options:
-    """What every command takes."""
-
-    data_dir: Annotated[Path | None, Parameter(name="--data-dir", help="Data folder instead of $ORDAIN_HOME (~/.ordain).")] = None
-    as_json: Annotated[bool, Parameter(name="--json", negative=(), help="Print JSON.")] = False
-
-
-DEFAULTS = Options()
-Workspace = Annotated[str, Parameter(help="The workspace.")]
-Why = Annotated[str, Parameter(name="--why", help="The reason; it is kept in the run's journal.")]
 
 tree = App(
     name="ordain",

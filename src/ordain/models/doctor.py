@@ -1,7 +1,8 @@
 """What does an endpoint really do? Asks it, and believes only what comes back.
 
 A native schema is proven by a value that plain text would not give: the probe's schema permits one word that the prompt never mentions.
-Tools are proven by a tool call that comes back. What an endpoint declares about itself is not asked.
+Tools are proven by a call of the one tool that was offered, whose input fits its schema. What an endpoint declares about itself is not
+asked.
 """
 
 from __future__ import annotations
@@ -13,8 +14,7 @@ from typing import Any
 import msgspec
 
 from ordain.contracts.catalog import Schema
-from ordain.contracts.policy import ModelErrorCode, ModelProfile
-from ordain.models.openai import OpenAIModel
+from ordain.contracts.policy import ModelErrorCode, ModelProfile, Structured
 from ordain.ports.model import ModelError, ModelPort, ModelReply, ModelRequest
 
 PROBE_TOKENS = 256
@@ -24,14 +24,6 @@ _SCHEMA: dict[str, Any] = {
     "properties": {"word": {"type": "string", "enum": [_WORD]}},
     "required": ["word"],
     "additionalProperties": False,
-}
-_TOOL: dict[str, Any] = {
-    "type": "function",
-    "function": {
-        "name": "look_up",
-        "description": "Looks up the weather of a place.",
-        "parameters": {"type": "object", "properties": {"place": {"type": "string"}}, "required": ["place"], "additionalProperties": False},
-    },
 }
 _NOT_REACHED = frozenset({ModelErrorCode.CONNECTION, ModelErrorCode.TIMED_OUT, ModelErrorCode.ADAPTER_BUG})
 _SCHEMA_FAULTS = frozenset({ModelErrorCode.REJECTED, ModelErrorCode.SERVER_ERROR, ModelErrorCode.MALFORMED})
@@ -50,7 +42,8 @@ class DoctorReport:
     message: str | None = None
     answering_model: str | None = None
     native_schema: bool | None = None
-    declared_native_schema: bool = True
+    declared: Structured | None = None
+    """How the profile has its answers held to their schema; None without an endpoint."""
     tools: bool | None = None
     usage: bool | None = None
     notice: str | None = None
@@ -60,7 +53,11 @@ class DoctorReport:
     @property
     def ok(self) -> bool:
         """Whether the profile can be used as it is configured."""
-        return self.error is None and not (self.declared_native_schema and self.native_schema is False)
+        return self.error is None and self._holds(self.declared) is not False
+
+    def _holds(self, way: Structured | None) -> bool | None:
+        """Whether the endpoint does what this way needs."""
+        return {Structured.NATIVE: self.native_schema, Structured.TOOL: self.tools}.get(way) if way is not None else None
 
     def as_dict(self) -> dict[str, Any]:
         """For ``--json``."""
@@ -81,10 +78,12 @@ class DoctorReport:
             f"token counts: {_word(self.usage)}",
             f"{self.calls} calls, {self.duration_ms} ms",
         ]
-        if self.declared_native_schema and self.native_schema is False:
-            found.append(f"set native_schema = false in profile {self.profile}: the endpoint does not enforce a schema")
-        if not self.declared_native_schema and self.native_schema:
-            found.append(f"profile {self.profile} could set native_schema = true")
+        if self._holds(self.declared) is False:
+            does = "call the tool that it is given" if self.declared is Structured.TOOL else "enforce a schema"
+            instead = next((way for way in (Structured.NATIVE, Structured.TOOL) if self._holds(way)), Structured.TEXT)
+            found.append(f'set structured = "{instead}" in profile {self.profile}: the endpoint does not {does}')
+        if self.declared is Structured.TEXT and self.native_schema:
+            found.append(f'profile {self.profile} could set structured = "native"')
         return tuple(found)
 
 
@@ -95,16 +94,16 @@ def _word(fact: bool | None) -> str:
 async def examine(name: str, profile: ModelProfile, model: ModelPort) -> DoctorReport:
     """Ask the model behind a profile; at most three short calls, fewer where the first one fails. Never raises for what it meets."""
     started = time.monotonic()
-    probe = model if isinstance(model, OpenAIModel) else None
+    url: str | None = getattr(model, "url", None)  # what is asked over a network says where
     report = DoctorReport(
         profile=name,
         provider=profile.provider,
-        endpoint=probe.url if probe else None,
+        endpoint=url,
         asked_model=profile.model,
         reachable=True,
-        declared_native_schema=profile.native_schema and probe is not None,
+        declared=None if url is None else profile.held_by,
     )
-    found = await (_endpoint(profile, probe) if probe else _embedded(profile, model))
+    found = await (_embedded(profile, model) if url is None else _endpoint(profile, model))
     duration_ms = round((time.monotonic() - started) * 1000)
     return replace(report, **found, duration_ms=duration_ms)
 
@@ -116,21 +115,26 @@ async def _embedded(profile: ModelProfile, model: ModelPort) -> dict[str, Any]:
     return {"calls": 1, "answering_model": answer.model, "notice": answer.notice, "usage": answer.input_tokens is not None}
 
 
-async def _endpoint(profile: ModelProfile, model: OpenAIModel) -> dict[str, Any]:
-    answer = await model.attempt(_request(profile.model_copy(update={"native_schema": True}), _SCHEMA))
+async def _endpoint(profile: ModelProfile, model: ModelPort) -> dict[str, Any]:
+    answer = await model.attempt(_request(_held(profile, Structured.NATIVE), _SCHEMA))
     calls, native = 1, isinstance(answer, ModelReply) and _fits(answer.text)
     if isinstance(answer, ModelError) and answer.code in _SCHEMA_FAULTS:
         calls += 1  # it may refuse only the schema
-        answer = await model.attempt(_request(profile.model_copy(update={"native_schema": False}), {"type": "object"}))
+        answer = await model.attempt(_request(_held(profile, Structured.TEXT), {"type": "object"}))
     if isinstance(answer, ModelError):
         return {"calls": calls, "reachable": answer.code not in _NOT_REACHED, "error": answer.code, "message": answer.message}
+    called = await model.attempt(_request(_held(profile, Structured.TOOL), _SCHEMA))
     return {
         "calls": calls + 1,
         "answering_model": answer.model,
         "native_schema": native,
-        "tools": await _calls_tools(profile, model),
+        "tools": isinstance(called, ModelReply) and _fits(called.text),
         "usage": answer.input_tokens is not None and answer.output_tokens is not None,
     }
+
+
+def _held(profile: ModelProfile, way: Structured) -> ModelProfile:
+    return profile.model_copy(update={"structured": way})
 
 
 def _request(profile: ModelProfile, schema: dict[str, Any]) -> ModelRequest:
@@ -152,52 +156,5 @@ def _request(profile: ModelProfile, schema: dict[str, Any]) -> ModelRequest:
 def _fits(text: str) -> bool:
     try:
         return Schema(_SCHEMA).accepts(msgspec.json.decode(text))
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return False
-
-
-async def _calls_tools(profile: ModelProfile, model: OpenAIModel) -> bool:
-    body = msgspec.json.encode(
-        {
-            "model": profile.model,
-            "messages": [{"role": "user", "content": "What is the weather in Lisbon? Use the tool."}],
-            "tools": [_TOOL],
-            "tool_choice": "auto",
-            model.length_key: min(PROBE_TOKENS, profile.max_tokens),
-        }
-    )
-    answer = await model.post(body, profile.timeout_ms / 1000)
-    if isinstance(answer, ModelError) or answer.body is None or answer.status != 200:
-        return False
-    return _has_tool_call(answer.body)
-
-
-class _Function(msgspec.Struct):
-    name: str
-    arguments: str
-
-
-class _ToolCall(msgspec.Struct):
-    function: _Function
-
-
-class _Message(msgspec.Struct):
-    tool_calls: list[_ToolCall] | None = None
-
-
-class _Choice(msgspec.Struct):
-    message: _Message
-
-
-class _Answer(msgspec.Struct):
-    choices: list[_Choice]
-
-
-def _has_tool_call(body: bytes) -> bool:
-    """Whether the answer calls the probe's tool with arguments that fit it."""
-    try:
-        calls = [call for choice in msgspec.json.decode(body, type=_Answer).choices for call in choice.message.tool_calls or ()]
-        shape = Schema(_TOOL["function"]["parameters"])
-        return any(call.function.name == "look_up" and shape.accepts(msgspec.json.decode(call.function.arguments)) for call in calls)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return False

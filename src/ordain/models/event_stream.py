@@ -1,4 +1,4 @@
-"""A chat completion that comes as server-sent events: read as it arrives, put together into what one body would have said.
+"""An answer that comes as server-sent events: read as it arrives, put together into what one body would have said.
 
 The end is judged as for one body: a finish reason is required, since a stream that was cut can look whole. ``[DONE]`` alone proves
 nothing, and some servers never send it. Whatever an event holds besides, an error in it ends the answer.
@@ -6,26 +6,23 @@ nothing, and some servers never send it. Whatever an event holds besides, an err
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Any
 
 import msgspec
 from msgspec import Struct
 
 from ordain.contracts.policy import ModelErrorCode
-from ordain.models.chat_completions import (
-    AnswerMessage,
-    Choice,
-    Completion,
-    conclude,
-    malformed,
-    read_stream_error,
-    why_unreadable,
-)
+from ordain.models.chat_completions import AnswerMessage, Choice, Completion, conclude, fields, objects
 from ordain.models.narrative import Narrative
+from ordain.models.refusals import malformed, read_stream_error, why_unreadable
+from ordain.models.schemas import OutputTool
 from ordain.ports.model import Heard, ModelError, ModelReply
 
 STREAM_BYTES = 16 * 1024 * 1024
 """Larger than the bound on one body: every word travels in an envelope of some 250 bytes."""
+CALLS_KEPT = 8
+"""Tool calls of one answer that are put together; one is asked for."""
 MEDIA_TYPE = b"text/event-stream"
 _DONE = b"[DONE]"
 _MARK = b"\xef\xbb\xbf"
@@ -34,6 +31,7 @@ _MARK = b"\xef\xbb\xbf"
 class _Delta(Struct, frozen=True):
     content: str | None = None
     refusal: str | None = None
+    tool_calls: Any = None
 
 
 class _Part(Struct, frozen=True):
@@ -92,22 +90,19 @@ class Events:
         return None
 
 
-class EventStream:
+class EventStream(ABC):
     """One answer in the making. ``heard`` is told what each arriving piece adds to the narrative."""
 
-    def __init__(self, place: str, heard: Heard) -> None:
-        """``place`` is the request's ``narrative``."""
+    def __init__(self, place: str, heard: Heard, tool: OutputTool | None = None) -> None:
+        """``place`` is the request's ``narrative``; with a ``tool`` its input is the answer."""
         self.began = False
         self._heard = heard
-        self._narrative = Narrative(place)
+        self._tool = tool
+        self._narrative = Narrative(place if tool is None else tool.place(place))
         self._events = Events()
         self._bytes = 0
-        self._content: list[str] = []
-        self._refusal: list[str] = []
-        self._finish: str | None = None
-        self._answered = self._done = False
-        self._model: Any = None
-        self._usage: Any = None
+        self._said: list[str] = []
+        """The pieces of the answer."""
         self._error: Any = None
         self._fault: ModelError | None = None
 
@@ -122,23 +117,54 @@ class EventStream:
         if self._bytes > STREAM_BYTES:
             self._fault = malformed(f"the answer is larger than {STREAM_BYTES} bytes")
             return False
-        before = len(self._content)
-        going_on = all(self._event(data) for data in self._events.feed(chunk))
-        shown = self._narrative.feed("".join(self._content[before:]))
+        before = len(self._said)
+        going_on = all(self._taken(data) for data in self._events.feed(chunk))
+        shown = self._narrative.feed("".join(self._said[before:]))
         if shown:
             self._heard(shown)
         return going_on
+
+    def _taken(self, data: bytes) -> bool:
+        try:
+            return self._event(data)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as broken:
+            self._fault = malformed(f"an event of the stream: {why_unreadable(data, broken)}")
+            return False
+
+    @abstractmethod
+    def _event(self, data: bytes) -> bool:
+        """One event; False when nothing that comes after it could count. Raises what decoding raises."""
+
+    def conclude(self, asked: str, sent: str) -> ModelReply | ModelError:
+        """What the stream said, after its end; ``asked`` and ``sent`` as for one body."""
+        if self._error is not None:
+            return read_stream_error(self._error, sent)
+        return self._fault or self._whole(asked)
+
+    @abstractmethod
+    def _whole(self, asked: str) -> ModelReply | ModelError:
+        """Judge what was put together."""
+
+
+class CompletionStream(EventStream):
+    """A chat completion in the making."""
+
+    def __init__(self, place: str, heard: Heard, tool: OutputTool | None = None) -> None:
+        """As every stream."""
+        super().__init__(place, heard, tool)
+        self._refusal: list[str] = []
+        self._calls: dict[int, tuple[list[str], list[str]]] = {}
+        self._finish: str | None = None
+        self._answered = self._done = False
+        self._model: Any = None
+        self._usage: Any = None
 
     def _event(self, data: bytes) -> bool:
         if data.strip() == _DONE:
             self._done = True
             return False
-        try:
-            chunk = _CHUNK.decode(data)
-            error: Any = _ANY.decode(data) if chunk.object == "error" and not chunk.error else chunk.error
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as broken:
-            self._fault = malformed(f"an event of the stream: {why_unreadable(data, broken)}")
-            return False
+        chunk = _CHUNK.decode(data)
+        error: Any = _ANY.decode(data) if chunk.object == "error" and not chunk.error else chunk.error
         if error:
             self._error = error
             return False
@@ -151,19 +177,30 @@ class EventStream:
 
     def _add(self, part: _Part) -> None:
         self._answered = True
-        if part.delta is not None:
-            self._content.append(part.delta.content or "")
-            self._refusal.append(part.delta.refusal or "")
         self._finish = part.finish_reason or self._finish  # some servers send "" until the end
+        if part.delta is None:
+            return
+        self._refusal.append(part.delta.refusal or "")
+        if self._tool is None:
+            self._said.append(part.delta.content or "")
+        else:
+            for call in objects(part.delta.tool_calls):
+                self._add_call(call)
 
-    def conclude(self, asked: str, sent: str) -> ModelReply | ModelError:
-        """What the stream said, after its end; ``asked`` and ``sent`` as for one body."""
-        if self._error is not None:
-            return read_stream_error(self._error, sent)
-        if self._fault is not None:
-            return self._fault
+    def _add_call(self, call: dict[str, Any]) -> None:
+        index = call.get("index", 0)
+        if not isinstance(index, int) or (index not in self._calls and len(self._calls) >= CALLS_KEPT):
+            return
+        names, given = self._calls.setdefault(index, ([], [] if self._calls else self._said))  # the first one's input is heard
+        function = fields(call.get("function"))
+        for pieces, piece in ((names, function.get("name")), (given, function.get("arguments"))):
+            if isinstance(piece, str):
+                pieces.append(piece)
+
+    def _whole(self, asked: str) -> ModelReply | ModelError:
         if self._answered and self._finish is None and not self._done:
             return ModelError(code=ModelErrorCode.CONNECTION, message="the stream ended before its answer did")
-        message = AnswerMessage(content="".join(self._content), refusal="".join(self._refusal))
+        calls = [{"function": {"name": "".join(names), "arguments": "".join(given)}} for names, given in self._calls.values()]
+        message = AnswerMessage(content="".join(self._said), refusal="".join(self._refusal), tool_calls=calls)
         choices = [Choice(message, self._finish)] if self._answered else None
-        return conclude(Completion(choices=choices, model=self._model, usage=self._usage), asked)
+        return conclude(Completion(choices=choices, model=self._model, usage=self._usage), asked, self._tool)

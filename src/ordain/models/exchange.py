@@ -182,6 +182,18 @@ def checked_url(url: str) -> SplitResult:
     return parts
 
 
+def checked_key(api_key: str | None) -> str:
+    """The key as a header carries it; "" where there is none.
+
+    Raises:
+        ConfigurationError: it cannot stand in a header.
+    """
+    key = (api_key or "").strip()
+    if not (key.isascii() and key.isprintable()) or " " in key:
+        raise ConfigurationError("API key: it has characters that no HTTP header may carry")
+    return key
+
+
 def _tls() -> ssl.SSLContext:
     own = os.environ.get("SSL_CERT_FILE") or os.environ.get("SSL_CERT_DIR")
     return ssl.create_default_context() if own else httpcore.default_ssl_context()

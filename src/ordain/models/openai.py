@@ -1,57 +1,59 @@
-"""OpenAI-compatible endpoints: OpenAI, vLLM, llama.cpp, Ollama, LM Studio, and the many that speak chat completions."""
+"""OpenAI-compatible endpoints: OpenAI, vLLM, llama.cpp, Ollama, LM Studio, and the many that speak chat completions or responses."""
 
 from __future__ import annotations
 
 import asyncio
+from typing import Literal
 
 import httpcore
 import msgspec
 
 from ordain.contracts.policy import ModelErrorCode
-from ordain.errors import ConfigurationError
-from ordain.models.chat_completions import MESSAGE_CHARS, encode_request, malformed, read_completion, read_refusal
-from ordain.models.event_stream import EventStream
-from ordain.models.exchange import ANSWER_BYTES, Exchange, HttpAnswer, Listener, checked_url
+from ordain.models import chat_completions, responses
+from ordain.models.event_stream import CompletionStream, EventStream
+from ordain.models.exchange import ANSWER_BYTES, Exchange, HttpAnswer, Listener, checked_key, checked_url
+from ordain.models.refusals import MESSAGE_CHARS, malformed, read_refusal
+from ordain.models.schemas import output_tool
 from ordain.ports.model import Heard, ModelError, ModelReply, ModelRequest
 
 DEFAULT_BASE_URL = "https://api.openai.com/v1"
-_PATH = "/chat/completions"
+Api = Literal["chat", "responses"]
+_PATHS: dict[Api, str] = {"chat": "/chat/completions", "responses": "/responses"}
 
 
-def completions_url(base_url: str) -> str:
-    """``http://host`` → ``http://host/v1/chat/completions``; a base that has a path keeps it.
+def api_url(base_url: str, api: Api) -> str:
+    """``http://host`` → ``http://host/v1/chat/completions`` or ``/v1/responses``; a base that has a path keeps it.
 
     Raises:
         ConfigurationError: not a plain http or https address.
     """
     base = base_url.strip().rstrip("/")
     path = checked_url(base).path
-    if path.endswith(_PATH):
-        return base
-    return f"{base}{_PATH}" if path else f"{base}/v1{_PATH}"
+    for end in _PATHS.values():
+        if path.endswith(end):
+            base, path = base.removesuffix(end), path.removesuffix(end) or "/"
+    return f"{base}{_PATHS[api]}" if path else f"{base}/v1{_PATHS[api]}"
 
 
 class OpenAIModel:
-    """One attempt at one chat completion over HTTP.
+    """One attempt at one chat completion, or at one response, over HTTP.
 
     Ordering: none; calls run side by side, each on its own connection. Errors: every failure is a ``ModelError``; only
     cancellation passes through, and closes its connection.
     """
 
-    def __init__(self, base_url: str = DEFAULT_BASE_URL, api_key: str | None = None) -> None:
+    def __init__(self, base_url: str = DEFAULT_BASE_URL, api_key: str | None = None, api: Api = "chat") -> None:
         """The key goes into the Authorization header and nowhere else.
 
         Raises:
             ConfigurationError: the address is not one, or the key cannot stand in a header.
         """
-        key = (api_key or "").strip()
-        if not (key.isascii() and key.isprintable()) or " " in key:
-            raise ConfigurationError("API key: it has characters that no HTTP header may carry")
-        self.url = completions_url(base_url)
+        key = checked_key(api_key)
+        self.url = api_url(base_url, api)
         host = checked_url(self.url).hostname or ""
         self._key = key
+        self._api: Api = api
         self._modern_length = host.endswith((".openai.com", ".openai.azure.com"))
-        self.length_key = "max_completion_tokens" if self._modern_length else "max_tokens"
         self._exchange = Exchange(self.url, [(b"authorization", b"Bearer " + key.encode())] if key else [])
 
     def __repr__(self) -> str:
@@ -59,9 +61,9 @@ class OpenAIModel:
 
     async def attempt(self, request: ModelRequest, heard: Heard | None = None) -> ModelReply | ModelError:
         """Ask once, within what is left of the deadline and the profile's own time-out; as a stream where somebody listens."""
-        stream = EventStream(request.narrative, heard) if heard is not None and request.narrative else None
+        stream = self._stream(request, heard) if heard is not None and request.narrative else None
         try:
-            body = encode_request(request, modern_length=self._modern_length, stream=stream is not None)
+            body = self._encoded(request, stream=stream is not None)
         except UnicodeEncodeError:
             return ModelError(code=ModelErrorCode.REJECTED, message="the prompt is not valid Unicode; nothing was sent")
         answer = await self.post(body, min(request.timeout_s, request.profile.timeout_ms / 1000), stream)
@@ -76,7 +78,22 @@ class OpenAIModel:
             return self._clean(said, "an error within the stream") if isinstance(said, ModelError) else said
         if answer.body is None:
             return malformed(f"the answer is larger than {ANSWER_BYTES} bytes")
-        return read_completion(answer.body, request.profile.model)
+        return self._read(answer.body, request)
+
+    def _encoded(self, request: ModelRequest, *, stream: bool) -> bytes:
+        if self._api == "responses":
+            return responses.encode_request(request, stream=stream)
+        return chat_completions.encode_request(request, modern_length=self._modern_length, stream=stream)
+
+    def _stream(self, request: ModelRequest, heard: Heard) -> EventStream:
+        kind = responses.ResponseStream if self._api == "responses" else CompletionStream
+        return kind(request.narrative, heard, output_tool(request))
+
+    def _read(self, body: bytes, request: ModelRequest) -> ModelReply | ModelError:
+        if self._api == "responses":
+            said = responses.read_response(body, request.profile.model, output_tool(request), self._sent(request))
+            return self._clean(said, "the response failed") if isinstance(said, ModelError) else said
+        return chat_completions.read_completion(body, request.profile.model, output_tool(request))
 
     def _sent(self, request: ModelRequest) -> str:
         return f"{request.system}\n{request.user}\n{self._key}"

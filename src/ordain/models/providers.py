@@ -22,7 +22,7 @@ def build_models(profiles: Mapping[str, ModelProfile], secrets: Mapping[str, str
     built: dict[tuple[str, ...], ModelPort] = {}
     models: dict[str, ModelPort] = {}
     for name, profile in profiles.items():
-        key = (profile.provider, profile.base_url or "", profile.script or "", secrets.get(name, ""))
+        key = (profile.provider, profile.api, profile.base_url or "", profile.script or "", secrets.get(name, ""))
         if key not in built:
             try:
                 built[key] = _build(profile, secrets.get(name))
@@ -37,7 +37,7 @@ def _build(profile: ModelProfile, secret: str | None) -> ModelPort:
         case "openai":
             from ordain.models.openai import DEFAULT_BASE_URL, OpenAIModel  # lazy: an offline start pays for no HTTP client
 
-            return OpenAIModel(profile.base_url or DEFAULT_BASE_URL, secret)
+            return OpenAIModel(profile.base_url or DEFAULT_BASE_URL, secret, profile.api)
         case "scripted":
             from ordain.models.scripted import ScriptedModel, read_script  # lazy: only scripts need YAML
 
@@ -48,5 +48,13 @@ def _build(profile: ModelProfile, secret: str | None) -> ModelPort:
             from ordain.models.offline import OfflineModel  # lazy: only this provider needs its rules
 
             return OfflineModel()
-        case "anthropic" | "gemini" | "local":
+        case "anthropic":
+            from ordain.models import anthropic  # lazy: an extra, and seconds of imports
+
+            return anthropic.AnthropicModel(profile.base_url or anthropic.DEFAULT_BASE_URL, secret)
+        case "gemini":
+            from ordain.models import gemini  # lazy: an extra, and seconds of imports
+
+            return gemini.GeminiModel(profile.base_url or gemini.DEFAULT_BASE_URL, secret)
+        case "local":
             raise ConfigurationError(f"provider {profile.provider}: this build has no adapter for it")

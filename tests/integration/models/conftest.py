@@ -15,7 +15,9 @@ from typing import Any
 import pytest
 
 from ordain.models.openai import OpenAIModel
-from tests.integration.models.wire import API_KEY
+from ordain.models.providers import build_models
+from ordain.ports.model import ModelPort
+from tests.integration.models.wire import API_KEY, PROTOCOLS, Protocol, profile
 
 
 @pytest.fixture(scope="session")
@@ -51,7 +53,7 @@ def llmock_url() -> Iterator[str]:
                 assert time.monotonic() < deadline, "llmock does not answer"
                 time.sleep(0.1)
         yield url
-        process.terminate()
+        process.kill()  # it would wait for answers that it holds back
 
 
 @pytest.fixture
@@ -75,3 +77,17 @@ async def llmock_model(llmock_url: str) -> AsyncIterator[OpenAIModel]:
     model = OpenAIModel(llmock_url + "/v1/", API_KEY)
     yield model
     await model.close()
+
+
+@pytest.fixture(params=PROTOCOLS, ids=[protocol.name for protocol in PROTOCOLS])
+def protocol(request: pytest.FixtureRequest) -> Protocol:
+    """Every wire that is spoken."""
+    return request.param
+
+
+@pytest.fixture
+async def spoken(protocol: Protocol, llmock_url: str) -> AsyncIterator[ModelPort]:
+    """The adapter of one wire, before llmock."""
+    models = build_models({"m": profile(protocol, llmock_url)}, {"m": API_KEY})
+    yield models["m"]
+    await models["m"].close()

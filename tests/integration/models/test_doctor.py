@@ -33,7 +33,7 @@ async def test_an_endpoint_that_ignores_the_schema(llmock_url: str, llmock_model
     report = await examine("mine", profile(llmock_url), llmock_model)
     assert (report.error, report.native_schema, report.tools) == (None, False, False)
     assert not report.ok
-    assert "set native_schema = false" in report.lines()[-1]
+    assert 'set structured = "text"' in report.lines()[-1]
     script_llmock({"type": "reply", "text": "a heron", "times": 1})
     declared = await examine("mine", profile(llmock_url, native_schema=False), llmock_model)
     assert declared.ok

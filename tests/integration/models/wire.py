@@ -2,7 +2,10 @@
 
 import base64
 import json
+from dataclasses import dataclass
 from typing import Any
+
+from msgspec import structs
 
 from ordain.contracts.policy import ModelProfile
 from ordain.ports.model import ModelRequest
@@ -46,3 +49,33 @@ def http(body: bytes, status: str = "200 OK", *headers: str) -> dict[str, Any]:
 
 def http_json(value: Any, status: str = "200 OK", *headers: str) -> dict[str, Any]:
     return http(json.dumps(value).encode(), status, "content-type: application/json", *headers)
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """One wire as llmock and aimock serve it."""
+
+    name: str
+    provider: str
+    path: str
+    model: str
+    more: tuple[tuple[str, Any], ...] = ()
+
+
+PROTOCOLS = (
+    Protocol("chat", "openai", "/v1", "gpt-4o"),
+    Protocol("responses", "openai", "/v1", "gpt-4o", (("api", "responses"),)),
+    Protocol("anthropic", "anthropic", "/anthropic", "claude-sonnet-4-6"),
+    Protocol("gemini", "gemini", "/gemini", "gemini-2.5-pro"),
+)
+
+
+def profile(protocol: Protocol, url: str, **more: Any) -> ModelProfile:
+    values = {"provider": protocol.provider, "model": protocol.model, "base_url": url + protocol.path, "structured": "tool"}
+    return ModelProfile.model_validate({**values, **dict(protocol.more), **more})
+
+
+def asking(protocol: Protocol, url: str, user: str = "Give a.", **more: Any) -> ModelRequest:
+    """A request in this wire; ``timeout_s`` and ``narrative`` are the request's, all else the profile's."""
+    own = {name: more.pop(name) for name in ("timeout_s", "narrative", "system", "schema") if name in more}
+    return structs.replace(request(user), profile=profile(protocol, url, **more), **own)

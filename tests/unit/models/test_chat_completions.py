@@ -9,8 +9,10 @@ from hypothesis import strategies as st
 
 from ordain.contracts.policy import ModelErrorCode, ModelProfile
 from ordain.errors import ConfigurationError
-from ordain.models.chat_completions import encode_request, keeps_strict_rules, read_completion, read_refusal
-from ordain.models.openai import OpenAIModel, completions_url
+from ordain.models.chat_completions import encode_request, read_completion
+from ordain.models.openai import OpenAIModel, api_url
+from ordain.models.refusals import read_refusal
+from ordain.models.schemas import keeps_strict_rules
 from ordain.ports.model import ModelError, ModelReply, ModelRequest
 
 STRING = {"type": "string"}
@@ -48,7 +50,7 @@ def request(schema: dict[str, Any], user: str = "u", name: str = "step") -> Mode
 )
 def test_base_urls_are_completed(base: str, url: str) -> None:
     """A bare host gets /v1; a base with a path keeps it; slashes at the end do not matter."""
-    assert completions_url(base) == url
+    assert api_url(base, "chat") == url
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ordain.contracts.policy import ModelErrorCode
-from ordain.models.chat_completions import read_completion, read_stream_error
-from ordain.models.event_stream import STREAM_BYTES, Events, EventStream
+from ordain.models.chat_completions import read_completion
+from ordain.models.event_stream import STREAM_BYTES, CompletionStream, Events
+from ordain.models.refusals import read_stream_error
 from ordain.ports.model import ModelError, ModelReply
 
 LINES = st.sampled_from(["data: a", "data:b", "data:  c", "data", "data:", ": ping", "event: x", "id: 1", "nonsense", "", "", "data: é😀"])
@@ -27,7 +28,7 @@ def stream(*events: str) -> bytes:
 
 def played(*chunks: bytes, place: str = "content", sent: str = "") -> tuple[list[str], ModelReply | ModelError]:
     heard: list[str] = []
-    reading = EventStream(place, heard.append)
+    reading = CompletionStream(place, heard.append)
     for chunk in chunks:
         if not reading.take(chunk):
             break
@@ -190,7 +191,7 @@ def test_no_bytes_break_the_reading(chunks: list[bytes]) -> None:
 
 def test_an_endless_stream_ends_at_the_bound() -> None:
     """Beyond the bound nothing is taken, and the answer is malformed."""
-    reading = EventStream("content", lambda _: None)
+    reading = CompletionStream("content", lambda _: None)
     chunk = b": " + b"." * 1_000_000
     taken = 0
     while reading.take(chunk):

@@ -1,0 +1,373 @@
+"""What the adapters over pydantic-ai's direct API share: one attempt, one request, one reading of what came.
+
+The libraries below are good at their providers' wires and generous by design: they retry, follow redirects, continue cut answers and take
+answers of any size. Here nothing of that happens unseen. Every request and answer passes two hooks of the HTTP client: a second request
+within an attempt is refused, and what is read is bounded. Foreign exceptions are mapped by their class; their words, which quote prompts,
+keys and sentences of the provider, are never looked at.
+
+This module needs one of the extras; the adapters turn its absence into advice.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from abc import ABC, abstractmethod
+from collections.abc import AsyncIterator
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+import httpx2
+import msgspec
+from pydantic_ai import exceptions as foreign
+from pydantic_ai.direct import model_request, model_request_stream
+from pydantic_ai.messages import (
+    ModelRequest as ForeignRequest,
+)
+from pydantic_ai.messages import (
+    ModelResponse,
+    ModelResponseStreamEvent,
+    PartDeltaEvent,
+    PartStartEvent,
+    SystemPromptPart,
+    TextPart,
+    TextPartDelta,
+    ToolCallPart,
+    ToolCallPartDelta,
+    UserPromptPart,
+)
+from pydantic_ai.models import Model, ModelRequestParameters
+from pydantic_ai.output import OutputObjectDefinition
+from pydantic_ai.settings import ModelSettings
+from pydantic_ai.tools import ToolDefinition
+
+from ordain.contracts.policy import ModelErrorCode, Structured
+from ordain.models.chat_completions import MODEL_CHARS, count
+from ordain.models.event_stream import STREAM_BYTES
+from ordain.models.exchange import ANSWER_BYTES, KEPT_CONNECTIONS, KEPT_S, checked_key
+from ordain.models.narrative import Narrative
+from ordain.models.refusals import bounded_ms, error_within, malformed, meaning, named, retry_after_ms
+from ordain.models.schemas import OutputTool, clean_name, system_text, wrapped
+from ordain.ports.model import Heard, ModelError, ModelReply, ModelRequest
+
+MODELS_KEPT = 64
+NO_KEY = "none"
+"""What a library that insists on a key is given; it is never sent."""
+_CODES: tuple[tuple[type[Exception], ModelErrorCode], ...] = (
+    (foreign.ModelQuotaExceededError, ModelErrorCode.QUOTA_EXCEEDED),
+    (foreign.ModelRateLimitError, ModelErrorCode.RATE_LIMITED),
+    (foreign.ModelUnavailableError, ModelErrorCode.OVERLOADED),
+    (foreign.ModelServerError, ModelErrorCode.SERVER_ERROR),
+    (foreign.ModelTimeoutError, ModelErrorCode.TIMED_OUT),
+    (foreign.ModelRequestTimeout, ModelErrorCode.TIMED_OUT),
+    (foreign.ModelConnectionError, ModelErrorCode.CONNECTION),
+    (foreign.ModelContextWindowExceededError, ModelErrorCode.CONTEXT_TOO_LONG),
+    (foreign.ModelAuthenticationError, ModelErrorCode.AUTHENTICATION),
+    (foreign.ModelNotFoundError, ModelErrorCode.NOT_FOUND),
+    (foreign.ModelRequestRejectedError, ModelErrorCode.REJECTED),
+    (foreign.ContentFilterError, ModelErrorCode.FILTERED),
+    (foreign.UnexpectedModelBehavior, ModelErrorCode.MALFORMED),
+    (httpx2.TimeoutException, ModelErrorCode.TIMED_OUT),
+    (httpx2.TransportError, ModelErrorCode.CONNECTION),
+)
+"""Classes of pydantic-ai and of the HTTP client, the more special ones first."""
+_QUALIFIED = frozenset({ModelErrorCode.REJECTED, ModelErrorCode.RATE_LIMITED})
+"""What a status alone says, and a body can say more precisely."""
+
+
+@dataclass(slots=True)
+class _Wire:
+    """What one attempt did on the wire."""
+
+    bound: int
+    requests: int = 0
+    status: int = 0
+    headers: dict[bytes, bytes] = field(default_factory=dict[bytes, bytes])
+    fault: ModelError | None = None
+
+
+_WIRE: ContextVar[_Wire] = ContextVar("ordain_models_foreign_wire")
+
+
+class _Bounded(httpx2.AsyncByteStream):
+    """A body that ends where it is larger than it may be."""
+
+    def __init__(self, stream: httpx2.AsyncByteStream, wire: _Wire) -> None:
+        self._stream, self._wire = stream, wire
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        size = 0
+        async for chunk in self._stream:
+            size += len(chunk)
+            if size > self._wire.bound:
+                self._wire.fault = malformed(f"the answer is larger than {self._wire.bound} bytes")
+                raise httpx2.ReadError("too large")
+            yield chunk
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
+
+
+def http_client(key_header: str, api_key: str) -> httpx2.AsyncClient:
+    """The client that a provider's library speaks through; ``key_header`` is left out where there is no key.
+
+    The usual variables (``HTTPS_PROXY``, ``NO_PROXY``, ``SSL_CERT_FILE``) are honoured. It has no time-outs: an attempt has one.
+    """
+
+    async def asked(request: httpx2.Request) -> None:
+        wire = _WIRE.get()
+        wire.requests += 1
+        if wire.requests > 1:
+            wire.fault = malformed("the answer would need a second request")
+            raise httpx2.RequestError("one attempt is one request", request=request)
+        request.headers["accept-encoding"] = "identity"
+        if not api_key and key_header in request.headers:
+            del request.headers[key_header]
+
+    async def answered(response: httpx2.Response) -> None:
+        wire = _WIRE.get()
+        wire.status = response.status_code
+        wire.headers = {name.lower(): value for name, value in response.headers.raw}
+        if response.headers.get("content-encoding", "identity") != "identity":
+            wire.fault = malformed("compressed although not asked to")
+            raise httpx2.RequestError("compressed", request=response.request)
+        if isinstance(response.stream, httpx2.AsyncByteStream):
+            response.stream = _Bounded(response.stream, wire)
+
+    return httpx2.AsyncClient(
+        timeout=None,
+        follow_redirects=False,
+        limits=httpx2.Limits(max_connections=None, max_keepalive_connections=KEPT_CONNECTIONS, keepalive_expiry=KEPT_S),
+        event_hooks={"request": [asked], "response": [answered]},
+    )
+
+
+class ForeignModel(ABC):
+    """One attempt at one model through pydantic-ai.
+
+    Ordering: none; calls run side by side. Errors: every failure is a ``ModelError``; only cancellation passes through.
+    """
+
+    def __init__(self, url: str, api_key: str | None, key_header: str) -> None:
+        """The key goes into ``key_header`` and nowhere else.
+
+        Raises:
+            ConfigurationError: the key cannot stand in a header.
+        """
+        self.url = url
+        self._key = checked_key(api_key)
+        self._http = http_client(key_header, self._key)
+        self._models: dict[str, Model[Any]] = {}
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.url!r})"
+
+    @abstractmethod
+    def _model(self, name: str) -> Model[Any]:
+        """pydantic-ai's model of this name."""
+
+    def _held(self, request: ModelRequest) -> Structured:
+        """How this answer is held to its schema: as the profile declares, where the schema allows it."""
+        return request.profile.held_by
+
+    def _settings(self, request: ModelRequest) -> ModelSettings:
+        """What is set for this request. Retries and time-outs are none of the library's business."""
+        settings = ModelSettings(max_tokens=min(request.max_tokens, request.profile.max_tokens))
+        if request.profile.temperature is not None:
+            settings["temperature"] = request.profile.temperature
+        return settings
+
+    async def attempt(self, request: ModelRequest, heard: Heard | None = None) -> ModelReply | ModelError:
+        """Ask once, within what is left of the deadline and the profile's own time-out; as a stream where somebody listens."""
+        timeout_s = min(request.timeout_s, request.profile.timeout_ms / 1000)
+        if timeout_s <= 0:
+            return ModelError(code=ModelErrorCode.TIMED_OUT, message="no time left; nothing was sent")
+        if not (_is_text(request.system) and _is_text(request.user)):
+            return ModelError(code=ModelErrorCode.REJECTED, message="the prompt is not valid Unicode; nothing was sent")
+        listener = heard if request.narrative else None
+        wire = _Wire(STREAM_BYTES if listener else ANSWER_BYTES)
+        token = _WIRE.set(wire)
+        try:
+            async with asyncio.timeout(timeout_s):
+                answer = await self._ask(request, listener)
+        except TimeoutError:
+            return ModelError(code=ModelErrorCode.TIMED_OUT, message=f"no complete answer within {timeout_s:.3g} s")
+        except Exception as error:  # the boundary to foreign code: what it lets through is mapped, never the run's end
+            return wire.fault or self._failed(error, wire, request)
+        finally:
+            _WIRE.reset(token)
+        return wire.fault or answer
+
+    async def _ask(self, request: ModelRequest, listener: Heard | None) -> ModelReply | ModelError:
+        held = self._held(request)
+        tool = OutputTool(clean_name(request.schema_name), request.schema) if held is Structured.TOOL else None
+        prompt = [ForeignRequest(parts=[SystemPromptPart(system_text(request, held)), UserPromptPart(request.user)])]
+        parameters, settings = self._parameters(request, held), self._settings(request)
+        model = self._kept_model(request.profile.model)
+        if listener is None:
+            response = await model_request(model, prompt, model_settings=settings, model_request_parameters=parameters)
+            return read_response(response, request.profile.model, tool)
+        narrative = Narrative(request.narrative if tool is None else tool.place(request.narrative))
+        async with model_request_stream(model, prompt, model_settings=settings, model_request_parameters=parameters) as stream:
+            async for event in stream:
+                shown = narrative.feed(_piece(event, tool))
+                if shown:
+                    listener(shown)
+            return read_response(stream.get(), request.profile.model, tool, streamed=True)
+
+    def _kept_model(self, name: str) -> Model[Any]:
+        found = self._models.get(name)
+        if found is None:
+            if len(self._models) >= MODELS_KEPT:
+                self._models.clear()
+            found = self._models[name] = self._model(name)
+        return found
+
+    def _parameters(self, request: ModelRequest, held: Structured) -> ModelRequestParameters:
+        name = clean_name(request.schema_name)
+        match held:
+            case Structured.NATIVE:
+                output = OutputObjectDefinition(json_schema=request.schema, name=name)
+                return ModelRequestParameters(output_mode="native", output_object=output, allow_text_output=False)
+            case Structured.TOOL:
+                tool = ToolDefinition(
+                    name=name, description="Takes the answer.", parameters_json_schema=wrapped(request.schema), strict=False, kind="output"
+                )
+                return ModelRequestParameters(output_mode="tool", output_tools=[tool], allow_text_output=False)
+            case Structured.TEXT:
+                return ModelRequestParameters()
+
+    def _failed(self, error: Exception, wire: _Wire, request: ModelRequest) -> ModelError:
+        """What a foreign exception means."""
+        sent = f"{request.system}\n{request.user}\n{self._key}"
+        found = failure_of(error, wire.status, wire.headers, sent)
+        if self._key and self._key in found.message:
+            return msgspec.structs.replace(found, message=f"status {wire.status}")
+        return found
+
+    async def close(self) -> None:
+        """Close the connections; idempotent."""
+        await self._http.aclose()
+
+
+def failure_of(error: Exception, status: int, headers: dict[bytes, bytes], sent: str) -> ModelError:
+    """A foreign exception as a code, after an answer of ``status`` (0: there was none). No word of ``sent`` comes back."""
+    if isinstance(error, foreign.ModelHTTPError):
+        return _refused(error, headers, sent)
+    if isinstance(error, foreign.ModelConnectionError | httpx2.TransportError) and not isinstance(error, foreign.ModelTimeoutError):
+        return _disconnected(error)
+    for kind, code in _CODES:
+        if isinstance(error, kind):
+            return ModelError(code=code, message=_words(code, error))
+    if isinstance(error, foreign.ModelAPIError):
+        if error.in_stream:
+            return ModelError(code=ModelErrorCode.SERVER_ERROR, message="an error within the stream")
+        return malformed("not JSON")
+    if 200 <= status < 300:  # the answer was there, and what reads it fell over it
+        return malformed(f"the answer cannot be read ({type(error).__name__})")
+    return ModelError(code=ModelErrorCode.ADAPTER_BUG, message=f"unexpected {type(error).__name__}")
+
+
+def _refused(error: foreign.ModelHTTPError, headers: dict[bytes, bytes], sent: str) -> ModelError:
+    status, body = error.status_code, error_within(error.body)
+    if 300 <= status < 400:
+        return ModelError(code=ModelErrorCode.REJECTED, message=f"status {status}: redirects are not followed, correct base_url")
+    code = meaning(status, body)
+    if code in _QUALIFIED or error.in_stream:  # there the library knows more of its provider's own words
+        theirs = next((code for kind, code in _CODES if isinstance(error, kind)), ModelErrorCode.REJECTED)
+        code = code if theirs is ModelErrorCode.REJECTED else theirs
+    what = "an error within the stream" if error.in_stream else f"status {status}"
+    delay = None if error.in_stream else retry_after_ms(headers)
+    if delay is None and error.retry_after is not None:  # some say it in the body
+        delay = bounded_ms(error.retry_after * 1000)
+    return ModelError(code=code, message=named(what, body, sent), retry_after_ms=delay)
+
+
+def _disconnected(error: BaseException) -> ModelError:
+    """A peer that went away and one that does not speak HTTP end in the same class; only the HTTP library's words tell them apart."""
+    cause: BaseException | None = error
+    while cause is not None and not isinstance(cause, httpx2.TransportError):
+        cause = cause.__cause__
+    if isinstance(cause, httpx2.ConnectError):
+        return ModelError(code=ModelErrorCode.CONNECTION, message="cannot connect")
+    if isinstance(cause, httpx2.RemoteProtocolError):
+        words = str(cause).lower()
+        if "disconnect" in words or "peer closed" in words or "closed connection" in words:
+            return ModelError(code=ModelErrorCode.CONNECTION, message="the server closed the connection before its answer was complete")
+        return malformed("the answer is not HTTP")
+    return ModelError(code=ModelErrorCode.CONNECTION, message=f"the connection failed ({type(cause or error).__name__})")
+
+
+def _words(code: ModelErrorCode, error: Exception) -> str:
+    return f"{code.replace('_', ' ')} ({type(error).__name__})"
+
+
+def read_response(response: ModelResponse, asked: str, tool: OutputTool | None, *, streamed: bool = False) -> ModelReply | ModelError:
+    """Judge a whole answer; ``asked`` is the model's name where the answer gives none. With a ``tool`` its input is the answer."""
+    match response.finish_reason:
+        case "stop" | "tool_call":
+            text = _said(response, tool)
+        case "length":
+            text = ModelError(code=ModelErrorCode.TRUNCATED, message="the answer was cut at its length limit")
+        case "content_filter":
+            text = ModelError(code=ModelErrorCode.FILTERED, message="the model refused, or the provider's filter stopped it")
+        case None if (response.provider_details or {}).get("finish_reason"):
+            text = malformed("unknown finish reason")
+        case None if streamed and response.parts:
+            text = ModelError(code=ModelErrorCode.CONNECTION, message="the stream ended before its answer did")
+        case None:
+            text = malformed("the finish reason is missing")
+        case _:
+            text = malformed("the provider could not finish the answer")
+    if isinstance(text, ModelError):
+        return text
+    if not _is_text(text):
+        return malformed("the text is not valid Unicode")
+    usage, name = response.usage, response.model_name
+    return ModelReply(
+        text=text,
+        model=(name if name and _is_text(name) else asked)[:MODEL_CHARS],
+        input_tokens=count(usage.input_tokens) or None,
+        output_tokens=count(usage.output_tokens) or None,
+        cached_tokens=count(usage.cache_read_tokens) or 0,
+    )
+
+
+def _said(response: ModelResponse, tool: OutputTool | None) -> str | ModelError:
+    if tool is not None:
+        return tool.answer([(part.tool_name, _as_json(part.args)) for part in response.parts if isinstance(part, ToolCallPart)])
+    text = "".join(part.content for part in response.parts if isinstance(part, TextPart))
+    return text or malformed("an answer without text")
+
+
+def _as_json(given: object) -> str | None:
+    if isinstance(given, dict):
+        try:
+            return msgspec.json.encode(cast("dict[str, Any]", given)).decode()
+        except (msgspec.EncodeError, UnicodeEncodeError, RecursionError):
+            return None
+    return given if isinstance(given, str) else None
+
+
+def _piece(event: ModelResponseStreamEvent, tool: OutputTool | None) -> str:
+    """What an event adds to the answer's text; a second part would be refused in the end and adds nothing."""
+    match event:
+        case PartStartEvent(part=TextPart(content=text)) if tool is None:
+            return text
+        case PartDeltaEvent(delta=TextPartDelta(content_delta=text)) if tool is None:
+            return text
+        case PartStartEvent(part=ToolCallPart(args=given)) if tool is not None:
+            return _as_json(given) or ""
+        case PartDeltaEvent(delta=ToolCallPartDelta(args_delta=given)) if tool is not None:
+            return given if isinstance(given, str) else ""
+        case _:
+            return ""
+
+
+def _is_text(text: str) -> bool:
+    """Whether a wire and the journal can carry it: no lone surrogates."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

@@ -1,0 +1,161 @@
+"""What a refusal of a model's endpoint means: one closed code, the provider's identifiers, its delay. Pure and total.
+
+Messages are put together from fixed words and from the provider's *identifiers* (``rate_limit_exceeded``, ``RESOURCE_EXHAUSTED``), never
+from its sentences: those quote prompts and keys.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from email.utils import parsedate_to_datetime
+from typing import Any, cast
+
+import msgspec
+
+from ordain.contracts.policy import ModelErrorCode
+from ordain.ports.model import ModelError
+
+MESSAGE_CHARS = 300
+RETRY_AFTER_MS_MAX = 24 * 3600 * 1000
+
+_IDENTIFIER = re.compile(r"[a-z][a-z0-9_.\[\]]{2,47}|[A-Z][A-Z_]{2,47}")
+_CONTEXT_CODES = frozenset({"context_length_exceeded", "exceed_context_size_error", "string_above_max_length"})
+_CONTEXT_WORDS = re.compile(r"context (length|size|window)|maximum context|too many tokens", re.IGNORECASE)
+_QUOTA_CODES = frozenset({"insufficient_quota", "billing_hard_limit_reached", "billing_not_active", "insufficient_balance"})
+_FILTER_CODES = frozenset({"content_filter", "content_policy_violation"})
+_STATUS = {
+    401: ModelErrorCode.AUTHENTICATION,
+    402: ModelErrorCode.QUOTA_EXCEEDED,
+    403: ModelErrorCode.AUTHENTICATION,
+    404: ModelErrorCode.NOT_FOUND,
+    408: ModelErrorCode.TIMED_OUT,
+    413: ModelErrorCode.CONTEXT_TOO_LONG,
+    429: ModelErrorCode.RATE_LIMITED,
+    503: ModelErrorCode.OVERLOADED,
+    529: ModelErrorCode.OVERLOADED,
+}
+_STATUS_OF_NAME = (
+    {"rate_limit_exceeded": 429, "rate_limit_error": 429, "too_many_requests": 429, "invalid_api_key": 401, "authentication_error": 401}
+    | {"permission_error": 403, "model_not_found": 404, "not_found_error": 404, "timeout": 408, "timeout_error": 408}
+    | {"overloaded": 503, "overloaded_error": 503, "engine_overloaded": 503, "service_unavailable": 503, "unavailable_error": 503}
+    | {"invalid_request_error": 400, "BadRequestError": 400, "invalid_prompt": 400}
+    | dict.fromkeys(_QUOTA_CODES, 429)
+    | dict.fromkeys(_CONTEXT_CODES | _FILTER_CODES, 400)
+)
+"""The status that a provider's word would have come with, had the answer not begun already."""
+_ANY = msgspec.json.Decoder()
+
+
+def malformed(why: str) -> ModelError:
+    """The answer is none: ``why`` without any of its content."""
+    return ModelError(code=ModelErrorCode.MALFORMED, message=why[:MESSAGE_CHARS])
+
+
+def why_unreadable(body: bytes, error: Exception, what: str = "a chat completion") -> str:
+    """Which of the faults that decoding knows, without any of the content."""
+    if body.lstrip()[:1] == b"<":
+        return "a page of markup, not JSON"
+    if isinstance(error, msgspec.ValidationError):
+        return f"not {what}: {error}"  # names our own fields and JSON types, no values
+    if isinstance(error, UnicodeDecodeError):
+        return "invalid UTF-8"
+    return "nested too deeply" if isinstance(error, RecursionError) else "not JSON"
+
+
+def read_refusal(status: int, headers: Mapping[bytes, bytes], body: bytes, sent: str = "") -> ModelError:
+    """What an answer other than 2xx means. No word of ``sent`` (prompt, key) comes back in the message. Never raises."""
+    if 300 <= status < 400:
+        return ModelError(code=ModelErrorCode.REJECTED, message=f"status {status}: redirects are not followed, correct base_url")
+    error = _error_of(body)
+    return ModelError(code=meaning(status, error), message=named(f"status {status}", error, sent), retry_after_ms=retry_after_ms(headers))
+
+
+def read_stream_error(value: object, sent: str = "") -> ModelError:
+    """What an error that came as an event means: the same as with its status; one that names none broke off at the server's fault.
+
+    As in ``read_refusal``, no word of ``sent`` comes back. Never raises.
+    """
+    error = cast("dict[str, Any]", value) if isinstance(value, dict) else {}
+    return ModelError(code=meaning(_status_of(error), error), message=named("an error within the stream", error, sent))
+
+
+def _status_of(error: Mapping[str, Any]) -> int:
+    for key in ("code", "type"):
+        word = str(error.get(key))
+        if re.fullmatch(r"[45][0-9][0-9]", word, re.ASCII):
+            return int(word)
+        if word in _STATUS_OF_NAME:
+            return _STATUS_OF_NAME[word]
+    return 400 if _speaks_of_context(error) else 500
+
+
+def _speaks_of_context(error: Mapping[str, Any]) -> bool:
+    return _CONTEXT_WORDS.search(str(error.get("message", ""))[:2000]) is not None
+
+
+def meaning(status: int, error: Mapping[str, Any]) -> ModelErrorCode:
+    """The code of a status of 400 or more, with what the body says about it."""
+    code = _STATUS.get(status, ModelErrorCode.SERVER_ERROR if status >= 500 else ModelErrorCode.REJECTED)
+    said = {str(error.get(key)) for key in ("code", "type", "status")}
+    if code is ModelErrorCode.RATE_LIMITED and said & _QUOTA_CODES:
+        code = ModelErrorCode.QUOTA_EXCEEDED
+    elif status in {400, 422} and (said & _CONTEXT_CODES or _speaks_of_context(error)):
+        code = ModelErrorCode.CONTEXT_TOO_LONG
+    elif status in {400, 403} and said & _FILTER_CODES:
+        code = ModelErrorCode.FILTERED
+    return code
+
+
+def _error_of(body: bytes) -> dict[str, Any]:
+    try:
+        value = _ANY.decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return {}
+    return error_within(value)
+
+
+def error_within(value: object) -> dict[str, Any]:
+    """The object of a refusal's body that tells the fault; empty where there is none."""
+    if not isinstance(value, dict):
+        return {}
+    tree = cast("dict[str, Any]", value)
+    inner = tree.get("error", tree)  # vLLM's older form has the fields at the top
+    return cast("dict[str, Any]", inner) if isinstance(inner, dict) else {}
+
+
+def named(what: str, error: Mapping[str, Any], sent: str) -> str:
+    """``what`` with the provider's own words for the fault that are identifiers and no part of what was sent."""
+    values = [error.get(key) for key in ("type", "code", "status", "param")]
+    found = [value for value in values if isinstance(value, str) and _IDENTIFIER.fullmatch(value) and value not in sent]
+    names = list(dict.fromkeys(found))
+    return f"{what} ({', '.join(names)})" if names else what
+
+
+def retry_after_ms(headers: Mapping[bytes, bytes]) -> int | None:
+    """The delay a server asks for, in milliseconds: ``retry-after-ms``, or ``Retry-After`` in seconds or as a date.
+
+    A date counts from the answer's own ``Date``, so that it does not depend on two clocks; without one it says nothing.
+    """
+    milliseconds = _number(headers.get(b"retry-after-ms"))
+    if milliseconds is None:
+        seconds = _number(headers.get(b"retry-after"))
+        milliseconds = _until(headers) if seconds is None else seconds * 1000
+    return None if milliseconds is None else bounded_ms(milliseconds)
+
+
+def bounded_ms(milliseconds: float) -> int:
+    """A delay that can be waited for: not negative, at most a day."""
+    return int(min(max(milliseconds, 0), RETRY_AFTER_MS_MAX))
+
+
+def _number(value: bytes | None) -> float | None:
+    return float(value) if value is not None and re.fullmatch(rb"[0-9]{1,12}(\.[0-9]{1,6})?", value.strip()) else None
+
+
+def _until(headers: Mapping[bytes, bytes]) -> float | None:
+    try:
+        later, now = (parsedate_to_datetime(headers[name].decode("ascii")) for name in (b"retry-after", b"date"))
+        return (later - now).total_seconds() * 1000
+    except (KeyError, ValueError, TypeError, OverflowError):  # absent, no date, or one with and one without a zone
+        return None

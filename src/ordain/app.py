@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.resources import files
 from pathlib import Path
@@ -21,7 +21,9 @@ from ordain.engines.clock import SystemClock
 from ordain.engines.local import LocalEngine
 from ordain.flows.context import Flow
 from ordain.flows.shipped import shipped_flows
+from ordain.models.embedding import installed_embedder
 from ordain.models.providers import build_models
+from ordain.ports.library import Embedder, Library
 from ordain.ports.model import ModelPort
 from ordain.prompts import planner_step, router_step, supervisor_step, triage_step
 from ordain.prompts.renderer import check_template
@@ -31,9 +33,11 @@ from ordain.runtime.readers import header_so_far, readers
 from ordain.runtime.services import Catalogs, Services
 from ordain.runtime.streams import Streams
 from ordain.settings import Settings, load_settings
+from ordain.store.library import SqliteLibrary
 from ordain.store.search import SqliteSearch
 from ordain.store.sessions import SqliteSessions
 from ordain.store.sqlite import SqliteStore, StoreOptions
+from ordain.verbs.builtin.library_verbs import no_library
 from ordain.verbs.builtin.shipped import builtin_registry
 from ordain.verbs.executor import LeafExecutor
 from ordain.verbs.folder import load_folder
@@ -53,16 +57,20 @@ class Extras:
     models: Mapping[str, ModelPort] | None = None
     store: StoreOptions = field(default_factory=lambda: StoreOptions(holder="local"))
     memory: bool = False
+    embedder: Callable[[], Embedder | None] = installed_embedder
 
 
-def build_registry(settings: Settings, more: Sequence[FunctionVerb[..., Any]] = ()) -> Registry:
-    """The shipped verbs, those of ``$ORDAIN_HOME/verbs`` and an embedder's own."""
+def build_registry(
+    settings: Settings, more: Sequence[FunctionVerb[..., Any]] = (), library: Callable[[], Library] = no_library
+) -> Registry:
+    """The shipped verbs, those of ``$ORDAIN_HOME/verbs`` and an embedder's own; ``library`` is asked when a verb needs it."""
     root = settings.verbs.files_root
     shipped = builtin_registry(
         files_root=None if root is None else (settings.home / root),
         urls=settings.verbs.urls,
         private_hosts=settings.verbs.private_hosts,
         max_depth=settings.policy.verbs.max_depth,
+        library=library,
     )
     own = settings.home / "verbs"
     folders = [load_folder(own)] if own.is_dir() else []
@@ -106,7 +114,8 @@ class Ordain:
             scripted = ModelProfile(provider="scripted", model="scripted", script=str(script))
             self.settings = with_profile(self.settings, scripted)
         self._extras = extras or Extras(verbs=verbs)
-        self.registry = build_registry(self.settings, (*verbs, *(self._extras.verbs if extras else ())))
+        self._library: SqliteLibrary | None = None
+        self.registry = build_registry(self.settings, (*verbs, *(self._extras.verbs if extras else ())), self._open_library)
         self.catalog = build_catalog(self.settings, self.registry)
         models = self._extras.models
         self.models = models if models is not None else build_models(self.settings.profiles, self.settings.secrets)
@@ -123,6 +132,7 @@ class Ordain:
         """
         self.store = SqliteStore(None if self._extras.memory else self.settings.home, self._extras.store)
         sessions, clock = SqliteSessions(self.store), SystemClock()
+        self._library = SqliteLibrary(self.store, clock, self._extras.embedder)
         services = Services(
             store=self.store,
             clock=clock,
@@ -137,9 +147,13 @@ class Ordain:
         self.runtime = Runtime(services, SqliteSearch(self.store), lambda: self.store.writer.commits)
         self.engine = LocalEngine(services, self.runtime.ended)
         self.runtime.engine = self.engine
+        await self._library.recover()
         await self.engine.start()
         self._background = [asyncio.ensure_future(work) for work in (self.store.poll(), self.engine.sweep_daily(), self._watch_lease())]
         return self
+
+    def _open_library(self) -> Library:
+        return no_library() if self._library is None else self._library
 
     async def _watch_lease(self) -> None:
         """When another engine takes over, whoever waits here is told."""
@@ -157,6 +171,8 @@ class Ordain:
         await self.runtime.services.verbs.close()
         for model in set(self.models.values()):
             await model.close()
+        if self._library is not None:
+            self._library.close()
         self.store.close()
 
     async def __aenter__(self) -> Self:

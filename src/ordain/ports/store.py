@@ -234,13 +234,14 @@ Unit = Append | Open | Receive | Post | ClaimUnit | Operation
 class Outcome(Struct, frozen=True, kw_only=True):
     """What became of a unit. ``refused`` is a stable code, or "" when it was applied; ``run`` is what ``Open`` found or made.
 
-    ``seq`` is the message's number in its session's transcript.
+    ``seq`` is the message's number in its session's transcript; ``item`` an item of the library.
     """
 
     refused: str = ""
     run: str = ""
     count: int = 0
     seq: int = 0
+    item: str = ""
 
 
 class StoredRun(Struct, frozen=True, kw_only=True):

@@ -12,6 +12,7 @@ from ordain.journal.records import ENCODER, NULL, EndedBody
 from ordain.ports.store import Outcome
 from ordain.rules.header import without_words
 from ordain.store.conversation import take_place_again
+from ordain.store.library_units import erase_subject
 
 _WITHOUT_RESULT = "CASE WHEN json_valid(CAST({0} AS TEXT)) THEN CAST(json_remove(CAST({0} AS TEXT), '$.result') AS BLOB) END"
 """An ``ended`` body keeps its header, wherever the body is stored; one that cannot be read goes whole."""
@@ -36,7 +37,7 @@ def resumed(db: sqlite3.Connection, args: dict[str, Any]) -> Outcome:
 def erase(db: sqlite3.Connection, args: dict[str, Any]) -> Outcome:
     """Destroy a subject's content, and its digest key: of the run or of the session that is named.
 
-    Every body and payload of its runs and its transcript goes, and who said it. ``ended`` keeps the header, without what that quotes.
+    Every body and payload of its runs and its transcript goes, who said it, and what was remembered of it. ``ended`` keeps the header, without what that quotes.
     """
     if "session" in args:
         named = "SELECT subject FROM sessions WHERE workspace = ? AND id = ?", (args["workspace"], args["session"])
@@ -77,8 +78,9 @@ def erase(db: sqlite3.Connection, args: dict[str, Any]) -> Outcome:
         (subject,),
     )
     db.execute("UPDATE requests SET digest = '' WHERE run IN (SELECT no FROM runs WHERE subject = ?)", (subject,))
+    remembered = erase_subject(db, subject, at)
     db.execute("UPDATE subjects SET key = NULL, erased_at = ? WHERE no = ?", (at, subject))
-    return Outcome(count=done.rowcount + apart.rowcount + said.rowcount)
+    return Outcome(count=done.rowcount + apart.rowcount + said.rowcount + remembered)
 
 
 def _bare(body: bytes) -> bytes | None:

@@ -22,6 +22,7 @@ from ordain.errors import ConfigurationError, JournalCorrupt, RunPlace, StorageU
 from ordain.journal.records import Kind, Record, Status
 from ordain.ports.store import Mail, MailKind, Outcome, Pending, StoredRun, Unit
 from ordain.store import schema
+from ordain.store.library_units import LIBRARY_OPERATIONS
 from ordain.store.operations import OPERATIONS
 from ordain.store.units import Applier
 from ordain.store.writer import Writer
@@ -117,7 +118,9 @@ class SqliteStore:
             self._release()
             raise
         threaded = self.fsync_s > THREAD_ABOVE_S if options.threaded is None else options.threaded
-        self.writer = Writer(self._db, Applier(self._db, OPERATIONS), epoch, threaded=threaded and not self._memory)
+        self.writer = Writer(
+            self._db, Applier(self._db, {**OPERATIONS, **LIBRARY_OPERATIONS}), epoch, threaded=threaded and not self._memory
+        )
         self._heard: Callable[[str], None] | None = None
         self._seen_version = 0
         self._seen_mail = 0
@@ -230,6 +233,10 @@ class SqliteStore:
         row = self._reads.execute("SELECT bytes FROM catalogs WHERE digest = ?", (digest,)).fetchone()
         return None if row is None else row[0]
 
+    def reader(self) -> sqlite3.Connection | None:
+        """A further reading connection, for one thread that reads at length; None where everything is in memory. The caller closes it."""
+        return None if self._memory or self.folder is None else _configure_reader(_connect(self.folder))
+
     @property
     def reading(self) -> sqlite3.Connection:
         """For ``store.sessions``: the connection that reads, and writes nothing."""
@@ -285,6 +292,13 @@ def _configure(connection: sqlite3.Connection) -> sqlite3.Connection:
     connection.execute("PRAGMA journal_mode=WAL")
     connection.execute("PRAGMA synchronous=FULL")
     connection.execute("PRAGMA wal_autocheckpoint=0")
+    connection.execute("PRAGMA trusted_schema=OFF")
+    connection.execute("PRAGMA secure_delete=ON")  # what is erased or forgotten is overwritten, in whatever way SQLite was built
+    return connection
+
+
+def _configure_reader(connection: sqlite3.Connection) -> sqlite3.Connection:
+    connection.execute("PRAGMA query_only=ON")
     connection.execute("PRAGMA trusted_schema=OFF")
     return connection
 

@@ -13,10 +13,11 @@ from typing import Any, cast
 import msgspec
 from pydantic import BaseModel
 
-from ordain.contracts.verbs import VerbEffect, VerbSpec
+from ordain.contracts.verbs import Trust, VerbEffect, VerbSpec
 from ordain.ports.verb import AnyLeafResult, LeafCall, LeafFailed, LeafReturned, LeafTimedOut, VerbPort
 from ordain.rules.proposals import nesting
 from ordain.verbs.functions import VerbContext, VerbError
+from ordain.verbs.marked import Marked
 from ordain.verbs.registry import AnyFunctionVerb, Registry
 from ordain.verbs.signatures import Unfitting
 from ordain.verbs.threads import NoSlot, OutOfTime, Raised, Threads
@@ -124,6 +125,10 @@ async def _caught(verb: AnyFunctionVerb, arguments: dict[str, Any]) -> Any:
 
 def _returned(value: Any, verb: AnyFunctionVerb, spec: VerbSpec) -> AnyLeafResult:
     """The value as plain JSON. Encoding and decoding is the one way that leaves nothing else in it, and gives the size."""
+    trust: dict[str, Trust] = {}
+    if isinstance(value, Marked):
+        marked = cast(Marked[Any], value)
+        value, trust = marked.value, dict(marked.trust)
     try:
         encoded = msgspec.json.encode({"result": value} if verb.signature.wraps else value, enc_hook=_encode_model)
         if len(encoded) > OUTPUT_BYTES_MAX:
@@ -138,7 +143,7 @@ def _returned(value: Any, verb: AnyFunctionVerb, spec: VerbSpec) -> AnyLeafResul
         return _bad_output("bad_output", f"the output has no JSON form ({type(error).__name__})", spec)
     if not isinstance(output, dict):
         return _bad_output("bad_output", "the output is not an object", spec)
-    return LeafReturned(output=cast(dict[str, Any], output))
+    return LeafReturned(output=cast(dict[str, Any], output), trust=trust)
 
 
 def _encode_model(value: Any) -> Any:

@@ -17,6 +17,8 @@ import msgspec
 from pydantic import BaseModel, PydanticUserError, TypeAdapter, ValidationError
 from pydantic.errors import PydanticInvalidForJsonSchema
 
+from ordain.verbs.marked import Marked
+
 Json = dict[str, Any]
 Convert = Callable[[Any], Any]
 
@@ -98,7 +100,8 @@ def read_signature(function: Callable[..., Any], context_type: type, meanings: M
         properties[name] = schema
     if "return" not in hints:
         raise Unreadable("the result has no type hint")
-    output, wraps = _read_result(hints["return"])
+    result = hints["return"]
+    output, wraps = _read_result(get_args(result)[0] if get_origin(result) is Marked else result)
     return Signature(_object(properties, required, definitions), output, convert, frozenset(required), wraps, context)
 
 

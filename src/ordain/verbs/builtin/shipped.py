@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 from ordain.contracts.policy import VerbsPolicy
+from ordain.ports.library import Library
 from ordain.verbs.builtin.files_verb import files_read
+from ordain.verbs.builtin.library_verbs import library_verbs, no_library
 from ordain.verbs.builtin.math_verb import math_evaluate
 from ordain.verbs.builtin.web_verb import web_fetch
 from ordain.verbs.folder import VerbFolder, load_folder
@@ -25,6 +27,7 @@ def builtin_registry(
     urls: Sequence[str] = (),
     private_hosts: Sequence[str] = (),
     max_depth: int = VerbsPolicy().max_depth,
+    library: Callable[[], Library] = no_library,
 ) -> Registry:
     """The shipped verbs; ``files.read`` only with a root, ``web.fetch`` only with URLs.
 
@@ -33,11 +36,12 @@ def builtin_registry(
         urls: the URLs that may be fetched.
         private_hosts: names among them that may resolve to private addresses.
         max_depth: deepest recursion that policy permits.
+        library: what is remembered; asked when a verb that needs it runs, since a registry is built before storage is open.
 
     Raises:
         ConfigurationError: the root is no folder, or a URL is not one.
     """
-    functions: list[FunctionVerb[..., Any]] = [math_evaluate()]
+    functions: list[FunctionVerb[..., Any]] = [math_evaluate(), *library_verbs(library)]
     if files_root is not None:
         functions.append(files_read(files_root))
     if urls:

@@ -24,7 +24,9 @@ TALKING = ("chat_general", "summarize_conversation")
 """Prompt plans whose answer is prose in one field: nothing in it can be quoted."""
 FLOWS = {"agent_runtime": "supervisor", "ask_user": "question", "council_runtime": "council"}
 """Verbs that are flows of this build, with the flow."""
-ALWAYS = {*PLANS, *TALKING, *FLOWS, "math.evaluate"}
+LIBRARY = {"recall.fetch_context", "collapse.write_entry", "research.search"}
+"""Leaf verbs over what is remembered."""
+ALWAYS = {*PLANS, *TALKING, *FLOWS, *LIBRARY, "math.evaluate"}
 
 
 @pytest.fixture
@@ -86,9 +88,14 @@ async def test_what_cannot_be_calculated_is_a_typed_failure(registry: Registry) 
 
 
 def test_calculated_numbers_are_not_the_systems_own(registry: Registry) -> None:
-    """No field that a model or remote content decides is declared trusted: only what the user answers is the user's own."""
+    """No field that a model or remote content decides is declared trusted: only what the user answers or had remembered is the user's own."""
     declared = {name: {field: one.trust for field, one in spec.output.items()} for name, spec in registry.specs.items() if spec.output}
-    assert declared == {"ask_user": {"answer": Trust.OWN, "value": Trust.OWN}}
+    assert declared == {
+        "ask_user": {"answer": Trust.OWN, "value": Trust.OWN},
+        "collapse.write_entry": {"collapse_id": Trust.SYSTEM, "outcome": Trust.SYSTEM},
+        "recall.fetch_context": {"fragments": Trust.OWN, "method": Trust.SYSTEM, "mode": Trust.SYSTEM},
+        "research.search": {"passages": Trust.OWN, "method": Trust.SYSTEM},
+    }
 
 
 def test_a_verb_that_is_a_flow_says_which(registry: Registry) -> None:

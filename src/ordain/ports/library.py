@@ -1,0 +1,222 @@
+"""Library and Embedder: what is remembered (notes, entries, documents), and the vectors by which it is found again.
+
+Everything belongs to one workspace and keeps who wrote it, where it came from and how far it is trusted. Times are in
+microseconds since 1970 UTC.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from enum import StrEnum
+from typing import Protocol
+
+from msgspec import Struct
+
+from ordain.contracts.verbs import Trust
+
+
+class ItemKind(StrEnum):
+    """What an item is: a note that a person added, an entry that a verb wrote, or a document."""
+
+    NOTE = "note"
+    ENTRY = "entry"
+    DOCUMENT = "document"
+
+
+class Method(StrEnum):
+    """How passages were found: by the nearness of vectors, or by their words."""
+
+    DENSE = "dense"
+    TEXT = "text"
+
+
+class Section(Struct, frozen=True, kw_only=True):
+    """A stretch of an item's text below one heading or on one page (from 1; 0: it has no pages); ``start`` is where it begins."""
+
+    text: str
+    heading: str = ""
+    page: int = 0
+    start: int = 0
+
+
+class NewItem(Struct, frozen=True, kw_only=True):
+    """Something to remember. ``run`` ties it to a run's subject: erasing that erases the item.
+
+    ``key``: the same key is the same item, however often it is added. A document with a ``source`` that came before replaces it.
+    ``digest`` is the content's, where the same content is to be kept once.
+    """
+
+    workspace: str
+    kind: ItemKind
+    sections: tuple[Section, ...]
+    trust: Trust
+    title: str = ""
+    theme: str = ""
+    mood: str = ""
+    tags: tuple[str, ...] = ()
+    media_type: str = "text/plain"
+    author: str = ""
+    source: str = ""
+    run: str = ""
+    key: str = ""
+    digest: str = ""
+    size: int = 0
+    pages: int = 0
+
+
+class Added(Struct, frozen=True, kw_only=True):
+    """What became of an addition. ``outcome``: added, same (it was there already) or replaced (an older document of its source)."""
+
+    id: str
+    outcome: str
+    passages: int = 0
+    embedded: bool = False
+
+
+class Item(Struct, frozen=True, kw_only=True):
+    """An item as it is kept. ``no`` orders items as they were added."""
+
+    no: int
+    id: str
+    kind: ItemKind
+    title: str
+    theme: str
+    mood: str
+    tags: tuple[str, ...]
+    media_type: str
+    trust: Trust
+    author: str
+    source: str
+    session: str
+    run: str
+    size: int
+    pages: int
+    passages: int
+    created_at: int
+    excerpt: str = ""
+
+
+class Passage(Struct, frozen=True, kw_only=True):
+    """A stretch of an item that is found as one: characters ``start`` to ``stop`` of the item's text, or of its page's."""
+
+    seq: int
+    text: str
+    heading: str
+    page: int
+    start: int
+    stop: int
+
+
+class Search(Struct, frozen=True, kw_only=True):
+    """A question: at most ``limit`` passages of items of these kinds, added in the last ``days`` (0: ever), of item ``document`` alone if named.
+
+    ``user``, else the user of ``session``, is on whose behalf: what somebody else wrote as their own is a member's to them.
+    """
+
+    workspace: str
+    query: str
+    limit: int
+    kinds: tuple[ItemKind, ...]
+    days: int = 0
+    document: str = ""
+    user: str = ""
+    session: str = ""
+
+
+class Fragment(Struct, frozen=True, kw_only=True):
+    """A passage that was found, with its item. ``score``: cosine for dense, the text index's rank (greater is nearer) for text."""
+
+    id: str
+    text: str
+    title: str
+    heading: str
+    page: int
+    start: int
+    stop: int
+    source: str
+    kind: ItemKind
+    score: float
+    created_at: int
+    trust: Trust
+    author: str
+
+
+class Found(Struct, frozen=True, kw_only=True):
+    """What was found, best first; how, and what whoever reads it should know of that ("": nothing)."""
+
+    method: Method
+    fragments: tuple[Fragment, ...]
+    notice: str = ""
+
+
+class Theme(Struct, frozen=True, kw_only=True):
+    """The theme of one entry."""
+
+    at: int
+    theme: str
+
+
+class Reindexed(Struct, frozen=True, kw_only=True):
+    """How many passages have a vector of the present embedder ("": there is none), and how many got theirs now."""
+
+    embedder: str
+    passages: int
+    embedded: int
+    added: int
+
+
+Progress = Callable[[int, int], None]
+"""Called with how many passages are stored, of how many."""
+
+
+class Library(Protocol):
+    """Storage of what is remembered.
+
+    Writes are durable when they return. Errors: ``StorageUnavailable`` where nothing can be written or read.
+    """
+
+    async def add(self, item: NewItem, progress: Progress | None = None) -> Added:
+        """Keep an item. Idempotent by ``key``, by ``digest`` and, for documents, by source; a cut-off addition leaves nothing."""
+        ...
+
+    async def search(self, search: Search) -> Found:
+        """The passages nearest to a question."""
+        ...
+
+    async def items(self, workspace: str, kinds: Sequence[ItemKind], *, limit: int, before: int | None = None) -> Sequence[Item]:
+        """Items, the last one added first, of numbers below ``before``; each with the beginning of its text."""
+        ...
+
+    async def item(self, workspace: str, item: str) -> tuple[Item, Sequence[Passage]] | None:
+        """One item, by its id, and its passages in order."""
+        ...
+
+    async def remove(self, workspace: str, item: str, *, by: str) -> bool:
+        """Destroy an item, its words and its vectors; False where there is none."""
+        ...
+
+    async def themes(self, workspace: str, *, limit: int) -> Sequence[Theme]:
+        """The themes of the last entries that have one, oldest first."""
+        ...
+
+    async def reindex(self, workspace: str | None = None, progress: Progress | None = None) -> Reindexed:
+        """Give a vector of the present embedder to every passage that has none, in one workspace or (None) in all."""
+        ...
+
+
+class Embedder(Protocol):
+    """Turns text into vectors: float32, little-endian, of length 1. Called from threads; vectors of two names are never compared."""
+
+    @property
+    def name(self) -> str:
+        """The model and its version: which vectors may be compared."""
+        ...
+
+    @property
+    def dimension(self) -> int:
+        """Numbers of a vector."""
+        ...
+
+    def embed(self, texts: Sequence[str]) -> Sequence[bytes]:
+        """One vector for each text; of zeros where the text holds nothing the model knows."""
+        ...

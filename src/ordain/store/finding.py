@@ -1,0 +1,90 @@
+"""How a question is answered: by vectors, or by words where it asks for letters or where there are no vectors."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ordain.ports.library import Embedder, Found, Fragment, ItemKind, Method, Search
+from ordain.store.library_reads import count_passages, document_number, find_by_words, read_fragments, unkept
+from ordain.store.text_query import Asked, of_literals, of_words, read_question
+
+CANDIDATES = 4
+"""How many times the wanted passages are taken, because of a note only the best passage counts."""
+
+DAY_US = 86_400_000_000
+
+SCORE_MIN = 0.2
+"""Least cosine of a passage that says something of the question; unrelated texts lie below."""
+
+NO_EMBEDDER = "found by words: this process has no embedder (pip install 'ordain[recall]')"
+NOTHING_EMBEDDED = "found by words: nothing here has a vector of this embedder yet (ordain memory reindex)"
+
+Hits = list[tuple[float, int, int]]
+"""(score, passage, item), best first."""
+
+
+class Finder:
+    """Finds passages on one connection, in one thread at a time."""
+
+    def __init__(self, connection: sqlite3.Connection, now: Callable[[], int]) -> None:
+        """Reads only; ``now`` in microseconds since 1970."""
+        self._db = connection
+        self._now = now
+        self._index: Any = None
+
+    def find(self, search: Search, embedder: Embedder | None) -> Found:
+        """Answer a question; inside a reading transaction."""
+        asked = read_question(search.query)
+        notices: list[str] = []
+        if asked.literals:
+            hits = self._words(search, of_literals(asked), literals=asked.literals)
+            if hits or asked.quoted:
+                return self._told(search, Method.TEXT, hits, [] if hits else ["no text holds what stands in quotes, letter by letter"])
+            notices.append(f"no text holds {', '.join(asked.literals)[:200]}")
+        if embedder is None:
+            return self._by_words(search, asked, [*notices, NO_EMBEDDER])
+        hits, embedded = self._near(search, embedder)
+        lacking = count_passages(self._db, search.workspace) - embedded
+        if lacking > 0 and not embedded:
+            return self._by_words(search, asked, [*notices, NOTHING_EMBEDDED])
+        if lacking > 0:
+            notices.append(f"{lacking} passages have no vector yet and were not compared (ordain memory reindex)")
+        return self._told(search, Method.DENSE, hits, notices)
+
+    def _by_words(self, search: Search, asked: Asked, notices: Sequence[str]) -> Found:
+        expression = of_words(asked)
+        return self._told(search, Method.TEXT, self._words(search, expression) if expression else [], notices)
+
+    def _since(self, search: Search) -> int:
+        return self._now() - search.days * DAY_US if search.days else 0
+
+    def _words(self, search: Search, expression: str, literals: tuple[str, ...] = ()) -> Hits:
+        return find_by_words(self._db, search, expression, since=self._since(search), literals=literals, limit=search.limit * CANDIDATES)
+
+    def _near(self, search: Search, embedder: Embedder) -> tuple[Hits, int]:
+        from ordain.store.vector_index import VectorIndex, Wanted  # lazy: numpy, of the extra recall, which an embedder brings
+
+        if self._index is None or self._index.embedder != embedder.name:
+            self._index = VectorIndex(self._db, embedder.name, embedder.dimension)
+        index: VectorIndex = self._index
+        wanted = Wanted(
+            workspace=search.workspace,
+            kinds=search.kinds,
+            since=self._since(search),
+            item=document_number(self._db, search),
+            not_of=unkept(self._db),
+        )
+        (vector,) = embedder.embed([search.query])
+        hits, count = index.nearest(vector, wanted, search.limit * CANDIDATES)
+        return [hit for hit in hits if hit[0] >= SCORE_MIN], count
+
+    def _told(self, search: Search, method: Method, hits: Hits, notices: Sequence[str]) -> Found:
+        """The best passages, of a note or an entry only the best one."""
+        fragments, seen = list[Fragment](), set[str]()
+        for fragment in read_fragments(self._db, search, hits):
+            if fragment.id not in seen or fragment.kind is ItemKind.DOCUMENT:
+                fragments.append(fragment)
+            seen.add(fragment.id)
+        return Found(method=method, fragments=tuple(fragments[: search.limit]), notice="; ".join(notices))

@@ -1,0 +1,196 @@
+"""Library over SQLite: reads in one thread of their own, embeddings in another, writes through the one writer in short units.
+
+Dense first: with an embedder, what is nearest is found by vectors alone. The text index alone answers what asks for letters (quotes, ids,
+paths) and everything where there is no embedder. The two ranks are never fused: that was measured to find less.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import Callable, Generator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+import msgspec
+
+from ordain.errors import StorageUnavailable
+from ordain.journal.digests import derived_id
+from ordain.ports.clock import Clock
+from ordain.ports.library import Added, Embedder, Found, Item, ItemKind, NewItem, Passage, Progress, Reindexed, Search, Theme
+from ordain.ports.store import Operation, Outcome
+from ordain.store.finding import Finder
+from ordain.store.library_reads import count_passages, read_bare, read_item, read_items, read_themes
+from ordain.store.passages import cut
+from ordain.store.sqlite import SqliteStore
+
+T = TypeVar("T")
+FILLED = 64
+"""Passages that one unit stores."""
+
+EMBEDDED = 256
+"""Passages that are embedded at once."""
+
+
+class SqliteLibrary:
+    """Implements ``Library``. Belongs to one event loop; ``embedder`` None finds by words alone and says so."""
+
+    def __init__(self, store: SqliteStore, clock: Clock, embedder: Callable[[], Embedder | None]) -> None:
+        """``embedder`` is called once, in a thread, when the first text is to be embedded or found."""
+        self._store = store
+        self._clock = clock
+        self._make_embedder = embedder
+        self._made: tuple[Embedder | None] | None = None
+        self._own = store.reader()
+        self._reading = ThreadPoolExecutor(1, "ordain-library")
+        self._embedding = ThreadPoolExecutor(1, "ordain-embed")
+        self._finder = Finder(self._own or store.reading, clock.now)
+
+    async def add(self, item: NewItem, progress: Progress | None = None) -> Added:
+        """See ``Library.add``."""
+        passages = cut(item.sections)
+        identity = derived_id("library", f"{item.workspace}\x1f{item.key}") if item.key else self._clock.new_run_id()
+        at = self._clock.now()
+        began = await self._submit("library_begin", item=_row(item, identity, at))
+        if began.refused:
+            return Added(id=began.item, outcome="same")
+        embedder = await self._run(self._embedding, self._embedder)
+        replaced = 0
+        for first in range(0, max(len(passages), 1), FILLED):
+            batch = passages[first : first + FILLED]
+            vectors = await self._vectors(embedder, [_embedded(one.heading, one.text) for one in batch])
+            filled = await self._submit(
+                "library_fill",
+                no=began.seq,
+                passages=[
+                    (one.seq, one.page, one.start, one.stop, one.heading, one.text, vector)
+                    for one, vector in zip(batch, vectors, strict=True)
+                ],
+                keep=first + FILLED >= len(passages),
+                at=at,
+                **_of(embedder),
+            )
+            if filled.refused:
+                raise StorageUnavailable("the addition was taken back by a start of another engine")
+            replaced += filled.count
+            if progress is not None:
+                progress(min(first + FILLED, len(passages)), len(passages))
+        if replaced:
+            await self._clear()
+        return Added(id=identity, outcome="replaced" if replaced else "added", passages=len(passages), embedded=embedder is not None)
+
+    async def search(self, search: Search) -> Found:
+        """See ``Library.search``."""
+        return await self._run(self._reading, lambda: self._found(search))
+
+    def _found(self, search: Search) -> Found:
+        with self._reads():
+            return self._finder.find(search, self._embedder())
+
+    async def items(self, workspace: str, kinds: Sequence[ItemKind], *, limit: int, before: int | None = None) -> Sequence[Item]:
+        """See ``Library.items``."""
+        return await self._read(lambda db: read_items(db, workspace, kinds, limit, before))
+
+    async def item(self, workspace: str, item: str) -> tuple[Item, Sequence[Passage]] | None:
+        """See ``Library.item``."""
+        return await self._read(lambda db: read_item(db, workspace, item))
+
+    async def remove(self, workspace: str, item: str, *, by: str) -> bool:
+        """See ``Library.remove``."""
+        removed = await self._submit("library_remove", workspace=workspace, id=item, by=by, at=self._clock.now())
+        if removed.refused:
+            return False
+        await self._clear()
+        return True
+
+    async def themes(self, workspace: str, *, limit: int) -> Sequence[Theme]:
+        """See ``Library.themes``."""
+        return await self._read(lambda db: read_themes(db, workspace, limit))
+
+    async def reindex(self, workspace: str | None = None, progress: Progress | None = None) -> Reindexed:
+        """See ``Library.reindex``."""
+        embedder = await self._run(self._embedding, self._embedder)
+        every = await self._read(lambda db: count_passages(db, workspace))
+        if embedder is None:
+            return Reindexed(embedder="", passages=every, embedded=0, added=0)
+        added = after = 0
+        while bare := await self._read(lambda db, after=after: read_bare(db, workspace, embedder.name, after, EMBEDDED)):
+            vectors = await self._vectors(embedder, [text for _, text in bare])
+            stored = await self._submit(
+                "library_vectors", vectors=[(no, vector) for (no, _), vector in zip(bare, vectors, strict=True)], **_of(embedder)
+            )
+            added, after = added + stored.count, bare[-1][0]
+            if progress is not None:
+                progress(added, every)
+        return Reindexed(embedder=embedder.name, passages=every, embedded=every, added=added)
+
+    async def recover(self) -> None:
+        """At a start: take back additions that were cut off, and finish removals. Only by the process that holds the store."""
+        await self._clear(staged=True)
+
+    def close(self) -> None:
+        """Let what runs end, then close. Idempotent."""
+        self._reading.shutdown()
+        self._embedding.shutdown()
+        if self._own is not None:
+            self._own.close()
+
+    async def _clear(self, *, staged: bool = False) -> None:
+        """Delete the passages of what is kept no longer, and merge the text index until nothing of them is left in it."""
+        while (await self._submit("library_purge", staged=staged)).count:
+            pass
+        first = True
+        while (await self._submit("library_tidy", first=first)).count:
+            first = False
+
+    async def _submit(self, name: str, **args: Any) -> Outcome:
+        return await self._store.submit(Operation(name=name, args=args))
+
+    def _embedder(self) -> Embedder | None:
+        if self._made is None:
+            self._made = (self._make_embedder(),)
+        return self._made[0]
+
+    async def _vectors(self, embedder: Embedder | None, texts: Sequence[str]) -> Sequence[bytes | None]:
+        if embedder is None or not texts:
+            return [None] * len(texts)
+        return await self._run(self._embedding, lambda: embedder.embed(texts))
+
+    async def _read(self, read: Callable[[sqlite3.Connection], T]) -> T:
+        def reading() -> T:
+            with self._reads() as db:
+                return read(db)
+
+        return await self._run(self._reading, reading)
+
+    async def _run(self, threads: ThreadPoolExecutor, work: Callable[[], T]) -> T:
+        """In the thread; where everything is in memory, here: that connection is the writer's too."""
+        return work() if self._own is None else await asyncio.get_running_loop().run_in_executor(threads, work)
+
+    @contextmanager
+    def _reads(self) -> Generator[sqlite3.Connection]:
+        """The connection, on which everything read stands at one moment."""
+        db = self._own or self._store.reading
+        try:
+            if self._own is not None:
+                db.execute("BEGIN")
+            yield db
+        except sqlite3.Error as error:
+            raise StorageUnavailable(f"the library cannot be read: {error}") from error
+        finally:
+            if self._own is not None and db.in_transaction:
+                db.execute("ROLLBACK")
+
+
+def _row(item: NewItem, identity: str, at: int) -> dict[str, Any]:
+    plain = msgspec.structs.asdict(item)
+    return {**plain, "id": identity, "created_at": at, "tags": msgspec.json.encode(item.tags).decode()}
+
+
+def _of(embedder: Embedder | None) -> dict[str, Any]:
+    return {"embedder": "", "dimension": 0} if embedder is None else {"embedder": embedder.name, "dimension": embedder.dimension}
+
+
+def _embedded(heading: str, text: str) -> str:
+    return f"{heading}\n{text}" if heading else text

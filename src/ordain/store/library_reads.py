@@ -1,0 +1,161 @@
+"""Reading the library on one connection: items, passages, and the passages that words find."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from ordain.contracts.verbs import Trust
+from ordain.ports.library import Fragment, Item, ItemKind, Passage, Search, Theme
+from ordain.store.text_query import holds
+
+EXCERPT_CHARS = 300
+LITERAL_CANDIDATES = 8
+"""How many times the wanted passages are taken from the text index, which knows word stems only, to be held against the letters."""
+
+_ITEM = (
+    "SELECT i.no, i.id, i.kind, i.title, i.theme, i.mood, i.tags, i.media_type, i.trust, i.author, i.source, i.session, i.run, i.size,"
+    " i.pages, i.passages, i.created_at, coalesce((SELECT substr(p.text, 1, ?) FROM passages p WHERE p.item = i.no AND p.seq = 0), '')"
+    " FROM items i WHERE i.workspace = ? AND i.state = 'kept'"
+)
+_FRAGMENT = (
+    "SELECT p.no, i.id, p.text, i.title, p.heading, p.page, p.start, p.stop, i.source, i.kind, i.created_at, i.trust, i.author"
+    " FROM passages p JOIN items i ON i.no = p.item WHERE i.state = 'kept' AND p.no IN ({})"
+)
+_WORDS = (
+    "SELECT p.no, p.item, -bm25(passages_text), p.heading || char(10) || p.text FROM passages_text JOIN passages p ON p.no = passages_text.rowid"
+    " JOIN items i ON i.no = p.item WHERE passages_text MATCH ? AND i.workspace = ? AND i.state = 'kept' AND i.created_at >= ?"
+    " AND i.kind IN ({}) AND (? IS NULL OR i.no = ?) ORDER BY bm25(passages_text), p.no LIMIT ?"
+)
+_BARE = (
+    "SELECT p.no, p.heading || char(10) || p.text FROM passages p JOIN items i ON i.no = p.item"
+    " LEFT JOIN vectors v ON v.passage = p.no AND v.embedder = ? WHERE v.no IS NULL AND p.no > ? AND (? IS NULL OR i.workspace = ?)"
+    " AND i.state = 'kept' ORDER BY p.no LIMIT ?"
+)
+
+
+def read_items(db: sqlite3.Connection, workspace: str, kinds: Sequence[ItemKind], limit: int, before: int | None) -> list[Item]:
+    """See ``Library.items``."""
+    where = f"{_ITEM} AND i.kind IN ({_marks(kinds)}) AND (? IS NULL OR i.no < ?) ORDER BY i.no DESC LIMIT ?"
+    return [_item(row) for row in db.execute(where, (EXCERPT_CHARS, workspace, *kinds, before, before, limit))]
+
+
+def read_item(db: sqlite3.Connection, workspace: str, item: str) -> tuple[Item, list[Passage]] | None:
+    """See ``Library.item``."""
+    row = db.execute(f"{_ITEM} AND i.id = ?", (EXCERPT_CHARS, workspace, item)).fetchone()
+    if row is None:
+        return None
+    rows = db.execute("SELECT seq, text, heading, page, start, stop FROM passages WHERE item = ? ORDER BY seq", (row[0],))
+    return _item(row), [Passage(seq=s, text=t, heading=h, page=p, start=a, stop=b) for s, t, h, p, a, b in rows]
+
+
+def _item(row: tuple[Any, ...]) -> Item:
+    return Item(
+        no=row[0],
+        id=row[1],
+        kind=ItemKind(row[2]),
+        title=row[3],
+        theme=row[4],
+        mood=row[5],
+        tags=msgspec.json.decode(row[6], type=tuple[str, ...]),
+        media_type=row[7],
+        trust=Trust(row[8]),
+        author=row[9],
+        source=row[10],
+        session=row[11],
+        run=row[12],
+        size=row[13],
+        pages=row[14],
+        passages=row[15],
+        created_at=row[16],
+        excerpt=row[17],
+    )
+
+
+def read_themes(db: sqlite3.Connection, workspace: str, limit: int) -> list[Theme]:
+    """See ``Library.themes``."""
+    rows = db.execute(
+        "SELECT created_at, theme FROM items WHERE workspace = ? AND state = 'kept' AND theme <> '' ORDER BY no DESC LIMIT ?",
+        (workspace, limit),
+    ).fetchall()
+    return [Theme(at=at, theme=theme) for at, theme in reversed(rows)]
+
+
+def find_by_words(
+    db: sqlite3.Connection, search: Search, expression: str, *, since: int, literals: tuple[str, ...], limit: int
+) -> list[tuple[float, int, int]]:
+    """Passages that the text index finds, as (score, passage, item), best first; with ``literals`` only those that hold them."""
+    item = document_number(db, search)
+    taken = limit * (LITERAL_CANDIDATES if literals else 1)
+    rows = db.execute(
+        _WORDS.format(_marks(search.kinds)), (expression, search.workspace, since, *search.kinds, item, item, taken)
+    ).fetchall()
+    return [(score, passage, owner) for passage, owner, score, text in rows if not literals or holds(text, literals)][:limit]
+
+
+def document_number(db: sqlite3.Connection, search: Search) -> int | None:
+    """The row number of the item that a search is limited to, -1 where there is no such; None where it is limited to none."""
+    if not search.document:
+        return None
+    row = db.execute(
+        "SELECT no FROM items WHERE workspace = ? AND id = ? AND state = 'kept'", (search.workspace, search.document)
+    ).fetchone()
+    return -1 if row is None else int(row[0])
+
+
+def read_fragments(db: sqlite3.Connection, search: Search, found: Sequence[tuple[float, int, int]]) -> tuple[Fragment, ...]:
+    """The passages with their items, in the order in which they were found."""
+    user = _user(db, search)
+    numbers = [passage for _, passage, _ in found]
+    rows = {row[0]: row[1:] for row in db.execute(_FRAGMENT.format(_marks(numbers)), numbers)}
+    return tuple(_fragment(rows[passage], score, user) for score, passage, _ in found if passage in rows)
+
+
+def _user(db: sqlite3.Connection, search: Search) -> str:
+    if search.user or not search.session:
+        return search.user
+    row = db.execute("SELECT user FROM sessions WHERE workspace = ? AND id = ?", (search.workspace, search.session)).fetchone()
+    return "" if row is None else str(row[0])
+
+
+def _fragment(row: tuple[Any, ...], score: float, user: str) -> Fragment:
+    trust, author = Trust(row[10]), row[11]
+    return Fragment(
+        id=row[0],
+        text=row[1],
+        title=row[2],
+        heading=row[3],
+        page=row[4],
+        start=row[5],
+        stop=row[6],
+        source=row[7],
+        kind=ItemKind(row[8]),
+        score=round(score, 4),
+        created_at=row[9],
+        trust=Trust.MEMBER if trust is Trust.OWN and not (author and author == user) else trust,
+        author=author,
+    )
+
+
+def read_bare(db: sqlite3.Connection, workspace: str | None, embedder: str, after: int, limit: int) -> list[tuple[int, str]]:
+    """Passages after one that have no vector of this embedder, with what is embedded of them."""
+    return db.execute(_BARE, (embedder, after, workspace, workspace, limit)).fetchall()
+
+
+def count_passages(db: sqlite3.Connection, workspace: str | None) -> int:
+    """How many passages are kept."""
+    return db.execute("SELECT coalesce(sum(passages), 0) FROM library WHERE ? IS NULL OR workspace = ?", (workspace, workspace)).fetchone()[
+        0
+    ]
+
+
+def unkept(db: sqlite3.Connection) -> list[int]:
+    """Items that have passages and are not, or no longer, kept."""
+    return [row[0] for row in db.execute("SELECT no FROM items WHERE state = 'removed' OR state = 'staged'")]
+
+
+def _marks(values: Sequence[object]) -> str:
+    return ",".join("?" * len(values))

@@ -1,0 +1,188 @@
+"""The library's operations inside the write transaction. Long work comes in several units, each short; what is between two is in no search.
+
+The text index deletes by being told what it held; what it held stays in its file until its segments are merged (``tidy``).
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ordain.ports.library import ItemKind
+from ordain.ports.store import Outcome
+
+PURGED = 200
+"""Passages that one unit removes."""
+
+MERGED_PAGES = 64
+"""Pages of the text index that one unit merges."""
+
+_COLUMNS = (
+    *("workspace", "id", "kind", "title", "theme", "mood", "tags", "media_type", "trust", "author", "source", "run", "key", "digest"),
+    *("size", "pages", "created_at"),
+)
+_ADD = (
+    f"INSERT INTO items({', '.join(_COLUMNS)}, state, session, subject, passages)"  # noqa: S608 - constants of the module
+    f" VALUES ({', '.join('?' * len(_COLUMNS))}, 'staged', ?, ?, 0)"
+)
+_EMPTY = (
+    "UPDATE items SET state = 'removed', title = '', theme = '', mood = '', tags = '[]', author = '', source = '', digest = '',"
+    " removed_at = ?, removed_by = ? WHERE no = ?"
+)
+
+
+def begin(db: sqlite3.Connection, args: dict[str, Any]) -> Outcome:
+    """Stage an item; where it is there already, say which one it is. A key whose item was removed adds nothing again."""
+    item = args["item"]
+    workspace, key, digest = item["workspace"], item["key"], item["digest"]
+    same = db.execute(
+        "SELECT id FROM items WHERE workspace = ? AND key = ? AND key <> '' AND state <> 'staged'", (workspace, key)
+    ).fetchone()
+    if same is None and digest:
+        same = db.execute(
+            "SELECT id FROM items WHERE workspace = ? AND digest = ? AND kind = ? AND state = 'kept'", (workspace, digest, item["kind"])
+        ).fetchone()
+    if same is not None:
+        return Outcome(refused="same", item=same[0])
+    left = db.execute("SELECT no FROM items WHERE workspace = ? AND id = ? AND state = 'staged'", (workspace, item["id"])).fetchone()
+    if left is not None:  # of an addition that was cut off
+        _purge(db, left[0], -1)
+        db.execute("DELETE FROM items WHERE no = ?", left)
+    run = db.execute("SELECT subject, session FROM runs WHERE id = ?", (item["run"],)).fetchone() if item["run"] else None
+    subject, session = run if run is not None else (None, None)
+    cursor = db.execute(_ADD, (*(item[name] for name in _COLUMNS), session or "", subject))
+    return Outcome(item=item["id"], seq=cursor.lastrowid or 0)
+
+
+def fill(db: sqlite3.Connection, args: dict[str, Any]) -> Outcome:
+    """Store passages of a staged item, with their vectors where they have any.
+
+    ``keep``: it is whole now, and an older document of the same source goes.
+    """
+    row = db.execute("SELECT no, workspace, kind, source FROM items WHERE no = ? AND state = 'staged'", (args["no"],)).fetchone()
+    if row is None:
+        return Outcome(refused="gone")
+    no, workspace, kind, source = row
+    for seq, page, start, stop, heading, text, vector in args["passages"]:
+        cursor = db.execute(
+            "INSERT INTO passages(item, seq, page, start, stop, heading, text) VALUES (?,?,?,?,?,?,?)",
+            (no, seq, page, start, stop, heading, text),
+        )
+        db.execute("INSERT INTO passages_text(rowid, heading, text) VALUES (?,?,?)", (cursor.lastrowid, heading, text))
+        if vector is not None:
+            _add_vector(db, workspace, args, cursor.lastrowid or 0, vector)
+    replaced = 0
+    if args["keep"]:
+        if kind == ItemKind.DOCUMENT and source:
+            older = db.execute(
+                "SELECT no, passages FROM items WHERE workspace = ? AND source = ? AND kind = 'document' AND state = 'kept'",
+                (workspace, source),
+            ).fetchall()
+            for one, passages in older:
+                db.execute(_EMPTY, (args["at"], "replaced", one))
+                _count(db, workspace, passages=-passages)
+            replaced = len(older)
+        (stored,) = db.execute("SELECT count(*) FROM passages WHERE item = ?", (no,)).fetchone()
+        db.execute("UPDATE items SET state = 'kept', passages = ? WHERE no = ?", (stored, no))
+        _count(db, workspace, passages=stored)
+    return Outcome(count=replaced)
+
+
+def _add_vector(db: sqlite3.Connection, workspace: str, args: dict[str, Any], passage: int, vector: bytes) -> None:
+    db.execute(
+        "INSERT OR REPLACE INTO vectors(workspace, embedder, passage, dimension, vector) VALUES (?,?,?,?,?)",
+        (workspace, args["embedder"], passage, args["dimension"], vector),
+    )
+
+
+def _count(db: sqlite3.Connection, workspace: str, *, passages: int = 0, removals: int = 0) -> None:
+    db.execute(
+        "INSERT INTO library VALUES (?, ?, ?) ON CONFLICT (workspace)"
+        " DO UPDATE SET passages = passages + excluded.passages, removals = removals + excluded.removals",
+        (workspace, passages, removals),
+    )
+
+
+def remove(db: sqlite3.Connection, args: dict[str, Any]) -> Outcome:
+    """An item is kept no longer: empty its row, leave its passages to ``purge``."""
+    row = db.execute(
+        "SELECT no, passages FROM items WHERE workspace = ? AND id = ? AND state = 'kept'", (args["workspace"], args["id"])
+    ).fetchone()
+    if row is None:
+        return Outcome(refused="not_found")
+    db.execute(_EMPTY, (args["at"], args["by"], row[0]))
+    _count(db, args["workspace"], passages=-row[1])
+    return Outcome(seq=row[0])
+
+
+def purge(db: sqlite3.Connection, args: dict[str, Any]) -> Outcome:
+    """Delete passages of items that are not kept, at most ``PURGED``; ``count`` items are left that have some.
+
+    ``staged``: also of items whose addition was cut off. Only at a start: nobody else is adding then.
+    """
+    unkept = "FROM items WHERE state = 'removed' OR (? AND state = 'staged')"
+    left = PURGED
+    for no, state in db.execute("SELECT no, state " + unkept + " ORDER BY no LIMIT ?", (args["staged"], PURGED)).fetchall():
+        left -= _purge(db, no, left)
+        if left <= 0:
+            break
+        db.execute("DELETE FROM items WHERE no = ?" if state == "staged" else "UPDATE items SET state = 'gone' WHERE no = ?", (no,))
+    (count,) = db.execute("SELECT count(*) " + unkept, (args["staged"],)).fetchone()
+    return Outcome(count=count)
+
+
+def _purge(db: sqlite3.Connection, item: int, most: int) -> int:
+    """Delete at most so many passages of an item (-1: all), their vectors, and their words from the index."""
+    rows = db.execute("SELECT no, heading, text FROM passages WHERE item = ? LIMIT ?", (item, most)).fetchall()
+    db.executemany("INSERT INTO passages_text(passages_text, rowid, heading, text) VALUES ('delete', ?, ?, ?)", rows)
+    numbers = [(row[0],) for row in rows]
+    db.executemany("DELETE FROM vectors WHERE passage = ?", numbers)
+    db.executemany("DELETE FROM passages WHERE no = ?", numbers)
+    if rows:
+        (workspace,) = db.execute("SELECT workspace FROM items WHERE no = ?", (item,)).fetchone()
+        _count(db, workspace, removals=1)
+    return len(rows)
+
+
+def tidy(db: sqlite3.Connection, args: dict[str, Any]) -> Outcome:
+    """Merge a part of the text index, so that nothing is left in it of what was deleted; ``count`` 0 when it is all merged."""
+    before = db.total_changes
+    db.execute("INSERT INTO passages_text(passages_text, rank) VALUES ('merge', ?)", (-MERGED_PAGES if args["first"] else MERGED_PAGES,))
+    return Outcome(count=int(db.total_changes - before >= 2))  # the index's own documentation: fewer than two changes is none
+
+
+def vectors(db: sqlite3.Connection, args: dict[str, Any]) -> Outcome:
+    """Store vectors of passages that are still there, instead of those of another embedder."""
+    stored = 0
+    for passage, vector in args["vectors"]:
+        row = db.execute("SELECT i.workspace FROM passages p JOIN items i ON i.no = p.item WHERE p.no = ?", (passage,)).fetchone()
+        if row is not None:
+            _add_vector(db, row[0], args, passage, vector)
+            stored += 1
+    return Outcome(count=stored)
+
+
+def erase_subject(db: sqlite3.Connection, subject: int, at: int) -> int:
+    """Destroy what the subject's runs wrote into the library; part of ``erase``, one commit with everything else of the subject."""
+    rows = db.execute(
+        "SELECT no, workspace, iif(state = 'kept', passages, 0) FROM items WHERE subject = ? AND state <> 'gone'", (subject,)
+    ).fetchall()
+    for no, workspace, passages in rows:
+        _purge(db, no, -1)
+        db.execute(_EMPTY, (at, "erased", no))
+        db.execute("UPDATE items SET state = 'gone' WHERE no = ?", (no,))
+        _count(db, workspace, passages=-passages)
+    if rows:
+        db.execute("INSERT INTO passages_text(passages_text) VALUES ('optimize')")
+    return len(rows)
+
+
+LIBRARY_OPERATIONS: Mapping[str, Callable[[sqlite3.Connection, dict[str, Any]], Outcome]] = {
+    "library_begin": begin,
+    "library_fill": fill,
+    "library_remove": remove,
+    "library_purge": purge,
+    "library_tidy": tidy,
+    "library_vectors": vectors,
+}

@@ -1,0 +1,91 @@
+"""What a question asks for by its letters, and how that is said to the text index. Pure."""
+
+from __future__ import annotations
+
+import re
+
+from msgspec import Struct
+
+WORDS_MAX = 32
+"""Most words of a question that are looked up."""
+
+LITERALS_MAX = 8
+
+_QUOTED = re.compile(r'"([^"]{1,300})"|“([^”]{1,300})”|„([^“”]{1,300})[“”]|«([^»]{1,300})»')
+_WORD = re.compile(r"\w+", re.UNICODE)
+_IDENTIFIER = re.compile(
+    r"""(?<!\S)[(\[]?(
+        \S*[\w.~-][/\\]\S*\w\S*                     # a path or an address
+      | [/\\~]\S+
+      | [^\s@]+@[^\s@]+\.\w+                        # a mail address
+      | (?=\S*\d)(?=\S*[^\W\d])\w+(?:[-_.:\#]\w+)*  # letters and digits in one word: INV-2024-113, v2, a1b2c3d4
+      | [^\W\d]\w*_\w+                              # snake_case
+      | \d+(?:[-.:/]\d+)+ | \d{4,}                  # 2026-11-02, 10.0.0.1, an order number
+      | \w+\.\w{1,8}(?:\.\w+)*                      # a file's name
+    )[.,;:!?)\]]*(?!\S)""",
+    re.VERBOSE | re.UNICODE,
+)
+_COMMON_WORDS = """
+a about all am an and any are as at be been but by can could did do does for from had has have he her him his how i if in is it its me more my
+no not of on or our she so some than that the their them then there these they this to up was we were what when where which who why will with
+would you your
+"""
+_COMMON = frozenset(_COMMON_WORDS.split())
+"""English words that stand in every text."""
+
+
+class Asked(Struct, frozen=True, kw_only=True):
+    """A question's parts: what stands in quotes, what looks like an id, a path or a number, and its other words."""
+
+    quoted: tuple[str, ...]
+    identifiers: tuple[str, ...]
+    words: tuple[str, ...]
+
+    @property
+    def literals(self) -> tuple[str, ...]:
+        """What has to stand in the text just so."""
+        return self.quoted or self.identifiers
+
+
+def read_question(text: str) -> Asked:
+    """Take a question apart. Total: any text is a question."""
+    text = text.replace("\0", " ")
+    quoted = [next(filter(None, found.groups())) for found in _QUOTED.finditer(text)]
+    rest = _QUOTED.sub(" ", text)
+    identifiers = [found[1].rstrip(".,;:!?)]") for found in _IDENTIFIER.finditer(rest)]
+    words = list(dict.fromkeys(word.lower() for word in _WORD.findall(rest)))
+    telling = [word for word in words if word not in _COMMON] or words
+    return Asked(
+        quoted=_searchable(quoted),
+        identifiers=_searchable(identifiers),
+        words=tuple(telling[:WORDS_MAX]),
+    )
+
+
+def _searchable(texts: list[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(one.strip() for one in texts if _WORD.search(one)))[:LITERALS_MAX]
+
+
+def of_literals(asked: Asked) -> str:
+    """The index's expression for texts that hold every literal; the other words only order them."""
+    every = " AND ".join(map(_phrase, asked.literals))
+    return f"({every}) AND ({of_words(asked)}) OR ({every})" if asked.words else every
+
+
+def of_words(asked: Asked) -> str:
+    """The index's expression for texts that hold any of the words; "" where there is none."""
+    return " OR ".join(map(_phrase, (*asked.quoted, *asked.words)))
+
+
+def holds(text: str, literals: tuple[str, ...]) -> bool:
+    """Whether a text really holds every literal, whatever the index made of its words; case and the width of spaces do not matter."""
+    folded = _folded(text)
+    return all(_folded(literal) in folded for literal in literals)
+
+
+def _folded(text: str) -> str:
+    return " ".join(text.casefold().split())
+
+
+def _phrase(text: str) -> str:
+    return '"' + text.replace('"', '""') + '"'

@@ -4,7 +4,7 @@
 
     OrdainError                      code, message, details
     ├── CallerError                  the caller's mistake: change the request         (HTTP 4xx)
-    │   ├── InvalidRequest           not of the contract's shape                      (400, 413, 415, 422)
+    │   ├── InvalidRequest           not of the contract's shape                      (400, 408, 413, 415, 422)
     │   ├── NotFound                 no such run, verb, record                        (404)
     │   ├── Conflict                 the state does not permit it                     (409)
     │   └── ConfigurationError       settings, policy, verb files: fix and start again
@@ -60,7 +60,7 @@ class InvalidRequest(CallerError):
     def __init__(
         self, message: str, *, code: str | None = None, status: int | None = None, details: Mapping[str, object] | None = None
     ) -> None:
-        """Allow the HTTP status to say more precisely what was wrong (400, 413, 415, 422)."""
+        """Allow the HTTP status to say more precisely what was wrong (400, 408, 413, 415, 422)."""
         super().__init__(message, code=code, details=details)
         if status is not None:
             self.status = status

@@ -18,7 +18,6 @@ from typing import Any
 
 import uvicorn
 import uvloop
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from ordain.app import Ordain
 from ordain.cli.exit_codes import OK, UNAVAILABLE
@@ -28,6 +27,7 @@ from ordain.errors import ConfigurationError, StorageUnavailable
 from ordain.server import Face, build_app
 from ordain.server.face import PRINCIPAL
 from ordain.server.loopback import is_loopback_name
+from ordain.server.protocol import HttpProtocol
 from ordain.server.socket import PROTOCOL
 from ordain.settings import Settings, load_settings
 
@@ -43,13 +43,6 @@ class _Server(uvicorn.Server):
     @contextlib.contextmanager
     def capture_signals(self) -> Generator[None]:
         yield
-
-
-class _Http(HttpToolsProtocol):
-    """Takes only a GET for the beginning of a WebSocket: uvicorn would hand any other method over and never answer it."""
-
-    def _should_upgrade(self) -> bool:
-        return self.scope["method"] == "GET" and super()._should_upgrade()
 
 
 def log_to_stderr() -> None:
@@ -128,7 +121,7 @@ async def served(ordain: Ordain, listener: socket.socket, principal: str = PRINC
     sockets: dict[str, Any] = {**PROTOCOL}
     config = uvicorn.Config(
         build_app(face),
-        http=_Http,
+        http=HttpProtocol,
         **sockets,
         lifespan="off",
         log_config=None,

@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import Annotated, Literal
 from urllib.parse import quote
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue, StringConstraints, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, StringConstraints, model_validator
 from pydantic.alias_generators import to_camel
 
 from ordain.contracts.planner import ErrorBody
@@ -18,7 +18,20 @@ MESSAGE_CHARS = 32_000
 """Longest text of one message, in characters."""
 SESSION_ID = r"^[A-Za-z0-9][A-Za-z0-9._:@+/-]{0,199}$"
 WORKSPACE_ID = r"^[a-z0-9][a-z0-9._-]{0,63}$"
+SAYS_SOMETHING = "[^\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]"
+"""Anything but white space, as ``str.strip`` knows it: the published schema says exactly what the validator does."""
 
+
+def _says_something(text: str) -> str:
+    if not text.strip():
+        raise ValueError("nothing is said: there is only white space")
+    return text
+
+
+Said = Annotated[
+    str, Field(min_length=1, max_length=MESSAGE_CHARS, json_schema_extra={"pattern": SAYS_SOMETHING}), AfterValidator(_says_something)
+]
+"""A text that says something."""
 SessionId = Annotated[str, StringConstraints(pattern=SESSION_ID)]
 MessageId = Annotated[str, StringConstraints(min_length=1, max_length=200)]
 VerbName = Annotated[str, StringConstraints(min_length=1, max_length=128)]
@@ -75,11 +88,20 @@ class Attachment(Camel):
     name: str = Field(max_length=300)
     media_type: str | None = Field(default=None, max_length=100)
     url: str | None = Field(default=None, max_length=2000)
-    size_bytes: int | None = Field(default=None, ge=0)
+    size_bytes: int | None = Field(default=None, ge=0, lt=2**63)
 
 
 class Content(Camel):
     """What was said (ING-03)."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "anyOf": [
+                {"properties": {"text": {"pattern": SAYS_SOMETHING}}, "required": ["text"]},
+                {"properties": {"attachments": {"minItems": 1}}, "required": ["attachments"]},
+            ]
+        }
+    )
 
     text: str = Field(default="", max_length=MESSAGE_CHARS)
     attachments: list[Attachment] = Field(default=[], max_length=20)

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from pydantic import Field, JsonValue
 
-from ordain.contracts.conversation import MESSAGE_CHARS, ExecMode, Reply, SessionId, VerbName
+from ordain.contracts.conversation import ExecMode, Reply, Said, SessionId, VerbName
 from ordain.contracts.planner import ErrorBody, Open, Strict
 
 TRACE_VERBS = {ExecMode.BRAIN: "chat_general", ExecMode.AGENT: "task_execution", ExecMode.COUNCIL: "council_deliberation"}
@@ -36,7 +36,7 @@ class RecallDirective(Strict):
 class CortexChatRequest(Strict):
     """A chat turn as the hub sends it to the gateway (HUB-06, HUB-07)."""
 
-    prompt: str = Field(min_length=1, max_length=MESSAGE_CHARS)
+    prompt: Said
     mode: ExecMode = Field(default=ExecMode.BRAIN, strict=False)
     verb: VerbName | None = None
     packs: list[str] | None = Field(default=None, max_length=20)
@@ -106,7 +106,7 @@ class CortexChatResult(Strict):
 class HubChat(Open):
     """The hub's payload (HUB-03), over HTTP and WebSocket; one of ``verbs`` is an override, several are a restriction (B-33)."""
 
-    text_input: str = Field(min_length=1, max_length=MESSAGE_CHARS)
+    text_input: Said
     mode: ExecMode = Field(default=ExecMode.BRAIN, strict=False)
     session_id: SessionId | None = None
     user_id: str | None = Field(default=None, min_length=1, max_length=200)

@@ -67,7 +67,7 @@ class Conversation:
         try:
             body = ENCODER.encode(body_of(message))
         except UnicodeError:
-            raise InvalidRequest("a text holds half a surrogate pair", code="invalid_unicode") from None
+            raise InvalidRequest("a text holds half a surrogate pair", code="invalid_unicode", status=400) from None
         given = message_of(message, message_id, principal)
         made: list[Consequence] = []
 

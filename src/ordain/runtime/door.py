@@ -32,7 +32,7 @@ from ordain.runtime.live import AnswerBody, InterruptBody
 from ordain.runtime.retrospect import loaded
 from ordain.runtime.services import Services
 
-__all__ = ["AT_REST", "NULL", "Engine", "Record", "RunRow", "RunView", "Runtime", "Status"]
+__all__ = ["AT_REST", "NULL", "Engine", "Kind", "Record", "RunRow", "RunView", "Runtime", "Status"]
 
 AT_REST = SETTLED | STOPPED
 EVENT_POLL_S = 0.5

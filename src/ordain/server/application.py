@@ -8,6 +8,7 @@ from fastapi import FastAPI
 
 from ordain import __version__
 from ordain.server import operators
+from ordain.server.arrival import HeadAsGet, InTime
 from ordain.server.documents import component_schemas, schemas_router
 from ordain.server.face import Face
 from ordain.server.gateway import gateway_router
@@ -15,6 +16,7 @@ from ordain.server.health import health_router
 from ordain.server.loopback import LoopbackOnly
 from ordain.server.messages import messages_router
 from ordain.server.metrics import metrics_router
+from ordain.server.openapi import completed, operation_id
 from ordain.server.operators import operators_router
 from ordain.server.plan import plan_router
 from ordain.server.problems import install
@@ -23,7 +25,7 @@ from ordain.server.segments import SegmentsAsSent
 from ordain.server.sessions import SessionErased, sessions_router
 from ordain.server.socket import socket_router
 from ordain.server.transcripts import transcripts_router
-from ordain.server.verbs import verbs_router
+from ordain.server.verbs import VerbList, VerbView, verbs_router
 
 ABOUT = """Models propose, code ordains.
 
@@ -49,17 +51,26 @@ class Application(FastAPI):
     def openapi(self) -> dict[str, Any]:
         """The OpenAPI document, made once."""
         if self.openapi_schema is None:
-            document = super().openapi()
-            components = document.setdefault("components", {}).setdefault("schemas", {})
-            components.update(component_schemas((operators.Why, operators.Resolution, operators.Answer, operators.Done, SessionErased)))
+            own = (operators.Why, operators.Resolution, operators.Answer, operators.Done, SessionErased, VerbView, VerbList)
+            completed(super().openapi(), component_schemas(own), self.routes)
         return super().openapi()
 
 
 def build_app(face: Face) -> FastAPI:
     """The HTTP face over a runtime that somebody else starts and stops."""
-    app = Application(title="Ordain", version=__version__, description=ABOUT, docs_url=None, redoc_url=None, redirect_slashes=False)
+    app = Application(
+        title="Ordain",
+        version=__version__,
+        description=ABOUT,
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+        generate_unique_id_function=operation_id,
+    )
     install(app)
     app.add_middleware(SegmentsAsSent)
+    app.add_middleware(HeadAsGet)
+    app.add_middleware(InTime, stopping=face.stopping)
     app.add_middleware(LoopbackOnly)  # added last, so it stands in front
     for router in (
         messages_router(face),

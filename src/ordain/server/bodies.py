@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import math
 import re
+from functools import reduce
+from operator import getitem
 from typing import Any, TypeVar
 
 from fastapi import Request
@@ -128,7 +130,27 @@ def validated(model: type[M], body: bytes) -> M:
     try:
         return model.model_validate_json(body, strict=True)
     except ValidationError as error:
+        spelled = _whole_numbers(body, error)
+        if spelled is not None:
+            return validated(model, spelled)
         raise InvalidRequest("the request is not of its contract's shape", details={"errors": places(error)}) from None
+
+
+def _whole_numbers(body: bytes, error: ValidationError) -> bytes | None:
+    """The body with ``13.0`` written as ``13`` where an integer was expected: to JSON Schema they are one. None where there is no such place."""
+    value: Any = json.loads(body)
+    found = False
+    for one in error.errors(include_url=False, include_context=False):
+        number = one["input"]
+        if one["type"] != "int_type" or not isinstance(number, float) or not number.is_integer() or abs(number) >= INTEGER_BOUND:
+            continue
+        *path, last = one["loc"]
+        try:
+            holder = reduce(getitem, path, value)
+            holder[last], found = int(number), holder[last] == number
+        except (LookupError, TypeError):  # named otherwise than it was sent
+            return None
+    return json.dumps(value).encode() if found else None
 
 
 def places(error: ValidationError) -> list[dict[str, str]]:

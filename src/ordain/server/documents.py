@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import ModuleType
 from typing import Any
 
+import msgspec
 from fastapi import APIRouter, Response
 from pydantic import BaseModel, TypeAdapter
 
+from ordain.contracts import events
 from ordain.contracts.conversation import Message, MessageAnswer
 from ordain.contracts.cortex import CortexChatRequest, CortexChatResult, HubChat, HubReply
 from ordain.contracts.planner import PlannerRequest, PlannerResponse, PlannerStep
 from ordain.contracts.verbs import VerbReply, VerbRequest, VerbSpec
 from ordain.errors import NotFound
+from ordain.server import shapes
 from ordain.server.examples import RUN
 from ordain.server.face import Json
-from ordain.server.problems import MEDIA_TYPE, Problem
+from ordain.server.problems import Problem
+from ordain.server.refusals import refusing
+from ordain.server.shapes import Begun, JsonSchema, SchemaNames
 
 SCHEMAS: Mapping[str, TypeAdapter[Any]] = {
     "planner-request": TypeAdapter(PlannerRequest),
@@ -33,6 +39,15 @@ SCHEMAS: Mapping[str, TypeAdapter[Any]] = {
     "problem": TypeAdapter(Problem),
 }
 REFERENCE = "#/components/schemas/{model}"
+PREFER: dict[str, Any] = {
+    "name": "Prefer",
+    "in": "header",
+    "required": False,
+    "description": "`respond-async`: answer 202 as soon as the request is durable (RFC 7240). Other preferences are ignored.",
+    "schema": {"type": "string"},
+}
+_BARE: dict[str, Any] = {"response_class": Response, "response_model": None}
+"""The route encodes by itself; nothing is declared for it but what stands here."""
 
 _TEXT = "The library opens at nine and belongs to the town. Entry is free."
 PLAN_REQUEST: dict[str, Any] = {
@@ -68,53 +83,77 @@ VERB_ANSWER: dict[str, Any] = {
 
 
 def documented(
-    request: type[BaseModel], answer_model: type[BaseModel], *, example: Any, answer: Any = None, status: int = 200, accepts: bool = False
+    request: type[BaseModel],
+    answer_model: type[Any],
+    *,
+    example: Any,
+    answer: Any = None,
+    status: int = 200,
+    accepts: bool | type[Any] = False,
 ) -> dict[str, Any]:
-    """Route options that describe a body which the route reads by itself."""
-    content: dict[str, Any] = {"schema": {"$ref": REFERENCE.format(model=answer_model.__name__)}}
-    if answer is not None:
-        content["example"] = answer
-    answers: dict[int | str, dict[str, Any]] = {
-        status: {"description": "The outcome, also where it is a failure.", "content": {"application/json": content}},
-        "4XX": {"description": "Refused.", "content": {MEDIA_TYPE: {"schema": {"$ref": REFERENCE.format(model="Problem")}}}},
-        "503": {"description": "Not now.", "content": {MEDIA_TYPE: {"schema": {"$ref": REFERENCE.format(model="Problem")}}}},
-    }
+    """Route options that describe a body which the route reads by itself; ``accepts`` is the shape of a 202, where the caller need not wait."""
+    body = {"required": True, "content": {"application/json": {"schema": _reference(request), "example": example}}}
+    extra: dict[str, Any] = {"requestBody": body}
+    answers = {status: _success(answer_model, answer, "The outcome, also where it is a failure.")}
     if accepts:
-        answers[202] = {"description": "Accepted (Prefer: respond-async); Location is where its outcome will be."}
-    body = {
-        "required": True,
-        "content": {"application/json": {"schema": {"$ref": REFERENCE.format(model=request.__name__)}, "example": example}},
-    }
-    return {
-        "response_class": Response,
-        "response_model": None,
-        "status_code": status,
-        "responses": answers,
-        "openapi_extra": {"requestBody": body},
-    }
+        later = _success(Begun if accepts is True else accepts, None, "Accepted; `Location` is where its outcome will be.")
+        answers[202] = {**later, "headers": {name: {"schema": {"type": "string"}} for name in ("Location", "Preference-Applied")}}
+        extra["parameters"] = [PREFER]
+    return {**_BARE, "status_code": status, "responses": answers, "openapi_extra": extra}
 
 
-def component_schemas(more: tuple[type[BaseModel], ...]) -> dict[str, Any]:
-    """The published schemas and ``more`` as OpenAPI components."""
-    components: dict[str, Any] = {}
-    for adapter in (*SCHEMAS.values(), *(TypeAdapter(model) for model in more)):
+def shown(answer: type[Any], *, example: Any = None) -> dict[str, Any]:
+    """Route options of an address that only shows something."""
+    return {**_BARE, "responses": {200: _success(answer, example, "What there is.")}}
+
+
+def streamed(event: type[Any] | str, meaning: str) -> dict[str, Any]:
+    """Route options of a stream of server-sent events whose data are of a shape."""
+    content = {"text/event-stream": {"schema": {"type": "string"}, "x-event-schema": _reference(event)}}
+    return {**_BARE, "responses": {200: {"description": meaning, "content": content}}}
+
+
+def _success(answer: type[Any], example: Any, meaning: str) -> dict[str, Any]:
+    content: dict[str, Any] = {"schema": _reference(answer)}
+    if example is not None:
+        content["example"] = example
+    return {"description": meaning, "content": {"application/json": content}}
+
+
+def _reference(shape: type[Any] | str) -> dict[str, Any]:
+    return {"$ref": REFERENCE.format(model=shape if isinstance(shape, str) else shape.__name__)}
+
+
+def component_schemas(more: tuple[type[Any], ...]) -> dict[str, Any]:
+    """The published schemas, the face's own shapes and ``more`` as OpenAPI components."""
+    models = [one for one in more if issubclass(one, BaseModel)]
+    structs = [*shapes_of(shapes), *shapes_of(events), *(one for one in more if not issubclass(one, BaseModel))]
+    components: dict[str, Any] = dict(msgspec.json.schema_components(structs, ref_template=REFERENCE.replace("model", "name"))[1])
+    for adapter in (*SCHEMAS.values(), *(TypeAdapter(model) for model in models)):
         schema = adapter.json_schema(ref_template=REFERENCE)
         components.update(schema.pop("$defs", {}))
         if "title" in schema and "$ref" not in schema:
             components[schema["title"]] = schema
-    return components
+    union, _ = msgspec.json.schema_components([events.SessionEvent], ref_template=REFERENCE.replace("model", "name"))
+    return {**components, "SessionEvent": union[0]}
+
+
+def shapes_of(module: ModuleType) -> list[type[Any]]:
+    """The structs that a module defines."""
+    own = [one for one in vars(module).values() if isinstance(one, type) and one.__module__ == module.__name__]
+    return [one for one in own if issubclass(one, msgspec.Struct)]
 
 
 def schemas_router() -> APIRouter:
     """The contracts as JSON Schema."""
     router = APIRouter(prefix="/schemas", tags=["schemas"])
 
-    @router.get("", response_class=Json, response_model=None)
+    @router.get("", **shown(SchemaNames, example={"schemas": list(SCHEMAS)}))
     async def list_schemas() -> Response:
         """Names of the published contracts."""
-        return Json({"schemas": list(SCHEMAS)})
+        return Json(SchemaNames(schemas=list(SCHEMAS)))
 
-    @router.get("/{name}", response_class=Json, response_model=None)
+    @router.get("/{name}", **refusing(shown(JsonSchema), "no_such_schema"))
     async def show_schema(name: str) -> Response:
         """One contract as JSON Schema (2020-12)."""
         adapter = SCHEMAS.get(name)

@@ -62,4 +62,90 @@ HUB_REPLY: dict[str, Any] = {
     "question": None,
     "cortex_result": _RESULT,
 }
+_AT = "2026-11-22T09:30:00.000000+00:00"
+RUN_ITEM: dict[str, Any] = {
+    "run_id": RUN,
+    "flow": "turn",
+    "status": "completed",
+    "reason": "ok",
+    "parent": None,
+    "root": RUN,
+    "records": 14,
+    "created_at": _AT,
+    "ended_at": _AT,
+    "wake_at": None,
+}
+RUN_VIEW: dict[str, Any] = {
+    **RUN_ITEM,
+    "flow_version": 1,
+    "at_rest": True,
+    "erased": False,
+    "workspace": "default",
+    "session_id": _SESSION,
+    "thread_id": "1",
+    "catalog": "5f" * 32,
+    "journal_bytes": {"records": 4210, "payloads": 0},
+    "resumes": 0,
+    "waiting_at": None,
+    "unknown_effects": [],
+    "header": _HEADER,
+    "response": {"narrative": "Hello.", "ok": True},
+}
+RUN_JOURNAL: dict[str, Any] = {
+    "run_id": RUN,
+    "flow": "turn",
+    "catalog": "5f" * 32,
+    "status": "completed",
+    "records": [
+        {
+            "seq": 1,
+            "kind": "decision",
+            "name": "entry",
+            "v": 1,
+            "at": _AT,
+            "digest": "a1" * 16,
+            "chain": "b2" * 16,
+            "body": {"rule": "entry", "reason": "entry.mode"},
+        }
+    ],
+}
+SESSION_ITEM: dict[str, Any] = {
+    "sessionId": _SESSION,
+    "channel": "web",
+    "userId": "ada",
+    "head": 2,
+    "openTurns": 0,
+    "erased": False,
+    "createdAt": _AT,
+    "lastActivityAt": _AT,
+}
+SESSION_VIEW: dict[str, Any] = {
+    **SESSION_ITEM,
+    "workspace": "default",
+    "activeThreadId": "1",
+    "threads": [
+        {
+            "threadId": "1",
+            "intent": "Hello!",
+            "slots": {},
+            "status": "done",
+            "pendingQuestion": None,
+            "inFlight": None,
+            "lastError": None,
+            "lastActivityAt": _AT,
+            "summary": "“Hello!”: done",
+        }
+    ],
+}
+_ENTRY: dict[str, Any] = {"at_ms": 1795339800000, "run": RUN, "thread": 1}
+TRANSCRIPT: dict[str, Any] = {
+    "entries": [
+        {**_ENTRY, "event": "message", "seq": 1, "message_id": _MESSAGE_ID, "channel": "web", "text": "Hello!", "user": "ada"}
+        | {"attached": "new_request", "reason": "attach.new_request"},
+        {**_ENTRY, "event": "reply", "seq": 2, "message_id": "o:1", **REPLY},
+    ],
+    "next": None,
+}
+HEALTH: dict[str, Any] = {"status": "ok", "version": "0.1.0", "instance": "4e8d33cd56d27c09"}
+READY: dict[str, Any] = {"status": "ready", "checks": {"accepting": True, "lease": True, "storage": True}}
 ERASE: dict[str, Any] = {"why": "the person asked for it"}

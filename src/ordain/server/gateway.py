@@ -15,16 +15,19 @@ from ordain.runtime.conversation import Acknowledged
 from ordain.runtime.door import NULL
 from ordain.server.answering import answered, found_later, message_location
 from ordain.server.bodies import read
-from ordain.server.documents import documented
+from ordain.server.documents import documented, shown
 from ordain.server.examples import CORTEX_CHAT, CORTEX_RESULT, HUB_CHAT, HUB_REPLY
 from ordain.server.face import Face, Json, prefers_async
 from ordain.server.problems import problem
+from ordain.server.refusals import CONVERSATION, refusing
 from ordain.server.translation import HUB_HTTP, canonical, chat_of_hub, client_request, client_result, hub_reply
-from ordain.server.verbs import verb_views
+from ordain.server.verbs import VerbList, verb_views
 from ordain.server.workspaces import Workspace
 
 DEFAULT_TIMEOUT_MS = 120_000
 FRESH_HUB, FRESH_GATEWAY = "web", "cortex"
+HUB = documented(HubChat, HubReply, example=HUB_CHAT, answer=HUB_REPLY, accepts=MessageAnswer)
+CORTEX = documented(CortexChatRequest, CortexChatResult, example=CORTEX_CHAT, answer=CORTEX_RESULT)
 
 
 def fresh_session(face: Face, kind: str) -> str:
@@ -36,7 +39,7 @@ def gateway_router(face: Face) -> APIRouter:
     """The three routes."""
     router = APIRouter(tags=["conversation"])
 
-    @router.post("/api/chat", **documented(HubChat, HubReply, example=HUB_CHAT, answer=HUB_REPLY, accepts=True))
+    @router.post("/api/chat", **refusing(HUB, *CONVERSATION, "conflicting_verbs"))
     async def hub_chat(request: Request, workspace: Workspace = DEFAULT_WORKSPACE) -> Response:
         """The hub's payload. One of ``verbs`` overrides the mode's own verb, several restrict the tools (B-33); ``mode`` is the rest."""
         hub = await read(request, HubChat, face.body_bytes)
@@ -49,7 +52,7 @@ def gateway_router(face: Face) -> APIRouter:
         answer = await answered(face, request, workspace, sent)
         return Json(hub_reply(answer, _result(face, client, answer)).model_dump(mode="json"))
 
-    @router.post("/v1/cortex/chat", **documented(CortexChatRequest, CortexChatResult, example=CORTEX_CHAT, answer=CORTEX_RESULT))
+    @router.post("/v1/cortex/chat", **refusing(CORTEX, *CONVERSATION, "timeout"))
     async def cortex_chat(request: Request, workspace: Workspace = DEFAULT_WORKSPACE) -> Response:
         """A chat turn in the sources' own shape. Without ``session_id`` each request is a session of its own.
 
@@ -66,7 +69,7 @@ def gateway_router(face: Face) -> APIRouter:
         result = _result(face, client, answer)
         return Json(CortexChatResult(cortex_result=result, final_text=result.final_text).model_dump(mode="json"))
 
-    @router.get("/api/verbs", response_class=Json, response_model=None)
+    @router.get("/api/verbs", **shown(VerbList))
     async def hub_verbs(
         include_inactive: Annotated[Literal["0", "1"], Query(description="1: also those that may not run here now.")] = "0",
     ) -> Response:

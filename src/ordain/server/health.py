@@ -5,25 +5,29 @@ from __future__ import annotations
 from fastapi import APIRouter, Response
 
 from ordain import __version__
+from ordain.server.documents import shown
+from ordain.server.examples import HEALTH, READY
 from ordain.server.face import Face, Json
-from ordain.server.problems import problem
+from ordain.server.problems import unavailable
+from ordain.server.refusals import refusing
+from ordain.server.shapes import Health, Ready
 
 
 def health_router(face: Face) -> APIRouter:
     """Both probes."""
     router = APIRouter(tags=["health"])
 
-    @router.get("/health", response_class=Json, response_model=None)
+    @router.get("/health", **shown(Health, example=HEALTH))
     async def health() -> Response:
         """The process answers; nothing is asked of the storage."""
-        return Json({"status": "ok", "version": __version__, "instance": face.instance})
+        return Json(Health(status="ok", version=__version__, instance=face.instance))
 
-    @router.get("/ready", response_class=Json, response_model=None)
+    @router.get("/ready", **refusing(shown(Ready, example=READY), "not_ready"))
     async def ready() -> Response:
         """200 where the lease is held, the storage takes writes and the engine accepts runs; 503 otherwise, saying which does not hold."""
         checks = await face.runtime.checks()
         if all(checks.values()):
-            return Json({"status": "ready", "checks": checks})
-        return problem(503, "not_ready", "runs are not accepted now", more={"checks": checks}, headers={"Retry-After": "2"})
+            return Json(Ready(status="ready", checks=dict(checks)))
+        return unavailable("not_ready", "runs are not accepted now", {"checks": checks})
 
     return router

@@ -11,14 +11,17 @@ from ordain.server.bodies import read
 from ordain.server.documents import documented
 from ordain.server.examples import MESSAGE, MESSAGE_ANSWER
 from ordain.server.face import Face, Json, prefers_async
+from ordain.server.refusals import CONVERSATION, refusing
 from ordain.server.workspaces import Workspace
+
+MESSAGES = documented(Message, MessageAnswer, example=MESSAGE, answer=MESSAGE_ANSWER, accepts=MessageAnswer)
 
 
 def messages_router(face: Face) -> APIRouter:
     """The one route."""
     router = APIRouter(tags=["conversation"])
 
-    @router.post("/messages", **documented(Message, MessageAnswer, example=MESSAGE, answer=MESSAGE_ANSWER, accepts=True))
+    @router.post("/messages", **refusing(MESSAGES, *CONVERSATION))
     async def post_message(request: Request, workspace: Workspace = DEFAULT_WORKSPACE) -> Response:
         """Say something in a session, and wait for the reply, or for the question back.
 

@@ -48,7 +48,7 @@ def metrics_router(face: Face) -> APIRouter:
     """The one route."""
     router = APIRouter(tags=["health"])
 
-    @router.get("/metrics", response_class=PlainTextResponse)
+    @router.get("/metrics", response_class=PlainTextResponse, response_model=None, responses={200: {"description": "What there is."}})
     async def metrics() -> PlainTextResponse:
         """What this process did, and what the storage holds."""
         return PlainTextResponse(metrics_text(face.runtime), media_type=MEDIA_TYPE)

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
+from contextlib import contextmanager
+from typing import Literal
+
 from fastapi import APIRouter, Request, Response
 from pydantic import Field, JsonValue
 
 from ordain.contracts.ids import DEFAULT_WORKSPACE
 from ordain.contracts.planner import Strict
-from ordain.errors import Conflict, NotFound
+from ordain.errors import Conflict, JournalError, NotFound
+from ordain.server import examples
 from ordain.server.bodies import read
 from ordain.server.documents import documented
 from ordain.server.face import Face, Json
+from ordain.server.refusals import refusing
+from ordain.server.segments import SEQ_MAX
 from ordain.server.workspaces import Workspace, check_run
 
 WHY_CHARS = 1000
@@ -25,26 +32,33 @@ class Why(Strict):
 class Resolution(Why):
     """What became of the effect whose outcome is unknown."""
 
-    effect: int = Field(ge=0, description="The effect's number, from `unknown_effects`.")
+    effect: int = Field(ge=0, le=SEQ_MAX, description="The effect's number, from `unknown_effects`.")
     happened: bool
 
 
 class Answer(Strict):
     """The answer to the wait at an effect; the first one counts."""
 
-    effect: int = Field(ge=0, description="The effect's number, from `waiting_at`.")
+    effect: int = Field(ge=0, le=SEQ_MAX, description="The effect's number, from `waiting_at`.")
     value: JsonValue
 
 
 class Done(Strict):
-    """What came of it: sent, already_asked, resumed, resolved or erased."""
+    """What came of it."""
 
     run_id: str
-    outcome: str
+    outcome: Literal["sent", "already_asked", "resumed", "resolved", "erased"]
     records: int | None = Field(default=None, description="How many records were emptied, for erase.")
 
 
-EXAMPLE = {"why": "the wrong document was attached"}
+_ID = {"run_id": examples.RUN}
+ASK = documented(Why, Done, example={"why": "the wrong document was attached"}, answer={**_ID, "outcome": "sent"}, status=202)
+RESOLVE = documented(
+    Resolution, Done, example={"effect": 3, "happened": True, "why": "seen in the ledger"}, answer={**_ID, "outcome": "resolved"}
+)
+ERASE = documented(Why, Done, example=examples.ERASE, answer={**_ID, "outcome": "erased", "records": 12})
+ANSWER = documented(Answer, Done, example={"effect": 2, "value": "yes"}, answer={**_ID, "outcome": "sent"}, status=202)
+RUN = ("run_not_found", "run_unreadable")
 
 
 def operators_router(face: Face) -> APIRouter:
@@ -52,45 +66,59 @@ def operators_router(face: Face) -> APIRouter:
     router = APIRouter(prefix="/runs/{run}", tags=["operators"])
     runtime, by = face.runtime, face.principal
 
-    @router.post("/cancel", **documented(Why, Done, example=EXAMPLE, status=202))
+    @router.post("/cancel", **refusing(ASK, *RUN, "settled"))
     async def cancel_run(run: str, request: Request, workspace: Workspace = DEFAULT_WORKSPACE) -> Response:
         """Interrupt the run at its next effect; a side effect in flight is awaited, never cut off."""
         given = await read(request, Why, face.body_bytes)
         check_run(runtime, run, workspace)
-        return _sent(run, await runtime.cancel(run, by=by, why=given.why))
+        with _readable(run):
+            return _sent(run, await runtime.cancel(run, by=by, why=given.why))
 
-    @router.post("/resume", **documented(Why, Done, example=EXAMPLE, status=202))
+    @router.post("/resume", **refusing(ASK, *RUN, "not_stopped", "erased", "thread_taken"))
     async def resume_run(run: str, request: Request, workspace: Workspace = DEFAULT_WORKSPACE) -> Response:
         """Drive a stopped run (faulted, diverged, quarantined) again, after the fix."""
         given = await read(request, Why, face.body_bytes)
         check_run(runtime, run, workspace)
-        await runtime.resume(run, by=f"{by}: {given.why}")
+        with _readable(run):
+            await runtime.resume(run, by=f"{by}: {given.why}")
         return _sent(run, "resumed")
 
-    @router.post("/resolve", **documented(Resolution, Done, example={"effect": 3, "happened": True, "why": "seen in the ledger"}))
+    @router.post("/resolve", **refusing(RESOLVE, *RUN, "not_at_rest", "not_unknown"))
     async def resolve_effect(run: str, request: Request, workspace: Workspace = DEFAULT_WORKSPACE) -> Response:
         """Say whether an effect with unknown outcome happened; the run's own record of it stays."""
         given = await read(request, Resolution, face.body_bytes)
         check_run(runtime, run, workspace)
-        await runtime.resolve(run, given.effect, happened=given.happened, by=by, why=given.why)
+        with _readable(run):
+            await runtime.resolve(run, given.effect, happened=given.happened, by=by, why=given.why)
         return Json({"run_id": run, "outcome": "resolved"})
 
-    @router.post("/erase", **documented(Why, Done, example={"why": "the person asked for it"}))
+    @router.post("/erase", **refusing(ERASE, *RUN, "not_at_rest"))
     async def erase_run(run: str, request: Request, workspace: Workspace = DEFAULT_WORKSPACE) -> Response:
         """Destroy the content of the run and of everything that belongs to the same subject; headers and shapes stay."""
         given = await read(request, Why, face.body_bytes)
         check_run(runtime, run, workspace)
-        emptied = await runtime.erase(run, by=by, why=given.why)
+        with _readable(run):
+            emptied = await runtime.erase(run, by=by, why=given.why)
         return Json({"run_id": run, "outcome": "erased", "records": emptied})
 
-    @router.post("/answer", **documented(Answer, Done, example={"effect": 2, "value": "yes"}, status=202))
+    @router.post("/answer", **refusing(ANSWER, *RUN, "settled", "already_answered", "answer_too_large"))
     async def answer_run(run: str, request: Request, workspace: Workspace = DEFAULT_WORKSPACE) -> Response:
         """Answer what the run waits for."""
         given = await read(request, Answer, face.body_bytes)
         check_run(runtime, run, workspace)
-        return _sent(run, await runtime.answer(run, given.effect, given.value, by=by))
+        with _readable(run):
+            return _sent(run, await runtime.answer(run, given.effect, given.value, by=by))
 
     return router
+
+
+@contextmanager
+def _readable(run: str) -> Generator[None]:
+    """What cannot be read cannot be operated: that is how the run stands, and no failure of this request."""
+    try:
+        yield
+    except JournalError as error:
+        raise Conflict(f"run {run} cannot be read: {error.message}", code="run_unreadable", details=error.details) from None
 
 
 def _sent(run: str, became: str) -> Response:

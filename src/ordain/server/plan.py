@@ -9,14 +9,17 @@ from ordain.contracts.planner import PlannerRequest, PlannerResponse
 from ordain.server.bodies import read
 from ordain.server.documents import PLAN_ANSWER, PLAN_REQUEST, documented
 from ordain.server.face import Face, outcome
+from ordain.server.refusals import refusing
 from ordain.server.workspaces import Workspace
+
+PLAN = documented(PlannerRequest, PlannerResponse, example=PLAN_REQUEST, answer=PLAN_ANSWER, accepts=True)
 
 
 def plan_router(face: Face) -> APIRouter:
     """The planner's route."""
     router = APIRouter(tags=["plan"])
 
-    @router.post("/plan/react", **documented(PlannerRequest, PlannerResponse, example=PLAN_REQUEST, answer=PLAN_ANSWER, accepts=True))
+    @router.post("/plan/react", **refusing(PLAN, "request_id_reused", "busy", "invalid_schema", "schema_too_large", "toolset_too_large"))
     async def plan_react(request: Request, workspace: Workspace = DEFAULT_WORKSPACE) -> Response:
         """Work on one goal until there is an answer, or say exactly why there is none.
 

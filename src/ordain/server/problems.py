@@ -10,29 +10,42 @@ from typing import Any
 import msgspec
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
+from fastapi.routing import iter_route_contexts
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
+from starlette.routing import Match
 
 from ordain.contracts.planner import Strict
 from ordain.errors import OrdainError, Refused
 from ordain.server.bodies import pointer
 
 LOG = logging.getLogger("ordain.http")
+RETRY_S = "2"
 MEDIA_TYPE = "application/problem+json"
 CODES = {404: "no_such_address", 405: "method_not_allowed"}
 
 
+class Misfit(Strict):
+    """A place that does not fit, as a JSON pointer, and why."""
+
+    place: str
+    code: str
+    message: str
+
+
 class Problem(Strict):
-    """A refusal (RFC 9457). ``errors`` lists places where a body does not fit; ``run_id`` and ``location`` name a run that is kept."""
+    """A refusal (RFC 9457). ``errors`` lists places that do not fit; ``run_id`` and ``location`` name what is kept; ``seq`` is of a record."""
 
     type: str
     title: str
     status: int
     code: str
     detail: str
-    errors: list[dict[str, str]] | None = None
+    errors: list[Misfit] | None = None
     run_id: str | None = None
     location: str | None = None
+    checks: dict[str, bool] | None = None
+    seq: int | None = None
 
 
 def problem(
@@ -41,6 +54,11 @@ def problem(
     """One refusal as a response."""
     body = problem_body(status, code, detail, more)
     return Response(msgspec.json.encode(body), status_code=status, media_type=MEDIA_TYPE, headers=dict(headers or {}))
+
+
+def unavailable(code: str, detail: str, more: Mapping[str, object] | None = None) -> Response:
+    """503: not now, and when to try again."""
+    return problem(503, code, detail, more=more, headers={"Retry-After": RETRY_S})
 
 
 def problem_body(status: int, code: str, detail: str, more: Mapping[str, object] | None = None) -> dict[str, object]:
@@ -54,18 +72,34 @@ async def refuse(_: Request, error: Exception) -> Response:
         return await internal(_, error)
     headers = {"Retry-After": str(error.retry_after_s)} if isinstance(error, Refused) and error.retry_after_s is not None else {}
     if error.status == 503:
-        headers["Retry-After"] = "2"
+        headers["Retry-After"] = RETRY_S
+    if error.status == 408:
+        headers["Connection"] = "close"
     if error.status >= 500:
         LOG.error("refused code=%s %s", error.code, error.message)
     return problem(error.status, error.code, error.message, more=error.details, headers=headers)
 
 
-async def no_route(_: Request, error: Exception) -> Response:
+async def no_route(request: Request, error: Exception) -> Response:
     """Unknown addresses and methods."""
     if not isinstance(error, HTTPException):
-        return await internal(_, error)
-    status = error.status_code
-    return problem(status, CODES.get(status, "refused"), str(error.detail), headers=error.headers)
+        return await internal(request, error)
+    status, headers = error.status_code, error.headers
+    if status == 405:
+        headers = {"Allow": ", ".join(sorted(_methods_of(request)))}
+    return problem(status, CODES.get(status, "refused"), str(error.detail), headers=headers)
+
+
+def _methods_of(request: Request) -> set[str]:
+    """The methods of the address that a request is for: those of every route with the path of the first one that matches."""
+    found: set[str] = set()
+    path = None
+    for route in iter_route_contexts(request.app.routes):
+        methods = getattr(route, "methods", None)
+        if methods and (path is None or route.path == path) and route.matches(request.scope)[0] is not Match.NONE:
+            path = route.path
+            found |= methods
+    return found | {"HEAD"} if "GET" in found else found
 
 
 async def bad_parameters(_: Request, error: Exception) -> Response:

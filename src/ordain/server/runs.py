@@ -13,10 +13,14 @@ from fastapi.responses import StreamingResponse
 from ordain.contracts.ids import DEFAULT_WORKSPACE
 from ordain.errors import InvalidRequest
 from ordain.runtime.door import Record, Status
+from ordain.server.documents import shown, streamed
+from ordain.server.examples import RUN_ITEM, RUN_JOURNAL, RUN_VIEW
 from ordain.server.face import Face, Json, at_rest
 from ordain.server.feed import HEARTBEAT_S, STREAM_HEADERS
+from ordain.server.refusals import refusing
 from ordain.server.segments import Seq
-from ordain.server.views import record_view, row_view, run_view
+from ordain.server.shapes import Journal, JournalRecord, Rest, Run, RunPage
+from ordain.server.views import record_view, run_item, run_view
 from ordain.server.workspaces import Workspace, run_in
 
 LIST_MAX = 500
@@ -28,7 +32,7 @@ def runs_router(face: Face) -> APIRouter:
     router = APIRouter(prefix="/runs", tags=["runs"])
     runtime = face.runtime
 
-    @router.get("", response_class=Json, response_model=None)
+    @router.get("", **refusing(shown(RunPage, example={"runs": [RUN_ITEM], "next": None}), "unknown_status"))
     async def list_runs(
         status: Annotated[list[str] | None, Query(description="Only these; several, or separated by commas.")] = None,
         limit: Annotated[int, Query(ge=1, le=LIST_MAX)] = 50,
@@ -38,9 +42,9 @@ def runs_router(face: Face) -> APIRouter:
     ) -> Response:
         """Runs, newest first."""
         rows = runtime.runs(statuses=_statuses(status), roots_only=not children, limit=limit, before=before, workspace=workspace)
-        return Json({"runs": [row_view(row) for row in rows], "next": rows[-1].id if len(rows) == limit else None})
+        return Json(RunPage(runs=[run_item(row) for row in rows], next=rows[-1].id if len(rows) == limit else None))
 
-    @router.get("/{run}", response_class=Json, response_model=None)
+    @router.get("/{run}", **refusing(shown(Run, example=RUN_VIEW), "run_not_found", "journal_corrupt"))
     async def show_run(
         run: str, wait: Annotated[float, Query(ge=0, le=WAIT_MAX_S)] = 0, workspace: Workspace = DEFAULT_WORKSPACE
     ) -> Response:
@@ -48,15 +52,17 @@ def runs_router(face: Face) -> APIRouter:
         view = run_in(runtime, run, workspace)
         return Json(run_view(runtime, await at_rest(face, run, wait) if wait else view))
 
-    @router.get("/{run}/journal", response_class=Json, response_model=None)
+    @router.get("/{run}/journal", **refusing(shown(Journal, example=RUN_JOURNAL), "run_not_found", "journal_corrupt"))
     async def show_journal(run: str, workspace: Workspace = DEFAULT_WORKSPACE) -> Response:
         """Everything the run's journal holds, in order."""
         stored = run_in(runtime, run, workspace).stored
         records = [record_view(record) for record in stored.records]
-        return Json({"run_id": run, "flow": stored.flow, "catalog": stored.catalog, "status": stored.status, "records": records})
+        return Json(Journal(run_id=run, flow=stored.flow, catalog=stored.catalog, status=stored.status, records=records))
 
-    @router.get("/{run}/events", response_class=StreamingResponse, response_model=None)
-    async def stream_events(
+    @router.get(
+        "/{run}/events", **refusing(streamed(JournalRecord, "One event per record, then `rest`."), "run_not_found", "journal_corrupt")
+    )
+    async def stream_run(
         run: str,
         after: Annotated[Seq, Query(ge=-1, description="Only records with a higher seq.")] = -1,
         last_event_id: Annotated[Seq | None, Header(ge=-1)] = None,
@@ -96,7 +102,7 @@ async def _events(face: Face, run: str, after: int) -> AsyncIterator[bytes]:
                 record = following.result()
                 if record is None:
                     stored = face.runtime.view(run).stored
-                    yield b"event: rest\ndata: " + msgspec.json.encode({"status": stored.status, "reason": stored.reason}) + b"\n\n"
+                    yield b"event: rest\ndata: " + msgspec.json.encode(Rest(status=stored.status, reason=stored.reason)) + b"\n\n"
                     return
                 yield f"id: {record.seq}\nevent: {record.kind}\ndata: ".encode() + msgspec.json.encode(record_view(record)) + b"\n\n"
                 following = asyncio.ensure_future(_next(records))

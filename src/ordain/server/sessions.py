@@ -10,16 +10,18 @@ from pydantic import Field
 from ordain.contracts.ids import DEFAULT_WORKSPACE
 from ordain.contracts.planner import Strict
 from ordain.server.bodies import read
-from ordain.server.documents import documented
-from ordain.server.examples import ERASE
+from ordain.server.documents import documented, shown
+from ordain.server.examples import ERASE, SESSION_ITEM, SESSION_VIEW
 from ordain.server.face import Face, Json
 from ordain.server.operators import Why
+from ordain.server.refusals import refusing
 from ordain.server.segments import decoded
-from ordain.server.views import session_row, session_view
+from ordain.server.shapes import Session, SessionPage
+from ordain.server.views import session_item, session_view
 from ordain.server.workspaces import Workspace
 
 LIST_MAX = 500
-PLACE = r"^\d{1,18}-\d{1,18}$"
+PLACE = r"^[0-9]{1,18}-[0-9]{1,18}$"
 
 
 class SessionErased(Strict):
@@ -35,7 +37,7 @@ def sessions_router(face: Face) -> APIRouter:
     router = APIRouter(prefix="/sessions", tags=["conversation"])
     conversation = face.runtime.conversation
 
-    @router.get("", response_class=Json, response_model=None)
+    @router.get("", **shown(SessionPage, example={"sessions": [SESSION_ITEM], "next": None}))
     async def list_sessions(
         limit: Annotated[int, Query(ge=1, le=LIST_MAX)] = 50,
         before: Annotated[
@@ -45,16 +47,16 @@ def sessions_router(face: Face) -> APIRouter:
     ) -> Response:
         """Sessions, the most recently used first."""
         rows = conversation.sessions(workspace, limit=limit, before=before)
-        return Json({"sessions": [session_row(row) for row in rows], "next": rows[-1].place if len(rows) == limit else None})
+        return Json(SessionPage(sessions=[session_item(row) for row in rows], next=rows[-1].place if len(rows) == limit else None))
 
-    @router.get("/{session}", response_class=Json, response_model=None)
+    @router.get("/{session}", **refusing(shown(Session, example=SESSION_VIEW), "session_not_found"))
     async def show_session(session: str, workspace: Workspace = DEFAULT_WORKSPACE) -> Response:
         """One session and its threads, those at work first."""
         row = conversation.session(workspace, decoded(session))
         return Json(session_view(row, conversation.threads(workspace, row.id)))
 
-    @router.post("/{session}/erase", **documented(Why, SessionErased, example=ERASE))
-    async def erase(session: str, request: Request, workspace: Workspace = DEFAULT_WORKSPACE) -> Response:
+    @router.post("/{session}/erase", **refusing(documented(Why, SessionErased, example=ERASE), "session_not_found", "not_at_rest"))
+    async def erase_session(session: str, request: Request, workspace: Workspace = DEFAULT_WORKSPACE) -> Response:
         """Destroy the content of a session: its transcript, and everything its turns recorded. Headers and shapes stay."""
         given = await read(request, Why, face.body_bytes)
         row = conversation.session(workspace, decoded(session))

@@ -12,7 +12,7 @@ import re
 from typing import Any
 
 import msgspec
-from fastapi import APIRouter, WebSocket
+from fastapi import APIRouter, Response, WebSocket
 from pydantic import TypeAdapter, ValidationError
 from starlette.requests import HTTPConnection
 from starlette.websockets import WebSocketDisconnect
@@ -44,6 +44,11 @@ _SEQ = re.compile(r"[0-9]{1,15}")
 def socket_router(face: Face) -> APIRouter:
     """The one address."""
     router = APIRouter()
+
+    @router.get("/ws", include_in_schema=False)
+    async def without_upgrade() -> Response:
+        """What speaks no WebSocket is told to."""
+        return problem(426, "upgrade_required", "this address speaks WebSocket, version 13", headers={"Upgrade": "websocket"})
 
     @router.websocket("/ws")
     async def speak(socket: WebSocket) -> None:

@@ -10,13 +10,18 @@ from fastapi import APIRouter, Header, Query, Request, Response
 from fastapi.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 
+from ordain.contracts.conversation import MessageAnswer
 from ordain.contracts.ids import DEFAULT_WORKSPACE
 from ordain.errors import Conflict
 from ordain.runtime.streams import event_of
 from ordain.server.answering import acknowledged, answered, wire
+from ordain.server.documents import shown, streamed
+from ordain.server.examples import MESSAGE_ANSWER, TRANSCRIPT
 from ordain.server.face import Face, Json
 from ordain.server.feed import HEARTBEAT_S, STREAM_HEADERS, Feed
+from ordain.server.refusals import refusing
 from ordain.server.segments import Seq, decoded
+from ordain.server.shapes import Transcript
 from ordain.server.workspaces import Workspace
 
 ENTRIES_MAX = 500
@@ -56,7 +61,7 @@ def transcripts_router(face: Face) -> APIRouter:
     router = APIRouter(prefix="/sessions/{session}", tags=["conversation"])
     conversation = face.runtime.conversation
 
-    @router.get("/messages", response_class=Json, response_model=None)
+    @router.get("/messages", **refusing(shown(Transcript, example=TRANSCRIPT), "session_not_found"))
     async def show_transcript(
         session: str,
         after: Annotated[Seq, Query(ge=-1, description="Only entries with a higher seq; -1: the last ones.")] = -1,
@@ -67,9 +72,9 @@ def transcripts_router(face: Face) -> APIRouter:
         row = conversation.session(workspace, decoded(session))
         entries = [event_of(entry) for entry in conversation.transcript(workspace, row.id, after=after, limit=limit)]
         last = entries[-1].seq if entries else after
-        return Json({"entries": entries, "next": last if last < row.head else None})
+        return Json(Transcript(entries=entries, next=last if last < row.head else None))
 
-    @router.get("/messages/{seq}", response_class=Json, response_model=None)
+    @router.get("/messages/{seq}", **refusing(shown(MessageAnswer, example=MESSAGE_ANSWER), "session_not_found", "message_not_found"))
     async def show_message(
         request: Request,
         session: str,
@@ -83,8 +88,8 @@ def transcripts_router(face: Face) -> APIRouter:
         answer = await answered(face, request, workspace, sent, wait) if wait else None
         return Json(wire(answer or conversation.so_far(workspace, sent)))
 
-    @router.get("/events", response_class=StreamingResponse, response_model=None)
-    async def stream_events(
+    @router.get("/events", **refusing(streamed("SessionEvent", "Events without end."), "session_not_found", "beyond_head"))
+    async def stream_session(
         session: str,
         after: Annotated[Seq, Query(ge=0, description="Only entries with a higher seq.")] = 0,
         last_event_id: Annotated[Seq | None, Header(ge=0)] = None,

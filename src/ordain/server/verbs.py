@@ -2,18 +2,38 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from fastapi import APIRouter, Request, Response
 
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.ids import DEFAULT_WORKSPACE, WorkspaceId
-from ordain.contracts.verbs import VerbReply, VerbRequest
+from ordain.contracts.planner import Strict
+from ordain.contracts.verbs import VerbReply, VerbRequest, VerbSpec
 from ordain.errors import NotFound
 from ordain.server.bodies import read
-from ordain.server.documents import VERB_ANSWER, VERB_REQUEST, documented
+from ordain.server.documents import VERB_ANSWER, VERB_REQUEST, documented, shown
 from ordain.server.face import Face, Json, outcome
+from ordain.server.refusals import refusing
 from ordain.server.workspaces import Workspace
+
+
+class VerbView(VerbSpec):
+    """A verb as people and planners see it; ``inactive`` says why it may not run here now."""
+
+    verb_id: str
+    kind: Literal["leaf", "prompt plan", "flow"]
+    active: bool
+    inactive: str | None
+
+
+class VerbList(Strict):
+    """Verbs, by id."""
+
+    verbs: list[VerbView]
+
+
+EXECUTE = documented(VerbRequest, VerbReply, example=VERB_REQUEST, answer=VERB_ANSWER, accepts=True)
 
 
 def verb_view(catalog: Catalog, verb_id: str) -> dict[str, Any]:
@@ -39,21 +59,21 @@ def verbs_router(face: Face) -> APIRouter:
     """The verbs' routes."""
     router = APIRouter(tags=["verbs"])
 
-    @router.get("/verbs", response_class=Json, response_model=None)
+    @router.get("/verbs", **shown(VerbList))
     async def list_verbs() -> Response:
         """Every registered verb: what it needs, gives and does, and whether it is active here."""
         return Json(verb_views(face.runtime.catalog))
 
-    @router.get("/verbs/{verb_id}", response_class=Json, response_model=None)
-    async def show_verb(verb_id: str) -> Response:
-        """One verb."""
-        return Json(verb_view(face.runtime.catalog, verb_id))
-
-    @router.post("/verbs/execute", **documented(VerbRequest, VerbReply, example=VERB_REQUEST, answer=VERB_ANSWER, accepts=True))
+    @router.post("/verbs/execute", **refusing(EXECUTE, "request_id_reused", "busy"))
     async def execute_verb(request: Request, workspace: Workspace = DEFAULT_WORKSPACE) -> Response:
         """Run one verb as a run of its own: authorised, journalled and replayable like every other."""
         given = await read(request, VerbRequest, face.body_bytes)
         accepted = await face.runtime.accept_verb(given, face.principal, WorkspaceId(workspace))
         return await outcome(face, request, accepted, face.runtime.verb_reply)
+
+    @router.get("/verbs/{verb_id}", **refusing(shown(VerbView), "unknown_verb"))
+    async def show_verb(verb_id: str) -> Response:
+        """One verb."""
+        return Json(verb_view(face.runtime.catalog, verb_id))
 
     return router

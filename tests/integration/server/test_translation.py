@@ -11,6 +11,7 @@ from ordain.contracts.conversation import Message, MessageAnswer, Question, Repl
 from ordain.contracts.cortex import TRACE_VERBS, CortexChatRequest, CortexClientRequest, HubChat
 from ordain.errors import InvalidRequest
 from ordain.rules.execution_plan import execution_plan
+from ordain.server.bodies import validated
 from ordain.server.translation import HUB_HTTP, HUB_WS, canonical, chat_of_hub, client_request, client_result, hub_reply
 
 NAMES = st.text("abc.", min_size=1, max_size=5)
@@ -112,8 +113,11 @@ def test_what_has_no_place_in_the_message_stays_beside_it() -> None:
 def test_a_text_of_blanks_is_refused_by_its_place() -> None:
     """A payload that is no message is refused before it is one."""
     with pytest.raises(InvalidRequest) as refused:
-        message_of({"text_input": "  \n"}, HUB_HTTP)
+        validated(HubChat, b'{"text_input": "  \\n"}')
     assert refused.value.code == "invalid_request"
+    assert refused.value.details["errors"] == [
+        {"place": "/text_input", "code": "value_error", "message": "Value error, nothing is said: there is only white space"}
+    ]
 
 
 ANSWER = MessageAnswer(

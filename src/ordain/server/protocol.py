@@ -1,0 +1,139 @@
+"""HTTP/1.1 as the server speaks it: uvicorn's protocol, with bounds on what it waits for and on what it keeps, and refusals that are problems.
+
+A request's head comes within ``HEAD_S`` seconds and ``HEAD_BYTES`` bytes. What is no HTTP is refused, and never answered in the place of a
+request before it. A body that nobody reads is thrown away for ``LINGER_S`` seconds, so that its sender can read the answer; then the
+connection closes. (Bodies that are read are bounded in ``arrival``.)
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import binascii
+from http import HTTPStatus
+
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from ordain.server.problems import problem
+
+HEAD_S = 20.0
+HEAD_BYTES = 131_072
+LINGER_S = 5.0
+_NOT_HTTP = "what came is no HTTP request"
+
+
+class HttpProtocol(HttpToolsProtocol):
+    """One connection."""
+
+    _timer: asyncio.TimerHandle | None = None
+    _in_head = False
+    _head_bytes = 0
+    _deaf = False
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # pyright: ignore[reportIncompatibleMethodOverride] - as uvicorn's own
+        """Wait for the first request, not for ever."""
+        super().connection_made(transport)
+        self._wait(HEAD_S)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Leave nothing behind."""
+        self._stop_waiting()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        """Read on; a head that does not end is refused."""
+        if self._deaf:
+            return
+        super().data_received(data)
+        if self._in_head and not self.transport.is_closing():
+            self._head_bytes += len(data)
+            if self._head_bytes > HEAD_BYTES:
+                self._reject(431, "headers_too_large", f"a request's head has at most {HEAD_BYTES} bytes")
+            elif self._timer is None:
+                self._wait(HEAD_S)
+
+    def on_message_begin(self) -> None:
+        """A request begins."""
+        self._in_head, self._head_bytes = True, 0
+        super().on_message_begin()
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """Keep a header; what comes after the head (trailers of a chunked body) is counted and not kept."""
+        if self._in_head:
+            super().on_header(name, value)
+            return
+        self._head_bytes += len(name) + len(value)
+        if self._head_bytes > HEAD_BYTES:
+            raise ValueError("trailers too large")
+
+    def on_headers_complete(self) -> None:
+        """The head is there: the request is on its way."""
+        self._in_head, self._head_bytes = False, 0
+        self._stop_waiting()
+        super().on_headers_complete()
+
+    def on_message_complete(self) -> None:
+        """The request is wholly there; one that was answered before is done with, and the next one is waited for."""
+        super().on_message_complete()
+        if self.cycle and self.cycle.response_complete and not self.transport.is_closing():
+            self._wait(self.timeout_keep_alive)
+
+    def on_response_complete(self) -> None:
+        """The answer is sent; what still comes of its request is thrown away for a while."""
+        super().on_response_complete()
+        if self.cycle.response_complete and self.cycle.more_body and not self.transport.is_closing():
+            self._wait(LINGER_S)
+
+    def send_400_response(self, msg: str) -> None:
+        """What came cannot be parsed."""
+        self._reject(400, "malformed_http", _NOT_HTTP)
+
+    def _should_upgrade(self) -> bool:
+        """Only a GET with a key and a version that we speak begins a WebSocket; whatever else says so is a request like any other."""
+        if self.scope["method"] != "GET" or not super()._should_upgrade():
+            return False
+        headers = dict(self.headers)
+        try:
+            key = base64.b64decode(headers.get(b"sec-websocket-key", b"").strip(), validate=True)
+        except binascii.Error:
+            return False
+        return len(key) == 16 and headers.get(b"sec-websocket-version", b"").strip() == b"13"
+
+    def _wait(self, seconds: float) -> None:
+        self._stop_waiting()
+        self._timer = self.loop.call_later(seconds, self._late)
+
+    def _stop_waiting(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _late(self) -> None:
+        self._timer = None
+        if self.transport.is_closing():
+            return
+        if self._in_head and not self._deaf:
+            self._reject(408, "request_timeout", f"a request's head comes within {HEAD_S:.0f} seconds")
+        else:
+            self.transport.close()
+
+    def _reject(self, status: int, code: str, detail: str) -> None:
+        """Refuse what cannot become a request, and hear no more. A request before it is answered first, and nothing in its place."""
+        self._deaf = True
+        cycle = self.cycle
+        if cycle and not cycle.response_complete:
+            if not cycle.more_body:
+                cycle.keep_alive = False
+                return
+            if cycle.response_started or self.pipeline:
+                self.transport.close()
+                return
+            cycle.disconnected = True  # its body is what is broken: whoever reads it is told that nobody is there
+            cycle.message_event.set()
+        refused = problem(status, code, detail)
+        head = [f"HTTP/1.1 {status} {HTTPStatus(status).phrase}\r\n".encode()]
+        head += [name + b": " + value + b"\r\n" for name, value in refused.raw_headers]
+        self.transport.write(b"".join([*head, b"connection: close\r\n\r\n", bytes(refused.body)]))
+        self._unset_keepalive_if_required()
+        self.transport.write_eof()
+        self._wait(LINGER_S)

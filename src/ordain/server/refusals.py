@@ -1,0 +1,107 @@
+"""Every code that a refusal over HTTP may carry: its status and what it means. The published document names them by operation.
+
+A route says which codes are its own (``refusing``); what any request may meet is added to each operation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+KEY = "x-refusals"
+"""Where a route's own codes stand until the document is put together."""
+
+
+class Refusal(NamedTuple):
+    """The status of a code, and when it is given."""
+
+    status: int
+    meaning: str
+
+
+REFUSALS: Mapping[str, Refusal] = {
+    # any request
+    "malformed_http": Refusal(400, "what came is no HTTP request"),
+    "request_timeout": Refusal(408, "the request did not arrive in time"),
+    "foreign_host": Refusal(421, "the Host header is no loopback name"),
+    "headers_too_large": Refusal(431, "the headers are too large"),
+    "internal": Refusal(500, "a bug in Ordain; its log says more"),
+    "stopping": Refusal(503, "the server stops, or is not up yet"),
+    "foreign_origin": Refusal(403, "a web page of another origin asks"),
+    "upgrade_required": Refusal(426, "the address speaks WebSocket"),
+    "no_such_address": Refusal(404, "there is nothing at this address"),
+    "method_not_allowed": Refusal(405, "the address does not know this method"),
+    # bodies and parameters
+    "malformed_json": Refusal(400, "the body is no JSON"),
+    "invalid_utf8": Refusal(400, "the body is not UTF-8"),
+    "invalid_unicode": Refusal(400, "a text holds half a surrogate pair"),
+    "duplicate_key": Refusal(400, "an object names a key twice"),
+    "not_finite": Refusal(400, "a number is not finite, or an integer has more than 64 bits"),
+    "too_deep": Refusal(400, "the body nests too deep"),
+    "too_large": Refusal(413, "the body is too large"),
+    "unsupported_media_type": Refusal(415, "the body is not plain application/json in UTF-8"),
+    "invalid_request": Refusal(422, "body or parameters do not fit; `errors` names the places"),
+    # storage and capacity
+    "storage_unavailable": Refusal(503, "nothing can be written now"),
+    "lease_lost": Refusal(503, "another engine holds the storage"),
+    "not_ready": Refusal(503, "runs are not accepted now; `checks` says why"),
+    "busy": Refusal(429, "as many runs are accepted as policy permits"),
+    "session_busy": Refusal(429, "the session has as many turns going as policy permits"),
+    # conversation
+    "session_not_found": Refusal(404, "there is no such session in the workspace"),
+    "message_not_found": Refusal(404, "the session has no message of this number"),
+    "message_id_reused": Refusal(409, "the message id came before with another content"),
+    "message_id_reserved": Refusal(422, "message ids of this form are Ordain's own"),
+    "conflicting_verbs": Refusal(422, "`verb` and `verbs` name different verbs"),
+    "beyond_head": Refusal(409, "the session has fewer entries than that"),
+    "timeout": Refusal(504, "there is no answer yet; the turn goes on, and `location` says where its answer will be"),
+    # plans and verbs
+    "request_id_reused": Refusal(409, "the request id came before with another body"),
+    "invalid_schema": Refusal(422, "a tool's schema is none"),
+    "schema_too_large": Refusal(422, "a tool's schema is too large"),
+    "toolset_too_large": Refusal(422, "the toolset's schemas are too large together"),
+    "unknown_verb": Refusal(404, "there is no such verb"),
+    "no_such_schema": Refusal(404, "no contract of this name is published"),
+    # runs
+    "run_not_found": Refusal(404, "there is no such run in the workspace"),
+    "journal_corrupt": Refusal(500, "a record of the run is not what was written"),
+    "unknown_status": Refusal(422, "a status that runs do not have"),
+    "run_unreadable": Refusal(409, "the run's records cannot be read: erase it, or restore a backup"),
+    "settled": Refusal(409, "the run has settled"),
+    "not_stopped": Refusal(409, "the run is not stopped"),
+    "erased": Refusal(409, "the run was erased"),
+    "thread_taken": Refusal(409, "another turn of its thread is going on"),
+    "not_at_rest": Refusal(409, "the run, or one that belongs to it, is not at rest"),
+    "not_unknown": Refusal(409, "that effect has no unknown outcome"),
+    "already_answered": Refusal(409, "that effect was answered before"),
+    "answer_too_large": Refusal(422, "the answer is too large or nests too deep"),
+}
+
+EVERYWHERE = ("malformed_http", "request_timeout", "foreign_host", "headers_too_large", "internal", "stopping")
+UNSAFE = ("foreign_origin", "storage_unavailable", "lease_lost")
+PARAMETERS = ("invalid_request",)
+BODY = (
+    *("malformed_json", "invalid_utf8", "invalid_unicode", "duplicate_key", "not_finite", "too_deep"),
+    *("too_large", "unsupported_media_type", "invalid_request"),
+)
+
+CONVERSATION = ("message_id_reused", "message_id_reserved", "busy", "session_busy")
+"""What a message may be refused with, in whatever shape it comes."""
+
+
+def refusing(options: Mapping[str, Any], *codes: str) -> dict[str, Any]:
+    """Route options with the route's own refusal codes."""
+    extra = dict(options.get("openapi_extra") or {})
+    return {**options, "openapi_extra": {**extra, KEY: [*extra.get(KEY, ()), *codes]}}
+
+
+def refusal_codes(operation: Mapping[str, Any], method: str) -> tuple[str, ...]:
+    """Every code that an operation may refuse with: its own, and what its shape brings with it."""
+    given = [*operation.get(KEY, ()), *EVERYWHERE]
+    if method not in {"get", "head"}:
+        given += UNSAFE
+    if "requestBody" in operation:
+        given += BODY
+    if operation.get("parameters"):
+        given += PARAMETERS
+    return tuple(sorted(set(given)))

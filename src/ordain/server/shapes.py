@@ -1,0 +1,209 @@
+"""The shapes of what the face answers with, beside the contracts: the published schemas are made from them, and nothing else is sent."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+from msgspec import Meta, Raw, Struct, field
+
+from ordain.contracts.events import DurableEvent
+from ordain.runtime.door import Kind, Status
+
+Moment = Annotated[str, Meta(extra_json_schema={"format": "date-time"})]
+StatusName = Annotated[str, Meta(extra_json_schema={"enum": [str(status) for status in Status]})]
+KindName = Annotated[str, Meta(extra_json_schema={"enum": [str(kind) for kind in Kind]})]
+Hex = Annotated[str, Meta(pattern="^[0-9a-f]*$")]
+
+
+class View(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A shape of an answer, in snake_case."""
+
+
+class CamelView(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="camel"):
+    """A shape of the conversation's answers, whose own spelling is camelCase (B-12)."""
+
+
+class RunItem(View, frozen=True):
+    """A run in a list."""
+
+    run_id: str
+    flow: str
+    status: StatusName
+    reason: str
+    parent: str | None
+    root: str
+    records: int
+    created_at: Moment
+    ended_at: Moment | None
+    wake_at: Moment | None
+
+
+class RunPage(View, frozen=True):
+    """Runs, newest first; ``next`` is what ``before`` asks the next page with, null where there is none."""
+
+    runs: Sequence[RunItem]
+    next: str | None
+
+
+class JournalBytes(View, frozen=True):
+    """What a run's journal takes."""
+
+    records: int
+    payloads: int
+
+
+class Run(View, frozen=True):
+    """A run: where it stands, its header, and once it rests ``response``: the body that its caller gets."""
+
+    run_id: str
+    flow: str
+    flow_version: int
+    status: StatusName
+    reason: str
+    at_rest: bool
+    erased: bool
+    parent: str | None
+    root: str
+    workspace: str
+    session_id: str | None
+    thread_id: str | None
+    catalog: str
+    records: int
+    journal_bytes: JournalBytes
+    resumes: int
+    waiting_at: int | None
+    unknown_effects: Sequence[int]
+    created_at: Moment
+    ended_at: Moment | None
+    wake_at: Moment | None
+    header: str
+    response: Any
+
+
+class JournalRecord(View, frozen=True):
+    """A record as stored; ``body`` is null once erased."""
+
+    seq: int
+    kind: KindName
+    name: str
+    v: int
+    at: Moment
+    digest: Hex
+    chain: Hex
+    body: Raw | None
+
+
+class Journal(View, frozen=True):
+    """Everything that a run's journal holds, in order."""
+
+    run_id: str
+    flow: str
+    catalog: str
+    status: StatusName
+    records: Sequence[JournalRecord]
+
+
+class Rest(View, frozen=True):
+    """The last event of a run's stream: it rests."""
+
+    status: StatusName
+    reason: str
+
+
+class SessionItem(CamelView, frozen=True):
+    """A session in a list."""
+
+    session_id: str
+    channel: str
+    user_id: str
+    head: int
+    open_turns: int
+    erased: bool
+    created_at: Moment
+    last_activity_at: Moment
+
+
+class SessionPage(View, frozen=True):
+    """Sessions, the most recently used first; ``next`` is what ``before`` asks the next page with, null where there is none."""
+
+    sessions: Sequence[SessionItem]
+    next: str | None
+
+
+class PendingQuestion(CamelView, frozen=True):
+    """What a thread waits for."""
+
+    key: str
+    expected_type: str
+    asked_at_message_id: str
+
+
+class InFlight(CamelView, frozen=True):
+    """The turn of a thread that is going on, and those behind it."""
+
+    run_id: str
+    queued: Sequence[str]
+
+
+class Thread(CamelView, frozen=True):
+    """A micro-thread (C5)."""
+
+    thread_id: str
+    intent: str
+    slots: dict[str, Any]
+    status: str
+    pending_question: PendingQuestion | None
+    in_flight: InFlight | None
+    last_error: dict[str, Any] | None
+    last_activity_at: Moment
+    summary: str
+
+
+class Session(SessionItem, frozen=True):
+    """A session and its threads, those at work first (C5)."""
+
+    workspace: str
+    active_thread_id: str | None
+    threads: Sequence[Thread]
+
+
+class Transcript(View, frozen=True):
+    """Entries of a session in order; ``next`` is what ``after`` asks the next page with, null at the end."""
+
+    entries: Sequence[DurableEvent]
+    next: int | None
+
+
+class Health(View, frozen=True):
+    """The process answers; ``instance`` tells servers apart."""
+
+    status: str
+    version: str
+    instance: str
+
+
+class Ready(View, frozen=True):
+    """Runs are accepted."""
+
+    status: str
+    checks: dict[str, bool]
+
+
+class SchemaNames(View, frozen=True):
+    """The published contracts."""
+
+    schemas: Sequence[str]
+
+
+class JsonSchema(Struct, frozen=True, kw_only=True):
+    """A contract as JSON Schema (2020-12)."""
+
+    dialect: str = field(name="$schema")
+
+
+class Begun(View, frozen=True):
+    """A request that nobody waits for: its run, and where its outcome will be."""
+
+    run_id: str
+    location: str

@@ -118,7 +118,7 @@ class Ordain:
         self.registry = build_registry(self.settings, (*verbs, *(self._extras.verbs if extras else ())), self._open_library)
         self.catalog = build_catalog(self.settings, self.registry)
         models = self._extras.models
-        self.models = models if models is not None else build_models(self.settings.profiles, self.settings.secrets)
+        self.models = models if models is not None else build_models(self.settings.profiles, self.settings.secrets, self.settings.home)
         self.runtime: Runtime
         self.engine: LocalEngine
         self.store: SqliteStore

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 from cyclopts import App, CycloptsError, Parameter
 
+from ordain.cli.commands_models import local, models
 from ordain.cli.exit_codes import USAGE
 from ordain.cli.options import DEFAULTS, Options, Why, Workspace
 
@@ -28,6 +29,8 @@ sessions = App(name="sessions", help="Look at conversations and erase them.")
 tree.command(runs)
 tree.command(sessions)
 tree.command(verbs)
+tree.command(models)
+tree.command(local)
 
 
 def app(arguments: list[str]) -> Any:

@@ -56,7 +56,7 @@ def _print(settings: Settings, probed: Sequence[Probed], reports: Sequence[Docto
 
 
 async def _examine(settings: Settings) -> list[DoctorReport]:
-    models = build_models(settings.profiles, settings.secrets)
+    models = build_models(settings.profiles, settings.secrets, settings.home)
     try:
         return [await examine(name, profile, models[name]) for name, profile in settings.profiles.items()]
     finally:

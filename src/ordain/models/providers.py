@@ -10,11 +10,11 @@ from ordain.errors import ConfigurationError
 from ordain.ports.model import ModelPort
 
 
-def build_models(profiles: Mapping[str, ModelProfile], secrets: Mapping[str, str]) -> Mapping[str, ModelPort]:
+def build_models(profiles: Mapping[str, ModelProfile], secrets: Mapping[str, str], home: Path | None = None) -> Mapping[str, ModelPort]:
     """The adapter behind each profile, by the profile's name; profiles of one endpoint and key share one, and its connections.
 
     ``secrets`` are API keys by profile name; a profile without one sends none. A relative ``script`` counts from the working
-    directory. Nothing is sent.
+    directory, a relative ``gguf`` from ``home``, the data folder. Nothing is sent or started.
 
     Raises:
         ConfigurationError: a profile lacks what its provider needs; the message names the profile.
@@ -23,16 +23,18 @@ def build_models(profiles: Mapping[str, ModelProfile], secrets: Mapping[str, str
     models: dict[str, ModelPort] = {}
     for name, profile in profiles.items():
         key = (profile.provider, profile.api, profile.base_url or "", profile.script or "", secrets.get(name, ""))
+        if profile.provider == "local":
+            key = (profile.provider, profile.gguf or "", str(profile.threads), str(profile.context_tokens))
         if key not in built:
             try:
-                built[key] = _build(profile, secrets.get(name))
+                built[key] = _build(profile, secrets.get(name), home or Path())
             except ConfigurationError as error:
                 raise ConfigurationError(f"models.{name}: {error.message}", code=error.code) from error
         models[name] = built[key]
     return models
 
 
-def _build(profile: ModelProfile, secret: str | None) -> ModelPort:
+def _build(profile: ModelProfile, secret: str | None, home: Path) -> ModelPort:
     match profile.provider:
         case "openai":
             from ordain.models.openai import DEFAULT_BASE_URL, OpenAIModel  # lazy: an offline start pays for no HTTP client
@@ -57,4 +59,6 @@ def _build(profile: ModelProfile, secret: str | None) -> ModelPort:
 
             return gemini.GeminiModel(profile.base_url or gemini.DEFAULT_BASE_URL, secret)
         case "local":
-            raise ConfigurationError(f"provider {profile.provider}: this build has no adapter for it")
+            from ordain.models.local import build_local  # lazy: the extra of this provider
+
+            return build_local(profile, home)

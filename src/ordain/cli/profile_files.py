@@ -1,0 +1,181 @@
+"""Changing ``ordain.toml`` and the policy file: comments and order stay, a change counts whole or not at all."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import tempfile
+import tomllib
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, cast
+
+import tomlkit
+from tomlkit.exceptions import TOMLKitError
+
+from ordain.errors import ConfigurationError, Conflict
+from ordain.settings import Settings, load_settings
+
+CONFIG = "ordain.toml"
+POLICY = "policy.toml"
+LOCK = ".settings.lock"
+PLAYED = ("ORDAIN_SCRIPT", "OPENAI_BASE_URL", "OPENAI_API_KEY", "OPENAI_API_KEY_FILE", "PLANNER_MODEL")
+"""Variables that make or change the default profile for as long as they are set: no file may come to depend on them."""
+
+Tables = Any
+"""A parsed document: nested mappings that remember how they were written."""
+
+
+class SettingsFiles:
+    """The settings' files of one data folder while they are being changed."""
+
+    def __init__(self, home: Path) -> None:
+        """Nothing is read yet."""
+        self.home = home
+        self.config = _real(home / CONFIG)
+        self._before: dict[Path, bytes | None] = {}
+
+    @property
+    def policy(self) -> Path:
+        """The policy's file: the one that ``ordain.toml`` names, else ``policy.toml``; it need not exist."""
+        named = tomllib.loads(_text(self.config) or "").get("policy")
+        return _real(self.home / (named if isinstance(named, str) else POLICY))
+
+    def change(self, file: Path, edit: Callable[[Tables], None], otherwise: str = "") -> None:
+        """Edit a file, or a new one that begins as ``otherwise``.
+
+        Raises:
+            ConfigurationError: it is no TOML, or is written in a way in which it cannot be edited.
+        """
+        text = _text(file)
+        source = otherwise if text is None else text
+        try:
+            document: Tables = tomlkit.parse(source)
+            edit(document)
+            changed = tomlkit.dumps(document)
+            wanted, written = document.unwrap(), tomllib.loads(changed)
+        except (TOMLKitError, tomllib.TOMLDecodeError, TypeError, AttributeError) as error:
+            raise ConfigurationError(f"{file}: {error}") from error
+        if wanted != written:
+            raise ConfigurationError(f"{file} is written in a way that cannot be edited safely; edit it by hand", code="edit_by_hand")
+        self._before.setdefault(file, None if text is None else text.encode())
+        _replace(file, changed.encode())
+
+    def settings(self) -> Settings:
+        """What the files say by themselves, without what the environment adds for now."""
+        return load_settings({name: value for name, value in os.environ.items() if name not in PLAYED}, self.home)
+
+    def restore(self) -> None:
+        """Put every changed file back."""
+        for file, content in self._before.items():
+            if content is None:
+                file.unlink(missing_ok=True)
+            else:
+                _replace(file, content)
+
+
+@contextmanager
+def changing(home: Path) -> Generator[SettingsFiles]:
+    """Change the files; they are put back where the block fails, or where the settings could not be loaded with them.
+
+    Raises:
+        Conflict: another process is changing them.
+        ConfigurationError: as ``load_settings``.
+    """
+    home.mkdir(parents=True, exist_ok=True, mode=0o700)
+    with (home / LOCK).open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise Conflict(f"another process is changing the settings in {home}", code="settings_busy") from None
+        changed = SettingsFiles(home)
+        try:
+            yield changed
+            load_settings(home=home)
+        except BaseException:  # whatever it was, an interrupt too: nothing half-changed stays
+            changed.restore()
+            raise
+
+
+def shipped_policy() -> str:
+    """The text of the policy that holds where there is no policy file."""
+    return files("ordain").joinpath(POLICY).read_text(encoding="utf-8")
+
+
+def defined(home: Path) -> Mapping[str, Mapping[str, Any]]:
+    """The profiles in ``ordain.toml``, as written.
+
+    Raises:
+        ConfigurationError: it cannot be read.
+    """
+    try:
+        found: Any = tomllib.loads(_text(home / CONFIG) or "").get("models", {})
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigurationError(f"{home / CONFIG}: {error}") from error
+    return cast("dict[str, Any]", found) if isinstance(found, dict) else {}
+
+
+def put_profile(document: Tables, name: str, fields: Mapping[str, object], comment: str = "") -> None:
+    """Write ``[models.NAME]``, in place of one that is there."""
+    table = tomlkit.table()
+    if comment:
+        table.add(tomlkit.comment(comment))
+    for field, value in fields.items():
+        table.add(field, value)
+    if "models" not in document:
+        document.add("models", tomlkit.table(is_super_table=True))
+    models: Tables = document["models"]
+    if name in models:
+        del models[name]
+    models.add(name, table)
+
+
+def drop_profile(document: Tables, name: str) -> None:
+    """Take ``[models.NAME]`` away, and ``[models]`` with its last one."""
+    del document["models"][name]
+    if not document["models"]:
+        del document["models"]
+
+
+def put_lanes(document: Tables, lanes: Mapping[str, list[str]]) -> None:
+    """Write the profiles behind lanes into ``[lanes.profiles]``; lanes that are not named stay."""
+    if "lanes" not in document:
+        document.add("lanes", tomlkit.table())
+    table: Tables = document["lanes"]
+    if "profiles" not in table:
+        table.add("profiles", tomlkit.table())
+    for lane, names in lanes.items():
+        table["profiles"][lane] = names
+
+
+def _real(file: Path) -> Path:
+    """The file itself where the name is a link: a link stays one."""
+    return file.resolve() if file.is_symlink() else file
+
+
+def _text(file: Path) -> str | None:
+    try:
+        return file.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return None
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigurationError(f"cannot read {file}: {error}") from error
+
+
+def _replace(file: Path, content: bytes) -> None:
+    """Give the file this content, whole or not at all; its mode stays, a new one is its owner's only."""
+    descriptor, name = tempfile.mkstemp(prefix=".ordain-", dir=file.parent)
+    partial = Path(name)
+    try:
+        with os.fdopen(descriptor, "wb") as opened:
+            opened.write(content)
+            opened.flush()
+            os.fsync(opened.fileno())
+        if file.exists():
+            partial.chmod(file.stat().st_mode & 0o7777)
+        partial.replace(file)
+    except BaseException:  # a full disk, an interrupt: nothing of ours is left behind
+        partial.unlink(missing_ok=True)
+        raise

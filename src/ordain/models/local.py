@@ -1,0 +1,191 @@
+"""Models in files on this machine: llama.cpp in a process of its own, spoken to as an OpenAI-compatible endpoint on loopback.
+
+The process starts with the first attempt and ends with the adapter. It takes one request at a time; a request that is given up frees its
+place within about a second (``llama_server.BATCH_TOKENS``). It wants a key that is made anew at every start and told to nobody else.
+
+A schema is enforced by grammar. Tools are not, with many models' templates: an answer held by a tool is held natively here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import secrets
+import sys
+import time
+from contextlib import suppress
+from importlib.util import find_spec
+from pathlib import Path
+
+import msgspec
+
+from ordain.contracts.policy import ModelErrorCode, ModelProfile, Structured
+from ordain.errors import ConfigurationError
+from ordain.models.llama_server import ServerSettings, Serving
+from ordain.models.openai import OpenAIModel
+from ordain.ports.model import Heard, ModelError, ModelReply, ModelRequest
+
+FOLDER = "local"
+SHIPPED_MODEL = "SmolLM2-135M-Instruct.Q4_1"
+SHIPPED_CONTEXT_TOKENS = 8192
+MAGIC = b"GGUF"
+ANSWER_BYTES = 4096
+END_S = 5.0
+_PASSED_ON = ("PATH", "HOME", "LANG", "TMPDIR", "VIRTUAL_ENV")
+_PASSED_ON_FAMILIES = ("LC_", "LD_", "DYLD_", "PYTHON", "OMP_", "GGML_", "CUDA_")
+
+
+def shipped_gguf(home: Path) -> Path:
+    """Where ``ordain local install`` puts the model."""
+    return home / FOLDER / f"{SHIPPED_MODEL}.gguf"
+
+
+def gguf_of(profile: ModelProfile, home: Path) -> Path:
+    """The file that a profile names; a relative one counts from the data folder."""
+    return shipped_gguf(home) if profile.gguf is None else home / Path(profile.gguf).expanduser()
+
+
+def check_gguf(file: Path) -> None:
+    """Whether there is a model in the file, by its first bytes.
+
+    Raises:
+        ConfigurationError: there is none; the message says what to do.
+    """
+    try:
+        with file.open("rb") as opened:
+            magic = opened.read(len(MAGIC))
+    except FileNotFoundError:
+        raise ConfigurationError(f"there is no model in {file}; run: ordain local install", code="no_local_model") from None
+    except OSError as error:
+        raise ConfigurationError(f"cannot read {file}: {error.strerror}", code="no_local_model") from error
+    if magic != MAGIC:
+        raise ConfigurationError(f"{file} is no GGUF file", code="no_local_model")
+
+
+def build_local(profile: ModelProfile, home: Path) -> LocalModel:
+    """The adapter of a profile; nothing is started.
+
+    Raises:
+        ConfigurationError: the extra is missing, or there is no model in the file.
+    """
+    if find_spec("xllamacpp") is None:
+        raise ConfigurationError("provider local needs llama.cpp; run: pip install 'ordain[local]'", code="extra_missing")
+    gguf = gguf_of(profile, home)
+    check_gguf(gguf)
+    context = profile.context_tokens if profile.gguf is not None else min(profile.context_tokens, SHIPPED_CONTEXT_TOKENS)
+    return LocalModel(gguf, threads=profile.threads, context_tokens=context)
+
+
+class LocalModel:
+    """One attempt at the model in a file. Ordering: one at a time, later ones wait their turn within their own time."""
+
+    def __init__(self, gguf: Path, *, threads: int = 1, context_tokens: int = SHIPPED_CONTEXT_TOKENS) -> None:
+        """Nothing is loaded before the first attempt."""
+        self._gguf = gguf.absolute()
+        self._threads = threads
+        self._context_tokens = context_tokens
+        self._starting: asyncio.Task[OpenAIModel | ModelError] | None = None
+        self._process: asyncio.subprocess.Process | None = None
+        self._closed = False
+
+    def __repr__(self) -> str:
+        return f"LocalModel({str(self._gguf)!r})"
+
+    @property
+    def pid(self) -> int | None:
+        """The server's process while it runs."""
+        return self._process.pid if self._process is not None and self._process.returncode is None else None
+
+    async def attempt(self, request: ModelRequest, heard: Heard | None = None) -> ModelReply | ModelError:
+        """Ask once; the first attempt's time includes the loading, which goes on should that attempt be given up."""
+        began = time.monotonic()
+        limit_s = min(request.timeout_s, request.profile.timeout_ms / 1000)
+        try:
+            async with asyncio.timeout(max(limit_s, 0)):
+                model = await self._served()
+        except TimeoutError:
+            return ModelError(code=ModelErrorCode.TIMED_OUT, message=f"the model was not loaded within {limit_s:.3g} s")
+        if isinstance(model, ModelError):
+            return model
+        left_s = limit_s - (time.monotonic() - began)
+        return await model.attempt(msgspec.structs.replace(request, profile=_without_tools(request.profile), timeout_s=left_s), heard)
+
+    async def _served(self) -> OpenAIModel | ModelError:
+        """The running server; it is started where there is none, or where the last one has ended."""
+        if self._closed:
+            return ModelError(code=ModelErrorCode.CONNECTION, message="the adapter is closed")
+        if self._starting is None or (self._starting.done() and self.pid is None):
+            self._starting = asyncio.ensure_future(self._start(self._starting))
+        return await asyncio.shield(self._starting)
+
+    async def _start(self, before: asyncio.Task[OpenAIModel | ModelError] | None) -> OpenAIModel | ModelError:
+        if before is not None and isinstance(gone := before.result(), OpenAIModel):
+            await gone.close()
+        key = secrets.token_urlsafe(32)
+        settings = ServerSettings(gguf=str(self._gguf), threads=self._threads, context_tokens=self._context_tokens, key=key)
+        process: asyncio.subprocess.Process | None = None
+        try:
+            process = self._process = await asyncio.create_subprocess_exec(
+                *(sys.executable, "-P", "-m", "ordain.models.llama_server"),
+                stdin=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.DEVNULL,
+                env=_environment(),
+                start_new_session=True,  # an interrupt from the terminal is ours to answer
+                limit=ANSWER_BYTES,
+            )
+            serving = Serving(error="the adapter is closed") if self._closed else await _asked(process, settings)
+        except OSError as error:
+            serving = Serving(error=f"llama.cpp cannot be started: {error.strerror}")
+        if serving.url:
+            return OpenAIModel(serving.url, key)
+        if process is not None:
+            await _end(process)
+        return ModelError(code=ModelErrorCode.NOT_FOUND, message=f"{self._gguf.name}: {serving.error}"[:300])
+
+    async def close(self) -> None:
+        """End the server, also one that is loading or answering; idempotent."""
+        self._closed = True
+        if self._process is not None:
+            await _end(self._process)
+        starting, self._starting = self._starting, None
+        if starting is not None and isinstance(model := await starting, OpenAIModel):
+            await model.close()
+        if self._process is not None:
+            await _end(self._process)
+
+
+async def _asked(process: asyncio.subprocess.Process, settings: ServerSettings) -> Serving:
+    """What the process says of itself once it has loaded the model, or has not."""
+    assert process.stdin is not None
+    assert process.stdout is not None
+    try:
+        process.stdin.write(msgspec.json.encode(settings) + b"\n")
+        await process.stdin.drain()
+        return msgspec.json.decode(await process.stdout.readline(), type=Serving)
+    except (OSError, ValueError, msgspec.DecodeError):  # it has ended, or said something else
+        return Serving(error="llama.cpp ended while it loaded the model")
+
+
+async def _end(process: asyncio.subprocess.Process) -> None:
+    """Close its input, which ends it; kill it where that does not."""
+    if process.stdin is not None:
+        process.stdin.close()
+    try:
+        async with asyncio.timeout(END_S):
+            await process.wait()
+    except TimeoutError:
+        with suppress(ProcessLookupError):
+            process.kill()
+        await process.wait()
+
+
+def _environment() -> dict[str, str]:
+    """What the server's process is told of ours: no key, no address."""
+    return {name: value for name, value in os.environ.items() if name in _PASSED_ON or name.startswith(_PASSED_ON_FAMILIES)}
+
+
+def _without_tools(profile: ModelProfile) -> ModelProfile:
+    if profile.held_by is not Structured.TOOL:
+        return profile
+    return profile.model_copy(update={"structured": Structured.NATIVE, "native_schema": True})

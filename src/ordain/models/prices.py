@@ -1,0 +1,83 @@
+"""List prices by provider and model: the data that ``genai-prices`` ships, read when a profile is set up and never at run time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from decimal import ROUND_CEILING, Decimal
+from importlib.metadata import version
+from typing import Any
+
+from genai_prices.data_snapshot import get_snapshot
+from genai_prices.types import Provider, StartDateConstraint
+
+HOUSES = {"anthropic": "anthropic", "gemini": "google", "openai": "openai"}
+"""A provider's own endpoint in the list's words."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListPrice:
+    """What a model costs, in micro-dollars per 1,000 tokens; ``cached`` None where the list does not say.
+
+    ``tier_from`` is the prompt length above which the provider charges more; costs of such prompts are counted too low. ``priced_on`` is
+    the last day on which the list is known to have been kept: its youngest entry. ``context_tokens`` is the model's window, if known.
+    """
+
+    model: str
+    input: int
+    output: int
+    cached: int | None
+    tier_from: int | None
+    priced_on: str
+    source: str
+    context_tokens: int | None
+
+
+def list_price(provider: str, model: str, base_url: str | None) -> ListPrice | None:
+    """The price of a model at a provider's own endpoint, or at one that the list knows; None where it knows none."""
+    if provider not in HOUSES:
+        return None
+    snapshot = get_snapshot()
+    try:
+        _, found = snapshot.find_provider_model(model, None, None if base_url else HOUSES[provider], base_url)
+    except LookupError:
+        return None
+    today = datetime.now(UTC)
+    prices: Any = found.get_prices(today)
+    given, answered = _per_1k(prices.input_mtok), _per_1k(prices.output_mtok)
+    if given is None or answered is None:
+        return None
+    tiers = [tier.start for price in (prices.input_mtok, prices.output_mtok) for tier in getattr(price, "tiers", ())]
+    return ListPrice(
+        model=found.id,
+        input=given,
+        output=answered,
+        cached=_per_1k(prices.cache_read_mtok),
+        tier_from=min(tiers, default=None),
+        priced_on=_kept_until(snapshot.providers, today.date()).isoformat(),
+        source=f"genai-prices {version('genai-prices')}",
+        context_tokens=found.context_window,
+    )
+
+
+def per_1k(usd_per_million: Decimal) -> int:
+    """Dollars per million tokens as micro-dollars per thousand, rounded up."""
+    return int((usd_per_million * 1000).to_integral_value(ROUND_CEILING))
+
+
+def _per_1k(price: Any) -> int | None:
+    base = getattr(price, "base", price)
+    return None if base is None else per_1k(Decimal(base))
+
+
+def _kept_until(providers: list[Provider], today: date) -> date:
+    """The youngest day that any of the list's prices begins on."""
+    days = [
+        entry.constraint.start_date
+        for provider in providers
+        for model in provider.models
+        if isinstance(model.prices, list)
+        for entry in model.prices
+        if isinstance(entry.constraint, StartDateConstraint) and entry.constraint.start_date <= today
+    ]
+    return max(days, default=today)

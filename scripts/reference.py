@@ -57,6 +57,9 @@ ENVIRONMENT = {
     "OPENAI_API_KEY": "The key that every profile with provider `openai` sends. Without a base URL and a profile `default` it means OpenAI.",
     "OPENAI_API_KEY_FILE": "A file that holds the key, where `OPENAI_API_KEY` is not set.",
     "PLANNER_MODEL": "The model's name for the profile that the environment makes.",
+    "LLM_PROFILES_CONFIG_PATH": "A YAML or TOML file of model profiles (`profiles`, by name), beside those in `ordain.toml`, which win.",
+    "LLM_DEFAULT_BACKEND": "The provider of the profile `default`, where nothing else makes one.",
+    "LLM_DEFAULT_MODEL": "The model of that profile.",
     "PLANNER_PORT": "The HTTP port. 8090 where it is not set.",
     "ORDAIN_SCRIPT": "A file of proposals: the profile `default` plays it (provider `scripted`), over everything else.",
     "SSL_CERT_FILE": "Certificates to trust instead of the system's, for model endpoints and `web.fetch`.",
@@ -301,6 +304,11 @@ def render_settings() -> str:
         "## Environment",
     )
     lines += table(("variable", "meaning"), [(code(name), ENVIRONMENT[name]) for name in sorted(environment_names())])
+    lines += [
+        "`LLM_ROUTE_LOCAL`, `LLM_ROUTE_WORKER` and `LLM_ROUTE_BRAIN` name the profiles behind a lane, with commas between them.",
+        "`LLM_ROUTE_PLANNER` and `LLM_ROUTE_VERB` name the lane of a purpose. Both win over `policy.toml`.",
+        "",
+    ]
     lines += ["`HTTP_PROXY`, `HTTPS_PROXY`, `ALL_PROXY` and `NO_PROXY` hold for model endpoints. They do not hold for `web.fetch`.", ""]
     lines += ["## ordain.toml", "", *model_table(FileSettings)]
     for key, field in FileSettings.model_fields.items():

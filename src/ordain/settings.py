@@ -10,12 +10,12 @@ import tomllib
 from collections.abc import Mapping
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from pydantic import Field, ValidationError
 
 from ordain.contracts.planner import Strict
-from ordain.contracts.policy import Lane, ModelProfile, Policy
+from ordain.contracts.policy import Lane, LanesPolicy, ModelProfile, Policy
 from ordain.errors import ConfigurationError
 
 M = TypeVar("M", bound=Strict)
@@ -25,6 +25,7 @@ DEFAULT_PROFILE = "default"
 PLANNER_MODEL = "llama-3-8b-instruct-q4_k_m"
 """The sources' own default (PLN-40)."""
 OPENAI_URL = "https://api.openai.com/v1"
+ROUTE_PREFIX = "LLM_ROUTE_"
 DEFAULT_KEY_ENV = {"anthropic": "ANTHROPIC_API_KEY", "gemini": "GEMINI_API_KEY"}
 """Where a profile's key is looked for when it names neither ``key_env`` nor ``key_file``."""
 
@@ -74,8 +75,12 @@ def read_policy(file: Path | None) -> Policy:
 
 
 def _validated(model: type[M], text: str, name: str) -> M:
+    return _checked(model, _toml(text, name), name)
+
+
+def _checked(model: type[M], tree: Any, name: str) -> M:
     try:
-        return model.model_validate(_toml(text, name), strict=False)
+        return model.model_validate(tree, strict=False)
     except ValidationError as error:
         places = "; ".join(f"{'.'.join(str(part) for part in e['loc'])}: {e['msg']}" for e in error.errors()[:5])
         raise ConfigurationError(f"{name}: {places}") from None
@@ -116,9 +121,11 @@ def load_settings(environment: Mapping[str, str] | None = None, home: Path | Non
     if not lanes.profiles:
         first = DEFAULT_PROFILE if DEFAULT_PROFILE in profiles else next(iter(profiles))
         lanes = lanes.model_copy(update={"profiles": {lane: [first] for lane in Lane}})
+    lanes = routed(lanes, env)
     for lane, names in lanes.profiles.items():
         if missing := [name for name in names if name not in profiles]:
-            raise ConfigurationError(f"policy: lane {lane} names unknown model profiles: {', '.join(missing)}")
+            known = ", ".join(sorted(profiles))
+            raise ConfigurationError(f"policy: lane {lane} names unknown model profiles: {', '.join(missing)}; known: {known}")
     return Settings(
         home=home,
         policy=policy.model_copy(update={"lanes": lanes}),
@@ -168,7 +175,7 @@ def _own_key(env: Mapping[str, str], profile: ModelProfile, home: Path) -> str:
 
 def _profiles(env: Mapping[str, str], given: FileSettings) -> dict[str, ModelProfile]:
     """The environment wins over ``[models.default]``; without either the default is the offline provider."""
-    profiles = dict(given.models)
+    profiles = {**profiles_file(env), **given.models}
     script, url, model = env.get("ORDAIN_SCRIPT"), env.get("OPENAI_BASE_URL"), env.get("PLANNER_MODEL")
     base = profiles.get(DEFAULT_PROFILE)
     known = base if base is not None and base.provider == "openai" else None
@@ -179,9 +186,85 @@ def _profiles(env: Mapping[str, str], given: FileSettings) -> dict[str, ModelPro
         profiles[DEFAULT_PROFILE] = known.model_copy(
             update={"base_url": url or known.base_url or OPENAI_URL, "model": model or known.model}
         )
+    if (backend := env.get("LLM_DEFAULT_BACKEND")) and DEFAULT_PROFILE not in profiles:
+        named = {"provider": PROVIDERS.get(backend, backend), "model": env.get("LLM_DEFAULT_MODEL") or PLANNER_MODEL}
+        profiles[DEFAULT_PROFILE] = _checked(ModelProfile, named, "LLM_DEFAULT_BACKEND")
     if not profiles:
         profiles[DEFAULT_PROFILE] = ModelProfile(provider="offline", model="offline")
     return profiles
+
+
+PROVIDERS = {"vllm": "openai", "llamacpp": "openai", "ollama": "openai", "lmstudio": "openai", "google": "gemini"}
+"""Names by which a profiles file may call a provider (B-35): servers that speak another one's wire."""
+
+
+def profiles_file(env: Mapping[str, str]) -> dict[str, ModelProfile]:
+    """The model profiles of the file that ``LLM_PROFILES_CONFIG_PATH`` names (LLM-07), by name; empty where it names none.
+
+    TOML (``[profiles.NAME]``) or, with the suffix ``.yaml`` or ``.yml``, YAML (``profiles: {NAME: ...}``).
+
+    Raises:
+        ConfigurationError: with file and place.
+    """
+    named = env.get("LLM_PROFILES_CONFIG_PATH")
+    if not named:
+        return {}
+    path = Path(named).expanduser()
+    text = _read(path)
+    tree: Any = _yaml(text, named) if path.suffix in {".yaml", ".yml"} else _toml(text, named)
+    top = cast("dict[Any, Any]", tree) if isinstance(tree, dict) else {}
+    found = top.get("profiles")
+    if not isinstance(found, dict) or set(top) != {"profiles"}:
+        raise ConfigurationError(f"{named}: it holds `profiles`, by name, and nothing else")
+    return {
+        str(name): _checked(ModelProfile, _native(fields), f"{named}: profiles.{name}")
+        for name, fields in cast("dict[Any, Any]", found).items()
+    }
+
+
+def _native(fields: Any) -> Any:
+    """A profile's fields with the provider by its own name."""
+    if not isinstance(fields, dict):
+        return fields
+    given = cast("dict[str, Any]", fields)
+    provider = given.get("provider")
+    return {**given, "provider": PROVIDERS.get(provider, provider)} if isinstance(provider, str) else given
+
+
+def _yaml(text: str, name: str) -> Any:
+    import yaml  # lazy: only a profiles file in YAML needs it
+
+    try:
+        return yaml.safe_load(text)
+    except (yaml.YAMLError, RecursionError) as error:
+        place = getattr(error, "problem_mark", None)
+        raise ConfigurationError(f"{name}{'' if place is None else f':{place.line + 1}'}: not YAML") from None
+
+
+def routed(lanes: LanesPolicy, env: Mapping[str, str]) -> LanesPolicy:
+    """The lanes as ``LLM_ROUTE_*`` changes them (LLM-07).
+
+    ``LLM_ROUTE_LOCAL``, ``_WORKER``, ``_BRAIN``: the profiles behind the lane, by name, with commas between. ``LLM_ROUTE_PLANNER``, ``_VERB``:
+    the lane of that purpose.
+
+    Raises:
+        ConfigurationError: another name, or a value that is no lane.
+    """
+    profiles, purposes = dict(lanes.profiles), dict[str, Lane]()
+    for name, value in sorted(env.items()):
+        if not name.startswith(ROUTE_PREFIX):
+            continue
+        what = name.removeprefix(ROUTE_PREFIX).lower()
+        if what in set(Lane):
+            profiles[Lane(what)] = [part.strip() for part in value.split(",") if part.strip()]
+        elif what in ("planner", "verb") and value.strip() in set(Lane):
+            purposes[what] = Lane(value.strip())
+        elif what in ("planner", "verb"):
+            raise ConfigurationError(f"{name}: {value[:40]!r} is no lane; lanes are {', '.join(Lane)}")
+        else:
+            known = ", ".join(f"{ROUTE_PREFIX}{one.upper()}" for one in (*Lane, "planner", "verb"))
+            raise ConfigurationError(f"{name[:60]} is not known; known are {known}")
+    return lanes.model_copy(update={**purposes, "profiles": profiles})
 
 
 def _check_root(home: Path, root: str | None) -> None:

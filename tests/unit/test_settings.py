@@ -104,3 +104,100 @@ def test_an_unknown_policy_key_is_refused(tmp_path: Path) -> None:
     (tmp_path / "policy.toml").write_text("version = 1\n[step]\nreasks = 2\n", encoding="utf-8")
     with pytest.raises(ConfigurationError, match=r"step\.reasks"):
         load(tmp_path)
+
+
+PROFILES_YAML = """
+profiles:
+  gemini-planner-profile: {provider: google, model: gemini-2.5-flash}
+  house: {provider: vllm, model: qwen3, base_url: "http://127.0.0.1:3/v1"}
+"""
+
+
+def test_profiles_come_from_a_file_of_their_own(tmp_path: Path) -> None:
+    """Profiles of the file that the environment names stand beside those of ordain.toml; providers may go by their servers' names.
+
+    LLM-07: "Config knobs: `LLM_PROFILES_CONFIG_PATH`, `LLM_ROUTE_*`, default backend/model", B-35: "Store and enforce as allowlists"
+    """
+    file = tmp_path / "profiles.yaml"
+    file.write_text(PROFILES_YAML, encoding="utf-8")
+    settings = load(tmp_path, DEFAULT_TOML, LLM_PROFILES_CONFIG_PATH=str(file), LLM_ROUTE_BRAIN="gemini-planner-profile, house")
+    assert settings.profiles["gemini-planner-profile"].provider == "gemini"
+    assert settings.profiles["house"].provider == "openai"
+    assert set(settings.profiles) == {"default", "elsewhere", "house", "gemini-planner-profile"}
+    lanes = settings.policy.lanes
+    assert lanes.profiles == {"local": ["default"], "worker": ["default"], "brain": ["gemini-planner-profile", "house"]}
+
+
+def test_a_profiles_file_may_be_toml(tmp_path: Path) -> None:
+    """The same in TOML, and purposes routed to other lanes."""
+    file = tmp_path / "profiles.toml"
+    file.write_text('[profiles.p]\nprovider = "openai"\nmodel = "m"\n', encoding="utf-8")
+    settings = load(tmp_path, "", LLM_PROFILES_CONFIG_PATH=str(file), LLM_ROUTE_PLANNER="brain", LLM_ROUTE_VERB="local")
+    assert (settings.policy.lanes.planner, settings.policy.lanes.verb) == ("brain", "local")
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("profiles: {p: {provider: warp, model: m}}", "profiles.p: provider"),
+        ("profiles: {p: {provider: openai, model: m, api_key: sk-secret}}", "api_key"),
+        ("profiles: [", "profiles.yaml:"),
+        ("other: 1", "holds `profiles`"),
+        ("- 1", "holds `profiles`"),
+        ("profiles: {p: 7}", "profiles.p"),
+    ],
+)
+def test_a_bad_profiles_file_is_named(content: str, said: str, tmp_path: Path) -> None:
+    """What is wrong is said with file and place, and no value of it."""
+    file = tmp_path / "profiles.yaml"
+    file.write_text(content, encoding="utf-8")
+    with pytest.raises(ConfigurationError) as refused:
+        load(tmp_path, "", LLM_PROFILES_CONFIG_PATH=str(file))
+    assert said in str(refused.value)
+    assert str(file) in str(refused.value)
+    assert "sk-secret" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("LLM_ROUTE_BRAIN", "nobody", "unknown model profiles: nobody; known: default"),
+        ("LLM_ROUTE_PLANNER", "fast", "no lane"),
+        ("LLM_ROUTE_COUNCIL", "brain", "LLM_ROUTE_LOCAL"),
+    ],
+)
+def test_a_bad_route_is_refused(name: str, value: str, said: str, tmp_path: Path) -> None:
+    """A route to what is not there stops the start, and says what there is."""
+    with pytest.raises(ConfigurationError, match=said):
+        load(tmp_path, "", **{name: value})
+
+
+def test_a_default_backend(tmp_path: Path) -> None:
+    """Where nothing else makes a default profile, the environment's backend and model do."""
+    default = load(tmp_path, "", LLM_DEFAULT_BACKEND="anthropic", LLM_DEFAULT_MODEL="claude", ANTHROPIC_API_KEY="k")
+    assert (default.profiles["default"].provider, default.profiles["default"].model) == ("anthropic", "claude")
+    assert default.secrets == {"default": "k"}
+
+
+def test_each_profile_has_its_own_key(tmp_path: Path) -> None:
+    """A profile's key comes from the variable or the file that it names; another profile's never goes along, and none is in a repr."""
+    (tmp_path / "key").write_text("from-file\n", encoding="utf-8")
+    toml = """
+[models.one]
+provider = "anthropic"
+model = "a"
+key_env = "MY_KEY"
+[models.two]
+provider = "openai"
+model = "b"
+base_url = "http://127.0.0.1:4/v1"
+key_file = "key"
+[models.three]
+provider = "gemini"
+model = "c"
+"""
+    settings = load(tmp_path, toml, MY_KEY="from-env")
+    assert settings.secrets == {"one": "from-env", "two": "from-file"}
+    assert "from-env" not in repr(settings)
+    with pytest.raises(ConfigurationError, match="cannot read"):
+        load(tmp_path, toml.replace('"key"', '"no-such-file"'))

@@ -9,6 +9,7 @@ from pydantic import Field, model_validator
 
 from ordain.contracts.conversation import BudgetClass, ExecMode
 from ordain.contracts.planner import Strict
+from ordain.contracts.verbs import Category
 
 
 class Lane(StrEnum):
@@ -69,13 +70,43 @@ class LimitsPolicy(Strict):
     timeout_seconds: float = Field(default=600, gt=0)
 
 
+class LaneWhy(StrEnum):
+    """Why a row of the route table names its lane (LLM-02, LLM-03)."""
+
+    ROUTINE = "routine"
+    ESCALATED = "escalated"
+    ROUTED = "routed"
+
+
+class LaneRoute(Strict):
+    """A row of the route table: a call that is all that the row names gets the row's lane. The first such row wins."""
+
+    lane: Lane = Field(strict=False, description="The lane of the calls that fit.")
+    why: LaneWhy = Field(default=LaneWhy.ROUTED, strict=False, description="The reason that decisions give.")
+    purpose: Literal["planner", "verb", "router", "supervisor", "triage"] | None = Field(default=None, description="What the call is for.")
+    verb: str | None = Field(default=None, max_length=128, description="Id of the verb whose prompt plan asks.")
+    category: Category | None = Field(default=None, strict=False, description="Category of that verb.")
+    tag: str | None = Field(default=None, max_length=100, description="A tag of that verb.")
+    budget_class: BudgetClass | None = Field(default=None, strict=False, description="Class of the conversation's turn.")
+    ambiguous: bool | None = Field(default=None, description="Whether the turn's meaning or path was left open by its wording.")
+
+    @model_validator(mode="after")
+    def _names_something(self) -> Self:
+        if not self.model_fields_set - {"lane", "why"}:
+            raise ValueError("a route names at least one of purpose, verb, category, tag, budget_class, ambiguous")
+        return self
+
+
 class LanesPolicy(Strict):
-    """Which lane serves which purpose, and which model profiles stand behind a lane, in order."""
+    """Which lane serves which purpose, which model profiles stand behind a lane, in order, and what is routed otherwise."""
 
     planner: Lane = Lane.WORKER
     verb: Lane = Lane.WORKER
     profiles: dict[Lane, list[str]] = {}
     next_lane: dict[Lane, Lane] = {}
+    routes: list[LaneRoute] = Field(
+        default=[], max_length=200, description="Looked at before the lane of the purpose; only down to the first that fits."
+    )
 
 
 class FallbackPolicy(Strict):
@@ -83,13 +114,47 @@ class FallbackPolicy(Strict):
 
     attempts_per_profile: int = Field(default=2, ge=1, le=10)
     attempts_total: int = Field(default=4, ge=1, le=50)
+    backoff_ms: int = Field(
+        default=0, ge=0, le=60_000, description="Wait before the first retry at a profile where the provider names none; doubles with each."
+    )
+    backoff_max_ms: int = Field(default=10_000, ge=0, le=600_000, description="The longest such wait.")
+    wait_max_ms: int = Field(
+        default=0,
+        ge=0,
+        description="A longer wait than this gives way to another profile or lane, where there is one; 0: waits within the deadline.",
+    )
+    hedge_ms: dict[Lane, int] = Field(
+        default={}, description="Lanes in which a second profile is asked too when the first has not answered after this many milliseconds."
+    )
     on_error: dict[ModelErrorCode, OnModelError] = {}
 
 
-class BudgetPolicy(Strict):
-    """Hard bounds of one run, its children included, and of a workspace's UTC day (0: none). Money in micro-dollars.
+class BreakerPolicy(Strict):
+    """When an endpoint that keeps failing is left alone: nothing is sent until ``open_s`` has passed, then one probe at a time."""
 
-    A run that starts takes its whole bound out of the day's account and gives back at its end what it did not use.
+    failures: int = Field(default=0, ge=0, le=100, description="Failures within the window that open the circuit; 0: never.")
+    window_s: int = Field(default=60, ge=1, le=86_400, description="The window, in seconds.")
+    open_s: int = Field(default=30, ge=1, le=86_400, description="How long an endpoint is left alone before it is probed.")
+    rest_max_s: int = Field(
+        default=0,
+        ge=0,
+        le=86_400,
+        description="Longest time that a profile is left alone by all runs because its provider asked for a delay; 0: each run finds out.",
+    )
+
+
+class AccountPolicy(Strict):
+    """Bound of a shared account (0: none); money in micro-dollars. ``per``: the UTC period after which it begins anew."""
+
+    tokens: int = Field(default=0, ge=0, description="Tokens, prompts and answers together.")
+    usd_micros: int = Field(default=0, ge=0, description="Money at the profiles' list prices.")
+    per: Literal["day", "month", "ever"] = Field(default="ever", description="The UTC period after which the account begins anew.")
+
+
+class BudgetPolicy(Strict):
+    """Hard bounds of one run, its children included, and of the accounts that runs share (0: none). Money in micro-dollars.
+
+    A run that starts takes its whole bound out of every shared account, all or none, and gives back at its end what it did not use.
     """
 
     run_tokens: int = Field(default=2_000_000, ge=1)
@@ -98,6 +163,13 @@ class BudgetPolicy(Strict):
     run_verb_calls: int = Field(default=200, ge=1)
     day_tokens: int = Field(default=0, ge=0)
     day_usd_micros: int = Field(default=0, ge=0)
+    session: AccountPolicy = Field(default=AccountPolicy(), description="Of each session.")
+    agent: AccountPolicy = Field(default=AccountPolicy(per="day"), description="Of each agent: a turn's entry verb, a request's caller.")
+    workspace: AccountPolicy = Field(default=AccountPolicy(per="month"), description="Of the whole workspace, beside its day.")
+    rest: bool = Field(
+        default=False,
+        description="Where an account does not cover a run's whole bound, the run may use what is left of it, instead of being refused.",
+    )
 
 
 class Activation(Strict):
@@ -245,6 +317,7 @@ class Policy(Strict):
     limits: LimitsPolicy = LimitsPolicy()
     lanes: LanesPolicy = LanesPolicy()
     fallback: FallbackPolicy = FallbackPolicy()
+    breaker: BreakerPolicy = BreakerPolicy()
     budget: BudgetPolicy = BudgetPolicy()
     verbs: VerbsPolicy = VerbsPolicy()
     retention: RetentionPolicy = RetentionPolicy()

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from ordain.contracts.verbs import Trust
-from ordain.flows.context import FlowContext
+from ordain.flows.context import FlowContext, TurnKind
 from ordain.journal.digests import content_digest
 from ordain.journal.records import ENCODER, NULL, raw
 from ordain.ports.children import AnyEnded, Authorized, Call, Completed, Failed, Join, Spawn, TimedOut, Unknown
@@ -45,7 +45,7 @@ class VerbPlanInput(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     """The input of a composite verb's flow: the call; in a conversation the history that goes with it.
 
     ``narrate``: what the verb says is the turn's answer and may be shown while it is written. ``max_tokens`` lowers what one model answer
-    may have; 0 leaves it.
+    may have; 0 leaves it. ``budget_class`` and ``ambiguous`` say what the turn is like, where policy routes by it.
     """
 
     verb: str
@@ -53,6 +53,13 @@ class VerbPlanInput(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     history: HistoryRef | None = None
     narrate: bool = False
     max_tokens: int = 0
+    budget_class: str = ""
+    ambiguous: bool = False
+
+
+def turn_kind(given: VerbPlanInput) -> TurnKind:
+    """What the turn is like that a composite verb works for."""
+    return TurnKind(budget_class=given.budget_class, ambiguous=given.ambiguous)
 
 
 class InConversation(msgspec.Struct, frozen=True, kw_only=True):
@@ -61,6 +68,7 @@ class InConversation(msgspec.Struct, frozen=True, kw_only=True):
     history: HistoryRef | None = None
     narrate: bool = False
     max_tokens: int = 0
+    turn: TurnKind = TurnKind()
 
 
 NO_TALK = InConversation()
@@ -128,7 +136,15 @@ async def act(context: FlowContext, call: Call, refs: tuple[int, ...] = (), talk
         return denied(call.verb, decision.reason)
     authorized = Authorized(call=call, digest=digest, decision=decision.address)
     if context.catalog.verbs[call.verb].spec.composite:
-        given = VerbPlanInput(verb=call.verb, args=call.args, history=talk.history, narrate=talk.narrate, max_tokens=talk.max_tokens)
+        given = VerbPlanInput(
+            verb=call.verb,
+            args=call.args,
+            history=talk.history,
+            narrate=talk.narrate,
+            max_tokens=talk.max_tokens,
+            budget_class=talk.turn.budget_class,
+            ambiguous=talk.turn.ambiguous,
+        )
         return await _plan(context, authorized, given)
     return await _leaf(context, authorized)
 

@@ -5,14 +5,18 @@ It returns a complete answer or a typed failure. What the answer means is for th
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, assert_never
 
+from msgspec import UNSET
+
 from ordain.contracts.policy import ModelErrorCode, ModelProfile
 from ordain.flows.context import FlowContext
-from ordain.ports.effects import Interrupted, ModelAnswer, ModelCall, ModelFailed, ModelResult, Wait, WaitFor
-from ordain.rules.budget import RESERVE, SETTLE, BudgetRefused, ReserveFacts, SettleFacts, Spend
+from ordain.ports.effects import Beside, Interrupted, ModelAnswer, ModelCall, ModelFailed, ModelResult, Wait, WaitFor
+from ordain.rules.budget import RESERVE, SETTLE, BudgetRefused, ReserveFacts, SettleFacts, Spend, decide_reserve
 from ordain.rules.fallback import FALLBACK, FallbackFacts, GiveUp, NextLane, NextProfile, Retry
+from ordain.rules.hedge import HEDGE, AskSecond, HedgeFacts
 from ordain.rules.lane import LANE, LaneEmpty, LaneFacts
 
 MAY_HAVE_COST = frozenset(
@@ -26,6 +30,11 @@ MAY_HAVE_COST = frozenset(
     }
 )
 """Errors after which the provider may have charged: they settle at their reservation. The others were refused before work."""
+NOT_SENT = frozenset({str(code) for code in (ModelErrorCode.WITHDRAWN, ModelErrorCode.CIRCUIT_OPEN, ModelErrorCode.PROMPT_OVER_BOUND)})
+"""Errors of the attempt beside that mean that nothing went out."""
+REFUSED_EARLY = frozenset(str(code) for code in set(ModelErrorCode) - MAY_HAVE_COST)
+TAGS_TOLD = 8
+"""Most tags of a verb in the facts of rule ``lane``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,12 +68,17 @@ class _Attempts:
     here: int = 0
     total: int = 0
 
+    @property
+    def left(self) -> int:
+        """How many profiles of the lane come after this one."""
+        return len(self.lane.profiles) - self.profile - 1
+
 
 async def ask(context: FlowContext, question: Question) -> ModelAnswer | AskFailed:
     """Ask until there is an answer, policy forbids another attempt, or the budget or the time is spent."""
     lane = context.lanes.get(question.purpose)
     if lane is None:
-        chosen = context.fx.decide(LANE, LaneFacts(purpose=question.purpose), None)
+        chosen = context.fx.decide(LANE, lane_facts(context, question.purpose, verb_of(question)), None)
         if isinstance(chosen.outcome, LaneEmpty):
             return AskFailed(code=chosen.reason, message=f"no model behind lane {chosen.outcome.lane}")
         lane = context.lanes[question.purpose] = chosen.outcome
@@ -93,20 +107,37 @@ async def ask(context: FlowContext, question: Question) -> ModelAnswer | AskFail
                 assert_never(outcome)
 
 
+def verb_of(question: Question) -> str:
+    """The verb whose prompt plan asks; "" for every other purpose."""
+    return question.contract.removeprefix("verb:") if question.purpose == "verb" else ""
+
+
+def lane_facts(context: FlowContext, purpose: str, verb: str = "") -> LaneFacts:
+    """What rule ``lane`` looks at. Features that only a route table can name are told where policy has one."""
+    routes = context.catalog.policy.lanes.routes
+    if not routes:
+        return LaneFacts(purpose=purpose)
+    spec = context.catalog.verbs[verb].spec if verb in context.catalog.verbs else None
+    named = {route.tag for route in routes if route.tag is not None}
+    return LaneFacts(
+        purpose=purpose,
+        verb=verb or UNSET,
+        category=UNSET if spec is None else str(spec.category),
+        tags=UNSET if spec is None else tuple(sorted(named.intersection(spec.tags)))[:TAGS_TOLD],
+        budget_class=context.turn.budget_class or UNSET,
+        ambiguous=context.turn.ambiguous if context.session else UNSET,
+    )
+
+
 async def _attempt(context: FlowContext, question: Question, attempts: _Attempts) -> ModelResult | AskFailed:
     name = attempts.lane.profiles[attempts.profile]
-    profile = context.catalog.data.profiles[name]
-    max_tokens = min(question.max_tokens, profile.max_tokens)
-    bound = Spend(tokens=question.prompt_tokens + max_tokens, usd_micros=cost(profile, question.prompt_tokens, max_tokens), model_calls=1)
-    cap, spent = context.account.cap, context.account.spent
-    facts = ReserveFacts(
-        tokens=bound.tokens,
-        usd_micros=bound.usd_micros,
-        left_tokens=cap.tokens - spent.tokens,
-        left_usd_micros=cap.usd_micros - spent.usd_micros,
-        left_calls=cap.model_calls - spent.model_calls,
-    )
-    reserved = context.fx.decide(RESERVE, facts, None)
+    after_ms = 0
+    if attempts.lane.lane in context.catalog.policy.fallback.hedge_ms and not attempts.total:
+        after_ms = _hedge(context, question, attempts)
+    hedge = attempts.lane.profiles[attempts.profile + 1] if after_ms else ""
+    asked = (name, hedge) if hedge else (name,)
+    bound = _bound(context, question, asked)
+    reserved = context.fx.decide(RESERVE, _reserve(context, bound), None)
     if isinstance(reserved.outcome, BudgetRefused):
         return AskFailed(code="budget_exceeded", message=f"{reserved.reason}: {reserved.reason.meaning}")
     call = ModelCall(
@@ -116,11 +147,13 @@ async def _attempt(context: FlowContext, question: Question, attempts: _Attempts
         args=question.args,
         contract=question.contract,
         profile=name,
-        max_tokens=max_tokens,
+        max_tokens=_max_tokens(context, question, asked),
         bound_tokens=question.prompt_tokens,
-        deadline=min(context.deadline, context.now() + profile.timeout_ms * 1000),
+        deadline=min(context.deadline, context.now() + _profile(context, name).timeout_ms * 1000),
         keep_thoughts=context.keep_thoughts,
         narrative=question.narrative,
+        hedge=hedge,
+        hedge_ms=after_ms,
     )
     try:
         result = await context.fx.perform(call)
@@ -130,18 +163,70 @@ async def _attempt(context: FlowContext, question: Question, attempts: _Attempts
         raise
     attempts.here += 1
     attempts.total += 1
-    _settle(context, bound.tokens, _used(profile, bound, result), (result.seq,))
+    used = _used(context, question, result, result.profile or name)
+    if result.beside is not None:
+        attempts.total += 1
+        used = used.plus(_used_beside(context, question, result.beside))
+        if isinstance(result, ModelFailed):  # both failed: what comes next comes after both
+            attempts.profile += 1
+    _settle(context, bound.tokens, used, (result.seq,))
     return result
 
 
-def _used(profile: ModelProfile, bound: Spend, result: ModelResult) -> Spend:
+def _hedge(context: FlowContext, question: Question, attempts: _Attempts) -> int:
+    """After how many milliseconds the lane's next profile is asked too; 0: it is not."""
+    both = attempts.lane.profiles[attempts.profile : attempts.profile + 2]
+    covered = not isinstance(
+        decide_reserve(_reserve(context, _bound(context, question, both)), None, context.catalog.policy).outcome, BudgetRefused
+    )
+    facts = HedgeFacts(lane=attempts.lane.lane, profiles_left=attempts.left, covered=covered, left_ms=max(0, context.left_ms()))
+    outcome = context.fx.decide(HEDGE, facts, None).outcome
+    return outcome.after_ms if isinstance(outcome, AskSecond) else 0
+
+
+def _profile(context: FlowContext, name: str) -> ModelProfile:
+    return context.catalog.data.profiles[name]
+
+
+def _max_tokens(context: FlowContext, question: Question, asked: Sequence[str]) -> int:
+    return min(question.max_tokens, *(_profile(context, name).max_tokens for name in asked))
+
+
+def _bound(context: FlowContext, question: Question, asked: Sequence[str]) -> Spend:
+    """The most that asking each of these profiles once can come to."""
+    max_tokens, bound = _max_tokens(context, question, asked), Spend()
+    for name in asked:
+        money = cost(_profile(context, name), question.prompt_tokens, max_tokens)
+        bound = bound.plus(Spend(tokens=question.prompt_tokens + max_tokens, usd_micros=money, model_calls=1))
+    return bound
+
+
+def _reserve(context: FlowContext, bound: Spend) -> ReserveFacts:
+    cap, spent = context.account.cap, context.account.spent
+    return ReserveFacts(
+        tokens=bound.tokens,
+        usd_micros=bound.usd_micros,
+        left_tokens=cap.tokens - spent.tokens,
+        left_usd_micros=cap.usd_micros - spent.usd_micros,
+        left_calls=cap.model_calls - spent.model_calls,
+    )
+
+
+def _used(context: FlowContext, question: Question, result: ModelResult, name: str) -> Spend:
     """What an attempt came to; a lost one comes to its reservation, one that sent nothing to nothing."""
     if isinstance(result, ModelAnswer):
-        money = cost(profile, result.input_tokens, result.output_tokens)
+        money = cost(_profile(context, name), result.input_tokens, result.output_tokens, result.cached_tokens)
         return Spend(tokens=result.input_tokens + result.output_tokens, usd_micros=money, model_calls=1)
     if not result.live:
         return Spend()
-    return bound if result.code in MAY_HAVE_COST else Spend(model_calls=1)
+    return _bound(context, question, (name,)) if result.code in MAY_HAVE_COST else Spend(model_calls=1)
+
+
+def _used_beside(context: FlowContext, question: Question, beside: Beside) -> Spend:
+    """What the attempt that did not count came to: nothing if it was not sent, else at most its bound, which is what is booked."""
+    if beside.code in NOT_SENT:
+        return Spend()
+    return _bound(context, question, (beside.profile,)) if beside.code not in REFUSED_EARLY else Spend(model_calls=1)
 
 
 def _settle(context: FlowContext, reserved: int, used: Spend, refs: tuple[int, ...] = ()) -> None:
@@ -157,7 +242,7 @@ def _after(context: FlowContext, attempts: _Attempts, failed: ModelFailed) -> Re
         code=failed.code,
         attempts=attempts.here,
         attempts_total=attempts.total,
-        profiles_left=len(attempts.lane.profiles) - attempts.profile - 1,
+        profiles_left=attempts.left,
         lane_left=following is not None and bool(lanes.profiles.get(following)),
         left_ms=max(0, context.left_ms()),
         retry_after_ms=failed.retry_after_ms or 0,
@@ -165,7 +250,8 @@ def _after(context: FlowContext, attempts: _Attempts, failed: ModelFailed) -> Re
     return context.fx.decide(FALLBACK, facts, None, (failed.seq,)).outcome
 
 
-def cost(profile: ModelProfile, input_tokens: int, output_tokens: int) -> int:
-    """Micro-dollars at list price, rounded up."""
-    total = input_tokens * profile.usd_micros_per_1k_input + output_tokens * profile.usd_micros_per_1k_output
-    return -(-total // 1000)
+def cost(profile: ModelProfile, input_tokens: int, output_tokens: int, cached_tokens: int = 0) -> int:
+    """Micro-dollars at list price, rounded up; ``cached_tokens`` is the part of the input that the provider read from its cache."""
+    cached = min(cached_tokens, input_tokens) if profile.usd_micros_per_1k_cached is not None else 0
+    total = (input_tokens - cached) * profile.usd_micros_per_1k_input + output_tokens * profile.usd_micros_per_1k_output
+    return -(-(total + cached * (profile.usd_micros_per_1k_cached or 0)) // 1000)

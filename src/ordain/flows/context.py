@@ -7,10 +7,10 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, Generic, Protocol, TypeVar
 
-from msgspec import Raw
+from msgspec import Raw, structs
 
 from ordain.contracts.catalog import Catalog
-from ordain.contracts.policy import BudgetPolicy
+from ordain.contracts.policy import AccountPolicy
 from ordain.journal.records import Started, Status
 from ordain.ports.effects import Claim, Effects, Read
 from ordain.rules.budget import CarveRefused, Spend
@@ -29,15 +29,41 @@ def micros(moment: datetime) -> int:
     return (moment - EPOCH) // MICROSECOND
 
 
-async def open_account(context: FlowContext, policy: BudgetPolicy) -> CarveRefused | None:
-    """Take a root run's whole bound out of the workspace's day, where policy bounds the day; the run's end gives the rest back."""
-    if context.depth or not (policy.day_tokens or policy.day_usd_micros):
+async def open_account(context: FlowContext, agent: str) -> CarveRefused | None:
+    """Take a root run's whole bound out of every shared account that policy bounds; the run's end gives back what it did not use.
+
+    ``agent`` is whom the run works for: a turn's entry verb, a request's caller. Where policy lets a run have the rest of an account,
+    the run's own bound is lowered to it.
+    """
+    accounts = shared_accounts(context, agent)
+    if context.depth or not accounts:
         return None
-    account = {"name": f"day:{context.fx.now():%Y-%m-%d}", "cap_tokens": policy.day_tokens, "cap_usd_micros": policy.day_usd_micros}
     cap = context.account.cap
-    claim: Claim[Any] = Claim(name="carve", args={"tokens": cap.tokens, "usd_micros": cap.usd_micros, "accounts": [account]})
+    claim: Claim[Any] = Claim(name="carve", args={"tokens": cap.tokens, "usd_micros": cap.usd_micros, "accounts": accounts})
     outcome = (await context.fx.claim(claim)).outcome
-    return outcome if isinstance(outcome, CarveRefused) else None
+    if isinstance(outcome, CarveRefused):
+        return outcome
+    context.account.cap = structs.replace(cap, tokens=outcome.tokens, usd_micros=outcome.usd_micros)
+    return None
+
+
+def shared_accounts(context: FlowContext, agent: str) -> list[dict[str, Any]]:
+    """The accounts that bound this run, each with its caps, by a name that holds its period."""
+    policy, now = context.catalog.policy.budget, context.fx.now()
+    day = AccountPolicy(tokens=policy.day_tokens, usd_micros=policy.day_usd_micros, per="day")
+    bounds = [("day", "", day), ("workspace", "", policy.workspace), ("agent", agent, policy.agent)]
+    if context.session:
+        bounds.append(("session", context.session, policy.session))
+    periods = {"day": f"{now:%Y-%m-%d}", "month": f"{now:%Y-%m}", "ever": ""}
+    return [
+        {
+            "name": ":".join(part for part in (kind, of, periods[bound.per]) if part),
+            "cap_tokens": bound.tokens,
+            "cap_usd_micros": bound.usd_micros,
+        }
+        for kind, of, bound in bounds
+        if bound.tokens or bound.usd_micros
+    ]
 
 
 class Account:
@@ -63,12 +89,20 @@ class Account:
         )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnKind:
+    """What a conversation's turn is like, as far as policy routes by it: its budget class, and whether its wording left its path open."""
+
+    budget_class: str = ""
+    ambiguous: bool = False
+
+
 @dataclass(slots=True, kw_only=True)
 class FlowContext:
     """A run's own things: its port, pinned catalog, account, scope and bounds. ``deadline`` in microseconds since 1970.
 
     A flow may draw ``deadline`` nearer for what it does itself; ``hard`` is the run's own and stays. ``session``: the conversation
-    that the run belongs to ("": none).
+    that the run belongs to ("": none); ``turn`` what its turn is like.
 
     ``lanes`` are the lanes decided so far, by purpose: one decision holds for the run, until a fallback moves on.
     """
@@ -82,6 +116,7 @@ class FlowContext:
     hard: int
     session: str = ""
     keep_thoughts: bool = True
+    turn: TurnKind = TurnKind()
     lanes: dict[str, LaneChosen] = field(default_factory=dict[str, LaneChosen])
 
     def now(self) -> int:

@@ -214,7 +214,7 @@ async def run_planner(context: FlowContext, request: PlannerRequest) -> PlannerO
     if refused is not None:
         return _end(context, progress, "error", _error(refused.code, f"toolset: {refused.verb}"))
     try:
-        if (short := await open_account(context, context.catalog.policy.budget)) is not None:
+        if (short := await open_account(context, request.caller)) is not None:
             return _end(context, progress, "error", _error("budget_exceeded", f"account {short.account} does not cover the run"))
         return await _loop(context, progress)
     except Interrupted as interrupted:

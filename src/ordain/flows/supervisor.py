@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from ordain.contracts.planner import ExternalFacts, Goal, GoalMetadata, Limits, PlannerContext, PlannerRequest, ToolRef
 from ordain.contracts.verbs import Trust
-from ordain.flows.act import HistoryRef, StepResult, VerbPlanInput, VerbPlanOutput
+from ordain.flows.act import HistoryRef, StepResult, VerbPlanInput, VerbPlanOutput, turn_kind
 from ordain.flows.ask import AskFailed, Question, ask
 from ordain.flows.context import Flow, FlowContext, settled_by_error
 from ordain.flows.observations import error_of
@@ -78,7 +78,7 @@ def request_of(call: VerbPlanInput) -> PlannerRequest:
 
 async def run_supervisor(context: FlowContext, call: VerbPlanInput) -> VerbPlanOutput:
     """Work on what the user said until there is a validated answer, or say exactly why there is none."""
-    granted = context.scope
+    granted, context.turn = context.scope, turn_kind(call)
     progress, refused = begin(context, request_of(call))
     context.scope &= granted  # what the turn's rules gave is never widened by the call's arguments
     if refused is not None:

@@ -17,8 +17,8 @@ from ordain.contracts.catalog import Catalog
 from ordain.contracts.conversation import ExecMode
 from ordain.contracts.verbs import VerbEffect
 from ordain.flows.act import Acted, InConversation, StepResult, act
-from ordain.flows.ask import Question, ask
-from ordain.flows.context import Flow, FlowContext, open_account, settled_by_error
+from ordain.flows.ask import Question, ask, lane_facts
+from ordain.flows.context import Flow, FlowContext, TurnKind, open_account, settled_by_error
 from ordain.flows.history import gather
 from ordain.flows.observations import error_of
 from ordain.flows.verb_plan import proposal_of
@@ -28,9 +28,10 @@ from ordain.prompts.router_step import NAME as ROUTER_PROMPT
 from ordain.prompts.router_step import RouterPrompt, size_bound
 from ordain.rules.entry import ENTRY, ENTRY_OF, Entered, EntryFacts, EntryInputs, EntryRefused
 from ordain.rules.execution_plan import execution_plan
-from ordain.rules.lane import PURPOSES
+from ordain.rules.lane import LaneChosen, decide_lane
 from ordain.rules.outcome import OUTCOME, OutcomeFacts, TurnOutcome
 from ordain.rules.proposals import Parsed, Unparsed
+from ordain.rules.reasons import Reason
 from ordain.rules.route import ROUTE, Path, Routed, RouteFacts, RouteInputs
 
 TURN = "turn"
@@ -38,6 +39,8 @@ READ_RUN = "run"
 PROMPT_BYTES = 4000
 """What a prompt is taken to need beside message and history; an agent's, with its tools and trace, often needs more."""
 ROUTER_TOKENS = 200
+LEFT_OPEN = frozenset({Reason.ROUTER_LOW_CONFIDENCE, Reason.ROUTER_OUTSIDE_MODE})
+"""A router model was asked and its answer did not settle the path: the turn is ambiguous (LLM-03)."""
 BEFORE_CHARS = 2000
 
 
@@ -103,7 +106,7 @@ async def run_turn(context: FlowContext, given: TurnInput) -> TurnOutput:
     told = TurnOutput(ok=False, narrative="", mode=given.mode)
     try:
         before = await _before(context, given)
-        if (short := await open_account(context, context.catalog.policy.budget)) is not None:
+        if (short := await open_account(context, given.verb or ENTRY_OF[given.mode])) is not None:
             return _failed(told, "budget_exceeded", f"account {short.account} does not cover the turn")
         return await _turn(context, given, told, before)
     except Interrupted as interrupted:
@@ -134,16 +137,18 @@ async def _turn(context: FlowContext, given: TurnInput, told: TurnOutput, before
     told = msgspec.structs.replace(told, verb=plan.verb_name, plan=steps, outcome=str(outcome))
     if outcome is not TurnOutcome.DIRECT:
         return _failed(told, "path_unavailable", f"this build cannot carry out outcome {outcome}")
-    routed = await _route(context, given, entry.verb)
+    routed, ambiguous = await _route(context, given, entry.verb)
     told = msgspec.structs.replace(told, path=str(routed.path), budget_class=str(routed.budget_class))
     carrier = VERB_OF[routed.path]
     if carrier is None:
         return _failed(told, "path_unavailable", f"this build cannot carry out path {routed.path}")
     verb = carrier or entry.verb
+    if context.catalog.policy.lanes.routes:
+        context.turn = TurnKind(budget_class=str(routed.budget_class), ambiguous=ambiguous)
     context.scope = frozenset({verb, context.catalog.policy.history.verb, *entry.tools})
     history, window = await gather(context, given.seq, _room(context, given, verb))
     told = msgspec.structs.replace(told, whole=window.whole, left_out=window.left_out)
-    talk = InConversation(history=history, narrate=True, max_tokens=routed.max_tokens_answer)
+    talk = InConversation(history=history, narrate=True, max_tokens=routed.max_tokens_answer, turn=context.turn)
     if routed.path is Path.DIRECT:
         context.deadline = min(context.deadline, context.now() + min(routed.timeout_ms, plan.timeout_ms) * 1000)
         return await _direct(context, given, told, talk)
@@ -155,8 +160,8 @@ def _entry(context: FlowContext, given: TurnInput) -> Entered | EntryRefused:
     return context.fx.decide(ENTRY, facts, EntryInputs(tools=given.allowed_verbs, catalog=context.catalog), (0,)).outcome
 
 
-async def _route(context: FlowContext, given: TurnInput, verb: str) -> Routed:
-    """The path; where policy names a lane for it, a router model is asked first (EXE-09)."""
+async def _route(context: FlowContext, given: TurnInput, verb: str) -> tuple[Routed, bool]:
+    """The path, and whether it was left open; where policy names a lane for it, a router model is asked first (EXE-09)."""
     proposal: Parsed | Unparsed | None = None
     refs: tuple[int, ...] = (0,)
     if context.catalog.policy.router.ask is not None:
@@ -170,7 +175,8 @@ async def _route(context: FlowContext, given: TurnInput, verb: str) -> Routed:
         max_steps=given.max_steps,
         asked="" if context.catalog.policy.router.ask is None else "answered" if proposal is not None else "unanswered",
     )
-    return context.fx.decide(ROUTE, facts, RouteInputs(proposal=proposal), refs).outcome
+    decision = context.fx.decide(ROUTE, facts, RouteInputs(proposal=proposal), refs)
+    return decision.outcome, decision.reason in LEFT_OPEN
 
 
 def _router_question(context: FlowContext, given: TurnInput, verb: str) -> Question:
@@ -202,9 +208,10 @@ def router_prompt(given: TurnInput, verb: str) -> RouterPrompt:
 
 def _room(context: FlowContext, given: TurnInput, verb: str) -> int:
     """What the model's window leaves for the history, a byte counted as a token: it fits whatever the tokens are."""
-    lanes = context.catalog.policy.lanes
-    purpose = "planner" if verb == VERB_OF[Path.REACT_LITE] else "verb"
-    names = lanes.profiles.get(PURPOSES[purpose](context.catalog.policy), ())
+    agent = verb == VERB_OF[Path.REACT_LITE]
+    facts = lane_facts(context, "planner" if agent else "verb", "" if agent else verb)
+    lane = decide_lane(facts, None, context.catalog.policy).outcome
+    names = lane.profiles if isinstance(lane, LaneChosen) else ()
     profiles = [context.catalog.data.profiles[name] for name in names]
     window = min((profile.context_tokens - profile.max_tokens for profile in profiles), default=0)
     return window - PROMPT_BYTES - len(msgspec.json.encode(given.text))

@@ -8,7 +8,7 @@ import msgspec
 
 from ordain.contracts.catalog import Catalog, CompiledVerb
 from ordain.contracts.verbs import MODEL_SERVICE, PlanStep, Trust
-from ordain.flows.act import VERB_PLAN, Acted, StepResult, VerbPlanInput, VerbPlanOutput, act
+from ordain.flows.act import VERB_PLAN, Acted, StepResult, VerbPlanInput, VerbPlanOutput, act, turn_kind
 from ordain.flows.ask import AskFailed, Question, ask
 from ordain.flows.context import Flow, FlowContext, open_account, settled_by_error
 from ordain.flows.observations import error_of
@@ -40,6 +40,7 @@ def asks_model(step: PlanStep) -> bool:
 async def run_verb_plan(context: FlowContext, call: VerbPlanInput) -> VerbPlanOutput:
     """Run the steps; the last model answer is the verb's output. A step that fails ends the verb."""
     verb = context.catalog.verbs[call.verb]
+    context.turn = turn_kind(call)
     done: list[StepResult] = []
     previous: ModelAnswer | None = None
     output: dict[str, Any] | None = None
@@ -149,7 +150,7 @@ async def run_verb(context: FlowContext, request: VerbRunInput) -> VerbRunOutput
     """Carry out one verb call through the same door as every other."""
     context.scope = frozenset({request.verb_id})
     try:
-        if (short := await open_account(context, context.catalog.policy.budget)) is not None:
+        if (short := await open_account(context, request.caller)) is not None:
             message = f"account {short.account} does not cover the run"
             return VerbRunOutput(ok=False, output=None, error={"code": "budget_exceeded", "message": message})
         acted: Acted = await act(context, Call(verb=request.verb_id, args=request.payload), (0,))

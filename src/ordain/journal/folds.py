@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import msgspec
-from msgspec import Struct
 
 from ordain.journal.codec import decode
 from ordain.journal.records import (
-    NULL,
     ChildEndedBody,
     ClaimBody,
     DecisionBody,
@@ -23,113 +20,22 @@ from ordain.journal.records import (
     Record,
     Started,
 )
+from ordain.journal.seen import (
+    ASKED,
+    CHILDREN,
+    FACTS,
+    MODEL,
+    OUTCOME,
+    READ,
+    RUN_SEEN,
+    SEEN,
+    VERB,
+    Given,
+    Output,
+)
 from ordain.rules.budget import Carved, Spend
 from ordain.rules.header import SIGNS, HeaderFacts, HeaderLine
 from ordain.rules.reasons import Reason
-
-
-class _ModelIntent(Struct):
-    profile: str
-
-
-class _Call(Struct):
-    verb: str
-    args: dict[str, Any]
-
-
-class _Authorized(Struct):
-    call: _Call
-
-
-class _VerbIntent(Struct):
-    authorized: _Authorized
-
-
-class _Given(Struct):
-    narrate: bool = False
-
-
-class _Spawn(Struct):
-    input: msgspec.Raw
-    authorized: _Authorized | None = None
-
-
-class _ReadIntent(Struct):
-    what: str
-
-
-class _RunSeen(Struct):
-    """What a run read of another one: of it the header shows where that stood and what it had done."""
-
-    run: str
-    status: str
-    header: HeaderFacts
-
-
-class _ChildrenIntent(Struct):
-    spawns: tuple[_Spawn, ...]
-
-
-class _Seen(Struct):
-    """The fields of any result or child end that a header looks at."""
-
-    result: str = ""
-    ended: str = ""
-    provider: str = ""
-    model: str = ""
-    input_tokens: int = 0
-    output_tokens: int = 0
-    estimated: bool = False
-    notice: str | None = None
-    code: str = ""
-    message: str = ""
-    reason: str = ""
-    output: Any = None
-    value: msgspec.Raw = NULL
-    header: HeaderFacts | None = None
-    spent: Spend = Spend()
-
-
-class _Asked(Struct):
-    """What a message asks for, in the facts of the rules that judge it."""
-
-    mode: str = ""
-    attachments: int = 0
-    workflow: str = ""
-    delegates: int = 0
-
-
-class _Facts(Struct):
-    tokens: int = 0
-    usd_micros: int = 0
-    calls: int = 1
-
-
-class _Outcome(Struct):
-    tool_id: str = ""
-    clamped: tuple[str, ...] = ()
-    outcome: str = ""
-    path: str = ""
-    budget_class: str = ""
-    whole: int = 0
-    left_out: int = 0
-    cut: int = 0
-    summary: bool = False
-
-
-class _Output(Struct):
-    output: Any = msgspec.UNSET
-
-
-_SEEN = msgspec.json.Decoder(_Seen)
-_OUTCOME = msgspec.json.Decoder(_Outcome)
-_FACTS = msgspec.json.Decoder(_Facts)
-_MODEL = msgspec.json.Decoder(_ModelIntent)
-_VERB = msgspec.json.Decoder(_VerbIntent)
-_READ = msgspec.json.Decoder(_ReadIntent)
-_RUN_SEEN = msgspec.json.Decoder(_RunSeen | None)
-_ASKED = msgspec.json.Decoder(_Asked)
-_CHILDREN = msgspec.json.Decoder(_ChildrenIntent)
 
 MARK_OF = {
     "returned": "ok",
@@ -154,6 +60,10 @@ SPEAKING = frozenset(
         Reason.FALLBACK_RETRY,
         Reason.FALLBACK_NEXT_PROFILE,
         Reason.FALLBACK_NEXT_LANE,
+        Reason.FALLBACK_WAIT_TOO_LONG,
+        Reason.LANE_ROUTINE,
+        Reason.LANE_ESCALATED,
+        Reason.LANE_ROUTED,
         Reason.BUDGET_OVERRUN,
         Reason.BUDGET_TOKENS,
         Reason.BUDGET_MONEY,
@@ -201,9 +111,9 @@ class Fold:
             case DecisionBody():
                 self._decision(record.name, body)
             case ClaimBody():
-                if body.reason == str(Reason.BUDGET_CARVED):
+                if body.reason in {Reason.BUDGET_CARVED, Reason.BUDGET_REST}:
                     self.carved = msgspec.json.decode(body.outcome, type=Carved)
-                else:
+                if body.reason != str(Reason.BUDGET_CARVED):
                     refused = b'"type":"refused"' in bytes(body.outcome) or b'"type":"session_busy"' in bytes(body.outcome)
                     self._line("fail" if refused else "info", record.name, reason=body.reason)
             case IntentBody():
@@ -228,22 +138,23 @@ class Fold:
         if rule == "step":
             self.steps += 1
             ok = body.reason in {Reason.STEP_CALL, Reason.STEP_FINISH}
-            proposed = _OUTCOME.decode(body.outcome).tool_id or ("finish" if ok else "no executable directive")
+            proposed = OUTCOME.decode(body.outcome).tool_id or ("finish" if ok else "no executable directive")
             self._line("ok" if ok else "fail", f"step {self.steps}: {proposed}", reason=body.reason)
         elif rule == "settle":
-            settled = _FACTS.decode(body.facts)
+            settled = FACTS.decode(body.facts)
             self._spend(Spend(tokens=settled.tokens, usd_micros=settled.usd_micros, model_calls=settled.calls))
         elif rule == "authorize" and body.reason.startswith("authorize.") and b'"type":"deny"' in bytes(body.outcome):
             self._line("fail", "verb call refused", reason=body.reason)
         elif rule in CONVERSING:
             self._conversing(rule, body)
         if body.reason in SPEAKING:
-            clamped = ", ".join(_OUTCOME.decode(body.outcome).clamped) if rule == "limits" else ""
-            self._line("info", f"{rule}{': ' + clamped if clamped else ''}", reason=body.reason)
+            outcome = OUTCOME.decode(body.outcome)
+            detail = ", ".join(outcome.clamped) if rule == "limits" else outcome.lane
+            self._line("info", f"{rule}{': ' + detail if detail else ''}", reason=body.reason)
 
     def _conversing(self, rule: str, body: DecisionBody) -> None:
         """What a conversation's rules decided, as far as it is not what one expects."""
-        outcome, asked = _OUTCOME.decode(body.outcome), _ASKED.decode(body.facts)
+        outcome, asked = OUTCOME.decode(body.outcome), ASKED.decode(body.facts)
         if rule == "entry" and asked.attachments:
             self._line("info", f"{asked.attachments} attachments: not read")
         elif rule == "outcome" and outcome.outcome != "direct":
@@ -262,7 +173,7 @@ class Fold:
 
     def _run_seen(self, result: msgspec.Raw) -> None:
         """Another run that this one read: its account stands in this one's, so that nothing that had happened is lost from sight."""
-        seen = _RUN_SEEN.decode(result)
+        seen = RUN_SEEN.decode(result)
         if seen is not None:
             self._line("info", f"run {seen.run} · {seen.status}")
             self.lines += [msgspec.structs.replace(line, depth=line.depth + 1) for line in seen.header.lines]
@@ -273,13 +184,13 @@ class Fold:
     def _intent(self, name: str, body: IntentBody) -> None:
         what = ""
         if name == "model_call":
-            what = _MODEL.decode(body.effect).profile
+            what = MODEL.decode(body.effect).profile
         elif name == "verb_call":
-            what = _VERB.decode(body.effect).authorized.call.verb
+            what = VERB.decode(body.effect).authorized.call.verb
         elif name == "read":
-            what = _READ.decode(body.effect).what
+            what = READ.decode(body.effect).what
         elif name == "children":
-            spawns = _CHILDREN.decode(body.effect).spawns
+            spawns = CHILDREN.decode(body.effect).spawns
             self._spend(Spend(verb_calls=sum(spawn.authorized is not None for spawn in spawns)))
             self._children[body.addr] = tuple("" if s.authorized is None else s.authorized.call.verb for s in spawns)
             self._narrating |= {(body.addr, index) for index, spawn in enumerate(spawns) if _narrates(spawn.input)}
@@ -287,9 +198,16 @@ class Fold:
 
     def _observation(self, body: ObservationBody) -> None:
         name, what = self._effects.get(body.addr, ("", ""))
-        seen = _SEEN.decode(body.result)
+        seen = SEEN.decode(body.result)
         mark = MARK_OF.get(seen.result, "fail")
         if name == "model_call":
+            what = seen.profile or what
+            if (beside := seen.beside) is not None:
+                self.models[f"{beside.profile} ({beside.provider}: {beside.model})"] = None
+                given_up = beside.code == "abandoned"
+                self._line(
+                    "info" if given_up else "fail", f"model {beside.profile}, asked beside", reason=beside.code, excerpt=beside.message
+                )
             if seen.result != "abandoned":  # nobody says who it was that did not answer
                 self.models[f"{what} ({seen.provider}: {seen.model})" if seen.provider else what] = None
             if seen.notice:
@@ -312,7 +230,7 @@ class Fold:
             self._line("ok" if mark == "ok" else "info", f"wait {seen.result}")
 
     def _child(self, body: ChildEndedBody) -> None:
-        seen = _SEEN.decode(body.ended)
+        seen = SEEN.decode(body.ended)
         self._spend(seen.spent)
         verbs = self._children.get(body.addr, ())
         verb = verbs[body.index] if body.index < len(verbs) else ""
@@ -355,7 +273,7 @@ class Fold:
 def _narrates(given: msgspec.Raw) -> bool:
     """Whether a child's input asks it to speak for its turn; other flows' inputs may be any JSON."""
     try:
-        return msgspec.json.decode(given, type=_Given).narrate
+        return msgspec.json.decode(given, type=Given).narrate
     except msgspec.ValidationError:
         return False
 
@@ -364,7 +282,7 @@ def _excerpt(value: msgspec.Raw) -> str:
     """A child's output as JSON text: of a verb its ``output``, of any other flow the whole."""
     fields = bytes(value)
     try:
-        output = msgspec.json.decode(fields, type=_Output).output
+        output = msgspec.json.decode(fields, type=Output).output
     except msgspec.ValidationError:
         output = msgspec.UNSET
     return fields.decode() if output is msgspec.UNSET else msgspec.json.encode(output).decode()

@@ -4,7 +4,7 @@ An effect value is its own intent, digest and divergence check: the journal hold
 is a value too: a foreign failure never surfaces as an exception. Effects carry absolute deadlines (microseconds since 1970
 UTC), never remaining times.
 
-``perform`` makes ONE attempt. What loops is a flow: ``flows.ask`` and ``flows.act``.
+``perform`` makes ONE attempt; a hedged model call makes a second one beside it, and its result tells of both. What loops is a flow: ``flows.ask`` and ``flows.act``.
 """
 
 from __future__ import annotations
@@ -58,8 +58,21 @@ class Withheld(Struct, frozen=True, kw_only=True):
     reason: str
 
 
+class Beside(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The other attempt of a hedged call: whom it asked, and why it does not count (a model error code, or ``abandoned``)."""
+
+    profile: str
+    provider: str
+    model: str
+    code: str
+    message: str = ""
+
+
 class ModelAnswer(Result, frozen=True, kw_only=True, omit_defaults=True, tag="answer"):
-    """A complete answer; still an untrusted proposal. ``estimated``: the provider reported no usage (B-42)."""
+    """A complete answer; still an untrusted proposal. ``estimated``: the provider reported no usage (B-42).
+
+    ``profile`` is who answered where it was not the call's own profile but its hedge; ``beside`` is the attempt that did not count.
+    """
 
     content: str | None
     withheld: Withheld | None = None
@@ -68,8 +81,11 @@ class ModelAnswer(Result, frozen=True, kw_only=True, omit_defaults=True, tag="an
     input_tokens: int
     output_tokens: int
     estimated: bool = False
+    cached_tokens: int = 0
     prompt_digest: str
     notice: str | None = None
+    profile: str = ""
+    beside: Beside | None = None
 
 
 class ModelFailed(Result, frozen=True, kw_only=True, omit_defaults=True, tag="model_failed"):
@@ -82,6 +98,8 @@ class ModelFailed(Result, frozen=True, kw_only=True, omit_defaults=True, tag="mo
     retry_after_ms: int | None = None
     prompt_digest: str = ""
     live: bool = True
+    profile: str = ""
+    beside: Beside | None = None
 
 
 ModelResult = ModelAnswer | ModelFailed
@@ -177,7 +195,8 @@ class ModelCall(Effect[ModelResult], frozen=True, kw_only=True, omit_defaults=Tr
     The prompt is rendered where the call goes live, from the template ``prompt`` over the records ``refs`` (seqs) and the
     small literals ``args``; only its digest is recorded. ``contract`` names the answer's schema. ``max_tokens`` is
     mandatory; ``bound_tokens`` is the reserved upper bound, a larger rendered prompt does not go live. ``narrative`` is the place in
-    the answer of text that may be shown while it is written; "" where nothing may.
+    the answer of text that may be shown while it is written; "" where nothing may. ``hedge`` is the profile that is asked as well
+    if there is no answer after ``hedge_ms``; "" for none.
     """
 
     purpose: str
@@ -191,6 +210,8 @@ class ModelCall(Effect[ModelResult], frozen=True, kw_only=True, omit_defaults=Tr
     deadline: int
     keep_thoughts: bool = True
     narrative: str = ""
+    hedge: str = ""
+    hedge_ms: int = 0
 
 
 class VerbCall(Effect[VerbResult], frozen=True, kw_only=True, omit_defaults=True, tag="verb_call"):

@@ -123,13 +123,28 @@ class CarveRefused(Struct, frozen=True, tag="refused"):
 
 
 def decide_carve(facts: CarveFacts, inputs: None, policy: Policy) -> Decision[Carved | CarveRefused]:
-    """All or none."""
+    """All or none; where policy lets a run have the rest, at most what the tightest account has left."""
+    if policy.budget.rest:
+        return _carve_rest(facts)
     for account in facts.accounts:
         short = account.cap_tokens and account.tokens + facts.tokens > account.cap_tokens
         if short or (account.cap_usd_micros and account.usd_micros + facts.usd_micros > account.cap_usd_micros):
             return Decision(outcome=CarveRefused(account.name), reason=Reason.BUDGET_ACCOUNT)
     names = tuple(account.name for account in facts.accounts)
     return Decision(outcome=Carved(tokens=facts.tokens, usd_micros=facts.usd_micros, accounts=names), reason=Reason.BUDGET_CARVED)
+
+
+def _carve_rest(facts: CarveFacts) -> Decision[Carved | CarveRefused]:
+    """Without tokens nothing can be done; without money what costs nothing still can."""
+    tokens, money = facts.tokens, facts.usd_micros
+    for account in facts.accounts:
+        if account.cap_tokens and account.tokens >= account.cap_tokens:
+            return Decision(outcome=CarveRefused(account.name), reason=Reason.BUDGET_ACCOUNT)
+        tokens = min(tokens, account.cap_tokens - account.tokens) if account.cap_tokens else tokens
+        money = min(money, max(0, account.cap_usd_micros - account.usd_micros)) if account.cap_usd_micros else money
+    whole = (tokens, money) == (facts.tokens, facts.usd_micros)
+    carved = Carved(tokens=tokens, usd_micros=money, accounts=tuple(account.name for account in facts.accounts))
+    return Decision(outcome=carved, reason=Reason.BUDGET_CARVED if whole else Reason.BUDGET_REST)
 
 
 CARVE: Rule[CarveFacts, None, Any] = Rule(name="carve", outcome=Carved | CarveRefused, apply=decide_carve)

@@ -6,7 +6,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from ordain.contracts.policy import ModelErrorCode, OnModelError, Policy
+from ordain.contracts.policy import FallbackPolicy, ModelErrorCode, OnModelError, Policy
 from ordain.rules.decision import Decision, Rule
 from ordain.rules.reasons import Reason
 
@@ -54,15 +54,23 @@ def decide_fallback(facts: FallbackFacts, inputs: None, policy: Policy) -> Decis
         return Decision(outcome=GiveUp(), reason=Reason.FALLBACK_EXHAUSTED)
     if facts.left_ms <= 0:
         return Decision(outcome=GiveUp(), reason=Reason.FALLBACK_NO_TIME)
-    if answer is OnModelError.RETRY and facts.attempts < table.attempts_per_profile and facts.retry_after_ms < facts.left_ms:
-        return Decision(outcome=Retry(facts.retry_after_ms), reason=Reason.FALLBACK_RETRY)
+    wait = max(facts.retry_after_ms, backoff_ms(table, facts.attempts))
+    again = answer is OnModelError.RETRY and facts.attempts < table.attempts_per_profile and wait < facts.left_ms
+    too_long = bool(table.wait_max_ms) and wait > table.wait_max_ms and (facts.profiles_left > 0 or facts.lane_left)
+    if again and not too_long:
+        return Decision(outcome=Retry(wait), reason=Reason.FALLBACK_RETRY)
     if facts.profiles_left:
-        return Decision(outcome=NextProfile(), reason=Reason.FALLBACK_NEXT_PROFILE)
+        return Decision(outcome=NextProfile(), reason=Reason.FALLBACK_WAIT_TOO_LONG if again else Reason.FALLBACK_NEXT_PROFILE)
     if facts.lane_left:
-        return Decision(outcome=NextLane(), reason=Reason.FALLBACK_NEXT_LANE)
-    if answer is OnModelError.RETRY and facts.retry_after_ms >= facts.left_ms:
+        return Decision(outcome=NextLane(), reason=Reason.FALLBACK_WAIT_TOO_LONG if again else Reason.FALLBACK_NEXT_LANE)
+    if answer is OnModelError.RETRY and wait >= facts.left_ms:
         return Decision(outcome=GiveUp(), reason=Reason.FALLBACK_NO_TIME)
     return Decision(outcome=GiveUp(), reason=Reason.FALLBACK_EXHAUSTED)
+
+
+def backoff_ms(table: FallbackPolicy, attempts: int) -> int:
+    """The wait before the next attempt at a profile where its provider names none: doubled with each attempt made."""
+    return min(table.backoff_max_ms, table.backoff_ms << min(attempts - 1, 20)) if attempts > 0 else 0
 
 
 FALLBACK: Rule[FallbackFacts, None, Any] = Rule(name="fallback", outcome=FallbackOutcome, apply=decide_fallback)

@@ -1,13 +1,17 @@
-"""Rule ``lane``: which class of model serves a call (RTE-01, B-09). A policy table over the purpose; a mode never implies a lane."""
+"""Rule ``lane``: which class of model serves a call (RTE-01, LLM-02, LLM-03, B-09).
+
+The first row of policy's route table that fits, else the lane of the purpose; after a failure the lane that policy names next. A mode
+never implies a lane.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from msgspec import Struct
+from msgspec import UNSET, Struct, UnsetType
 
-from ordain.contracts.policy import Lane, Policy
+from ordain.contracts.policy import Lane, LaneRoute, LaneWhy, Policy
 from ordain.rules.decision import Decision, Rule
 from ordain.rules.reasons import Reason
 
@@ -26,10 +30,19 @@ class LaneEmpty(Struct, frozen=True, tag="empty"):
 
 
 class LaneFacts(Struct, frozen=True, kw_only=True):
-    """What the call is for (``PURPOSES``); ``after`` is the lane that failed, if one did."""
+    """What the call is for (``PURPOSES``); ``after`` is the lane that failed, if one did.
+
+    The rest is there where policy has a route table: the verb whose prompt plan asks, its category and those of its tags that the
+    table names, the class of the turn and whether its wording left its meaning or path open.
+    """
 
     purpose: str
     after: Lane | None = None
+    verb: str | UnsetType = UNSET
+    category: str | UnsetType = UNSET
+    tags: tuple[str, ...] | UnsetType = UNSET
+    budget_class: str | UnsetType = UNSET
+    ambiguous: bool | UnsetType = UNSET
 
 
 def _verb(policy: Policy) -> Lane:
@@ -47,15 +60,35 @@ PURPOSES: Mapping[str, Callable[[Policy], Lane]] = {
 
 
 def decide_lane(facts: LaneFacts, inputs: None, policy: Policy) -> Decision[LaneChosen | LaneEmpty]:
-    """The purpose's lane, or after a failure the lane that policy names next."""
+    """The lane and its profiles; a lane without any is an outcome of its own."""
     lanes = policy.lanes
-    lane = PURPOSES.get(facts.purpose, _verb)(policy)
+    lane, reason = PURPOSES.get(facts.purpose, _verb)(policy), Reason.LANE_BY_PURPOSE
     if facts.after is not None:
-        lane = lanes.next_lane.get(facts.after, facts.after)
+        lane, reason = lanes.next_lane.get(facts.after, facts.after), Reason.LANE_BY_PURPOSE
+    elif (row := next((route for route in lanes.routes if fits(route, facts)), None)) is not None:
+        lane, reason = row.lane, WHY[row.why]
     profiles = tuple(lanes.profiles.get(lane, ()))
     if not profiles:
         return Decision(outcome=LaneEmpty(lane), reason=Reason.LANE_EMPTY)
-    return Decision(outcome=LaneChosen(lane, profiles), reason=Reason.LANE_BY_PURPOSE)
+    return Decision(outcome=LaneChosen(lane, profiles), reason=reason)
 
+
+def fits(route: LaneRoute, facts: LaneFacts) -> bool:
+    """Whether the call is all that the row names."""
+    return (
+        route.purpose in (None, facts.purpose)
+        and route.verb in (None, facts.verb)
+        and route.category in (None, facts.category)
+        and (route.tag is None or (facts.tags is not UNSET and route.tag in facts.tags))
+        and route.budget_class in (None, facts.budget_class)
+        and route.ambiguous in (None, facts.ambiguous)
+    )
+
+
+WHY: Mapping[LaneWhy, Reason] = {
+    LaneWhy.ROUTINE: Reason.LANE_ROUTINE,
+    LaneWhy.ESCALATED: Reason.LANE_ESCALATED,
+    LaneWhy.ROUTED: Reason.LANE_ROUTED,
+}
 
 LANE: Rule[LaneFacts, None, Any] = Rule(name="lane", outcome=LaneChosen | LaneEmpty, apply=decide_lane)

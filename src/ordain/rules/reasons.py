@@ -58,15 +58,23 @@ class Reason(StrEnum):
 
     # lane, of RTE-01, B-09
     LANE_BY_PURPOSE = "lane.by_purpose", "Policy's table names the lane for this purpose."
+    LANE_ROUTINE = "lane.routine", "A row of the route table: routine or low-risk work."
+    LANE_ESCALATED = "lane.escalated", "A row of the route table: the work asks for more than its purpose's lane."
+    LANE_ROUTED = "lane.routed", "A row of the route table names the lane."
     LANE_EMPTY = "lane.empty", "No model profile stands behind the lane."
 
     # fallback, of LLM-04, LLM-06
     FALLBACK_RETRY = "fallback.retry", "The error may pass: the same model is tried again."
+    FALLBACK_WAIT_TOO_LONG = "fallback.wait_too_long", "Another model is tried: the wait before a retry would be longer than policy likes."
     FALLBACK_NEXT_PROFILE = "fallback.next_profile", "The next model of the lane is tried."
     FALLBACK_NEXT_LANE = "fallback.next_lane", "Policy's next lane is tried."
     FALLBACK_NOT_RETRYABLE = "fallback.not_retryable", "The error would repeat itself."
     FALLBACK_EXHAUSTED = "fallback.exhausted", "Every permitted attempt was made."
     FALLBACK_NO_TIME = "fallback.no_time", "The deadline has passed or comes before the provider's retry-after."
+
+    # hedge
+    HEDGE_SECOND = "hedge.second", "Policy lets a second model be asked too if the first is slow."
+    HEDGE_ALONE = "hedge.alone", "No second model is asked: none is left, or the budget or the time does not cover it."
 
     # budget
     BUDGET_RESERVED = "budget.reserved", "The spend fits and is reserved at its upper bound."
@@ -76,6 +84,7 @@ class Reason(StrEnum):
     BUDGET_MONEY = "budget.money", "The run's money budget does not cover the call."
     BUDGET_MODEL_CALLS = "budget.model_calls", "The run's model calls are spent."
     BUDGET_CARVED = "budget.carved", "The run's bound was taken out of the shared accounts."
+    BUDGET_REST = "budget.rest", "What was left of a shared account is less than the run's bound: the run may use that."
     BUDGET_ACCOUNT = "budget.account", "A shared account does not cover the run's bound."
     BUDGET_VERB_CALLS = "budget.verb_calls", "The run's verb calls are spent."
 

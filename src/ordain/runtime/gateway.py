@@ -3,22 +3,29 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass
 from time import perf_counter_ns
+
+from msgspec import structs
 
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.policy import ModelErrorCode, Policy
 from ordain.errors import ConfigurationError
 from ordain.flows.planner import PLANNER
-from ordain.flows.prompting import Values, prompt_digest, prompt_inputs
+from ordain.flows.prompting import PromptInputs, Values, prompt_digest, prompt_inputs
 from ordain.journal.digests import content_digest
 from ordain.journal.records import ENCODER
-from ordain.ports.effects import ModelAnswer, ModelCall, ModelFailed, ModelResult, Withheld
-from ordain.ports.model import Heard, ModelError, ModelReply, ModelRequest
-from ordain.prompts.renderer import render
+from ordain.ports.effects import Beside, ModelAnswer, ModelCall, ModelFailed, ModelResult, Withheld
+from ordain.ports.model import Heard, ModelError, ModelPort, ModelReply, ModelRequest
+from ordain.prompts.renderer import Prompt, render
 from ordain.rules.proposals import Unparsed, parse_object
 from ordain.rules.step import directive_fault
 from ordain.runtime.services import Services
+
+ABANDONED = "abandoned"
+FULL_TIME = 0.9
+"""A time-out speaks of the endpoint only if the attempt had nearly all of the profile's own time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,53 +42,140 @@ class Attempt:
 
 
 async def call_model(services: Services, catalog: Catalog, call: ModelCall, values: Values, attempt: Attempt) -> ModelResult:
-    """One attempt. Whatever goes wrong is a value; cancelling abandons it."""
-    profile = catalog.data.profiles[call.profile]
-    current = services.catalogs.current.data.profiles.get(call.profile)
-    port = services.models.get(call.profile)
-    failure = _Failure(profile.provider, profile.model)
-    if current is None or port is None or (current.provider, current.model) != (profile.provider, profile.model):
-        return failure.of(ModelErrorCode.WITHDRAWN, f"model profile {call.profile} is no longer configured as it was")
-    verb = call.contract.removeprefix("verb:") if call.purpose == "verb" else attempt.verb
-    if verb and (why := verb_withdrawn(services, verb)) is not None:
-        return failure.of(ModelErrorCode.WITHDRAWN, why)
-    left_us = call.deadline - services.clock.now()
-    if left_us <= 0:
-        return failure.of(ModelErrorCode.TIMED_OUT, "deadline passed before the call")
-    began = perf_counter_ns()
-    try:
-        resolved = prompt_inputs(catalog, call, values)
-        prompt = render(resolved.source, resolved.inputs)
-    except ConfigurationError as error:
-        return failure.of(ModelErrorCode.REJECTED, error.message)
-    services.counters.render_ns += perf_counter_ns() - began
-    failure.prompt_digest = prompt_digest(prompt)
-    size = len(prompt.system.encode()) + len(prompt.user.encode())
-    if size > call.bound_tokens:
-        return failure.of(ModelErrorCode.PROMPT_OVER_BOUND, f"the prompt has {size} bytes, reserved were {call.bound_tokens}")
-    request = ModelRequest(
-        profile=current,
-        purpose=call.purpose,
-        system=prompt.system,
-        user=prompt.user,
-        schema_name=call.contract.replace(":", "_").replace(".", "_"),
-        schema=resolved.schema,
-        max_tokens=call.max_tokens,
-        timeout_s=left_us / 1e6,
-        inputs=resolved.inputs,
-        index=attempt.index,
-        key=attempt.key,
-        narrative=call.narrative if attempt.heard is not None else "",
-    )
-    services.counters.model_calls += 1
-    try:
-        async with asyncio.timeout(request.timeout_s):
-            reply = await port.attempt(request, attempt.heard)
-    except TimeoutError:
-        return failure.of(ModelErrorCode.TIMED_OUT, "the provider did not answer in time", live=True)
-    if isinstance(reply, ModelError):
+    """One attempt, and where the call has a hedge perhaps a second one beside it. Whatever goes wrong is a value; cancelling abandons."""
+    asking = _Asking(services, catalog, call, values, attempt)
+    if not call.hedge:
+        return await asking.one(call.profile, attempt.heard)
+    return await asking.hedged()
+
+
+@dataclass(frozen=True, slots=True)
+class _Asking:
+    """One model call: everything that its attempts share."""
+
+    services: Services
+    catalog: Catalog
+    call: ModelCall
+    values: Values
+    attempt: Attempt
+
+    async def one(self, name: str, heard: Heard | None) -> ModelResult:
+        """Ask one profile once."""
+        services, call = self.services, self.call
+        profile = self.catalog.data.profiles[name]
+        current = services.catalogs.current.data.profiles.get(name)
+        port = services.models.get(name)
+        failure = _Failure(profile.provider, profile.model)
+        if current is None or port is None or (current.provider, current.model) != (profile.provider, profile.model):
+            return failure.of(ModelErrorCode.WITHDRAWN, f"model profile {name} is no longer configured as it was")
+        verb = call.contract.removeprefix("verb:") if call.purpose == "verb" else self.attempt.verb
+        if verb and (why := verb_withdrawn(services, verb)) is not None:
+            return failure.of(ModelErrorCode.WITHDRAWN, why)
+        left_us = call.deadline - services.clock.now()
+        if left_us <= 0:
+            return failure.of(ModelErrorCode.TIMED_OUT, "deadline passed before the call")
+        prepared = self._prepared(failure)
+        if isinstance(prepared, ModelFailed):
+            return prepared
+        prompt, resolved, size = prepared
+        request = ModelRequest(
+            profile=current,
+            purpose=call.purpose,
+            system=prompt.system,
+            user=prompt.user,
+            schema_name=call.contract.replace(":", "_").replace(".", "_"),
+            schema=resolved.schema,
+            max_tokens=call.max_tokens,
+            timeout_s=left_us / 1e6,
+            inputs=resolved.inputs,
+            index=self.attempt.index,
+            key=self.attempt.key,
+            narrative=call.narrative if heard is not None else "",
+        )
+        reply = await self._sent(name, port, request, heard, failure)
+        return reply if isinstance(reply, ModelFailed) else _answer(call, reply, failure, size, self.catalog.policy)
+
+    def _prepared(self, failure: _Failure) -> tuple[Prompt, PromptInputs, int] | ModelFailed:
+        """The rendered prompt with its size in bytes, within the bound that was reserved for it."""
+        began = perf_counter_ns()
+        try:
+            resolved = prompt_inputs(self.catalog, self.call, self.values)
+            prompt = render(resolved.source, resolved.inputs)
+        except ConfigurationError as error:
+            return failure.of(ModelErrorCode.REJECTED, error.message)
+        self.services.counters.render_ns += perf_counter_ns() - began
+        failure.prompt_digest = prompt_digest(prompt)
+        size = len(prompt.system.encode()) + len(prompt.user.encode())
+        if size > self.call.bound_tokens:
+            return failure.of(ModelErrorCode.PROMPT_OVER_BOUND, f"the prompt has {size} bytes, reserved were {self.call.bound_tokens}")
+        return prompt, resolved, size
+
+    async def _sent(
+        self, name: str, port: ModelPort, request: ModelRequest, heard: Heard | None, failure: _Failure
+    ) -> ModelReply | ModelFailed:
+        """Through the circuit breaker to the provider and back."""
+        services, policy = self.services, self.services.catalogs.current.policy.breaker
+        breakers, profile = services.breakers, request.profile
+        refusal = breakers.refusal(name, profile, services.clock.now(), policy)
+        if refusal is not None:
+            code, wait_ms = refusal
+            return failure.of(code, f"left alone for another {wait_ms} ms; nothing was sent", retry_after_ms=wait_ms)
+        services.counters.model_calls += 1
+        try:
+            async with asyncio.timeout(request.timeout_s):
+                reply = await port.attempt(request, heard)
+        except TimeoutError:
+            reply = ModelError(code=ModelErrorCode.TIMED_OUT, message="the provider did not answer in time")
+        except BaseException:  # whatever ends the attempt early, a probe must not stay under way for ever
+            breakers.abandoned(profile)
+            raise
+        now = services.clock.now()
+        if isinstance(reply, ModelReply):
+            breakers.ended(name, profile, None, now, policy)
+            return reply
+        if reply.code is ModelErrorCode.TIMED_OUT and request.timeout_s * 1000 < profile.timeout_ms * FULL_TIME:
+            breakers.abandoned(profile)  # the run's own time was short: that says nothing of the endpoint
+        else:
+            breakers.ended(name, profile, reply.code, now, policy)
+            breakers.rest(name, reply.code, reply.retry_after_ms, now, policy)
         return failure.of(reply.code, reply.message, retry_after_ms=reply.retry_after_ms, live=True)
-    return _answer(call, reply, failure, size, catalog.policy)
+
+    async def hedged(self) -> ModelResult:
+        """Ask the call's profile, and after its delay the hedge as well; the first answer counts, and the other attempt is told beside it."""
+        call = self.call
+        first = asyncio.ensure_future(self.one(call.profile, self.attempt.heard))
+        asked = [first]
+        try:
+            done, _ = await asyncio.wait({first}, timeout=call.hedge_ms / 1000)
+            if done:
+                return first.result()
+            asked.append(asyncio.ensure_future(self.one(call.hedge, None)))
+            await _first_answer(asked)
+        finally:
+            for task in asked:
+                task.cancel()
+            await asyncio.gather(*asked, return_exceptions=True)
+        if _answered(first):
+            return structs.replace(first.result(), beside=self._beside(call.hedge, asked[1]))
+        return structs.replace(asked[1].result(), profile=call.hedge, beside=self._beside(call.profile, first))
+
+    def _beside(self, name: str, task: asyncio.Future[ModelResult]) -> Beside:
+        profile = self.catalog.data.profiles[name]
+        result = None if task.cancelled() else task.result()
+        if isinstance(result, ModelFailed):
+            return Beside(profile=name, provider=profile.provider, model=profile.model, code=str(result.code), message=result.message)
+        return Beside(profile=name, provider=profile.provider, model=profile.model, code=ABANDONED)
+
+
+async def _first_answer(tasks: Sequence[asyncio.Future[ModelResult]]) -> None:
+    """Wait until one of them has an answer, or none is left."""
+    pending = set(tasks)
+    while pending and not any(_answered(task) for task in tasks):
+        _, pending = await asyncio.wait(pending, return_when=asyncio.FIRST_COMPLETED)
+
+
+def _answered(task: asyncio.Future[ModelResult]) -> bool:
+    return task.done() and not task.cancelled() and isinstance(task.result(), ModelAnswer)
 
 
 def verb_withdrawn(services: Services, verb_id: str) -> str | None:
@@ -126,6 +220,7 @@ def _answer(call: ModelCall, reply: ModelReply, about: _Failure, prompt_size: in
         model=reply.model,
         input_tokens=reply.input_tokens if reply.input_tokens is not None else prompt_size,
         output_tokens=reply.output_tokens if reply.output_tokens is not None else size,
+        cached_tokens=min(reply.cached_tokens, reply.input_tokens or 0),
         estimated=estimated,
         prompt_digest=about.prompt_digest,
         notice=reply.notice,

@@ -15,6 +15,7 @@ from ordain.ports.model import ModelPort
 from ordain.ports.sessions import Entry, Sessions
 from ordain.ports.store import JournalStore
 from ordain.ports.verb import VerbPort
+from ordain.runtime.breakers import Breakers
 from ordain.runtime.streams import Streams
 
 CATALOGS_KEPT = 16
@@ -82,6 +83,7 @@ class Services:
     streams: Streams
     readers: Mapping[str, Reader] = field(default_factory=dict[str, Reader])
     counters: Counters = field(default_factory=Counters)
+    breakers: Breakers = field(default_factory=Breakers)
 
     def transcript(self, workspace: str) -> Transcript:
         """Reads what a reference into one of the workspace's sessions says."""

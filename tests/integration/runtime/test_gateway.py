@@ -1,0 +1,226 @@
+"""The gateway live: hedged calls, circuits that open, delays that all runs keep, cached input; every one replays equal."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ordain.app import Extras, Ordain
+from ordain.contracts.policy import Lane, ModelErrorCode, ModelProfile, Policy
+from ordain.flows.shipped import shipped_flows
+from ordain.journal.folds import Fold
+from ordain.ports.model import Heard, ModelError, ModelReply, ModelRequest
+from ordain.ports.store import StoredRun
+from ordain.runtime.replay import replay
+from ordain.settings import load_settings
+from tests.replay.golden import finish, request
+
+Behaviour = Callable[[int], ModelReply | ModelError | float]
+PRICED = ModelProfile(
+    provider="scripted",
+    model="m",
+    max_tokens=500,
+    usd_micros_per_1k_input=1000,
+    usd_micros_per_1k_output=2000,
+    usd_micros_per_1k_cached=100,
+)
+
+
+def answer(**counts: int) -> ModelReply:
+    """A finishing directive with these token counts."""
+    return ModelReply(text=json.dumps(finish("done")), model="m", **{"input_tokens": 1000, "output_tokens": 100, **counts})
+
+
+def failing(code: ModelErrorCode, retry_after_ms: int | None = None) -> Behaviour:
+    """A model that always fails like this."""
+    return lambda _: ModelError(code=code, message="on purpose", retry_after_ms=retry_after_ms)
+
+
+class Model:
+    """A model of known behaviour: for its n-th call an answer, an error, or seconds to be silent before it answers."""
+
+    def __init__(self, behaviour: Behaviour) -> None:
+        """Count the calls."""
+        self.behaviour, self.calls, self.abandoned = behaviour, 0, 0
+        self.asked = asyncio.Event()
+
+    async def attempt(self, request: ModelRequest, heard: Heard | None = None) -> ModelReply | ModelError:
+        """See ``ModelPort``."""
+        self.calls += 1
+        self.asked.set()
+        found = self.behaviour(self.calls)
+        if not isinstance(found, float):
+            return found
+        try:
+            await asyncio.sleep(found)
+        except asyncio.CancelledError:
+            self.abandoned += 1
+            raise
+        return answer()
+
+    async def close(self) -> None:
+        """Nothing is held."""
+
+
+class Late(Model):
+    """A model that fails, but late."""
+
+    def __init__(self, model: Model) -> None:
+        """Fail like ``model``."""
+        super().__init__(model.behaviour)
+
+    async def attempt(self, request: ModelRequest, heard: Heard | None = None) -> ModelReply | ModelError:
+        """See ``ModelPort``."""
+        await asyncio.sleep(0.1)
+        return await super().attempt(request, heard)
+
+
+def house(home: Path, models: Mapping[str, Model], **tables: dict[str, Any]) -> Ordain:
+    """An Ordain whose worker lane has these models in this order, with policy's tables changed."""
+    shipped = load_settings({}, home)
+    tree = shipped.policy.model_dump()
+    for name, change in {"lanes": {"profiles": {lane: list(models) for lane in Lane}}, **tables}.items():
+        tree[name] |= change
+    settings = shipped.model_copy(update={"policy": Policy.model_validate(tree), "profiles": dict.fromkeys(models, PRICED)})
+    return Ordain(settings, extras=Extras(models=models, memory=True))
+
+
+def stored(ordain: Ordain, run: str) -> StoredRun:
+    """The run, which replays equal."""
+    found = ordain.store.load(run)
+    assert found is not None
+    assert replay(found, ordain.catalog, shipped_flows()).equal
+    return found
+
+
+async def planned(ordain: Ordain, name: str = "r") -> tuple[dict[str, Any], Fold]:
+    """One plan that the models only have to finish."""
+    told = await ordain.plan(request(request_id=name))
+    found = stored(ordain, told["run_id"])
+    return told, Fold(found.id, found.records)
+
+
+HEDGED = {"hedge_ms": {Lane.WORKER: 20}}
+
+
+async def test_a_slow_model_is_overtaken(tmp_path: Path) -> None:
+    """The second model answers first: its answer counts, the slow attempt is given up, both stand in header and budget."""
+    slow, quick = Model(lambda _: 30.0), Model(lambda _: answer())
+    async with house(tmp_path, {"slow": slow, "quick": quick}, fallback=HEDGED) as ordain:
+        told, fold = await planned(ordain)
+    assert told["status"] == "ok"
+    assert (slow.calls, slow.abandoned, quick.calls) == (1, 1, 1)
+    assert "model slow, asked beside · abandoned" in told["header"]
+    assert '"quick (scripted: m)"' in told["header"]
+    assert fold.spent.model_calls == 2
+    assert fold.spent.usd_micros > 1000 + 200  # the answer's own price, and the abandoned attempt at its bound
+
+
+async def test_a_quick_model_is_asked_alone(tmp_path: Path) -> None:
+    """Where the first model answers in time the second is never asked, and only one call is paid."""
+    quick, other = Model(lambda _: answer()), Model(lambda _: answer())
+    async with house(tmp_path, {"quick": quick, "other": other}, fallback={"hedge_ms": {Lane.WORKER: 20_000}}) as ordain:
+        told, fold = await planned(ordain)
+    assert (told["status"], quick.calls, other.calls) == ("ok", 1, 0)
+    assert (fold.spent.model_calls, fold.spent.usd_micros) == (1, 1200)
+
+
+async def test_both_of_a_hedged_call_fail(tmp_path: Path) -> None:
+    """Two failures beside each other are two attempts on record; what is tried next is the third model."""
+    first, second, third = (
+        Model(failing(ModelErrorCode.QUOTA_EXCEEDED)),
+        Model(failing(ModelErrorCode.SERVER_ERROR)),
+        Model(lambda _: answer()),
+    )
+    late = Late(first)
+    async with house(tmp_path, {"late": late, "broken": second, "good": third}, fallback={**HEDGED, "attempts_per_profile": 1}) as ordain:
+        told, fold = await planned(ordain)
+    assert (told["status"], late.calls, second.calls, third.calls) == ("ok", 1, 1, 1)
+    assert "model late, asked beside · quota_exceeded" in told["header"]
+    assert "model broken · server_error" in told["header"]
+    assert fold.spent.model_calls == 3
+
+
+async def test_an_open_circuit_sends_nothing(tmp_path: Path) -> None:
+    """After as many faults as policy names nothing more goes out; the next model serves, and the header says why.
+
+    LLM-04: "Provider/profile/model fallback is automatic and policy-driven", FAIL-03: "policy fallback is attempted before any user-visible failure"
+    """
+    down, good = Model(failing(ModelErrorCode.OVERLOADED)), Model(lambda _: answer())
+    breaker = {"failures": 2, "window_s": 60, "open_s": 60}
+    profiles = {"down": PRICED.model_copy(update={"base_url": "http://127.0.0.1:9"}), "good": PRICED}
+    async with house(tmp_path, {"down": down, "good": good}, breaker=breaker, fallback={"backoff_ms": 0, "wait_max_ms": 1}) as base:
+        settings = base.settings.model_copy(update={"profiles": profiles})
+    async with Ordain(settings, extras=Extras(models={"down": down, "good": good}, memory=True)) as ordain:
+        headers = [(await planned(ordain, str(number)))[0]["header"] for number in range(4)]
+        assert ordain.runtime.services.breakers.open().keys() == {"scripted http://127.0.0.1:9"}
+    assert down.calls == 2
+    assert good.calls == 4
+    assert "circuit_open" in headers[-1]
+    assert all("fallback." in header for header in headers)
+
+
+async def test_a_circuit_closes_when_a_probe_answers(tmp_path: Path) -> None:
+    """After its time one probe goes out; its answer closes the circuit for everybody."""
+    model = Model(lambda call: ModelError(code=ModelErrorCode.CONNECTION, message="down") if call <= 2 else answer())
+    breaker = {"failures": 2, "window_s": 60, "open_s": 1}
+    async with house(
+        tmp_path, {"only": model}, breaker=breaker, fallback={"attempts_per_profile": 4, "backoff_ms": 0, "wait_max_ms": 0}
+    ) as ordain:
+        told, _ = await planned(ordain)  # fails twice, waits out the open circuit, and its probe answers
+        assert told["status"] == "ok"
+        assert not ordain.runtime.services.breakers.open()
+    assert model.calls == 3
+
+
+async def test_all_runs_keep_the_delay_that_a_provider_named(tmp_path: Path) -> None:
+    """One run is told to come back later: no other run asks before that, and none is told an untruth."""
+    model = Model(lambda call: ModelError(code=ModelErrorCode.RATE_LIMITED, message="later", retry_after_ms=400) if call == 1 else answer())
+    async with house(tmp_path, {"only": model}, breaker={"rest_max_s": 60}, fallback={"backoff_ms": 0, "wait_max_ms": 0}) as ordain:
+        first = asyncio.ensure_future(planned(ordain, "first"))
+        await model.asked.wait()
+        await asyncio.sleep(0.01)  # its answer is on record
+        (told, _), *others = await asyncio.gather(first, *(planned(ordain, str(number)) for number in range(5)))
+    assert told["status"] == "ok"
+    assert all(other["status"] == "ok" for other, _ in others)
+    assert model.calls == 7  # the one that was refused, and one for each of the six runs
+    assert all("nothing was sent" in other["header"] for other, _ in others)
+
+
+async def test_cached_input_has_its_own_price(tmp_path: Path) -> None:
+    """Input that the provider read from its cache is booked at its own price, rounded up once."""
+    model = Model(lambda _: answer(cached_tokens=900))
+    async with house(tmp_path, {"only": model}) as ordain:
+        _, fold = await planned(ordain)
+    assert fold.spent.usd_micros == 100 + 90 + 200
+
+
+@pytest.mark.parametrize("code", [ModelErrorCode.REJECTED, ModelErrorCode.FILTERED])
+async def test_what_the_input_is_to_blame_for_is_not_tried_elsewhere(code: ModelErrorCode, tmp_path: Path) -> None:
+    """An error of the request itself ends the call at once, with its reason in the header.
+
+    B-28: "input-contract errors are not retried on another provider"
+    """
+    first, second = Model(failing(code)), Model(lambda _: answer())
+    async with house(tmp_path, {"first": first, "second": second}) as ordain:
+        told, _ = await planned(ordain)
+    assert told["status"] == "error"
+    assert (first.calls, second.calls) == (1, 0)
+    assert str(code) in told["header"]
+
+
+async def test_each_attempt_shows(tmp_path: Path) -> None:
+    """A failed attempt, what followed from it and who answered stand in the header, each with its reason.
+
+    B-28: "each attempt carries a reason code and shows in metadata/header", LLM-05: "Manual mid-task model hopping is not the default path"
+    """
+    models = {"first": Model(failing(ModelErrorCode.QUOTA_EXCEEDED)), "second": Model(lambda _: answer())}
+    async with house(tmp_path, models) as ordain:
+        told, _ = await planned(ordain)
+    for part in ("model first · quota_exceeded", "fallback.next_profile", '"second (scripted: m)"'):
+        assert part in told["header"]

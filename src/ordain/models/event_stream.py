@@ -23,6 +23,7 @@ STREAM_BYTES = 16 * 1024 * 1024
 """Larger than the bound on one body: every word travels in an envelope of some 250 bytes."""
 CALLS_KEPT = 8
 """Tool calls of one answer that are put together; one is asked for."""
+CUT_OFF = ModelError(code=ModelErrorCode.CONNECTION, message="the stream ended before its answer did")
 MEDIA_TYPE = b"text/event-stream"
 _DONE = b"[DONE]"
 _MARK = b"\xef\xbb\xbf"
@@ -198,8 +199,8 @@ class CompletionStream(EventStream):
                 pieces.append(piece)
 
     def _whole(self, asked: str) -> ModelReply | ModelError:
-        if self._answered and self._finish is None and not self._done:
-            return ModelError(code=ModelErrorCode.CONNECTION, message="the stream ended before its answer did")
+        if (self._answered or not self._bytes) and self._finish is None and not self._done:
+            return CUT_OFF
         calls = [{"function": {"name": "".join(names), "arguments": "".join(given)}} for names, given in self._calls.values()]
         message = AnswerMessage(content="".join(self._said), refusal="".join(self._refusal), tool_calls=calls)
         choices = [Choice(message, self._finish)] if self._answered else None

@@ -43,7 +43,7 @@ from pydantic_ai.tools import ToolDefinition
 
 from ordain.contracts.policy import ModelErrorCode, Structured
 from ordain.models.chat_completions import MODEL_CHARS, count
-from ordain.models.event_stream import STREAM_BYTES
+from ordain.models.event_stream import CUT_OFF, STREAM_BYTES
 from ordain.models.exchange import ANSWER_BYTES, KEPT_CONNECTIONS, KEPT_S, checked_key
 from ordain.models.narrative import Narrative
 from ordain.models.refusals import bounded_ms, error_within, malformed, meaning, named, retry_after_ms
@@ -80,7 +80,9 @@ class _Wire:
     """What one attempt did on the wire."""
 
     bound: int
+    streams: bool
     requests: int = 0
+    size: int = 0
     status: int = 0
     headers: dict[bytes, bytes] = field(default_factory=dict[bytes, bytes])
     fault: ModelError | None = None
@@ -96,10 +98,9 @@ class _Bounded(httpx2.AsyncByteStream):
         self._stream, self._wire = stream, wire
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        size = 0
         async for chunk in self._stream:
-            size += len(chunk)
-            if size > self._wire.bound:
+            self._wire.size += len(chunk)
+            if self._wire.size > self._wire.bound:
                 self._wire.fault = malformed(f"the answer is larger than {self._wire.bound} bytes")
                 raise httpx2.ReadError("too large")
             yield chunk
@@ -185,7 +186,7 @@ class ForeignModel(ABC):
         if not (_is_text(request.system) and _is_text(request.user)):
             return ModelError(code=ModelErrorCode.REJECTED, message="the prompt is not valid Unicode; nothing was sent")
         listener = heard if request.narrative else None
-        wire = _Wire(STREAM_BYTES if listener else ANSWER_BYTES)
+        wire = _Wire(STREAM_BYTES if listener else ANSWER_BYTES, streams=listener is not None)
         token = _WIRE.set(wire)
         try:
             async with asyncio.timeout(timeout_s):
@@ -239,6 +240,8 @@ class ForeignModel(ABC):
 
     def _failed(self, error: Exception, wire: _Wire, request: ModelRequest) -> ModelError:
         """What a foreign exception means."""
+        if wire.streams and 200 <= wire.status < 300 and not wire.size:
+            return CUT_OFF
         sent = f"{request.system}\n{request.user}\n{self._key}"
         found = failure_of(error, wire.status, wire.headers, sent)
         if self._key and self._key in found.message:
@@ -313,8 +316,8 @@ def read_response(response: ModelResponse, asked: str, tool: OutputTool | None, 
             text = ModelError(code=ModelErrorCode.FILTERED, message="the model refused, or the provider's filter stopped it")
         case None if (response.provider_details or {}).get("finish_reason"):
             text = malformed("unknown finish reason")
-        case None if streamed and response.parts:
-            text = ModelError(code=ModelErrorCode.CONNECTION, message="the stream ended before its answer did")
+        case None if streamed:
+            text = CUT_OFF
         case None:
             text = malformed("the finish reason is missing")
         case _:

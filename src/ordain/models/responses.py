@@ -14,7 +14,7 @@ from msgspec import UNSET, Raw, Struct, UnsetType
 
 from ordain.contracts.policy import ModelErrorCode, Structured
 from ordain.models.chat_completions import MODEL_CHARS, count, fields, objects
-from ordain.models.event_stream import EventStream
+from ordain.models.event_stream import CUT_OFF, EventStream
 from ordain.models.refusals import malformed, read_stream_error, why_unreadable
 from ordain.models.schemas import OutputTool, clean_name, native_format, system_text, tool_definition
 from ordain.ports.model import Heard, ModelError, ModelReply, ModelRequest
@@ -161,11 +161,13 @@ class ResponseStream(EventStream):
         self._response: _Response | None = None
         self._heard_of: Any = None
         self._sent = ""
+        self._begun = False
 
     def _event(self, data: bytes) -> bool:
         if data.strip() == b"[DONE]":
             return False
         event = _EVENT.decode(data)
+        self._begun = True
         if event.type == "error" or (event.error and event.response is None):
             self._error = event.error or {"code": event.code, "param": event.param, "message": event.message}
             return False
@@ -190,8 +192,6 @@ class ResponseStream(EventStream):
         return super().conclude(asked, sent)
 
     def _whole(self, asked: str) -> ModelReply | ModelError:
-        if self._response is None and not self._said:
-            return malformed("no answer in the stream")
         if self._response is None:
-            return ModelError(code=ModelErrorCode.CONNECTION, message="the stream ended before its answer did")
+            return CUT_OFF if self._begun or not self._bytes else malformed("no answer in the stream")
         return _judged(self._response, asked, self._tool, self._sent, "".join(self._said))

@@ -125,7 +125,7 @@ async def test_a_delay_comes_back(protocol: Protocol, spoken: ModelPort, llmock_
     ("fault", "codes"),
     [
         ("disconnect", {CODES.CONNECTION}),
-        ("truncate", {CODES.CONNECTION, CODES.MALFORMED}),
+        ("truncate", {CODES.CONNECTION}),
         ("malformed", {CODES.MALFORMED}),
     ],
 )

@@ -110,7 +110,7 @@ def said(**error: Any) -> bytes:
 
 
 BROKEN: list[tuple[str, ModelErrorCode, list[dict[str, Any]]]] = [
-    ("nothing", ModelErrorCode.MALFORMED, streamed()),
+    ("nothing", ModelErrorCode.CONNECTION, streamed()),
     ("only [DONE]", ModelErrorCode.MALFORMED, streamed(DONE)),
     ("text and [DONE]", ModelErrorCode.MALFORMED, streamed(*pieces(), DONE)),
     ("text and the end", ModelErrorCode.CONNECTION, streamed(*pieces())),

@@ -139,8 +139,8 @@ def conclude(completion: Completion, asked: str, tool: OutputTool | None = None)
     return ModelReply(
         text=text,
         model=model[:MODEL_CHARS],
-        input_tokens=count(usage.get("prompt_tokens")),
-        output_tokens=count(usage.get("completion_tokens")),
+        input_tokens=count(usage.get("prompt_tokens")) or None,
+        output_tokens=count(usage.get("completion_tokens")) or None,
         cached_tokens=count(fields(usage.get("prompt_tokens_details")).get("cached_tokens")) or 0,
     )
 

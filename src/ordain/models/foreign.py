@@ -46,7 +46,7 @@ from ordain.models.chat_completions import MODEL_CHARS, count
 from ordain.models.event_stream import CUT_OFF, STREAM_BYTES
 from ordain.models.exchange import ANSWER_BYTES, KEPT_CONNECTIONS, KEPT_S, checked_key
 from ordain.models.narrative import Narrative
-from ordain.models.refusals import bounded_ms, error_within, malformed, meaning, named, retry_after_ms
+from ordain.models.refusals import bounded_ms, error_within, malformed, meaning, named, read_refusal, retry_after_ms
 from ordain.models.schemas import OutputTool, clean_name, system_text, wrapped
 from ordain.ports.model import Heard, ModelError, ModelReply, ModelRequest
 
@@ -129,6 +129,9 @@ def http_client(key_header: str, api_key: str) -> httpx2.AsyncClient:
         wire = _WIRE.get()
         wire.status = response.status_code
         wire.headers = {name.lower(): value for name, value in response.headers.raw}
+        if 300 <= response.status_code < 400:
+            wire.fault = read_refusal(response.status_code, wire.headers, b"")
+            raise httpx2.RequestError("redirected", request=response.request)
         if response.headers.get("content-encoding", "identity") != "identity":
             wire.fault = malformed("compressed although not asked to")
             raise httpx2.RequestError("compressed", request=response.request)
@@ -273,8 +276,6 @@ def failure_of(error: Exception, status: int, headers: dict[bytes, bytes], sent:
 
 def _refused(error: foreign.ModelHTTPError, headers: dict[bytes, bytes], sent: str) -> ModelError:
     status, body = error.status_code, error_within(error.body)
-    if 300 <= status < 400:
-        return ModelError(code=ModelErrorCode.REJECTED, message=f"status {status}: redirects are not followed, correct base_url")
     code = meaning(status, body)
     if code in _QUALIFIED or error.in_stream:  # there the library knows more of its provider's own words
         theirs = next((code for kind, code in _CODES if isinstance(error, kind)), ModelErrorCode.REJECTED)

@@ -112,8 +112,8 @@ def _judged(response: _Response, asked: str, tool: OutputTool | None, sent: str,
     return ModelReply(
         text=text,
         model=model[:MODEL_CHARS],
-        input_tokens=count(usage.get("input_tokens")),
-        output_tokens=count(usage.get("output_tokens")),
+        input_tokens=count(usage.get("input_tokens")) or None,
+        output_tokens=count(usage.get("output_tokens")) or None,
         cached_tokens=count(fields(usage.get("input_tokens_details")).get("cached_tokens")) or 0,
     )
 

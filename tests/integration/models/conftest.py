@@ -17,6 +17,7 @@ import pytest
 from ordain.models.openai import OpenAIModel
 from ordain.models.providers import build_models
 from ordain.ports.model import ModelPort
+from tests.integration.models.aimock_server import Aimock, running
 from tests.integration.models.wire import API_KEY, PROTOCOLS, Protocol, profile
 
 
@@ -91,3 +92,18 @@ async def spoken(protocol: Protocol, llmock_url: str) -> AsyncIterator[ModelPort
     models = build_models({"m": profile(protocol, llmock_url)}, {"m": API_KEY})
     yield models["m"]
     await models["m"].close()
+
+
+@pytest.fixture(scope="session")
+def aimock_server() -> Iterator[Aimock]:
+    with running() as aimock:
+        yield aimock
+
+
+@pytest.fixture
+def aimock(aimock_server: Aimock) -> Iterator[Aimock]:
+    """aimock, at peace before and after."""
+    aimock_server.chaos()
+    aimock_server.forget()
+    yield aimock_server
+    aimock_server.chaos()

@@ -58,15 +58,16 @@ class Protocol:
     name: str
     provider: str
     path: str
+    aimock_path: str
     model: str
     more: tuple[tuple[str, Any], ...] = ()
 
 
 PROTOCOLS = (
-    Protocol("chat", "openai", "/v1", "gpt-4o"),
-    Protocol("responses", "openai", "/v1", "gpt-4o", (("api", "responses"),)),
-    Protocol("anthropic", "anthropic", "/anthropic", "claude-sonnet-4-6"),
-    Protocol("gemini", "gemini", "/gemini", "gemini-2.5-pro"),
+    Protocol("chat", "openai", "/v1", "/v1", "gpt-4o"),
+    Protocol("responses", "openai", "/v1", "/v1", "gpt-4o", (("api", "responses"),)),
+    Protocol("anthropic", "anthropic", "/anthropic", "", "claude-sonnet-4-6"),
+    Protocol("gemini", "gemini", "/gemini", "", "gemini-2.5-pro"),
 )
 
 

@@ -1,7 +1,8 @@
-"""A server that does on the wire exactly what its request asks for: the last message's content is a JSON list of operations.
+"""A server that does on the wire exactly what its request asks for: the last message's text is a JSON list of operations.
 
-``{"send": base64}``, ``{"sleep": seconds}``, ``{"reset": true}`` (RST), ``{"close": true}``, ``{"echo": true}`` (a valid completion whose
-content is the request as it arrived). After the last operation the connection stays open for the next request.
+``{"send": base64}``, ``{"sleep": seconds}``, ``{"reset": true}`` (RST), ``{"close": true}``, ``{"echo": true}`` (a valid answer whose
+text is the request as it arrived). After the last operation the connection stays open for the next request. Chat completions, responses,
+Anthropic's messages and Gemini's contents are told apart by their paths.
 """
 
 import asyncio
@@ -10,10 +11,36 @@ import json
 import socket
 import struct
 import sys
+from typing import Any
 
 
-def completion(content: str) -> bytes:
-    body = json.dumps({"model": "wire", "choices": [{"message": {"content": content}, "finish_reason": "stop"}]}).encode()
+def asked(path: str, body: dict[str, Any]) -> str:
+    """The text of the last message."""
+    if "/responses" in path:
+        return body["input"]
+    if "/models/" in path:
+        return body["contents"][-1]["parts"][0]["text"]
+    content = body["messages"][-1]["content"]
+    return content if isinstance(content, str) else content[-1]["text"]
+
+
+def whole(path: str, text: str) -> dict[str, Any]:
+    """An answer of this text."""
+    if "/responses" in path:
+        message = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": text}]}
+        return {"status": "completed", "model": "wire", "output": [message]}
+    if "/models/" in path:
+        return {"candidates": [{"content": {"role": "model", "parts": [{"text": text}]}, "finishReason": "STOP"}], "modelVersion": "wire"}
+    if "/messages" in path:
+        block = {"type": "text", "text": text}
+        usage = {"input_tokens": 1, "output_tokens": 1}
+        said = {"content": [block], "stop_reason": "end_turn", "usage": usage}
+        return {"id": "msg_1", "type": "message", "role": "assistant", "model": "wire", **said}
+    return {"model": "wire", "choices": [{"message": {"content": text}, "finish_reason": "stop"}]}
+
+
+def answer(path: str, text: str) -> bytes:
+    body = json.dumps(whole(path, text)).encode()
     return b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n" % len(body) + body
 
 
@@ -22,7 +49,8 @@ async def serve_one(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) 
     line, *fields = head.strip().split("\r\n")
     headers = {name.lower(): value.strip() for name, _, value in (field.partition(":") for field in fields)}
     body = (await reader.readexactly(int(headers["content-length"]))).decode()
-    for operation in json.loads(json.loads(body)["messages"][-1]["content"]):
+    path = line.split()[1]
+    for operation in json.loads(asked(path, json.loads(body))):
         match operation:
             case {"send": data}:
                 writer.write(base64.b64decode(data))
@@ -31,7 +59,7 @@ async def serve_one(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) 
                 await asyncio.sleep(seconds)
             case {"echo": True}:
                 peer = writer.get_extra_info("peername")[1]
-                writer.write(completion(json.dumps({"line": line, "headers": headers, "body": body, "peer": peer})))
+                writer.write(answer(path, json.dumps({"line": line, "headers": headers, "body": body, "peer": peer})))
             case {"reset": True}:
                 writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
                 writer.transport.abort()

@@ -1,0 +1,33 @@
+"""Whole houses whose models stand behind fake servers; whatever happened in them replays equal."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from ordain.app import Ordain
+from ordain.contracts.policy import Lane, ModelErrorCode, ModelProfile, OnModelError
+from ordain.runtime.replay import replay
+from ordain.settings import Settings, load_settings
+from tests.integration.models.wire import API_KEY
+
+
+def settings(home: Path, *profiles: ModelProfile) -> Settings:
+    """A house that asks these, in order; a garbled answer is asked for again, all else as policy is shipped."""
+    found = load_settings(environment={}, home=home)
+    names = [f"m{number}" for number in range(len(profiles))]
+    lanes = found.policy.lanes.model_copy(update={"profiles": dict.fromkeys(Lane, names)})
+    table = {**found.policy.fallback.on_error, ModelErrorCode.MALFORMED: OnModelError.RETRY}
+    fallback = found.policy.fallback.model_copy(update={"on_error": table})
+    policy = found.policy.model_copy(update={"lanes": lanes, "fallback": fallback})
+    given = {"profiles": dict(zip(names, profiles, strict=True)), "secrets": dict.fromkeys(names, API_KEY), "policy": policy}
+    return found.model_copy(update=given)
+
+
+@asynccontextmanager
+async def open_house(home: Path, *profiles: ModelProfile) -> AsyncIterator[Ordain]:
+    async with Ordain(settings(home, *profiles)) as running:
+        yield running
+        flows = running.runtime.services.flows
+        for run in running.runtime.runs(limit=500):
+            again = replay(running.runtime._load(run.id), running.catalog, flows)
+            assert again.equal, again

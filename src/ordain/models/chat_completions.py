@@ -34,14 +34,14 @@ class _StreamOptions(Struct, frozen=True):
     include_usage: bool
 
 
-class _Format(Struct, frozen=True):
-    json_schema: Raw
+class _Format(Struct, frozen=True, kw_only=True):
     type: str = "json_schema"
+    json_schema: Raw
 
 
-class _Function(Struct, frozen=True):
-    function: Raw
+class _Function(Struct, frozen=True, kw_only=True):
     type: str = "function"
+    function: Raw
 
 
 class _Body(Struct, frozen=True, kw_only=True):
@@ -104,8 +104,8 @@ def encode_request(request: ModelRequest, *, modern_length: bool = False, stream
             max_tokens=UNSET if modern_length else length,
             max_completion_tokens=length if modern_length else UNSET,
             temperature=UNSET if profile.temperature is None else profile.temperature,
-            response_format=_Format(native_format(request)) if held is Structured.NATIVE else UNSET,
-            tools=(_Function(tool_definition(request)),) if held is Structured.TOOL else UNSET,
+            response_format=_Format(json_schema=native_format(request)) if held is Structured.NATIVE else UNSET,
+            tools=(_Function(function=tool_definition(request)),) if held is Structured.TOOL else UNSET,
             tool_choice={"type": "function", "function": {"name": name}} if held is Structured.TOOL else UNSET,
             stream=True if stream else UNSET,
             stream_options=_StreamOptions(include_usage=True) if stream else UNSET,

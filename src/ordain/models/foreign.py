@@ -260,11 +260,11 @@ def failure_of(error: Exception, status: int, headers: dict[bytes, bytes], sent:
     """A foreign exception as a code, after an answer of ``status`` (0: there was none). No word of ``sent`` comes back."""
     if isinstance(error, foreign.ModelHTTPError):
         return _refused(error, headers, sent)
-    if isinstance(error, foreign.ModelConnectionError | httpx2.TransportError) and not isinstance(error, foreign.ModelTimeoutError):
+    code = next((code for kind, code in _CODES if isinstance(error, kind)), None)
+    if code is ModelErrorCode.CONNECTION:
         return _disconnected(error)
-    for kind, code in _CODES:
-        if isinstance(error, kind):
-            return ModelError(code=code, message=_words(code, error))
+    if code is not None:
+        return ModelError(code=code, message=f"{code.replace('_', ' ')} ({type(error).__name__})")
     if isinstance(error, foreign.ModelAPIError):
         if error.in_stream:
             return ModelError(code=ModelErrorCode.SERVER_ERROR, message="an error within the stream")
@@ -300,10 +300,6 @@ def _disconnected(error: BaseException) -> ModelError:
             return ModelError(code=ModelErrorCode.CONNECTION, message="the server closed the connection before its answer was complete")
         return malformed("the answer is not HTTP")
     return ModelError(code=ModelErrorCode.CONNECTION, message=f"the connection failed ({type(cause or error).__name__})")
-
-
-def _words(code: ModelErrorCode, error: Exception) -> str:
-    return f"{code.replace('_', ' ')} ({type(error).__name__})"
 
 
 def read_response(response: ModelResponse, asked: str, tool: OutputTool | None, *, streamed: bool = False) -> ModelReply | ModelError:

@@ -8,7 +8,9 @@ from ordain.contracts.policy import ModelErrorCode, ModelProfile
 from ordain.models.doctor import examine
 from ordain.models.openai import OpenAIModel
 from ordain.models.providers import build_models
-from tests.integration.models.wire import API_KEY
+from ordain.ports.model import ModelPort
+from tests.integration.models.wire import API_KEY, Protocol
+from tests.integration.models.wire import profile as asked_of
 
 
 def profile(url: str | None, **more: object) -> ModelProfile:
@@ -73,3 +75,23 @@ async def test_providers_without_an_endpoint() -> None:
     assert report.endpoint is None
     assert (report.native_schema, report.tools) == (None, None)
     assert any("no language model" in line for line in report.lines())
+
+
+async def test_every_provider_is_examined(
+    protocol: Protocol, spoken: ModelPort, llmock_url: str, script_llmock: Callable[..., None]
+) -> None:
+    """A profile whose answers are held by a tool is fit where the tool is called, whatever the provider and its wire."""
+    script_llmock()
+    report = await examine("mine", asked_of(protocol, llmock_url), spoken)
+    assert (report.reachable, report.error, report.tools, report.usage, report.ok) == (True, None, True, True, True)
+    assert report.native_schema is (protocol.name != "anthropic")  # llmock does not know Anthropic's format
+    assert report.endpoint is not None
+    assert report.endpoint.startswith(llmock_url)
+    script_llmock({"type": "reply", "text": "a heron", "times": 3})
+    talking = await examine("mine", asked_of(protocol, llmock_url), spoken)
+    assert (talking.error, talking.tools, talking.ok) == (None, False, False)
+    assert talking.lines()[-1].startswith('set structured = "text" in profile mine: the endpoint does not call the tool')
+    script_llmock({"type": "fail", "status": 401, "times": 1})
+    refused = await examine("mine", asked_of(protocol, llmock_url), spoken)
+    assert (refused.reachable, refused.error, refused.calls) == (True, ModelErrorCode.AUTHENTICATION, 1)
+    assert API_KEY not in str(refused) + "".join(refused.lines())

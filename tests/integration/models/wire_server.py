@@ -39,8 +39,32 @@ def whole(path: str, text: str) -> dict[str, Any]:
     return {"model": "wire", "choices": [{"message": {"content": text}, "finish_reason": "stop"}]}
 
 
-def answer(path: str, text: str) -> bytes:
-    body = json.dumps(whole(path, text)).encode()
+def called(path: str, name: str, given: Any) -> dict[str, Any]:
+    """An answer that is the call of a tool."""
+    if "/responses" in path:
+        return {"status": "completed", "model": "wire", "output": [{"type": "function_call", "name": name, "arguments": json.dumps(given)}]}
+    if "/models/" in path:
+        parts = [{"functionCall": {"name": name, "args": given}}]
+        return {"candidates": [{"content": {"role": "model", "parts": parts}, "finishReason": "STOP"}], "modelVersion": "wire"}
+    if "/messages" in path:
+        return {**whole(path, ""), "content": [{"type": "tool_use", "id": "t", "name": name, "input": given}], "stop_reason": "tool_use"}
+    calls = [{"id": "c", "type": "function", "function": {"name": name, "arguments": json.dumps(given)}}]
+    return {"model": "wire", "choices": [{"message": {"content": None, "tool_calls": calls}, "finish_reason": "tool_calls"}]}
+
+
+def echoed(path: str, body: dict[str, Any], seen: dict[str, Any]) -> dict[str, Any]:
+    """What was seen, as a text or, where tools are offered, as the input of the first one."""
+    if not body.get("tools"):
+        return whole(path, json.dumps(seen))
+    tool = body["tools"][0]
+    tool = tool.get("functionDeclarations", [tool])[0]
+    tool = tool.get("function", tool)
+    schema = next(tool[key] for key in ("parameters", "input_schema", "parametersJsonSchema", "parameters_json_schema") if key in tool)
+    return called(path, tool["name"], {"answer": seen} if "answer" in schema["properties"] else seen)
+
+
+def answer(said: dict[str, Any]) -> bytes:
+    body = json.dumps(said).encode()
     return b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n" % len(body) + body
 
 
@@ -59,7 +83,8 @@ async def serve_one(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) 
                 await asyncio.sleep(seconds)
             case {"echo": True}:
                 peer = writer.get_extra_info("peername")[1]
-                writer.write(answer(path, json.dumps({"line": line, "headers": headers, "body": body, "peer": peer})))
+                seen = {"line": line, "headers": headers, "body": body, "peer": peer}
+                writer.write(answer(echoed(path, json.loads(body), seen)))
             case {"reset": True}:
                 writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
                 writer.transport.abort()

@@ -6,10 +6,64 @@ from typing import Annotated
 
 from cyclopts import App, Parameter
 
-from ordain.cli.options import DEFAULTS, Options
+from ordain.cli.options import DEFAULTS, Options, Setup, Workspace
 
 local = App(name="local", help="The model that runs on this machine.")
 models = App(name="models", help="The models behind the lanes: look at them, try them, set them up, and what they cost.")
+
+NOTHING_GIVEN = Setup()
+
+
+@models.command(name="list")
+def list_models(*, options: Options = DEFAULTS) -> int:
+    """Every model profile: its lanes, its price, whether its key is found, where it is defined."""
+    from ordain.cli.model_profiles import print_models  # lazy: settings and adapters
+
+    return print_models(options.data_dir, as_json=options.as_json)
+
+
+@models.command(name="test")
+def try_models(*profile: Annotated[str, Parameter(help="Only these.")], options: Options = DEFAULTS) -> int:
+    """Ask each profile once, cheaply, and say whether it can be used and what to do where it cannot. No run, no journal.
+
+    Exit code 1: one of them cannot be used. What an endpoint can do says `ordain doctor`.
+    """
+    from ordain.cli.model_profiles import try_profiles_once  # lazy: settings and adapters
+
+    return try_profiles_once(options.data_dir, profile, as_json=options.as_json)
+
+
+@models.command(name="cost")
+def cost_of_models(
+    *,
+    days: Annotated[int, Parameter(help="How many days, up to now.")] = 30,
+    by: Annotated[str, Parameter(help="day, lane, model, flow or session.")] = "day",
+    workspace: Workspace = "default",
+    options: Options = DEFAULTS,
+) -> int:
+    """What model calls came to, failed attempts included, as the journal says: tokens, and dollars at list price."""
+    from ordain.cli.spending import print_cost  # lazy: HTTP and everything behind it
+
+    return print_cost(options.data_dir, days, by, workspace, as_json=options.as_json)
+
+
+@models.command(name="add")
+def add_model(name: str, /, *, setup: Setup = NOTHING_GIVEN, options: Options = DEFAULTS) -> int:
+    """Set up a model: write profile NAME into ordain.toml, put it behind its lanes, and ask it once.
+
+    On a terminal it asks for what is missing. The key stays where it is: in a variable or a file that the profile names.
+    """
+    from ordain.cli.setting_up import add  # lazy: settings, prices, adapters
+
+    return add(options.data_dir, name, setup, as_json=options.as_json)
+
+
+@models.command(name="remove")
+def remove_model(name: str, /, *, options: Options = DEFAULTS) -> int:
+    """Take profile NAME out of ordain.toml; refused while a lane names it."""
+    from ordain.cli.setting_up import remove  # lazy: settings
+
+    return remove(options.data_dir, name, as_json=options.as_json)
 
 
 @local.command(name="install")

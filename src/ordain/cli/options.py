@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, Self
 
 from cyclopts import Parameter
 
@@ -21,3 +21,31 @@ class Options:
 DEFAULTS = Options()
 Workspace = Annotated[str, Parameter(help="The workspace.")]
 Why = Annotated[str, Parameter(name="--why", help="The reason; it is kept in the run's journal.")]
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class Setup:
+    """A model profile as it is set up."""
+
+    provider: Annotated[str | None, Parameter(help="openai (and every endpoint that speaks like it), anthropic, gemini or local.")] = None
+    model: Annotated[str | None, Parameter(help="The model, as the provider calls it.")] = None
+    base_url: Annotated[str | None, Parameter(help="The endpoint, where it is not the provider's own.")] = None
+    api: Annotated[str | None, Parameter(help="chat or responses: the wire of an endpoint that speaks like OpenAI.")] = None
+    key_env: Annotated[str | None, Parameter(help="The environment variable that holds the key; never the key itself.")] = None
+    key_file: Annotated[str | None, Parameter(help="The file that holds the key; a relative path counts from the data folder.")] = None
+    lane: Annotated[tuple[str, ...], Parameter(negative=(), help="Put it first behind this lane: local, worker or brain.")] = ()
+    price_input: Annotated[str | None, Parameter(help="Dollars per million tokens of input, instead of the list price.")] = None
+    price_output: Annotated[str | None, Parameter(help="The same of output.")] = None
+    structured: Annotated[str | None, Parameter(help="native, tool or text: how answers are held to their schema.")] = None
+    max_tokens: Annotated[int | None, Parameter(help="Most tokens of one answer.")] = None
+    context_tokens: Annotated[int | None, Parameter(help="The model's window, in tokens.")] = None
+    timeout_ms: Annotated[int | None, Parameter(help="Longest time of one attempt.")] = None
+    gguf: Annotated[str | None, Parameter(help="The model's file, for provider local; else the installed one.")] = None
+    threads: Annotated[int | None, Parameter(help="Its threads, for provider local.")] = None
+    test: Annotated[bool, Parameter(negative="--no-test", help="Ask it once when it is set up.")] = True
+    replace: Annotated[bool, Parameter(negative=(), help="Take the place of a profile of this name.")] = False
+
+    def with_changes(self, **changes: Any) -> Self:
+        """The same with some fields changed."""
+        return replace(self, **changes)

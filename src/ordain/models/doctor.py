@@ -19,7 +19,7 @@ from ordain.ports.model import ModelError, ModelPort, ModelReply, ModelRequest
 
 PROBE_TOKENS = 256
 _WORD = "kestrel-4417"
-_SCHEMA: dict[str, Any] = {
+PROBE_SCHEMA: dict[str, Any] = {
     "type": "object",
     "properties": {"word": {"type": "string", "enum": [_WORD]}},
     "required": ["word"],
@@ -109,26 +109,26 @@ async def examine(name: str, profile: ModelProfile, model: ModelPort) -> DoctorR
 
 
 async def _embedded(profile: ModelProfile, model: ModelPort) -> dict[str, Any]:
-    answer = await model.attempt(_request(profile, _SCHEMA))
+    answer = await model.attempt(probe_request(profile, PROBE_SCHEMA))
     if isinstance(answer, ModelError):
         return {"calls": 1, "error": answer.code, "message": answer.message}
     return {"calls": 1, "answering_model": answer.model, "notice": answer.notice, "usage": answer.input_tokens is not None}
 
 
 async def _endpoint(profile: ModelProfile, model: ModelPort) -> dict[str, Any]:
-    answer = await model.attempt(_request(_held(profile, Structured.NATIVE), _SCHEMA))
-    calls, native = 1, isinstance(answer, ModelReply) and _fits(answer.text)
+    answer = await model.attempt(probe_request(_held(profile, Structured.NATIVE), PROBE_SCHEMA))
+    calls, native = 1, isinstance(answer, ModelReply) and fits_probe(answer.text)
     if isinstance(answer, ModelError) and answer.code in _SCHEMA_FAULTS:
         calls += 1  # it may refuse only the schema
-        answer = await model.attempt(_request(_held(profile, Structured.TEXT), {"type": "object"}))
+        answer = await model.attempt(probe_request(_held(profile, Structured.TEXT), {"type": "object"}))
     if isinstance(answer, ModelError):
         return {"calls": calls, "reachable": answer.code not in _NOT_REACHED, "error": answer.code, "message": answer.message}
-    called = await model.attempt(_request(_held(profile, Structured.TOOL), _SCHEMA))
+    called = await model.attempt(probe_request(_held(profile, Structured.TOOL), PROBE_SCHEMA))
     return {
         "calls": calls + 1,
         "answering_model": answer.model,
         "native_schema": native,
-        "tools": isinstance(called, ModelReply) and _fits(called.text),
+        "tools": isinstance(called, ModelReply) and fits_probe(called.text),
         "usage": answer.input_tokens is not None and answer.output_tokens is not None,
     }
 
@@ -137,7 +137,8 @@ def _held(profile: ModelProfile, way: Structured) -> ModelProfile:
     return profile.model_copy(update={"structured": way})
 
 
-def _request(profile: ModelProfile, schema: dict[str, Any]) -> ModelRequest:
+def probe_request(profile: ModelProfile, schema: dict[str, Any]) -> ModelRequest:
+    """The probe's question: short, cheap, and never answered as ``PROBE_SCHEMA`` wants it by plain text."""
     return ModelRequest(
         profile=profile,
         purpose="planner",
@@ -153,8 +154,9 @@ def _request(profile: ModelProfile, schema: dict[str, Any]) -> ModelRequest:
     )
 
 
-def _fits(text: str) -> bool:
+def fits_probe(text: str) -> bool:
+    """Whether an answer is of ``PROBE_SCHEMA``."""
     try:
-        return Schema(_SCHEMA).accepts(msgspec.json.decode(text))
+        return Schema(PROBE_SCHEMA).accepts(msgspec.json.decode(text))
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return False

@@ -3,7 +3,8 @@
 The process starts with the first attempt and ends with the adapter. It takes one request at a time; a request that is given up frees its
 place within about a second (``llama_server.BATCH_TOKENS``). It wants a key that is made anew at every start and told to nobody else.
 
-A schema is enforced by grammar. Tools are not, with many models' templates: an answer held by a tool is held natively here.
+A schema is enforced by grammar, but for bounds that llama.cpp refuses (``GRAMMAR_BOUND``): those are left to the rules, which judge every
+answer anyway. Tools are not enforced, with many models' templates: an answer held by a tool is held natively here.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import time
 from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any, cast
 
 import msgspec
 
@@ -28,6 +30,9 @@ from ordain.ports.model import Heard, ModelError, ModelReply, ModelRequest
 FOLDER = "local"
 SHIPPED_MODEL = "SmolLM2-135M-Instruct.Q4_1"
 SHIPPED_CONTEXT_TOKENS = 8192
+GRAMMAR_BOUND = 2000
+"""The largest number of repetitions that llama.cpp takes in a grammar; a schema with a larger one is refused whole."""
+_REPETITIONS = frozenset({"minLength", "maxLength", "minItems", "maxItems"})
 MAGIC = b"GGUF"
 ANSWER_BYTES = 4096
 END_S = 5.0
@@ -108,7 +113,8 @@ class LocalModel:
         if isinstance(model, ModelError):
             return model
         left_s = limit_s - (time.monotonic() - began)
-        return await model.attempt(msgspec.structs.replace(request, profile=_without_tools(request.profile), timeout_s=left_s), heard)
+        profile, schema = _without_tools(request.profile), bearable(request.schema)
+        return await model.attempt(msgspec.structs.replace(request, profile=profile, schema=schema, timeout_s=left_s), heard)
 
     async def _served(self) -> OpenAIModel | ModelError:
         """The running server; it is started where there is none, or where the last one has ended."""
@@ -189,3 +195,17 @@ def _without_tools(profile: ModelProfile) -> ModelProfile:
     if profile.held_by is not Structured.TOOL:
         return profile
     return profile.model_copy(update={"structured": Structured.NATIVE, "native_schema": True})
+
+
+def bearable(schema: Any) -> Any:
+    """The schema without the bounds on repetition that llama.cpp does not take."""
+    if isinstance(schema, list):
+        return [bearable(part) for part in cast("list[Any]", schema)]
+    if not isinstance(schema, dict):
+        return schema
+    node = cast("dict[str, Any]", schema)
+    return {
+        key: bearable(value)
+        for key, value in node.items()
+        if not (key in _REPETITIONS and isinstance(value, int) and value > GRAMMAR_BOUND)
+    }

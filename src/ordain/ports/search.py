@@ -8,6 +8,7 @@ from typing import Protocol
 from msgspec import Struct
 
 from ordain.journal.records import Record
+from ordain.ports.spending import SpendingSearch
 
 
 class RunRow(Struct, frozen=True, kw_only=True):
@@ -55,3 +56,7 @@ class RunSearch(Protocol):
     def ended(self) -> Sequence[str]:
         """Ids of every settled run, oldest first."""
         ...
+
+
+class Search(RunSearch, SpendingSearch, Protocol):
+    """Everything that is searched in the journal."""

@@ -21,7 +21,7 @@ from ordain.journal.codec import Scribe
 from ordain.journal.folds import Fold, ending
 from ordain.journal.records import ENCODER, NULL, SETTLED, STOPPED, Kind, NoteBody, Record, ResumedBody, Started, Status, SuspendedBody, raw
 from ordain.ports.effects import WaitFor
-from ordain.ports.search import RunRow, RunSearch
+from ordain.ports.search import RunRow, Search
 from ordain.ports.store import Append, MailKind, NewMail, Operation, Post, StoredRun
 from ordain.rules.header import HeaderLine, render_header
 from ordain.rules.proposals import nesting
@@ -80,7 +80,7 @@ class RunView:
 class Runtime:
     """Accept, wait, look, operate."""
 
-    def __init__(self, services: Services, search: RunSearch, commits: Callable[[], int] = lambda: 0) -> None:
+    def __init__(self, services: Services, search: Search, commits: Callable[[], int] = lambda: 0) -> None:
         """An engine is attached before anything is accepted; ``commits`` counts the storage's transactions."""
         self.services = services
         self.search = search

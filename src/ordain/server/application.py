@@ -16,6 +16,7 @@ from ordain.server.health import health_router
 from ordain.server.loopback import LoopbackOnly
 from ordain.server.messages import messages_router
 from ordain.server.metrics import metrics_router
+from ordain.server.models import models_router
 from ordain.server.openapi import completed, operation_id
 from ordain.server.operators import operators_router
 from ordain.server.plan import plan_router
@@ -82,6 +83,7 @@ def build_app(face: Face) -> FastAPI:
         verbs_router(face),
         runs_router(face),
         operators_router(face),
+        models_router(face),
         health_router(face),
         metrics_router(face),
         schemas_router(),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
 from msgspec import Meta, Raw, Struct, field
@@ -44,6 +44,61 @@ class RunPage(View, frozen=True):
 
     runs: Sequence[RunItem]
     next: str | None
+
+
+class ModelItem(View, frozen=True):
+    """A model profile: the lanes behind which it stands, and its prices in micro-dollars per 1,000 tokens with their day."""
+
+    name: str
+    provider: str
+    model: str
+    structured: str
+    lanes: Sequence[str]
+    usd_micros_per_1k_input: int
+    usd_micros_per_1k_output: int
+    priced_on: str | None
+
+
+class ModelList(View, frozen=True):
+    """Model profiles, by name."""
+
+    models: Sequence[ModelItem]
+
+
+class CostSum(View, frozen=True):
+    """Attempts at model calls, added up. ``tokens`` and ``usd_micros`` are what was booked: of a lost attempt, all that was reserved.
+
+    ``estimated`` attempts had no token counts of the provider's; ``failures`` are attempts by error; ``models`` is who answered.
+    """
+
+    key: str
+    attempts: int
+    failed: int
+    estimated: int
+    input_tokens: int
+    output_tokens: int
+    tokens: int
+    usd_micros: int
+    failures: Mapping[str, int]
+    models: Sequence[str]
+
+
+class Costs(View, frozen=True):
+    """What model calls came to.
+
+    ``complete`` is false where the journal holds more runs than are read in one go; ``since`` then is later than was asked.
+    """
+
+    workspace: str
+    by: str
+    since: Moment
+    until: Moment
+    complete: bool
+    runs: int
+    unreadable_runs: int
+    erased_attempts: int
+    total: CostSum
+    groups: Sequence[CostSum]
 
 
 class JournalBytes(View, frozen=True):

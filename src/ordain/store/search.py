@@ -7,7 +7,7 @@ from typing import Any
 
 from ordain.journal.records import Record
 from ordain.ports.search import RunRow
-from ordain.store.sqlite import SqliteStore
+from ordain.store.spending import SqliteSpending
 
 _ROW = (
     "SELECT r.id, r.flow, r.status, r.reason, p.id, o.id, r.created_at, r.ended_at, r.head_seq, r.wake_at FROM runs r"
@@ -15,12 +15,8 @@ _ROW = (
 )
 
 
-class SqliteSearch:
-    """Implements ``RunSearch`` on the store's reading connection."""
-
-    def __init__(self, store: SqliteStore) -> None:
-        """Reads only."""
-        self._store = store
+class SqliteSearch(SqliteSpending):
+    """Implements ``Search`` on the store's reading connection."""
 
     def runs(self, *, statuses: Sequence[str], roots_only: bool, limit: int, before: str | None, workspace: str | None) -> Sequence[RunRow]:
         """See ``RunSearch.runs``."""

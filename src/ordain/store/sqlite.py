@@ -64,7 +64,12 @@ class StoreOptions:
     threaded: bool | None = None
 
 
-def _record(row: tuple[Any, ...]) -> Record:
+def stored_record(row: tuple[Any, ...]) -> Record:
+    """A row of ``records`` (seq, kind, name, v, at, digest, chain, body) as the record that it is.
+
+    Raises:
+        JournalCorrupt: it is none.
+    """
     seq, kind, name, v, at, digest, chain, body = row
     if tuple(map(type, row[:7])) != _TYPES or kind not in _KINDS or not (body is None or isinstance(body, bytes)):
         raise JournalCorrupt(f"record {seq}: the stored row is no record", details={"seq": seq})
@@ -180,7 +185,7 @@ class SqliteStore:
         if row[7] not in _STATUSES:
             raise JournalCorrupt(f"run {run} has no known status", place=place)
         try:
-            records = tuple(map(_record, self._reads.execute(_RECORDS, (row[17], -1))))
+            records = tuple(map(stored_record, self._reads.execute(_RECORDS, (row[17], -1))))
         except JournalCorrupt as error:
             raise JournalCorrupt(error.message, details=error.details, place=place) from None
         return StoredRun(
@@ -209,7 +214,7 @@ class SqliteStore:
     def records_after(self, run: str, after: int) -> Sequence[Record]:
         """For ``store.search``: the records of a run with seq greater than ``after``."""
         row = self._reads.execute("SELECT no FROM runs WHERE id = ?", (run,)).fetchone()
-        return [] if row is None else [_record(found) for found in self._reads.execute(_RECORDS, (row[0], after))]
+        return [] if row is None else [stored_record(found) for found in self._reads.execute(_RECORDS, (row[0], after))]
 
     def mail(self, run: str) -> Sequence[Mail]:
         """See ``JournalStore.mail``."""

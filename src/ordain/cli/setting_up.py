@@ -1,0 +1,266 @@
+"""``ordain models add`` and ``remove``: a profile into ``ordain.toml``, its lane into the policy. The key is only ever referred to."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import sys
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from decimal import Decimal, InvalidOperation
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from pydantic import ValidationError
+
+from ordain.cli.exit_codes import FAILED, OK
+from ordain.cli.model_profiles import NO_PRICE, print_verdict, profile_view, try_profiles, usd
+from ordain.cli.options import Setup
+from ordain.cli.output import print_json, show
+from ordain.cli.places import home_of
+from ordain.cli.profile_files import SettingsFiles, changing, defined, drop_profile, put_lanes, put_profile, shipped_policy
+from ordain.contracts.policy import Lane, ModelProfile
+from ordain.errors import ConfigurationError, Conflict, NotFound
+from ordain.models.prices import ListPrice, list_price, per_1k
+from ordain.models.providers import build_models
+from ordain.settings import DEFAULT_KEY_ENV, Settings, load_settings, read_policy
+
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
+PROVIDERS = ("openai", "anthropic", "gemini", "local")
+OPENAI_HOST = "api.openai.com"
+OPENAI_KEY = "OPENAI_API_KEY"
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
+_KEY_BEGINNINGS = ("sk_", "pk_", "gsk_", "hf_", "xai_", "AIza", "AQ_")
+MICROS_MAX = 10**9
+"""Most micro-dollars per 1,000 tokens that anybody means: a million dollars per million tokens."""
+
+
+def add(data_dir: Path | None, name: str, setup: Setup, *, as_json: bool) -> int:
+    """Write a profile, put it behind its lanes, and ask it once; what is missing is asked for on a terminal.
+
+    Raises:
+        ConfigurationError: something is missing or wrong; the files are as they were.
+        Conflict: there is such a profile already.
+    """
+    home = home_of(data_dir)
+    if NAME.fullmatch(name) is None:
+        raise ConfigurationError("a profile's name has letters, digits, _ and -, 64 at most", code="bad_name")
+    if (setup.provider is None or setup.model is None) and not as_json and sys.stdin.isatty() and sys.stdout.isatty():
+        setup = _asked(setup)
+    fields, price = _fields(setup)
+    profile = _checked(name, fields, home)
+    lanes = _lanes(setup.lane)
+    with changing(home) as files:
+        if name in defined(home) and not setup.replace:
+            raise Conflict(f"there is a profile {name} already in {files.config}; --replace takes its place", code="profile_exists")
+        comment = f"list price of {price.source}" if price is not None else ""
+        files.change(files.config, lambda document: put_profile(document, name, fields, comment))
+        if lanes:
+            _put_behind(files, name, lanes)
+    if profile.key_file is not None:
+        _check_private(home / Path(profile.key_file).expanduser())
+    settings = load_settings(home=home)
+    verdict = asyncio.run(try_profiles(settings, [name]))[0] if setup.test else None
+    if as_json:
+        view = profile_view(settings, name, in_file=True)
+        print_json({"file": str(files.config), "profile": view, "verdict": None if verdict is None else verdict.as_dict()})
+    else:
+        _tell(settings, name, files, price)
+        if verdict is not None:
+            print_verdict(verdict)
+    return OK if verdict is None or verdict.ok else FAILED
+
+
+def remove(data_dir: Path | None, name: str, *, as_json: bool) -> int:
+    """Take a profile out of ``ordain.toml``.
+
+    Raises:
+        NotFound: it is not defined there.
+        Conflict: a lane names it.
+    """
+    home = home_of(data_dir)
+    settings = load_settings(home=home)
+    with changing(home) as files:
+        if name not in defined(home):
+            where = "it comes from elsewhere: see ordain models list" if name in settings.profiles else "see ordain models list"
+            raise NotFound(f"there is no profile {name[:100]} in {files.config}; {where}", code="unknown_profile")
+        naming = [str(lane) for lane, names in _written_lanes(files).items() if name in names]
+        if naming:
+            raise Conflict(f"lane {', '.join(naming)} names {name}: take it out of {files.policy} first", code="in_use")
+        files.change(files.config, lambda document: drop_profile(document, name))
+    if as_json:
+        print_json({"file": str(files.config), "removed": name})
+    else:
+        show(f"removed: {name}, from {files.config}; a running server knows it until it starts again")
+    return OK
+
+
+def _fields(setup: Setup) -> tuple[dict[str, object], ListPrice | None]:
+    """The profile as it is written, and the list price that it was given."""
+    if setup.provider is None or setup.model is None:
+        raise ConfigurationError("--provider and --model are needed; on a terminal they are asked for", code="missing_option")
+    if setup.provider not in PROVIDERS:
+        raise ConfigurationError(f"--provider is one of {', '.join(PROVIDERS)}", code="unknown_provider")
+    if setup.key_env is not None:
+        _check_variable(setup.key_env)
+    key_env = setup.key_env
+    if key_env is None and setup.key_file is None and setup.provider == "openai" and _is_openai(setup.base_url):
+        key_env = OPENAI_KEY  # the variable's own profile is `default`; this one has to say that it wants the same
+    price, priced = _priced(setup)
+    given: dict[str, object | None] = {
+        "provider": setup.provider,
+        "model": setup.model,
+        "base_url": setup.base_url,
+        "api": setup.api,
+        "key_env": key_env,
+        "key_file": setup.key_file,
+        "structured": setup.structured,
+        "max_tokens": setup.max_tokens,
+        "context_tokens": setup.context_tokens or (None if price is None else price.context_tokens),
+        "timeout_ms": setup.timeout_ms,
+        "gguf": setup.gguf,
+        "threads": setup.threads,
+        **priced,
+    }
+    return {name: value for name, value in given.items() if value is not None}, price
+
+
+def _priced(setup: Setup) -> tuple[ListPrice | None, dict[str, object | None]]:
+    if (setup.price_input is None) != (setup.price_output is None):
+        raise ConfigurationError("--price-input and --price-output go together", code="missing_option")
+    if setup.price_input is not None and setup.price_output is not None:
+        prices = {"usd_micros_per_1k_input": _micros(setup.price_input), "usd_micros_per_1k_output": _micros(setup.price_output)}
+        return None, {**prices, "priced_on": datetime.now(UTC).date().isoformat()}
+    found = list_price(setup.provider or "", setup.model or "", setup.base_url)
+    if found is None:
+        return None, {}
+    return found, {
+        "usd_micros_per_1k_input": found.input,
+        "usd_micros_per_1k_output": found.output,
+        "usd_micros_per_1k_cached": found.cached,
+        "priced_on": found.priced_on,
+    }
+
+
+def _micros(dollars: str) -> int:
+    try:
+        amount = Decimal(dollars)
+        micros = per_1k(amount) if amount.is_finite() and 0 <= amount <= MICROS_MAX else -1
+    except InvalidOperation:
+        micros = -1
+    if not 0 <= micros <= MICROS_MAX:
+        raise ConfigurationError("a price is dollars per million tokens, like 0.25", code="bad_price")
+    return micros
+
+
+def _checked(name: str, fields: Mapping[str, object], home: Path) -> ModelProfile:
+    """The profile, and that an adapter for it could be made; nothing of its values stands in an error."""
+    try:
+        profile = ModelProfile.model_validate(dict(fields))
+    except ValidationError as error:
+        places = "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors()[:5])
+        raise ConfigurationError(f"models.{name}: {places}") from None
+    build_models({name: profile}, {}, home)
+    return profile
+
+
+def _check_variable(name: str) -> None:
+    """Whether this can be a variable's name and is not the key itself, which nobody gets to see again.
+
+    Raises:
+        ConfigurationError: without what was given.
+    """
+    kinds = (str.isupper, str.islower, str.isdigit)
+    mixed = len(name) >= 20 and all(any(kind(character) for character in name) for kind in kinds)
+    if _VARIABLE.fullmatch(name) is None or mixed or (len(name) >= 20 and name.startswith(_KEY_BEGINNINGS)):
+        message = "--key-env takes the name of an environment variable, never a key; what was given looks like no name and was not stored"
+        raise ConfigurationError(message, code="key_not_stored")
+
+
+def _check_private(file: Path) -> None:
+    """Warn where others on this machine can read the key."""
+    if file.stat().st_mode & 0o077:
+        print(f"ordain: {file} can be read by others on this machine; run: chmod 600 {file}", file=sys.stderr)
+
+
+def _is_openai(base_url: str | None) -> bool:
+    return base_url is None or urlsplit(base_url).hostname == OPENAI_HOST
+
+
+def _lanes(given: tuple[str, ...]) -> list[Lane]:
+    known = {str(lane): lane for lane in Lane}
+    if unknown := [name for name in given if name not in known]:
+        raise ConfigurationError(f"there is no lane {unknown[0][:100]}; lanes are {', '.join(known)}", code="unknown_lane")
+    return [known[name] for name in dict.fromkeys(given)]
+
+
+def _written_lanes(files: SettingsFiles) -> Mapping[Lane, list[str]]:
+    """The profiles behind lanes as the policy's file says; empty where it leaves them to the default."""
+    return read_policy(files.policy if files.policy.exists() else None).lanes.profiles
+
+
+def _put_behind(files: SettingsFiles, name: str, lanes: list[Lane]) -> None:
+    """The profile first behind these lanes.
+
+    Where no lane was named so far, all of them stood on the default profile: then every lane is named, since one that is not would be
+    empty, and the offline provider does not stay behind a real model.
+    """
+    written = _written_lanes(files)
+    settings = files.settings()
+    wanted: dict[str, list[str]] = {}
+    for lane in Lane:
+        names = list(written.get(lane, ()) if written else settings.policy.lanes.profiles.get(lane, ()))
+        if not written:
+            names = [other for other in names if settings.profiles[other].provider != "offline"] or [name]
+        if lane in lanes:
+            wanted[str(lane)] = [name, *(other for other in names if other != name)]
+        elif not written:
+            wanted[str(lane)] = names
+    files.change(files.policy, lambda document: put_lanes(document, wanted), otherwise=shipped_policy())
+
+
+def _tell(settings: Settings, name: str, files: SettingsFiles, price: ListPrice | None) -> None:
+    view = profile_view(settings, name, in_file=True)
+    show(f"profile {name} is in {files.config}: {view['provider']}, {view['model']}")
+    show(f"key: {view['key']}")
+    if view["counts_as_free"]:
+        show(f"{NO_PRICE}; give --price-input and --price-output, in dollars per million tokens")
+    elif price is not None:
+        show(
+            f"price: {usd(price.input * 1000)} in, {usd(price.output * 1000)} out per million tokens ({price.model}, {price.priced_on}, {price.source})"
+        )
+        if price.tier_from is not None:
+            show(f"prompts above {price.tier_from} tokens cost more than that: their costs are counted too low")
+    behind = {str(lane): names for lane, names in settings.policy.lanes.profiles.items() if name in names}
+    show("lanes: " + ("; ".join(f"{lane}: {', '.join(names)}" for lane, names in behind.items()) or "none names it"))
+    show("a running server takes it up when it starts again")
+
+
+# --- asking ------------------------------------------------------------------------------------------------------------------------------
+
+
+def _asked(setup: Setup) -> Setup:
+    """What was not given, asked for. Never a key: only where it is."""
+    changes: dict[str, Any] = {}
+    provider = setup.provider or _ask(f"provider ({', '.join(PROVIDERS)})", "openai")
+    changes["provider"] = provider
+    local = provider == "local"
+    changes["model"] = setup.model or _ask("model", "SmolLM2-135M-Instruct.Q4_1" if local else "")
+    if provider == "openai" and setup.base_url is None:
+        changes["base_url"] = _ask("base URL", f"https://{OPENAI_HOST}/v1")
+    if not local and setup.key_env is None and setup.key_file is None:
+        usual = DEFAULT_KEY_ENV.get(provider) or (OPENAI_KEY if _is_openai(changes.get("base_url", setup.base_url)) else "none")
+        variable = _ask("environment variable that holds the key", usual)
+        changes["key_env"] = None if variable == "none" else variable
+    if not setup.lane:
+        lanes = _ask(f"lanes ({', '.join(Lane)}; several with commas)", "none")
+        changes["lane"] = () if lanes == "none" else tuple(part.strip() for part in lanes.split(",") if part.strip())
+    return setup.with_changes(**changes)
+
+
+def _ask(what: str, usual: str) -> str:
+    try:
+        return input(f"{what}{f' [{usual}]' if usual else ''}: ").strip() or usual
+    except EOFError:
+        raise ConfigurationError("nothing was changed", code="missing_option") from None

@@ -1,0 +1,86 @@
+"""One cheap call to the model behind a profile, and what follows from it for people: a verdict, and what to do."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from ordain.contracts.policy import ModelErrorCode, ModelProfile, Structured
+from ordain.models.doctor import PROBE_SCHEMA, fits_probe, probe_request
+from ordain.ports.model import ModelError, ModelPort
+
+NO_MODELS = frozenset({"offline", "scripted"})
+"""Providers that answer by rules or from a file."""
+
+ADVICE: Mapping[ModelErrorCode, str] = {
+    ModelErrorCode.AUTHENTICATION: "the key was not accepted: check what key_env or key_file refers to, and that the key may use this model",
+    ModelErrorCode.NOT_FOUND: "check model and base_url; for a model on this machine run: ordain local show",
+    ModelErrorCode.RATE_LIMITED: "the provider asks to slow down: try again later, or ask it for a higher limit",
+    ModelErrorCode.QUOTA_EXCEEDED: "the account is out of credit: see the provider's billing page",
+    ModelErrorCode.OVERLOADED: "the provider is overloaded: try again later",
+    ModelErrorCode.SERVER_ERROR: "the endpoint failed: look at its own log, or try again later",
+    ModelErrorCode.CONNECTION: "is it running? check base_url, the network, and HTTPS_PROXY",
+    ModelErrorCode.TIMED_OUT: "it did not answer in time: raise timeout_ms, or take a faster model",
+    ModelErrorCode.TRUNCATED: "the answer was cut at its length limit: raise max_tokens; a model that thinks aloud needs more than others",
+    ModelErrorCode.CONTEXT_TOO_LONG: "its window does not hold even a short prompt: check how the endpoint was started",
+    ModelErrorCode.FILTERED: "the provider's filter stopped a harmless question: take another model",
+    ModelErrorCode.REJECTED: 'the endpoint refused the request: try structured = "text", and see ordain doctor',
+    ModelErrorCode.MALFORMED: "what answers there does not speak this provider's language: check provider and base_url",
+}
+OTHERWISE = "see ordain doctor"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """What one call showed. ``code`` is "" where the profile can be used; ``advice`` is "" where there is nothing to do."""
+
+    profile: str
+    provider: str
+    model: str
+    code: str = ""
+    message: str = ""
+    advice: str = ""
+    answering_model: str | None = None
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    usd_micros: int = 0
+    duration_ms: int = 0
+
+    @property
+    def ok(self) -> bool:
+        """Whether the profile can be used as it is configured."""
+        return not self.code
+
+    def as_dict(self) -> dict[str, Any]:
+        """For ``--json``."""
+        return {**asdict(self), "ok": self.ok}
+
+
+async def try_once(name: str, profile: ModelProfile, model: ModelPort) -> Verdict:
+    """Ask once, for one word. Never raises for what it meets; the call belongs to no run and stands in no journal."""
+    began = time.monotonic()
+    answer = await model.attempt(probe_request(profile, PROBE_SCHEMA))
+    known: dict[str, Any] = {"profile": name, "provider": profile.provider, "model": profile.model}
+    known["duration_ms"] = round((time.monotonic() - began) * 1000)
+    if isinstance(answer, ModelError):
+        return Verdict(**known, code=str(answer.code), message=answer.message, advice=ADVICE.get(answer.code, OTHERWISE))
+    known |= {"answering_model": answer.model, "input_tokens": answer.input_tokens, "output_tokens": answer.output_tokens}
+    known["usd_micros"] = _cost(profile, answer.input_tokens or 0, answer.output_tokens or 0)
+    if profile.provider in NO_MODELS:
+        return Verdict(**known, message=answer.notice or "answers, and is no language model")
+    if fits_probe(answer.text):
+        return Verdict(**known, message="answers, and keeps to a schema")
+    if profile.held_by is Structured.TEXT:
+        return Verdict(
+            **known, message="answers, but did not keep to the schema that it was told", advice="expect failed steps; see ordain doctor"
+        )
+    advice = 'the endpoint does not enforce schemas that way: ordain doctor says which structured = "..." it does'
+    return Verdict(
+        **known, code="schema_ignored", message=f"answers, but its answer was not held to the schema ({profile.held_by})", advice=advice
+    )
+
+
+def _cost(profile: ModelProfile, given: int, answered: int) -> int:
+    return -(-(given * profile.usd_micros_per_1k_input + answered * profile.usd_micros_per_1k_output) // 1000)

@@ -1,0 +1,154 @@
+"""What models cost: the attempts of a span of days, by day, lane, model, flow or session, added up from the journal."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from enum import StrEnum
+
+import msgspec
+
+from ordain.errors import JournalCorrupt
+from ordain.journal.spending import Attempt, Spending
+from ordain.ports.spending import SpendingRun, SpendingSearch
+
+DAY_US = 24 * 3600 * 1_000_000
+PAGE_RUNS = 100
+RUNS_MAX = 200_000
+GROUPS_MAX = 1000
+OTHERS = "(others)"
+
+
+class By(StrEnum):
+    """What attempts are grouped by."""
+
+    DAY = "day"
+    LANE = "lane"
+    MODEL = "model"
+    FLOW = "flow"
+    SESSION = "session"
+
+
+@dataclass(slots=True)
+class Sum:
+    """Attempts added up; ``estimated`` of them had no token counts of the provider's, ``models`` is who answered."""
+
+    attempts: int = 0
+    failed: int = 0
+    estimated: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    tokens: int = 0
+    usd_micros: int = 0
+    failures: dict[str, int] = field(default_factory=dict[str, int])
+    models: dict[str, None] = field(default_factory=dict[str, None])
+
+    def add(self, attempt: Attempt) -> None:
+        """One more."""
+        self.attempts += 1
+        if attempt.code:
+            self.failed += 1
+            self.failures[attempt.code] = self.failures.get(attempt.code, 0) + 1
+        elif attempt.model:
+            self.models[f"{attempt.provider}: {attempt.model}"] = None
+        self.estimated += attempt.estimated
+        self.input_tokens += attempt.input_tokens
+        self.output_tokens += attempt.output_tokens
+        self.tokens += attempt.tokens
+        self.usd_micros += attempt.usd_micros
+
+
+@dataclass(slots=True, kw_only=True)
+class Spent:
+    """What was spent between two moments (microseconds since 1970 UTC).
+
+    ``since`` is later than was asked where the journal holds more runs than are looked at in one go; ``complete`` then is false.
+    ``erased`` attempts are counted nowhere else: what they came to was erased with their content. Nor are those of ``unreadable`` runs.
+    """
+
+    by: By
+    since: int
+    until: int
+    complete: bool = True
+    runs: int = 0
+    erased: int = 0
+    unreadable: int = 0
+    total: Sum = field(default_factory=Sum)
+    groups: dict[str, Sum] = field(default_factory=dict[str, Sum])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Span:
+    """What is asked: attempts of a workspace since a moment; runs that began more than ``slack_us`` before it made none in it."""
+
+    workspace: str
+    since: int
+    until: int
+    slack_us: int
+
+
+async def spent(search: SpendingSearch, by: By, span: Span, runs_max: int = RUNS_MAX) -> Spent:
+    """Add up, newest runs first; other work goes on between pages."""
+    found = Spent(by=by, since=span.since, until=span.until)
+    seen, before = 0, None
+    while True:
+        page = search.spending(workspace=span.workspace, before=before, limit=PAGE_RUNS)
+        for run in page.runs:
+            try:
+                _add(found, run)
+            except (JournalCorrupt, msgspec.DecodeError):  # one damaged run is no reason to say nothing of the others
+                found.unreadable += 1
+        found.unreadable += page.damaged
+        seen += page.seen
+        before = page.next
+        if before is None or page.oldest < span.since - span.slack_us:
+            break
+        if seen >= runs_max:
+            found.since, found.complete = max(found.since, page.oldest), False
+            break
+        await asyncio.sleep(0)
+    found.groups = _largest(found)
+    return found
+
+
+def _add(found: Spent, run: SpendingRun) -> None:
+    told = Spending(run.records)
+    attempts = [attempt for attempt in told.attempts if found.since <= attempt.at <= found.until]
+    found.erased += told.erased
+    found.runs += bool(attempts)
+    for attempt in attempts:
+        found.total.add(attempt)
+        found.groups.setdefault(_key(found.by, attempt, run), Sum()).add(attempt)
+
+
+def day_of(at: int) -> str:
+    """The UTC day of a moment."""
+    return datetime.fromtimestamp(at / 1e6, UTC).date().isoformat()
+
+
+def _key(by: By, attempt: Attempt, run: SpendingRun) -> str:
+    match by:
+        case By.DAY:
+            return day_of(attempt.at)
+        case By.LANE:
+            return attempt.lane
+        case By.MODEL:
+            return attempt.profile
+        case By.FLOW:
+            return run.flow
+        case By.SESSION:
+            return run.session
+
+
+def _largest(found: Spent) -> dict[str, Sum]:
+    """Days in order, everything else by what it cost; the tail of very many as one."""
+    if found.by is By.DAY:
+        return dict(sorted(found.groups.items()))
+    ordered = sorted(found.groups.items(), key=lambda item: (-item[1].usd_micros, -item[1].tokens, item[0]))
+    kept = dict(ordered[:GROUPS_MAX])
+    for _, rest in ordered[GROUPS_MAX:]:
+        others = kept.setdefault(OTHERS, Sum())
+        for name in ("attempts", "failed", "estimated", "input_tokens", "output_tokens", "tokens", "usd_micros"):
+            setattr(others, name, getattr(others, name) + getattr(rest, name))
+    return kept

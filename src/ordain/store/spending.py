@@ -1,0 +1,53 @@
+"""SpendingSearch over SQLite: which runs asked models is read from an index, and only their records are."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import Any
+
+from ordain.errors import JournalCorrupt
+from ordain.journal.spending import SPENDING
+from ordain.ports.spending import SpendingPage, SpendingRun
+from ordain.rules.reasons import Reason
+from ordain.store.sqlite import SqliteStore, stored_record
+
+_SETTLING = (str(Reason.BUDGET_SETTLED), str(Reason.BUDGET_OVERRUN))
+_RUNS = "SELECT no, id, flow, session, created_at FROM runs WHERE workspace = ? AND no < ? ORDER BY no DESC LIMIT ?"
+_ASKED = "SELECT DISTINCT run FROM records WHERE reason IN (?, ?) AND run BETWEEN ? AND ?"
+_RECORDS = (
+    "SELECT r.run, r.seq, r.kind, r.name, r.v, r.at, r.digest, r.chain, coalesce(r.body, p.bytes)"
+    " FROM records r LEFT JOIN payloads p ON p.id = r.payload WHERE r.run IN ({runs}) AND r.name IN ({names}) ORDER BY r.run, r.seq"
+)
+_LAST = 2**63 - 1
+
+
+class SqliteSpending:
+    """Implements ``SpendingSearch`` on the store's reading connection."""
+
+    def __init__(self, store: SqliteStore) -> None:
+        """Reads only."""
+        self._store = store
+
+    def spending(self, *, workspace: str, before: int | None, limit: int) -> SpendingPage:
+        """See ``SpendingSearch.spending``."""
+        rows = self._store.query(_RUNS, (workspace, _LAST if before is None else before, limit))
+        if not rows:
+            return SpendingPage(runs=(), seen=0, oldest=0, next=None)
+        first, last = rows[-1][0], rows[0][0]
+        asked = {run for (run,) in self._store.query(_ASKED, (*_SETTLING, first, last))}
+        wanted = {row[0]: row for row in rows if row[0] in asked}
+        found = self._records(list(wanted)) if wanted else {}
+        runs, damaged = list[SpendingRun](), 0
+        for no, row in wanted.items():
+            try:
+                records = [stored_record(one[1:]) for one in found.get(no, ())]
+                runs.append(SpendingRun(id=row[1], flow=row[2], session=row[3] or "", records=records))
+            except JournalCorrupt:
+                damaged += 1
+        following = first if len(rows) == limit else None
+        return SpendingPage(runs=runs, seen=len(rows), oldest=rows[-1][4], next=following, damaged=damaged)
+
+    def _records(self, runs: list[int]) -> dict[int, list[tuple[Any, ...]]]:
+        sql = _RECORDS.format(runs=",".join("?" * len(runs)), names=",".join("?" * len(SPENDING)))
+        rows = self._store.query(sql, [*runs, *SPENDING])
+        return {run: list(group) for run, group in groupby(rows, key=lambda row: row[0])}

@@ -1,0 +1,120 @@
+"""What models cost, added up from the journal of runs that really ran."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from ordain.app import Extras, Ordain
+from ordain.contracts.policy import Lane, ModelProfile
+from ordain.models.scripted import ScriptedModel, make_script
+from ordain.runtime.spending import DAY_US, By, Span, Spent, day_of, spent
+from ordain.settings import load_settings
+from tests.replay.golden import SUM, act, finish, request
+
+YEAR_US = 365 * DAY_US
+
+
+def priced(model: str, price: int) -> ModelProfile:
+    return ModelProfile(
+        provider="scripted", model=model, script="in memory", usd_micros_per_1k_input=price, usd_micros_per_1k_output=2 * price
+    )
+
+
+def house(home: Path, cheap: Sequence[Any], dear: Sequence[Any] = ()) -> Ordain:
+    """An Ordain in memory: the worker lane's model is cheap, and where it is of no use the brain lane's follows."""
+    settings = load_settings({}, home)
+    lanes = settings.policy.lanes.model_copy(
+        update={"profiles": {Lane.WORKER: ["cheap"], Lane.BRAIN: ["dear"]}, "next_lane": {Lane.WORKER: Lane.BRAIN}}
+    )
+    profiles = {"cheap": priced("small-1", 100), "dear": priced("large-1", 1000)}
+    policy = settings.policy.model_copy(update={"lanes": lanes})
+    models = {"cheap": ScriptedModel(make_script(list(cheap), {})), "dear": ScriptedModel(make_script(list(dear), {}))}
+    return Ordain(settings.model_copy(update={"profiles": profiles, "policy": policy}), extras=Extras(models=models, memory=True))
+
+
+async def account(ordain: Ordain, by: By = By.DAY, **changes: Any) -> Spent:
+    now = ordain.runtime.services.clock.now()
+    span = {"workspace": "default", "since": now - YEAR_US, "until": now, "slack_us": 0}
+    runs_max = changes.pop("runs_max", 1000)
+    return await spent(ordain.runtime.search, by, Span(**{**span, **changes}), runs_max)
+
+
+async def test_each_attempt_is_counted_in_its_lane(tmp_path: Path) -> None:
+    """Attempts that failed, and those of the next lane that answered instead, stand with their own lane, model and price."""
+    refusing = [{"$error": "authentication"}] * 4
+    async with house(tmp_path, refusing, [act("math.evaluate", SUM), act("math.evaluate", SUM), finish("4"), finish("4")]) as ordain:
+        answer = await ordain.plan(request("math.evaluate"))
+        assert answer["status"] == "ok", answer
+        lanes = (await account(ordain, By.LANE)).groups
+        models = (await account(ordain, By.MODEL)).groups
+        found = await account(ordain)
+    assert list(lanes) == ["brain", "worker"]
+    assert lanes["worker"].attempts == lanes["worker"].failed == lanes["worker"].failures["authentication"] > 0
+    assert lanes["worker"].usd_micros == 0
+    assert lanes["brain"].failed == 0
+    assert lanes["brain"].usd_micros > 0
+    assert list(lanes["brain"].models) == ["scripted: large-1"]
+    assert {name: one.attempts for name, one in models.items()} == {"dear": lanes["brain"].attempts, "cheap": lanes["worker"].attempts}
+    assert list(found.groups) == [day_of(found.until)]
+    assert found.total.attempts == lanes["brain"].attempts + lanes["worker"].attempts
+    assert found.total.usd_micros == lanes["brain"].usd_micros
+    assert f"${found.total.usd_micros / 1e6:.6f}" in answer["header"]
+
+
+async def test_a_lost_attempt_costs_what_was_reserved(tmp_path: Path) -> None:
+    """An attempt after which the provider may have charged is booked at its reservation, and shown as failed."""
+    async with house(tmp_path, [{"$error": "truncated"}], [finish("done")] * 2) as ordain:
+        await ordain.plan(request())
+        found = await account(ordain, By.MODEL)
+    assert found.groups["cheap"].failures == {"truncated": 1}
+    assert found.groups["cheap"].usd_micros > found.groups["cheap"].output_tokens == 0
+    assert found.groups["cheap"].tokens > 0
+
+
+async def test_only_the_workspace_and_the_span_are_counted(tmp_path: Path) -> None:
+    """Neither another workspace's attempts nor those outside the span count."""
+    async with house(tmp_path, [finish("done")]) as ordain:
+        await ordain.plan(request())
+        now = ordain.runtime.services.clock.now()
+        assert (await account(ordain)).total.attempts == 1
+        assert (await account(ordain, workspace="other")).total.attempts == 0
+        assert (await account(ordain, since=now)).total.attempts == 0
+        assert (await account(ordain, since=now - YEAR_US, until=now - DAY_US)).total.attempts == 0
+
+
+async def test_sessions_and_flows_have_their_own_sums(tmp_path: Path) -> None:
+    """Calls in a conversation are found under its session and the flows that made them; all groups together are the total."""
+    async with house(tmp_path, [finish("done")]) as ordain:
+        await ordain.plan(request())
+        await ordain.chat("Hello there, what is a lamp?", session="s-1")
+        for by in By:
+            found = await account(ordain, by)
+            assert sum(one.attempts for one in found.groups.values()) == found.total.attempts
+            assert sum(one.tokens for one in found.groups.values()) == found.total.tokens
+        sessions = (await account(ordain, By.SESSION)).groups
+        assert set(sessions) == {"", "s-1"}
+        assert "planner" in (await account(ordain, By.FLOW)).groups
+
+
+async def test_a_journal_of_many_runs_is_read_in_pages_and_to_a_bound(tmp_path: Path) -> None:
+    """Many pages add up to every run; where the bound stops the reading the span says how far it went."""
+    async with house(tmp_path, [finish("done")]) as ordain:
+        await asyncio.gather(*(ordain.plan(request(request_id=str(number))) for number in range(230)))
+        whole = await account(ordain)
+        assert (whole.complete, whole.runs, whole.total.attempts) == (True, 230, 230)
+        part = await account(ordain, runs_max=100)
+        assert not part.complete
+        assert part.since > whole.since
+        assert part.total.attempts == 100
+
+
+async def test_erased_attempts_are_said_to_be_missing(tmp_path: Path) -> None:
+    """What was erased cannot be added up any more, and is counted as erased."""
+    async with house(tmp_path, [finish("done")]) as ordain:
+        answer = await ordain.plan(request())
+        await ordain.runtime.erase(answer["run_id"], by="test", why="asked for")
+        found = await account(ordain)
+    assert (found.total.attempts, found.erased) == (0, 1)

@@ -82,8 +82,7 @@ def files(home: Path) -> dict[str, bytes]:
 
 
 def test_a_profile_is_added_beside_what_stands_there(told: Told) -> None:
-    """LLM-07: "default backend/model"
-    A profile is written below what people wrote, which stays to the letter; a list price comes with its day, the key by reference."""
+    """A profile is written below what people wrote, which stays to the letter; a list price comes with its day, the key by reference."""
     assert told.run("models", "add", "claude", "--provider", "anthropic", "--model", "claude-sonnet-4-5", "--no-test") == 0
     text = (told.home / "ordain.toml").read_text()
     assert text.startswith(OWN)

@@ -85,7 +85,10 @@ async def test_a_plan_is_bounded_whatever_is_proposed(house: Ordain) -> None:
 
 @pytest.mark.parametrize("mode", ["brain", "agent"])
 async def test_a_turn_is_answered_under_a_true_header(house: Ordain, mode: str) -> None:
-    """A turn of either mode ends under its header with an answer or an honest failure, and replays equal."""
+    """A turn of either mode ends under its header with an answer or an honest failure, and replays equal.
+
+    LLM-01: "Gateway selects an LLM profile"
+    """
     answer = await house.chat("Say hello.", session=mode, mode=mode)
     assert answer.reply is not None
     assert answer.reply.header.startswith(("✓", "✗"))
@@ -94,8 +97,7 @@ async def test_a_turn_is_answered_under_a_true_header(house: Ordain, mode: str) 
 
 
 async def test_prose_in_place_of_a_step_is_refused(house: Ordain) -> None:
-    """LLM-06: "Every lane decision and every fallback is logged"
-    Without a schema's enforcement it writes what it likes: whatever is no step is refused by a typed reason, and replays equal."""
+    """Without a schema's enforcement it writes what it likes: whatever is no step is refused by a typed reason, and replays equal."""
     settings = bounded(with_profile(load_settings({}, installed()), PROFILE.model_copy(update={"structured": Structured.TEXT})))
     async with Ordain(settings, extras=Extras(memory=True, models=house.models)) as loose:
         answer = await loose.plan(

@@ -43,7 +43,10 @@ async def account(ordain: Ordain, by: By = By.DAY, **changes: Any) -> Spent:
 
 
 async def test_each_attempt_is_counted_in_its_lane(tmp_path: Path) -> None:
-    """Attempts that failed, and those of the next lane that answered instead, stand with their own lane, model and price."""
+    """Attempts that failed, and those of the next lane that answered instead, stand with their own lane, model and price.
+
+    LLM-01: "calls it, publishes the reply"
+    """
     refusing = [{"$error": "authentication"}] * 4
     async with house(tmp_path, refusing, [act("math.evaluate", SUM), act("math.evaluate", SUM), finish("4"), finish("4")]) as ordain:
         answer = await ordain.plan(request("math.evaluate"))

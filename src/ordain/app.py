@@ -30,9 +30,11 @@ from ordain.prompts.renderer import check_template
 from ordain.runtime.conversation import Acknowledged
 from ordain.runtime.door import Runtime
 from ordain.runtime.readers import header_so_far, readers
+from ordain.runtime.sealing import Seal, SealedVerbs, sealed_models
 from ordain.runtime.services import Catalogs, Services
 from ordain.runtime.streams import Streams
 from ordain.settings import Settings, load_settings
+from ordain.store.access import SqliteTokens
 from ordain.store.library import SqliteLibrary
 from ordain.store.search import SqliteSearch
 from ordain.store.sessions import SqliteSessions
@@ -117,6 +119,7 @@ class Ordain:
         self._library: SqliteLibrary | None = None
         self.registry = build_registry(self.settings, (*verbs, *(self._extras.verbs if extras else ())), self._open_library)
         self.catalog = build_catalog(self.settings, self.registry)
+        self.seal = Seal(self.settings.secrets.values())
         models = self._extras.models
         self.models = models if models is not None else build_models(self.settings.profiles, self.settings.secrets, self.settings.home)
         self.runtime: Runtime
@@ -136,12 +139,13 @@ class Ordain:
         services = Services(
             store=self.store,
             clock=clock,
-            models=self.models,
-            verbs=LeafExecutor(self.registry, threads=self.settings.verbs.threads),
+            models=sealed_models(self.models, self.seal),
+            verbs=SealedVerbs(LeafExecutor(self.registry, threads=self.settings.verbs.threads), self.seal),
             catalogs=Catalogs(self.catalog, self.store.catalog),
             flows=shipped_flows(self._extras.flows),
             sessions=sessions,
             streams=Streams(sessions, header_so_far(self.store)),
+            tokens=SqliteTokens(self.store),
             readers=readers(self.store, sessions, clock.now),
         )
         self.runtime = Runtime(services, SqliteSearch(self.store), lambda: self.store.writer.commits)
@@ -149,7 +153,10 @@ class Ordain:
         self.runtime.engine = self.engine
         await self._library.recover()
         await self.engine.start()
-        self._background = [asyncio.ensure_future(work) for work in (self.store.poll(), self.engine.sweep_daily(), self._watch_lease())]
+        self._background = [
+            asyncio.ensure_future(work)
+            for work in (self.store.poll(), self.engine.sweep_daily(), self._watch_lease(), self.runtime.access.keep_flushing())
+        ]
         return self
 
     def _open_library(self) -> Library:
@@ -168,6 +175,7 @@ class Ordain:
         await asyncio.gather(*self._background, return_exceptions=True)
         await self.engine.stop(grace_s)
         self.runtime.release()
+        await self.runtime.access.flush()
         await self.runtime.services.verbs.close()
         for model in set(self.models.values()):
             await model.close()

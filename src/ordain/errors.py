@@ -5,6 +5,7 @@
     OrdainError                      code, message, details
     ├── CallerError                  the caller's mistake: change the request         (HTTP 4xx)
     │   ├── InvalidRequest           not of the contract's shape                      (400, 408, 413, 415, 422)
+    │   ├── Unauthenticated          no token, or one that is not good (any more)     (401)
     │   ├── NotFound                 no such run, verb, record                        (404)
     │   ├── Conflict                 the state does not permit it                     (409)
     │   └── ConfigurationError       settings, policy, verb files: fix and start again
@@ -64,6 +65,13 @@ class InvalidRequest(CallerError):
         super().__init__(message, code=code, details=details)
         if status is not None:
             self.status = status
+
+
+class Unauthenticated(CallerError):
+    """Nobody knows who asks: a token is missing, or the one that was sent is not good, or not any more."""
+
+    code = "unauthenticated"
+    status = 401
 
 
 class NotFound(CallerError):

@@ -6,21 +6,26 @@
 from __future__ import annotations
 
 import os
+import re
 import tomllib
 from collections.abc import Mapping
+from enum import StrEnum
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from pydantic import Field, ValidationError
 
+from ordain.contracts.access import DEFAULT_FAILED_RATE, DEFAULT_RATE, RateText, parse_rate
 from ordain.contracts.planner import Strict
 from ordain.contracts.policy import Lane, LanesPolicy, ModelProfile, Policy
-from ordain.errors import ConfigurationError
+from ordain.errors import ConfigurationError, InvalidRequest
 
 M = TypeVar("M", bound=Strict)
 DEFAULT_PORT = 8090
 DEFAULT_HOST = "127.0.0.1"
+HOST_CHARS = 253
+HOST_NAME = re.compile(r"[a-z0-9.:_-]{1,253}")
 DEFAULT_PROFILE = "default"
 PLANNER_MODEL = "llama-3-8b-instruct-q4_k_m"
 """The sources' own default (PLN-40)."""
@@ -39,10 +44,48 @@ class VerbSettings(Strict):
     threads: int = Field(default=8, ge=1, le=256)
 
 
+class LogLevel(StrEnum):
+    """How much goes to stderr."""
+
+    DEBUG = "debug"
+    INFO = "info"
+    WARNING = "warning"
+    ERROR = "error"
+
+
+class ServerSettings(Strict):
+    """Where `ordain serve` listens, and who may talk to it."""
+
+    host: str = Field(
+        default=DEFAULT_HOST,
+        min_length=1,
+        max_length=HOST_CHARS,
+        description="Address or name to listen on. Beyond loopback a token is demanded.",
+    )
+    require_token: bool = Field(default=False, description="Demand a token on loopback too, for example behind a reverse proxy.")
+    allowed_hosts: list[str] = Field(
+        default=[],
+        max_length=100,
+        description="Names, without port, that requests may be addressed to where a token is demanded, besides loopback's; empty: any.",
+    )
+    rate: RateText = Field(
+        default=str(DEFAULT_RATE), description="How often a token may ask that has no rate of its own: N/s, N/min or N/h."
+    )
+    failed_rate: RateText = Field(
+        default=str(DEFAULT_FAILED_RATE), description="How often one address may send tokens that are not good, before it has to wait."
+    )
+    log_level: LogLevel = Field(
+        default=LogLevel.INFO,
+        strict=False,
+        description="debug, info, warning or error: how much goes to stderr. At debug every library speaks, secrets struck out.",
+    )
+
+
 class FileSettings(Strict):
     """The shape of ``ordain.toml``; unknown keys are refused."""
 
     models: dict[str, ModelProfile] = {}
+    server: ServerSettings = Field(default=ServerSettings(), description="Where it listens, and who may talk to it.")
     verbs: VerbSettings = VerbSettings()
     policy: str | None = None
     node: str = "default"
@@ -56,7 +99,7 @@ class Settings(Strict):
     profiles: dict[str, ModelProfile]
     verbs: VerbSettings = VerbSettings()
     node: str = "default"
-    host: str = DEFAULT_HOST
+    server: ServerSettings = ServerSettings()
     port: int = DEFAULT_PORT
     secrets: dict[str, str] = Field(default={}, repr=False)
 
@@ -132,9 +175,30 @@ def load_settings(environment: Mapping[str, str] | None = None, home: Path | Non
         profiles=profiles,
         verbs=given.verbs,
         node=given.node,
+        server=_server(env, given.server),
         port=_port(env),
         secrets=_secrets(env, profiles, home),
     )
+
+
+def _server(env: Mapping[str, str], given: ServerSettings) -> ServerSettings:
+    """The file's, with the host of the environment where that names one.
+
+    Raises:
+        ConfigurationError: a rate is more than anybody can ask, or a name is none.
+    """
+    host = env.get("PLANNER_HOST", "").strip()
+    if len(host) > HOST_CHARS:
+        raise ConfigurationError("PLANNER_HOST is not a host")
+    for key, rate in (("rate", given.rate), ("failed_rate", given.failed_rate)):
+        try:
+            parse_rate(rate)
+        except InvalidRequest as error:
+            raise ConfigurationError(f"server.{key}: {error.message}") from None
+    for name in given.allowed_hosts:
+        if not HOST_NAME.fullmatch(name):
+            raise ConfigurationError(f"server.allowed_hosts: {name[:100]!r} is no host name in lower case, without port")
+    return given.model_copy(update={"host": host}) if host else given
 
 
 def _port(env: Mapping[str, str]) -> int:

@@ -22,7 +22,7 @@ from ordain.rules.attach import Attached, Reading, ThreadFact
 from ordain.rules.cues import Cues
 from ordain.rules.reasons import Reason
 from ordain.server.documents import SCHEMAS
-from ordain.settings import FileSettings, VerbSettings
+from ordain.settings import FileSettings, ServerSettings, VerbSettings
 from ordain.verbs.builtin.shipped import builtin_registry
 from scripts import reference
 from scripts.described import environment_names
@@ -159,7 +159,7 @@ def test_every_key_says_what_it_means() -> None:
     inner = {one for _, model in sections for one in models_of(model)}
     assert {"Activation", "BudgetCaps", "ProbeMessage", "ProbeExpectation"} <= {one.__name__ for one in inner}
     silent += [f"{one.__name__}.{key}" for one in inner for key in one.model_fields if not meaning_of(one, key)]
-    settings = (FileSettings, ModelProfile, VerbSettings)
+    settings = (FileSettings, ModelProfile, ServerSettings, VerbSettings)
     silent += [f"{model.__name__}.{key}" for model in settings for key in model.model_fields if not meaning_of(model, key)]
     assert silent == []
 

@@ -26,6 +26,7 @@ from ordain.runtime.replay import Difference, Replayed, replay
 from ordain.runtime.retelling import Retold, retell
 from ordain.runtime.services import Catalogs, Services
 from ordain.runtime.streams import Streams
+from ordain.store.access import SqliteTokens
 from ordain.store.schema import VERSION
 from ordain.store.search import SqliteSearch
 from ordain.store.sessions import SqliteSessions
@@ -151,6 +152,7 @@ def open_archive(home: Path) -> Generator[Archive]:
             flows=shipped_flows(),
             sessions=(sessions := SqliteSessions(store)),
             streams=Streams(sessions, lambda _: None),
+            tokens=SqliteTokens(store),
         )
         runtime = Runtime(services, SqliteSearch(store))
         runtime.engine = _NoEngine()

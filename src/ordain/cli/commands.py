@@ -9,6 +9,7 @@ from typing import Annotated, Any
 from cyclopts import App, CycloptsError, Parameter
 
 from ordain.cli.commands_models import local, models
+from ordain.cli.commands_token import token
 from ordain.cli.exit_codes import USAGE
 from ordain.cli.options import DEFAULTS, Options, Why, Workspace
 
@@ -31,6 +32,7 @@ tree.command(sessions)
 tree.command(verbs)
 tree.command(models)
 tree.command(local)
+tree.command(token)
 
 
 def app(arguments: list[str]) -> Any:
@@ -45,11 +47,11 @@ def app(arguments: list[str]) -> Any:
 @tree.command
 def serve(
     *,
-    host: Annotated[str | None, Parameter(help="Loopback name or address; others are refused.")] = None,
+    host: Annotated[str | None, Parameter(help="Where to listen. Beyond loopback a token is demanded, and one must exist.")] = None,
     port: Annotated[int | None, Parameter(help="Default $PLANNER_PORT or 8090; 0 takes a free one.")] = None,
     options: Options = DEFAULTS,
 ) -> int:
-    """Serve HTTP on this machine until SIGTERM or SIGINT, then drain."""
+    """Serve HTTP until SIGTERM or SIGINT, then drain."""
     from ordain.cli.serving import serve_here  # lazy: the server and its models
 
     return serve_here(options.data_dir, host, port, as_json=options.as_json)

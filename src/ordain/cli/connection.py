@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
@@ -11,7 +12,8 @@ from typing import Any
 import httpx
 
 from ordain.cli.places import ServerNote, read_note
-from ordain.errors import CallerError, Conflict, NotFound, OrdainError, Refused, Transient
+from ordain.contracts.access import parse_token
+from ordain.errors import CallerError, ConfigurationError, Conflict, NotFound, OrdainError, Refused, Transient, Unauthenticated
 
 PROBE_S = 2.0
 PRINCIPAL = "local:cli"
@@ -52,6 +54,8 @@ def refusal(response: httpx.Response) -> OrdainError:
         code, detail, places = "unexpected", f"HTTP {response.status_code}", ""
     message = f"{detail}: {places}" if places else detail
     match response.status_code:
+        case 401:
+            return Unauthenticated(message, code=code)
         case 404:
             return NotFound(message, code=code)
         case 409:
@@ -133,7 +137,8 @@ async def _served(home: Path) -> AsyncGenerator[Connection]:
     from ordain.cli.serving import listening, served  # lazy: see above
     from ordain.settings import load_settings  # lazy: see above
 
-    settings = load_settings(home=home).model_copy(update={"host": "127.0.0.1", "port": 0})
+    given = load_settings(home=home)
+    settings = given.model_copy(update={"server": given.server.model_copy(update={"host": "127.0.0.1"}), "port": 0})
     async with Ordain(settings) as ordain:
         with listening(settings) as listener:
             async with served(ordain, listener, PRINCIPAL) as serving, _over_http(serving.note) as http:
@@ -142,7 +147,28 @@ async def _served(home: Path) -> AsyncGenerator[Connection]:
 
 def _over_http(note: ServerNote) -> httpx.AsyncClient:
     limits = httpx.Limits(max_connections=None, max_keepalive_connections=8)
-    return httpx.AsyncClient(base_url=note.url, timeout=None, limits=limits, trust_env=False)  # noqa: S113 - a run takes what it takes
+    token = own_token() or note.key
+    headers = {"Authorization": f"Bearer {token}"} if token else {}
+    return httpx.AsyncClient(base_url=note.url, headers=headers, timeout=None, limits=limits, trust_env=False)  # noqa: S113 - a run takes what it takes
+
+
+def own_token() -> str:
+    """The token that the environment gives this command, itself or in a file; "" where it gives none.
+
+    Raises:
+        ConfigurationError: it cannot be read, or is none.
+    """
+    token, file = os.environ.get("ORDAIN_TOKEN", "").strip(), os.environ.get("ORDAIN_TOKEN_FILE")
+    named = "ORDAIN_TOKEN"
+    if not token and file:
+        named = "ORDAIN_TOKEN_FILE"
+        try:
+            token = Path(file).expanduser().read_text(encoding="utf-8").strip()
+        except (OSError, UnicodeDecodeError) as error:
+            raise ConfigurationError(f"cannot read the file that {named} names: {type(error).__name__}") from None
+    if (token or file) and parse_token(token) is None:
+        raise ConfigurationError(f"{named} holds no token: mistyped, cut or of another kind")
+    return token
 
 
 def _embedded(runtime: Any) -> httpx.AsyncClient:

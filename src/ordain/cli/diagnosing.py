@@ -14,6 +14,7 @@ from ordain.cli.places import home_of
 from ordain.models.doctor import DoctorReport, examine
 from ordain.models.providers import build_models
 from ordain.runtime.probing import Probed, run_probes
+from ordain.runtime.sealing import Seal
 from ordain.settings import Settings, load_settings, read_policy
 
 
@@ -33,11 +34,12 @@ def diagnose(data_dir: Path | None, policy: Path | None, *, only_probes: bool, a
     )
     hold = all(probe.holds for probe in probed)
     reports = asyncio.run(_examine(settings)) if hold and not only_probes else []
+    seal = Seal(settings.secrets.values())  # an endpoint may say anything, its key too
     if as_json:
         probes = [{**asdict(probe), "holds": probe.holds} for probe in probed]
-        print_json({"home": str(settings.home), "probes": probes, "profiles": [report.as_dict() for report in reports]})
+        print_json({"home": str(settings.home), "probes": probes, "profiles": [seal.value(report.as_dict()) for report in reports]})
     else:
-        _print(settings, probed, reports)
+        _print(settings, probed, [seal.text("\n".join(report.lines())) for report in reports])
     if not hold:
         return FAILED
     if not all(report.reachable for report in reports):
@@ -45,14 +47,14 @@ def diagnose(data_dir: Path | None, policy: Path | None, *, only_probes: bool, a
     return OK if all(report.ok for report in reports) else FAILED
 
 
-def _print(settings: Settings, probed: Sequence[Probed], reports: Sequence[DoctorReport]) -> None:
+def _print(settings: Settings, probed: Sequence[Probed], reports: Sequence[str]) -> None:
     show(f"home: {settings.home}")
     for probe in probed:
         if not probe.holds:
             show(probe.line())
     show(f"routing probes: {sum(probe.holds for probe in probed)} of {len(probed)} hold")
     for report in reports:
-        show("\n" + "\n".join(report.lines()))
+        show(f"\n{report}")
 
 
 async def _examine(settings: Settings) -> list[DoctorReport]:

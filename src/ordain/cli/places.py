@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 SERVER_FILE = "server.json"
@@ -12,11 +12,15 @@ SERVER_FILE = "server.json"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerNote:
-    """A running server: its address, its process, and a word that only it answers with (``/health``)."""
+    """A running server: its address, its process, and a word that only it answers with (``/health``).
+
+    ``key`` is the token of whoever can read the data folder, as long as this server runs; "" where it demands none.
+    """
 
     url: str
     pid: int
     instance: str
+    key: str = field(default="", repr=False)
 
 
 def home_of(given: Path | None) -> Path:
@@ -43,7 +47,7 @@ def read_note(home: Path) -> ServerNote | None:
         if not file.is_file() or file.stat().st_size > NOTE_BYTES:
             return None
         found = json.loads(file.read_text(encoding="utf-8"))
-        return ServerNote(url=str(found["url"]), pid=int(found["pid"]), instance=str(found["instance"]))
+        return ServerNote(url=str(found["url"]), pid=int(found["pid"]), instance=str(found["instance"]), key=str(found.get("key", "")))
     except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError):
         return None
 

@@ -21,12 +21,13 @@ import uvloop
 
 from ordain.app import Ordain
 from ordain.cli.exit_codes import OK, UNAVAILABLE
+from ordain.cli.exposing import check_exposure, exposure_of, is_exposed
+from ordain.cli.logs import log_to_stderr
 from ordain.cli.output import print_json
 from ordain.cli.places import ServerNote, home_of, remove_note, write_note
 from ordain.errors import ConfigurationError, StorageUnavailable
 from ordain.server import Face, build_app
 from ordain.server.face import PRINCIPAL
-from ordain.server.loopback import is_loopback_name
 from ordain.server.protocol import HttpProtocol
 from ordain.server.socket import PROTOCOL
 from ordain.settings import Settings, load_settings
@@ -35,6 +36,7 @@ LOG = logging.getLogger("ordain.serve")
 GRACE_S = 10.0
 CLOSE_S = 5
 BACKLOG = 1024
+_HERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - nothing is bound by it
 
 
 class _Server(uvicorn.Server):
@@ -45,52 +47,48 @@ class _Server(uvicorn.Server):
         yield
 
 
-def log_to_stderr() -> None:
-    """One line per run end, and whatever went wrong."""
-    logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s %(message)s")
-    logging.getLogger("ordain").setLevel(logging.INFO)
-
-
 def serve_here(data_dir: Path | None, host: str | None, port: int | None, *, as_json: bool) -> int:
     """Serve until told to stop.
 
     Raises:
-        ConfigurationError: settings are wrong, or the host is not this machine's own.
+        ConfigurationError: settings are wrong, or the host is beyond this machine and nobody has a token (``not_loopback``).
         StorageUnavailable: the data folder is held by another engine, or the port by another process.
     """
-    log_to_stderr()
     os.umask(0o077)
     settings = load_settings(home=home_of(data_dir))
-    changes: dict[str, object] = {} if host is None else {"host": host}
-    settings = settings.model_copy(update=changes if port is None else {**changes, "port": port})
+    if host is not None:
+        settings = settings.model_copy(update={"server": settings.server.model_copy(update={"host": host})})
+    if port is not None:
+        settings = settings.model_copy(update={"port": port})
+    log_to_stderr(settings)
+    check_exposure(settings)
     ordain = Ordain(settings)
     with listening(settings) as listener, asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         return runner.run(_serve(ordain, listener, as_json=as_json))
 
 
 def listening(settings: Settings) -> socket.socket:
-    """A listening socket on loopback.
+    """A listening socket; whether it may listen there is asked before (``check_exposure``).
 
     Raises:
-        ConfigurationError: the host is not a loopback name, or the port is none.
-        StorageUnavailable: ``address_in_use``.
+        ConfigurationError: the port is none.
+        StorageUnavailable: ``address_unavailable``.
     """
-    host = settings.host.removeprefix("[").removesuffix("]")
-    if not is_loopback_name(host):
-        raise ConfigurationError(f"{host} is not loopback: without authentication Ordain listens on this machine only", code="not_loopback")
+    host = settings.server.host.removeprefix("[").removesuffix("]")
     if not 0 <= settings.port < 65536:
         raise ConfigurationError(f"{settings.port} is not a port", code="not_a_port")
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         return socket.create_server(("127.0.0.1" if host.lower() == "localhost" else host, settings.port), family=family, backlog=BACKLOG)
-    except OSError as error:
-        message = f"cannot listen on {host} port {settings.port}: {error.strerror}"
+    except (OSError, UnicodeError) as error:
+        message = f"cannot listen on {host} port {settings.port}: {getattr(error, 'strerror', None) or 'no such host'}"
         raise StorageUnavailable(message, code="address_unavailable") from error
 
 
 def url_of(listener: socket.socket) -> str:
-    """The address that the socket listens on."""
+    """The address at which this machine reaches the socket: loopback, where it listens everywhere."""
     host, port = listener.getsockname()[:2]
+    host = _HERE.get(str(host), str(host))
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
@@ -116,8 +114,9 @@ class Serving:
 @asynccontextmanager
 async def served(ordain: Ordain, listener: socket.socket, principal: str = PRINCIPAL) -> AsyncGenerator[Serving]:
     """A running Ordain over HTTP; other commands find it by its note while it is there."""
-    note = ServerNote(url=url_of(listener), pid=os.getpid(), instance=secrets.token_hex(8))
-    face = Face(runtime=ordain.runtime, instance=note.instance, principal=principal)
+    exposure, key = exposure_of(ordain.settings, ordain.runtime.services.clock)
+    note = ServerNote(url=url_of(listener), pid=os.getpid(), instance=secrets.token_hex(8), key=key)
+    face = Face(runtime=ordain.runtime, instance=note.instance, principal=principal, exposure=exposure)
     sockets: dict[str, Any] = {**PROTOCOL}
     config = uvicorn.Config(
         build_app(face),
@@ -144,7 +143,10 @@ async def served(ordain: Ordain, listener: socket.socket, principal: str = PRINC
 async def _serve(ordain: Ordain, listener: socket.socket, *, as_json: bool) -> int:
     async with ordain, served(ordain, listener) as serving:
         note = serving.note
-        LOG.info("listening url=%s home=%s", note.url, ordain.settings.home)
+        demanded = serving.face.exposure.demanded
+        LOG.info("listening url=%s host=%s token=%s home=%s", note.url, ordain.settings.server.host, demanded, ordain.settings.home)
+        if is_exposed(ordain.settings):
+            LOG.warning("tokens travel as they are: put TLS in front of whatever leaves this machine")
         if as_json:
             print_json({"url": note.url, "home": str(ordain.settings.home), "pid": note.pid})
             sys.stdout.flush()

@@ -175,4 +175,21 @@ class Reason(StrEnum):
     HISTORY_SUMMARISE = "history.summarise", "More entries or bytes than policy's stand whole: the older ones are summarised first."
     HISTORY_LEFT_OUT = "history.left_out", "Part of the history neither fits nor is summarised, or is shown cut."
 
+    # access, of the bearer tokens
+    ACCESS_PUBLIC = "access.public", "The address is open to everybody."
+    ACCESS_LOCAL = "access.local", "A caller on this machine, where no token is asked for."
+    ACCESS_OWNER = "access.owner", "The caller holds the key that the server left in its data folder."
+    ACCESS_TOKEN = "access.token", "A live token that has the scope and the workspace."
+    ACCESS_MISSING = "access.missing", "A token is asked for and none was sent."
+    ACCESS_MALFORMED = "access.malformed", "What was sent is no token: mistyped, cut or of another kind."
+    ACCESS_UNKNOWN = "access.unknown", "No token like this was ever given, or its secret is another."
+    ACCESS_REVOKED = "access.revoked", "The token was revoked, or replaced by a rotation."
+    ACCESS_EXPIRED = "access.expired", "The token's time is over."
+    ACCESS_SCOPE = "access.scope", "The token has none of the scopes that the address asks for."
+    ACCESS_WORKSPACE = "access.workspace", "The token does not belong to the workspace."
+
+    # rate, of the bearer tokens
+    RATE_GRANTED = "rate.granted", "The bucket covers the request."
+    RATE_SPENT = "rate.spent", "The bucket is empty: it fills with time."
+
     # authorize, in a session

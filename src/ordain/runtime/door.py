@@ -25,6 +25,7 @@ from ordain.ports.search import RunRow, Search
 from ordain.ports.store import Append, MailKind, NewMail, Operation, Post, StoredRun
 from ordain.rules.header import HeaderLine, render_header
 from ordain.rules.proposals import nesting
+from ordain.runtime.access import Access
 from ordain.runtime.conversation import Acknowledged, Conversation
 from ordain.runtime.execution import handed
 from ordain.runtime.intake import Accepted, Intake
@@ -88,6 +89,7 @@ class Runtime:
         self.engine: Engine
         self._intake = Intake(services)
         self.conversation = Conversation(services)
+        self.access = Access(services)
         self._waiting: dict[str, list[asyncio.Future[Status]]] = {}
 
     # --- requests -----------------------------------------------------------------------------------------------------------------

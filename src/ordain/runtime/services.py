@@ -10,6 +10,7 @@ from ordain.contracts.catalog import Catalog
 from ordain.errors import JournalCorrupt
 from ordain.flows.context import Flows
 from ordain.flows.transcript import Transcript
+from ordain.ports.access import TokenStore
 from ordain.ports.clock import Clock
 from ordain.ports.model import ModelPort
 from ordain.ports.sessions import Entry, Sessions
@@ -81,6 +82,7 @@ class Services:
     flows: Flows
     sessions: Sessions
     streams: Streams
+    tokens: TokenStore
     readers: Mapping[str, Reader] = field(default_factory=dict[str, Reader])
     counters: Counters = field(default_factory=Counters)
     breakers: Breakers = field(default_factory=Breakers)

@@ -12,8 +12,9 @@ from ordain.server.arrival import HeadAsGet, InTime
 from ordain.server.documents import component_schemas, schemas_router
 from ordain.server.face import Face
 from ordain.server.gateway import gateway_router
+from ordain.server.guard import Guard
 from ordain.server.health import health_router
-from ordain.server.loopback import LoopbackOnly
+from ordain.server.loopback import HostGuard
 from ordain.server.messages import messages_router
 from ordain.server.metrics import metrics_router
 from ordain.server.models import models_router
@@ -25,13 +26,18 @@ from ordain.server.runs import runs_router
 from ordain.server.segments import SegmentsAsSent
 from ordain.server.sessions import SessionErased, sessions_router
 from ordain.server.socket import socket_router
+from ordain.server.tokens import AuditPage, TokenList, tokens_router
 from ordain.server.transcripts import transcripts_router
 from ordain.server.verbs import VerbList, VerbView, verbs_router
 
 ABOUT = """Models propose, code ordains.
 
-Refusals are RFC 9457 problem+json with a stable `code`; an accepted request's outcome is 200 with the source's own body. This server
-answers loopback only.
+Refusals are RFC 9457 problem+json with a stable `code`; an accepted request's outcome is 200 with the source's own body.
+
+**Access.** On loopback no token is asked for, unless the settings say so; beyond it every request but `GET /health` needs
+`Authorization: Bearer ordain_…` (401 `unauthenticated`), with the scope that the operation names and in a workspace of the token's (403
+`forbidden`), as often as its rate permits (429 `rate_limited`). A WebSocket may bring the token as subprotocol `ordain.bearer.TOKEN` beside
+`ordain`. A token in an address is refused: 400 `token_in_query`.
 
 **Conversation.** `POST /messages` takes the canonical message; `POST /api/chat` and `POST /v1/cortex/chat` take the sources' shapes. All end in
 the same intake: a message is acknowledged once it is durable, and it has exactly one consequence. `GET /sessions/{session}/events` streams what
@@ -43,7 +49,8 @@ Each text frame to the server is the payload of `POST /api/chat`. It is answered
 frames in a row close it: 1008). Between these come the session's events after entry `after`, as on `/sessions/{session}/events`: those with a
 `seq` are durable, and a client that reconnects with `after=` the last one it saw misses nothing. A server that stops closes with 1012.
 
-**Workspaces.** The header `Ordain-Workspace` (default `default`) says which workspace a request is in. What belongs to another one is 404."""
+**Workspaces.** The header `Ordain-Workspace` (default `default`) says which workspace a request is in. What belongs to another one is 404; one that the
+token does not belong to is 403. Without the header a token of one workspace is in that one."""
 
 
 class Application(FastAPI):
@@ -52,7 +59,17 @@ class Application(FastAPI):
     def openapi(self) -> dict[str, Any]:
         """The OpenAPI document, made once."""
         if self.openapi_schema is None:
-            own = (operators.Why, operators.Resolution, operators.Answer, operators.Done, SessionErased, VerbView, VerbList)
+            own = (
+                operators.Why,
+                operators.Resolution,
+                operators.Answer,
+                operators.Done,
+                SessionErased,
+                VerbView,
+                VerbList,
+                TokenList,
+                AuditPage,
+            )
             completed(super().openapi(), component_schemas(own), self.routes)
         return super().openapi()
 
@@ -69,10 +86,11 @@ def build_app(face: Face) -> FastAPI:
         generate_unique_id_function=operation_id,
     )
     install(app)
+    app.add_middleware(Guard, face)
     app.add_middleware(SegmentsAsSent)
     app.add_middleware(HeadAsGet)
     app.add_middleware(InTime, stopping=face.stopping)
-    app.add_middleware(LoopbackOnly)  # added last, so it stands in front
+    app.add_middleware(HostGuard, face.exposure)  # added last, so it stands in front
     for router in (
         messages_router(face),
         gateway_router(face),
@@ -86,6 +104,7 @@ def build_app(face: Face) -> FastAPI:
         models_router(face),
         health_router(face),
         metrics_router(face),
+        tokens_router(face),
         schemas_router(),
     ):
         app.include_router(router)

@@ -9,20 +9,23 @@ from typing import Any, TypeVar
 
 import msgspec
 from fastapi import Request, Response
-from starlette.requests import ClientDisconnect
+from starlette.requests import ClientDisconnect, HTTPConnection
 
 from ordain.errors import Transient
+from ordain.runtime.access import ON_LOOPBACK, Exposure
 from ordain.runtime.door import Runtime, RunView
 from ordain.runtime.intake import Accepted
 
 BODY_BYTES = 2 * 1024 * 1024
 PRINCIPAL = "http:loopback"
+CALLER = "ordain.caller"
+"""Where a request's scope says who asks, once the guard has let them in by name."""
 Given = TypeVar("Given")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Face:
-    """The runtime behind the routes, who its callers are, how large a body may be in bytes, and a word that tells servers apart.
+    """The runtime behind the routes, who a caller without a name is, how large a body may be in bytes, and a word that tells servers apart.
 
     ``stopping`` is set once the engine has drained: whoever still waits for a run is told where to find it later.
     """
@@ -31,7 +34,13 @@ class Face:
     principal: str = PRINCIPAL
     body_bytes: int = BODY_BYTES
     instance: str = ""
+    exposure: Exposure = ON_LOOPBACK
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def by(self, request: HTTPConnection) -> str:
+        """Who makes a request, as the journal is to name them: ``token:NAME``, or whoever speaks here without a token."""
+        spending = request.scope.get(CALLER)
+        return self.principal if spending is None else str(spending.caller.principal)
 
 
 class Json(Response):

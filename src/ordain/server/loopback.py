@@ -2,6 +2,8 @@
 
 The Host header must be a loopback name (a page that rebinds its DNS name to 127.0.0.1 sends its own name), and an unsafe method or a
 WebSocket handshake with an Origin must come from this very server: browsers let any page open a WebSocket to anywhere, and send Origin.
+
+Where a token is demanded neither protects anything, because no browser sends a token by itself: the names are then those of the settings, or any.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ import re
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from ordain.runtime.access import Exposure
 from ordain.server.problems import problem
 
 SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
@@ -37,15 +40,15 @@ def is_loopback_host(host: str) -> bool:
 HEADER_BYTES = 65_536
 
 
-class LoopbackOnly:
+class HostGuard:
     """Refuses oversized headers (431), foreign hosts (421 ``foreign_host``) and foreign origins (403 ``foreign_origin``).
 
     Origins are looked at on unsafe methods and WebSocket handshakes; a handshake is refused before it is accepted, with the same problem.
     """
 
-    def __init__(self, app: ASGIApp) -> None:
+    def __init__(self, app: ASGIApp, exposure: Exposure) -> None:
         """Guard ``app``."""
-        self._app = app
+        self._app, self._exposure = app, exposure
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let through or refuse."""
@@ -58,16 +61,24 @@ class LoopbackOnly:
             return
         headers = Headers(scope=scope)
         hosts = headers.getlist("host")
-        if len(hosts) != 1 or not is_loopback_host(hosts[0]):
-            refused = problem(421, "foreign_host", "this server answers to loopback names only: localhost, 127.0.0.1, [::1]")
+        if len(hosts) != 1 or not self._own_host(hosts[0]):
+            refused = problem(
+                421, "foreign_host", "this server answers to its own names only: localhost, 127.0.0.1, [::1], and allowed_hosts"
+            )
             await refused(scope, receive, send)
             return
         unsafe = scope["type"] == "websocket" or scope["method"] not in SAFE
-        if unsafe and not self._own_origin(headers, hosts[0]):
+        if unsafe and not self._exposure.demanded and "authorization" not in headers and not self._own_origin(headers, hosts[0]):
             refused = problem(403, "foreign_origin", "a page of another origin may not do this")
             await refused(scope, receive, send)
             return
         await self._app(scope, receive, send)
+
+    def _own_host(self, host: str) -> bool:
+        if is_loopback_host(host) or not self._exposure.demanded:
+            return is_loopback_host(host)
+        match = _HOST.fullmatch(host)
+        return match is not None and (not self._exposure.hosts or match["name"].lower().strip("[]") in self._exposure.hosts)
 
     @staticmethod
     def _own_origin(headers: Headers, host: str) -> bool:

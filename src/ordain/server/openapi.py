@@ -10,11 +10,13 @@ from fastapi.routing import APIRoute, iter_route_contexts
 from starlette.routing import BaseRoute
 
 from ordain.server.documents import REFERENCE
+from ordain.server.doors import Door, door_of
 from ordain.server.problems import MEDIA_TYPE
-from ordain.server.refusals import KEY, REFUSALS, refusal_codes
+from ordain.server.refusals import GUARDED, KEY, REFUSALS, refusal_codes
 
 PROBLEM = REFERENCE.format(model="Problem")
 RETRY = {429, 503}
+BEARER = {"type": "http", "scheme": "bearer", "bearerFormat": "ordain_ID_SECRET"}
 ANY_JSON = {"description": "Any JSON value. Its integers have at most 64 bits with sign, and a body nests at most 64 levels deep."}
 _RUN, _SESSION = {"run": "$response.body#/run_id"}, {"session": "$response.body#/sessionId", "seq": "$response.body#/sessionSeq"}
 _ON_RUN = ("show_run", "show_journal", "cancel_run", "erase_run")
@@ -45,11 +47,14 @@ def completed(document: dict[str, Any], schemas: Mapping[str, Any], routes: Sequ
     for route in iter_route_contexts(routes):
         for operation in document["paths"].get(route.path, {}).values():
             _restore_examples(operation, route.original_route)
+    components["securitySchemes"] = {"bearer": BEARER}
     responses = _Responses()
-    for method, operation in operations(document):
+    for path, method, operation in operations(document):
         answers = operation["responses"]
         answers.pop("422", None)
-        answers.update(responses.of(refusal_codes(operation, method)))
+        door = door_of(method.upper(), path)
+        answers.update(responses.of((*refusal_codes(operation, method), *(() if door.public else GUARDED))))
+        operation["security"] = _security(door)
         operation.pop(KEY, None)
         operation["summary"] = operation["description"].partition("\n")[0].removesuffix(".")
         _link(operation["operationId"], answers)
@@ -57,10 +62,19 @@ def completed(document: dict[str, Any], schemas: Mapping[str, Any], routes: Sequ
     return document
 
 
-def operations(document: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """(method, operation) of every operation."""
-    for path in document["paths"].values():
-        yield from path.items()
+def operations(document: Mapping[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """(path, method, operation) of every operation."""
+    for path, found in document["paths"].items():
+        for method, operation in found.items():
+            yield path, method, operation
+
+
+def _security(door: Door) -> list[dict[str, list[str]]]:
+    """Nothing, where nobody is asked for a token; else a token with any one of the scopes."""
+    if door.public:
+        return []
+    scoped: list[dict[str, list[str]]] = [{"bearer": [str(scope)]} for scope in door.scopes]
+    return [{}, *(scoped or [{"bearer": []}])]
 
 
 def _restore_examples(operation: dict[str, Any], route: BaseRoute) -> None:
@@ -113,6 +127,8 @@ def _refusal(status: int, codes: tuple[str, ...]) -> dict[str, Any]:
         "description": "; ".join(f"`{code}`: {REFUSALS[code].meaning}" for code in codes) + ".",
         "content": {MEDIA_TYPE: {"schema": {"$ref": PROBLEM, "properties": properties}}},
     }
+    if status == 401:
+        found["headers"] = {"WWW-Authenticate": {"description": "How to say who asks (RFC 6750).", "schema": {"type": "string"}}}
     if status in RETRY:
         seconds = {"type": "integer", "minimum": 0}
         found["headers"] = {"Retry-After": {"description": "Seconds after which to try again.", "schema": seconds}}

@@ -64,7 +64,7 @@ RUN = ("run_not_found", "run_unreadable")
 def operators_router(face: Face) -> APIRouter:
     """Operating routes."""
     router = APIRouter(prefix="/runs/{run}", tags=["operators"])
-    runtime, by = face.runtime, face.principal
+    runtime = face.runtime
 
     @router.post("/cancel", **refusing(ASK, *RUN, "settled"))
     async def cancel_run(run: str, request: Request, workspace: Workspace = DEFAULT_WORKSPACE) -> Response:
@@ -72,7 +72,7 @@ def operators_router(face: Face) -> APIRouter:
         given = await read(request, Why, face.body_bytes)
         check_run(runtime, run, workspace)
         with _readable(run):
-            return _sent(run, await runtime.cancel(run, by=by, why=given.why))
+            return _sent(run, await runtime.cancel(run, by=face.by(request), why=given.why))
 
     @router.post("/resume", **refusing(ASK, *RUN, "not_stopped", "erased", "thread_taken"))
     async def resume_run(run: str, request: Request, workspace: Workspace = DEFAULT_WORKSPACE) -> Response:
@@ -80,7 +80,7 @@ def operators_router(face: Face) -> APIRouter:
         given = await read(request, Why, face.body_bytes)
         check_run(runtime, run, workspace)
         with _readable(run):
-            await runtime.resume(run, by=f"{by}: {given.why}")
+            await runtime.resume(run, by=f"{face.by(request)}: {given.why}")
         return _sent(run, "resumed")
 
     @router.post("/resolve", **refusing(RESOLVE, *RUN, "not_at_rest", "not_unknown"))
@@ -89,7 +89,7 @@ def operators_router(face: Face) -> APIRouter:
         given = await read(request, Resolution, face.body_bytes)
         check_run(runtime, run, workspace)
         with _readable(run):
-            await runtime.resolve(run, given.effect, happened=given.happened, by=by, why=given.why)
+            await runtime.resolve(run, given.effect, happened=given.happened, by=face.by(request), why=given.why)
         return Json({"run_id": run, "outcome": "resolved"})
 
     @router.post("/erase", **refusing(ERASE, *RUN, "not_at_rest"))
@@ -98,7 +98,7 @@ def operators_router(face: Face) -> APIRouter:
         given = await read(request, Why, face.body_bytes)
         check_run(runtime, run, workspace)
         with _readable(run):
-            emptied = await runtime.erase(run, by=by, why=given.why)
+            emptied = await runtime.erase(run, by=face.by(request), why=given.why)
         return Json({"run_id": run, "outcome": "erased", "records": emptied})
 
     @router.post("/answer", **refusing(ANSWER, *RUN, "settled", "already_answered", "answer_too_large"))
@@ -107,7 +107,7 @@ def operators_router(face: Face) -> APIRouter:
         given = await read(request, Answer, face.body_bytes)
         check_run(runtime, run, workspace)
         with _readable(run):
-            return _sent(run, await runtime.answer(run, given.effect, given.value, by=by))
+            return _sent(run, await runtime.answer(run, given.effect, given.value, by=face.by(request)))
 
     return router
 

@@ -26,7 +26,7 @@ def plan_router(face: Face) -> APIRouter:
         The same ``request_id`` with the same body names the same run. ``Prefer: respond-async`` answers 202 with the run's address.
         """
         given = await read(request, PlannerRequest, face.body_bytes)
-        accepted = await face.runtime.accept_plan(given, face.principal, WorkspaceId(workspace))
+        accepted = await face.runtime.accept_plan(given, face.by(request), WorkspaceId(workspace))
         return await outcome(face, request, accepted, face.runtime.planner_response)
 
     return router

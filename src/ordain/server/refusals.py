@@ -23,7 +23,13 @@ REFUSALS: Mapping[str, Refusal] = {
     # any request
     "malformed_http": Refusal(400, "what came is no HTTP request"),
     "request_timeout": Refusal(408, "the request did not arrive in time"),
-    "foreign_host": Refusal(421, "the Host header is no loopback name"),
+    "unauthenticated": Refusal(401, "a token is needed, or the one that was sent is not good"),
+    "forbidden": Refusal(403, "the token has not the scope, or not the workspace"),
+    "rate_limited": Refusal(429, "the token's rate is spent, or too many tokens from this address were not good"),
+    "token_in_query": Refusal(400, "a token stands in the address"),
+    "repeated_header": Refusal(400, "a header that is sent once came twice"),
+    "too_many_parameters": Refusal(400, "the address has too many parameters"),
+    "foreign_host": Refusal(421, "the Host header is none of the server's names"),
     "headers_too_large": Refusal(431, "the headers are too large"),
     "internal": Refusal(500, "a bug in Ordain; its log says more"),
     "stopping": Refusal(503, "the server stops, or is not up yet"),
@@ -78,6 +84,8 @@ REFUSALS: Mapping[str, Refusal] = {
 }
 
 EVERYWHERE = ("malformed_http", "request_timeout", "foreign_host", "headers_too_large", "internal", "stopping")
+GUARDED = ("unauthenticated", "forbidden", "rate_limited", "token_in_query", "repeated_header", "too_many_parameters")
+"""What the guard refuses with, before any address but the public ones."""
 UNSAFE = ("foreign_origin", "storage_unavailable", "lease_lost")
 PARAMETERS = ("invalid_request",)
 BODY = (

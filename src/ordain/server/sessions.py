@@ -60,7 +60,7 @@ def sessions_router(face: Face) -> APIRouter:
         """Destroy the content of a session: its transcript, and everything its turns recorded. Headers and shapes stay."""
         given = await read(request, Why, face.body_bytes)
         row = conversation.session(workspace, decoded(session))
-        emptied = await face.runtime.erase_session(row.id, by=face.principal, why=given.why, workspace=workspace)
+        emptied = await face.runtime.erase_session(row.id, by=face.by(request), why=given.why, workspace=workspace)
         outcome = "already_erased" if row.key is None else "erased"
         return Json(SessionErased(session_id=row.id, outcome=outcome, records=emptied).model_dump())
 

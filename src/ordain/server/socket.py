@@ -20,11 +20,12 @@ from starlette.websockets import WebSocketDisconnect
 from ordain.contracts.conversation import WORKSPACE_ID, SessionId
 from ordain.contracts.cortex import HubChat
 from ordain.contracts.ids import DEFAULT_WORKSPACE, WorkspaceId
-from ordain.errors import Conflict, InvalidRequest, OrdainError, Refused
+from ordain.errors import Conflict, InvalidRequest, OrdainError, Refused, Unauthenticated
 from ordain.server.bodies import validated
-from ordain.server.face import Face
+from ordain.server.face import CALLER, Face
 from ordain.server.feed import Feed
 from ordain.server.gateway import FRESH_HUB, fresh_session
+from ordain.server.guard import chosen_subprotocol
 from ordain.server.problems import problem, problem_body
 from ordain.server.translation import HUB_WS, canonical, chat_of_hub, client_request
 from ordain.server.workspaces import WORKSPACE_HEADER
@@ -58,7 +59,7 @@ def socket_router(face: Face) -> APIRouter:
             refused = problem(error.status, error.code, error.message, more=error.details)
             await refused(socket.scope, socket.receive, socket.send)
             return
-        await socket.accept()
+        await socket.accept(chosen_subprotocol(socket.scope))
         await _Socket(face, socket, *place).serve()
 
     return router
@@ -127,15 +128,23 @@ class _Socket:
             message = await self._socket.receive()
             if message["type"] == "websocket.disconnect":
                 raise WebSocketDisconnect(message["code"])
+            ended = False
             try:
+                self._count()
                 told = await self._frame(message.get("text"))
                 self._malformed = 0
             except OrdainError as error:
                 self._malformed += isinstance(error, InvalidRequest)
-                told = _refused(error)
+                told, ended = _refused(error), isinstance(error, Unauthenticated)
             await self._send(told)
-            if self._malformed >= MALFORMED_MAX:
+            if ended or self._malformed >= MALFORMED_MAX:
                 return ENOUGH
+
+    def _count(self) -> None:
+        """A frame is a request of its caller's like any other."""
+        spending = self._socket.scope.get(CALLER)
+        if spending is not None:
+            spending.again()
 
     async def _frame(self, text: str | None) -> dict[str, Any]:
         """Accept one frame; the acknowledgement is true when this returns."""
@@ -150,7 +159,7 @@ class _Socket:
             if hub.session_id not in (None, session):
                 raise Conflict(f"this socket speaks with session {session}", code="other_session")
             message = canonical(client_request(chat_of_hub(hub, HUB_WS)), session, message_id=hub.message_id, reply_to=hub.reply_to)
-            sent = await self._face.runtime.receive(message, self._face.principal, WorkspaceId(self._workspace))
+            sent = await self._face.runtime.receive(message, self._face.by(self._socket), WorkspaceId(self._workspace))
         except OrdainError as error:
             raise _about(error, hub.message_id) from None
         if self._session is None:

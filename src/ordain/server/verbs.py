@@ -68,7 +68,7 @@ def verbs_router(face: Face) -> APIRouter:
     async def execute_verb(request: Request, workspace: Workspace = DEFAULT_WORKSPACE) -> Response:
         """Run one verb as a run of its own: authorised, journalled and replayable like every other."""
         given = await read(request, VerbRequest, face.body_bytes)
-        accepted = await face.runtime.accept_verb(given, face.principal, WorkspaceId(workspace))
+        accepted = await face.runtime.accept_verb(given, face.by(request), WorkspaceId(workspace))
         return await outcome(face, request, accepted, face.runtime.verb_reply)
 
     @router.get("/verbs/{verb_id}", **refusing(shown(VerbView), "unknown_verb"))

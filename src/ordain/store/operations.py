@@ -11,6 +11,7 @@ import msgspec
 from ordain.journal.records import ENCODER, NULL, EndedBody
 from ordain.ports.store import Outcome
 from ordain.rules.header import without_words
+from ordain.store.access_operations import ACCESS_OPERATIONS
 from ordain.store.conversation import take_place_again
 from ordain.store.library_units import erase_subject
 
@@ -147,4 +148,5 @@ OPERATIONS: Mapping[str, Callable[[sqlite3.Connection, dict[str, Any]], Outcome]
     "sweep": sweep,
     "probe": probe,
     "retake": retake,
+    **ACCESS_OPERATIONS,
 }

@@ -21,7 +21,7 @@ APP = build_app(Face(runtime=cast("Any", SimpleNamespace(conversation=None))))  
 DOCUMENT: dict[str, Any] = APP.openapi()
 NOT_OPERATIONS = {"/openapi.json", "/ws"}
 """The document itself, and the WebSocket with its answer for whoever speaks none (both told in the document's description)."""
-NOT_OF_AN_OPERATION = {"other_session", "upgrade_required", "not_a_plan"}
+NOT_OF_AN_OPERATION = {"other_session", "upgrade_required", "not_a_plan", "token_not_found"}
 """What only a socket says, and what no route can make happen."""
 
 

@@ -48,6 +48,7 @@ Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
 
 _TEXT_TYPES = re.compile(r"text/[a-z0-9.+-]+|application/(?:[a-z0-9.+-]+\+)?(?:json|xml)|application/(?:x-ndjson|javascript|yaml|toml)")
 _CHARSETS = re.compile(r"utf-8|ascii|utf-16(?:-[lb]e)?|iso8859-\d{1,2}|cp125\d|koi8-[ru]|gb18030|gbk|big5|shift_jis|euc_(?:jp|kr)")
+_USER = re.compile(r"//[^/?#]*@")
 _PORTS = {"http": 80, "https": 443}
 _HEADERS = {"Accept": "text/*, application/json, application/xml", "Accept-Encoding": "identity", "User-Agent": "ordain"}
 
@@ -123,13 +124,18 @@ def _declared(url: str) -> httpx.URL:
     try:
         parsed = httpx.URL(url)
     except (httpx.InvalidURL, TypeError) as error:
-        raise ConfigurationError(f"declared URL {url!r}: not a URL", code="invalid_url") from error
+        raise ConfigurationError(f"declared URL {_shown(url)}: not a URL", code="invalid_url") from error
     if parsed.scheme not in _PORTS or not parsed.host or parsed.userinfo or parsed.fragment or str(parsed) != url:
         raise ConfigurationError(
-            f"declared URL {url!r}: an absolute http or https URL in normal form, without credentials and fragment",
+            f"declared URL {_shown(url)}: an absolute http or https URL in normal form, without credentials and fragment",
             code="invalid_url",
         )
     return parsed
+
+
+def _shown(url: str) -> str:
+    """A refused URL as a message may show it: whoever put a password into it is told without it."""
+    return repr(_USER.sub("//…@", str(url)))
 
 
 @dataclass(frozen=True, slots=True)

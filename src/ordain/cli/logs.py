@@ -1,0 +1,35 @@
+"""What a server says on stderr. Whatever library says it, at whatever level: no known secret, and nothing that has a token's form."""
+
+from __future__ import annotations
+
+import logging
+import sys
+
+from ordain.runtime.sealing import Seal
+from ordain.settings import LogLevel, Settings
+
+FORMAT = "%(asctime)s %(levelname)s %(name)s %(message)s"
+
+
+class SealedFormatter(logging.Formatter):
+    """Strikes secrets out of the whole text, tracebacks included."""
+
+    def __init__(self, seal: Seal) -> None:
+        """Formats as ever, then seals."""
+        super().__init__(FORMAT)
+        self._seal = seal
+
+    def format(self, record: logging.LogRecord) -> str:
+        """One entry."""
+        return self._seal.text(super().format(record))
+
+
+def log_to_stderr(settings: Settings) -> None:
+    """One line per run end, and whatever went wrong; at level debug everything that any library says."""
+    level = getattr(logging, settings.server.log_level.upper())
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(SealedFormatter(Seal(settings.secrets.values())))
+    root = logging.getLogger()
+    root.addHandler(handler)
+    root.setLevel(level if settings.server.log_level is LogLevel.DEBUG else max(level, logging.WARNING))
+    logging.getLogger("ordain").setLevel(level)

@@ -1,0 +1,188 @@
+"""Access: what a bearer token is, what it may be given, and how much it may ask. Validation only; rule ``access`` decides.
+
+A token reads ``ordain_<id>_<secret><checksum>``: a public id of twelve characters, 256 random bits, and six characters by which a mistyped or
+cut token is told from a wrong one before anything is looked up. What is stored is its SHA-256 digest: so much chance needs no slow hash.
+"""
+
+from __future__ import annotations
+
+import re
+from enum import StrEnum
+from hashlib import sha256
+from typing import Annotated
+from zlib import crc32
+
+from msgspec import Struct
+from pydantic import StringConstraints
+
+from ordain.contracts.conversation import WORKSPACE_ID
+from ordain.errors import InvalidRequest
+
+TOKEN_NAME = r"^[a-z0-9][a-z0-9._-]{0,47}$"  # noqa: S105 - a pattern
+TOKEN_WORKSPACES = 16
+"""Most workspaces of one token."""
+RATE_MAX = 1_000_000
+RATE = r"^[1-9][0-9]{0,6}/(s|min|h)$"
+RateText = Annotated[str, StringConstraints(pattern=RATE)]
+LIFETIME_DAYS_MAX = 3650
+
+_ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+_ID_CHARS, _SECRET_CHARS, _SUM_CHARS = 12, 43, 6
+_TOKEN = re.compile(rf"ordain_([0-9a-z]{{{_ID_CHARS}}})_([0-9A-Za-z]{{{_SECRET_CHARS}}})([0-9A-Za-z]{{{_SUM_CHARS}}})")
+_RATE = re.compile(RATE)
+_NAME, _WORKSPACE = re.compile(TOKEN_NAME), re.compile(WORKSPACE_ID)
+_LIFETIME = re.compile(r"([1-9][0-9]{0,5})(m|h|d)")
+_SECONDS = {"s": 1, "min": 60, "h": 3600}
+_LIFETIME_SECONDS = {"m": 60, "h": 3600, "d": 86_400}
+
+
+class TokenScope(StrEnum):
+    """What a token may be used for; none implies another."""
+
+    CHAT = "chat"
+    RUNS_READ = "runs:read"
+    RUNS_OPERATE = "runs:operate"
+    VERBS = "verbs"
+    PLAN = "plan"
+    MEMORY = "memory"
+    MODELS = "models"
+    ADMIN = "admin"
+    METRICS = "metrics"
+
+
+class Rate(Struct, frozen=True, kw_only=True):
+    """So many requests in so many seconds, all of which may come at once."""
+
+    requests: int
+    seconds: int
+
+    def __str__(self) -> str:
+        """As it is written: ``120/min``."""
+        return f"{self.requests}/{next(unit for unit, seconds in _SECONDS.items() if seconds == self.seconds)}"
+
+
+DEFAULT_RATE = Rate(requests=600, seconds=60)
+DEFAULT_FAILED_RATE = Rate(requests=10, seconds=60)
+
+
+class ParsedToken(Struct, frozen=True, kw_only=True):
+    """A token whose checksum fits: its public id, and the digest by which it is known."""
+
+    id: str
+    digest: bytes
+
+    def __repr__(self) -> str:
+        """Without the digest."""
+        return f"ParsedToken({self.id})"
+
+
+def parse_rate(text: str) -> Rate:
+    """``120/min``; the units are s, min and h.
+
+    Raises:
+        InvalidRequest: ``invalid_rate``.
+    """
+    if not _RATE.fullmatch(text.removesuffix("\n")) or text.endswith("\n") or int(text.partition("/")[0]) > RATE_MAX:
+        raise InvalidRequest(f"a rate is written 10/s, 120/min or 5000/h, at most {RATE_MAX}", code="invalid_rate")
+    requests, _, unit = text.partition("/")
+    return Rate(requests=int(requests), seconds=_SECONDS[unit])
+
+
+def parse_lifetime_s(text: str) -> int:
+    """``30d``, ``12h`` or ``45m`` in seconds.
+
+    Raises:
+        InvalidRequest: ``invalid_lifetime``.
+    """
+    found = _LIFETIME.fullmatch(text)
+    seconds = int(found[1]) * _LIFETIME_SECONDS[found[2]] if found else 0
+    if not 0 < seconds <= LIFETIME_DAYS_MAX * 86_400:
+        raise InvalidRequest(f"a time is written 45m, 12h or 30d, at most {LIFETIME_DAYS_MAX}d", code="invalid_lifetime")
+    return seconds
+
+
+def checked_name(name: str) -> str:
+    """A token's name: it stands in journals as ``token:NAME``.
+
+    Raises:
+        InvalidRequest: ``invalid_name``.
+    """
+    if not _NAME.fullmatch(name) or name.endswith("\n"):
+        raise InvalidRequest(
+            "a token's name is 1 to 48 of a-z, 0-9, dot, dash and underscore, the first a letter or digit", code="invalid_name"
+        )
+    return name
+
+
+def checked_workspaces(names: tuple[str, ...]) -> tuple[str, ...]:
+    """The workspaces of a token, each once, in order.
+
+    Raises:
+        InvalidRequest: ``invalid_workspace``: one that is none, or too many, or none at all.
+    """
+    found = tuple(dict.fromkeys(names))
+    if not 1 <= len(found) <= TOKEN_WORKSPACES or not all(_WORKSPACE.fullmatch(name) and not name.endswith("\n") for name in found):
+        raise InvalidRequest(
+            f"a token has 1 to {TOKEN_WORKSPACES} workspaces, each of a-z, 0-9, dot, dash and underscore", code="invalid_workspace"
+        )
+    return found
+
+
+def checked_scopes(names: tuple[str, ...]) -> tuple[TokenScope, ...]:
+    """The scopes of a token, each once, in their own order; ``all`` is every one.
+
+    Raises:
+        InvalidRequest: ``invalid_scope``: one that is none, or none at all.
+    """
+    known = {str(scope) for scope in TokenScope}
+    if not names or not set(names) <= known | {"all"}:
+        raise InvalidRequest(f"the scopes are {', '.join(TokenScope)}, or all", code="invalid_scope")
+    return tuple(scope for scope in TokenScope if scope in names or "all" in names)
+
+
+def mint_token(chance: bytes) -> str:
+    """A new token out of at least 40 bytes of chance.
+
+    Raises:
+        ValueError: less chance than that.
+    """
+    if len(chance) < 40:
+        raise ValueError("a token is made of 40 bytes of chance")
+    number = int.from_bytes(chance[:8])
+    name = "".join(_ALPHABET[digit].lower() for digit in _digits(number, 36, _ID_CHARS))
+    body = f"ordain_{name}_{_base62(int.from_bytes(chance[8:40]), _SECRET_CHARS)}"
+    return body + _checksum(body)
+
+
+def parse_token(text: str) -> ParsedToken | None:
+    """A well-formed token; None for whatever is none, mistyped or cut."""
+    found = _TOKEN.fullmatch(text)
+    if found is None or _checksum(text[:-_SUM_CHARS]) != found[3]:
+        return None
+    return ParsedToken(id=found[1], digest=sha256(text.encode()).digest())
+
+
+def holds_token(text: str) -> bool:
+    """Whether something that has a token's form stands anywhere in a text."""
+    return _TOKEN.search(text) is not None
+
+
+def without_tokens(text: str) -> str:
+    """The text with every token in it struck out."""
+    return _TOKEN.sub(r"ordain_\1_[secret]", text)
+
+
+def _checksum(body: str) -> str:
+    return _base62(crc32(body.encode()), _SUM_CHARS)
+
+
+def _base62(number: int, length: int) -> str:
+    return "".join(_ALPHABET[digit] for digit in _digits(number, 62, length))
+
+
+def _digits(number: int, base: int, length: int) -> list[int]:
+    found: list[int] = []
+    for _ in range(length):
+        number, digit = divmod(number, base)
+        found.append(digit)
+    return found[::-1]

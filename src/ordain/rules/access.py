@@ -1,0 +1,104 @@
+"""Rule ``access``: may this caller make this request.
+
+Every request meets it, before anything is read of it but its address and headers. A token opens what its scopes name, in its own workspaces,
+until it expires or is revoked. Without a token only a caller on this machine is let in, and only where none is asked for: there the data folder's
+owner speaks. A token that is sent counts, also where none is asked for: whoever sends a wrong one is refused, never taken for the owner.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Any
+
+from msgspec import Struct
+
+from ordain.contracts.access import TokenScope
+from ordain.contracts.policy import Policy
+from ordain.rules.decision import Decision, Rule
+from ordain.rules.reasons import Reason
+
+
+class Presented(StrEnum):
+    """What a request brings to be known by."""
+
+    NOTHING = "nothing"
+    MALFORMED = "malformed"
+    UNKNOWN = "unknown"
+    TOKEN = "token"  # noqa: S105 - a word, no password
+    OWNER = "owner"
+
+
+class Refusal(StrEnum):
+    """Whether knowing the caller would help."""
+
+    UNAUTHENTICATED = "unauthenticated"
+    FORBIDDEN = "forbidden"
+
+
+class Admitted(Struct, frozen=True, tag="admitted"):
+    """The request may go on, as ``presented`` says: the token's, the owner's, or of nobody in particular."""
+
+    presented: Presented
+
+
+class NotAdmitted(Struct, frozen=True, tag="not_admitted"):
+    """The request is refused."""
+
+    refusal: Refusal
+
+
+class AccessFacts(Struct, frozen=True, kw_only=True):
+    """The token's facts, and what the request asks for. Times in microseconds since 1970 UTC.
+
+    ``asked`` are scopes any of which will do; with none, any token will. ``workspace`` is "" where the address is in none. ``demanded``: a token is
+    asked for, on this server, of everybody. ``public``: the address is open. The token's facts count only where ``presented`` is ``token``.
+    """
+
+    presented: Presented
+    demanded: bool
+    public: bool = False
+    asked: tuple[TokenScope, ...] = ()
+    workspace: str = ""
+    at: int = 0
+    scopes: tuple[TokenScope, ...] = ()
+    workspaces: tuple[str, ...] = ()
+    expires_at: int | None = None
+    revoked_at: int | None = None
+
+
+_UNAUTHENTICATED = NotAdmitted(Refusal.UNAUTHENTICATED)
+_FORBIDDEN = NotAdmitted(Refusal.FORBIDDEN)
+
+
+def decide_access(facts: AccessFacts, inputs: None, policy: Policy) -> Decision[Admitted | NotAdmitted]:
+    """Who is refused before what for: a wrong token says nothing of what a right one would open."""
+    if facts.public:
+        return Decision(outcome=Admitted(Presented.NOTHING), reason=Reason.ACCESS_PUBLIC)
+    match facts.presented:
+        case Presented.OWNER:
+            return Decision(outcome=Admitted(Presented.OWNER), reason=Reason.ACCESS_OWNER)
+        case Presented.MALFORMED:
+            return Decision(outcome=_UNAUTHENTICATED, reason=Reason.ACCESS_MALFORMED)
+        case Presented.UNKNOWN:
+            return Decision(outcome=_UNAUTHENTICATED, reason=Reason.ACCESS_UNKNOWN)
+        case Presented.NOTHING if facts.demanded:
+            return Decision(outcome=_UNAUTHENTICATED, reason=Reason.ACCESS_MISSING)
+        case Presented.NOTHING:
+            return Decision(outcome=Admitted(Presented.NOTHING), reason=Reason.ACCESS_LOCAL)
+        case Presented.TOKEN:
+            return _of_token(facts)
+
+
+def _of_token(facts: AccessFacts) -> Decision[Admitted | NotAdmitted]:
+    if facts.revoked_at is not None and facts.revoked_at <= facts.at:
+        return Decision(outcome=_UNAUTHENTICATED, reason=Reason.ACCESS_REVOKED)
+    if facts.expires_at is not None and facts.expires_at <= facts.at:
+        return Decision(outcome=_UNAUTHENTICATED, reason=Reason.ACCESS_EXPIRED)
+    if not facts.scopes or (facts.asked and not set(facts.asked) & set(facts.scopes)):
+        return Decision(outcome=_FORBIDDEN, reason=Reason.ACCESS_SCOPE)
+    if facts.workspace and facts.workspace not in facts.workspaces:
+        return Decision(outcome=_FORBIDDEN, reason=Reason.ACCESS_WORKSPACE)
+    return Decision(outcome=Admitted(Presented.TOKEN), reason=Reason.ACCESS_TOKEN)
+
+
+ACCESS: Rule[AccessFacts, None, Any] = Rule(name="access", outcome=Admitted | NotAdmitted, apply=decide_access)

@@ -1,0 +1,148 @@
+"""Known secrets stay where they are: whatever a model or a verb gives back is struck of them before anything records, shows or sends it.
+
+Adapters keep keys out of their own words. This stands behind them all, for what they cannot know: an endpoint that echoes a key in a good answer,
+a library that puts one into an error, a verb that returns what it was called with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, cast
+from urllib.parse import quote
+
+import msgspec
+
+from ordain.contracts.access import without_tokens
+from ordain.ports.model import Heard, ModelError, ModelPort, ModelReply, ModelRequest
+from ordain.ports.verb import AnyLeafResult, LeafCall, LeafFailed, LeafReturned, VerbPort
+
+SHORTEST = 8
+"""Shorter words are no secrets: striking them out would strike out words."""
+STRUCK = "[secret]"
+
+
+class Seal:
+    """Strikes known secrets out of texts and values, in the spellings in which they travel: as they are, in JSON, in an address."""
+
+    def __init__(self, secrets: Iterable[str] = ()) -> None:
+        """More may be added while it is in use."""
+        self._words: tuple[str, ...] = ()
+        self.add(*secrets)
+
+    def __repr__(self) -> str:
+        return f"Seal({len(self._words)})"
+
+    def __bool__(self) -> bool:
+        """Whether anything is known."""
+        return bool(self._words)
+
+    def open_at(self, text: str) -> int:
+        """How many characters at the end of a text may be the beginning of a secret."""
+        longest = max(map(len, self._words), default=0)
+        for length in range(min(longest - 1, len(text)), 0, -1):
+            tail = text[-length:]
+            if any(word.startswith(tail) for word in self._words):
+                return length
+        return 0
+
+    def add(self, *secrets: str) -> None:
+        """Know these too; those of fewer than eight characters are passed over."""
+        words = set(self._words)
+        for secret in secrets:
+            if len(secret) >= SHORTEST:
+                words |= {secret, msgspec.json.encode(secret).decode()[1:-1], quote(secret, safe="")}
+        self._words = tuple(sorted(words, key=lambda word: (-len(word), word)))
+
+    def text(self, text: str) -> str:
+        """The text without them, and without anything that has the form of one of Ordain's own tokens."""
+        for word in self._words:
+            if word in text:
+                text = text.replace(word, STRUCK)
+        return without_tokens(text) if "ordain_" in text else text
+
+    def value(self, value: Any) -> Any:
+        """A JSON value without them, keys included; the same value where there are none."""
+        if isinstance(value, str):
+            return self.text(value)
+        if isinstance(value, dict):
+            return {self.text(str(key)): self.value(one) for key, one in cast("dict[Any, Any]", value).items()}
+        if isinstance(value, list):
+            return [self.value(one) for one in cast("list[Any]", value)]
+        return value
+
+
+class SealedModel:
+    """Implements ``ModelPort`` over another one; what is heard while it writes is held back as long as it may be the beginning of a secret."""
+
+    def __init__(self, model: ModelPort, seal: Seal) -> None:
+        """Seal what ``model`` gives back."""
+        self._model, self._seal = model, seal
+
+    async def attempt(self, request: ModelRequest, heard: Heard | None = None) -> ModelReply | ModelError:
+        """See ``ModelPort.attempt``."""
+        if not self._seal:
+            return await self._model.attempt(request, heard)
+        hearing = None if heard is None else _Hearing(self._seal, heard)
+        given = await self._model.attempt(request, hearing)
+        if hearing is not None:
+            hearing.end()
+        if isinstance(given, ModelError):
+            return msgspec.structs.replace(given, message=self._seal.text(given.message))
+        notice = None if given.notice is None else self._seal.text(given.notice)
+        return msgspec.structs.replace(given, text=self._seal.text(given.text), model=self._seal.text(given.model), notice=notice)
+
+    async def close(self) -> None:
+        """See ``ModelPort.close``."""
+        await self._model.close()
+
+
+class _Hearing:
+    """Hands on what is heard, sealed: the end of it is kept for as long as a secret may begin there."""
+
+    def __init__(self, seal: Seal, heard: Callable[[str], None]) -> None:
+        self._seal, self._heard, self._kept = seal, heard, ""
+
+    def __call__(self, piece: str) -> None:
+        sealed = self._seal.text(self._kept + piece)
+        ready = len(sealed) - self._seal.open_at(sealed)
+        self._kept = sealed[ready:]
+        if ready:
+            self._heard(sealed[:ready])
+
+    def end(self) -> None:
+        if self._kept:
+            self._heard(self._kept)
+            self._kept = ""
+
+
+class SealedVerbs:
+    """Implements ``VerbPort`` over another one."""
+
+    def __init__(self, verbs: VerbPort, seal: Seal) -> None:
+        """Seal what ``verbs`` give back."""
+        self._verbs, self._seal = verbs, seal
+
+    async def run(self, call: LeafCall) -> AnyLeafResult:
+        """See ``VerbPort.run``."""
+        given = await self._verbs.run(call)
+        if not self._seal:
+            return given
+        if isinstance(given, LeafReturned):
+            return msgspec.structs.replace(given, output=self._seal.value(given.output))
+        if isinstance(given, LeafFailed):
+            return msgspec.structs.replace(given, message=self._seal.text(given.message))
+        return given
+
+    def implements(self, verb_id: str) -> bool:
+        """See ``VerbPort.implements``."""
+        return self._verbs.implements(verb_id)
+
+    async def close(self) -> None:
+        """See ``VerbPort.close``."""
+        await self._verbs.close()
+
+
+def sealed_models(models: Mapping[str, ModelPort], seal: Seal) -> Mapping[str, ModelPort]:
+    """Each adapter sealed once, whatever number of profiles it serves."""
+    made: dict[int, SealedModel] = {}
+    return {name: made.setdefault(id(model), SealedModel(model, seal)) for name, model in models.items()}

@@ -1,0 +1,108 @@
+"""Known secrets are struck out of what models and verbs give back, whole or in pieces."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+from urllib.parse import quote
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ordain.contracts.access import mint_token
+from ordain.contracts.policy import ModelErrorCode, ModelProfile
+from ordain.ports.model import Heard, ModelError, ModelReply, ModelRequest
+from ordain.runtime.sealing import STRUCK, Seal, SealedModel, sealed_models
+
+SECRET = 'sk-"planted"/9f2c'
+secrets = st.text(st.characters(codec="ascii", exclude_categories=["Cc"]), min_size=8, max_size=24).filter(lambda one: STRUCK not in one)
+
+
+class Saying:
+    """Implements ``ModelPort``: says what it was given, in pieces where somebody listens."""
+
+    def __init__(self, pieces: list[str]) -> None:
+        self.pieces = pieces
+
+    async def attempt(self, request: ModelRequest, heard: Heard | None = None) -> ModelReply | ModelError:
+        for piece in self.pieces if heard is not None else ():
+            heard(piece)
+        if request.purpose == "fail":
+            return ModelError(code=ModelErrorCode.REJECTED, message="".join(self.pieces))
+        return ModelReply(text="".join(self.pieces), model=SECRET, notice=f"key {SECRET}", input_tokens=1, output_tokens=1)
+
+    async def close(self) -> None:
+        return
+
+
+def asked(purpose: str = "chat") -> ModelRequest:
+    return ModelRequest(
+        profile=ModelProfile(provider="openai", model="m"),
+        purpose=purpose,
+        system="",
+        user="",
+        schema_name="s",
+        schema={},
+        max_tokens=1,
+        timeout_s=1,
+        inputs={},
+        index=0,
+        key="k",
+    )
+
+
+@given(secrets, st.text(max_size=10), st.text(max_size=10))
+def test_a_secret_is_struck_in_every_spelling(secret: str, before: str, after: str) -> None:
+    """As it is, in JSON, percent-encoded; in texts, in keys and values of JSON, at any depth."""
+    seal = Seal([secret])
+    for spelling in (secret, json.dumps(secret)[1:-1], quote(secret, safe="")):
+        assert spelling not in seal.text(f"{before}\n{spelling}\n{after}")
+    value: Any = {"a": [{secret: f"x{secret}"}], "n": 3, "b": None}
+    assert secret not in str(seal.value(value)).replace(STRUCK, "")
+    assert seal.value(value)["n"] == 3
+
+
+@given(secrets, st.lists(st.text("sk-plne/0 ", max_size=6), max_size=6), st.data())
+def test_what_is_heard_in_pieces_is_sealed_too(secret: str, filler: list[str], data: st.DataObject) -> None:
+    """However a secret is cut into pieces, nobody hears it, and everything else is heard in order."""
+    text = secret.join(["".join(filler), "end"])
+    cuts = sorted(data.draw(st.lists(st.integers(0, len(text)), max_size=8)))
+    pieces = [text[a:b] for a, b in zip([0, *cuts], [*cuts, len(text)], strict=True)]
+    heard: list[str] = []
+    seal = Seal([secret])
+    model = SealedModel(Saying(pieces), seal)
+    _run(model.attempt(asked(), heard.append))
+    assert secret not in "".join(heard)
+    assert "".join(heard).endswith("end")
+
+
+def _run(attempt: Any) -> Any:
+    try:
+        attempt.send(None)
+    except StopIteration as ended:
+        return ended.value
+    raise AssertionError("it waits")
+
+
+def test_replies_and_errors_are_sealed() -> None:
+    """Text, the model's name, a notice and an error's message: none holds it; without secrets nothing is touched."""
+    model = SealedModel(Saying(["the key is ", SECRET]), Seal([SECRET]))
+    reply, error = _run(model.attempt(asked())), _run(model.attempt(asked("fail")))
+    assert (reply.text, reply.model, reply.notice) == (f"the key is {STRUCK}", STRUCK, f"key {STRUCK}")
+    assert error.message == f"the key is {STRUCK}"
+    assert _run(SealedModel(Saying([SECRET]), Seal()).attempt(asked())).text == SECRET
+
+
+def test_short_words_are_no_secrets_and_tokens_always_are() -> None:
+    """A key of a few letters would strike out words; one of Ordain's own tokens is struck without being known."""
+    assert Seal(["none"]).text("none of it") == "none of it"
+    token = mint_token(bytes(range(40)))
+    assert token not in Seal().text(f"it is {token}.")
+    assert SECRET not in repr(Seal([SECRET]))
+
+
+def test_one_adapter_is_sealed_once() -> None:
+    """Profiles that share an adapter share the sealed one."""
+    one, other = Saying([]), Saying([])
+    sealed = sealed_models({"a": one, "b": one, "c": other}, Seal())
+    assert sealed["a"] is sealed["b"] is not sealed["c"]

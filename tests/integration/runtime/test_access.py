@@ -1,0 +1,192 @@
+"""The gate over real storage: what it writes and when, what it forgets, and whose addresses count as one."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ordain import Ordain
+from ordain.contracts.access import Rate, TokenScope, parse_token
+from ordain.errors import Conflict, NotFound, OrdainError, Refused, StorageUnavailable, Unauthenticated
+from ordain.ports.access import AuditEvent
+from ordain.ports.store import Outcome, Unit
+from ordain.runtime.access import NOBODY, OWNER, Access, Asked, Exposure
+from ordain.runtime.tokens import NewToken, Tokens
+from ordain.store.access_operations import AUDIT_LINES
+from ordain.store.sqlite import SqliteStore
+
+EXPOSED = Exposure(demanded=True, failed_rate=Rate(requests=2, seconds=3600))
+NEW = NewToken(name="ci", scopes=(TokenScope.PLAN,), workspaces=("default",), rate=Rate(requests=1_000_000, seconds=1))
+
+
+def asking(credential: str | None, address: str = "192.0.2.1", **more: Any) -> Asked:
+    fields: dict[str, Any] = {"scopes": (TokenScope.PLAN,), "in_workspace": True, "workspace": None, "default_workspace": "default"}
+    return Asked(credential=credential, address=address, **{**fields, **more})
+
+
+@pytest.fixture
+async def ordain(tmp_path: Path) -> AsyncIterator[Ordain]:
+    async with Ordain(home=tmp_path) as ordain:
+        yield ordain
+
+
+@pytest.fixture
+def tokens(ordain: Ordain) -> Tokens:
+    services = ordain.runtime.services
+    return Tokens(services.tokens, services.store, services.clock)
+
+
+def refused(access: Access, asked: Asked, exposure: Exposure = EXPOSED) -> str:
+    with pytest.raises(OrdainError) as error:
+        access.admit(asked, exposure)
+    return error.value.code
+
+
+async def test_uses_are_written_in_batches(ordain: Ordain, tokens: Tokens) -> None:
+    """A thousand requests commit nothing; one transaction then holds their number, and when the token was last used."""
+    secret = (await tokens.create(NEW, by="local:test")).secret
+    commits = ordain.store.writer.commits
+    for _ in range(1000):
+        assert ordain.runtime.access.admit(asking(secret), EXPOSED).principal == "token:ci"
+    assert ordain.store.writer.commits == commits
+    await ordain.runtime.access.flush()
+    await ordain.runtime.access.flush()
+    assert ordain.store.writer.commits == commits + 1
+    used, created = tokens.audit(limit=10, before=None, token="ci")
+    assert (used.event, used.count, used.asked, used.address) == (AuditEvent.USED, 1000, "plan", "192.0.2.1")
+    assert (created.event, created.by) == (AuditEvent.CREATED, "local:test")
+    assert tokens.named("ci").last_used_at == used.last_at
+
+
+async def test_what_could_not_be_written_is_kept(ordain: Ordain, tokens: Tokens) -> None:
+    """While the storage takes no writes, requests are admitted and counted; once it does, nothing of it is missing."""
+    secret = (await tokens.create(NEW, by="local:test")).secret
+    services, failing = ordain.runtime.services, [True]
+
+    class Failing:
+        """Implements the writing half of ``JournalStore``: fails while told to."""
+
+        def submit(self, unit: Unit) -> asyncio.Future[Outcome]:
+            if not failing[0]:
+                return services.store.submit(unit)
+            future: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
+            future.set_exception(StorageUnavailable("full"))
+            return future
+
+    store: Any = Failing()
+    access = Access(replace(services, store=store))
+    access.admit(asking(secret), EXPOSED)
+    await access.flush()
+    access.admit(asking(secret), EXPOSED)
+    await access.flush()
+    failing[0] = False
+    await access.flush()
+    (used,) = (line for line in tokens.audit(limit=10, before=None, token="ci") if line.event is AuditEvent.USED)
+    assert used.count == 2
+    assert used.first_at < used.last_at
+
+
+async def test_the_audit_is_bounded(ordain: Ordain, tokens: Tokens) -> None:
+    """Beyond its lines the oldest go, whoever fills it."""
+    with sqlite3.connect(ordain.settings.home / "ordain.db", timeout=30) as db:
+        db.executemany(
+            "INSERT INTO token_audit(day, event, token, asked, reason, by, address, first_at, last_at, count) VALUES (?,?,?,?,?,?,?,?,?,?)",
+            ((day, "refused", "", "any", "access.unknown", "", "", 1, 1, 1) for day in range(AUDIT_LINES)),
+        )
+    await tokens.create(NEW, by="local:test")
+    ((lines, oldest),) = ordain.store.query("SELECT count(*), min(day) FROM token_audit")
+    assert (lines, oldest) == (AUDIT_LINES, 1)
+
+
+async def test_an_attacker_makes_few_lines(ordain: Ordain, tokens: Tokens) -> None:
+    """Wrong tokens of every shape, from everywhere, for every address, are a line for each reason and scope a day, not one each."""
+    access = ordain.runtime.access
+    other = (await tokens.create(replace_name("other"), by="local:test")).secret
+    for number in range(300):
+        address = f"203.0.113.{number % 250}"
+        assert refused(access, asking(f"junk{number}", address)) in ("unauthenticated", "rate_limited")
+        assert refused(access, asking(None, address)) == "unauthenticated"
+        assert refused(access, asking(other[:-1] + ("0" if other[-1] != "0" else "1"), address)) in ("unauthenticated", "rate_limited")
+    await access.flush()
+    lines = [line for line in tokens.audit(limit=100, before=None, token=None) if line.event is AuditEvent.REFUSED]
+    assert {line.token for line in lines} == {""}
+    assert len(lines) <= 6  # three reasons, on two days at most
+    assert sum(line.count for line in lines) == 900
+
+
+def replace_name(name: str) -> NewToken:
+    return NewToken(name=name, scopes=NEW.scopes, workspaces=NEW.workspaces)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "together"),
+    [
+        ("192.0.2.1", "192.0.2.2", False),
+        ("2001:db8:1:2::1", "2001:db8:1:2:ffff::9", True),
+        ("2001:db8:1:2::1", "2001:db8:1:3::1", False),
+        ("::ffff:192.0.2.1", "192.0.2.1", True),
+        ("", "", True),
+        ("testclient", "another", False),
+    ],
+)
+async def test_guesses_count_by_network(ordain: Ordain, one: str, other: str, together: bool) -> None:
+    """An IPv6 caller has a whole /64 to guess from, and it counts as one address; an IPv4 address counts for itself."""
+    access = ordain.runtime.access
+    assert [refused(access, asking("junk", one)) for _ in range(3)] == ["unauthenticated", "unauthenticated", "rate_limited"]
+    assert refused(access, asking("junk", other)) == ("rate_limited" if together else "unauthenticated")
+    assert refused(access, asking(None, one)) == "unauthenticated"  # who sends nothing guesses nothing
+
+
+async def test_the_owners_key_and_nobody(ordain: Ordain, tokens: Tokens) -> None:
+    """The key of the data folder is the owner in every workspace and scope; on loopback nobody is nobody, and a wrong token is refused."""
+    key = (await tokens.create(NEW, by="local:test")).secret
+    parsed = parse_token(key)
+    assert parsed is not None
+    owned = Exposure(demanded=True, owner=parsed.digest)
+    access = ordain.runtime.access
+    assert access.admit(asking(key, scopes=(TokenScope.ADMIN,), workspace="elsewhere"), owned).principal == OWNER
+    assert access.admit(asking(None), Exposure()) is NOBODY
+    assert refused(access, asking("", workspace="default"), Exposure()) == "unauthenticated"
+    for shown in (owned, asking(key), parsed):
+        assert key not in repr(shown)
+        assert str(parsed.digest) not in repr(shown)
+
+
+async def test_what_was_let_in_is_asked_again(ordain: Ordain, tokens: Tokens) -> None:
+    """A stream's token is good until it is revoked or its secret replaced; looking again spends and notes nothing."""
+    made = await tokens.create(
+        NewToken(name="few", scopes=NEW.scopes, workspaces=NEW.workspaces, rate=Rate(requests=1, seconds=3600)), by="me"
+    )
+    access, asked = ordain.runtime.access, asking(made.secret)
+    access.admit(asked, EXPOSED)
+    assert all(access.still(asked, EXPOSED) for _ in range(5))
+    with pytest.raises(Refused) as spent:
+        access.admit(asked, EXPOSED)
+    assert (spent.value.code, spent.value.retry_after_s) == ("rate_limited", 3600)
+    second = asking((await tokens.rotate("few", grace_s=0, by="me")).secret)
+    assert [access.still(one, EXPOSED) for one in (asked, second)] == [False, True]
+    await tokens.revoke("few", by="me")
+    assert not access.still(second, EXPOSED)
+    with pytest.raises(Unauthenticated, match="revoked"):
+        access.admit(second, EXPOSED)
+
+
+async def test_two_that_give_the_same_name_give_it_once(tmp_path: Path, ordain: Ordain, tokens: Tokens) -> None:
+    """A guest beside the engine and the engine itself race for a name: one has it, the other is told, and the audit has one line."""
+    guest = SqliteStore(tmp_path)
+    try:
+        services = ordain.runtime.services
+        beside = Tokens(services.tokens, guest, services.clock)
+        results = await asyncio.gather(tokens.create(NEW, by="engine"), beside.create(NEW, by="guest"), return_exceptions=True)
+    finally:
+        guest.close()
+    assert sorted(isinstance(one, Conflict) for one in results) == [False, True]
+    assert len(tokens.audit(limit=10, before=None, token="ci")) == 1
+    with pytest.raises(NotFound):
+        await tokens.revoke("nobody", by="me")

@@ -179,6 +179,11 @@ class Conversation:
             raise NotFound(f"there is no session {session}", code="session_not_found")
         return row
 
+    def head(self, workspace: str, session: str) -> int:
+        """How many entries a session has; none where it has not begun."""
+        row = self._services.sessions.session(workspace, session)
+        return 0 if row is None else row.head
+
     def threads(self, workspace: str, session: str) -> Sequence[Thread]:
         """A session's threads: every live one first, then the most recently touched."""
         return self._services.sessions.threads(workspace, session, limit=THREADS_LISTED)

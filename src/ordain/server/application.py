@@ -89,7 +89,7 @@ def build_app(face: Face) -> FastAPI:
     app.add_middleware(Guard, face)
     app.add_middleware(SegmentsAsSent)
     app.add_middleware(HeadAsGet)
-    app.add_middleware(InTime, stopping=face.stopping)
+    app.add_middleware(InTime, face=face)
     app.add_middleware(HostGuard, face.exposure)  # added last, so it stands in front
     for router in (
         messages_router(face),

@@ -7,10 +7,9 @@ import asyncio
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ordain.errors import InvalidRequest, Transient
+from ordain.server.face import Face
 from ordain.server.problems import unavailable
 
-BODY_S = 20.0
-"""How long a body may take, whatever its size."""
 BYTES_PER_S = 16_384
 """At least this fast a larger body comes: each so many bytes give it one more second."""
 LOOK_S = 0.5
@@ -21,9 +20,9 @@ STOPPING = "the server stops; send the request again when it is back"
 class InTime:
     """Gives up on bodies that do not come (408), and on all that still arrives when the server stops (503)."""
 
-    def __init__(self, app: ASGIApp, stopping: asyncio.Event) -> None:
+    def __init__(self, app: ASGIApp, face: Face) -> None:
         """Guard ``app``."""
-        self._app, self._stopping = app, stopping
+        self._app, self._face = app, face
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Hand on; a request that is cut off by the server's end is told so."""
@@ -38,9 +37,9 @@ class InTime:
             await send(message)
 
         try:
-            await self._app(scope, _Arriving(receive, self._stopping).receive, watched)
+            await self._app(scope, _Arriving(receive, self._face).receive, watched)
         except asyncio.CancelledError:
-            if self._stopping.is_set() and not begun:
+            if self._face.stopping.is_set() and not begun:
                 await unavailable("stopping", STOPPING)(scope, receive, send)
             raise
 
@@ -48,10 +47,10 @@ class InTime:
 class _Arriving:
     """One request's body."""
 
-    def __init__(self, receive: Receive, stopping: asyncio.Event) -> None:
-        self._receive, self._stopping = receive, stopping
+    def __init__(self, receive: Receive, face: Face) -> None:
+        self._receive, self._stopping = receive, face.stopping
         self._loop = asyncio.get_running_loop()
-        self._due = self._loop.time() + BODY_S
+        self._due = self._loop.time() + face.body_s
         self._whole = False
 
     async def receive(self) -> Message:

@@ -74,7 +74,7 @@ PLAN_ANSWER: dict[str, Any] = {
 VERB_REQUEST: dict[str, Any] = {"verb_id": "math.evaluate", "payload": {"expression": "0.1 + 0.2"}, "caller": "planner-react"}
 VERB_ANSWER: dict[str, Any] = {
     "ok": True,
-    "output": {"value": "3/10"},
+    "output": {"result": "3/10", "decimal": "0.3", "exact": True},
     "error": None,
     "request_id": None,
     "run_id": RUN,
@@ -107,10 +107,11 @@ def shown(answer: type[Any], *, example: Any = None) -> dict[str, Any]:
     return {**_BARE, "responses": {200: _success(answer, example, "What there is.")}}
 
 
-def streamed(event: type[Any] | str, meaning: str) -> dict[str, Any]:
-    """Route options of a stream of server-sent events whose data are of a shape."""
+def streamed(event: type[Any] | str, meaning: str, *, ends: bool = False) -> dict[str, Any]:
+    """Route options of a stream of server-sent events whose data are of a shape; one that ``ends`` may have nothing left (204)."""
     content = {"text/event-stream": {"schema": {"type": "string"}, "x-event-schema": _reference(event)}}
-    return {**_BARE, "responses": {200: {"description": meaning, "content": content}}}
+    nothing = {204: {"description": "Nothing is left, and nothing will follow."}} if ends else {}
+    return {**_BARE, "responses": {200: {"description": meaning, "content": content}, **nothing}}
 
 
 def _success(answer: type[Any], example: Any, meaning: str) -> dict[str, Any]:

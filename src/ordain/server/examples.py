@@ -7,7 +7,7 @@ from typing import Any
 RUN = "0199d3c0a5e24f6b8f5e1c2d3a4b5c6d"
 """The run that every example is about."""
 _HEADER = f"✓ ordain run {RUN} · turn@1 · completed · ok\n✓ chat_general · \"{{'content':'Hello.'}}\""
-_SESSION, _MESSAGE_ID = "web:ada", "m-1"
+_SESSION, _MESSAGE_ID, _HUB_ID = "web:ada", "m-1", "m-2"
 
 MESSAGE: dict[str, Any] = {
     "sessionId": _SESSION,
@@ -32,7 +32,7 @@ MESSAGE_ANSWER: dict[str, Any] = {
     "error": None,
     "anchor": None,
 }
-HUB_CHAT: dict[str, Any] = {"text_input": "Hello!", "mode": "brain", "session_id": _SESSION, "message_id": _MESSAGE_ID}
+HUB_CHAT: dict[str, Any] = {"text_input": "Hello!", "mode": "brain", "session_id": _SESSION, "message_id": _HUB_ID}
 CORTEX_CHAT: dict[str, Any] = {"prompt": "Hello!", "mode": "brain", "session_id": _SESSION, "metadata": {"trace_verb": "chat_general"}}
 _RESULT: dict[str, Any] = {
     "ok": True,
@@ -52,7 +52,7 @@ _RESULT: dict[str, Any] = {
 CORTEX_RESULT: dict[str, Any] = {"cortex_result": _RESULT, "final_text": "Hello."}
 HUB_REPLY: dict[str, Any] = {
     "session_id": _SESSION,
-    "message_id": _MESSAGE_ID,
+    "message_id": _HUB_ID,
     "session_seq": 1,
     "duplicate": False,
     "run_id": RUN,

@@ -17,6 +17,7 @@ from ordain.runtime.door import Runtime, RunView
 from ordain.runtime.intake import Accepted
 
 BODY_BYTES = 2 * 1024 * 1024
+BODY_S = 20.0
 PRINCIPAL = "http:loopback"
 CALLER = "ordain.caller"
 """Where a request's scope says who asks, once the guard has let them in by name."""
@@ -25,7 +26,9 @@ Given = TypeVar("Given")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Face:
-    """The runtime behind the routes, who a caller without a name is, how large a body may be in bytes, and a word that tells servers apart.
+    """The runtime behind the routes, who a caller without a name is, what a body may be, and a word that tells servers apart.
+
+    ``body_bytes`` is how large a body may be, ``body_s`` how many seconds it may take (a large one longer: ``arrival``).
 
     ``stopping`` is set once the engine has drained: whoever still waits for a run is told where to find it later.
     """
@@ -33,6 +36,7 @@ class Face:
     runtime: Runtime
     principal: str = PRINCIPAL
     body_bytes: int = BODY_BYTES
+    body_s: float = BODY_S
     instance: str = ""
     exposure: Exposure = ON_LOOPBACK
     stopping: asyncio.Event = field(default_factory=asyncio.Event)

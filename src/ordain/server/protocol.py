@@ -1,7 +1,7 @@
 """HTTP/1.1 as the server speaks it: uvicorn's protocol, with bounds on what it waits for and on what it keeps, and refusals that are problems.
 
-A request's head comes within ``HEAD_S`` seconds and ``HEAD_BYTES`` bytes. What is no HTTP is refused, and never answered in the place of a
-request before it. A body that nobody reads is thrown away for ``LINGER_S`` seconds, so that its sender can read the answer; then the
+A request's head comes within ``head_s`` seconds and ``HEAD_BYTES`` bytes. What is no HTTP is refused, and never answered in the place of a
+request before it. A body that nobody reads is thrown away for ``linger_s`` seconds, so that its sender can read the answer; then the
 connection closes. (Bodies that are read are bounded in ``arrival``.)
 """
 
@@ -11,19 +11,21 @@ import asyncio
 import base64
 import binascii
 from http import HTTPStatus
+from typing import ClassVar
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from ordain.server.problems import problem
 
-HEAD_S = 20.0
 HEAD_BYTES = 131_072
-LINGER_S = 5.0
 _NOT_HTTP = "what came is no HTTP request"
 
 
 class HttpProtocol(HttpToolsProtocol):
     """One connection."""
+
+    head_s: ClassVar[float] = 20.0
+    linger_s: ClassVar[float] = 5.0
 
     _timer: asyncio.TimerHandle | None = None
     _in_head = False
@@ -33,7 +35,7 @@ class HttpProtocol(HttpToolsProtocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # pyright: ignore[reportIncompatibleMethodOverride] - as uvicorn's own
         """Wait for the first request, not for ever."""
         super().connection_made(transport)
-        self._wait(HEAD_S)
+        self._wait(self.head_s)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Leave nothing behind."""
@@ -50,7 +52,7 @@ class HttpProtocol(HttpToolsProtocol):
             if self._head_bytes > HEAD_BYTES:
                 self._reject(431, "headers_too_large", f"a request's head has at most {HEAD_BYTES} bytes")
             elif self._timer is None:
-                self._wait(HEAD_S)
+                self._wait(self.head_s)
 
     def on_message_begin(self) -> None:
         """A request begins."""
@@ -82,7 +84,7 @@ class HttpProtocol(HttpToolsProtocol):
         """The answer is sent; what still comes of its request is thrown away for a while."""
         super().on_response_complete()
         if self.cycle.response_complete and self.cycle.more_body and not self.transport.is_closing():
-            self._wait(LINGER_S)
+            self._wait(self.linger_s)
 
     def send_400_response(self, msg: str) -> None:
         """What came cannot be parsed."""
@@ -113,7 +115,7 @@ class HttpProtocol(HttpToolsProtocol):
         if self.transport.is_closing():
             return
         if self._in_head and not self._deaf:
-            self._reject(408, "request_timeout", f"a request's head comes within {HEAD_S:.0f} seconds")
+            self._reject(408, "request_timeout", f"a request's head comes within {self.head_s:g} seconds")
         else:
             self.transport.close()
 
@@ -136,4 +138,4 @@ class HttpProtocol(HttpToolsProtocol):
         self.transport.write(b"".join([*head, b"connection: close\r\n\r\n", bytes(refused.body)]))
         self._unset_keepalive_if_required()
         self.transport.write_eof()
-        self._wait(LINGER_S)
+        self._wait(self.linger_s)

@@ -60,7 +60,8 @@ def runs_router(face: Face) -> APIRouter:
         return Json(Journal(run_id=run, flow=stored.flow, catalog=stored.catalog, status=stored.status, records=records))
 
     @router.get(
-        "/{run}/events", **refusing(streamed(JournalRecord, "One event per record, then `rest`."), "run_not_found", "journal_corrupt")
+        "/{run}/events",
+        **refusing(streamed(JournalRecord, "One event per record, then `rest`.", ends=True), "run_not_found", "journal_corrupt"),
     )
     async def stream_run(
         run: str,

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated
 from urllib.parse import unquote
 
 from pydantic import Field
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from ordain.contracts.conversation import SESSION_ID
 from ordain.errors import NotFound
 
 ENCODED = b"/sessions/"
+_SLASH = re.compile(rb"%(2[fF])")
+_SESSION = re.compile(SESSION_ID.removeprefix("^").removesuffix("$"))
 SEQ_MAX = 2**53 - 1
 """The largest number that every JSON reader takes for itself; no transcript or journal comes near it."""
 Seq = Annotated[int, Field(le=SEQ_MAX)]
@@ -18,7 +22,7 @@ Seq = Annotated[int, Field(le=SEQ_MAX)]
 
 
 class SegmentsAsSent:
-    """Gives the routes below ``/sessions/`` the undecoded path: ``a%2Fevents`` is one segment, ``a/events`` are two."""
+    """A segment stays one: ``a%2Fb`` is one, ``a/b`` are two. The routes below ``/sessions/`` get the undecoded path, others one without ``%2F`` decoded."""
 
     def __init__(self, app: ASGIApp) -> None:
         """Stand before ``app``."""
@@ -29,7 +33,21 @@ class SegmentsAsSent:
         raw: bytes = scope.get("raw_path") or b""
         if scope["type"] == "http" and raw.startswith(ENCODED):
             scope = {**scope, "path": raw.partition(b"?")[0].decode("latin-1")}
+        elif scope["type"] == "http" and _SLASH.search(raw):
+            scope = {**scope, "path": unquote(_SLASH.sub(rb"%25\1", raw.partition(b"?")[0]).decode("latin-1"))}
         await self._app(scope, receive, send)
+
+
+def session_id(session: str) -> str:
+    """A session's id from its segment, whether or not it has begun.
+
+    Raises:
+        NotFound: no session can have this id.
+    """
+    name = decoded(session)
+    if not _SESSION.fullmatch(name):
+        raise NotFound("there is no such session", code="session_not_found")
+    return name
 
 
 def decoded(session: str) -> str:

@@ -20,10 +20,10 @@ from starlette.websockets import WebSocketDisconnect
 from ordain.contracts.conversation import WORKSPACE_ID, SessionId
 from ordain.contracts.cortex import HubChat
 from ordain.contracts.ids import DEFAULT_WORKSPACE, WorkspaceId
-from ordain.errors import Conflict, InvalidRequest, OrdainError, Refused, Unauthenticated
+from ordain.errors import CallerError, Conflict, InvalidRequest, OrdainError, Refused, Unauthenticated
 from ordain.server.bodies import validated
 from ordain.server.face import CALLER, Face
-from ordain.server.feed import Feed
+from ordain.server.feed import Feed, check_after
 from ordain.server.gateway import FRESH_HUB, fresh_session
 from ordain.server.guard import chosen_subprotocol
 from ordain.server.problems import problem, problem_body
@@ -55,7 +55,9 @@ def socket_router(face: Face) -> APIRouter:
     async def speak(socket: WebSocket) -> None:
         try:
             place = _place(socket)
-        except InvalidRequest as error:
+            if place[1] is not None:
+                check_after(face, place[0], place[1], place[2])
+        except CallerError as error:
             refused = problem(error.status, error.code, error.message, more=error.details)
             await refused(socket.scope, socket.receive, socket.send)
             return

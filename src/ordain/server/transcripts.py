@@ -12,15 +12,14 @@ from starlette.types import Receive, Scope, Send
 
 from ordain.contracts.conversation import MessageAnswer
 from ordain.contracts.ids import DEFAULT_WORKSPACE
-from ordain.errors import Conflict
 from ordain.runtime.streams import event_of
 from ordain.server.answering import acknowledged, answered, wire
 from ordain.server.documents import shown, streamed
 from ordain.server.examples import MESSAGE_ANSWER, TRANSCRIPT
 from ordain.server.face import Face, Json
-from ordain.server.feed import HEARTBEAT_S, STREAM_HEADERS, Feed
+from ordain.server.feed import HEARTBEAT_S, STREAM_HEADERS, Feed, check_after
 from ordain.server.refusals import refusing
-from ordain.server.segments import Seq, decoded
+from ordain.server.segments import Seq, decoded, session_id
 from ordain.server.shapes import Transcript
 from ordain.server.workspaces import Workspace
 
@@ -98,12 +97,12 @@ def transcripts_router(face: Face) -> APIRouter:
         """Server-sent events: every transcript entry as it becomes durable, its id the entry's ``seq``, and provisional text between.
 
         Provisional events have no id: a client that reconnects with Last-Event-ID, or ``after``, misses no entry and sees none twice,
-        and the closing ``reply`` takes the place of whatever text it saw or missed.
+        and the closing ``reply`` takes the place of whatever text it saw or missed. A session that has not begun is waited for: listen
+        first, then speak.
         """
-        row = conversation.session(workspace, decoded(session))
+        name = session_id(session)
         begin = after if last_event_id is None else last_event_id
-        if begin > row.head:
-            raise Conflict(f"session {row.id} has {row.head} entries: there is nothing after entry {begin}", code="beyond_head")
-        return EventStream(Feed(face, workspace, row.id, begin))
+        check_after(face, workspace, name, begin)
+        return EventStream(Feed(face, workspace, name, begin))
 
     return router

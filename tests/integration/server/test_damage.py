@@ -65,6 +65,23 @@ async def test_a_refusal_says_nothing_of_the_runs_place(ordain: Ordain, http: ht
     assert "secret" not in told.text
 
 
+ORDERS = {
+    "cancel": {"why": "x"},
+    "resume": {"why": "x"},
+    "resolve": {"effect": 1, "happened": True, "why": "x"},
+    "answer": {"effect": 1, "value": "x"},
+}
+
+
+@pytest.mark.parametrize("what", ["a row", "a status"])
+@pytest.mark.parametrize("order", list(ORDERS))
+async def test_what_cannot_be_read_cannot_be_operated(ordain: Ordain, http: httpx.AsyncClient, what: str, order: str) -> None:
+    """That a run cannot be read is how it stands, and no failure of the request: 409 run_unreadable, as the document says."""
+    refused = await http.post(f"/runs/{await damaged(ordain, http, what)}/{order}", json=ORDERS[order])
+    assert (refused.status_code, refused.json()["code"]) == (409, "run_unreadable")
+    assert "secret" not in refused.text
+
+
 async def test_a_stored_reply_is_given_again(ordain: Ordain, http: httpx.AsyncClient) -> None:
     """A message that is delivered again gets the reply that stands in the transcript, though its run cannot be read any more."""
     given = await http.post("/api/chat", json=MESSAGE)

@@ -93,6 +93,17 @@ async def test_a_message_that_there_is_not_is_not_found(http: httpx.AsyncClient,
     assert (missing.status_code, missing.json()["code"]) == (404, "message_not_found")
 
 
+async def test_whole_numbers_are_integers_however_they_are_spelled(http: httpx.AsyncClient) -> None:
+    """JSON Schema calls 13.0 an integer, and so does every body; 13.5 is none, and free content stays as it was written."""
+    spelled = {**ask("any"), "limits": {"max_steps": 4.0, "max_tokens_answer": 100.0}, "context": {"external_facts": {"n": 2.0}}}
+    run = (await http.post("/plan/react", json=spelled)).json()["run_id"]
+    started = (await http.get(f"/runs/{run}/journal")).json()["records"][0]["body"]
+    assert started["input"]["limits"] == {"max_steps": 4, "max_tokens_answer": 100}
+    assert repr(started["input"]["context"]["external_facts"]["n"]) == "2.0"
+    refused = await http.post("/plan/react", json={**spelled, "limits": {"max_steps": 4.5, "max_tokens_answer": 100.0}})
+    assert [one["place"] for one in refused.json()["errors"]] == ["/limits/max_steps"]
+
+
 async def test_the_body_limit_is_the_faces_own(http: httpx.AsyncClient) -> None:
     """A body above the configured bound is refused, one at the bound is read."""
     assert (await http.post("/plan/react", json=ask("x" * 3000))).json()["code"] == "too_large"

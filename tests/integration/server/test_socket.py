@@ -453,3 +453,43 @@ async def test_a_bug_ends_its_socket_only(place: Place, caplog: pytest.LogCaptur
         place.face.runtime.receive = receive  # type: ignore[method-assign]
         await say(other)
         assert (await heard(other))["event"] == "accepted"
+
+
+async def test_streams_wait_for_a_session_that_has_not_begun(place: Place) -> None:
+    """Who listens first misses nothing: an event stream and a socket of a session without entries hear its first message."""
+    async with place.socket("?session=new:1") as client, place.http as http:
+        async with http.stream("GET", "/sessions/new:1/events") as response:
+            assert response.status_code == 200
+            assert (await http.post("/api/chat", json={"text_input": "hi", "session_id": "new:1"})).status_code == 200
+            heard_by_stream = [json.loads(line[6:]) async for line in _until_reply(response)]
+        heard_by_socket = await until(client, "reply")
+    durable = [event for event in heard_by_socket if "seq" in event]
+    assert [event for event in heard_by_stream if "seq" in event] == durable
+    assert [event["seq"] for event in durable] == [1, 2]
+
+
+async def _until_reply(response: httpx.Response) -> AsyncIterator[str]:
+    async for line in response.aiter_lines():
+        if line.startswith("data: "):
+            yield line
+            if json.loads(line[6:])["event"] == "reply":
+                return
+
+
+@pytest.mark.parametrize("session", ["none:1", "some:1"])
+async def test_nothing_is_told_from_beyond_a_sessions_end(place: Place, session: str) -> None:
+    """An entry that a session does not have is 409 beyond_head, for streams and sockets alike."""
+    async with place.http as http:
+        await http.post("/api/chat", json={"text_input": "hi", "session_id": "some:1"})
+        refused = await http.get(f"/sessions/{session}/events", params={"after": 7})
+    assert (refused.status_code, refused.json()["code"]) == (409, "beyond_head")
+    with pytest.raises(InvalidStatus) as handshake:
+        await place.socket(f"?session={session}&after=7")
+    assert (handshake.value.response.status_code, json.loads(handshake.value.response.body)["code"]) == (409, "beyond_head")
+
+
+async def test_no_stream_waits_for_what_can_never_begin(place: Place) -> None:
+    """What cannot be a session's id is not found."""
+    async with place.http as http:
+        refused = await http.get("/sessions/%00/events")
+    assert (refused.status_code, refused.json()["code"]) == (404, "session_not_found")

@@ -1,0 +1,263 @@
+"""HTTP byte by byte: whatever comes is a request or a typed refusal, nothing waits for ever, and the server lives on."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+import pytest_asyncio
+
+from ordain.server.protocol import HEAD_BYTES, HttpProtocol
+from tests.integration.server.connecting import PATIENCE_S, Answer, Listening, listening_server, wire
+
+HOST = b"Host: localhost\r\n"
+GOOD = b'{"verb_id": "math.evaluate", "payload": {"expression": "1 + 1"}}'
+
+
+def post(body: bytes, *headers: bytes, path: bytes = b"/verbs/execute") -> bytes:
+    """A request for a verb, with these headers for its length."""
+    return b"POST " + path + b" HTTP/1.1\r\n" + HOST + b"Content-Type: application/json\r\n" + b"".join(headers) + b"\r\n" + body
+
+
+def sized(body: bytes, **more: Any) -> bytes:
+    return post(body, b"Content-Length: %d\r\n" % len(body), **more)
+
+
+class Hasty(HttpProtocol):
+    """Waits no longer than a test."""
+
+    head_s = 0.3
+    linger_s = 0.3
+
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def place(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Listening]:
+    async with listening_server(tmp_path_factory.mktemp("protocol"), Hasty, body_s=0.3) as place:
+        yield place
+
+
+def problem(answer: Answer) -> tuple[int, str]:
+    assert answer.headers.get("content-type") == "application/problem+json", answer
+    body = json.loads(answer.body)
+    assert body["status"] == answer.status
+    return answer.status, body["code"]
+
+
+async def lives(place: Listening) -> bool:
+    """Whether the server still does its work."""
+    async with wire(place.port) as line:
+        await line.send(sized(GOOD))
+        return json.loads((await line.answer()).body)["output"]["result"] == "2"
+
+
+NO_HTTP = {
+    "garbage": b"\x00\x01\x02\x03\r\n\r\n",
+    "prose": b"hello there\r\n\r\n",
+    "TLS": bytes.fromhex("16030100c8010000c403035f") + b"\x00" * 200,
+    "another version": b"GET /health HTTP/9.9\r\n" + HOST + b"\r\n",
+    "HTTP/2": b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+    "a null byte in a header": b"GET /health HTTP/1.1\r\n" + HOST + b"X: a\x00b\r\n\r\n",
+    "a line feed in a header's name": b"GET /health HTTP/1.1\r\n" + HOST + b"X\n: a\r\n\r\n",
+    "a header without colon": b"GET /health HTTP/1.1\r\n" + HOST + b"nonsense\r\n\r\n",
+    "a space in the target": b"GET /hea lth HTTP/1.1\r\n" + HOST + b"\r\n",
+    "bytes beyond ASCII in the target": "GET /hé HTTP/1.1\r\n".encode("latin-1") + HOST + b"\r\n",
+    "an unknown method": b"BREW /health HTTP/1.1\r\n" + HOST + b"\r\n",
+    "a tunnel": b"CONNECT example.com:443 HTTP/1.1\r\n" + HOST + b"\r\n",
+    "two lengths": post(GOOD, b"Content-Length: 5\r\nContent-Length: 6\r\n"),
+    "length and chunks": post(b"0\r\n\r\n", b"Content-Length: 5\r\nTransfer-Encoding: chunked\r\n"),
+    "a negative length": post(GOOD, b"Content-Length: -1\r\n"),
+    "a length in words": post(GOOD, b"Content-Length: many\r\n"),
+    "a length beyond all bounds": post(GOOD, b"Content-Length: 99999999999999999999999999\r\n"),
+    "an unknown transfer coding": post(GOOD, b"Transfer-Encoding: gzip\r\n"),
+    "chunks of garbage": post(b"zzz\r\nhello\r\n0\r\n\r\n", b"Transfer-Encoding: chunked\r\n"),
+    "a chunk that is longer than it says": post(b"2\r\nhello\r\n0\r\n\r\n", b"Transfer-Encoding: chunked\r\n"),
+    "a chunk without end of any number": post(b"fffffffffffffffffffff\r\nx", b"Transfer-Encoding: chunked\r\n"),
+}
+
+
+@pytest.mark.parametrize("name", list(NO_HTTP))
+async def test_what_is_no_http_is_a_problem(place: Listening, name: str) -> None:
+    """What cannot be parsed is 400 malformed_http as problem+json, the connection ends, and the server lives on."""
+    async with wire(place.port) as line:
+        await line.send(NO_HTTP[name])
+        assert problem(await line.answer()) == (400, "malformed_http")
+        assert await line.ended()
+    assert await lives(place)
+
+
+async def test_a_broken_request_is_not_answered_in_the_place_of_the_one_before(place: Listening) -> None:
+    """Garbage behind a whole request does not take its answer's place: that comes first, and then the connection ends."""
+    async with wire(place.port) as line:
+        await line.send(sized(GOOD) + b"garbage\r\n\r\n")
+        answer = await line.answer()
+        assert (answer.status, json.loads(answer.body)["output"]["result"]) == (200, "2")
+        assert await line.ended()
+
+
+async def test_requests_in_a_row_are_answered_in_order(place: Listening) -> None:
+    """Requests that are sent without waiting get their answers in the order in which they were sent."""
+    async with wire(place.port) as line:
+        await line.send(b"".join(b"GET /verbs/none-%d HTTP/1.1\r\n" % n + HOST + b"\r\n" for n in range(20)))
+        for n in range(20):
+            assert json.loads((await line.answer()).body)["detail"] == f"there is no verb none-{n}"
+
+
+@pytest.mark.parametrize("data", [b"GET /health HTTP/1.1\r\nX: ", b"GET /", sized(b"")[:-2] + b"X-1: 1\r\nX: "])
+async def test_a_head_without_end_is_refused(place: Listening, data: bytes) -> None:
+    """A head that grows and grows is 431 as soon as it is too large; it is never kept."""
+    async with wire(place.port) as line:
+        await line.send(data)
+        for _ in range(HEAD_BYTES // 8192 + 2):
+            await line.send(b"x" * 8192)
+        assert problem(await line.answer()) == (431, "headers_too_large")
+        assert await line.ended()
+    assert await lives(place)
+
+
+async def test_trailers_without_end_are_refused(place: Listening) -> None:
+    """What comes after a chunked body is bounded too, and none of it is taken for a header."""
+    async with wire(place.port) as line:
+        await line.send(post(b"%x\r\n%s\r\n0\r\n" % (len(GOOD), GOOD), b"Transfer-Encoding: chunked\r\n"))
+        for n in range(HEAD_BYTES // 4096 + 2):
+            await line.send(b"T-%d: " % n + b"x" * 4096 + b"\r\n")
+        assert problem(await line.answer()) == (400, "malformed_http")
+
+
+async def test_a_head_that_does_not_come_is_given_up(place: Listening) -> None:
+    """Half a head is 408 request_timeout; a connection on which nothing comes is closed."""
+    async with wire(place.port) as half, wire(place.port) as nothing:
+        await half.send(b"GET /health HTTP/1.1\r\nHost:")
+        assert problem(await half.answer()) == (408, "request_timeout")
+        assert await half.ended()
+        assert (await nothing.answer()).status == 0
+
+
+async def test_a_head_that_drips_is_given_up(place: Listening) -> None:
+    """A byte now and then does not buy more time."""
+    async with wire(place.port) as line:
+        dripping = asyncio.ensure_future(_drip(line.send, b"x"))
+        await line.send(b"GET /health HTTP/1.1\r\nX: ")
+        assert problem(await line.answer()) == (408, "request_timeout")
+        dripping.cancel()
+
+
+async def _drip(send: Any, data: bytes) -> None:
+    while True:
+        await asyncio.sleep(0.02)
+        await send(data)
+
+
+@pytest.mark.parametrize("drip", [b"", b" "])
+async def test_a_body_that_does_not_come_is_given_up(place: Listening, drip: bytes) -> None:
+    """Half a body is 408 request_timeout, whether the rest drips or nothing comes, and nothing of it was accepted."""
+    before = place.ordain.store.query("SELECT count(*) FROM runs")
+    async with wire(place.port) as line:
+        await line.send(post(b"{", b"Content-Length: 100000\r\n"))
+        dripping = asyncio.ensure_future(_drip(line.send, drip))
+        assert problem(await line.answer()) == (408, "request_timeout")
+        assert await line.ended()
+        dripping.cancel()
+    assert place.ordain.store.query("SELECT count(*) FROM runs") == before
+
+
+async def test_a_slow_body_that_goes_on_is_read(place: Listening) -> None:
+    """A body that comes in many parts within its time is a body like any other."""
+    async with wire(place.port) as line:
+        await line.send(post(b"", b"Content-Length: %d\r\n" % len(GOOD)))
+        for at in range(len(GOOD)):
+            await line.send(GOOD[at : at + 1])
+            await asyncio.sleep(0)
+        assert (await line.answer()).status == 200
+
+
+async def test_a_body_that_nobody_reads_holds_no_connection(place: Listening) -> None:
+    """Who is refused before the body was read may send on for a while and reads the answer; then the connection ends."""
+    async with wire(place.port) as line:
+        await line.send(post(b"x" * 1000, b"Content-Length: 9000000\r\n", path=b"/nowhere"))
+        assert problem(await line.answer()) == (404, "no_such_address")
+        dripping = asyncio.ensure_future(_drip(line.send, b"x"))
+        assert await line.ended()
+        dripping.cancel()
+
+
+async def test_a_connection_goes_on_after_a_refused_body(place: Listening) -> None:
+    """Where the refused body comes to its end in time, the connection serves the next request."""
+    async with wire(place.port) as line:
+        await line.send(post(b"x" * 1000, b"Content-Length: 2000\r\n", path=b"/nowhere"))
+        assert problem(await line.answer()) == (404, "no_such_address")
+        await line.send(b"x" * 1000 + sized(GOOD))
+        assert (await line.answer()).status == 200
+
+
+async def test_a_body_that_is_half_sent_when_the_server_stops_is_told_so(tmp_path: Path) -> None:
+    """A request that still arrives when the server stops is 503 stopping, and the server ends in time."""
+    async with listening_server(tmp_path) as place, wire(place.port) as line:
+        await line.send(post(b"{", b"Content-Length: 1000\r\n"))
+        while not place.server.server_state.tasks:  # noqa: ASYNC110 - announced to nobody
+            await asyncio.sleep(0.01)
+        place.face.stopping.set()
+        place.server.should_exit = True
+        answer = await line.answer()
+        assert problem(answer) == (503, "stopping")
+        assert answer.headers["retry-after"] == "2"
+
+
+@pytest.mark.parametrize("address", ["/health", "/ready", "/metrics", "/runs", "/verbs", "/openapi.json", "/sessions/s/events", "/nowhere"])
+async def test_head_is_get_without_a_body(place: Listening, address: str) -> None:
+    """HEAD has the status and headers of GET and no body, also where the body would never end, and the connection goes on."""
+    async with wire(place.port) as line:
+        await line.send(b"HEAD " + address.encode() + b" HTTP/1.1\r\n" + HOST + b"\r\n")
+        answer = await line.answer(head=True)
+        async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{place.port}") as http, http.stream("GET", address) as got:
+            same = {name: value for name, value in got.headers.items() if name not in {"date", "transfer-encoding"}}
+            assert answer.status == got.status_code
+        assert {name: value for name, value in answer.headers.items() if name != "date"} == same
+        await line.send(b"GET /health HTTP/1.1\r\n" + HOST + b"\r\n")
+        assert json.loads((await line.answer()).body)["status"] == "ok"
+    async with asyncio.timeout(PATIENCE_S):
+        while place.face.runtime.services.streams._readers:  # noqa: ASYNC110 - announced to nobody
+            await asyncio.sleep(0.01)
+
+
+@pytest.mark.parametrize(
+    ("method", "address", "allowed"),
+    [
+        ("DELETE", "/runs", "GET, HEAD"),
+        ("GET", "/plan/react", "POST"),
+        ("OPTIONS", "/verbs/execute", "POST"),
+        ("TRACE", "/health", "GET, HEAD"),
+        ("PUT", f"/runs/{'0' * 32}/cancel", "POST"),
+        ("POST", "/sessions/a%2Fb/messages", "GET, HEAD"),
+    ],
+)
+async def test_other_methods_are_told_which_there_are(place: Listening, method: str, address: str, allowed: str) -> None:
+    """405 names the methods of the address in Allow."""
+    async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{place.port}") as http:
+        refused = await http.request(method, address)
+    assert (refused.status_code, refused.json()["code"], refused.headers["allow"]) == (405, "method_not_allowed", allowed)
+
+
+UPGRADE = b"Connection: Upgrade\r\nUpgrade: websocket\r\n"
+HANDSHAKES = {
+    "without any": b"",
+    "without a key": UPGRADE + b"Sec-WebSocket-Version: 13\r\n",
+    "with half a key": UPGRADE + b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: abc\r\n",
+    "of another version": UPGRADE + b"Sec-WebSocket-Version: 8\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n",
+    "to something else": b"Connection: Upgrade\r\nUpgrade: h2c\r\n",
+}
+
+
+@pytest.mark.parametrize("name", list(HANDSHAKES))
+async def test_a_handshake_that_is_none_is_told_what_this_address_speaks(place: Listening, name: str) -> None:
+    """What asks for /ws without a proper handshake is 426 upgrade_required."""
+    async with wire(place.port) as line:
+        await line.send(b"GET /ws HTTP/1.1\r\n" + HOST + HANDSHAKES[name] + b"\r\n")
+        answer = await line.answer()
+    assert problem(answer) == (426, "upgrade_required")
+    assert answer.headers["upgrade"] == "websocket"

@@ -16,7 +16,7 @@ from ordain.contracts.policy import ModelProfile
 from ordain.errors import ConfigurationError, NotFound
 from ordain.models.providers import build_models
 from ordain.models.trial import NO_MODELS, Verdict, try_once
-from ordain.settings import DEFAULT_KEY_ENV, DEFAULT_PROFILE, Settings, load_settings
+from ordain.settings import DEFAULT_KEY_ENV, DEFAULT_PROFILE, Settings, load_settings, profiles_file
 
 FREE = NO_MODELS | {"local"}
 """Providers that cost nothing by the token."""
@@ -98,7 +98,9 @@ def _origin(name: str, *, in_file: bool) -> str:
         return "environment" + (f", {CONFIG}" if in_file else "")
     if in_file:
         return CONFIG
-    return PROFILES_PATH if os.environ.get(PROFILES_PATH) else "built in"
+    if name in profiles_file(os.environ):
+        return PROFILES_PATH
+    return "built in"
 
 
 def try_profiles_once(data_dir: Path | None, names: Sequence[str], *, as_json: bool) -> int:

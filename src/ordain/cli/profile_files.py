@@ -16,12 +16,12 @@ import tomlkit
 from tomlkit.exceptions import TOMLKitError
 
 from ordain.errors import ConfigurationError, Conflict
-from ordain.settings import Settings, load_settings
+from ordain.settings import ROUTE_PREFIX, Settings, load_settings
 
 CONFIG = "ordain.toml"
 POLICY = "policy.toml"
 LOCK = ".settings.lock"
-PLAYED = ("ORDAIN_SCRIPT", "OPENAI_BASE_URL", "OPENAI_API_KEY", "OPENAI_API_KEY_FILE", "PLANNER_MODEL")
+PLAYED = ("ORDAIN_SCRIPT", "OPENAI_BASE_URL", "OPENAI_API_KEY", "OPENAI_API_KEY_FILE", "PLANNER_MODEL", "LLM_DEFAULT_BACKEND")
 """Variables that make or change the default profile for as long as they are set: no file may come to depend on them."""
 
 Tables = Any
@@ -65,7 +65,8 @@ class SettingsFiles:
 
     def settings(self) -> Settings:
         """What the files say by themselves, without what the environment adds for now."""
-        return load_settings({name: value for name, value in os.environ.items() if name not in PLAYED}, self.home)
+        told = {name: value for name, value in os.environ.items() if name not in PLAYED and not name.startswith(ROUTE_PREFIX)}
+        return load_settings(told, self.home)
 
     def restore(self) -> None:
         """Put every changed file back."""

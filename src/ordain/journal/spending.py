@@ -19,6 +19,7 @@ SPENDING = (LANE, SETTLE, FALLBACK, MODEL_CALL)
 class Attempt(Struct, frozen=True, kw_only=True):
     """One attempt. ``tokens`` and ``usd_micros`` are what was booked: of an attempt that was lost, all that was reserved.
 
+    Of a hedged call both attempts are told, and what was booked for both stands with the one that counted.
     ``input_tokens`` and ``output_tokens`` are what was counted, 0 where it failed. ``code`` is "" where it was answered; ``lane`` and
     ``profile`` are "" where the records that say so were erased.
     """
@@ -36,6 +37,13 @@ class Attempt(Struct, frozen=True, kw_only=True):
     estimated: bool
 
 
+class _Beside(Struct):
+    profile: str
+    provider: str
+    model: str
+    code: str
+
+
 class _Call(Struct):
     profile: str
     purpose: str = ""
@@ -49,6 +57,8 @@ class _Result(Struct):
     input_tokens: int = 0
     output_tokens: int = 0
     estimated: bool = False
+    profile: str = ""
+    beside: _Beside | None = None
 
 
 class _Lane(Struct):
@@ -137,7 +147,7 @@ class Spending:
             Attempt(
                 at=at,
                 lane=self._lanes.get(call.purpose, ""),
-                profile=call.profile,
+                profile=result.profile or call.profile,
                 provider=result.provider,
                 model=result.model,
                 code="" if answered else result.code or result.result,
@@ -148,5 +158,13 @@ class Spending:
                 estimated=result.estimated,
             )
         )
+        if (other := result.beside) is not None:
+            self.attempts.append(self._beside(at, self._lanes.get(call.purpose, ""), other))
         if answered:
             self._answered(call.purpose)
+
+    @staticmethod
+    def _beside(at: int, lane: str, other: _Beside) -> Attempt:
+        """The attempt of a hedged call that did not count."""
+        named = {"lane": lane, "profile": other.profile, "provider": other.provider, "model": other.model, "code": other.code}
+        return Attempt(at=at, **named, input_tokens=0, output_tokens=0, tokens=0, usd_micros=0, estimated=False)

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from ordain.app import Extras, Ordain
 from ordain.contracts.policy import Lane, ModelProfile
+from ordain.journal.folds import Fold
 from ordain.models.scripted import ScriptedModel, make_script
+from ordain.ports.model import ModelReply
 from ordain.runtime.spending import DAY_US, By, Span, Spent, day_of, spent
 from ordain.settings import load_settings
+from tests.integration.runtime.test_gateway import HEDGED, Model
+from tests.integration.runtime.test_gateway import house as hedging_house
 from tests.replay.golden import SUM, act, finish, request
 
 YEAR_US = 365 * DAY_US
+COUNTS = {"input_tokens": 1000, "output_tokens": 100}
 
 
 def priced(model: str, price: int) -> ModelProfile:
@@ -121,3 +127,16 @@ async def test_erased_attempts_are_said_to_be_missing(tmp_path: Path) -> None:
         await ordain.runtime.erase(answer["run_id"], by="test", why="asked for")
         found = await account(ordain)
     assert (found.total.attempts, found.erased) == (0, 1)
+
+
+async def test_both_attempts_of_a_hedged_call_are_told(tmp_path: Path) -> None:
+    """Of a call that two models were asked for both attempts stand under their own names; what was booked is told once."""
+    models = {"slow": Model(lambda _: 30.0), "quick": Model(lambda _: ModelReply(text=json.dumps(finish("done")), model="m", **COUNTS))}
+    async with hedging_house(tmp_path, models, fallback=HEDGED) as ordain:
+        told = await ordain.plan(request())
+        found = await account(ordain, By.MODEL)
+        stored = ordain.store.load(told["run_id"])
+    assert stored is not None
+    assert found.groups["slow"].failures == {"abandoned": 1}
+    assert (found.groups["quick"].attempts, found.groups["quick"].failed) == (1, 0)
+    assert found.total.usd_micros == Fold(stored.id, stored.records).spent.usd_micros > 0

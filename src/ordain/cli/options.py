@@ -33,7 +33,7 @@ class Setup:
     base_url: Annotated[str | None, Parameter(help="The endpoint, where it is not the provider's own.")] = None
     api: Annotated[str | None, Parameter(help="chat or responses: the wire of an endpoint that speaks like OpenAI.")] = None
     key_env: Annotated[str | None, Parameter(help="The environment variable that holds the key; never the key itself.")] = None
-    key_file: Annotated[str | None, Parameter(help="The file that holds the key; a relative path counts from the data folder.")] = None
+    key_file: Annotated[str | None, Parameter(help="The file that holds the key.")] = None
     lane: Annotated[tuple[str, ...], Parameter(negative=(), help="Put it first behind this lane: local, worker or brain.")] = ()
     price_input: Annotated[str | None, Parameter(help="Dollars per million tokens of input, instead of the list price.")] = None
     price_output: Annotated[str | None, Parameter(help="The same of output.")] = None

@@ -48,6 +48,7 @@ def add(data_dir: Path | None, name: str, setup: Setup, *, as_json: bool) -> int
         raise ConfigurationError("a profile's name has letters, digits, _ and -, 64 at most", code="bad_name")
     if (setup.provider is None or setup.model is None) and not as_json and sys.stdin.isatty() and sys.stdout.isatty():
         setup = _asked(setup)
+    setup = setup.with_changes(key_file=_place(setup.key_file, home), gguf=_place(setup.gguf, home))
     fields, price = _fields(setup)
     profile = _checked(name, fields, home)
     lanes = _lanes(setup.lane)
@@ -163,6 +164,13 @@ def _checked(name: str, fields: Mapping[str, object], home: Path) -> ModelProfil
         raise ConfigurationError(f"models.{name}: {places}") from None
     build_models({name: profile}, {}, home)
     return profile
+
+
+def _place(given: str | None, home: Path) -> str | None:
+    """A file as a profile names it: counted from the data folder, unless it is only there from where the command was given."""
+    if given is None or (home / Path(given).expanduser()).exists() or not Path(given).exists():
+        return given
+    return str(Path(given).absolute())
 
 
 def _check_variable(name: str) -> None:

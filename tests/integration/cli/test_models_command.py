@@ -182,6 +182,18 @@ def test_a_key_file_that_others_can_read_is_warned_of(told: Told) -> None:
     }
 
 
+def test_a_file_is_found_from_where_the_command_is_given(told: Told, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file that is there only from the working directory is named whole, so that the profile holds wherever it is used."""
+    away = tmp_path / "away"
+    away.mkdir()
+    (away / "my.key").write_text(KEY, encoding="utf-8")
+    monkeypatch.chdir(away)
+    add = ("models", "add", "filed", "--provider", "openai", "--model", "m", "--key-file", "my.key", "--no-test")
+    assert told.run(*add) == 0
+    assert load_settings({}, told.home).secrets["filed"] == KEY
+    assert load_settings({}, told.home).profiles["filed"].key_file == str(away / "my.key")
+
+
 def test_one_call_and_a_verdict(told: Told, endpoint: ModelEndpoint, monkeypatch: pytest.MonkeyPatch) -> None:
     """A profile that works is told from one that ignores schemas, one that cannot be reached and one without its key."""
     monkeypatch.setenv("MY_KEY", KEY)
@@ -284,7 +296,7 @@ def test_on_a_terminal_what_is_missing_is_asked_for(home: Path, endpoint: ModelE
     values=st.dictionaries(st.sampled_from(["model", "base_url", "gguf"]), st.text(max_size=40), min_size=1),
     lane=st.lists(st.text(min_size=1, max_size=10), max_size=3),
 )
-@settings(max_examples=60)
+@settings(max_examples=40)
 def test_whatever_is_written_is_read_back(
     tmp_path_factory: pytest.TempPathFactory, name: str, values: dict[str, str], lane: list[str]
 ) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from ordain.contracts.policy import ModelErrorCode, ModelProfile
 from ordain.errors import ConfigurationError
-from ordain.models.local import SHIPPED_MODEL, LocalModel, shipped_gguf
+from ordain.models.local import SHIPPED_MODEL, LocalModel, _environment, shipped_gguf
 from ordain.models.providers import build_models
 from ordain.ports.model import ModelError, ModelRequest
 
@@ -103,6 +103,14 @@ async def test_a_file_that_llama_cannot_load_is_an_error_of_that_attempt(tmp_pat
     closed = await model.attempt(request())
     assert isinstance(closed, ModelError)
     assert closed.code is ModelErrorCode.CONNECTION
+
+
+def test_the_servers_process_is_told_no_secret(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of our environment the model's process gets what it needs to start, and no key."""
+    for name in ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "MY_TOKEN", "ORDAIN_HOME", "HTTPS_PROXY"):
+        monkeypatch.setenv(name, "http://me:sk-secret@127.0.0.1")
+    assert "sk-secret" not in " ".join(_environment().values())
+    assert "PATH" in _environment()
 
 
 async def test_no_time_left_starts_nothing(tmp_path: Path) -> None:

@@ -13,6 +13,11 @@ print(hashlib.sha256(b"".join([os.getcwdb(), *(pathlib.Path(name).read_bytes() f
     return 0
   fi
 
+  if [ -L .venv ]; then # setting up begins by emptying the folder, and it would be that of another working tree
+    echo "ordain: .venv is a link to an environment that was not set up for this folder; remove the link to get one of its own." >&2
+    return 1
+  fi
+
   echo "Setting up .venv (once; needs a network) ..."
   rm -f "$stamp"
   if ! usable_venv && ! "$python" -m venv --clear .venv; then

@@ -29,12 +29,14 @@ from ordain.prompts import planner_step, router_step, supervisor_step, triage_st
 from ordain.prompts.renderer import check_template
 from ordain.runtime.conversation import Acknowledged
 from ordain.runtime.door import Runtime
+from ordain.runtime.library import Remembered
 from ordain.runtime.readers import header_so_far, readers
 from ordain.runtime.sealing import Seal, SealedVerbs, sealed_models
 from ordain.runtime.services import Catalogs, Services
 from ordain.runtime.streams import Streams
 from ordain.settings import Settings, load_settings
 from ordain.store.access import SqliteTokens
+from ordain.store.documents import DocumentReader
 from ordain.store.library import SqliteLibrary
 from ordain.store.search import SqliteSearch
 from ordain.store.sessions import SqliteSessions
@@ -149,14 +151,19 @@ class Ordain:
             readers=readers(self.store, sessions, clock.now),
         )
         self.runtime = Runtime(services, SqliteSearch(self.store), lambda: self.store.writer.commits)
+        self.runtime.library = Remembered(self._library, DocumentReader())
         self.engine = LocalEngine(services, self.runtime.ended)
         self.runtime.engine = self.engine
         await self._library.recover()
         await self.engine.start()
-        self._background = [
-            asyncio.ensure_future(work)
-            for work in (self.store.poll(), self.engine.sweep_daily(), self._watch_lease(), self.runtime.access.keep_flushing())
-        ]
+        work = (
+            self.store.poll(),
+            self.engine.sweep_daily(),
+            self._watch_lease(),
+            self.runtime.access.keep_flushing(),
+            self._library.catch_up(),
+        )
+        self._background = [asyncio.ensure_future(one) for one in work]
         return self
 
     def _open_library(self) -> Library:

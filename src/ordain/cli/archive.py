@@ -19,14 +19,18 @@ from ordain.contracts.policy import Policy
 from ordain.engines.clock import SystemClock
 from ordain.errors import ConfigurationError, JournalCorrupt, JournalError, NotFound, StorageUnavailable
 from ordain.flows.shipped import shipped_flows
+from ordain.ports.library import Embedder
 from ordain.ports.verb import AnyLeafResult, LeafCall, LeafFailed
 from ordain.runtime.diff import PolicyDiff, diff
 from ordain.runtime.door import Runtime
+from ordain.runtime.library import Remembered
 from ordain.runtime.replay import Difference, Replayed, replay
 from ordain.runtime.retelling import Retold, retell
 from ordain.runtime.services import Catalogs, Services
 from ordain.runtime.streams import Streams
 from ordain.store.access import SqliteTokens
+from ordain.store.documents import DocumentReader
+from ordain.store.library import SqliteLibrary
 from ordain.store.schema import VERSION
 from ordain.store.search import SqliteSearch
 from ordain.store.sessions import SqliteSessions
@@ -156,9 +160,20 @@ def open_archive(home: Path) -> Generator[Archive]:
         )
         runtime = Runtime(services, SqliteSearch(store))
         runtime.engine = _NoEngine()
-        yield Archive(store=store, runtime=runtime)
+        library = SqliteLibrary(store, services.clock, _embedder)
+        runtime.library = Remembered(library, DocumentReader())
+        try:
+            yield Archive(store=store, runtime=runtime)
+        finally:
+            library.close()
     finally:
         store.close()
+
+
+def _embedder() -> Embedder | None:
+    from ordain.models.embedding import installed_embedder  # lazy: only a question to what is remembered needs it
+
+    return installed_embedder()
 
 
 def verify_copy(folder: Path) -> tuple[int, int]:

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 from cyclopts import App, CycloptsError, Parameter
 
+from ordain.cli.commands_library import docs, memory
 from ordain.cli.commands_models import local, models
 from ordain.cli.commands_token import token
 from ordain.cli.exit_codes import USAGE
@@ -33,6 +34,8 @@ tree.command(verbs)
 tree.command(models)
 tree.command(local)
 tree.command(token)
+tree.command(memory)
+tree.command(docs)
 
 
 def app(arguments: list[str]) -> Any:

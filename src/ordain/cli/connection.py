@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -42,6 +43,29 @@ class Connection:
         if response.is_success:
             return response.json()
         raise refusal(response)
+
+    async def told(self, path: str, progress: Callable[[dict[str, Any]], None], **options: Any) -> Any:
+        """One posting that tells how far it is: the last line of its answer, the others go to ``progress``.
+
+        Raises: as ``ask``.
+        """
+        try:
+            async with self.http.stream("POST", path, **options) as response:
+                if not response.is_success:
+                    await response.aread()
+                    raise refusal(response)
+                async for line in response.aiter_lines():
+                    one = json.loads(line)
+                    match one.pop("event"):
+                        case "progress":
+                            progress(one)
+                        case "refused":
+                            raise refusal(httpx.Response(one["problem"]["status"], json=one["problem"]))
+                        case _:
+                            return one
+        except httpx.HTTPError as error:
+            raise Transient(f"the server went away: {type(error).__name__}", code="server_gone") from error
+        raise Transient("the server went away before it was done", code="server_gone")
 
 
 def refusal(response: httpx.Response) -> OrdainError:

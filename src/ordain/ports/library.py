@@ -172,7 +172,8 @@ Progress = Callable[[int, int], None]
 class Library(Protocol):
     """Storage of what is remembered.
 
-    Writes are durable when they return. Errors: ``StorageUnavailable`` where nothing can be written or read.
+    Writes are durable when they return. Errors: ``StorageUnavailable`` where nothing can be written or read; ``InvalidRequest`` for an item
+    of too many passages.
     """
 
     async def add(self, item: NewItem, progress: Progress | None = None) -> Added:

@@ -29,6 +29,7 @@ from ordain.runtime.access import Access
 from ordain.runtime.conversation import Acknowledged, Conversation
 from ordain.runtime.execution import handed
 from ordain.runtime.intake import Accepted, Intake
+from ordain.runtime.library import Remembered
 from ordain.runtime.live import AnswerBody, InterruptBody
 from ordain.runtime.retrospect import loaded
 from ordain.runtime.services import Services
@@ -82,11 +83,12 @@ class Runtime:
     """Accept, wait, look, operate."""
 
     def __init__(self, services: Services, search: Search, commits: Callable[[], int] = lambda: 0) -> None:
-        """An engine is attached before anything is accepted; ``commits`` counts the storage's transactions."""
+        """An engine and the library are attached before anything is accepted; ``commits`` counts the storage's transactions."""
         self.services = services
         self.search = search
         self.commits = commits
         self.engine: Engine
+        self.library: Remembered
         self._intake = Intake(services)
         self.conversation = Conversation(services)
         self.access = Access(services)

@@ -14,6 +14,7 @@ from ordain.server.face import Face
 from ordain.server.gateway import gateway_router
 from ordain.server.guard import Guard
 from ordain.server.health import health_router
+from ordain.server.library import SHAPES, library_router
 from ordain.server.loopback import HostGuard
 from ordain.server.messages import messages_router
 from ordain.server.metrics import metrics_router
@@ -69,6 +70,7 @@ class Application(FastAPI):
                 VerbList,
                 TokenList,
                 AuditPage,
+                *SHAPES,
             )
             completed(super().openapi(), component_schemas(own), self.routes)
         return super().openapi()
@@ -99,6 +101,7 @@ def build_app(face: Face) -> FastAPI:
         socket_router(face),
         plan_router(face),
         verbs_router(face),
+        library_router(face),
         runs_router(face),
         operators_router(face),
         models_router(face),

@@ -15,8 +15,8 @@ CANDIDATES = 4
 
 DAY_US = 86_400_000_000
 
-SCORE_MIN = 0.2
-"""Least cosine of a passage that says something of the question; unrelated texts lie below."""
+SCORE_MIN = 0.1
+"""Least cosine of a passage that is given; most unrelated texts lie below 0.2, and so do a few that answer the question."""
 
 NO_EMBEDDER = "found by words: this process has no embedder (pip install 'ordain[recall]')"
 NOTHING_EMBEDDED = "found by words: nothing here has a vector of this embedder yet (ordain memory reindex)"

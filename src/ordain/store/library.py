@@ -10,12 +10,12 @@ import asyncio
 import sqlite3
 from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, TypeVar
 
 import msgspec
 
-from ordain.errors import StorageUnavailable
+from ordain.errors import InvalidRequest, OrdainError, StorageUnavailable
 from ordain.journal.digests import derived_id
 from ordain.ports.clock import Clock
 from ordain.ports.library import Added, Embedder, Found, Item, ItemKind, NewItem, Passage, Progress, Reindexed, Search, Theme
@@ -28,6 +28,9 @@ from ordain.store.sqlite import SqliteStore
 T = TypeVar("T")
 FILLED = 64
 """Passages that one unit stores."""
+
+PASSAGES_MAX = 20_000
+"""Most passages of one item."""
 
 EMBEDDED = 256
 """Passages that are embedded at once."""
@@ -49,7 +52,9 @@ class SqliteLibrary:
 
     async def add(self, item: NewItem, progress: Progress | None = None) -> Added:
         """See ``Library.add``."""
-        passages = cut(item.sections)
+        passages = await self._run(self._embedding, lambda: cut(item.sections))
+        if len(passages) > PASSAGES_MAX:
+            raise InvalidRequest(f"the text makes more than {PASSAGES_MAX} passages", code="document_too_long")
         identity = derived_id("library", f"{item.workspace}\x1f{item.key}") if item.key else self._clock.new_run_id()
         at = self._clock.now()
         began = await self._submit("library_begin", item=_row(item, identity, at))
@@ -110,8 +115,8 @@ class SqliteLibrary:
 
     async def reindex(self, workspace: str | None = None, progress: Progress | None = None) -> Reindexed:
         """See ``Library.reindex``."""
-        embedder = await self._run(self._embedding, self._embedder)
         every = await self._read(lambda db: count_passages(db, workspace))
+        embedder = await self._run(self._embedding, self._embedder)
         if embedder is None:
             return Reindexed(embedder="", passages=every, embedded=0, added=0)
         added = after = 0
@@ -128,6 +133,12 @@ class SqliteLibrary:
     async def recover(self) -> None:
         """At a start: take back additions that were cut off, and finish removals. Only by the process that holds the store."""
         await self._clear(staged=True)
+
+    async def catch_up(self) -> None:
+        """After a start: what was kept without this embedder gets its vectors."""
+        with suppress(OrdainError):  # storage says no now: the next start, or ``reindex``, does it
+            if await self._read(lambda db: count_passages(db, None)):
+                await self.reindex()
 
     def close(self) -> None:
         """Let what runs end, then close. Idempotent."""

@@ -21,7 +21,7 @@ _IDENTIFIER = re.compile(
       | (?=\S*\d)(?=\S*[^\W\d])\w+(?:[-_.:\#]\w+)*  # letters and digits in one word: INV-2024-113, v2, a1b2c3d4
       | [^\W\d]\w*_\w+                              # snake_case
       | \d+(?:[-.:/]\d+)+ | \d{4,}                  # 2026-11-02, 10.0.0.1, an order number
-      | \w+\.\w{1,8}(?:\.\w+)*                      # a file's name
+      | \w+\.\w{2,8}(?:\.\w+)*                      # a file's name
     )[.,;:!?)\]]*(?!\S)""",
     re.VERBOSE | re.UNICODE,
 )

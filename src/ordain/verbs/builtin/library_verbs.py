@@ -9,39 +9,22 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from enum import StrEnum
 from typing import Annotated, Any
 
 from pydantic import Field
 
+from ordain.contracts.library import DAYS_MAX, FOUND_MAX, NOTE_CHARS, QUERY_CHARS, TAG_CHARS, TAGS_MAX, TITLE_CHARS, RecallMode
 from ordain.contracts.verbs import ArgumentRole, Category, Example, Trust, VerbEffect, less_trusted
 from ordain.errors import StorageUnavailable
 from ordain.ports.library import Fragment, ItemKind, Library, NewItem, Search, Section
 from ordain.verbs.functions import FunctionVerb, VerbContext, VerbError, verb
 from ordain.verbs.marked import Marked
 
-QUERY_MAX = 2000
-ITEMS_MAX = 50
-TEXT_MAX = 20_000
-TITLE_MAX = 200
-WORD_MAX = 64
-"""Longest theme, mood or tag."""
-TAGS_MAX = 20
-DAYS_MAX = 36_500
-
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _NOT_GRAPH = "no graph is kept: searched as hybrid"
-Query = Annotated[str, Field(min_length=1, max_length=QUERY_MAX)]
-MaxItems = Annotated[int, Field(ge=1, le=ITEMS_MAX)]
-Word = Annotated[str, Field(max_length=WORD_MAX)]
-
-
-class RecallMode(StrEnum):
-    """Where to look."""
-
-    HYBRID = "hybrid"
-    DEEP = "deep"
-    GRAPH = "graph"
+Query = Annotated[str, Field(min_length=1, max_length=QUERY_CHARS)]
+MaxItems = Annotated[int, Field(ge=1, le=FOUND_MAX)]
+Word = Annotated[str, Field(max_length=TAG_CHARS)]
 
 
 _KINDS = {
@@ -189,9 +172,9 @@ def _write_entry(library: Callable[[], Library]) -> FunctionVerb[..., Any]:
         example=Example(input={"text": "The plan was simpler than it looked.", "title": "Evening", "theme": "relief", "tags": ["work"]}),
     )
     async def write_entry(
-        text: Annotated[str, Field(min_length=1, max_length=TEXT_MAX)],
+        text: Annotated[str, Field(min_length=1, max_length=NOTE_CHARS)],
         context: VerbContext,
-        title: Annotated[str, Field(max_length=TITLE_MAX)] = "",
+        title: Annotated[str, Field(max_length=TITLE_CHARS)] = "",
         tags: Annotated[list[Word] | None, Field(max_length=TAGS_MAX)] = None,
         theme: Word = "",
         mood: Word = "",

@@ -1,0 +1,247 @@
+"""``ordain memory`` and ``ordain docs``: requests to the HTTP face, and what people see of the answers."""
+
+from __future__ import annotations
+
+import asyncio
+import getpass
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from ordain.cli.connection import Connection, connect
+from ordain.cli.exit_codes import FAILED, OK, UNAVAILABLE
+from ordain.cli.options import Options
+from ordain.cli.output import moment, print_json, print_table, show
+from ordain.cli.places import home_of
+from ordain.errors import ConfigurationError, OrdainError, Transient
+from ordain.ports.documents import DOCUMENT_BYTES
+from ordain.rules.header import plain, quoted_lines
+
+SHOWN = 200
+LINES, OCTETS = "application/x-ndjson", "application/octet-stream"
+SLOW_BYTES = 1024 * 1024
+"""A file from this size on says how far it is, where somebody looks."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Whose library, and how it is shown."""
+
+    options: Options
+    workspace: str
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """What says in which workspace a request is."""
+        return {"Ordain-Workspace": self.workspace}
+
+
+def _ask(place: Place, method: str, path: str, *, body: dict[str, Any] | None = None, drive: bool = False, **options: Any) -> Any:
+    async def asked() -> Any:
+        content = None if body is None else json.dumps({name: value for name, value in body.items() if value is not None}).encode()
+        async with connect(home_of(place.options.data_dir), drive=drive) as connection:
+            return await connection.ask(method, path, content=content, headers=place.headers, **options)
+
+    return asyncio.run(asked())
+
+
+def _named(body: dict[str, Any]) -> dict[str, Any]:
+    """The request on behalf of a user: whoever is named, else whoever is logged in."""
+    return {**body, "user_id": body["user_id"] if body["user_id"] is not None else getpass.getuser()}
+
+
+def add(place: Place, text: Sequence[str], file: Path | None, rest: dict[str, Any]) -> int:
+    """Remember a note.
+
+    Raises:
+        ConfigurationError: neither a text nor a file is given, or both; or the file cannot be read.
+    """
+    if bool(text) is (file is not None):
+        raise ConfigurationError("give the note's text, or a file with -f", code="usage")
+    note = " ".join(text) if file is None else _text(file)
+    kept = _ask(place, "POST", "/memory", body=_named({"text": note, **rest}), drive=True)
+    if place.options.as_json:
+        print_json(kept)
+    else:
+        how = "" if kept["embedded"] or kept["outcome"] == "same" else " (by words only: pip install 'ordain[recall]')"
+        show(f"{'remembered before' if kept['outcome'] == 'same' else 'remembered'}: {kept['id']}{how}")
+    return OK
+
+
+def _text(file: Path) -> str:
+    try:
+        return sys.stdin.buffer.read().decode() if str(file) == "-" else file.read_text(encoding="utf-8")
+    except OSError as error:
+        raise ConfigurationError(f"cannot read {file}: {error.strerror}", code="cannot_read") from error
+    except UnicodeDecodeError as error:
+        raise ConfigurationError(f"{file} is no UTF-8 text: byte {error.start}", code="cannot_read") from error
+
+
+def search(place: Place, asked: dict[str, Any]) -> int:
+    """Find what is remembered."""
+    found = _ask(place, "POST", "/memory/search", body=_named(asked))
+    if place.options.as_json:
+        print_json(found)
+        return OK if found["fragments"] else FAILED
+    for one in found["fragments"]:
+        title = f" {plain(one['title'], SHOWN)}" if one["title"] else ""
+        page = f" page {one['page']}" if one["page"] else ""
+        show(f"{one['score']:.2f}  {one['id']}  {moment(one['created_at'])}  {one['kind']}, {one['trust']}{title}{page}")
+        print(quoted_lines(one["text"]))
+    if found["notice"]:
+        show(found["notice"])
+    show(f"{len(found['fragments'])} found, method {found['method']}")
+    return OK if found["fragments"] else FAILED
+
+
+def print_notes(place: Place, limit: int, before: int | None) -> int:
+    """Notes and entries."""
+    found = _ask(place, "GET", "/memory", params={"limit": limit, **({} if before is None else {"before": before})})
+    if place.options.as_json:
+        print_json(found)
+        return OK
+    rows = [
+        (one["id"], one["kind"], one["trust"], one["author"], moment(one["created_at"]), one["theme"], one["title"] or one["excerpt"][:80])
+        for one in found["notes"]
+    ]
+    print_table(("note", "kind", "trust", "author", "added (UTC)", "theme", "text"), rows)
+    _more(found)
+    return OK
+
+
+def print_documents(place: Place, limit: int, before: int | None) -> int:
+    """Documents."""
+    found = _ask(place, "GET", "/docs", params={"limit": limit, **({} if before is None else {"before": before})})
+    if place.options.as_json:
+        print_json(found)
+        return OK
+    rows = [
+        (one["id"], one["title"], one["media_type"], one["size"], one["pages"] or "", one["passages"], moment(one["created_at"]))
+        for one in found["documents"]
+    ]
+    print_table(("document", "name", "type", "bytes", "pages", "passages", "added (UTC)"), rows)
+    _more(found)
+    return OK
+
+
+def _more(found: dict[str, Any]) -> None:
+    if found["next"] is not None:
+        show(f"more: --before {found['next']}")
+
+
+def print_document(place: Place, document: str) -> int:
+    """One document."""
+    found = _ask(place, "GET", _address("/docs", document))
+    if place.options.as_json:
+        print_json(found)
+        return OK
+    pages = f", {found['pages']} pages" if found["pages"] else ""
+    show(f"{found['title']} ({found['media_type']}, {found['size']} bytes{pages}), {found['passages']} passages, from {found['source']}")
+    for one in found["contents"]:
+        page = f"page {one['page']}, " if one["page"] else ""
+        heading = f"  {plain(one['heading'], SHOWN)}" if one["heading"] else ""
+        show(f"\n{page}{one['start']}-{one['stop']}{heading}")
+        print(quoted_lines(one["text"]))
+    return OK
+
+
+def remove(place: Place, group: str, item: str) -> int:
+    """Forget a note, or remove a document.
+
+    Raises:
+        NotFound: there is none.
+    """
+    done = _ask(place, "DELETE", _address(group, item), drive=True)
+    if place.options.as_json:
+        print_json(done)
+    else:
+        show(f"{done['outcome']}: {done['id']}")
+    return OK
+
+
+def print_reindexed(place: Place) -> int:
+    """Give vectors to what has none."""
+    done = _ask(place, "POST", "/memory/reindex", drive=True)
+    if place.options.as_json:
+        print_json(done)
+    elif done["embedder"]:
+        show(f"{done['embedded']} of {done['passages']} passages have a vector of {done['embedder']}, {done['added']} of them new")
+    else:
+        show(f"no embedder: {done['passages']} passages are found by words only (pip install 'ordain[recall]')")
+    return OK if done["embedder"] else UNAVAILABLE
+
+
+def add_files(place: Place, files: Sequence[Path]) -> int:
+    """Add documents, one after the other; one that cannot be read does not keep the others out.
+
+    Raises:
+        ConfigurationError: no file is named.
+        OrdainError: the only file is refused.
+    """
+    if not files:
+        raise ConfigurationError("name at least one file", code="usage")
+    told = asyncio.run(_add_files(place, files))
+    if place.options.as_json:
+        print_json({"documents": told})
+    return FAILED if any("error" in one for one in told) else OK
+
+
+async def _add_files(place: Place, files: Sequence[Path]) -> list[dict[str, Any]]:
+    told: list[dict[str, Any]] = []
+    async with connect(home_of(place.options.data_dir), drive=True) as connection:
+        for file in files:
+            try:
+                told.append({"file": str(file), **await _add_file(connection, place, file)})
+            except Transient:
+                raise
+            except OrdainError as error:
+                if len(files) == 1:
+                    raise
+                told.append({"file": str(file), "error": {"code": error.code, "message": error.message}})
+            if not place.options.as_json:
+                _show_added(told[-1])
+    return told
+
+
+def _show_added(one: dict[str, Any]) -> None:
+    file = plain(one["file"], SHOWN)
+    if "error" in one:
+        show(f"refused: {file}: {one['error']['message']} [{one['error']['code']}]")
+        return
+    how = {"same": "there already", "replaced": "replaced"}.get(one["outcome"], "added")
+    passages = f", {one['passages']} passages" if one["passages"] else ""
+    show(f"{how}: {one['id']}  {file}{passages}")
+
+
+def _content(file: Path) -> tuple[bytes, str]:
+    """A file's bytes, and where it lies."""
+    try:
+        if not file.is_file():
+            raise ConfigurationError(f"{file} is no file", code="cannot_read")
+        if file.stat().st_size > DOCUMENT_BYTES:
+            raise ConfigurationError(f"{file} is larger than {DOCUMENT_BYTES} bytes", code="document_too_large")
+        return file.read_bytes(), str(file.resolve())
+    except OSError as error:
+        raise ConfigurationError(f"cannot read {file}: {error.strerror}", code="cannot_read") from error
+
+
+async def _add_file(connection: Connection, place: Place, file: Path) -> dict[str, Any]:
+    content, source = _content(file)
+    headers = {**place.headers, "Content-Type": OCTETS}
+    params = {"name": file.name, "source": source}
+    if len(content) < SLOW_BYTES or not sys.stderr.isatty():
+        return await connection.ask("POST", "/docs", content=content, headers=headers, params=params)
+    return await connection.told("/docs", _show_progress, content=content, headers={**headers, "Accept": LINES}, params=params)
+
+
+def _show_progress(one: dict[str, Any]) -> None:
+    end = "\n" if one["stored"] == one["of"] else ""
+    print(f"\r{one['stored']} of {one['of']} passages", end=end, file=sys.stderr, flush=True)
+
+
+def _address(group: str, item: str) -> str:
+    return f"{group}/{quote(item, safe='')}"

@@ -1,0 +1,133 @@
+"""What faces may do with what is remembered: add, find, list and forget notes and documents."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ordain.contracts.library import MemorySearch, NoteRequest, RecallMode
+from ordain.contracts.verbs import Trust
+from ordain.errors import InvalidRequest, NotFound
+from ordain.journal.digests import content_digest
+from ordain.journal.records import ENCODER
+from ordain.ports.documents import DOCUMENT_BYTES, Documents
+from ordain.ports.library import Added, Found, Item, ItemKind, Library, NewItem, Passage, Progress, Reindexed, Search, Section
+
+__all__ = ["DOCUMENT_BYTES", "NAME_CHARS", "Added", "Found", "Item", "Passage", "Progress", "Reindexed", "Remembered"]
+
+NOTES = (ItemKind.NOTE, ItemKind.ENTRY)
+DOCUMENTS = (ItemKind.DOCUMENT,)
+LOOKED_IN = {RecallMode.HYBRID: NOTES, RecallMode.GRAPH: NOTES, RecallMode.DEEP: (*NOTES, *DOCUMENTS)}
+NAME_CHARS = 200
+
+
+class Remembered:
+    """The library behind the door."""
+
+    def __init__(self, library: Library, documents: Documents) -> None:
+        """Over the ports."""
+        self._library = library
+        self._documents = documents
+
+    async def add_note(self, workspace: str, note: NoteRequest) -> Added:
+        """Keep what a person says; the same words of the same author are one note."""
+        text = note.text.strip()
+        if not text:
+            raise InvalidRequest("a note has a text", code="empty_text")
+        title, author = note.title.strip(), note.user_id.strip()
+        return await self._library.add(
+            NewItem(
+                workspace=workspace,
+                kind=ItemKind.NOTE,
+                sections=(Section(text=text, heading=title),),
+                trust=Trust.OWN if author else Trust.MEMBER,
+                title=title,
+                tags=tuple(note.tags),
+                author=author,
+                source="note",
+                digest=content_digest(ENCODER.encode((author, title, text))),
+                size=len(text.encode()),
+            )
+        )
+
+    async def search(self, workspace: str, asked: MemorySearch) -> Found:
+        """Find notes and entries; with mode deep, documents too."""
+        return await self._library.search(
+            Search(
+                workspace=workspace,
+                query=asked.query,
+                limit=asked.max_items,
+                kinds=LOOKED_IN[asked.mode],
+                days=asked.time_window_days,
+                user=asked.user_id,
+            )
+        )
+
+    async def add_document(self, workspace: str, name: str, content: bytes, *, source: str = "", progress: Progress | None = None) -> Added:
+        """Keep a document's text; the same bytes are one document, another content of the same ``source`` replaces the one before.
+
+        Raises: as ``Documents.read``; InvalidRequest where the name is none.
+        """
+        name = " ".join(name.split())
+        if not name or len(name) > NAME_CHARS or not name.isprintable():
+            raise InvalidRequest(f"a document has a name of at most {NAME_CHARS} characters", code="invalid_name")
+        read = await self._documents.read(name, content)
+        return await self._library.add(
+            NewItem(
+                workspace=workspace,
+                kind=ItemKind.DOCUMENT,
+                sections=read.sections,
+                trust=Trust.FOREIGN,
+                title=name,
+                media_type=read.media_type,
+                source=source or name,
+                digest=content_digest(content),
+                size=len(content),
+                pages=read.pages,
+            ),
+            progress,
+        )
+
+    async def notes(self, workspace: str, *, limit: int, before: int | None) -> Sequence[Item]:
+        """Notes and entries, the last one added first."""
+        return await self._library.items(workspace, NOTES, limit=limit, before=before)
+
+    async def documents(self, workspace: str, *, limit: int, before: int | None) -> Sequence[Item]:
+        """Documents, the last one added first."""
+        return await self._library.items(workspace, DOCUMENTS, limit=limit, before=before)
+
+    async def document(self, workspace: str, document: str) -> tuple[Item, Sequence[Passage]]:
+        """A document and its passages.
+
+        Raises:
+            NotFound: no such document in this workspace.
+        """
+        return await self._of_kind(workspace, document, DOCUMENTS)
+
+    async def forget(self, workspace: str, note: str, *, by: str) -> None:
+        """Destroy a note or an entry.
+
+        Raises:
+            NotFound: no such note in this workspace.
+        """
+        await self._of_kind(workspace, note, NOTES)
+        await self._library.remove(workspace, note, by=by)
+
+    async def remove_document(self, workspace: str, document: str, *, by: str) -> None:
+        """Destroy a document's text.
+
+        Raises:
+            NotFound: no such document in this workspace.
+        """
+        await self._of_kind(workspace, document, DOCUMENTS)
+        await self._library.remove(workspace, document, by=by)
+
+    async def reindex(self, workspace: str) -> Reindexed:
+        """Give every passage a vector of the present embedder."""
+        return await self._library.reindex(workspace)
+
+    async def _of_kind(self, workspace: str, item: str, kinds: tuple[ItemKind, ...]) -> tuple[Item, Sequence[Passage]]:
+        found = await self._library.item(workspace, item)
+        if found is None or found[0].kind not in kinds:
+            what = "document" if kinds == DOCUMENTS else "note"
+            raise NotFound(f"there is no {what} {item[:64]}", code=f"{what}_not_found")
+        return found

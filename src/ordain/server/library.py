@@ -1,0 +1,195 @@
+"""``/memory`` and ``/docs``: what is remembered, added and found and forgotten by people."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator
+from typing import Annotated, Any
+
+import msgspec
+from fastapi import APIRouter, Query, Request, Response
+from fastapi.responses import StreamingResponse
+
+from ordain.contracts.ids import DEFAULT_WORKSPACE
+from ordain.contracts.library import (
+    DocumentPage,
+    Kept,
+    MemoryFound,
+    MemorySearch,
+    NotePage,
+    NoteRequest,
+    ReindexReport,
+    RememberedItem,
+    Removed,
+    StoredDocument,
+    StoredPassage,
+)
+from ordain.errors import InvalidRequest, OrdainError
+from ordain.runtime.library import DOCUMENT_BYTES, NAME_CHARS, Added, Item, Passage, Remembered
+from ordain.server.bodies import read
+from ordain.server.documents import documented, shown
+from ordain.server.face import Face, Json
+from ordain.server.problems import problem_body
+from ordain.server.refusals import refusing
+from ordain.server.segments import Seq
+from ordain.server.views import moment
+from ordain.server.workspaces import Workspace
+
+LIST_MAX = 500
+SOURCE_CHARS = 1000
+SHAPES = (
+    Kept,
+    MemoryFound,
+    MemorySearch,
+    NoteRequest,
+    NotePage,
+    DocumentPage,
+    StoredDocument,
+    RememberedItem,
+    StoredPassage,
+    Removed,
+    ReindexReport,
+)
+"""What the published document names."""
+
+UNREADABLE = (
+    *("invalid_name", "document_too_large", "document_too_long", "document_not_text", "document_empty", "document_encrypted"),
+    *("document_unreadable", "document_too_slow", "unsupported_document", "no_process"),
+)
+OCTETS, LINES = "application/octet-stream", "application/x-ndjson"
+NOTE_EXAMPLE = {"text": "Ada drinks her tea without milk.", "tags": ["food"], "user_id": "ada"}
+SEARCH_EXAMPLE = {"query": "how does Ada take her tea", "max_items": 3}
+Limit = Annotated[int, Query(ge=1, le=LIST_MAX)]
+Before = Annotated[Seq | None, Query(description="The page after this one: `next` of the page before.")]
+Name = Annotated[str, Query(min_length=1, max_length=NAME_CHARS, description="The document's name; its ending tells the format.")]
+Source = Annotated[str, Query(max_length=SOURCE_CHARS, description="Where it comes from; another content of the same source replaces it.")]
+
+
+def item_view(item: Item) -> dict[str, Any]:
+    """A note, an entry or a document in a list."""
+    plain = msgspec.to_builtins(item)
+    del plain["no"]
+    return {**plain, "created_at": moment(item.created_at)}
+
+
+def passage_view(passage: Passage) -> dict[str, Any]:
+    """A passage of a document."""
+    plain: dict[str, Any] = msgspec.to_builtins(passage)
+    return plain
+
+
+def library_router(face: Face) -> APIRouter:
+    """Both groups of routes."""
+    router = APIRouter(tags=["memory"])
+    _memory(router, face)
+    _documents(router, face)
+    return router
+
+
+def _memory(router: APIRouter, face: Face) -> None:
+    @router.post("/memory", **refusing(documented(NoteRequest, Kept, example=NOTE_EXAMPLE), "empty_text"))
+    async def add_note(request: Request, workspace: Workspace = DEFAULT_WORKSPACE) -> Response:
+        """Remember a note; the same words of the same author are one note."""
+        note = await read(request, NoteRequest, face.body_bytes)
+        return Json(_kept(await face.runtime.library.add_note(workspace, note)))
+
+    @router.post("/memory/search", **documented(MemorySearch, MemoryFound, example=SEARCH_EXAMPLE))
+    async def search_memory(request: Request, workspace: Workspace = DEFAULT_WORKSPACE) -> Response:
+        """Find notes and entries by meaning, or by words; `method` says which, `notice` what limits the answer."""
+        found = await face.runtime.library.search(workspace, await read(request, MemorySearch, face.body_bytes))
+        fragments = [{**msgspec.to_builtins(one), "created_at": moment(one.created_at)} for one in found.fragments]
+        return Json({"fragments": fragments, "method": found.method, "notice": found.notice})
+
+    @router.get("/memory", **shown(NotePage))
+    async def list_notes(limit: Limit = 50, before: Before = None, workspace: Workspace = DEFAULT_WORKSPACE) -> Response:
+        """Notes and entries, the last one added first; each with the beginning of its text."""
+        found = await face.runtime.library.notes(workspace, limit=limit, before=before)
+        return Json({"notes": [item_view(one) for one in found], "next": found[-1].no if len(found) == limit else None})
+
+    @router.post("/memory/reindex", **shown(ReindexReport))
+    async def reindex_memory(workspace: Workspace = DEFAULT_WORKSPACE) -> Response:
+        """Give a vector to every passage that was kept without this embedder."""
+        return Json(msgspec.to_builtins(await face.runtime.library.reindex(workspace)))
+
+    @router.delete("/memory/{note}", **refusing(shown(Removed), "note_not_found"))
+    async def forget_note(note: str, request: Request, workspace: Workspace = DEFAULT_WORKSPACE) -> Response:
+        """Destroy a note or an entry, with its words and its vectors. Runs that recalled it keep what they recalled until they are erased."""
+        await face.runtime.library.forget(workspace, note, by=face.by(request))
+        return Json({"id": note, "outcome": "forgotten"})
+
+
+def _documents(router: APIRouter, face: Face) -> None:
+    content = {OCTETS: {"schema": {"type": "string", "format": "binary"}, "example": "# Pump\n\nThe pump stands in the cellar.\n"}}
+    adding = {**shown(Kept), "openapi_extra": {"requestBody": {"required": True, "content": content}}}
+
+    @router.post("/docs", **refusing(adding, *UNREADABLE))
+    async def add_document(request: Request, name: Name, source: Source = "", workspace: Workspace = DEFAULT_WORKSPACE) -> Response:
+        """Add a document: its bytes as `application/octet-stream`. With `Accept: application/x-ndjson` the answer tells how far it is."""
+        content, library = await _octets(request), face.runtime.library
+        if LINES in request.headers.get("accept", ""):
+            return StreamingResponse(_told(library, workspace, name, content, source), media_type=LINES)
+        return Json(_kept(await library.add_document(workspace, name, content, source=source)))
+
+    @router.get("/docs", **shown(DocumentPage))
+    async def list_documents(limit: Limit = 50, before: Before = None, workspace: Workspace = DEFAULT_WORKSPACE) -> Response:
+        """Documents, the last one added first."""
+        found = await face.runtime.library.documents(workspace, limit=limit, before=before)
+        return Json({"documents": [item_view(one) for one in found], "next": found[-1].no if len(found) == limit else None})
+
+    @router.get("/docs/{document}", **refusing(shown(StoredDocument), "document_not_found"))
+    async def show_document(document: str, workspace: Workspace = DEFAULT_WORKSPACE) -> Response:
+        """One document and its passages, as they are found."""
+        item, passages = await face.runtime.library.document(workspace, document)
+        return Json({**item_view(item), "contents": [passage_view(one) for one in passages]})
+
+    @router.delete("/docs/{document}", **refusing(shown(Removed), "document_not_found"))
+    async def remove_document(document: str, request: Request, workspace: Workspace = DEFAULT_WORKSPACE) -> Response:
+        """Destroy a document's text and vectors."""
+        await face.runtime.library.remove_document(workspace, document, by=face.by(request))
+        return Json({"id": document, "outcome": "removed"})
+
+
+def _kept(added: Added) -> dict[str, Any]:
+    return {"id": added.id, "outcome": added.outcome, "passages": added.passages, "embedded": added.embedded}
+
+
+async def _octets(request: Request) -> bytes:
+    """The body, bounded.
+
+    Raises:
+        InvalidRequest: 413 ``document_too_large``, 415 ``unsupported_media_type``.
+    """
+    if request.headers.get("content-type", "").partition(";")[0].strip().lower() != OCTETS:
+        raise InvalidRequest(f"send the document's bytes as {OCTETS}", code="unsupported_media_type", status=415)
+    too_large = InvalidRequest(f"a document has at most {DOCUMENT_BYTES} bytes", code="document_too_large", status=413)
+    declared = request.headers.get("content-length", "")
+    if declared.isdigit() and int(declared[:20]) > DOCUMENT_BYTES:
+        raise too_large
+    content = bytearray()
+    async for part in request.stream():
+        content += part
+        if len(content) > DOCUMENT_BYTES:
+            raise too_large
+    return bytes(content)
+
+
+async def _told(library: Remembered, workspace: str, name: str, content: bytes, source: str) -> AsyncGenerator[bytes]:
+    """How far the addition is, a JSON object a line; the last one is what became of it, or the problem."""
+    news: asyncio.Queue[dict[str, Any] | None] = asyncio.Queue()
+
+    def progress(stored: int, of: int) -> None:
+        news.put_nowait({"event": "progress", "stored": stored, "of": of})
+
+    async def adding() -> None:
+        try:
+            added = await library.add_document(workspace, name, content, source=source, progress=progress)
+            news.put_nowait({"event": "kept", **_kept(added)})
+        except OrdainError as error:
+            news.put_nowait({"event": "refused", "problem": problem_body(error.status, error.code, error.message)})
+        finally:
+            news.put_nowait(None)
+
+    work = asyncio.ensure_future(adding())
+    while (one := await news.get()) is not None:
+        yield msgspec.json.encode(one) + b"\n"
+    await work

@@ -1,0 +1,241 @@
+"""The text of a document, by its format: plain text, Markdown, HTML and PDF. Run as a program it reads one document in a process of its own.
+
+What is read is hostile: the program gives up rights it does not need, has little memory and little time, and its answer is JSON:
+``{"title", "pages", "sections": [[text, heading, page, start]...]}`` or ``{"error", "message"}``.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import resource
+import sys
+from collections.abc import Iterator
+from enum import StrEnum
+from typing import Any
+
+TEXT_CHARS = 5_000_000
+"""Most characters of a document's text."""
+
+PAGES_MAX = 3000
+SECTIONS_MAX = 20_000
+MEMORY_BYTES = 1024 * 1024 * 1024
+CPU_S = 60
+HEADING_CHARS = 200
+TITLE_CHARS = 200
+
+_ATX = re.compile(r"[ ]{0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$")
+_SETEXT = re.compile(r"[ ]{0,3}(=+|-+)[ \t]*$")
+_FENCE = re.compile(r"[ ]{0,3}(`{3,}|~{3,})")
+_SPACES = re.compile(r"\s+")
+_CHARSET = re.compile(rb"""<meta[^>]{0,200}charset\s*=\s*["']?\s*([a-zA-Z0-9_-]{1,40})""", re.IGNORECASE)
+_SKIPPED = frozenset({"script", "style", "noscript", "template", "head", "svg", "math", "iframe", "object", "canvas", "select", "textarea"})
+_BLOCKS = frozenset(
+    {"address", "article", "aside", "blockquote", "body", "br", "dd", "details", "div", "dl", "dt", "fieldset", "figcaption", "figure"}
+    | {"footer", "form", "h1", "h2", "h3", "h4", "h5", "h6", "header", "hr", "li", "main", "nav", "ol", "p", "pre", "section", "summary"}
+    | {"table", "tbody", "td", "tfoot", "th", "thead", "tr", "ul"}
+)
+_HEADINGS = {f"h{level}": level for level in range(1, 7)}
+
+Parsed = list[tuple[str, str, int, int]]
+"""(text, heading, page, start) of each section."""
+
+
+class Format(StrEnum):
+    """What a document is."""
+
+    TEXT = "text/plain"
+    MARKDOWN = "text/markdown"
+    HTML = "text/html"
+    PDF = "application/pdf"
+
+
+class Unreadable(Exception):
+    """The document gives no text; ``code`` is stable, ``message`` holds nothing of it."""
+
+    def __init__(self, code: str, message: str) -> None:
+        """Say why."""
+        super().__init__(message)
+        self.code, self.message = code, message
+
+
+def parse(format_: Format, content: bytes) -> tuple[str, int, Parsed]:
+    """A document's title (""), its pages (0: it has none) and its sections.
+
+    Raises:
+        Unreadable: it cannot be read, is encrypted, has no text or too much of it.
+    """
+    match format_:
+        case Format.TEXT:
+            title, pages, sections = "", 0, [(text, "", 0, 0)] if (text := decoded(content)) else []
+        case Format.MARKDOWN:
+            title, pages, sections = "", 0, list(_markdown(decoded(content)))
+        case Format.HTML:
+            title, sections = _html(_declared(content))
+            pages = 0
+        case Format.PDF:
+            title, sections = _pdf(content)
+            pages = len(sections)
+    kept = [one for one in sections if one[0].strip()]
+    if not kept:
+        raise Unreadable("document_empty", "the document has no text" + (" (a scan has none)" if format_ is Format.PDF else ""))
+    if sum(len(one[0]) for one in kept) > TEXT_CHARS:
+        raise Unreadable("document_too_long", f"the document has more than {TEXT_CHARS} characters of text")
+    if len(kept) > SECTIONS_MAX:
+        raise Unreadable("document_too_long", f"the document has more than {SECTIONS_MAX} sections")
+    return " ".join(title.split())[:TITLE_CHARS], pages, kept
+
+
+def decoded(content: bytes) -> str:
+    """Bytes as text: UTF-8, or UTF-16 that says so.
+
+    Raises:
+        Unreadable: they are neither, or hold a NUL.
+    """
+    try:
+        text = content.decode("utf-16" if content[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise Unreadable("document_not_text", f"the document is no UTF-8 text: byte {error.start}") from None
+    if (at := text.find("\0")) >= 0:
+        raise Unreadable("document_not_text", f"the document is no text: character {at} is a NUL")
+    return text
+
+
+def _markdown(text: str) -> Iterator[tuple[str, str, int, int]]:
+    """Sections between headings, each below the path of its headings; a line in a fence is no heading."""
+    path: list[tuple[int, str]] = []
+    begin = at = 0
+    fence = previous = ""
+    previous_at = 0
+    for line in text.splitlines(keepends=True):
+        bare = line.rstrip("\r\n")
+        heading: tuple[int, str, int] | None = None
+        if (mark := _FENCE.match(bare)) and (not fence or (mark[1].startswith(fence) and not bare.strip().strip(fence[0]))):
+            fence = "" if fence else mark[1]
+        elif not fence and (found := _ATX.match(bare)):
+            heading = len(found[1]), found[2] or "", at
+        elif not fence and previous.strip() and _SETEXT.match(bare) and not _ATX.match(previous):
+            heading = 1 if bare.strip().startswith("=") else 2, previous.strip(), previous_at
+        if heading is not None:
+            level, name, start = heading
+            yield text[begin:start], _joined(path), 0, begin
+            path = [*(one for one in path if one[0] < level), (level, name[:HEADING_CHARS])]
+            begin = at + len(line)
+        previous, previous_at = ("", at) if heading else (bare, at)
+        at += len(line)
+    yield text[begin:], _joined(path), 0, begin
+
+
+def _joined(path: list[tuple[int, str]]) -> str:
+    return " > ".join(name for _, name in path if name)[-HEADING_CHARS * 2 :]
+
+
+def _declared(content: bytes) -> str:
+    """A page as text, by the character set that it declares, else UTF-8; what does not fit is replaced."""
+    if content[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        return content.decode("utf-16", errors="replace")
+    found = _CHARSET.search(content[:4096])
+    try:
+        return content.decode("utf-8-sig" if found is None else found[1].decode(), errors="replace")
+    except LookupError:
+        return content.decode(errors="replace")
+
+
+def _html(page: str) -> tuple[str, Parsed]:
+    from selectolax.lexbor import LexborHTMLParser  # lazy: only this format needs it
+
+    tree = LexborHTMLParser(page)
+    title = tree.css_first("title")
+    sections: Parsed = []
+    path: list[tuple[int, str]] = []
+    parts: list[str] = []
+    start = total = 0
+
+    def close() -> None:
+        nonlocal parts, start, total
+        text = "".join(parts)
+        sections.append((text, _joined(path), 0, start))
+        total, parts = total + len(text), []
+        start = total
+
+    stack: list[tuple[Any, bool]] = [] if tree.body is None else [(tree.body, False)]
+    while stack:
+        node, left = stack.pop()
+        tag: str = node.tag
+        if tag == "-text":
+            parts.append(_SPACES.sub(" ", node.text_content or ""))
+            continue
+        if left or tag in _BLOCKS:
+            parts.append("\n")
+        if left or tag.startswith("-") or tag in _SKIPPED or "hidden" in node.attributes:
+            continue
+        level = _HEADINGS.get(tag)
+        if level is not None:
+            close()
+            path = [
+                *(one for one in path if one[0] < level),
+                (level, " ".join(node.text(deep=True, separator=" ").split())[:HEADING_CHARS]),
+            ]
+            continue
+        if tag in _BLOCKS:
+            stack.append((node, True))
+        children = list(node.iter(include_text=True))
+        stack.extend((child, False) for child in reversed(children))
+    close()
+    return "" if title is None else title.text(), sections
+
+
+def _pdf(content: bytes) -> tuple[str, Parsed]:
+    from pypdf import PdfReader  # lazy: only this format needs it
+    from pypdf.errors import DependencyError, PyPdfError  # lazy: see above
+
+    encrypted = Unreadable("document_encrypted", "the PDF is encrypted: save it without a password first")
+    try:
+        reader = PdfReader(io.BytesIO(content), strict=False)
+        if reader.is_encrypted and not reader.decrypt(""):
+            raise encrypted
+        pages = len(reader.pages)
+        if pages > PAGES_MAX:
+            raise Unreadable("document_too_long", f"the PDF has {pages} pages, at most {PAGES_MAX} are read")
+        sections: Parsed = []
+        total = 0
+        for number, page in enumerate(reader.pages, 1):
+            text = page.extract_text()
+            total += len(text)
+            if total > TEXT_CHARS:
+                raise Unreadable("document_too_long", f"the document has more than {TEXT_CHARS} characters of text")
+            sections.append((text, "", number, 0))
+        title = reader.metadata.title if reader.metadata else None
+    except DependencyError:
+        raise encrypted from None
+    except PyPdfError as error:
+        raise Unreadable("document_unreadable", f"the PDF cannot be read ({type(error).__name__})") from None
+    return title or "", sections
+
+
+def read_here(format_: Format, content: bytes) -> dict[str, Any]:
+    """The program's answer for one document; whatever the parsers raise is its ``error``."""
+    try:
+        title, pages, sections = parse(format_, content)
+        return {"title": title, "pages": pages, "sections": sections}
+    except Unreadable as error:
+        return {"error": error.code, "message": error.message}
+    except MemoryError:
+        return {"error": "document_too_long", "message": "reading the document takes too much memory"}
+    except Exception as error:  # the parsers are foreign and the document hostile: whatever they raise is that it cannot be read
+        return {"error": "document_unreadable", "message": f"the document cannot be read ({type(error).__name__})"}
+
+
+def main() -> None:
+    """Read stdin as the format that the argument names, and print the answer."""
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
+    resource.setrlimit(resource.RLIMIT_CPU, (CPU_S, CPU_S))
+    for none in (resource.RLIMIT_FSIZE, resource.RLIMIT_CORE):
+        resource.setrlimit(none, (0, 0))
+    answer = read_here(Format(sys.argv[1]), sys.stdin.buffer.read())
+    sys.stdout.write(json.dumps(answer))
+
+
+if __name__ == "__main__":
+    main()

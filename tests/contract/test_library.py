@@ -1,0 +1,318 @@
+"""Library over SQLite, with the real embedder: files and memory alike."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Callable, Sequence
+from pathlib import Path
+
+import msgspec
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from ordain.contracts.verbs import Trust
+from ordain.engines.clock import SystemClock
+from ordain.errors import InvalidRequest
+from ordain.models.embedding import StaticEmbedder
+from ordain.ports.library import Embedder, ItemKind, Method, NewItem, Search, Section
+from ordain.store import library as library_module
+from ordain.store.library import SqliteLibrary
+from ordain.store.sqlite import FILE, SqliteStore, StoreOptions
+
+EVERY = tuple(ItemKind)
+EMBEDDER = StaticEmbedder()
+
+
+class Clock(SystemClock):
+    """The system's clock, moved on by hand."""
+
+    ahead = 0
+
+    def now(self) -> int:
+        return super().now() + self.ahead
+
+
+class OtherEmbedder:
+    """Implements ``Embedder`` with another model's name: its vectors are the first one's, turned round."""
+
+    name = "other-1"
+    dimension = EMBEDDER.dimension
+
+    def embed(self, texts: Sequence[str]) -> Sequence[bytes]:
+        size = 4
+        return [b"".join(vector[at : at + size] for at in range(len(vector) - size, -1, -size)) for vector in EMBEDDER.embed(texts)]
+
+
+class House:
+    """A store and its library, which can be opened again."""
+
+    def __init__(self, folder: Path | None) -> None:
+        self.folder = folder
+        self.clock = Clock()
+        self.open(lambda: EMBEDDER)
+
+    def open(self, embedder: Callable[[], Embedder | None]) -> SqliteLibrary:
+        self.store = SqliteStore(self.folder, StoreOptions(holder="test"))
+        self.library = SqliteLibrary(self.store, self.clock, embedder)
+        return self.library
+
+    def close(self) -> None:
+        self.library.close()
+        self.store.close()
+
+    def again(self, embedder: Embedder | None = EMBEDDER) -> SqliteLibrary:
+        self.close()
+        return self.open(lambda: embedder)
+
+    def bytes(self) -> bytes:
+        """Everything on disk, after the store was closed."""
+        assert self.folder is not None
+        return b"".join(file.read_bytes() for file in self.folder.glob(f"{FILE}*"))
+
+
+@pytest.fixture(params=["file", "memory"])
+async def house(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[House]:
+    made = House(tmp_path / "data" if request.param == "file" else None)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+async def on_disk(tmp_path: Path) -> AsyncIterator[House]:
+    made = House(tmp_path / "data")
+    yield made
+    made.close()
+
+
+def note(text: str, **more: object) -> NewItem:
+    plain: dict[str, object] = {
+        "workspace": "default",
+        "kind": ItemKind.NOTE,
+        "trust": Trust.OWN,
+        "sections": (Section(text=text),),
+        **more,
+    }
+    return NewItem(**plain)  # pyright: ignore[reportArgumentType]
+
+
+def question(query: str, **more: object) -> Search:
+    return Search(**{"workspace": "default", "query": query, "limit": 3, "kinds": EVERY, **more})  # pyright: ignore[reportArgumentType]
+
+
+async def found(library: SqliteLibrary, query: str, **more: object) -> list[str]:
+    return [one.text for one in (await library.search(question(query, **more))).fragments]
+
+
+async def test_a_key_is_one_item_for_ever(house: House) -> None:
+    """The same key adds once, whatever it says the second time, and adds nothing again once the item was removed."""
+    first = await house.library.add(note("Tea at five.", key="k"))
+    again = await house.library.add(note("Coffee at six.", key="k"))
+    assert (first.outcome, again.outcome, again.id) == ("added", "same", first.id)
+    assert await house.library.remove("default", first.id, by="me")
+    assert (await house.library.add(note("Tea at five.", key="k"))).outcome == "same"
+    assert await house.library.items("default", EVERY, limit=9) == []
+
+
+async def test_a_digest_is_one_item_while_it_is_kept(house: House) -> None:
+    """The same content is kept once; once it was forgotten it can be remembered again."""
+    first = await house.library.add(note("Tea at five.", digest="d"))
+    assert (await house.library.add(note("Tea at five.", digest="d"))).id == first.id
+    assert (await house.library.add(note("Tea at five.", digest="d", workspace="other"))).outcome == "added"
+    await house.library.remove("default", first.id, by="me")
+    assert (await house.library.add(note("Tea at five.", digest="d"))).outcome == "added"
+
+
+async def test_another_content_of_a_source_replaces_a_document(house: House) -> None:
+    """A changed document takes the place of what was added of its source, which is found no longer."""
+    old = note("The notice period is two months.", kind=ItemKind.DOCUMENT, source="/contract", digest="1")
+    new = note("The notice period is six weeks.", kind=ItemKind.DOCUMENT, source="/contract", digest="2")
+    elsewhere = note("The notice period is a year.", kind=ItemKind.DOCUMENT, source="/other", digest="3")
+    first = await house.library.add(old)
+    await house.library.add(elsewhere)
+    replaced = await house.library.add(new)
+    assert (replaced.outcome, replaced.id != first.id) == ("replaced", True)
+    assert set(await found(house.library, "how long is the notice period")) == {
+        "The notice period is six weeks.",
+        "The notice period is a year.",
+    }
+    assert await house.library.item("default", first.id) is None
+
+
+async def test_workspaces_see_nothing_of_each_other(house: House) -> None:
+    """What one workspace remembers is in no answer, list or count of another, by meaning, by letters or by id."""
+    kept = await house.library.add(note("The safe opens with 7-7-1-3.", workspace="a", theme="home"))
+    for query in ("how does the safe open", '"opens with"', "7-7-1-3"):
+        assert await found(house.library, query, workspace="b") == []
+        assert await found(house.library, query, workspace="a") != []
+    assert await house.library.items("b", EVERY, limit=9) == []
+    assert await house.library.item("b", kept.id) is None
+    assert await house.library.themes("b", limit=9) == []
+    assert not await house.library.remove("b", kept.id, by="me")
+    assert (await house.library.reindex("b")).passages == 0
+
+
+async def test_trust_and_author_are_kept(house: House) -> None:
+    """What is stored keeps its trust; what somebody wrote as their own is a member's to everybody else."""
+    await house.library.add(note("Ada likes tulips.", author="ada"))
+    await house.library.add(note("A page says that tulips are poisonous.", trust=Trust.FOREIGN, author=""))
+    seen = {user: await house.library.search(question("tulips", user=user)) for user in ("ada", "bob", "")}
+    trusts = {user: {one.author: one.trust for one in answer.fragments} for user, answer in seen.items()}
+    assert trusts["ada"] == {"ada": Trust.OWN, "": Trust.FOREIGN}
+    assert trusts["bob"] == trusts[""] == {"ada": Trust.MEMBER, "": Trust.FOREIGN}
+
+
+async def test_letters_are_found_by_the_text_index_alone(house: House) -> None:
+    """What stands in quotes is found only where it stands so; an id that nothing holds falls back to meaning, and says so."""
+    await house.library.add(note("Invoice INV-2024-113 is unpaid."))
+    await house.library.add(note("Invoice INV-2024-114 was paid in May."))
+    exact = await house.library.search(question("what about INV-2024-114"))
+    assert (exact.method, [one.text for one in exact.fragments]) == (Method.TEXT, ["Invoice INV-2024-114 was paid in May."])
+    quoted = await house.library.search(question('"is paid"'))
+    assert (quoted.method, quoted.fragments, "quotes" in quoted.notice) == (Method.TEXT, (), True)
+    near = await house.library.search(question("unpaid invoice INV-2024-999"))
+    assert (near.method, len(near.fragments), "INV-2024-999" in near.notice) == (Method.DENSE, 2, True)
+
+
+async def test_without_an_embedder_words_are_found_and_it_says_so(on_disk: House) -> None:
+    """Where there is no embedder the text index answers and the notice says so; what was kept so gets its vectors later."""
+    library = on_disk.again(None)
+    added = await library.add(note("Father was prescribed tablets against high blood pressure."))
+    answer = await library.search(question("was a tablet prescribed"))
+    assert (added.embedded, answer.method, len(answer.fragments)) == (False, Method.TEXT, 1)
+    assert "no embedder" in answer.notice
+    assert await found(library, "what medication does dad take for hypertension") == []
+    assert (await library.reindex()).embedder == ""
+    library = on_disk.again()
+    assert "reindex" in (await library.search(question("tablets"))).notice
+    done = await library.reindex()
+    assert (done.added, done.embedded, done.passages) == (1, 1, 1)
+    answer = await library.search(question("what medication does dad take for hypertension"))
+    assert (answer.method, answer.notice, len(answer.fragments)) == (Method.DENSE, "", 1)
+
+
+async def test_vectors_of_another_embedder_are_never_compared(on_disk: House) -> None:
+    """After a change of embedder nothing is compared with the old vectors; ``reindex`` and a start give everything new ones."""
+    await on_disk.library.add(note("The cat sleeps in the sun."))
+    library = on_disk.again(OtherEmbedder())
+    await library.add(note("The dog barks at night."))
+    answer = await library.search(question("cat"))
+    assert "The cat sleeps in the sun." not in [one.text for one in answer.fragments]
+    assert "1 passages have no vector" in answer.notice
+    await library.catch_up()
+    assert "The cat sleeps in the sun." in await found(library, "where does the cat sleep")
+    rows = on_disk.store.query("SELECT DISTINCT embedder, dimension, length(vector) FROM vectors")
+    assert rows == [("other-1", EMBEDDER.dimension, 4 * EMBEDDER.dimension)]
+
+
+async def test_forgetting_leaves_nothing_on_disk(on_disk: House) -> None:
+    """After a note was forgotten none of its words is in any file: not in rows, not in the text index, not in free pages."""
+    kept = await on_disk.library.add(note("Nothing much happened on Tuesday."))
+    gone = [
+        await on_disk.library.add(
+            note(f"Zebrafink {number} met quagmirella.", title=f"Xylothek {number}", tags=("vuvuzela",), author="mxyzptlk")
+        )
+        for number in range(20)
+    ]
+    for one in gone:
+        assert await on_disk.library.remove("default", one.id, by="me")
+    on_disk.close()
+    everything = on_disk.bytes().lower()
+    on_disk.open(lambda: EMBEDDER)
+    assert [word for word in (b"zebrafink", b"quagmirel", b"xylothek", b"vuvuzela", b"mxyzptlk") if word in everything] == []
+    assert b"nothing much happened" in everything
+    assert [one.id for one in await on_disk.library.items("default", EVERY, limit=99)] == [kept.id]
+    assert on_disk.store.query("SELECT count(*) FROM vectors") == [(1,)]
+
+
+async def test_an_addition_that_was_cut_off_leaves_nothing(on_disk: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    """While a document is being added it is in no answer; what a crash left of it is gone after the next start."""
+    monkeypatch.setattr(library_module, "FILLED", 2)
+    sections = tuple(Section(text=f"Paragraph {number} of the treaty about herrings.") for number in range(7))
+    seen: list[int] = []
+
+    class Crash(BaseException):
+        """Stands for the end of the process."""
+
+    def progress(stored: int, of: int) -> None:
+        seen.append(stored)
+        if stored >= 4:
+            raise Crash
+
+    treaty = note("", sections=sections, kind=ItemKind.DOCUMENT, source="/treaty", digest="t")
+    with pytest.raises(Crash):
+        await on_disk.library.add(treaty, progress)
+    assert seen == [2, 4]
+    assert await found(on_disk.library, "treaty about herrings") == await found(on_disk.library, '"treaty about herrings"') == []
+    library = on_disk.again()
+    await library.recover()
+    assert [on_disk.store.query(f"SELECT count(*) FROM {table}")[0][0] for table in ("items", "passages", "vectors")] == [0, 0, 0]
+    assert (await library.add(treaty)).outcome == "added"
+    assert len(await found(library, "treaty about herrings", limit=9)) == 7
+
+
+async def test_of_a_note_only_the_best_passage_is_given(house: House) -> None:
+    """A long note is one fragment; a document may give several."""
+    text = " ".join(f"The ferry to island {number} takes {number} hours." for number in range(80))
+    await house.library.add(note(text))
+    assert len(await found(house.library, "how long does the ferry take")) == 1
+    await house.library.add(note(text, kind=ItemKind.DOCUMENT, source="/ferries"))
+    assert len(await found(house.library, "how long does the ferry take", kinds=(ItemKind.DOCUMENT,))) == 3
+
+
+async def test_only_what_is_recent_where_that_is_asked(house: House) -> None:
+    """A window of days leaves out what was added before, by meaning and by words."""
+    await house.library.add(note("The old bridge is closed."))
+    house.clock.ahead = 5 * 86_400_000_000
+    await house.library.add(note("The new bridge is open."))
+    for query in ("bridge", '"bridge is"'):
+        assert len(await found(house.library, query)) == 2
+        assert await found(house.library, query, days=3) == ["The new bridge is open."]
+
+
+async def test_themes_come_in_order(house: House) -> None:
+    """The last themes, oldest first; items without one, and removed ones, are not among them."""
+    for number in range(5):
+        await house.library.add(note(f"Entry {number}.", kind=ItemKind.ENTRY, theme=f"theme {number}" if number != 2 else ""))
+    items = await house.library.items("default", EVERY, limit=9)
+    await house.library.remove("default", next(one.id for one in items if one.theme == "theme 3"), by="me")
+    assert [one.theme for one in await house.library.themes("default", limit=2)] == ["theme 1", "theme 4"]
+
+
+async def test_an_item_has_a_bound(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An item of too many passages is refused before anything of it is stored."""
+    monkeypatch.setattr(library_module, "PASSAGES_MAX", 3)
+    with pytest.raises(InvalidRequest) as refused:
+        await house.library.add(note("", sections=tuple(Section(text=f"Part {number}.") for number in range(4))))
+    assert refused.value.code == "document_too_long"
+    assert house.store.query("SELECT count(*) FROM items") == [(0,)]
+
+
+NOTES = json.loads((Path(__file__).parents[1] / "fixtures" / "recall" / "notes.json").read_text(encoding="utf-8"))
+
+
+@settings(max_examples=12, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
+@given(
+    st.lists(
+        st.one_of(st.integers(0, 9).map(lambda n: ("add", n)), st.integers(0, 9).map(lambda n: ("remove", n)), st.just(("ask", 0))),
+        max_size=25,
+    )
+)
+async def test_the_cached_matrix_finds_what_a_fresh_one_finds(
+    tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[str, int]]
+) -> None:
+    """Whatever was added and removed between questions, an index that was kept answers as one that reads everything anew."""
+    house = House(tmp_path_factory.mktemp("library"))
+    ids: dict[int, str] = {}
+    for step, number in [*steps, ("ask", 0)]:
+        if step == "add":
+            ids[number] = (await house.library.add(note(NOTES["notes"][number], digest=str(number)))).id
+        elif step == "remove" and number in ids:
+            await house.library.remove("default", ids.pop(number), by="me")
+        elif step == "ask":
+            warm = await house.library.search(question("birthday, boiler or flight", limit=9))
+            fresh = SqliteLibrary(house.store, house.clock, lambda: EMBEDDER)
+            assert msgspec.to_builtins(await fresh.search(question("birthday, boiler or flight", limit=9))) == msgspec.to_builtins(warm)
+            assert {one.id for one in warm.fragments} <= set(ids.values())
+            fresh.close()
+    house.close()

@@ -1,0 +1,40 @@
+"""PDFs made by hand, so that a test says every byte of them."""
+
+from __future__ import annotations
+
+import io
+import zlib
+
+from pypdf import PdfReader, PdfWriter
+
+
+def pdf(*pages: str, stream: bytes | None = None) -> bytes:
+    """A PDF with a line of text on each page; ``stream`` is the content of every page instead, already deflated."""
+    objects: list[bytes] = [b"<< /Type /Catalog /Pages 2 0 R >>", b"", b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>"]
+    kids: list[str] = []
+    for text in pages:
+        drawn = stream if stream is not None else zlib.compress(f"BT /F1 12 Tf 72 720 Td ({text}) Tj ET".encode("latin-1"))
+        objects.append(b"<< /Length %d /Filter /FlateDecode >>\nstream\n" % len(drawn) + drawn + b"\nendstream")
+        contents = len(objects)
+        objects.append(
+            b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Resources << /Font << /F1 3 0 R >> >> /Contents %d 0 R >>" % contents
+        )
+        kids.append(f"{len(objects)} 0 R")
+    objects[1] = f"<< /Type /Pages /Count {len(kids)} /Kids [{' '.join(kids)}] >>".encode()
+    written, places = bytearray(b"%PDF-1.7\n"), list[int]()
+    for number, body in enumerate(objects, 1):
+        places.append(len(written))
+        written += b"%d 0 obj\n" % number + body + b"\nendobj\n"
+    at = len(written)
+    table = "".join(f"{place:010} 00000 n \n" for place in places)
+    written += f"xref\n0 {len(objects) + 1}\n0000000000 65535 f \n{table}".encode()
+    return bytes(written + f"trailer\n<< /Size {len(objects) + 1} /Root 1 0 R >>\nstartxref\n{at}\n%%EOF\n".encode())
+
+
+def encrypted(content: bytes, password: str) -> bytes:
+    """The same PDF behind a password."""
+    writer = PdfWriter(clone_from=PdfReader(io.BytesIO(content)))
+    writer.encrypt(password, algorithm="RC4-128")
+    out = io.BytesIO()
+    writer.write(out)
+    return out.getvalue()

@@ -1,0 +1,145 @@
+"""Documents of every format, read by a real process where the format is read apart; most of them hostile."""
+
+from __future__ import annotations
+
+import zlib
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ordain.errors import InvalidRequest
+from ordain.ports.documents import DOCUMENT_BYTES
+from ordain.store import document_formats, documents
+from ordain.store.document_formats import Format, Unreadable, parse
+from ordain.store.documents import DocumentReader
+from tests.integration.library.pdf import encrypted, pdf
+
+MARKDOWN = """\
+Before any heading.
+
+# Guide
+
+Words *here*.
+
+Install
+-------
+Run it.
+```
+# no heading
+```
+## Deeper ##
+Last words.
+"""
+PAGE = """<!doctype html><html><head><meta charset="iso-8859-1"><title> A  page </title><style>p {color: red}</style></head>
+<body><p>Caf\xe9 opens at <b>nine</b>.</p><script>alert("never")</script><h2>Prices</h2><ul><li>Tea 3</li><li>Coffee 4</li></ul>
+<div hidden>not shown</div><!-- nor this --></body></html>"""
+
+
+async def refused(name: str, content: bytes) -> str:
+    with pytest.raises(InvalidRequest) as error:
+        await DocumentReader().read(name, content)
+    return error.value.code
+
+
+async def test_markdown_is_read_by_its_headings() -> None:
+    """Each section stands below the path of its headings, at its offset in the file; a line in a fence is no heading."""
+    read = await DocumentReader().read("guide.md", MARKDOWN.encode())
+    assert read.media_type == "text/markdown"
+    assert [(one.heading, one.text.strip().splitlines()[0]) for one in read.sections] == [
+        ("", "Before any heading."),
+        ("Guide", "Words *here*."),
+        ("Guide > Install", "Run it."),
+        ("Guide > Deeper", "Last words."),
+    ]
+    assert all(MARKDOWN[one.start : one.start + len(one.text)] == one.text for one in read.sections)
+    assert "# no heading" in read.sections[2].text
+
+
+async def test_html_is_read_as_it_is_shown() -> None:
+    """Text by its declared character set, blocks on lines of their own, no scripts, styles, comments or hidden parts."""
+    read = await DocumentReader().read("page.html", PAGE.encode("latin-1"))
+    assert (read.title, read.media_type) == ("A page", "text/html")
+    assert [(one.heading, " ".join(one.text.split())) for one in read.sections] == [
+        ("", "Café opens at nine."),
+        ("Prices", "Tea 3 Coffee 4"),
+    ]
+    assert "Tea 3\n" in read.sections[1].text
+
+
+async def test_a_pdf_is_read_page_by_page() -> None:
+    """Each page with text is a section that knows its number; the format is told by the bytes and not by the name."""
+    read = await DocumentReader().read("report", pdf("Revenue rose.", "", "Costs fell."))
+    assert (read.media_type, read.pages) == ("application/pdf", 3)
+    assert [(one.page, one.text.strip()) for one in read.sections] == [(1, "Revenue rose."), (3, "Costs fell.")]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "code"),
+    [
+        ("empty.txt", b"", "document_empty"),
+        ("blank.md", b" \n\n ", "document_empty"),
+        ("latin.txt", "Z\xfcrich".encode("latin-1"), "document_not_text"),
+        ("nul.txt", b"a\0b", "document_not_text"),
+        ("letter.docx", b"PK\x03\x04", "unsupported_document"),
+        ("fake.pdf", b"no pdf at all", "unsupported_document"),
+        ("broken.pdf", b"%PDF-1.7\ngarbage", "document_unreadable"),
+        ("cut.pdf", pdf("Some text.")[:200], "document_unreadable"),
+        ("scan.pdf", pdf("", ""), "document_empty"),
+        ("secret.pdf", encrypted(pdf("Top secret."), "password"), "document_encrypted"),
+        ("empty.html", b"<script>1</script>", "document_empty"),
+        ("large.txt", b"x" * (DOCUMENT_BYTES + 1), "document_too_large"),
+        ("long.txt", b"word " * 1_100_000, "document_too_long"),
+    ],
+)
+async def test_what_cannot_be_read_is_refused_with_its_reason(name: str, content: bytes, code: str) -> None:
+    """A document without text, of another format, broken, encrypted or too large is refused with a code of its own."""
+    assert await refused(name, content) == code
+
+
+async def test_a_pdf_that_anyone_may_open_is_read() -> None:
+    """A PDF that is encrypted without a password for reading is read."""
+    assert (await DocumentReader().read("open.pdf", encrypted(pdf("For all."), ""))).sections[0].text.strip() == "For all."
+
+
+async def test_a_bomb_bursts_in_a_process_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pages that unpack to gigabytes end that process, not this one, and are refused; the next document is read as ever."""
+    layer = zlib.compress(b" " * 400_000_000, 9)
+    assert len(layer) < 1_000_000
+    code = await refused("bomb.pdf", pdf("1", "2", stream=layer))
+    assert code in {"document_unreadable", "document_too_large", "document_empty"}
+    assert (await DocumentReader().read("next.pdf", pdf("Fine."))).sections[0].text.strip() == "Fine."
+
+
+async def test_a_document_that_takes_too_long_is_given_up(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """When the time is up the process is ended and the document refused."""
+    monkeypatch.setattr(documents, "WALL_S", 0.0)
+    assert await refused("slow.pdf", pdf("Some text.")) == "document_too_slow"
+
+
+async def test_the_process_sees_none_of_our_secrets(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """What reads a hostile document has no key in its environment."""
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-planted")
+    spy = tmp_path / "spy"
+    spy.write_text(
+        '#!/bin/sh\nenv >&2; env | grep -q planted && echo \'{"error":"leaked","message":""}\' || echo \'{"error":"clean","message":""}\'\n'
+    )
+    spy.chmod(0o755)
+    monkeypatch.setattr(documents.sys, "executable", str(spy))
+    assert await refused("page.html", b"<p>x</p>") == "clean"
+
+
+@given(st.sampled_from(Format), st.binary(max_size=300) | st.text(max_size=200).map(str.encode))
+def test_any_bytes_are_a_document_or_a_refusal(format_: Format, content: bytes) -> None:
+    """Whatever the bytes are, the answer is sections with text in them or a typed error."""
+    answer = document_formats.read_here(format_, content)
+    assert answer.keys() == {"error", "message"} or all(section[0].strip() for section in answer["sections"])
+
+
+def test_sections_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A document of nothing but headings is refused when it has too many."""
+    monkeypatch.setattr(document_formats, "SECTIONS_MAX", 10)
+    with pytest.raises(Unreadable) as error:
+        parse(Format.MARKDOWN, b"# h\nx\n" * 20)
+    assert error.value.code == "document_too_long"

@@ -1,0 +1,159 @@
+"""``/memory`` and ``/docs`` over HTTP, and the commands: one process per case, beside a server and without one."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from ordain import Ordain
+from ordain.server import Face, build_app
+from tests.e2e.process import Server
+from tests.integration.library.pdf import encrypted, pdf
+
+OCTETS = {"Content-Type": "application/octet-stream"}
+
+
+@pytest.fixture
+async def http(tmp_path: Path) -> AsyncIterator[httpx.AsyncClient]:
+    async with Ordain(home=tmp_path) as ordain:
+        transport = httpx.ASGITransport(build_app(Face(runtime=ordain.runtime)), raise_app_exceptions=False)
+        async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
+            yield client
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[Server]:
+    """A server that each test may start or not."""
+    server = Server(tmp_path / "home")
+    yield server
+    server.end()
+
+
+async def test_notes_over_http(http: httpx.AsyncClient) -> None:
+    """A note is added, found, listed page by page and forgotten; another workspace sees nothing of it."""
+    added = (await http.post("/memory", json={"text": "Ada drinks tea.", "user_id": "ada", "tags": ["food"]})).json()
+    assert (added["outcome"], added["passages"], added["embedded"]) == ("added", 1, True)
+    await http.post("/memory", json={"text": "Bob drinks coffee.", "user_id": "bob"})
+    found = (await http.post("/memory/search", json={"query": "what does Ada drink", "max_items": 1, "user_id": "ada"})).json()
+    assert [(one["id"], one["trust"], one["author"]) for one in found["fragments"]] == [(added["id"], "own", "ada")]
+    page = (await http.get("/memory", params={"limit": 1})).json()
+    assert [one["excerpt"] for one in page["notes"]] == ["Bob drinks coffee."]
+    rest = (await http.get("/memory", params={"before": page["next"]})).json()
+    assert [(one["id"], one["tags"]) for one in rest["notes"]] == [(added["id"], ["food"])]
+    elsewhere = {"Ordain-Workspace": "other"}
+    assert (await http.delete(f"/memory/{added['id']}", headers=elsewhere)).status_code == 404
+    assert (await http.get("/memory", headers=elsewhere)).json()["notes"] == []
+    assert (await http.delete(f"/memory/{added['id']}")).json() == {"id": added["id"], "outcome": "forgotten"}
+    assert (await http.delete(f"/memory/{added['id']}")).json()["code"] == "note_not_found"
+
+
+async def test_documents_over_http(http: httpx.AsyncClient) -> None:
+    """A document is added once, shown by its passages, replaced by another content of its source, and removed."""
+    options: dict[str, Any] = {"params": {"name": "report.pdf", "source": "/a/report.pdf"}, "headers": OCTETS}
+    added = (await http.post("/docs", content=pdf("Revenue rose.", "Costs fell."), **options)).json()
+    assert (added["outcome"], added["passages"]) == ("added", 2)
+    assert (await http.post("/docs", content=pdf("Revenue rose.", "Costs fell."), **options)).json()["outcome"] == "same"
+    shown = (await http.get(f"/docs/{added['id']}")).json()
+    assert (shown["pages"], [(one["page"], one["text"].strip()) for one in shown["contents"]]) == (
+        2,
+        [(1, "Revenue rose."), (2, "Costs fell.")],
+    )
+    replaced = (await http.post("/docs", content=pdf("Revenue sank."), **options)).json()
+    assert replaced["outcome"] == "replaced"
+    listed = (await http.get("/docs")).json()["documents"]
+    assert [(one["id"], one["title"], one["trust"]) for one in listed] == [(replaced["id"], "report.pdf", "foreign")]
+    assert (await http.delete(f"/memory/{replaced['id']}")).status_code == 404
+    assert (await http.delete(f"/docs/{replaced['id']}")).json()["outcome"] == "removed"
+    assert (await http.get(f"/docs/{replaced['id']}")).json()["code"] == "document_not_found"
+
+
+async def test_an_addition_tells_how_far_it_is(http: httpx.AsyncClient) -> None:
+    """With Accept: application/x-ndjson each stored batch is a line, and the last line is what became of it, or why it was refused."""
+    options: dict[str, Any] = {"params": {"name": "long.md"}, "headers": {**OCTETS, "Accept": "application/x-ndjson"}}
+    lines = (await http.post("/docs", content=b"".join(b"# H%d\n\nText.\n" % n for n in range(150)), **options)).text.splitlines()
+    events = [json.loads(line) for line in lines]
+    assert [(one["stored"], one["of"]) for one in events[:-1]] == [(64, 150), (128, 150), (150, 150)]
+    assert (events[-1]["event"], events[-1]["passages"]) == ("kept", 150)
+    refused = json.loads((await http.post("/docs", content=b"\0", **options)).text)
+    assert (refused["event"], refused["problem"]["code"]) == ("refused", "document_not_text")
+
+
+@pytest.mark.parametrize(
+    ("path", "options", "status", "code"),
+    [
+        ("/memory", {"json": {"text": ""}}, 422, "invalid_request"),
+        ("/memory", {"json": {"text": "  "}}, 422, "empty_text"),
+        ("/memory", {"json": {"text": "x" * 20_001}}, 422, "invalid_request"),
+        ("/memory", {"json": {"text": "x", "colour": "red"}}, 422, "invalid_request"),
+        ("/memory/search", {"json": {"query": "x", "mode": "psychic"}}, 422, "invalid_request"),
+        ("/docs", {"content": b"x", "params": {"name": "a.txt"}, "headers": {"Content-Type": "text/plain"}}, 415, "unsupported_media_type"),
+        ("/docs", {"content": b"x", "headers": OCTETS}, 422, "invalid_request"),
+        ("/docs", {"content": b"\xff\xfe\x00", "params": {"name": "a.txt"}, "headers": OCTETS}, 422, "document_not_text"),
+        ("/docs", {"content": encrypted(pdf("x"), "pw"), "params": {"name": "a.pdf"}, "headers": OCTETS}, 422, "document_encrypted"),
+        (
+            "/docs",
+            {"content": b"x", "params": {"name": "a\nb"}, "headers": {**OCTETS, "Content-Length": "99999999999"}},
+            413,
+            "document_too_large",
+        ),
+    ],
+)
+async def test_what_does_not_fit_is_refused(http: httpx.AsyncClient, path: str, options: dict[str, Any], status: int, code: str) -> None:
+    """Every refusal is a problem with its code, and nothing is stored."""
+    answer = await http.post(path, **options)
+    assert (answer.status_code, answer.json()["code"]) == (status, code)
+    assert (await http.get("/memory")).json()["notes"] == (await http.get("/docs")).json()["documents"] == []
+
+
+@pytest.mark.parametrize("served", [False, True])
+def test_notes_by_command(server: Server, served: bool) -> None:
+    """Added, searched, listed and forgotten, beside a server and without one; nothing found is exit code 1."""
+    if served:
+        server.start()
+    added = json.loads(server.cli("memory", "add", "The", "boiler", "leaks.", "--user", "ada", "--json").stdout)
+    found = server.cli("memory", "search", "is", "the", "boiler", "broken", "--user", "ada")
+    assert (found.returncode, found.stderr) == (0, b"")
+    assert found.stdout.decode().splitlines()[1:] == ["The boiler leaks.", "1 found, method dense"]
+    if not served:  # the rest is the same requests
+        return
+    assert added["id"] in server.cli("memory", "list").stdout.decode()
+    assert server.cli("memory", "forget", added["id"]).stdout.decode() == f"forgotten: {added['id']}\n"
+    again = server.cli("memory", "forget", added["id"])
+    assert (again.returncode, again.stderr.decode().strip().endswith("[note_not_found]")) == (2, True)
+    assert server.cli("memory", "search", "boiler").returncode == 1
+
+
+def test_documents_by_command(server: Server, tmp_path: Path) -> None:
+    """Several files at once: one that cannot be read is named with its reason and keeps nothing out; a changed file replaces itself."""
+    (tmp_path / "a.md").write_text("# Pump\n\nThe pump stands in the cellar.\n")
+    (tmp_path / "b.pdf").write_bytes(encrypted(pdf("x"), "pw"))
+    server.start()
+    done = server.cli("docs", "add", str(tmp_path / "a.md"), str(tmp_path / "b.pdf"), str(tmp_path / "none.txt"), "--json")
+    first, second, third = json.loads(done.stdout)["documents"]
+    assert (done.returncode, first["outcome"], second["error"]["code"], third["error"]["code"]) == (
+        1,
+        "added",
+        "document_encrypted",
+        "cannot_read",
+    )
+    (tmp_path / "a.md").write_text("# Pump\n\nThe pump stands in the garage.\n\u001b[2Jred\n")
+    assert server.cli("docs", "add", str(tmp_path / "a.md")).stdout.decode().startswith("replaced: ")
+    (listed,) = json.loads(server.cli("docs", "list", "--json").stdout)["documents"]
+    shown = server.cli("docs", "show", listed["id"]).stdout.decode()
+    assert "garage" in shown
+    assert "cellar" not in shown
+    assert "\x1b" not in shown
+    assert server.cli("docs", "remove", listed["id"]).returncode == 0
+    assert server.cli("docs", "show", listed["id"]).returncode == 2
+
+
+@pytest.mark.parametrize("arguments", [("memory", "add", "x", "-f", "y"), ("memory", "add", "-f", "no-such-file")])
+def test_wrong_arguments_are_one_line(server: Server, arguments: tuple[str, ...]) -> None:
+    """What is missing, given twice or not there is said in a line, exit code 2."""
+    done = server.cli(*arguments)
+    assert (done.returncode, len(done.stderr.splitlines())) == (2, 1)

@@ -1,0 +1,163 @@
+"""recall.fetch_context, collapse.write_entry and research.search through the one door, over a real store and the real embedder."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ordain import Ordain
+from ordain.contracts.library import NoteRequest
+from ordain.contracts.verbs import Trust
+from ordain.errors import InvalidRequest
+from ordain.ports.verb import LeafCall
+
+NOTES: dict[str, Any] = json.loads((Path(__file__).parents[2] / "fixtures" / "recall" / "notes.json").read_text(encoding="utf-8"))
+
+
+@pytest.fixture
+async def ordain(tmp_path: Path) -> AsyncIterator[Ordain]:
+    async with Ordain(home=tmp_path) as running:
+        yield running
+
+
+async def output(ordain: Ordain, verb: str, **payload: Any) -> dict[str, Any]:
+    reply = await ordain.execute(verb, payload)
+    assert reply["ok"], reply
+    assert reply["error"] is None
+    return reply["output"]
+
+
+def trust_of(ordain: Ordain, run: str) -> dict[str, Trust]:
+    """The trust that a verb run recorded for its output's fields."""
+    (observed,) = (
+        json.loads(record.body)["result"]
+        for record in ordain.runtime.view(run).stored.records
+        if record.kind == "observation" and record.body
+    )
+    return observed["trust"]
+
+
+async def test_paraphrases_are_found(ordain: Ordain) -> None:
+    """VRB-09 "`recall.fetch_context`": of 48 notes the right one is among the first 3 for every question that shares words, and for 14 of 16 paraphrases."""
+    for text in NOTES["notes"]:
+        await ordain.runtime.library.add_note("default", NoteRequest(text=text, user_id="ada"))
+    counts: dict[str, int] = {}
+    for kind in ("shared", "paraphrased"):
+        answers = [(await output(ordain, "recall.fetch_context", query=asked, max_items=3), number) for asked, number in NOTES[kind]]
+        assert {answer["method"] for answer, _ in answers} == {"dense"}
+        counts[kind] = sum(NOTES["notes"][number] in [one["text"] for one in answer["fragments"]] for answer, number in answers)
+    assert counts["shared"] == 16
+    assert counts["paraphrased"] >= 14
+
+
+async def test_an_entry_is_written_once_and_recalled(ordain: Ordain) -> None:
+    """VRB-09 "`collapse.write_entry`": it returns its collapse_id; what a verb wrote is recalled as foreign, with where it came from."""
+    written = await output(
+        ordain, "collapse.write_entry", text="The plan was simpler than it looked.", theme=" Quiet  RELIEF", tags=["work"]
+    )
+    assert written["outcome"] == "added"
+    reply = await ordain.execute("recall.fetch_context", {"query": "was the plan difficult?"})
+    (fragment,) = reply["output"]["fragments"]
+    assert (fragment["id"], fragment["trust"], fragment["source"], fragment["kind"]) == (
+        written["collapse_id"],
+        "foreign",
+        "collapse.write_entry",
+        "entry",
+    )
+    assert trust_of(ordain, reply["run_id"]) == {"fragments": "foreign", "method": "system", "mode": "system", "notice": "foreign"}
+    assert [one.theme for one in await ordain._open_library().themes("default", limit=9)] == ["quiet relief"]
+
+
+async def test_a_repeated_call_writes_no_second_entry(ordain: Ordain) -> None:
+    """Two attempts of one authorised call are one entry: the key is the call's."""
+    spec = ordain.registry.specs["collapse.write_entry"]
+    calls = [LeafCall(spec=spec, args={"text": "Once."}, key="k", attempt=attempt, timeout_s=9) for attempt in (1, 2)]
+    first, second = [(await ordain.runtime.services.verbs.run(call)).output for call in calls]  # pyright: ignore[reportAttributeAccessIssue]
+    assert (second["collapse_id"], second["outcome"]) == (first["collapse_id"], "same")
+
+
+async def test_trust_is_as_low_as_the_least_trusted_fragment(ordain: Ordain) -> None:
+    """What the user's own notes say is theirs only in their session; one foreign fragment makes the whole output foreign."""
+    library = ordain.runtime.library
+    await library.add_note("default", NoteRequest(text="Ada's tulips bloom in April.", user_id="ada"))
+    reply = await ordain.execute("recall.fetch_context", {"query": "tulips"})
+    assert trust_of(ordain, reply["run_id"])["fragments"] == "member"
+    await library.add_document("default", "web.txt", b"Tulips are said to be poisonous for cats.")
+    deep = await ordain.execute("recall.fetch_context", {"query": "tulips", "mode": "deep"})
+    assert {one["trust"] for one in deep["output"]["fragments"]} == {"member", "foreign"}
+    assert trust_of(ordain, deep["run_id"])["fragments"] == "foreign"
+
+
+async def test_modes_say_what_was_done(ordain: Ordain) -> None:
+    """Hybrid looks at notes and entries, deep at documents too; no graph is kept, and the answer says that it was searched as hybrid."""
+    await ordain.runtime.library.add_document("default", "a.txt", b"The pump is in the cellar.")
+    asked = {"query": "where is the pump"}
+    assert (await output(ordain, "recall.fetch_context", **asked))["fragments"] == []
+    deep = await output(ordain, "recall.fetch_context", **asked, mode="deep")
+    assert (deep["mode"], [one["source"] for one in deep["fragments"]]) == ("deep", ["a.txt"])
+    graph = await output(ordain, "recall.fetch_context", **asked, mode="graph")
+    assert (graph["mode"], graph["notice"]) == ("hybrid", "no graph is kept: searched as hybrid")
+
+
+async def test_documents_are_searched_with_where_it_stands(ordain: Ordain) -> None:
+    """VRB-09 "`research.search`": passages of the user's documents with name, heading and offsets, in one document where that is asked."""
+    text = "# Lease\n\nThe tenant may keep a dog.\n\n## Notice\n\nEither side gives three months' notice.\n"
+    lease = await ordain.runtime.library.add_document("default", "lease.md", text.encode())
+    other = await ordain.runtime.library.add_document("default", "gym.md", b"# Gym\n\nCancel with four weeks' notice.\n")
+    found = await output(ordain, "research.search", query="how many months of notice", document=lease.id, max_items=1)
+    (passage,) = found["passages"]
+    assert (passage["document"], passage["heading"], passage["page"]) == ("lease.md", "Lease > Notice", 0)
+    assert text[passage["start"] : passage["stop"]] == passage["text"] == "Either side gives three months' notice."
+    every = await output(ordain, "research.search", query="notice period")
+    assert {one["document_id"] for one in every["passages"]} == {lease.id, other.id}
+    assert (await output(ordain, "research.search", query="notice", document="nothing"))["passages"] == []
+
+
+@pytest.mark.parametrize(
+    ("verb", "payload"),
+    [
+        ("recall.fetch_context", {"query": ""}),
+        ("recall.fetch_context", {"query": "x" * 2001}),
+        ("recall.fetch_context", {"query": "x", "max_items": 0}),
+        ("recall.fetch_context", {"query": "x", "mode": "psychic"}),
+        ("collapse.write_entry", {"text": "x" * 20_001}),
+        ("collapse.write_entry", {"text": " \n "}),
+        ("collapse.write_entry", {"text": "x", "tags": ["y"] * 21}),
+        ("research.search", {"query": ["x"]}),
+    ],
+)
+async def test_what_does_not_fit_is_refused(ordain: Ordain, verb: str, payload: dict[str, Any]) -> None:
+    """Empty, too long, of another type or of an unknown mode: each is a typed failure, and nothing is stored."""
+    reply = await ordain.execute(verb, payload)
+    assert (reply["ok"], reply["output"]) == (False, None)
+    assert reply["error"]["code"]
+    assert await ordain.runtime.library.notes("default", limit=9, before=None) == []
+
+
+@pytest.mark.parametrize("query", ['"', "***", "NEAR(a b)", "a:b", "'; DROP TABLE items; --", "\u202e\u0000", "🐈" * 100, "(" * 500])
+async def test_no_question_is_a_command(ordain: Ordain, query: str) -> None:
+    """Whatever stands in a question, it is asked and answered, and what is remembered stays."""
+    await ordain.runtime.library.add_note("default", NoteRequest(text="The cat sleeps."))
+    assert (await output(ordain, "recall.fetch_context", query=query))["method"] in {"dense", "text"}
+    assert len(await ordain.runtime.library.notes("default", limit=9, before=None)) == 1
+
+
+async def test_erasing_a_run_erases_what_it_wrote(ordain: Ordain) -> None:
+    """What a run wrote into the library goes with the run's content, from every kind of search."""
+    reply = await ordain.execute("collapse.write_entry", {"text": "A secret about herons."})
+    await ordain.runtime.erase(reply["run_id"], by="ada", why="asked for it")
+    for query in ("herons", '"secret about"'):
+        assert (await output(ordain, "recall.fetch_context", query=query))["fragments"] == []
+    assert await ordain.runtime.library.notes("default", limit=9, before=None) == []
+
+
+async def test_a_document_without_a_name_is_refused(ordain: Ordain) -> None:
+    """A name is a line of text of some length."""
+    for name in ("", "  ", "x" * 201, "a\u202eb"):
+        with pytest.raises(InvalidRequest) as error:
+            await ordain.runtime.library.add_document("default", name, b"Text.")
+        assert error.value.code == "invalid_name"

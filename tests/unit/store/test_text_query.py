@@ -1,0 +1,64 @@
+"""What a question asks for by its letters."""
+
+from __future__ import annotations
+
+import sqlite3
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ordain.store.text_query import holds, of_literals, of_words, read_question
+
+
+@pytest.mark.parametrize(
+    ("question", "literals"),
+    [
+        ('who wrote "the magic mountain"?', ("the magic mountain",)),
+        ("what is in “the green folder”", ("the green folder",)),
+        ("is INV-2024-113 paid?", ("INV-2024-113",)),
+        ("open /etc/hosts and src/app.py, please", ("/etc/hosts", "src/app.py")),
+        ("mail ada@example.org", ("ada@example.org",)),
+        ("what did we decide on 2026-11-02?", ("2026-11-02",)),
+        ("where is max_tokens set", ("max_tokens",)),
+        ("read notes.txt", ("notes.txt",)),
+        ("order 104233", ("104233",)),
+    ],
+)
+def test_quotes_ids_and_paths_are_literals(question: str, literals: tuple[str, ...]) -> None:
+    """What stands in quotes, and what looks like an id, a path, an address, a date or a number, is asked for by its letters."""
+    assert read_question(question).literals == literals
+
+
+@pytest.mark.parametrize(
+    "question", ["how does Ada take her tea?", "two or three words", "it's 5 o'clock", "well-known facts, e.g. dates", ""]
+)
+def test_plain_words_are_none(question: str) -> None:
+    """A question in plain words has no literals."""
+    assert read_question(question).literals == ()
+
+
+def test_telling_words_are_looked_up() -> None:
+    """Words that stand in every text are left out, unless there are no others."""
+    assert read_question("How does the cat eat?").words == ("cat", "eat")
+    assert read_question("who is it").words == ("who", "is", "it")
+
+
+@given(st.text(max_size=200) | st.lists(st.sampled_from(['"', "a", "NEAR", "AND", "*", "(", "x-1", "col:", "\0", "“"])).map("".join))
+def test_every_question_is_an_expression_of_the_index(question: str) -> None:
+    """Whatever is asked, the index takes what is made of it: there is no syntax in a question."""
+    db = sqlite3.connect(":memory:")
+    db.execute("CREATE VIRTUAL TABLE t USING fts5(text, tokenize='porter unicode61')")
+    db.execute("INSERT INTO t VALUES ('a text')")
+    asked = read_question(question.encode(errors="replace").decode())
+    for expression in (of_words(asked), of_literals(asked) if asked.literals else ""):
+        if expression:
+            db.execute("SELECT * FROM t WHERE t MATCH ?", (expression,)).fetchall()
+    db.close()
+
+
+def test_letters_are_compared_but_for_case_and_spaces() -> None:
+    """A literal is held to its letters: a stem or a part in another order does not count."""
+    assert holds("The  Magic\nMountain", ("magic mountain",))
+    assert not holds("mountains of magic", ("magic mountain",))
+    assert not holds("invoice INV-2024-114", ("INV-2024-113",))

@@ -134,6 +134,17 @@ class RoutingHints(Camel):
     delegates: list[VerbName] = Field(default=[], max_length=20)
 
 
+class Recall(Camel):
+    """That memory is asked before the turn is answered (C1). ``required``: without its answer the turn fails; to find nothing is an answer."""
+
+    enabled: bool = True
+    required: bool = False
+    mode: Literal["hybrid", "deep", "graph"] = "hybrid"
+    profile: str | None = Field(default=None, max_length=100, description="Kept; there are no recall profiles, so nothing follows from it.")
+    time_window_days: int = Field(default=90, ge=0, le=36_500, description="0: ever.")
+    max_items: int = Field(default=8, ge=1, le=100)
+
+
 class Context(Camel):
     """What stands around the message (ING-04). Reply and thread references of the transport only anchor (ING-06)."""
 
@@ -144,6 +155,7 @@ class Context(Camel):
     edits: MessageId | None = Field(default=None, description="Id of the earlier message that this one replaces.")
     locale: str | None = Field(default=None, pattern=r"^[A-Za-z]{2,3}([_-][A-Za-z0-9]{2,8}){0,3}$")
     routing_hints: RoutingHints = RoutingHints()
+    recall: Recall | None = Field(default=None, description="Ask memory first; absent: it is not asked.")
 
 
 class Message(Camel):

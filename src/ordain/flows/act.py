@@ -45,7 +45,8 @@ class VerbPlanInput(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     """The input of a composite verb's flow: the call; in a conversation the history that goes with it.
 
     ``narrate``: what the verb says is the turn's answer and may be shown while it is written. ``max_tokens`` lowers what one model answer
-    may have; 0 leaves it. ``budget_class`` and ``ambiguous`` say what the turn is like, where policy routes by it.
+    may have; 0 leaves it. ``budget_class`` and ``ambiguous`` say what the turn is like, where policy routes by it. ``recalled`` are
+    fragments of memory, material for the answer.
     """
 
     verb: str
@@ -55,6 +56,7 @@ class VerbPlanInput(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     max_tokens: int = 0
     budget_class: str = ""
     ambiguous: bool = False
+    recalled: tuple[dict[str, Any], ...] = ()
 
 
 def turn_kind(given: VerbPlanInput) -> TurnKind:
@@ -69,6 +71,7 @@ class InConversation(msgspec.Struct, frozen=True, kw_only=True):
     narrate: bool = False
     max_tokens: int = 0
     turn: TurnKind = TurnKind()
+    recalled: tuple[dict[str, Any], ...] = ()
 
 
 NO_TALK = InConversation()
@@ -144,6 +147,7 @@ async def act(context: FlowContext, call: Call, refs: tuple[int, ...] = (), talk
             max_tokens=talk.max_tokens,
             budget_class=talk.turn.budget_class,
             ambiguous=talk.turn.ambiguous,
+            recalled=talk.recalled,
         )
         return await _plan(context, authorized, given)
     return await _leaf(context, authorized)

@@ -45,7 +45,7 @@ SHOWN_STEPS = 3
 class SupervisorArgs(Struct, frozen=True, kw_only=True):
     """The arguments of ``agent_runtime``: what the user said, the tools and the caps, as the turn's rules decided them.
 
-    ``before``: what an interrupted run had done that this one takes the place of.
+    ``before``: what an interrupted run had done that this one takes the place of. ``recalled``: fragments of memory, a JSON object a line.
     """
 
     text: str
@@ -55,6 +55,13 @@ class SupervisorArgs(Struct, frozen=True, kw_only=True):
     max_tokens_answer: int
     timeout_ms: int
     before: str = ""
+    recalled: str = ""
+
+    @property
+    def known(self) -> str:
+        """What the planner is told beside the request; "" where there is nothing."""
+        done = f"Already done before this request:\n{self.before}" if self.before else ""
+        return "\n\n".join(filter(None, (done, self.recalled)))
 
 
 def request_of(call: VerbPlanInput) -> PlannerRequest:
@@ -63,9 +70,7 @@ def request_of(call: VerbPlanInput) -> PlannerRequest:
     return PlannerRequest(
         caller="hub",
         goal=Goal(type="chat", description=args.text, metadata=GoalMetadata(mode="agent")),
-        context=PlannerContext(external_facts=ExternalFacts(text=f"Already done before this request:\n{args.before}"))
-        if args.before
-        else PlannerContext(),
+        context=PlannerContext(external_facts=ExternalFacts(text=args.known)) if args.known else PlannerContext(),
         toolset=[ToolRef(tool_id=tool) for tool in args.tools],
         limits=Limits(
             max_steps=args.max_steps,

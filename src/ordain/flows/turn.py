@@ -21,6 +21,7 @@ from ordain.flows.ask import Question, ask, lane_facts
 from ordain.flows.context import Flow, FlowContext, TurnKind, open_account, settled_by_error
 from ordain.flows.history import gather
 from ordain.flows.observations import error_of
+from ordain.flows.recalling import RECALLED_BYTES, RecallAsked, lines_of, recall
 from ordain.flows.verb_plan import proposal_of
 from ordain.ports.children import Call
 from ordain.ports.effects import Interrupted, ModelAnswer, ReadValue, VerbReturned
@@ -66,10 +67,11 @@ class TurnInput(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_un
     attachments: int = 0
     locale: str = ""
     after: str = ""
+    recall: RecallAsked | None = None
 
 
 class TurnOutput(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What became of the message. ``plan`` are the steps of its execution plan as ``step/service`` (ORC-02); ``executed`` are the verbs that ran, ``whole`` and ``left_out`` count entries of the history."""
+    """What became of the message. ``plan`` are the steps of its execution plan as ``step/service`` (ORC-02); ``executed`` are the verbs that ran, ``whole`` and ``left_out`` count entries of the history, ``recall`` tells what memory was asked and gave."""
 
     ok: bool
     narrative: str
@@ -85,6 +87,7 @@ class TurnOutput(Struct, frozen=True, kw_only=True, omit_defaults=True):
     structured: dict[str, Any] = {}
     whole: int = 0
     left_out: int = 0
+    recall: dict[str, Any] = {}
 
 
 REFUSED = {
@@ -145,14 +148,21 @@ async def _turn(context: FlowContext, given: TurnInput, told: TurnOutput, before
     verb = carrier or entry.verb
     if context.catalog.policy.lanes.routes:
         context.turn = TurnKind(budget_class=str(routed.budget_class), ambiguous=ambiguous)
+    recalled = await recall(context, given.recall, given.text, verb)
+    told = msgspec.structs.replace(told, recall=recalled.told)
+    if recalled.error and given.recall is not None and given.recall.required:
+        return _failed(told, "recall_failed", recalled.error)
     context.scope = frozenset({verb, context.catalog.policy.history.verb, *entry.tools})
     history, window = await gather(context, given.seq, _room(context, given, verb))
     told = msgspec.structs.replace(told, whole=window.whole, left_out=window.left_out)
-    talk = InConversation(history=history, narrate=True, max_tokens=routed.max_tokens_answer, turn=context.turn)
+    talk = InConversation(
+        history=history, narrate=True, max_tokens=routed.max_tokens_answer, turn=context.turn, recalled=recalled.fragments
+    )
     if routed.path is Path.DIRECT:
         context.deadline = min(context.deadline, context.now() + min(routed.timeout_ms, plan.timeout_ms) * 1000)
         return await _direct(context, given, told, talk)
-    return await _supervised(context, _supervisor_call(given, routed, entry.tools, before), told, talk)
+    more = {"before": before, "recalled": lines_of(recalled)}
+    return await _supervised(context, _supervisor_call(given, routed, entry.tools, more), told, msgspec.structs.replace(talk, recalled=()))
 
 
 def _entry(context: FlowContext, given: TurnInput) -> Entered | EntryRefused:
@@ -214,7 +224,8 @@ def _room(context: FlowContext, given: TurnInput, verb: str) -> int:
     names = lane.profiles if isinstance(lane, LaneChosen) else ()
     profiles = [context.catalog.data.profiles[name] for name in names]
     window = min((profile.context_tokens - profile.max_tokens for profile in profiles), default=0)
-    return window - PROMPT_BYTES - len(msgspec.json.encode(given.text))
+    recalled = RECALLED_BYTES if given.recall is not None else 0
+    return window - PROMPT_BYTES - recalled - len(msgspec.json.encode(given.text))
 
 
 async def _direct(context: FlowContext, given: TurnInput, told: TurnOutput, talk: InConversation) -> TurnOutput:
@@ -242,7 +253,7 @@ def arguments(context: FlowContext, verb: str, text: str) -> dict[str, Any]:
     return {"text": text}
 
 
-def _supervisor_call(given: TurnInput, routed: Routed, tools: Sequence[str], before: str) -> Call:
+def _supervisor_call(given: TurnInput, routed: Routed, tools: Sequence[str], more: Mapping[str, str]) -> Call:
     args: dict[str, Any] = {
         "text": given.text,
         "tools": list(tools),
@@ -251,8 +262,7 @@ def _supervisor_call(given: TurnInput, routed: Routed, tools: Sequence[str], bef
         "max_tokens_answer": routed.max_tokens_answer,
         "timeout_ms": routed.timeout_ms,
     }
-    if before:
-        args["before"] = before
+    args |= {name: text for name, text in more.items() if text}
     return Call(verb=ENTRY_OF[ExecMode.AGENT], args=args)
 
 

@@ -97,6 +97,7 @@ def verb_prompt(
         message=message if isinstance(message, str) else None,
         history=spoken.history if spoken is not None else (),
         summary=spoken.summary if spoken is not None else None,
+        recalled=call.recalled,
     )
 
 
@@ -104,7 +105,10 @@ def _question(
     catalog: Catalog, call: VerbPlanInput, step: PlanStep, previous: ModelAnswer | None, output: dict[str, Any] | None
 ) -> Question:
     name = step.prompt_template or ""
-    prompt, history = verb_prompt(catalog, call, step.name, output), call.history
+    bare = msgspec.structs.replace(call, recalled=())  # counted with the history: it is shown once
+    prompt, history = verb_prompt(catalog, bare, step.name, output), call.history
+    shown = (0, 0) if history is None else (history.entries + 1, history.size_bytes)
+    recalled = sum(len(msgspec.json.encode(one)) for one in call.recalled)
     spec = catalog.verbs[call.verb].spec
     return Question(
         purpose="verb",
@@ -112,9 +116,7 @@ def _question(
         contract=f"verb:{call.verb}",
         refs=(0,) if previous is None else (0, previous.seq),
         args={"step": step.name},
-        prompt_tokens=size_bound(
-            catalog.data.prompts[name], prompt, (0, 0) if history is None else (history.entries + 1, history.size_bytes)
-        ),
+        prompt_tokens=size_bound(catalog.data.prompts[name], prompt, (shown[0] + len(call.recalled), shown[1] + recalled)),
         max_tokens=min(spec.output_max_tokens, call.max_tokens or spec.output_max_tokens),
         narrative=(spec.narrates or "") if call.narrate else "",
     )

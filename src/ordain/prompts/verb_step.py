@@ -12,7 +12,7 @@ class VerbPrompt(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The template's input: the call's arguments and the previous model step's output.
 
     In a conversation ``message`` is what the user said, ``history`` what was said before as ``{role, content}``, and ``summary`` stands
-    for what came before that.
+    for what came before that. ``recalled`` are fragments of memory, each with its trust.
     """
 
     verb: str
@@ -24,6 +24,7 @@ class VerbPrompt(Struct, frozen=True, kw_only=True, omit_defaults=True):
     message: str | None = None
     history: tuple[dict[str, str], ...] = ()
     summary: str | None = None
+    recalled: tuple[dict[str, Any], ...] = ()
 
 
 HISTORY_ENTRY_BYTES = 64
@@ -33,8 +34,8 @@ HISTORY_ENTRY_BYTES = 64
 def size_bound(source: str, prompt: VerbPrompt, history: tuple[int, int] = (0, 0)) -> int:
     """Upper bound of the rendered prompt in bytes; loops in a template repeat it at most once per value of the input.
 
-    ``history`` is (entries, bytes of their texts as JSON), which the prompt itself need not hold yet: it is counted as shown once, as
-    JSON, an entry a line.
+    ``history`` is (entries, bytes of their texts as JSON) of what is shown once, as JSON, an entry a line, and which the prompt itself need
+    not hold yet: the history, and what was recalled.
     """
     encoded = msgspec.json.encode(prompt)
     entries, spoken = history

@@ -7,7 +7,8 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from ordain.contracts.conversation import Context, Message, RoutingHints
+from ordain.contracts.conversation import Context, Message, Recall, RoutingHints
+from ordain.flows.recalling import RecallAsked
 from ordain.flows.turn import TurnInput
 from ordain.ports.sessions import Entry
 from ordain.rules.cues import Cues, cues
@@ -27,6 +28,7 @@ class Received(Struct, frozen=True, kw_only=True):
     edits: str = ""
     locale: str = ""
     hints: RoutingHints = RoutingHints()
+    recall: Recall | None = None
     attachments: int = 0
     principal: str
     timestamp_ms: int = 0
@@ -68,6 +70,7 @@ def received(entry: Entry, principal: str, reply_to: str, edits: str) -> Receive
         edits=edits,
         locale=context.locale or "",
         hints=context.routing_hints,
+        recall=context.recall,
         attachments=len(body.attachments),
         principal=principal,
         timestamp_ms=entry.timestamp_ms,
@@ -87,6 +90,7 @@ def message_of(message: Message, message_id: str, principal: str) -> Received:
         edits=context.edits or "",
         locale=context.locale or "",
         hints=context.routing_hints,
+        recall=context.recall,
         attachments=len(message.message.attachments),
         principal=principal,
         timestamp_ms=message.timestamp_ms or 0,
@@ -114,4 +118,14 @@ def turn_input(message: Received, session: str, seq: int, after: str = "") -> Tu
         attachments=message.attachments,
         locale=message.locale,
         after=after,
+        recall=_asked(message.recall),
+    )
+
+
+def _asked(recall: Recall | None) -> RecallAsked | None:
+    """What a turn is to recall; None where nobody asked for it."""
+    if recall is None or not recall.enabled:
+        return None
+    return RecallAsked(
+        required=recall.required, mode=recall.mode, profile=recall.profile or "", days=recall.time_window_days, max_items=recall.max_items
     )

@@ -73,7 +73,7 @@ def client_request(chat: CortexChatRequest) -> CortexClientRequest:
             "verb": chat.verb,
             "packs": DEFAULT_PACKS if chat.packs is None else chat.packs,
             "options": {} if chat.options is None else chat.options.model_dump(),
-            "recall": (chat.recall or RecallDirective()).model_dump(),
+            "recall": {} if chat.recall is None else chat.recall.model_dump(exclude_unset=True),
             "context": {
                 "messages": [{"role": "user", "content": chat.prompt}],
                 "raw_user_text": chat.prompt,
@@ -102,6 +102,7 @@ def canonical(client: CortexClientRequest, session: str, *, message_id: str | No
             "max_steps": options.max_steps,
         },
         "reply_to": reply_to,
+        "recall": client.recall.model_dump() if client.recall.model_fields_set else None,
     }
     return shaped(
         Message,
@@ -152,7 +153,8 @@ def client_result(client: CortexClientRequest, answer: MessageAnswer, produced: 
         verb=verb,
         status=_status(answer, error),
         final_text=text,
-        memory_used=int(turn.get("whole", 0)) > 0,
+        memory_used=int(turn.get("whole", 0)) > 0 or int(turn.get("recall", {}).get("given", 0)) > 0,
+        recall_debug=dict(turn.get("recall", {})),
         steps=[_step(verb, step) for step in turn.get("steps", ())],
         error=error,
         correlation_id=client.context.trace_id or answer.message_id,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections import OrderedDict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -36,31 +36,48 @@ class Wanted:
     """Whose vectors count: of these kinds, not older than ``since``, of one item where it is named, of none of ``not_of``."""
 
     workspace: str
-    kinds: Sequence[ItemKind]
+    kinds: tuple[ItemKind, ...]
     since: int = 0
     item: int | None = None
-    not_of: Sequence[int] = ()
+    not_of: list[int] = field(default_factory=list[int])
 
 
 @dataclass(slots=True)
 class _Block:
-    """Rows of vectors and what is known of each: (number, passage, item, kind, created)."""
+    """Vectors, a row each, and what is known of each, a column each: number, passage, item, kind, created."""
 
     vectors: Floats
     facts: Ints
 
     def nearest(self, query: Floats, wanted: Wanted, limit: int) -> list[tuple[float, int, int]]:
         """The best rows as (score, passage, item)."""
-        facts = self.facts
-        counts = np.isin(facts[:, 3], [_KINDS[kind] for kind in wanted.kinds]) & (facts[:, 4] >= wanted.since)
-        if wanted.item is not None:
-            counts &= facts[:, 2] == wanted.item
-        if wanted.not_of:
-            counts &= ~np.isin(facts[:, 2], list(wanted.not_of))
+        _, passages, items, kinds, created = self.facts
         scores = self.vectors @ query
-        scores[~counts] = -np.inf
+        if set(wanted.kinds) < set(ItemKind):
+            scores[~_OF_KIND[wanted.kinds][kinds]] = -np.inf
+        if wanted.since:
+            scores[created < wanted.since] = -np.inf
+        if wanted.item is not None:
+            scores[items != wanted.item] = -np.inf
+        if wanted.not_of:
+            scores[np.isin(items, wanted.not_of)] = -np.inf
         best = np.argpartition(scores, -limit)[-limit:] if len(scores) > limit else np.arange(len(scores))
-        return [(float(scores[row]), int(facts[row, 1]), int(facts[row, 2])) for row in best if scores[row] > -np.inf]
+        return [(float(scores[row]), int(passages[row]), int(items[row])) for row in best if scores[row] > -np.inf]
+
+    def count(self, wanted: Wanted) -> int:
+        """How many vectors are of items that are kept."""
+        return len(self.vectors) - (int(np.isin(self.facts[2], wanted.not_of).sum()) if wanted.not_of else 0)
+
+
+class _OfKinds(dict[tuple[ItemKind, ...], NDArray[np.bool_]]):
+    """By kinds, which codes are among them; the last code is none of ours."""
+
+    def __missing__(self, kinds: tuple[ItemKind, ...]) -> NDArray[np.bool_]:
+        self[kinds] = made = np.array([kind in kinds for kind in ItemKind] + [False])
+        return made
+
+
+_OF_KIND = _OfKinds()
 
 
 @dataclass(slots=True)
@@ -73,31 +90,34 @@ class _Matrix:
 
     @property
     def block(self) -> _Block:
-        """The rows that are filled."""
-        return _Block(self.room.vectors[: self.count], self.room.facts[: self.count])
+        """The part that is filled."""
+        return _Block(self.room.vectors[: self.count], self.room.facts[:, : self.count])
 
     @property
     def last(self) -> int:
         """The number of the newest vector."""
-        return int(self.room.facts[self.count - 1, 0]) if self.count else 0
+        return int(self.room.facts[0, self.count - 1]) if self.count else 0
 
     def add(self, block: _Block) -> None:
         """Append, in place where there is room."""
-        needed = self.count + len(block.facts)
-        if needed > len(self.room.facts):
-            capacity = max(needed, len(self.room.facts) * 5 // 4)
-            room = _Block(np.empty((capacity, self.room.vectors.shape[1]), np.float32), np.empty((capacity, 5), np.int64))
-            room.vectors[: self.count], room.facts[: self.count] = self.room.vectors[: self.count], self.room.facts[: self.count]
+        needed = self.count + len(block.vectors)
+        if needed > len(self.room.vectors):
+            room, old = _empty(max(needed, needed * 5 // 4), self.room.vectors.shape[1]), self.block
+            room.vectors[: self.count], room.facts[:, : self.count] = old.vectors, old.facts
             self.room = room
-        self.room.vectors[self.count : needed], self.room.facts[self.count : needed] = block.vectors, block.facts
+        self.room.vectors[self.count : needed], self.room.facts[:, self.count : needed] = block.vectors, block.facts
         self.count = needed
 
     def keep(self, numbers: Ints) -> None:
-        """Drop the rows whose numbers are not among these."""
-        kept = np.isin(self.room.facts[: self.count, 0], numbers)
+        """Drop what has none of these numbers."""
+        kept = np.isin(self.block.facts[0], numbers)
         still = int(kept.sum())
-        self.room.vectors[:still], self.room.facts[:still] = self.room.vectors[: self.count][kept], self.room.facts[: self.count][kept]
+        self.room.vectors[:still], self.room.facts[:, :still] = self.block.vectors[kept], self.block.facts[:, kept]
         self.count = still
+
+
+def _empty(rows: int, dimension: int) -> _Block:
+    return _Block(np.empty((rows, dimension), np.float32), np.empty((5, rows), np.int64))
 
 
 @dataclass(slots=True)
@@ -117,7 +137,7 @@ class VectorIndex:
         count = 0
         for block in self._blocks(wanted.workspace):
             found += block.nearest(vector, wanted, limit)
-            count += len(block.facts) - int(np.isin(block.facts[:, 2], list(wanted.not_of)).sum() if wanted.not_of else 0)
+            count += block.count(wanted)
         return sorted(found, key=lambda one: (-one[0], one[1]))[:limit], count
 
     def _blocks(self, workspace: str) -> Iterator[_Block]:
@@ -132,8 +152,7 @@ class VectorIndex:
             yield from self._read(workspace, 0)
             return
         if matrix is None:
-            empty = _Block(np.empty((stored, self.dimension), np.float32), np.empty((stored, 5), np.int64))
-            matrix = self._matrices[workspace] = _Matrix(empty)
+            matrix = self._matrices[workspace] = _Matrix(_empty(stored, self.dimension))
         self._matrices.move_to_end(workspace)
         removals = 0 if row is None else int(row[0])
         if removals != matrix.removals:
@@ -152,7 +171,7 @@ class VectorIndex:
             self._matrices.pop(workspace, None)
             return False
         others = [name for name in self._matrices if name != workspace]
-        while others and (rows + sum(len(self._matrices[name].room.facts) for name in others)) * row_bytes > self.budget_bytes:
+        while others and (rows + sum(len(self._matrices[name].room.vectors) for name in others)) * row_bytes > self.budget_bytes:
             del self._matrices[others.pop(0)]
         return True
 
@@ -165,5 +184,5 @@ class VectorIndex:
         """Rows as arrays; one whose vector is not of this dimension is none of this embedder's."""
         fitting = [row for row in rows if len(row[5]) == 4 * self.dimension]
         vectors: Floats = np.frombuffer(b"".join(row[5] for row in fitting), np.float32).reshape(len(fitting), self.dimension)
-        facts = np.array([(row[0], row[1], row[2], _KINDS.get(row[3], -1), row[4]) for row in fitting], np.int64).reshape(len(fitting), 5)
+        facts = np.array([(row[0], row[1], row[2], _KINDS.get(row[3], -1), row[4]) for row in fitting], np.int64).reshape(len(fitting), 5).T
         return _Block(vectors, facts)

@@ -152,7 +152,7 @@ class VectorIndex:
             yield from self._read(workspace, 0)
             return
         if matrix is None:
-            matrix = self._matrices[workspace] = _Matrix(_empty(stored, self.dimension))
+            matrix = self._matrices[workspace] = _Matrix(_empty(stored + stored // 8 + BLOCK, self.dimension))
         self._matrices.move_to_end(workspace)
         removals = 0 if row is None else int(row[0])
         if removals != matrix.removals:

@@ -27,6 +27,7 @@ class Seal:
     def __init__(self, secrets: Iterable[str] = ()) -> None:
         """More may be added while it is in use."""
         self._words: tuple[str, ...] = ()
+        self._firsts = frozenset[str]()
         self.add(*secrets)
 
     def __repr__(self) -> str:
@@ -38,11 +39,10 @@ class Seal:
 
     def open_at(self, text: str) -> int:
         """How many characters at the end of a text may be the beginning of a secret."""
-        longest = max(map(len, self._words), default=0)
-        for length in range(min(longest - 1, len(text)), 0, -1):
-            tail = text[-length:]
-            if any(word.startswith(tail) for word in self._words):
-                return length
+        longest = len(self._words[0]) if self._words else 0
+        for at in range(max(0, len(text) - longest + 1), len(text)):
+            if text[at] in self._firsts and any(word.startswith(text[at:]) for word in self._words):
+                return len(text) - at
         return 0
 
     def add(self, *secrets: str) -> None:
@@ -52,6 +52,7 @@ class Seal:
             if len(secret) >= SHORTEST:
                 words |= {secret, msgspec.json.encode(secret).decode()[1:-1], quote(secret, safe="")}
         self._words = tuple(sorted(words, key=lambda word: (-len(word), word)))
+        self._firsts = frozenset(word[0] for word in words)
 
     def text(self, text: str) -> str:
         """The text without them, and without anything that has the form of one of Ordain's own tokens."""

@@ -40,7 +40,11 @@ DOORS: Mapping[str, Sequence[_Row]] = {
     "ws": [(ANY, "", _CHAT)],
     "sessions": [(WRITE, f"/{_ID}/erase", _OPERATE), (READ, ".*", _CHAT)],
     "plan": [(ANY, "/react", Door((Scope.PLAN,), in_workspace=True))],
-    "verbs": [(WRITE, "/execute", Door((Scope.VERBS,), in_workspace=True)), (READ, f"(/{_ID})?", _LISTED)],
+    "verbs": [
+        (WRITE, "/reload", Door((Scope.ADMIN,))),
+        (WRITE, "/execute", Door((Scope.VERBS,), in_workspace=True)),
+        (READ, f"(/{_ID})?", _LISTED),
+    ],
     "runs": [(READ, ".*", Door((Scope.RUNS_READ,), in_workspace=True)), (WRITE, f"/{_ID}/[a-z]+", _OPERATE)],
     "memory": [(ANY, ".*", _MEMORY)],
     "docs": [(ANY, ".*", _MEMORY)],

@@ -93,7 +93,7 @@ def test_beyond_loopback_nothing_is_open_but_health(server: Server) -> None:
     ["", "Bearer", "Basic b3JkYWluOng=", "Bearer nonsense", "Bearer ordain_0_0", "{token}", "Bearer {token}x", "Bearer {cut}"],
 )
 def test_what_is_no_good_token_is_401(server: Server, tokens: dict[str, str], credential: str) -> None:
-    """Whatever else stands in the header is refused, and the answer holds nothing of it."""
+    """B-45 "what is refused before acceptance (syntax, schema, authentication, limits) is a 4xx problem+json": nothing of the token in it."""
     given = credential.format(token=tokens["all"], cut=tokens["all"][:-1])
     response = server.http.get("/runs", headers={"Authorization": given})
     assert refused(response) == (401, "unauthenticated")

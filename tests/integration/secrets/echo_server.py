@@ -12,7 +12,7 @@ from typing import Any, Self
 
 
 class EchoServer:
-    """Answers on loopback; ``asked`` are request lines and bodies, ``keys`` the Authorization headers."""
+    """Answers on loopback; ``asked`` are request lines and bodies, ``keys`` what stood in the header that is for them."""
 
     def __init__(self) -> None:
         self.asked: list[str] = []
@@ -24,7 +24,7 @@ class EchoServer:
 
             def do_POST(self) -> None:
                 body = self.rfile.read(int(self.headers["content-length"])).decode()
-                key = self.headers.get("authorization", "")
+                key = self.headers.get("authorization") or self.headers.get("x-api-key") or self.headers.get("x-goog-api-key") or ""
                 place.asked.append(f"{self.requestline}\n{body}")
                 place.keys.append(key)
                 if "echo-cut" in body:

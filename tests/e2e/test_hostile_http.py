@@ -168,6 +168,55 @@ def test_every_request_gets_a_typed_answer(server: Server, truth: Truth, data: s
         truth.judge(operation, answer.status, kind, answer.body, repr(request))
 
 
+def first_text(example: dict[str, Any], text: bytes) -> bytes:
+    """The example with its first text replaced by these bytes."""
+    whole = json.dumps(example).encode()
+    value = next(found for found in _texts(example))
+    return whole.replace(json.dumps(value).encode(), text, 1)
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        for one in value.values() if isinstance(value, dict) else value:
+            yield from _texts(one)
+
+
+WRONG_TEXTS = {
+    "half a surrogate pair": (b'"\\ud800"', "invalid_unicode"),
+    "bytes that are no UTF-8": (b'"\xff"', "invalid_utf8"),
+    "half a surrogate pair in UTF-8": (b'"\xed\xa0\x80"', "invalid_utf8"),
+    "NaN": (b"NaN", "not_finite"),
+    "a number too large": (b"1e999", "not_finite"),
+    "an integer too large": (b"9" * 30, "not_finite"),
+    "an integer of many digits": (b"9" * 10_000, "not_finite"),
+    "a list too deep": (b"[" * 100 + b"]" * 100, "too_deep"),
+    "an object too deep": (b'{"a":' * 100 + b"1" + b"}" * 100, "too_deep"),
+    "a key twice": (b'{"a": 1, "a": 2}', "duplicate_key"),
+    "a control character": (b'"\x00"', "malformed_json"),
+    "an unknown escape": (b'"\\x41"', "malformed_json"),
+    "single quotes": (b"'a'", "malformed_json"),
+    "nothing": (b"", "malformed_json"),
+}
+
+
+@pytest.mark.parametrize("name", list(WRONG_TEXTS))
+def test_every_body_is_held_to_the_same(server: Server, truth: Truth, name: str) -> None:
+    """What is no strict JSON is refused with its code by each operation that takes a body, as declared, before anything else is looked at."""
+    text, code = WRONG_TEXTS[name]
+    for path, methods in truth.document["paths"].items():
+        for method, operation in methods.items():
+            content = operation.get("requestBody", {}).get("content", {}).get("application/json")
+            if content is None:
+                continue
+            address = path.replace("{run}", "f" * 32).replace("{session}", "none")
+            response = truth.ask(
+                method, address, content=first_text(content["example"], text), headers={"Content-Type": "application/json"}
+            )
+            assert (response.status_code, response.json()["code"]) == (400, code), f"{method} {path}: {response.text}"
+
+
 def test_the_server_lives_on(server: Server) -> None:
     """After all of that it takes work, and nothing was refused with a bug."""
     assert server.http.get("/ready").status_code == 200

@@ -1,18 +1,22 @@
 """The published OpenAPI document held to a running server: schemathesis over every operation, and each declared success really happening."""
 
+import asyncio
 import json
 import os
+import re
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
+from websockets.asyncio.client import connect
 
 from tests.e2e.openapi_truth import Truth
-from tests.e2e.process import Server
+from tests.e2e.process import PATIENCE_S, Server
 from tests.e2e.proposals import act, ask, case, finish, slow
 from tests.e2e.talking import ASKING, listening, message
 
@@ -144,6 +148,37 @@ def test_streams_are_as_declared(server: Server) -> None:
         fields = dict(line.split(": ", 1) for line in block.splitlines())
         schema = {"$ref": "#/components/schemas/Rest"} if fields["event"] == "rest" else shape["stream_run"]
         assert not truth.errors(schema, json.loads(fields["data"])), block
+
+
+async def test_a_socket_speaks_as_declared(server: Server) -> None:
+    """Every frame of a WebSocket fits the shape that the document has for it."""
+    truth, seen = Truth(server.http), list[dict[str, Any]]()
+    shapes = {"accepted": "SocketAccepted", "refused": "SocketRefused"}
+    async with connect(f"ws://127.0.0.1:{server.port}/ws?session=web:socket", proxy=None) as client:
+        for frame in ('{"text_input": "hello"}', '{"text_input": ""}', "no JSON", '{"text_input": "hello", "session_id": "web:another"}'):
+            await client.send(frame)
+        while not {"refused": 3, "reply": 1}.items() <= Counter(event["event"] for event in seen).items():
+            seen.append(json.loads(await asyncio.wait_for(client.recv(), PATIENCE_S)))
+    for event in seen:
+        schema = {"$ref": f"#/components/schemas/{shapes.get(event['event'], 'SessionEvent')}"}
+        assert not truth.errors(schema, event), event
+    assert {"accepted", "message", "reply"} <= {event["event"] for event in seen}
+
+
+def test_only_those_with_a_token_are_answered_where_one_is_demanded(tmp_path: Path) -> None:
+    """Where tokens are demanded each operation that says so refuses whoever has none, as declared; the others answer."""
+    (tmp_path / "ordain.toml").write_text("[server]\nrequire_token = true\n", encoding="utf-8")
+    with Server(tmp_path) as server:
+        given = server.cli("token", "create", "all", "--scope", "all").stdout.decode().split()[-1]
+        truth = Truth(httpx.Client(base_url=server.http.base_url, headers={"Authorization": f"Bearer {given}"}, trust_env=False))
+        for path, methods in truth.document["paths"].items():
+            for method, operation in methods.items():
+                address = path.replace("{run}", "f" * 32).replace("{seq}", "1")
+                response = server.http.request(method, re.sub(r"\{\w+\}", "none", address))
+                truth.check(response)
+                assert (response.status_code == 401) == bool(operation["security"]), f"{method} {path}"
+        assert truth.ask("GET", "/runs").json()["runs"] == []
+        truth.http.close()
 
 
 def test_requests_that_are_published_are_taken(server: Server) -> None:

@@ -45,10 +45,9 @@ the same intake: a message is acknowledged once it is durable, and it has exactl
 follows from it.
 
 **WebSocket.** `GET /ws?session=&after=&workspace=` speaks with one session: `session`, else the one that the first frame names, else a new one.
-Each text frame to the server is the payload of `POST /api/chat`. It is answered with `{"event": "accepted", "session_id", "seq", "message_id",
-"duplicate"}` once it is durable, or with `{"event": "refused", "message_id", "problem"}`, after which the socket stays open (too many malformed
-frames in a row close it: 1008). Between these come the session's events after entry `after`, as on `/sessions/{session}/events`: those with a
-`seq` are durable, and a client that reconnects with `after=` the last one it saw misses nothing. A server that stops closes with 1012.
+Each text frame to the server is the payload of `POST /api/chat` (`HubChat`). It is answered with `SocketAccepted` once it is durable, or with
+`SocketRefused`, after which the socket stays open (too many malformed frames in a row close it: 1008). Between these come the session's events
+(`SessionEvent`) after entry `after`, as on `/sessions/{session}/events`: those with a `seq` are durable, and a client that reconnects with `after=` the last one it saw misses nothing. A server that stops closes with 1012.
 
 **Workspaces.** The header `Ordain-Workspace` (default `default`) says which workspace a request is in. What belongs to another one is 404; one that the
 token does not belong to is 403. Without the header a token of one workspace is in that one."""

@@ -46,6 +46,7 @@ class Problem(Strict):
     location: str | None = None
     checks: dict[str, bool] | None = None
     seq: int | None = None
+    retry_after_s: int | None = None
 
 
 def problem(

@@ -13,7 +13,7 @@ import binascii
 from http import HTTPStatus
 from typing import ClassVar
 
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 from ordain.server.problems import problem
 
@@ -31,6 +31,7 @@ class HttpProtocol(HttpToolsProtocol):
     _in_head = False
     _head_bytes = 0
     _deaf = False
+    _answering: RequestResponseCycle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # pyright: ignore[reportIncompatibleMethodOverride] - as uvicorn's own
         """Wait for the first request, not for ever."""
@@ -38,8 +39,11 @@ class HttpProtocol(HttpToolsProtocol):
         self._wait(self.head_s)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Leave nothing behind."""
+        """Leave nothing behind. uvicorn tells only the newest request that nobody is there; the one that is being answered may be an older one."""
         self._stop_waiting()
+        if self._answering is not None and not self._answering.response_complete:
+            self._answering.disconnected = True
+            self._answering.message_event.set()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
@@ -73,6 +77,8 @@ class HttpProtocol(HttpToolsProtocol):
         self._in_head, self._head_bytes = False, 0
         self._stop_waiting()
         super().on_headers_complete()
+        if not self.pipeline:
+            self._answering = self.cycle
 
     def on_message_complete(self) -> None:
         """The request is wholly there; one that was answered before is done with, and the next one is waited for."""
@@ -82,7 +88,10 @@ class HttpProtocol(HttpToolsProtocol):
 
     def on_response_complete(self) -> None:
         """The answer is sent; what still comes of its request is thrown away for a while."""
+        following = self.pipeline[-1][0] if self.pipeline else None
         super().on_response_complete()
+        if following is not None:
+            self._answering = following
         if self.cycle.response_complete and self.cycle.more_body and not self.transport.is_closing():
             self._wait(self.linger_s)
 

@@ -257,6 +257,22 @@ class JsonSchema(Struct, frozen=True, kw_only=True):
     dialect: str = field(name="$schema")
 
 
+class SocketAccepted(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="event", tag="accepted"):
+    """A frame to a WebSocket's client: the message is durable."""
+
+    session_id: str
+    seq: int
+    message_id: str
+    duplicate: bool
+
+
+class SocketRefused(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="event", tag="refused"):
+    """A frame to a WebSocket's client: nothing came of the message; the socket stays open."""
+
+    message_id: str | None
+    problem: Annotated[dict[str, Any], Meta(extra_json_schema={"$ref": "#/components/schemas/Problem"})]
+
+
 class Begun(View, frozen=True):
     """A request that nobody waits for: its run, and where its outcome will be."""
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
-from typing import Any
 
 import msgspec
 from fastapi import APIRouter, Response, WebSocket
@@ -27,6 +26,7 @@ from ordain.server.feed import Feed, check_after
 from ordain.server.gateway import FRESH_HUB, fresh_session
 from ordain.server.guard import chosen_subprotocol
 from ordain.server.problems import problem, problem_body
+from ordain.server.shapes import SocketAccepted, SocketRefused
 from ordain.server.translation import HUB_WS, canonical, chat_of_hub, client_request
 from ordain.server.workspaces import WORKSPACE_HEADER
 
@@ -133,7 +133,7 @@ class _Socket:
             ended = False
             try:
                 self._count()
-                told = await self._frame(message.get("text"))
+                told: SocketAccepted | SocketRefused = await self._frame(message.get("text"))
                 self._malformed = 0
             except OrdainError as error:
                 self._malformed += isinstance(error, InvalidRequest)
@@ -148,7 +148,7 @@ class _Socket:
         if spending is not None:
             spending.again()
 
-    async def _frame(self, text: str | None) -> dict[str, Any]:
+    async def _frame(self, text: str | None) -> SocketAccepted:
         """Accept one frame; the acknowledgement is true when this returns."""
         if text is None:
             raise InvalidRequest("a frame is text, not bytes", code="unsupported_media_type", status=415)
@@ -167,7 +167,7 @@ class _Socket:
         if self._session is None:
             self._session = session
             self._begun.set()
-        return {"event": "accepted", "session_id": session, "seq": sent.seq, "message_id": sent.message_id, "duplicate": sent.duplicate}
+        return SocketAccepted(session_id=session, seq=sent.seq, message_id=sent.message_id, duplicate=sent.duplicate)
 
     async def _tell(self) -> int:
         stopping = asyncio.ensure_future(self._face.stopping.wait())
@@ -189,7 +189,7 @@ class _Socket:
         finally:
             feed.close()
 
-    async def _send(self, told: dict[str, Any]) -> None:
+    async def _send(self, told: SocketAccepted | SocketRefused) -> None:
         await self._socket.send_text(msgspec.json.encode(told).decode())
 
 
@@ -199,11 +199,12 @@ def _about(error: OrdainError, message_id: str | None) -> OrdainError:
     return error
 
 
-def _refused(error: OrdainError) -> dict[str, Any]:
+def _refused(error: OrdainError) -> SocketRefused:
     more = dict(error.details)
-    message_id = more.pop("message_id", None)
+    about = more.pop("message_id", None)
     if isinstance(error, Refused) and error.retry_after_s is not None:
         more["retry_after_s"] = error.retry_after_s
     if error.status >= 500:
         LOG.error("refused code=%s %s", error.code, error.message)
-    return {"event": "refused", "message_id": message_id, "problem": problem_body(error.status, error.code, error.message, more)}
+    message_id = about if isinstance(about, str) else None
+    return SocketRefused(message_id=message_id, problem=problem_body(error.status, error.code, error.message, more))

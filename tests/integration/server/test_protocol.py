@@ -56,6 +56,13 @@ async def lives(place: Listening) -> bool:
         return json.loads((await line.answer()).body)["output"]["result"] == "2"
 
 
+async def until_nobody_listens(place: Listening) -> None:
+    """Wait until no stream of a session is read any more."""
+    async with asyncio.timeout(PATIENCE_S):
+        while place.face.runtime.services.streams._readers:  # noqa: ASYNC110 - announced to nobody
+            await asyncio.sleep(0.01)
+
+
 NO_HTTP = {
     "garbage": b"\x00\x01\x02\x03\r\n\r\n",
     "prose": b"hello there\r\n\r\n",
@@ -98,6 +105,29 @@ async def test_a_broken_request_is_not_answered_in_the_place_of_the_one_before(p
         answer = await line.answer()
         assert (answer.status, json.loads(answer.body)["output"]["result"]) == (200, "2")
         assert await line.ended()
+
+
+async def test_a_broken_body_is_not_answered_in_the_place_of_a_stream(place: Listening) -> None:
+    """A stream that is going on is ended by garbage behind it, and nothing is written into it."""
+    broken = post(b"zzz\r\n", b"Transfer-Encoding: chunked\r\n")
+    async with wire(place.port) as line:
+        await line.send(b"GET /sessions/s/events HTTP/1.1\r\n" + HOST + b"\r\n" + broken)
+        came = b""
+        async with asyncio.timeout(PATIENCE_S):
+            while data := await line.reader.read(65_536):
+                came += data
+    assert b"malformed_http" not in came
+    assert await lives(place)
+    await until_nobody_listens(place)
+
+
+async def test_a_stream_ends_with_its_connection_whatever_waits_behind_it(place: Listening) -> None:
+    """Who leaves a stream leaves nothing behind, also where another request was sent after it."""
+    async with wire(place.port) as line:
+        await line.send(b"GET /sessions/s/events HTTP/1.1\r\n" + HOST + b"\r\n" + b"GET /health HTTP/1.1\r\n" + HOST + b"\r\n")
+        assert await line.reader.readuntil(b"from here on")
+        assert place.face.runtime.services.streams._readers
+    await until_nobody_listens(place)
 
 
 async def test_requests_in_a_row_are_answered_in_order(place: Listening) -> None:
@@ -220,9 +250,7 @@ async def test_head_is_get_without_a_body(place: Listening, address: str) -> Non
         assert {name: value for name, value in answer.headers.items() if name != "date"} == same
         await line.send(b"GET /health HTTP/1.1\r\n" + HOST + b"\r\n")
         assert json.loads((await line.answer()).body)["status"] == "ok"
-    async with asyncio.timeout(PATIENCE_S):
-        while place.face.runtime.services.streams._readers:  # noqa: ASYNC110 - announced to nobody
-            await asyncio.sleep(0.01)
+    await until_nobody_listens(place)
 
 
 @pytest.mark.parametrize(

@@ -27,6 +27,8 @@ def _lines(runtime: Runtime) -> Iterator[str]:
     yield from _metric("ordain_driving", "gauge", "Runs driven now.", f"ordain_driving {runtime.engine.driving}")
     yield from _metric("ordain_accepting", "gauge", "Whether runs are accepted.", f"ordain_accepting {int(runtime.engine.accepting)}")
     yield from _metric("ordain_commits_total", "counter", "Transactions committed.", f"ordain_commits_total {runtime.commits()}")
+    circuits = (f'ordain_model_circuit_open{{endpoint="{escaped(endpoint)}"}} 1' for endpoint in sorted(runtime.services.breakers.open()))
+    yield from _metric("ordain_model_circuit_open", "gauge", "Model endpoints that are left alone or on probation.", *circuits)
     counters = runtime.services.counters
     for field in fields(counters):
         value: int = getattr(counters, field.name)
@@ -36,6 +38,11 @@ def _lines(runtime: Runtime) -> Iterator[str]:
         else:
             name = f"ordain_{field.name}_total"
             yield from _metric(name, "counter", f"{field.name.replace('_', ' ').capitalize()} so far.", f"{name} {value}")
+
+
+def escaped(label: str) -> str:
+    """A label's value as the text format wants it."""
+    return label.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
 
 
 def _metric(name: str, kind: str, meaning: str, *samples: str) -> Iterator[str]:

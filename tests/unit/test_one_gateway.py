@@ -1,0 +1,46 @@
+"""There is one way to a model: what asks, what makes attempts and what knows models' names is found in the source itself."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+HOUSE = Path(__file__).resolve().parents[2] / "src" / "ordain"
+PROBING = {"models/doctor.py", "models/trial.py"}
+"""A person asks them to try an endpoint; no run is there."""
+WRAPPING = {"models/local.py", "runtime/sealing.py"}
+"""Adapters around another adapter: they make the attempt that was asked of them."""
+
+
+def calling(wanted: str) -> set[str]:
+    """The modules that call something of this name."""
+    found: set[str] = set()
+    for file in HOUSE.rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and getattr(node.func, "attr", getattr(node.func, "id", "")) == wanted:
+                found.add(file.relative_to(HOUSE).as_posix())
+    return found
+
+
+def test_every_flow_asks_through_the_one_gateway() -> None:
+    """Only flow ``ask`` makes model calls and only the gateway attempts them: planner, router, supervisor and, once it is there, a council alike.
+
+    LLM-08: "Council and planner reach models only through gateway channels"
+    """
+    assert calling("ModelCall") == {"flows/ask.py"}
+    attempting = {module for module in calling("attempt") if not module.startswith("runtime/live")}
+    assert attempting - PROBING - WRAPPING == {"runtime/gateway.py"}
+    assert calling("call_model") == {"runtime/live.py"}
+
+
+def test_flows_know_no_model() -> None:
+    """No flow, rule or prompt names a provider or a model: which one answers is configuration.
+
+    LLM-08: "model choice is gateway config"
+    """
+    providers = {"openai", "anthropic", "gemini", "scripted", "offline"}
+    for room in ("flows", "rules", "prompts"):
+        for file in (HOUSE / room).rglob("*.py"):
+            tree = ast.parse(file.read_text(encoding="utf-8"))
+            words = {node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)}
+            assert not words & providers, file

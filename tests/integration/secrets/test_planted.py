@@ -67,10 +67,16 @@ POLICY = """version = 1
 [fallback]
 attempts_total = 6
 attempts_per_profile = 1
+[fallback.on_error]
+overloaded = "next"
+connection = "next"
+malformed = "next"
+truncated = "next"
+adapter_bug = "next"
 [lanes]
 planner = "brain"
 [lanes.profiles]
-worker = ["default", "filed", "named", "crashing"]
+worker = ["default", "filed", "named"]
 brain = ["claude", "gemini", "crashing"]
 local = ["gemini", "claude", "named"]
 """
@@ -153,12 +159,22 @@ def look_as_owner(planted: Planted) -> None:
             ("sessions", "list", "--json"),
             ("sessions", "show", "s1", "--json"),
             ("verbs", "list", "--json"),
-            ("doctor", "--json"),
         ),
         *(("token", "list", "--json"), ("token", "audit", "--json"), ("replay", "--all", "--json"), ("runs", "show", "nothing")),
     ):
         planted.keep(f"command {' '.join(arguments)}", command(*arguments))
+    planted.keep("command doctor", command("doctor", "--json", "--data-dir", str(_of_one_provider(planted))))
     planted.keep("command backup", command("backup", str(planted.home / "copy.db"), "--json"))
+
+
+def _of_one_provider(planted: Planted) -> Path:
+    """A data folder with the same keys for one provider only: the doctor asks every profile several times."""
+    home = planted.home.parent / "doctor"
+    home.mkdir()
+    toml = (planted.home / "ordain.toml").read_text(encoding="utf-8")
+    (home / "ordain.toml").write_text(toml.partition("[models.claude]")[0], encoding="utf-8")
+    (home / "second.key").write_text(planted.secrets["file"], encoding="utf-8")
+    return home
 
 
 def keep_storage(planted: Planted) -> None:

@@ -25,8 +25,7 @@ CASES = [
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     server = Server(tmp_path_factory.mktemp("contract"))
     server.play({"planner": [finish("Any answer.")] * 2, "cases": CASES})
-    for name in ("recall.fetch_context", "brain.chat", "collapse.write_entry"):
-        server.verb(name, prompt_plan(name))
+    server.verb("brain.chat", prompt_plan("brain.chat"))
     with server:
         yield server
 

@@ -13,9 +13,8 @@ REQUEST, REPLY = seed("verb_call_request"), seed("verb_call_reply")
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     server = Server(tmp_path_factory.mktemp("verbs"))
-    verbs = {"recall.fetch_context": [REPLY["output"]], "steps.three": [{"n": 1}, {"n": 2}, {"n": 3}], "bad.output": [{"n": "one"}]}
+    verbs = {"steps.three": [{"n": 1}, {"n": 2}, {"n": 3}], "bad.output": [{"n": "one"}]}
     server.play({"verbs": verbs, "cases": [case("number", add("6 * 7"), finish("42"))]})
-    server.verb("recall.fetch_context", prompt_plan("recall.fetch_context"))
     server.verb("steps.three", prompt_plan("steps.three", steps=("llm_a", "llm_b", "llm_c")))
     schema = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
     server.verb("bad.output", prompt_plan("bad.output", output_schema=schema))
@@ -28,11 +27,15 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 def test_the_verb_pair_of_the_sources(server: Server) -> None:
     """VRB-02 “Verb API request `{verb_id, payload, request_id, caller:"planner-react"}`”: the sources' own request is accepted as it stands.
     VRB-03 "Verb API reply `{ok: bool, output: object, error: null|…}`"
+    VRB-09 "`recall.fetch_context`"
     """
+    assert server.http.post("/memory", json={"text": "The library opens at nine."}).json()["outcome"] == "added"
     reply = server.execute(REQUEST)
-    assert {key: reply[key] for key in REPLY} == REPLY
+    assert (reply["ok"], reply["error"], reply["output"]["fragments"]) == (REPLY["ok"], REPLY["error"], [])
     assert reply["request_id"] == REQUEST["request_id"]
     assert set(reply) == {*REPLY, "request_id", "run_id", "header", "step_results"}
+    asked = {**REQUEST, "payload": {"query": "when does the library open"}, "request_id": "another"}
+    assert [one["text"] for one in server.execute(asked)["output"]["fragments"]] == ["The library opens at nine."]
 
 
 @pytest.mark.parametrize("verb", ["no.such_verb", "math.evaluat", "MATH.EVALUATE", "math.evaluate "])

@@ -8,6 +8,12 @@ BEYOND_SCHEMAS = {
     "invalid_schema": "what is given as a JSON Schema is none",
     "conflicting_verbs": "two fields contradict each other",
     "message_id_reserved": "ids of Ordain's own",
+    "empty_text": "a text of white space only",
+    "document_empty": "a document without text",
+    "document_not_text": "bytes that are no document of the format that the name tells",
+    "document_unreadable": "likewise",
+    "unsupported_document": "a name that tells no format",
+    "invalid_name": "a name that cannot be a file's",
     "unknown_status": "statuses may be given in one parameter, separated by commas",
 }
 """Codes of refusals whose reason no schema of the body can say."""

@@ -116,8 +116,9 @@ def requests(draw: st.DrawFn, operations: list[tuple[str, str, dict[str, Any]]])
     lines = [("Host", "localhost"), ("Prefer", "respond-async"), *pairs]
     data, framing = b"", b""
     if "requestBody" in operation and draw(st.integers(0, 9)):
-        example = operation["requestBody"]["content"]["application/json"]["example"]
-        lines.append(("Content-Type", "application/json"))
+        ((kind, content),) = operation["requestBody"]["content"].items()
+        example = content["example"]
+        lines.append(("Content-Type", kind))
         framing, data = framed(draw(bodies(example)), draw(st.sampled_from(("sized", "sized", "sized", "chunked", "short", "twice"))))
     start = f"{method} {target}{'?' + query if query else ''} HTTP/1.1\r\n".encode("utf-8", "surrogatepass")
     return Hostile(method, target, start + header_lines(lines) + framing + b"Connection: close\r\n\r\n" + data)

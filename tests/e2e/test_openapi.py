@@ -112,6 +112,21 @@ def test_every_declared_success_really_happens(server: Server) -> None:
     truth.ask("POST", "/sessions/web:ada/erase", json=WHY)
     truth.ask("GET", "/sessions/web:ada")
     truth.ask("GET", "/sessions/web:ada/messages", params={"after": 0})
+    # what is remembered
+    note = truth.ask("POST", "/memory", json={"text": "Ada drinks tea."}).json()["id"]
+    truth.ask("POST", "/memory/search", json={"query": "Ada"})
+    truth.ask("POST", "/memory/reindex")
+    truth.ask("GET", "/memory")
+    truth.ask("DELETE", f"/memory/{note}")
+    octets = {"Content-Type": "application/octet-stream"}
+    document = truth.ask("POST", "/docs", params={"name": "a.md"}, content=b"# Pump\n\nIt stands.\n", headers=octets).json()["id"]
+    lines = truth.ask(
+        "POST", "/docs", params={"name": "b.md"}, content=b"# Tap\n\nIt drips.\n", headers={**octets, "Accept": "application/x-ndjson"}
+    )
+    assert json.loads(lines.text.splitlines()[-1])["event"] == "kept"
+    truth.ask("GET", "/docs")
+    truth.ask("GET", f"/docs/{document}")
+    truth.ask("DELETE", f"/docs/{document}")
     wanted = {
         (operation["operationId"], status)
         for path in truth.document["paths"].values()
@@ -186,7 +201,9 @@ def test_requests_that_are_published_are_taken(server: Server) -> None:
     for path, methods in Truth(server.http).document["paths"].items():
         for method, operation in methods.items():
             if "requestBody" in operation:
-                example = operation["requestBody"]["content"]["application/json"]["example"]
+                ((kind, content),) = operation["requestBody"]["content"].items()
+                body = json.dumps(content["example"]) if kind == "application/json" else content["example"]
                 address = path.replace("{run}", "f" * 32).replace("{session}", "none")
-                response: httpx.Response = server.http.request(method, address, json=example)
+                required = {one["name"]: "a.md" for one in operation["parameters"] if one["required"] and one["in"] == "query"}
+                response = server.http.request(method, address, params=required, content=body.encode(), headers={"Content-Type": kind})
                 assert response.status_code in ({404} if "{" in path else {200, 202}), response.text

@@ -58,6 +58,7 @@ UNREADABLE = (
 )
 OCTETS, LINES = "application/octet-stream", "application/x-ndjson"
 NOTE_EXAMPLE = {"text": "Ada drinks her tea without milk.", "tags": ["food"], "user_id": "ada"}
+TOLD_EXAMPLE = '{"event":"progress","stored":1,"of":1}\n{"event":"kept","id":"3f","outcome":"added","passages":1,"embedded":1}\n'
 SEARCH_EXAMPLE = {"query": "how does Ada take her tea", "max_items": 3}
 Limit = Annotated[int, Query(ge=1, le=LIST_MAX)]
 Before = Annotated[Seq | None, Query(description="The page after this one: `next` of the page before.")]
@@ -120,7 +121,8 @@ def _memory(router: APIRouter, face: Face) -> None:
 
 def _documents(router: APIRouter, face: Face) -> None:
     content = {OCTETS: {"schema": {"type": "string", "format": "binary"}, "example": "# Pump\n\nThe pump stands in the cellar.\n"}}
-    adding = {**shown(Kept), "openapi_extra": {"requestBody": {"required": True, "content": content}}}
+    adding: dict[str, Any] = {**shown(Kept), "openapi_extra": {"requestBody": {"required": True, "content": content}}}
+    adding["responses"][200]["content"][LINES] = {"schema": {"type": "string"}, "example": TOLD_EXAMPLE}
 
     @router.post("/docs", **refusing(adding, *UNREADABLE))
     async def add_document(request: Request, name: Name, source: Source = "", workspace: Workspace = DEFAULT_WORKSPACE) -> Response:

@@ -107,6 +107,9 @@ BODY = (
     *("too_large", "unsupported_media_type", "invalid_request"),
 )
 
+RAW = ("unsupported_media_type",)
+"""What a body that is no JSON may meet beside its route's own."""
+
 CONVERSATION = ("message_id_reused", "message_id_reserved", "busy", "session_busy")
 """What a message may be refused with, in whatever shape it comes."""
 
@@ -123,7 +126,7 @@ def refusal_codes(operation: Mapping[str, Any], method: str) -> tuple[str, ...]:
     if method not in {"get", "head"}:
         given += UNSAFE
     if "requestBody" in operation:
-        given += BODY
+        given += BODY if "application/json" in operation["requestBody"]["content"] else RAW
     if operation.get("parameters"):
         given += PARAMETERS
     return tuple(sorted(set(given)))

@@ -12,9 +12,9 @@ from collections.abc import Mapping
 from enum import StrEnum
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Annotated, Any, Self, TypeVar, cast
 
-from pydantic import Field, ValidationError
+from pydantic import Field, StringConstraints, ValidationError, model_validator
 
 from ordain.contracts.access import DEFAULT_FAILED_RATE, DEFAULT_RATE, RateText, parse_rate
 from ordain.contracts.planner import Strict
@@ -35,13 +35,38 @@ DEFAULT_KEY_ENV = {"anthropic": "ANTHROPIC_API_KEY", "gemini": "GEMINI_API_KEY"}
 """Where a profile's key is looked for when it names neither ``key_env`` nor ``key_file``."""
 
 
+SECRET_MIN, SECRET_MAX = 8, 4096
+"""Fewest and most characters of a verb's secret: a shorter one could not be blanked without blanking words."""
+
+
+class SecretSource(Strict):
+    """Where a secret comes from: a variable of the environment, or a file; ``hosts`` are all that it may be sent to (none: any)."""
+
+    env: str | None = Field(default=None, min_length=1, max_length=200)
+    file: str | None = Field(default=None, min_length=1)
+    hosts: list[str] = []
+
+    @model_validator(mode="after")
+    def _one_source(self) -> Self:
+        if (self.env is None) == (self.file is None):
+            raise ValueError("a secret has env or file")
+        return self
+
+
 class VerbSettings(Strict):
-    """What the shipped leaf verbs may reach."""
+    """What verbs may reach.
+
+    ``secrets`` are those of HTTP verbs, by the name that a verb file uses. ``python``: the folder's ``*.py`` files are run in this process.
+    ``watch_ms``: how often a server looks for changed verb files; 0 is never.
+    """
 
     files_root: str | None = None
     urls: list[str] = []
     private_hosts: list[str] = []
     threads: int = Field(default=8, ge=1, le=256)
+    python: bool = False
+    watch_ms: int = Field(default=1000, ge=0, le=3_600_000)
+    secrets: dict[Annotated[str, StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9_]{0,63}$")], SecretSource] = {}
 
 
 class LogLevel(StrEnum):
@@ -102,6 +127,7 @@ class Settings(Strict):
     server: ServerSettings = ServerSettings()
     port: int = DEFAULT_PORT
     secrets: dict[str, str] = Field(default={}, repr=False)
+    verb_secrets: dict[str, str] = Field(default={}, repr=False)
 
 
 def read_policy(file: Path | None) -> Policy:
@@ -178,6 +204,7 @@ def load_settings(environment: Mapping[str, str] | None = None, home: Path | Non
         server=_server(env, given.server),
         port=_port(env),
         secrets=_secrets(env, profiles, home),
+        verb_secrets={name: _verb_secret(env, name, source, home) for name, source in given.verbs.secrets.items()},
     )
 
 
@@ -235,6 +262,18 @@ def _own_key(env: Mapping[str, str], profile: ModelProfile, home: Path) -> str:
         return _read(home / Path(profile.key_file).expanduser()).strip()
     name = profile.key_env or DEFAULT_KEY_ENV.get(profile.provider, "")
     return env.get(name, "").strip() if name else ""
+
+
+def _verb_secret(env: Mapping[str, str], name: str, source: SecretSource, home: Path) -> str:
+    """The value; "" where the variable is not set or the file is not there: calls that need it then say so."""
+    if source.file is None:
+        value = env.get(source.env or "", "").strip()
+    else:
+        file = home / Path(source.file).expanduser()
+        value = _read(file).strip() if file.exists() else ""
+    if value and not (SECRET_MIN <= len(value) <= SECRET_MAX and value.isascii() and value.isprintable()):
+        raise ConfigurationError(f"verbs.secrets.{name}: a secret is one line of {SECRET_MIN} to {SECRET_MAX} printable ASCII characters")
+    return value
 
 
 def _profiles(env: Mapping[str, str], given: FileSettings) -> dict[str, ModelProfile]:

@@ -6,11 +6,14 @@ counts as the strictest.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from enum import StrEnum
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, JsonValue, StringConstraints, model_validator
+from pydantic_core import PydanticCustomError
 
+from ordain.contracts.http_call import Fault, HttpCall, http_faults
 from ordain.contracts.planner import Strict
 
 VERB_ID = r"^[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)*$"
@@ -172,6 +175,7 @@ class VerbSpec(Strict):
     narrates: str | None = Field(
         default=None, description="The output field that is text for the user: it may be shown while it is written."
     )
+    http: HttpCall | None = Field(default=None, description="The HTTP request that the verb is; needs no code.")
 
     @property
     def composite(self) -> bool:
@@ -180,28 +184,37 @@ class VerbSpec(Strict):
 
     @model_validator(mode="after")
     def _lint(self) -> Self:
-        """Refuse what the security policy's lint refuses."""
+        """Refuse what the security policy's lint refuses; the error carries every fault with its place."""
+        if faults := tuple(self._faults()):
+            first, more = faults[0][1], f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
+            raise PydanticCustomError("verb_declaration", "{what}{more}", {"what": first, "more": more, "faults": faults})
+        return self
+
+    def _faults(self) -> Iterator[Fault]:
         properties = self.input_schema.get("properties")
         known: set[str] = set(properties) if isinstance(properties, dict) else set()
-        if unknown := sorted(set(self.arguments) - known):
-            raise ValueError(f"arguments not in input_schema: {', '.join(unknown)}")
+        for name in sorted(set(self.arguments) - known):
+            yield ("arguments", name), f"arguments not in input_schema: {name}"
         for name, argument in self.arguments.items():
             if argument.role in {ArgumentRole.TARGET, ArgumentRole.ATTACHMENT} and not argument.resource:
-                raise ValueError(f"argument {name}: role {argument.role} names a resource type")
+                yield ("arguments", name), f"argument {name}: role {argument.role} names a resource type"
             if argument.role is ArgumentRole.AMOUNT and argument.maximum is None:
-                raise ValueError(f"argument {name}: role amount has a maximum")
+                yield ("arguments", name), f"argument {name}: role amount has a maximum"
             if argument.role is ArgumentRole.WHEN and argument.within_days is None:
-                raise ValueError(f"argument {name}: role when has bounds (within_days)")
+                yield ("arguments", name), f"argument {name}: role when has bounds (within_days)"
         if self.effect is not VerbEffect.READ and not self.composite and (bare := sorted(known - set(self.arguments))):
-            raise ValueError(f"effect {self.effect}: each argument has a role; missing: {', '.join(bare)}")
+            yield ("arguments",), f"effect {self.effect}: each argument has a role; missing: {', '.join(bare)}"
         roles = {argument.role for argument in self.arguments.values()}
         if self.effect in {VerbEffect.SEND, VerbEffect.PAY} and ArgumentRole.RECIPIENT not in roles:
-            raise ValueError(f"effect {self.effect} has an argument with role recipient")
+            yield ("effect",), f"effect {self.effect} has an argument with role recipient"
         if self.effect is VerbEffect.DELETE and ArgumentRole.TARGET not in roles:
-            raise ValueError("effect delete has an argument with role target")
+            yield ("effect",), "effect delete has an argument with role target"
         if self.plan and not (self.prompt_template or all(step.prompt_template for step in self.plan)):
-            raise ValueError("a prompt plan names a prompt_template for the verb or for every step")
-        return self
+            yield ("plan",), "a prompt plan names a prompt_template for the verb or for every step"
+        if self.http is not None:
+            if self.composite:
+                yield ("http",), "a verb is an HTTP request or a plan, not both"
+            yield from http_faults(self.http, self.effect, self.input_schema)
 
 
 class VerbRequest(Strict):

@@ -6,7 +6,7 @@ from time import perf_counter_ns
 from typing import Any
 
 from ordain.contracts.catalog import Catalog, CompiledVerb
-from ordain.contracts.verbs import Trust, VerbEffect, less_trusted
+from ordain.contracts.verbs import Trust, VerbEffect, VerbSpec, less_trusted
 from ordain.errors import FlowFault
 from ordain.journal.digests import content_digest
 from ordain.journal.records import ENCODER
@@ -45,9 +45,15 @@ def withdrawn(services: Services, pinned: Catalog, call: Call) -> str | None:
     verb = current.verbs.get(call.verb)
     if verb is not None and verb.spec.effect is not pinned.verbs[call.verb].spec.effect:
         return f"{call.verb} now declares effect {verb.spec.effect}"
+    if verb is not None and _asks(verb.spec) != _asks(pinned.verbs[call.verb].spec):
+        return f"{call.verb} now declares another request"
     facts = AuthorizeFacts(verb=call.verb, call="", in_scope=True, depth=0, verb_calls=0, cap_verb_calls=1)
     again = decide_authorize(facts, AuthorizeInputs(args=call.args, catalog=current), current.policy)
     return None if isinstance(again.outcome, Allow) else f"{again.reason}: {again.reason.meaning}"
+
+
+def _asks(spec: VerbSpec) -> tuple[object, ...] | None:
+    return None if spec.http is None else spec.http.asks()
 
 
 async def call_verb(services: Services, catalog: Catalog, call: VerbCall, key: str, stored: StoredRun) -> VerbResult:

@@ -19,6 +19,7 @@ from typing import Any, TypeGuard
 from jinja2 import Environment, TemplateSyntaxError, nodes
 from pydantic import ValidationError
 
+from ordain.contracts.http_call import Fault
 from ordain.contracts.verbs import VerbSpec
 from ordain.errors import ConfigurationError
 from ordain.prompts.renderer import check_template
@@ -101,11 +102,20 @@ def _is_mapping(value: object) -> TypeGuard[dict[str, Any]]:
     return isinstance(value, dict)
 
 
+def faults_of(error: ValidationError) -> list[Fault]:
+    """Every fault of a declaration that is no verb's, with its place in it."""
+    found: list[Fault] = []
+    for one in error.errors(include_url=False, include_input=False):
+        told = one.get("ctx", {}).get("faults")
+        found += told or [(one["loc"], one["msg"])]
+    return found
+
+
 def _unlike_a_verb(source: str, document: Document, error: ValidationError) -> ConfigurationError:
-    first = error.errors(include_url=False, include_input=False)[0]
-    place = ".".join(str(part) for part in first["loc"]) or "the verb"
-    more = f" (and {error.error_count() - 1} more)" if error.error_count() > 1 else ""
-    return _invalid(source, f"{place}: {first['msg']}{more}", document.line(first["loc"]))
+    (where, what), *others = faults_of(error)
+    place = ".".join(str(part) for part in where) or "the verb"
+    more = f" (and {len(others)} more)" if others else ""
+    return _invalid(source, f"{place}: {what}{more}", document.line(where))
 
 
 def _templates_of(spec: VerbSpec) -> list[str]:

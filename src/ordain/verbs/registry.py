@@ -17,6 +17,7 @@ from ordain.contracts.verbs import MODEL_SERVICE, VerbEffect, VerbSpec
 from ordain.errors import ConfigurationError
 from ordain.verbs.folder import VerbFolder
 from ordain.verbs.functions import FunctionVerb, bind
+from ordain.verbs.http_verb import HttpAccess, http_verb
 
 AnyFunctionVerb = FunctionVerb[..., Any]
 
@@ -30,6 +31,7 @@ class Registry:
         functions: Iterable[AnyFunctionVerb] = (),
         code: Mapping[str, Callable[..., Any]] | None = None,
         max_depth: int = VerbsPolicy().max_depth,
+        http: HttpAccess | None = None,
     ) -> None:
         """Put verbs together and check them against each other.
 
@@ -38,15 +40,17 @@ class Registry:
             functions: verbs made by ``@verb``.
             code: functions for leaf verbs whose specs stand in a folder, by verb id.
             max_depth: deepest recursion that policy permits.
+            http: what HTTP verbs are given; without it they have no secrets.
 
         Raises:
             ConfigurationError: an id or template is declared twice, a leaf has no code, a schema or example is wrong, a
-                reconcile verb is missing or no read, a recursion depth cannot be.
+                secret is not declared, a reconcile verb is missing or no read, a recursion depth cannot be.
         """
         self._specs: dict[str, VerbSpec] = {}
         self._templates: dict[str, str] = {}
         self._functions: dict[str, AnyFunctionVerb] = {}
         self._origins: dict[str, str] = {}
+        self._http = http or HttpAccess()
         for folder in folders:
             self._add_folder(folder)
         for function in functions:
@@ -63,6 +67,11 @@ class Registry:
         return MappingProxyType(self._specs)
 
     @property
+    def origins(self) -> Mapping[str, str]:
+        """Where each verb stands, by verb id: a file, or a function."""
+        return MappingProxyType(self._origins)
+
+    @property
     def templates(self) -> Mapping[str, str]:
         """Template sources by file name, as specs name them."""
         return MappingProxyType(self._templates)
@@ -71,14 +80,14 @@ class Registry:
         """The code behind a leaf verb; None for a prompt plan and for an id that is not registered."""
         return self._functions.get(verb_id)
 
-    def extended(self, folders: Iterable[VerbFolder] = (), functions: Iterable[AnyFunctionVerb] = ()) -> Registry:
-        """A new registry with more verbs; the same checks hold for the whole."""
-        own = VerbFolder(
-            specs={name: spec for name, spec in self._specs.items() if name not in self._functions},
-            templates=self._templates,
-            origins=self._origins,
-        )
-        return Registry([own, *folders], [*self._functions.values(), *functions], max_depth=self._max_depth)
+    def extended(
+        self, folders: Iterable[VerbFolder] = (), functions: Iterable[AnyFunctionVerb] = (), http: HttpAccess | None = None
+    ) -> Registry:
+        """A new registry with more verbs; the same checks hold for the whole. ``http``: what HTTP verbs are given from here on."""
+        written = {name: spec for name, spec in self._specs.items() if name not in self._functions or spec.http is not None}
+        coded = [function for function in self._functions.values() if function.spec.http is None]
+        own = VerbFolder(specs=written, templates=self._templates, origins=self._origins)
+        return Registry([own, *folders], [*coded, *functions], max_depth=self._max_depth, http=http or self._http)
 
     def _add_folder(self, folder: VerbFolder) -> None:
         for name, source in folder.templates.items():
@@ -86,6 +95,14 @@ class Registry:
                 raise ConfigurationError(f"template {name} is declared twice", code="duplicate_template")
         for name, spec in folder.specs.items():
             self._add(spec, folder.origins.get(name, "a folder"))
+            if spec.http is not None:
+                self._functions[name] = self._requesting(spec)
+
+    def _requesting(self, spec: VerbSpec) -> AnyFunctionVerb:
+        try:
+            return http_verb(spec, self._http)
+        except ConfigurationError as error:
+            raise ConfigurationError(f"{self._origins[spec.name]}: {error.message}", code=error.code) from error
 
     def _add_function(self, function: AnyFunctionVerb) -> None:
         self._add(function.spec, f"function {function.function.__module__}.{function.function.__qualname__}")
@@ -114,7 +131,7 @@ class Registry:
         except ConfigurationError as error:
             raise refused(error.message) from error
         if not spec.composite and spec.name not in self._functions:
-            raise refused("a leaf verb needs code: a plan in its file, or a function")
+            raise refused("a leaf verb needs code: a plan or an http request in its file, or a function")
         if spec.max_recursion_depth > (max_depth if spec.composite else 1):
             raise refused(f"max_recursion_depth: a leaf calls nothing (1), policy permits {max_depth}")
         if missing := sorted({spec.prompt_template, *(step.prompt_template for step in spec.plan)} - {None, *self._templates}, key=str):

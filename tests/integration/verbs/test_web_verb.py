@@ -20,7 +20,7 @@ from ordain.errors import ConfigurationError
 from ordain.ports.verb import AnyLeafResult, LeafCall, LeafFailed, LeafReturned
 from ordain.verbs import LeafExecutor, Registry
 from ordain.verbs.builtin import web_fetch
-from ordain.verbs.builtin.web_verb import _tls, is_public
+from ordain.verbs.outbound import is_public, tls
 
 LONG_S = 30.0
 
@@ -253,13 +253,13 @@ async def test_tls_verifies_the_name_and_not_the_address(certificate: Path, monk
     }
     async with await asyncio.start_server(server.serve, "127.0.0.1", 0, ssl=context) as listener:
         port = listener.sockets[0].getsockname()[1]
-        _tls.cache_clear()
+        tls.cache_clear()
         assert await code(f"https://right.example:{port}/page", **settings) == "not_connected"
         monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
-        _tls.cache_clear()
+        tls.cache_clear()
         assert (await text(f"https://right.example:{port}/page", **settings))["text"] == "behind TLS"
         assert await code(f"https://wrong.example:{port}/page", **settings) == "not_connected"
-        _tls.cache_clear()
+        tls.cache_clear()
 
 
 async def test_a_name_without_address_is_typed() -> None:

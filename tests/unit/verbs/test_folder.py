@@ -67,7 +67,7 @@ def test_a_step_may_bring_its_own_template(tmp_path: Path) -> None:
         ("category: Magic\n", "tell.yaml:8: category: Input should be"),
         ("name: tell\n", "tell.yaml:8: duplicate key 'name'"),
         ("interruptible: no\n", "tell.yaml:8: interruptible: Input should be a valid boolean"),
-        ("arguments:\n  who: {role: recipient}\n", "the verb: Value error, arguments not in input_schema: who"),
+        ("arguments:\n  who: {role: recipient}\n", "tell.yaml:9: arguments.who: arguments not in input_schema: who"),
         ("  - {name: more, order: 1, shell: rm}\n", "tell.yaml:8: plan.1.shell: Extra inputs"),
         ("prompt_template: ../tell_prompt.j2\n", "is not the name of a .j2 file beside it"),
         ("prompt_template: /etc/passwd\n", "is not the name of a .j2 file beside it"),

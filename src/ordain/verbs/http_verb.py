@@ -1,0 +1,284 @@
+"""Verbs that are an HTTP request declared in YAML (``contracts.http_call``): from arguments to one request, from its answer to an output.
+
+An argument never decides where a request goes: each value is percent-encoded into one part of the path, one query value or one header.
+Redirects are not followed. Secrets are put in here and nowhere else; what an answer echoes of one is blanked before anybody sees it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import codecs
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from http import HTTPStatus
+from typing import Any, cast
+from urllib.parse import quote, quote_plus, unquote, urlencode
+
+import httpx
+import msgspec
+
+from ordain.contracts.http_call import PLACEHOLDER, HttpCall, SecretReference
+from ordain.contracts.verbs import VerbEffect, VerbSpec
+from ordain.errors import ConfigurationError
+from ordain.rules.proposals import nesting
+from ordain.verbs.functions import FunctionVerb, VerbContext, VerbError
+from ordain.verbs.outbound import NoExchange, Outgoing, Reach, Resolve, exchange, read_bytes, resolve, text_type
+from ordain.verbs.signatures import Signature
+
+URL_VALUE_MAX = 1000
+"""Most characters of one argument in a path, a query or a header."""
+
+URL_BYTES_MAX = 8000
+"""Longest URL."""
+
+BODY_BYTES_MAX = 1_048_576
+"""Largest request body."""
+
+JSON_DEPTH_MAX = 64
+RETRY_AFTER_MAX_S = 86_400
+BLANK = "[secret]"
+_LATER = frozenset({408, 425, 429})
+_ACCEPT = {"json": "application/json", "text": "text/*, application/json, application/xml"}
+
+
+@dataclass(frozen=True, slots=True)
+class Secret:
+    """A secret's value ("": not there now) and the hosts that it may be sent to; none: any that a verb declares."""
+
+    value: str = field(repr=False)
+    hosts: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HttpAccess:
+    """What HTTP verbs are given from outside: secrets by name, and how a name becomes addresses."""
+
+    secrets: Mapping[str, Secret] = field(default_factory=dict[str, Secret], repr=False)
+    resolver: Resolve = resolve
+
+
+def http_verb(spec: VerbSpec, access: HttpAccess) -> FunctionVerb[..., Any]:
+    """The code behind a spec with ``http``.
+
+    Raises:
+        ConfigurationError: it needs a secret that the settings do not declare, or declare for other hosts; its URL is none.
+    """
+    http = spec.http
+    assert http is not None
+    for name in sorted(http.secrets):
+        secret = access.secrets.get(name)
+        if secret is None:
+            raise _wrong(spec, f"secret {name} is not declared: add it to [verbs.secrets] of ordain.toml")
+        if secret.hosts and http.host not in secret.hosts:
+            raise _wrong(spec, f"secret {name} is not declared for host {http.host}")
+    try:
+        httpx.URL(PLACEHOLDER.sub("x", http.url))
+    except httpx.InvalidURL as error:
+        raise _wrong(spec, "http.url is not a URL") from error
+    caller = _Caller(http, spec.effect in {VerbEffect.READ, VerbEffect.EGRESS}, _reach(spec, http), access)
+
+    async def request(*, context: VerbContext, **arguments: Any) -> dict[str, Any]:
+        # Time runs out here, a little before it does for the executor: then it is known whether anything is in doubt.
+        try:
+            async with asyncio.timeout(context.left_s * 0.95):
+                return await caller.call(arguments, context)
+        except TimeoutError as error:
+            raise caller.failed("too_slow", "the answer took too long", retryable=True, sent=True) from error
+
+    properties = cast("dict[str, Any]", spec.input_schema.get("properties") or {})
+    required = cast("list[str]", spec.input_schema.get("required") or [])
+    signature = Signature(
+        input_schema=dict(spec.input_schema),
+        output_schema=dict(spec.output_schema),
+        convert=dict.fromkeys(properties, _as_it_is),
+        required=frozenset(required),
+        wraps=False,
+        context=True,
+    )
+    return FunctionVerb(spec, request, signature, asynchronous=True)
+
+
+def _wrong(spec: VerbSpec, what: str) -> ConfigurationError:
+    return ConfigurationError(f"verb {spec.name}: {what}", code="invalid_verb")
+
+
+def _as_it_is(value: Any) -> Any:
+    return value
+
+
+def _reach(spec: VerbSpec, http: HttpCall) -> Reach:
+    """A read with ``private`` never leaves the private network: its arguments are not sent out."""
+    inside = http.private and spec.effect is VerbEffect.READ
+    return Reach(private_hosts=frozenset({http.host} if http.private else ()), literals=http.private, inside=inside)
+
+
+@dataclass(frozen=True, slots=True)
+class _Caller:
+    http: HttpCall
+    harmless: bool
+    reach: Reach
+    access: HttpAccess = field(repr=False)
+
+    def failed(self, code: str, message: str, *, retryable: bool = False, sent: bool = False) -> VerbError:
+        """What was sent and changes something is in doubt; anything else certainly did not happen."""
+        return VerbError(code, message, retryable=retryable, happened=None if sent and not self.harmless else False)
+
+    async def call(self, arguments: Mapping[str, Any], context: VerbContext) -> dict[str, Any]:
+        try:
+            request = self._request(arguments, context)
+        except ValueError as error:  # half a surrogate pair: there is no such text
+            raise self.failed("bad_input", "an argument is no text that can be sent") from error
+        try:
+            async with exchange(request, self.reach, self.access.resolver) as response:
+                self._check_status(response)
+                body, more = await read_bytes(response, self.http.max_response_bytes)
+                kind, charset = text_type(response) if body else ("", "utf-8")
+        except NoExchange as error:
+            raise self.failed(error.code, error.message, retryable=error.retryable, sent=error.sent) from error
+        if more:
+            raise self.failed("answer_too_large", f"the answer has more than {self.http.max_response_bytes} bytes", sent=True)
+        return self._output(kind, codecs.decode(body, charset, "replace"))
+
+    # --- the request ------------------------------------------------------------------------------------------------------------------
+
+    def _request(self, arguments: Mapping[str, Any], context: VerbContext) -> Outgoing:
+        http = self.http
+        url = self._url(arguments)
+        pairs = [(name, text) for name, value in http.query.items() if (text := self._filled(value, arguments)) is not None]
+        if pairs:
+            url += "?" + urlencode(pairs, quote_via=quote, safe="")
+        if len(url) > URL_BYTES_MAX:
+            raise self.failed("bad_input", f"the URL is longer than {URL_BYTES_MAX} bytes")
+        headers = {"Accept": _ACCEPT[http.result]} if not any(name.lower() == "accept" for name in http.headers) else {}
+        for name, value in http.headers.items():
+            text = self._filled(value, arguments)
+            if text is None:
+                continue
+            if not (text.isascii() and text.isprintable()):
+                raise self.failed("bad_input", f"an argument in header {name} is not printable ASCII")
+            headers[name] = text.strip()
+        if http.idempotency_header is not None:
+            headers[http.idempotency_header] = context.key
+        content = self._body(arguments)
+        if content is not None:
+            headers["Content-Type"] = "application/json" if http.encoding == "json" else "application/x-www-form-urlencoded"
+        return Outgoing(method=http.method, url=httpx.URL(url), headers=headers, content=content)
+
+    def _url(self, arguments: Mapping[str, Any]) -> str:
+        """Each value is one part of the path, or a piece of one; it opens no other part and climbs nowhere, decoded or not."""
+
+        def fill(name: str) -> str:
+            text = self._text(arguments[name], name)
+            if not text or not text.isprintable() or "/" in text or "\\" in text:
+                raise self.failed("bad_input", f"argument {name} cannot be part of a path: empty, or with a slash or a control character")
+            return quote(text, safe="")
+
+        url = PLACEHOLDER.sub(lambda found: fill(found[1]), self.http.url)
+        for template, segment in zip(self.http.url.split("/")[3:], url.split("/")[3:], strict=True):
+            if template != segment and unquote(segment) in {".", ".."}:
+                raise self.failed("bad_input", "a part of the path would be . or ..")
+        return url
+
+    def _filled(self, value: str | SecretReference, arguments: Mapping[str, Any]) -> str | None:
+        """A query or header value; None where an argument in it was not given: then the parameter is left out."""
+        if isinstance(value, SecretReference):
+            secret = self.access.secrets[value.secret].value
+            if not secret:
+                raise self.failed("secret_missing", f"secret {value.secret} has no value here")
+            return value.prefix + secret
+        if not arguments.keys() >= set(PLACEHOLDER.findall(value)):
+            return None
+        return PLACEHOLDER.sub(lambda found: self._text(arguments[found[1]], found[1]), value)
+
+    def _text(self, value: Any, name: str) -> str:
+        text = value if isinstance(value, str) else json.dumps(value)
+        if len(text) > URL_VALUE_MAX:
+            raise self.failed("bad_input", f"argument {name} is longer than {URL_VALUE_MAX} characters, too long for a URL or a header")
+        return text
+
+    def _body(self, arguments: Mapping[str, Any]) -> bytes | None:
+        left = {name: value for name, value in arguments.items() if name not in self.http.placed()}
+        match self.http.encoding:
+            case "none":
+                return None
+            case "json":
+                content = msgspec.json.encode(left)
+            case _:
+                texts = {name: value if isinstance(value, str) else json.dumps(value) for name, value in left.items()}
+                content = urlencode(texts).encode()
+        if len(content) > BODY_BYTES_MAX:
+            raise self.failed("bad_input", f"the request is larger than {BODY_BYTES_MAX} bytes")
+        return content
+
+    # --- the answer -------------------------------------------------------------------------------------------------------------------
+
+    def _check_status(self, response: httpx.Response) -> None:
+        status = response.status_code
+        if 200 <= status < 300:
+            return
+        said = f"the server answered {status}" + (f" {HTTPStatus(status).phrase}" if status in HTTPStatus.__members__.values() else "")
+        if status < 400:
+            raise self.failed("redirected", f"{said}; redirects are not followed", sent=True)
+        after = _retry_after(response)
+        if after is not None:
+            said += f"; it asks to wait {after} s"
+        refused = status in _LATER or (status == HTTPStatus.SERVICE_UNAVAILABLE and after is not None)
+        if refused or status < 500:  # refused before work
+            raise self.failed(f"http_{status}", said, retryable=refused)
+        raise self.failed(f"http_{status}", said, retryable=True, sent=True)
+
+    def _output(self, kind: str, text: str) -> dict[str, Any]:
+        if self.http.result == "text":
+            return {"text": self._scrubbed(text)}
+        if not text.strip():
+            return {}
+        if not (kind == "application/json" or kind.endswith("+json")):
+            raise self.failed("not_json", "the answer's content type is not JSON", sent=True)
+        try:
+            if nesting(text) > JSON_DEPTH_MAX:
+                raise self.failed("not_json", f"the answer nests deeper than {JSON_DEPTH_MAX}", sent=True)
+            value = msgspec.json.decode(text)
+        except (ValueError, RecursionError) as error:
+            raise self.failed("not_json", "the answer is not JSON", sent=True) from error
+        value = self._scrubbed(self._at_path(value))
+        return cast("dict[str, Any]", value) if isinstance(value, dict) else {"result": value}
+
+    def _at_path(self, value: Any) -> Any:
+        for step in (self.http.path or "").split(".") if self.http.path else ():
+            if isinstance(value, dict) and step in value:
+                value = cast("dict[str, Any]", value)[step]
+            elif isinstance(value, list) and step.isdecimal() and len(step) < 9 and int(step) < len(cast("list[Any]", value)):
+                value = cast("list[Any]", value)[int(step)]
+            else:
+                raise self.failed("path_missing", f"the answer has nothing at {self.http.path}", sent=True)
+        return value
+
+    def _scrubbed(self, value: Any) -> Any:
+        """The value without any secret that went out with the request, in the forms in which servers echo what they were sent."""
+        forms = {form for name in self.http.secrets for form in _forms(self.access.secrets[name].value)}
+        return _blanked(value, sorted(forms, key=len, reverse=True)) if forms else value
+
+
+def _forms(secret: str) -> set[str]:
+    encoded = base64.b64encode(secret.encode()).decode()
+    return {secret, quote(secret, safe=""), quote_plus(secret), json.dumps(secret)[1:-1], encoded, encoded.rstrip("=")} if secret else set()
+
+
+def _blanked(value: Any, forms: list[str]) -> Any:
+    if isinstance(value, str):
+        for form in forms:
+            value = value.replace(form, BLANK)
+        return value
+    if isinstance(value, list):
+        return [_blanked(item, forms) for item in cast("list[Any]", value)]
+    if isinstance(value, dict):
+        return {_blanked(key, forms): _blanked(item, forms) for key, item in cast("dict[str, Any]", value).items()}
+    return value
+
+
+def _retry_after(response: httpx.Response) -> int | None:
+    """Seconds; a date is not read, because it would need this machine's clock to be right."""
+    text = response.headers.get("retry-after", "").strip()
+    return min(int(text), RETRY_AFTER_MAX_S) if text.isascii() and text.isdecimal() and len(text) < 9 else None

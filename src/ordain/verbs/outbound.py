@@ -1,0 +1,205 @@
+"""One HTTP request to a declared host: the only way out of a verb.
+
+A name is resolved once, every address it has is checked, and the connection goes to a checked address: a name that answers differently
+the second time (DNS rebinding) is never asked a second time. The name stays in the Host header and in the TLS handshake, where it is
+verified. Proxies of the environment are not used, because they would resolve the name themselves; nothing is followed by itself.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import codecs
+import ipaddress
+import logging
+import re
+import socket
+import ssl
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from functools import cache
+
+import httpx
+
+CONNECT_S = 5.0
+"""Longest wait for one address to take a connection, in seconds."""
+
+ADDRESSES_MAX = 3
+"""Most addresses of one name that are tried."""
+
+PORTS = {"http": 80, "https": 443}
+_LIMITS = httpx.Timeout(None, connect=CONNECT_S).as_dict()  # the whole is bounded by the call's time
+_CHARSETS = re.compile(r"utf-8|ascii|utf-16(?:-[lb]e)?|iso8859-\d{1,2}|cp125\d|koi8-[ru]|gb18030|gbk|big5|shift_jis|euc_(?:jp|kr)")
+_TEXT_TYPES = re.compile(r"text/[a-z0-9.+-]+|application/(?:[a-z0-9.+-]+\+)?(?:json|xml)|application/(?:x-ndjson|javascript|yaml|toml)")
+_OWN_HEADERS = {"Accept-Encoding": "identity", "User-Agent": "ordain"}
+
+Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
+"""How a host name and port become addresses; raises ``OSError`` where there are none."""
+
+
+_EXCHANGING: ContextVar[bool] = ContextVar("_EXCHANGING", default=False)
+
+
+def _not_exchanging(record: logging.LogRecord) -> bool:
+    return not _EXCHANGING.get()
+
+
+# At level DEBUG the library logs the headers of answers, in which a server may echo a secret that it was sent.
+logging.getLogger("httpcore.http11").addFilter(_not_exchanging)
+
+
+class NoExchange(Exception):
+    """There is no answer; ``sent`` says whether the request may have reached the other side."""
+
+    def __init__(self, code: str, message: str, *, retryable: bool = False, sent: bool = False) -> None:
+        """``code`` and ``message`` as of a ``VerbError``: no value, no secret."""
+        super().__init__(code, message)
+        self.code, self.message, self.retryable, self.sent = code, message, retryable, sent
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reach:
+    """Where a request may go: which names may have private addresses, whether a literal private address may be dialled.
+
+    ``inside``: it must not leave, every address has to be private.
+    """
+
+    private_hosts: frozenset[str] = frozenset()
+    literals: bool = False
+    inside: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outgoing:
+    """A request: the URL decides where it goes, the headers are printable ASCII."""
+
+    method: str
+    url: httpx.URL
+    headers: Mapping[str, str]
+    content: bytes | None = None
+
+
+async def resolve(host: str, port: int) -> Sequence[str]:
+    """The addresses of a name, as the system resolves it."""
+    found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys(str(address[0]) for *_, address in found))
+
+
+@asynccontextmanager
+async def exchange(request: Outgoing, reach: Reach, resolver: Resolve = resolve) -> AsyncGenerator[httpx.Response]:
+    """The answer's head, its body still to be read; connection and all are gone at the end.
+
+    Raises:
+        NoExchange: the host is not within reach, or did not answer; while the body is read, that it broke off.
+    """
+    addresses = await _addresses(request.url, reach, resolver)
+    token = _EXCHANGING.set(True)
+    try:
+        # A transport and not a client: a client would already act on what it reads, for example parse the redirect's target.
+        async with httpx.AsyncHTTPTransport(verify=tls(), trust_env=False) as transport:
+            response = await _answered(transport, request, addresses)
+            try:
+                yield response
+            except httpx.HTTPError as error:
+                raise NoExchange("broken_answer", f"the answer broke off ({type(error).__name__})", retryable=True, sent=True) from error
+            finally:
+                await response.aclose()
+    finally:
+        _EXCHANGING.reset(token)
+
+
+async def read_bytes(response: httpx.Response, most: int) -> tuple[bytes, bool]:
+    """The first ``most`` bytes of the body as sent, and whether there are more."""
+    body = bytearray()
+    async for part in response.aiter_raw():
+        body += part
+        if len(body) > most:
+            break
+    return bytes(body[:most]), len(body) > most
+
+
+def text_type(response: httpx.Response) -> tuple[str, str]:
+    """The media type and the codec's name; only text is read, and only unpacked.
+
+    Raises:
+        NoExchange: ``not_text``.
+    """
+    if response.headers.get("content-encoding", "identity").strip().lower() not in {"", "identity"}:
+        raise NoExchange("not_text", "the answer is compressed although that was declined", sent=True)
+    kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if not _TEXT_TYPES.fullmatch(kind) or len(kind) > 200:
+        raise NoExchange("not_text", "the answer's content type is not text", sent=True)
+    try:
+        charset = codecs.lookup(response.charset_encoding or "utf-8").name
+    except (LookupError, ValueError) as error:
+        raise NoExchange("not_text", "the answer's character set is not known", sent=True) from error
+    if not _CHARSETS.fullmatch(charset):
+        raise NoExchange("not_text", "the answer's character set is not known", sent=True)
+    return kind, charset
+
+
+async def _addresses(target: httpx.URL, reach: Reach, resolver: Resolve) -> Sequence[str]:
+    host = target.raw_host.decode()
+    try:
+        found: Sequence[str] = [str(ipaddress.ip_address(host))]
+        declared = reach.literals
+    except ValueError:
+        found, declared = await _resolved(host, target.port or PORTS[target.scheme], resolver), host in reach.private_hosts
+    public = [is_public(address) for address in found]
+    if not declared and not all(public):
+        raise NoExchange("private_address", "the host resolves to a private address, which is not declared")
+    if reach.inside and any(public):
+        raise NoExchange("public_address", "the host has a public address; this verb stays inside the private network")
+    return found[:ADDRESSES_MAX]
+
+
+async def _resolved(host: str, port: int, resolver: Resolve) -> Sequence[str]:
+    try:
+        found = await resolver(host, port)
+    except (OSError, UnicodeError) as error:  # a name whose labels are too long cannot even be asked for
+        raise NoExchange("not_resolved", "the host has no address", retryable=True) from error
+    if not found:
+        raise NoExchange("not_resolved", "the host has no address", retryable=True)
+    return found
+
+
+async def _answered(transport: httpx.AsyncHTTPTransport, request: Outgoing, addresses: Sequence[str]) -> httpx.Response:
+    for address in addresses:
+        live = httpx.Request(
+            request.method,
+            request.url.copy_with(host=address),
+            headers={"Host": request.url.netloc.decode(), **_OWN_HEADERS, **request.headers},
+            content=request.content,
+            extensions={"sni_hostname": request.url.raw_host.decode(), "timeout": _LIMITS},
+        )
+        try:
+            return await transport.handle_async_request(live)
+        except (httpx.ConnectError, httpx.ConnectTimeout):
+            continue
+        except httpx.HTTPError as error:
+            raise NoExchange("no_answer", f"no answer ({type(error).__name__})", retryable=True, sent=True) from error
+    raise NoExchange("not_connected", "no connection to the host", retryable=True)
+
+
+@cache
+def tls() -> ssl.SSLContext:
+    """Loading the certificates takes 20 ms: once per process, it holds no state of a connection. SSL_CERT_FILE counts."""
+    return httpx.create_ssl_context()
+
+
+def is_public(address: str) -> bool:
+    """Whether an address is one of the public network; addresses that carry another one are judged by that."""
+    parsed = ipaddress.ip_address(address.partition("%")[0])
+    if isinstance(parsed, ipaddress.IPv6Address):
+        if carried := parsed.ipv4_mapped or parsed.sixtofour or (parsed.teredo and parsed.teredo[1]):
+            return is_public(str(carried))
+        if parsed in _NAT64:
+            return is_public(str(ipaddress.IPv4Address(int(parsed) & 0xFFFF_FFFF)))
+        if parsed in _IPV4_COMPATIBLE:
+            return False
+    return parsed.is_global and not parsed.is_multicast and not parsed.is_reserved
+
+
+_NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
+_IPV4_COMPATIBLE = ipaddress.IPv6Network("::/96")

@@ -89,6 +89,9 @@ MEANINGS = {
     "VerbSettings.urls": "The URLs that `web.fetch` fetches.",
     "VerbSettings.private_hosts": "Names among them that may resolve to private addresses.",
     "VerbSettings.threads": "Plain functions that run at once.",
+    "VerbSettings.python": "Whether the `*.py` files of the verbs folder are run, in this process and with all its rights.",
+    "VerbSettings.watch_ms": "How often a server looks for changed verb files; 0 is never.",
+    "VerbSettings.secrets": 'The secrets of HTTP verbs by name: `{env = "NAME"}` or `{file = "PATH"}`, and `hosts`, the only ones that it may be sent to.',
 }
 """What keys mean that the models leave without a description; a key with neither fails the reference's test."""
 

@@ -23,6 +23,7 @@ from ordain.flows.context import Flow
 from ordain.flows.shipped import shipped_flows
 from ordain.models.embedding import installed_embedder
 from ordain.models.providers import build_models
+from ordain.ports.catalog_source import Built, CatalogSource, Problem
 from ordain.ports.library import Embedder, Library
 from ordain.ports.model import ModelPort
 from ordain.prompts import planner_step, router_step, supervisor_step, triage_step
@@ -31,6 +32,7 @@ from ordain.runtime.conversation import Acknowledged
 from ordain.runtime.door import Runtime
 from ordain.runtime.library import Remembered
 from ordain.runtime.readers import header_so_far, readers
+from ordain.runtime.reloading import Reloaded, Reloading, problem_of
 from ordain.runtime.sealing import Seal, SealedVerbs, sealed_models
 from ordain.runtime.services import Catalogs, Services
 from ordain.runtime.streams import Streams
@@ -44,8 +46,9 @@ from ordain.store.sqlite import SqliteStore, StoreOptions
 from ordain.verbs.builtin.library_verbs import no_library
 from ordain.verbs.builtin.shipped import builtin_registry
 from ordain.verbs.executor import LeafExecutor
-from ordain.verbs.folder import load_folder
 from ordain.verbs.functions import FunctionVerb
+from ordain.verbs.http_verb import HttpAccess, Secret
+from ordain.verbs.own import OwnVerbs
 from ordain.verbs.registry import Registry
 
 PRINCIPAL = "local:python"
@@ -68,6 +71,18 @@ def build_registry(
     settings: Settings, more: Sequence[FunctionVerb[..., Any]] = (), library: Callable[[], Library] = no_library
 ) -> Registry:
     """The shipped verbs, those of ``$ORDAIN_HOME/verbs`` and an embedder's own; ``library`` is asked when a verb needs it."""
+    return build_verbs(settings, own_verbs(settings), more, library)[0]
+
+
+def build_verbs(
+    settings: Settings,
+    own: OwnVerbs,
+    more: Sequence[FunctionVerb[..., Any]] = (),
+    library: Callable[[], Library] = no_library,
+    *,
+    strict: bool = False,
+) -> tuple[Registry, tuple[Problem, ...]]:
+    """As ``build_registry``, and the Python files that were left out because they are broken or off; ``strict`` leaves no broken one out."""
     root = settings.verbs.files_root
     shipped = builtin_registry(
         files_root=None if root is None else (settings.home / root),
@@ -76,9 +91,16 @@ def build_registry(
         max_depth=settings.policy.verbs.max_depth,
         library=library,
     )
-    own = settings.home / "verbs"
-    folders = [load_folder(own)] if own.is_dir() else []
-    return shipped.extended(folders=folders, functions=more)
+    registry, left_out = own.added_to(shipped, more, strict=strict)
+    return registry, tuple(problem_of(error) for error in left_out)
+
+
+def own_verbs(settings: Settings) -> OwnVerbs:
+    """The operator's verbs folder, and what HTTP verbs are given."""
+    secrets = {
+        name: Secret(settings.verb_secrets.get(name, ""), frozenset(source.hosts)) for name, source in settings.verbs.secrets.items()
+    }
+    return OwnVerbs(settings.home / "verbs", HttpAccess(secrets=secrets), python=settings.verbs.python)
 
 
 def build_catalog(settings: Settings, registry: Registry) -> Catalog:
@@ -90,6 +112,25 @@ def build_catalog(settings: Settings, registry: Registry) -> Catalog:
         check_template(source)
     data = CatalogData(policy=settings.policy, verbs=dict(registry.specs), prompts=prompts, profiles=settings.profiles, node=settings.node)
     return Catalog(data)
+
+
+class _VerbFiles(CatalogSource):
+    """The catalog of an ``Ordain``, made anew from its verbs folder."""
+
+    def __init__(self, ordain: Ordain, more: Sequence[FunctionVerb[..., Any]], library: Callable[[], Library]) -> None:
+        self._ordain, self._more, self._library = ordain, more, library
+        self._own = own_verbs(ordain.settings)
+
+    def fingerprint(self) -> object:
+        """Of the folder."""
+        return self._own.fingerprint()
+
+    def build(self, *, strict: bool = True) -> Built:
+        """From the folder as it is now, and the settings as they were."""
+        ordain = self._ordain
+        registry, problems = build_verbs(ordain.settings, self._own, self._more, self._library, strict=strict)
+        catalog = build_catalog(ordain.settings, registry)
+        return Built(catalog=catalog, install=lambda: ordain.use(registry, catalog), problems=problems)
 
 
 class Ordain:
@@ -119,9 +160,14 @@ class Ordain:
             self.settings = with_profile(self.settings, scripted)
         self._extras = extras or Extras(verbs=verbs)
         self._library: SqliteLibrary | None = None
-        self.registry = build_registry(self.settings, (*verbs, *(self._extras.verbs if extras else ())), self._open_library)
-        self.catalog = build_catalog(self.settings, self.registry)
-        self.seal = Seal(self.settings.secrets.values())
+        self._executor: LeafExecutor | None = None
+        self.registry: Registry
+        self.catalog: Catalog
+        self._files = _VerbFiles(self, (*verbs, *(self._extras.verbs if extras else ())), self._open_library)
+        seen, built = self._files.fingerprint(), self._files.build(strict=False)
+        built.install()
+        self._began = (seen, built.problems)
+        self.seal = Seal((*self.settings.secrets.values(), *self.settings.verb_secrets.values()))
         models = self._extras.models
         self.models = models if models is not None else build_models(self.settings.profiles, self.settings.secrets, self.settings.home)
         self.runtime: Runtime
@@ -138,11 +184,12 @@ class Ordain:
         self.store = SqliteStore(None if self._extras.memory else self.settings.home, self._extras.store)
         sessions, clock = SqliteSessions(self.store), SystemClock()
         self._library = SqliteLibrary(self.store, clock, self._extras.embedder)
+        self._executor = LeafExecutor(self.registry, threads=self.settings.verbs.threads)
         services = Services(
             store=self.store,
             clock=clock,
             models=sealed_models(self.models, self.seal),
-            verbs=SealedVerbs(LeafExecutor(self.registry, threads=self.settings.verbs.threads), self.seal),
+            verbs=SealedVerbs(self._executor, self.seal),
             catalogs=Catalogs(self.catalog, self.store.catalog),
             flows=shipped_flows(self._extras.flows),
             sessions=sessions,
@@ -155,19 +202,33 @@ class Ordain:
         self.engine = LocalEngine(services, self.runtime.ended)
         self.runtime.engine = self.engine
         await self._library.recover()
+        reloading = self.runtime.reloading = Reloading(services, self._files, self._began)
         await self.engine.start()
-        work = (
+        works = [
             self.store.poll(),
             self.engine.sweep_daily(),
             self._watch_lease(),
             self.runtime.access.keep_flushing(),
             self._library.catch_up(),
-        )
-        self._background = [asyncio.ensure_future(one) for one in work]
+        ]
+        if every_ms := self.settings.verbs.watch_ms:
+            works.append(reloading.watch(every_ms / 1000))
+        self._background = [asyncio.ensure_future(work) for work in works]
         return self
 
     def _open_library(self) -> Library:
         return no_library() if self._library is None else self._library
+
+    def use(self, registry: Registry, catalog: Catalog) -> None:
+        """Take another registry's code from the next call on; the runtime's catalog is another's to change (``Reloading``)."""
+        self.registry, self.catalog = registry, catalog
+        if self._executor is not None:
+            self._executor.replace(registry)
+
+    async def reload(self) -> Reloaded:
+        """Take up what stands in ``$ORDAIN_HOME/verbs`` now, or say what is wrong and leave everything as it is."""
+        assert self.runtime.reloading is not None
+        return await self.runtime.reloading.reload()
 
     async def _watch_lease(self) -> None:
         """When another engine takes over, whoever waits here is told."""

@@ -31,6 +31,7 @@ from ordain.runtime.execution import handed
 from ordain.runtime.intake import Accepted, Intake
 from ordain.runtime.library import Remembered
 from ordain.runtime.live import AnswerBody, InterruptBody
+from ordain.runtime.reloading import Reloading
 from ordain.runtime.retrospect import loaded
 from ordain.runtime.services import Services
 
@@ -83,7 +84,10 @@ class Runtime:
     """Accept, wait, look, operate."""
 
     def __init__(self, services: Services, search: Search, commits: Callable[[], int] = lambda: 0) -> None:
-        """An engine and the library are attached before anything is accepted; ``commits`` counts the storage's transactions."""
+        """An engine and the library are attached before anything is accepted; ``commits`` counts the storage's transactions.
+
+        ``reloading`` is None where nothing is driven.
+        """
         self.services = services
         self.search = search
         self.commits = commits
@@ -92,6 +96,7 @@ class Runtime:
         self._intake = Intake(services)
         self.conversation = Conversation(services)
         self.access = Access(services)
+        self.reloading: Reloading | None = None
         self._waiting: dict[str, list[asyncio.Future[Status]]] = {}
 
     # --- requests -----------------------------------------------------------------------------------------------------------------

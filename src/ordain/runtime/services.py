@@ -64,10 +64,19 @@ class Catalogs:
             known = Catalog.from_bytes(encoded)
             if known.digest != digest:
                 raise JournalCorrupt(f"catalog {digest[:12]} was altered")
-            if len(self._kept) >= CATALOGS_KEPT:
-                self._kept.pop(next(digest for digest in self._kept if digest != self.current.digest))
-            self._kept[digest] = known
+            self._keep(known)
         return known
+
+    def swap(self, catalog: Catalog) -> None:
+        """Make another catalog current; it is stored already. Runs under way keep theirs."""
+        self.current = catalog
+        if catalog.digest not in self._kept:
+            self._keep(catalog)
+
+    def _keep(self, catalog: Catalog) -> None:
+        if len(self._kept) >= CATALOGS_KEPT:
+            self._kept.pop(next(digest for digest in self._kept if digest != self.current.digest))
+        self._kept[catalog.digest] = catalog
 
 
 @dataclass(slots=True, kw_only=True)

@@ -29,7 +29,7 @@ from ordain.server.sessions import SessionErased, sessions_router
 from ordain.server.socket import socket_router
 from ordain.server.tokens import AuditPage, TokenList, tokens_router
 from ordain.server.transcripts import transcripts_router
-from ordain.server.verbs import VerbList, VerbView, verbs_router
+from ordain.server.verbs import VerbList, VerbsReloaded, VerbView, verbs_router
 
 ABOUT = """Models propose, code ordains.
 
@@ -67,6 +67,7 @@ class Application(FastAPI):
                 SessionErased,
                 VerbView,
                 VerbList,
+                VerbsReloaded,
                 TokenList,
                 AuditPage,
                 *SHAPES,

@@ -11,6 +11,7 @@ from ordain.server.face import Face, Json
 from ordain.server.problems import unavailable
 from ordain.server.refusals import refusing
 from ordain.server.shapes import Health, Ready
+from ordain.server.verbs import problems_of
 
 
 def health_router(face: Face) -> APIRouter:
@@ -19,8 +20,9 @@ def health_router(face: Face) -> APIRouter:
 
     @router.get("/health", **shown(Health, example=HEALTH))
     async def health() -> Response:
-        """The process answers; nothing is asked of the storage."""
-        return Json(Health(status="ok", version=__version__, instance=face.instance))
+        """The process answers; nothing is asked of the storage. `verb_problems`: how many verb files are not in use (`GET /verbs`)."""
+        problems = len(problems_of(face.runtime))
+        return Json(Health(status="ok", version=__version__, instance=face.instance, verb_problems=problems))
 
     @router.get("/ready", **refusing(shown(Ready, example=READY), "not_ready"))
     async def ready() -> Response:

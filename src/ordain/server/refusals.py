@@ -66,6 +66,7 @@ REFUSALS: Mapping[str, Refusal] = {
     "invalid_schema": Refusal(422, "a tool's schema is none"),
     "schema_too_large": Refusal(422, "a tool's schema is too large"),
     "toolset_too_large": Refusal(422, "the toolset's schemas are too large together"),
+    "no_engine": Refusal(503, "nothing is driven or reloaded here"),
     "unknown_verb": Refusal(404, "there is no such verb"),
     "no_such_schema": Refusal(404, "no contract of this name is published"),
     # what is remembered

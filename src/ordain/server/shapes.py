@@ -236,6 +236,7 @@ class Health(View, frozen=True):
     status: str
     version: str
     instance: str
+    verb_problems: int
 
 
 class Ready(View, frozen=True):

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Literal
 
+import msgspec
 from fastapi import APIRouter, Request, Response
 
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.ids import DEFAULT_WORKSPACE, WorkspaceId
 from ordain.contracts.planner import Strict
 from ordain.contracts.verbs import VerbReply, VerbRequest, VerbSpec
-from ordain.errors import NotFound
+from ordain.errors import NotFound, Transient
+from ordain.runtime.door import Runtime
+from ordain.runtime.reloading import Problem
 from ordain.server.bodies import read
 from ordain.server.documents import VERB_ANSWER, VERB_REQUEST, documented, shown
 from ordain.server.face import Face, Json, outcome
@@ -22,15 +26,34 @@ class VerbView(VerbSpec):
     """A verb as people and planners see it; ``inactive`` says why it may not run here now."""
 
     verb_id: str
-    kind: Literal["leaf", "prompt plan", "flow"]
+    kind: Literal["leaf", "http", "prompt plan", "flow"]
     active: bool
     inactive: str | None
 
 
+class VerbProblem(Strict):
+    """Something in the verbs folder that is not in use: why, and where it stands ("", 0: nowhere in particular)."""
+
+    code: str
+    message: str
+    file: str
+    line: int
+
+
 class VerbList(Strict):
-    """Verbs, by id."""
+    """Verbs, by id; and what is written but not in use."""
 
     verbs: list[VerbView]
+    problems: list[VerbProblem]
+
+
+class VerbsReloaded(Strict):
+    """Whether what is written is in use now, whether the catalog is another one, its digest, and what cannot be used."""
+
+    ok: bool
+    changed: bool
+    catalog: str
+    problems: list[VerbProblem]
 
 
 EXECUTE = documented(VerbRequest, VerbReply, example=VERB_REQUEST, answer=VERB_ANSWER, accepts=True)
@@ -46,13 +69,25 @@ def verb_view(catalog: Catalog, verb_id: str) -> dict[str, Any]:
     if verb is None:
         raise NotFound(f"there is no verb {verb_id[:128]}", code="unknown_verb")
     inactive = catalog.inactive_reason(verb_id, catalog.policy.verbs)
-    kind = "flow" if verb.spec.flow is not None else "prompt plan" if verb.spec.composite else "leaf"
+    kind = "flow" if verb.spec.flow is not None else "prompt plan" if verb.spec.composite else "http" if verb.spec.http else "leaf"
     return {"verb_id": verb_id, "kind": kind, "active": inactive is None, "inactive": inactive, **verb.spec.model_dump(mode="json")}
 
 
-def verb_views(catalog: Catalog) -> dict[str, Any]:
-    """Every verb, by id."""
-    return {"verbs": [verb_view(catalog, verb_id) for verb_id in sorted(catalog.verbs)]}
+def verb_views(catalog: Catalog, problems: Sequence[Problem] = ()) -> dict[str, Any]:
+    """Every verb, by id, and what is written but not in use."""
+    return {"verbs": [verb_view(catalog, verb_id) for verb_id in sorted(catalog.verbs)], "problems": [_bare(one) for one in problems]}
+
+
+def _bare(problem: Problem) -> dict[str, Any]:
+    """Without the folder: who may list verbs need not know where they lie."""
+    folder, _, file = problem.file.rpartition("/")
+    message = problem.message.replace(f"{folder}/", "") if folder else problem.message
+    return {**msgspec.to_builtins(problem), "file": file, "message": message}
+
+
+def problems_of(runtime: Runtime) -> Sequence[Problem]:
+    """What an operator wrote and that is not in use."""
+    return () if runtime.reloading is None else runtime.reloading.problems
 
 
 def verbs_router(face: Face) -> APIRouter:
@@ -61,8 +96,16 @@ def verbs_router(face: Face) -> APIRouter:
 
     @router.get("/verbs", **shown(VerbList))
     async def list_verbs() -> Response:
-        """Every registered verb: what it needs, gives and does, and whether it is active here."""
-        return Json(verb_views(face.runtime.catalog))
+        """Every registered verb: what it needs, gives and does, and whether it is active here; `problems` are files that are not in use."""
+        return Json(verb_views(face.runtime.catalog, problems_of(face.runtime)))
+
+    @router.post("/verbs/reload", **refusing(shown(VerbsReloaded), "no_engine"))
+    async def reload_verbs() -> Response:
+        """Take up what stands in the verbs folder now. What is wrong is in `problems`, and then the verbs of before stay."""
+        reloading = face.runtime.reloading
+        if reloading is None:
+            raise Transient("nothing is reloaded here", code="no_engine")
+        return Json(await reloading.reload())
 
     @router.post("/verbs/execute", **refusing(EXECUTE, "request_id_reused", "busy"))
     async def execute_verb(request: Request, workspace: Workspace = DEFAULT_WORKSPACE) -> Response:

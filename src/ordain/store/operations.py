@@ -12,6 +12,7 @@ from ordain.journal.records import ENCODER, NULL, EndedBody
 from ordain.ports.store import Outcome
 from ordain.rules.header import without_words
 from ordain.store.access_operations import ACCESS_OPERATIONS
+from ordain.store.catalog_units import drop_catalog, keep_catalog
 from ordain.store.conversation import take_place_again
 from ordain.store.library_units import erase_subject
 
@@ -149,4 +150,6 @@ OPERATIONS: Mapping[str, Callable[[sqlite3.Connection, dict[str, Any]], Outcome]
     "probe": probe,
     "retake": retake,
     **ACCESS_OPERATIONS,
+    "keep_catalog": keep_catalog,
+    "drop_catalog": drop_catalog,
 }

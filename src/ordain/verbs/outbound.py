@@ -41,7 +41,7 @@ Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
 _EXCHANGING: ContextVar[bool] = ContextVar("_EXCHANGING", default=False)
 
 
-def _not_exchanging(record: logging.LogRecord) -> bool:
+def _not_exchanging(_: logging.LogRecord) -> bool:
     return not _EXCHANGING.get()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +18,9 @@ from ordain.verbs.functions import FunctionVerb
 from ordain.verbs.registry import Registry
 
 
+@cache
 def prompt_plans() -> VerbFolder:
-    """The prompt plans beside this file, and the verbs that are flows."""
+    """The prompt plans beside this file, and the verbs that are flows; read once, they are part of the build."""
     return load_folder(Path(__file__).parent, shipped=True)
 
 

@@ -1,0 +1,173 @@
+"""The operator's own Python verbs: ``*.py`` files of the verbs folder, run in this process where settings say so.
+
+Such a file is code with all rights of this process, so it counts only where the operator asked for it (``[verbs] python = true``) and where
+nobody else can have written it: file and folder belong to this user or root, and to nobody else's pen. Each file is a module of its own
+under a private name. What is broken in one is a problem of that file.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import importlib.machinery
+import importlib.util
+import logging
+import os
+import re
+import sys
+import threading
+import traceback
+from dataclasses import dataclass
+from pathlib import Path
+from stat import S_ISREG, S_IWGRP, S_IWOTH
+from types import CodeType, ModuleType
+from typing import Any, cast
+
+from ordain.errors import ConfigurationError
+from ordain.verbs.functions import FunctionVerb
+
+LOAD_S = 10.0
+"""Longest that running a file may take, in seconds."""
+
+BYTES_MAX = 1_048_576
+PREFIX = "ordain_operator_verbs"
+_NAME = re.compile(r"[a-z][a-z0-9_]{0,63}\.py\Z")
+_log = logging.getLogger("ordain.verbs")
+
+AnyVerb = FunctionVerb[..., Any]
+
+
+@dataclass(frozen=True, slots=True)
+class _Loaded:
+    digest: str
+    module: str
+    verbs: tuple[AnyVerb, ...]
+
+
+class PythonFiles:
+    """The Python files of one folder; a file is run again only after its text has changed. Used by one thread at a time."""
+
+    def __init__(self, folder: Path) -> None:
+        """Nothing is read before ``load``."""
+        self._folder = folder
+        self._loaded: dict[str, _Loaded] = {}
+
+    def names(self) -> list[str]:
+        """The files that there are."""
+        try:
+            return sorted(entry.name for entry in os.scandir(self._folder) if entry.name.endswith(".py"))
+        except OSError:
+            return []
+
+    def load(self, name: str) -> tuple[AnyVerb, ...]:
+        """The verbs of a file, in the order in which it defines them.
+
+        Raises:
+            ConfigurationError: it is not safe to run, or running it failed; names file and line.
+        """
+        path = self._folder / name
+        source = _read(path)
+        digest = hashlib.sha256(source).hexdigest()
+        known = self._loaded.get(name)
+        if known is not None and known.digest == digest:
+            return known.verbs
+        module = _run(path, source, f"{PREFIX}.{path.stem}_{digest[:16]}")
+        defined = [cast(AnyVerb, value) for value in vars(module).values() if isinstance(value, FunctionVerb)]
+        verbs = tuple(verb for verb in defined if verb.function.__module__ == module.__name__)  # not those that it imports
+        if not verbs:
+            sys.modules.pop(module.__name__, None)
+            raise _refused(path, "defines no verb: decorate a function with @verb(effect=...)")
+        self.forget(name)
+        self._loaded[name] = _Loaded(digest, module.__name__, verbs)
+        return verbs
+
+    def forget(self, name: str) -> None:
+        """The file is gone or has changed: its module goes; calls under way keep what they hold."""
+        known = self._loaded.pop(name, None)
+        if known is not None:
+            sys.modules.pop(known.module, None)
+
+    def forget_others(self, names: list[str]) -> None:
+        """Forget every file that is not among these."""
+        for name in [name for name in self._loaded if name not in names]:
+            self.forget(name)
+
+
+def _read(path: Path) -> bytes:
+    """The text of a file that only this user or root can have written."""
+    if not _NAME.match(path.name):
+        raise _refused(path, "a Python file of verbs is named in lower case: letters, digits, _")
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        with os.fdopen(descriptor, "rb") as file:
+            found = os.fstat(file.fileno())
+            if not S_ISREG(found.st_mode):
+                raise _refused(path, "not a regular file")
+            for what, stat in ((path, found), (path.parent, path.parent.stat())):
+                if stat.st_uid not in {0, os.geteuid()} or stat.st_mode & (S_IWGRP | S_IWOTH):
+                    raise _refused(path, f"not run: {what} can be written by others (chmod go-w {what})")
+            content = file.read(BYTES_MAX + 1)
+    except OSError as error:
+        raise _refused(path, f"cannot be read: {error.strerror}; links are not followed") from error
+    if len(content) > BYTES_MAX:
+        raise _refused(path, f"larger than {BYTES_MAX} bytes")
+    return content
+
+
+class _FromText(importlib.machinery.SourceFileLoader):
+    """Runs the bytes that were checked, and writes no cache beside them."""
+
+    def __init__(self, name: str, path: str, code: CodeType) -> None:
+        super().__init__(name, path)
+        self._code = code
+
+    def get_code(self, fullname: str) -> CodeType:
+        """The compiled text."""
+        return self._code
+
+
+def _run(path: Path, source: bytes, name: str) -> ModuleType:
+    try:
+        code = compile(source, str(path), "exec", dont_inherit=True)
+    except (SyntaxError, ValueError) as error:
+        line = error.lineno if isinstance(error, SyntaxError) else None
+        raise _refused(path, f"not Python: {error.msg if isinstance(error, SyntaxError) else 'a null byte'}", line) from error
+    spec = importlib.util.spec_from_loader(name, _FromText(name, str(path), code))
+    assert spec is not None
+    module = importlib.util.module_from_spec(spec)
+    failed: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            with contextlib.redirect_stdout(sys.stderr):  # what it prints must not stand in somebody's JSON
+                exec(code, module.__dict__)  # noqa: S102 - the operator's own code is what is asked for here
+        except BaseException as error:  # foreign code: whatever it raises, exit() included, is its failure
+            failed.append(error)
+
+    sys.modules[name] = module
+    thread = threading.Thread(target=run, name=f"ordain-load-{path.stem}", daemon=True)
+    thread.start()
+    thread.join(LOAD_S)
+    if thread.is_alive() or failed:
+        sys.modules.pop(name, None)
+        raise _failed(path, failed[0]) if failed else _refused(path, f"did not end within {LOAD_S:g} s: a module of verbs only defines")
+    return module
+
+
+def _failed(path: Path, error: BaseException) -> ConfigurationError:
+    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)]
+    line = lines[-1] if lines else None
+    if isinstance(error, ConfigurationError):
+        return _refused(path, error.message, line)
+    _log.debug("running %s failed", path, exc_info=error)
+    return _refused(path, f"raised {type(error).__name__}{_named(error)}", line)
+
+
+def _named(error: BaseException) -> str:
+    """What is missing, where it is that; any other text may hold a value."""
+    return f": no module named {error.name}" if isinstance(error, ModuleNotFoundError) else ""
+
+
+def _refused(path: Path, what: str, line: int | None = None) -> ConfigurationError:
+    place = str(path) if line is None else f"{path}:{line}"
+    return ConfigurationError(f"{place}: {what}", code="invalid_verb", details={"file": str(path), "line": line})

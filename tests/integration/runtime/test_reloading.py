@@ -1,0 +1,331 @@
+"""A running process takes up changed verb files: whole or not at all, while calls run, and without growing."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from ordain.app import Extras, Ordain
+from ordain.contracts.policy import ModelProfile
+from ordain.models.scripted import ScriptedModel, make_script
+from ordain.runtime.services import CATALOGS_KEPT
+from ordain.settings import load_settings
+from tests.replay.golden import act, finish, request
+
+VERB = """\
+name: say_it
+description: {description}
+effect: read
+services: [LLMGatewayService]
+plan:
+  - name: ask
+    order: 0
+output_schema:
+  type: object
+  properties: {{content: {{type: string, maxLength: 100}}}}
+  required: [content]
+  additionalProperties: false
+"""
+ANSWERS: dict[str, list[Any]] = {"say_it": [{"content": "said"}] * 5000}
+
+
+def write(home: Path, description: str = "Says it.", name: str = "say_it", prompt: str = "{{ input.text | json }}") -> Path:
+    folder = home / "verbs"
+    folder.mkdir(exist_ok=True)
+    (folder / f"{name}_prompt.j2").write_text(prompt, encoding="utf-8")
+    file = folder / f"{name}.yaml"
+    file.write_text(VERB.format(description=description).replace("say_it", name), encoding="utf-8")
+    return file
+
+
+def running(home: Path, planner: list[Any] | None = None, *, memory: bool = True, toml: str = "") -> Ordain:
+    (home / "ordain.toml").write_text(f"[verbs]\nwatch_ms = 0\n{toml}", encoding="utf-8")
+    loaded = load_settings({}, home)
+    profile = ModelProfile(provider="scripted", model="scripted", script="in memory")
+    model = ScriptedModel(make_script(planner or [], ANSWERS))
+    return Ordain(loaded.model_copy(update={"profiles": {"default": profile}}), extras=Extras(models={"default": model}, memory=memory))
+
+
+def described(ordain: Ordain, name: str = "say_it") -> str:
+    return ordain.runtime.catalog.verbs[name].spec.description
+
+
+async def test_a_change_is_taken_up_and_an_error_changes_nothing(tmp_path: Path) -> None:
+    """A new text is current at once; a file that is no verb leaves the version of before, and says file and line."""
+    file = write(tmp_path)
+    async with running(tmp_path) as ordain:
+        write(tmp_path, "Says it louder.")
+        done = await ordain.reload()
+        assert (done.ok, done.changed, described(ordain)) == (True, True, "Says it louder.")
+        assert (await ordain.execute("say_it", {"text": "x"}))["output"] == {"content": "said"}
+        file.write_text(VERB.format(description="x") + "surprise: 1\n", encoding="utf-8")
+        failed = await ordain.reload()
+        (problem,) = failed.problems
+        assert (failed.ok, failed.catalog, problem.file, problem.line) == (False, done.catalog, str(file), 13)
+        assert described(ordain) == "Says it louder."
+        assert (await ordain.execute("say_it", {"text": "x"}))["ok"]
+        assert ordain.runtime.reloading is not None
+        assert ordain.runtime.reloading.problems == (problem,)
+        write(tmp_path)
+        assert (await ordain.reload()).ok
+        assert ordain.runtime.reloading.problems == ()
+
+
+async def test_the_new_catalog_is_stored_before_it_is_used(tmp_path: Path) -> None:
+    """What became current stands in the storage, and a run that begins then pins it."""
+    write(tmp_path)
+    async with running(tmp_path, memory=False) as ordain:
+        before = ordain.runtime.catalog.digest
+        await ordain.execute("say_it", {"text": "x"})
+        write(tmp_path, "Other.")
+        done = await ordain.reload()
+        assert ordain.store.catalog(done.catalog) == ordain.runtime.catalog.encoded
+        assert ordain.store.catalog(before) is not None
+        reply = await ordain.execute("say_it", {"text": "x"})
+        stored = ordain.store.load(reply["run_id"])
+        assert stored is not None
+        assert stored.catalog == done.catalog
+
+
+async def test_a_deleted_verb_is_withdrawn_from_a_run_under_way(tmp_path: Path) -> None:
+    """A run keeps the catalog that it pinned, but a verb whose file has gone does not run any more."""
+    file = write(tmp_path)
+    planner = [act("math.evaluate", {"expression": "1 + 1"}), {"$delay_ms": 300, "$answer": act("say_it", {"text": "x"})}, finish("done")]
+    async with running(tmp_path, planner) as ordain:
+        planned = asyncio.ensure_future(ordain.plan(request("math.evaluate", "say_it")))
+        await asyncio.sleep(0.05)
+        file.unlink()
+        assert (await ordain.reload()).ok
+        answer = await planned
+        assert answer["status"] == "ok"
+        assert "withdrawn" in str(answer["trace"][1]["observation"]["error"])
+        assert (await ordain.execute("say_it", {"text": "x"}))["error"]["code"] == "unknown_verb"
+
+
+async def test_calls_go_on_while_files_are_replaced(tmp_path: Path) -> None:
+    """Whatever is written meanwhile, half-written files too, every call ends as it would have, or as withdrawn; nothing breaks."""
+    file = write(tmp_path)
+    whole = file.read_text(encoding="utf-8")
+    async with running(tmp_path) as ordain:
+
+        async def call() -> set[str]:
+            codes: set[str] = set()
+            for _ in range(25):
+                reply = await ordain.execute("say_it", {"text": "x"})
+                codes.add("ok" if reply["ok"] else reply["error"]["code"])
+            return codes
+
+        calls = [asyncio.ensure_future(call()) for _ in range(3)]
+        rounds = 0
+        while not all(task.done() for task in calls):
+            rounds += 1
+            file.write_text(whole[: len(whole) * (rounds % 7) // 7], encoding="utf-8")
+            await ordain.reload()
+            file.write_text(whole.replace("Says it.", f"Says it {rounds}."), encoding="utf-8")
+            await ordain.reload()
+        assert rounds > 1
+        assert {code for task in calls for code in task.result()} <= {"ok", "withdrawn", "unknown_verb"}
+        assert "ok" in calls[0].result()
+
+
+@given(
+    texts=st.lists(
+        st.one_of(st.binary(max_size=200), st.integers(0, 400).map(lambda cut: VERB.format(description="x")[:cut].encode())), max_size=6
+    )
+)
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+async def test_whatever_stands_in_a_file_the_old_version_or_the_new_one_is_current(
+    tmp_path_factory: pytest.TempPathFactory, texts: list[bytes]
+) -> None:
+    """After any sequence of contents the current catalog is that of the last good one, and shipped verbs are always there."""
+    home = tmp_path_factory.mktemp("home")
+    file = write(home)
+    async with running(home) as ordain:
+        good = ordain.runtime.catalog.digest
+        for text in texts:
+            file.write_bytes(text)
+            done = await ordain.reload()
+            assert done.ok == (not done.problems)
+            assert done.ok or done.catalog == good
+            assert ordain.runtime.catalog.digest == done.catalog
+            assert "math.evaluate" in ordain.runtime.catalog.verbs
+            good = done.catalog
+
+
+async def test_a_thousand_reloads_leave_nothing_behind(tmp_path: Path) -> None:
+    """Catalogs in memory stay bounded, those that nothing refers to leave the storage, no task or thread remains."""
+    write(tmp_path)
+    async with running(tmp_path) as ordain:
+        first = await ordain.execute("say_it", {"text": "x"})
+        services, tasks = ordain.runtime.services, len(asyncio.all_tasks())
+        for number in range(1000):
+            write(tmp_path, f"Says it {number}.")
+            done = await ordain.reload()
+            assert done.changed
+        assert described(ordain) == "Says it 999."
+        assert len(services.catalogs._kept) <= CATALOGS_KEPT
+        (stored,) = ordain.store._reads.execute("SELECT count(*) FROM catalogs").fetchone()
+        assert stored <= 3
+        assert len(asyncio.all_tasks()) == tasks
+        gc.collect()
+        assert sum(isinstance(one, type(ordain.runtime.catalog)) for one in gc.get_objects()) <= CATALOGS_KEPT + 5
+        run = ordain.store.load(first["run_id"])
+        assert run is not None
+        assert services.catalogs.pinned(run.catalog).digest == run.catalog
+
+
+async def until(there: Callable[[], bool]) -> None:
+    while not there():  # noqa: ASYNC110 - what is waited for happens in another task, which tells nobody
+        await asyncio.sleep(0.005)
+
+
+async def test_a_watched_folder_needs_no_asking(tmp_path: Path) -> None:
+    """A change that has stood for one round is taken up; one that goes on changing waits until it stands."""
+    write(tmp_path)
+    async with running(tmp_path) as ordain:
+        reloading = ordain.runtime.reloading
+        assert reloading is not None
+        watching = asyncio.ensure_future(reloading.watch(0.005))
+        write(tmp_path, "Says it, seen.")
+        async with asyncio.timeout(30):
+            await until(lambda: described(ordain) == "Says it, seen.")
+            (tmp_path / "verbs" / "say_it.yaml").write_text("half", encoding="utf-8")
+            await until(lambda: bool(reloading.problems))
+        watching.cancel()
+        assert described(ordain) == "Says it, seen."
+
+
+# --- Python verbs -------------------------------------------------------------------------------------------------------------------
+
+CODE = '''\
+from __future__ import annotations
+from dataclasses import dataclass
+from ordain import verb
+
+print("to stderr")
+
+@dataclass
+class Counted:
+    words: int
+
+@verb(effect="read", name="{name}")
+def count(text: str) -> Counted:
+    """{description}
+
+    Args:
+        text: the text.
+    """
+    return Counted(len(text.split()) + {more})
+'''
+
+
+def code(home: Path, name: str = "count.words", description: str = "Counts.", more: int = 0, file: str = "counting.py") -> Path:
+    folder = home / "verbs"
+    folder.mkdir(exist_ok=True)
+    folder.chmod(0o755)
+    path = folder / file
+    path.write_text(CODE.format(name=name, description=description, more=more), encoding="utf-8")
+    path.chmod(0o644)
+    return path
+
+
+async def words(ordain: Ordain) -> Any:
+    return (await ordain.execute("count.words", {"text": "one two"}))["output"]
+
+
+async def test_python_is_off_until_the_operator_says_so(tmp_path: Path) -> None:
+    """Without the setting no line of a Python file runs, and the problem says how to switch it on."""
+    (code(tmp_path)).write_text("raise SystemExit('it ran')", encoding="utf-8")
+    async with running(tmp_path) as ordain:
+        assert ordain.runtime.reloading is not None
+        (problem,) = ordain.runtime.reloading.problems
+        assert (problem.code, "[verbs] python = true" in problem.message) == ("python_off", True)
+        assert (await ordain.reload()).ok
+
+
+async def test_python_verbs_run_and_are_reloaded(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A file's functions are verbs; a change of the code alone is taken up too, and what the file prints stays off stdout."""
+    code(tmp_path)
+    async with running(tmp_path, toml="python = true\n") as ordain:
+        assert await words(ordain) == {"words": 2}
+        before = ordain.runtime.catalog.digest
+        code(tmp_path, more=10)
+        done = await ordain.reload()
+        assert (done.ok, done.catalog) == (True, before)
+        assert await words(ordain) == {"words": 12}
+    assert capsys.readouterr().out == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("def broken(:\n", "counting.py:1: not Python: "),
+        ("import ordain\n\nraise SystemExit('token-1234')\n", "counting.py:3: raised SystemExit"),
+        ("import no_such_library_here\n", "counting.py:1: raised ModuleNotFoundError: no module named no_such_library_here"),
+        ("x = 1\n", "defines no verb"),
+        (
+            "from ordain import verb\n@verb(effect='send')\ndef tell(who: str) -> str:\n    'Tells.'\n    return who\n",
+            "each argument has a role",
+        ),
+        (CODE.format(name="math.evaluate", description="x", more=0), "is declared twice"),
+    ],
+)
+async def test_a_broken_python_file_stops_nothing(tmp_path: Path, text: str, says: str) -> None:
+    """At start its verbs are missing and the rest works; on a reload all stays as it was; either way file and line are said, no value."""
+    code(tmp_path)
+    code(tmp_path, name="other", file="other.py")
+    async with running(tmp_path, toml="python = true\n") as ordain:
+        (tmp_path / "verbs" / "counting.py").write_text(text, encoding="utf-8")
+        failed = await ordain.reload()
+        assert not failed.ok
+        assert says in failed.problems[0].message
+        assert "token-1234" not in failed.problems[0].message
+        assert await words(ordain) == {"words": 2}
+    async with running(tmp_path, toml="python = true\n") as ordain:
+        assert ordain.runtime.reloading is not None
+        assert says in ordain.runtime.reloading.problems[0].message
+        assert {"other", "math.evaluate"} <= set(ordain.runtime.catalog.verbs)
+        assert "count.words" not in ordain.runtime.catalog.verbs
+
+
+@pytest.mark.parametrize("what", ["file", "folder", "link"])
+async def test_a_python_file_that_others_could_have_written_is_not_run(tmp_path: Path, what: str) -> None:
+    """Group- or world-writable files and folders, and links, are refused."""
+    path = code(tmp_path)
+    if what == "link":
+        path.rename(tmp_path / "elsewhere.py")
+        path.symlink_to(tmp_path / "elsewhere.py")
+    else:
+        (path if what == "file" else path.parent).chmod(0o777)
+    async with running(tmp_path, toml="python = true\n") as ordain:
+        assert ordain.runtime.reloading is not None
+        assert ordain.runtime.reloading.problems[0].file == str(path)
+        assert "count.words" not in ordain.runtime.catalog.verbs
+
+
+async def test_a_file_that_has_not_changed_is_not_run_again(tmp_path: Path) -> None:
+    """A reload runs what has changed and nothing else, and modules that are no longer used go."""
+    import sys
+
+    kept = code(tmp_path, name="kept", file="kept.py")
+    kept.write_text(
+        kept.read_text() + "\nimport pathlib\nwith (pathlib.Path(__file__).parent.parent / 'ran').open('a') as f: f.write('x')\n"
+    )
+    code(tmp_path)
+    async with running(tmp_path, toml="python = true\n") as ordain:
+        for more in range(5):
+            code(tmp_path, more=more)
+            assert (await ordain.reload()).ok
+        assert (tmp_path / "ran").read_text() == "x"
+        assert sum(name.startswith("ordain_operator_verbs.counting") for name in sys.modules) == 1
+        (tmp_path / "verbs" / "counting.py").unlink()
+        assert (await ordain.reload()).ok
+        assert not any(name.startswith("ordain_operator_verbs.counting") for name in sys.modules)
+        assert "count.words" not in ordain.runtime.catalog.verbs

@@ -83,16 +83,20 @@ def build_verbs(
     strict: bool = False,
 ) -> tuple[Registry, tuple[Problem, ...]]:
     """As ``build_registry``, and the Python files that were left out because they are broken or off; ``strict`` leaves no broken one out."""
+    registry, left_out = own.added_to(shipped_registry(settings, library), more, strict=strict)
+    return registry, tuple(problem_of(error) for error in left_out)
+
+
+def shipped_registry(settings: Settings, library: Callable[[], Library] = no_library) -> Registry:
+    """The shipped verbs, as the settings declare them."""
     root = settings.verbs.files_root
-    shipped = builtin_registry(
+    return builtin_registry(
         files_root=None if root is None else (settings.home / root),
         urls=settings.verbs.urls,
         private_hosts=settings.verbs.private_hosts,
         max_depth=settings.policy.verbs.max_depth,
         library=library,
     )
-    registry, left_out = own.added_to(shipped, more, strict=strict)
-    return registry, tuple(problem_of(error) for error in left_out)
 
 
 def own_verbs(settings: Settings) -> OwnVerbs:

@@ -11,6 +11,7 @@ from cyclopts import App, CycloptsError, Parameter
 from ordain.cli.commands_library import docs, memory
 from ordain.cli.commands_models import local, models
 from ordain.cli.commands_token import token
+from ordain.cli.commands_verbs import verbs
 from ordain.cli.exit_codes import USAGE
 from ordain.cli.options import DEFAULTS, Options, Why, Workspace
 
@@ -26,7 +27,6 @@ tree = App(
     result_action="return_value",
 )
 runs = App(name="runs", help="Look at runs and operate them.")
-verbs = App(name="verbs", help="What can be called.")
 sessions = App(name="sessions", help="Look at conversations and erase them.")
 tree.command(runs)
 tree.command(sessions)
@@ -128,22 +128,6 @@ def restore(file: Path, /, *, options: Options = DEFAULTS) -> int:
     from ordain.cli.archive import restore_from  # lazy: storage and flows
 
     return restore_from(options.data_dir, file, as_json=options.as_json)
-
-
-@verbs.command(name="list")
-def list_verbs(*, options: Options = DEFAULTS) -> int:
-    """Every verb, and whether it is active here."""
-    from ordain.cli.operating import print_verbs  # lazy: verbs and catalog
-
-    return print_verbs(options.data_dir, as_json=options.as_json)
-
-
-@verbs.command(name="show")
-def show_verb(verb: str, /, *, options: Options = DEFAULTS) -> int:
-    """One verb: what it needs, gives and does."""
-    from ordain.cli.operating import print_verb  # lazy: verbs and catalog
-
-    return print_verb(options.data_dir, verb, as_json=options.as_json)
 
 
 @runs.command(name="list")

@@ -13,7 +13,7 @@ from ordain.cli.connection import Connection, connect, running_server
 from ordain.cli.exit_codes import FAILED, OK
 from ordain.cli.output import json_text, moment, print_answer, print_json, print_table, show, show_foreign
 from ordain.cli.places import home_of
-from ordain.errors import ConfigurationError
+from ordain.errors import ConfigurationError, Transient
 
 REST_WAIT_S = 300
 
@@ -131,7 +131,38 @@ def print_verbs(data_dir: Path | None, *, as_json: bool) -> int:
         return OK
     rows = [(verb["verb_id"], verb["kind"], verb["effect"], verb["inactive"] or "active", verb["description"]) for verb in found["verbs"]]
     print_table(("verb", "kind", "effect", "state", "what it does"), rows)
+    _show_problems(found["problems"])
     return OK
+
+
+def _show_problems(problems: list[dict[str, Any]]) -> None:
+    for problem in problems:
+        show(f"not in use: {problem['message']}")
+
+
+def reload_server(data_dir: Path | None, *, as_json: bool) -> int:
+    """Have the server that holds the folder take up its verbs.
+
+    Raises:
+        Transient: no server holds it; the next one reads the folder when it starts.
+    """
+    done = asyncio.run(_reload(home_of(data_dir)))
+    if as_json:
+        print_json(done)
+    elif done["ok"]:
+        show(f"{'reloaded' if done['changed'] else 'nothing has changed'}: catalog {done['catalog'][:12]}")
+        _show_problems(done["problems"])
+    else:
+        show("not reloaded, the verbs of before stay")
+        _show_problems(done["problems"])
+    return OK if done["ok"] else FAILED
+
+
+async def _reload(home: Path) -> dict[str, Any]:
+    if await running_server(home) is None:
+        raise Transient("no server holds the data folder; the next one reads its verbs when it starts", code="no_server")
+    async with connect(home, drive=False) as connection:
+        return await connection.ask("POST", "/verbs/reload")
 
 
 def print_verb(data_dir: Path | None, verb: str, *, as_json: bool) -> int:
@@ -150,10 +181,11 @@ async def _verbs(home: Path, verb: str | None) -> dict[str, Any]:
     if await running_server(home) is not None:
         async with connect(home, drive=False) as connection:
             return await connection.ask("GET", "/verbs" if verb is None else f"/verbs/{verb}")
-    from ordain.app import build_catalog, build_registry  # lazy: beside a server none of this is needed
+    from ordain.app import build_catalog, build_verbs, own_verbs  # lazy: beside a server none of this is needed
     from ordain.server.verbs import verb_view, verb_views  # lazy: see above
     from ordain.settings import load_settings  # lazy: see above
 
     settings = load_settings(home=home)
-    catalog = build_catalog(settings, build_registry(settings))
-    return verb_views(catalog) if verb is None else verb_view(catalog, verb)
+    registry, problems = build_verbs(settings, own_verbs(settings))
+    catalog = build_catalog(settings, registry)
+    return verb_views(catalog, problems) if verb is None else verb_view(catalog, verb)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from stat import S_ISREG
@@ -75,7 +75,7 @@ def load_folder(folder: Path, *, shipped: bool = False) -> VerbFolder:
             raise _invalid(str(root / name), "flow: only shipped verbs are flows of Ordain itself")
         specs[spec.name] = spec
         origins[spec.name] = str(root / name)
-        for template in _templates_of(spec):
+        for template in templates_of(spec):
             if template not in templates:
                 templates[template] = _load_template(root, template, str(root / name))
     return VerbFolder(specs=MappingProxyType(specs), templates=MappingProxyType(templates), origins=MappingProxyType(origins))
@@ -83,7 +83,7 @@ def load_folder(folder: Path, *, shipped: bool = False) -> VerbFolder:
 
 def _load_verb(root: Path, name: str) -> VerbSpec:
     source, stem = str(root / name), name.removesuffix(".yaml")
-    document = parse_document(_read(root, name), source)
+    document = parse_document(read_file(root, name), source)
     fields = document.value
     if not _is_mapping(fields):
         raise _invalid(source, "a verb file is a mapping", document.line(()))
@@ -118,7 +118,8 @@ def _unlike_a_verb(source: str, document: Document, error: ValidationError) -> C
     return _invalid(source, f"{place}: {what}{more}", document.line(where))
 
 
-def _templates_of(spec: VerbSpec) -> list[str]:
+def templates_of(spec: VerbSpec) -> list[str]:
+    """The templates that a verb names."""
     named = [spec.prompt_template, *(step.prompt_template for step in spec.plan)]
     return [name for name in named if name is not None]
 
@@ -126,26 +127,38 @@ def _templates_of(spec: VerbSpec) -> list[str]:
 def _load_template(root: Path, name: str, source: str) -> str:
     if not _TEMPLATE_FILE.match(name):
         raise _invalid(source, f"prompt_template {name[:60]!r} is not the name of a .j2 file beside it")
-    text, place = _read(root, name), str(root / name)
+    text, place = read_file(root, name), str(root / name)
+    for line, what in template_errors(text):
+        raise _invalid(place, what, line or None)
+    return text
+
+
+def template_errors(text: str) -> Iterator[tuple[int, str]]:
+    """Everything that keeps a text from being a verb's template, with its line (0: of no line)."""
     try:
         tree = Environment(autoescape=False).parse(text)  # noqa: S701 - parsed here, never rendered
         check_template(text)
     except TemplateSyntaxError as error:
-        raise _invalid(place, f"not a template: {error.message}", error.lineno) from error
+        yield error.lineno, f"not a template: {error.message}"
+        return
     except (ConfigurationError, RecursionError) as error:
-        raise _invalid(place, str(error) or "nested too deep") from error
+        yield 0, str(error) or "nested too deep"
+        return
     for node in tree.find_all(_REACHING_OUT):
-        raise _invalid(place, "a template stands alone: no include, import or extends", node.lineno)
+        yield node.lineno, "a template stands alone: no include, import or extends"
     uses = list(tree.find_all(nodes.Name))
     known = TEMPLATE_NAMES.union(use.name for use in uses if use.ctx != "load")
     for use in uses:
         if use.name not in known:
-            raise _invalid(place, f"unknown name {use.name!r}; known: {', '.join(sorted(TEMPLATE_NAMES))}", use.lineno)
-    return text
+            yield use.lineno, f"unknown name {use.name!r}; known: {', '.join(sorted(TEMPLATE_NAMES))}"
 
 
-def _read(root: Path, name: str) -> str:
-    """The text of a regular file that, links followed, lies in the folder."""
+def read_file(root: Path, name: str) -> str:
+    """The text of a regular file that, links followed, lies in the folder.
+
+    Raises:
+        ConfigurationError: it is not there, not regular, too large, not UTF-8, or a link that leaves the folder.
+    """
     place = str(root / name)
     try:
         path = (root / name).resolve(strict=True)

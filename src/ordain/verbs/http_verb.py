@@ -100,6 +100,24 @@ def http_verb(spec: VerbSpec, access: HttpAccess) -> FunctionVerb[..., Any]:
     return FunctionVerb(spec, request, signature, asynchronous=True)
 
 
+def preview(spec: VerbSpec, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """The request that a call would send, with the names of its secrets in their places; nothing is sent.
+
+    Raises:
+        VerbError: the arguments do not make a request.
+    """
+    http = spec.http
+    assert http is not None
+    named = {name: Secret(f"[secret {name}]") for name in http.secrets}
+    caller = _Caller(http, spec.effect in {VerbEffect.READ, VerbEffect.EGRESS}, _reach(spec, http), HttpAccess(secrets=named))
+    request = caller.request(arguments, "[idempotency key]")
+    url = str(request.url)
+    for secret in named.values():
+        url = url.replace(quote(secret.value, safe=""), secret.value)
+    body = None if request.content is None else request.content.decode()
+    return {"method": str(request.method), "url": url, "headers": dict(request.headers), "body": body}
+
+
 def _wrong(spec: VerbSpec, what: str) -> ConfigurationError:
     return ConfigurationError(f"verb {spec.name}: {what}", code="invalid_verb")
 
@@ -127,7 +145,7 @@ class _Caller:
 
     async def call(self, arguments: Mapping[str, Any], context: VerbContext) -> dict[str, Any]:
         try:
-            request = self._request(arguments, context)
+            request = self.request(arguments, context.key)
         except ValueError as error:  # half a surrogate pair: there is no such text
             raise self.failed("bad_input", "an argument is no text that can be sent") from error
         try:
@@ -143,7 +161,8 @@ class _Caller:
 
     # --- the request ------------------------------------------------------------------------------------------------------------------
 
-    def _request(self, arguments: Mapping[str, Any], context: VerbContext) -> Outgoing:
+    def request(self, arguments: Mapping[str, Any], key: str) -> Outgoing:
+        """What is sent. Raises ``VerbError`` (``bad_input``, ``secret_missing``); ``ValueError`` for what is no text."""
         http = self.http
         url = self._url(arguments)
         pairs = [(name, text) for name, value in http.query.items() if (text := self._filled(value, arguments)) is not None]
@@ -160,7 +179,7 @@ class _Caller:
                 raise self.failed("bad_input", f"an argument in header {name} is not printable ASCII")
             headers[name] = text.strip()
         if http.idempotency_header is not None:
-            headers[http.idempotency_header] = context.key
+            headers[http.idempotency_header] = key
         content = self._body(arguments)
         if content is not None:
             headers["Content-Type"] = "application/json" if http.encoding == "json" else "application/x-www-form-urlencoded"

@@ -22,7 +22,7 @@ class OwnVerbs:
     def __init__(self, folder: Path, http: HttpAccess, *, python: bool) -> None:
         """``http`` is what its HTTP verbs are given; ``python``: run its Python files."""
         self.folder, self.http = folder, http
-        self._files = PythonFiles(folder)
+        self.files = PythonFiles(folder)
         self._python = python
 
     def fingerprint(self) -> object:
@@ -47,14 +47,14 @@ class OwnVerbs:
         """
         folders = [load_folder(self.folder)] if self.folder.is_dir() else []
         found = registry.extended(folders=folders, functions=functions, http=self.http)
-        names = self._files.names()
+        names = self.files.names()
         if not self._python:
             return found, tuple(_off(self.folder / name) for name in names)
-        self._files.forget_others(names)
+        self.files.forget_others(names)
         left_out: list[ConfigurationError] = []
         for name in names:
             try:
-                found = found.extended(functions=self._files.load(name))
+                found = found.extended(functions=self.files.load(name))
             except ConfigurationError as error:
                 if strict:
                     raise

@@ -19,6 +19,9 @@ from ordain.errors import CallerError, Conflict
 URL = "http://127.0.0.1:8090/verbs/{verb_id}"
 """Whom an HTTP verb asks where nobody is named: Ordain's own server on this machine."""
 
+WRITE_URL = "http://127.0.0.1:8080/items"
+"""Whom a verb that changes something asks where nobody is named."""
+
 _HOST = re.compile(r"https?://(\[[0-9a-fA-F:.]+\]|[^/:?#@]+)")
 _WRITES = {"private", "send", "admin", "pay", "delete", "secret"}
 
@@ -30,11 +33,14 @@ class _Argument:
     meaning: str
     example: str | int
     role: Mapping[str, str | int]
+    longest: int = 200
 
     @property
     def schema(self) -> str:
         bounds = (
-            "type: integer, minimum: 1, maximum: 100" if isinstance(self.example, int) else "type: string, minLength: 1, maxLength: 2000"
+            "type: integer, minimum: 1, maximum: 100"
+            if isinstance(self.example, int)
+            else f"type: string, minLength: 1, maxLength: {self.longest}"
         )
         return "{" + f"{bounds}, description: {json.dumps(self.meaning)}" + "}"
 
@@ -43,7 +49,7 @@ class _Argument:
         return "{" + ", ".join(f"{key}: {value}" for key, value in self.role.items()) + "}"
 
 
-_TEXT = _Argument("The text.", "The lamp is red. The door is shut.", {"role": "content"})
+_TEXT = _Argument("The text.", "The lamp is red. The door is shut.", {"role": "content"}, 2000)
 _TO = _Argument("Who gets it: an address.", "ada@example.com", {"role": "recipient"})
 _ITEM = _Argument("The item's id.", "item-1", {"role": "target", "resource": "item"})
 _AMOUNT = _Argument("How much, in whole euros.", 5, {"role": "amount", "maximum": 100})
@@ -73,7 +79,7 @@ def write_verb(data_dir: Path | None, name: str, kind: str, effect: str | None, 
         raise CallerError("--url is for --kind http", code="invalid_url")
     folder = home_of(data_dir) / "verbs"
     if kind == "http":
-        files = {f"{name}.yaml": _http(name, effect, url or URL)}
+        files = {f"{name}.yaml": _http(name, effect, url or (WRITE_URL if effect in _WRITES else URL))}
     elif kind == "python":
         files = {f"{name.replace('.', '_')}.py": _python(name, effect or "read")}
     else:

@@ -215,7 +215,8 @@ def _schemas(spec: VerbSpec) -> Iterator[tuple[str, Place, str, str]]:
             continue
         if schema.get("type") != "object":
             yield ERROR, (name,), f"{name} describes an object", "type: object"
-        yield from _loose(schema, (name,))
+        if name in spec.model_fields_set:  # what was not written is not to be improved
+            yield from _loose(schema, (name,))
     if spec.narrates is not None and spec.narrates not in _properties(spec.output_schema):
         yield (
             ERROR,
@@ -225,7 +226,7 @@ def _schemas(spec: VerbSpec) -> Iterator[tuple[str, Place, str, str]]:
         )
     for name in sorted(set(spec.output) - _properties(spec.output_schema).keys()):
         yield ERROR, ("output", name), f"output: output_schema has no field {name}", close_to(name, _properties(spec.output_schema))
-    for name, schema in _properties(spec.input_schema).items():
+    for name, schema in _properties(spec.input_schema).items() if "input_schema" in spec.model_fields_set else ():
         if isinstance(schema, dict) and "description" not in schema:
             place: Place = ("input_schema", "properties", name)
             yield WARNING, place, f"argument {name} has no description", "say what it means and in which form: planners fill it in by that"
@@ -300,7 +301,7 @@ def _effects(spec: VerbSpec) -> Iterator[tuple[str, Place, str, str]]:
         if spec.retry.max_attempts > 1:
             message = "several attempts of what is not idempotent may happen several times"
             yield WARNING, ("retry",), message, "idempotent: true if a repeat with the same key changes nothing more, else one attempt"
-        elif spec.reconcile is None:
+        elif spec.reconcile is None and not spec.composite:
             message = "after a crash in the middle nobody can say whether it happened"
             yield WARNING, place, message, "idempotent: true if it is, or reconcile: a verb that looks"
 
@@ -356,7 +357,7 @@ def _templates(linted: Linted, root: Path) -> None:
         for severity, line, message, hint in argument_uses(text, _properties(spec.input_schema)):
             linted.put(Finding(file=str(root / name), line=line, severity=severity, message=message, hint=hint))
     whole = "\n".join(linted.templates.values())
-    for name in _properties(spec.input_schema) if linted.templates else ():
+    for name in _properties(spec.input_schema) if linted.templates and "input_schema" in spec.model_fields_set else ():
         if name not in whole and "input | json" not in whole:
             linted.add(
                 WARNING, ("input_schema", "properties", name), f"no template uses argument {name}", "use {{ input." + name + " | json }}"

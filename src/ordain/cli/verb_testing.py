@@ -26,6 +26,10 @@ PASSED, FAILED_, SKIPPED = "passed", "failed", "skipped"
 FILE_BYTES_MAX = 1_048_576
 EXAMPLES_MAX = 1000
 DIFFERENCES_MAX = 5
+OFFLINE = "offline rules, no model"
+_CANNOT = {"nothing_to_quote", "malformed", "truncated"}
+"""What the offline rules say where they cannot quote into an output's shape."""
+
 _QUIET = {VerbEffect.READ, VerbEffect.EGRESS}
 
 
@@ -160,7 +164,7 @@ async def _one(ordain: Ordain, settings: Settings, spec: VerbSpec, example: Exam
     tried = Tried(verb=spec.name, verdict=PASSED, input=dict(example.input), how=_worker(ordain, spec))
     reply = await ordain.execute(spec.name, example.input)
     error = reply["error"]
-    if error is not None and error["code"] == "nothing_to_quote" and example.output is not None:
+    if error is not None and tried.how == OFFLINE and error["code"] in _CANNOT and example.output is not None:
         reply = await _played(settings, spec, example)
         error, tried.how = reply["error"], "no model is configured: the example's own output was played"
     if error is not None:
@@ -181,7 +185,7 @@ def _worker(ordain: Ordain, spec: VerbSpec) -> str:
         return f"{spec.http.method} {spec.http.host}" if spec.http is not None else "code"
     lanes = ordain.settings.policy.lanes
     profile = ordain.settings.profiles[lanes.profiles[lanes.verb][0]]
-    return "offline rules, no model" if profile.provider == "offline" else f"{profile.provider} {profile.model}"
+    return OFFLINE if profile.provider == "offline" else f"{profile.provider} {profile.model}"
 
 
 async def _played(settings: Settings, spec: VerbSpec, example: Example) -> dict[str, Any]:

@@ -129,6 +129,10 @@ class _VerbFiles(CatalogSource):
         """Of the folder."""
         return self._own.fingerprint()
 
+    def close(self) -> None:
+        """The modules of Python verbs go."""
+        self._own.files.forget_others([])
+
     def build(self, *, strict: bool = True) -> Built:
         """From the folder as it is now, and the settings as they were."""
         ordain = self._ordain
@@ -251,6 +255,7 @@ class Ordain:
         await self.runtime.services.verbs.close()
         for model in set(self.models.values()):
             await model.close()
+        self._files.close()
         if self._library is not None:
             self._library.close()
         self.store.close()

@@ -329,3 +329,5 @@ async def test_a_file_that_has_not_changed_is_not_run_again(tmp_path: Path) -> N
         assert (await ordain.reload()).ok
         assert not any(name.startswith("ordain_operator_verbs.counting") for name in sys.modules)
         assert "count.words" not in ordain.runtime.catalog.verbs
+        assert any(name.startswith("ordain_operator_verbs.kept") for name in sys.modules)
+    assert not any(name.startswith("ordain_operator_verbs.") for name in sys.modules)

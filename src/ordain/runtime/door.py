@@ -84,10 +84,7 @@ class Runtime:
     """Accept, wait, look, operate."""
 
     def __init__(self, services: Services, search: Search, commits: Callable[[], int] = lambda: 0) -> None:
-        """An engine and the library are attached before anything is accepted; ``commits`` counts the storage's transactions.
-
-        ``reloading`` is None where nothing is driven.
-        """
+        """An engine and the library are attached before anything is accepted; ``commits`` counts the storage's transactions."""
         self.services = services
         self.search = search
         self.commits = commits

@@ -26,6 +26,8 @@ try:
 
     from ordain.models.foreign import NO_KEY, ForeignModel
 except ImportError as error:
+    if (error.name or "").startswith("ordain"):
+        raise
     raise ConfigurationError("provider anthropic needs its libraries: pip install 'ordain[anthropic]'") from error
 
 DEFAULT_BASE_URL = "https://api.anthropic.com"

@@ -26,7 +26,7 @@ KEPT_CONNECTIONS = 64
 KEPT_S = 30.0
 REST_S = 0.1
 USER_AGENT = b"ordain"
-_LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})  # a proxy cannot reach this machine's own loopback
+LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})  # a proxy cannot reach this machine's own loopback
 
 
 class HttpAnswer(Struct, frozen=True):
@@ -203,7 +203,7 @@ def _proxy(parts: SplitResult, tls: ssl.SSLContext | None) -> httpcore.AsyncHTTP
     found = getproxies()
     address = found.get(parts.scheme) or found.get("all")
     host = parts.hostname or ""
-    if not address or host in _LOOPBACK or proxy_bypass(host):
+    if not address or host in LOOPBACK or proxy_bypass(host):
         return None
     proxy = urlsplit(address if "://" in address else f"http://{address}")
     if proxy.scheme != "http" or not proxy.hostname:

@@ -44,7 +44,7 @@ from pydantic_ai.tools import ToolDefinition
 from ordain.contracts.policy import ModelErrorCode, Structured
 from ordain.models.chat_completions import MODEL_CHARS, count
 from ordain.models.event_stream import CUT_OFF, STREAM_BYTES
-from ordain.models.exchange import ANSWER_BYTES, KEPT_CONNECTIONS, KEPT_S, checked_key
+from ordain.models.exchange import ANSWER_BYTES, KEPT_CONNECTIONS, KEPT_S, LOOPBACK, checked_key, checked_url
 from ordain.models.narrative import Narrative
 from ordain.models.refusals import bounded_ms, error_within, malformed, meaning, named, read_refusal, retry_after_ms
 from ordain.models.schemas import OutputTool, clean_name, system_text, wrapped
@@ -109,10 +109,11 @@ class _Bounded(httpx2.AsyncByteStream):
         await self._stream.aclose()
 
 
-def http_client(key_header: str, api_key: str) -> httpx2.AsyncClient:
+def http_client(url: str, key_header: str, api_key: str) -> httpx2.AsyncClient:
     """The client that a provider's library speaks through; ``key_header`` is left out where there is no key.
 
-    The usual variables (``HTTPS_PROXY``, ``NO_PROXY``, ``SSL_CERT_FILE``) are honoured. It has no time-outs: an attempt has one.
+    The usual variables (``HTTPS_PROXY``, ``NO_PROXY``, ``SSL_CERT_FILE``) are honoured, but for this machine's own loopback, which no
+    proxy can reach. It has no time-outs: an attempt has one.
     """
 
     async def asked(request: httpx2.Request) -> None:
@@ -140,6 +141,7 @@ def http_client(key_header: str, api_key: str) -> httpx2.AsyncClient:
 
     return httpx2.AsyncClient(
         timeout=None,
+        trust_env=checked_url(url).hostname not in LOOPBACK,
         follow_redirects=False,
         limits=httpx2.Limits(max_connections=None, max_keepalive_connections=KEPT_CONNECTIONS, keepalive_expiry=KEPT_S),
         event_hooks={"request": [asked], "response": [answered]},
@@ -160,7 +162,7 @@ class ForeignModel(ABC):
         """
         self.url = url
         self._key = checked_key(api_key)
-        self._http = http_client(key_header, self._key)
+        self._http = http_client(url, key_header, self._key)
         self._models: dict[str, Model[Any]] = {}
 
     def __repr__(self) -> str:

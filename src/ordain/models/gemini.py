@@ -17,6 +17,8 @@ try:
 
     from ordain.models.foreign import NO_KEY, ForeignModel
 except ImportError as error:
+    if (error.name or "").startswith("ordain"):
+        raise
     raise ConfigurationError("provider gemini needs its libraries: pip install 'ordain[gemini]'") from error
 
 DEFAULT_BASE_URL = "https://generativelanguage.googleapis.com"

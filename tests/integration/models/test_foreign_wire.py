@@ -21,7 +21,6 @@ from tests.integration.models.wire_server import whole
 
 CODES = ModelErrorCode
 CLOSE = {"close": True}
-HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n"
 PATHS = {"responses": "/v1/responses", "anthropic": "/v1/messages", "gemini": "/v1beta/models/wire:generateContent"}
 
 
@@ -176,6 +175,58 @@ async def test_only_a_whole_answer_counts(protocol: Protocol, model: ModelPort) 
         if reason is not None:
             place[key] = reason
         assert failed(await model.attempt(asked(protocol, http_json(given)))) is code, reason
+
+
+STARTED = {
+    "anthropic": [
+        {"type": "message_start", "message": {**whole("/messages", ""), "content": [], "stop_reason": None}},
+        {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}},
+        {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": '{"content": "so far'}},
+    ],
+    "gemini": [
+        {"candidates": [{"content": {"role": "model", "parts": [{"text": '{"content": "so far'}]}, "index": 0}], "modelVersion": "wire"}
+    ],
+    "responses": [{"type": "response.output_text.delta", "output_index": 0, "delta": '{"content": "so far'}],
+}
+ENDED = [
+    ("anthropic", {"type": "error", "error": {"type": "overloaded_error", "message": f"words {API_KEY}"}}, CODES.OVERLOADED),
+    ("anthropic", {"type": "error", "error": {"type": "rate_limit_error", "message": f"words {API_KEY}"}}, CODES.RATE_LIMITED),
+    ("anthropic", {"type": "error", "error": {"type": "api_error", "message": f"words {API_KEY}"}}, CODES.SERVER_ERROR),
+    ("anthropic", {"type": "error", "error": {"type": "odd", "message": f"words {API_KEY}"}}, CODES.SERVER_ERROR),
+    ("anthropic", {"type": "message_delta", "delta": {"stop_reason": "max_tokens"}, "usage": {"output_tokens": 1}}, CODES.TRUNCATED),
+    ("anthropic", {"type": "message_delta", "delta": {"stop_reason": "refusal"}, "usage": {"output_tokens": 1}}, CODES.FILTERED),
+    ("gemini", {"error": {"code": 503, "message": f"words {API_KEY}", "status": "UNAVAILABLE"}}, CODES.OVERLOADED),
+    ("gemini", {"error": {"code": 429, "message": f"words {API_KEY}", "status": "RESOURCE_EXHAUSTED"}}, CODES.RATE_LIMITED),
+    ("gemini", {"candidates": [{"finishReason": "MAX_TOKENS", "index": 0}]}, CODES.TRUNCATED),
+    ("gemini", {"candidates": [{"finishReason": "SAFETY", "index": 0}]}, CODES.FILTERED),
+    ("gemini", {"promptFeedback": {"blockReason": "SAFETY"}}, CODES.FILTERED),
+    ("responses", {"type": "error", "code": "rate_limit_exceeded", "message": f"words {API_KEY}"}, CODES.RATE_LIMITED),
+    ("responses", {"type": "response.failed", "response": {"status": "failed", "error": {"code": "server_error"}}}, CODES.SERVER_ERROR),
+]
+
+
+@pytest.mark.parametrize(("name", "event", "code"), ENDED)
+async def test_a_stream_ends_early(wire_url: str, name: str, event: dict[str, Any], code: ModelErrorCode) -> None:
+    """What a provider says in the middle of a stream ends it with its code, and what was heard before counts for nothing."""
+    protocol = next(each for each in PROTOCOLS if each.name == name)
+    model = build_models({"m": profile(protocol, wire_url, base_url=wire_url)}, {"m": API_KEY})["m"]
+    lines = [f"event: {each.get('type')}\n" * ("type" in each) + f"data: {json.dumps(each)}\n\n" for each in (*STARTED[name], event)]
+    heard: list[str] = []
+    answer = await model.attempt(
+        asked(protocol, http("".join(lines).encode(), "200 OK", "content-type: text/event-stream"), narrative="content"), heard.append
+    )
+    await model.close()
+    assert failed(answer) is code, answer
+    assert "".join(heard) == "so far"
+
+
+async def test_a_blocked_prompt_is_filtered(wire_url: str) -> None:
+    """Gemini answers a prompt that it blocks without any candidate."""
+    protocol = PROTOCOLS[3]
+    model = build_models({"m": profile(protocol, wire_url, base_url=wire_url)}, {"m": API_KEY})["m"]
+    answer = await model.attempt(asked(protocol, http_json({"promptFeedback": {"blockReason": "PROHIBITED_CONTENT"}})))
+    await model.close()
+    assert failed(answer) is CODES.FILTERED
 
 
 async def test_a_lone_surrogate_is_no_text(protocol: Protocol, model: ModelPort) -> None:

@@ -12,8 +12,8 @@ import pytest_asyncio
 
 from ordain.app import Ordain
 from ordain.contracts.conversation import MessageAnswer
-from ordain.contracts.policy import ModelErrorCode
-from tests.integration.models.houses import open_house
+from ordain.contracts.policy import Lane, ModelErrorCode
+from tests.integration.models.houses import open_house, settings
 from tests.integration.models.wire import API_KEY, PROTOCOLS, Protocol, profile
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -133,6 +133,46 @@ async def test_a_stall_is_the_next_ones_turn(wire_of: Protocol, llmock_url: str,
     assert answer.reply is not None
     assert answer.reply.ok
     assert "timed_out" in header_of(answer)
+
+
+async def test_each_profile_has_its_backend(llmock_url: str, script_llmock: Script, tmp_path: Path) -> None:
+    """LLM-01 "uses the profile's/backend's configured backend (vLLM or Gemini today), calls it, publishes the reply": by lane and profile.
+
+    LLM-01 "Gateway selects an LLM profile (e.g. `gemini-planner-profile`)"
+    """
+    chat, gemini = PROTOCOLS[0], PROTOCOLS[3]
+    base = settings(tmp_path, profile(gemini, llmock_url), profile(chat, llmock_url))
+    profiles = {"gemini-planner-profile": base.profiles["m0"], "vllm-profile": base.profiles["m1"]}
+    lanes = base.policy.lanes.model_copy(
+        update={"planner": Lane.BRAIN, "verb": Lane.LOCAL, "profiles": {Lane.BRAIN: [*profiles][:1], Lane.LOCAL: [*profiles][1:]}}
+    )
+    policy = base.policy.model_copy(update={"lanes": lanes})
+    asked = {"thought": "ask", "finish": False, "action": {"tool_id": "chat_general", "input": {"text": "Hello?"}}, "final_answer": None}
+    done = {"thought": "done", "finish": True, "action": None, "final_answer": {"content": "It said hello.", "structured": {}}}
+    replies = [
+        ("gemini", "planner_step", {"answer": asked}),
+        ("openai", "verb_chat_general", {"content": "Hello."}),
+        ("gemini", "planner_step", {"answer": done}),
+    ]
+    script_llmock(
+        *(
+            {"type": "reply", "tool_calls": [{"name": name, "arguments": given}], "times": 1, "match": {"provider": provider}}
+            for provider, name, given in replies
+        )
+    )
+    update = {"profiles": profiles, "policy": policy, "secrets": dict.fromkeys(profiles, API_KEY)}
+    async with Ordain(base.model_copy(update=update)) as house:
+        goal = {"type": "analysis", "description": "Say hello and tell what came back."}
+        limits = {"max_steps": 3, "timeout_seconds": 60}
+        response = await house.plan({"goal": goal, "toolset": [{"tool_id": "chat_general"}], "limits": limits})
+    assert (response["status"], response["final_answer"]["content"]) == ("ok", "It said hello."), response
+    requests = resilient(llmock_url, 3)
+    assert [(request["provider"], request["model"]) for request in requests] == [
+        ("gemini", "gemini-2.5-pro"),
+        ("openai", "gpt-4o"),
+        ("gemini", "gemini-2.5-pro"),
+    ]
+    assert "gemini-planner-profile" in response["header"]
 
 
 async def test_a_planner_survives_a_broken_step(house: Ordain, llmock_url: str, script_llmock: Script) -> None:

@@ -117,6 +117,13 @@ async def test_keys_of_the_environment_are_not_taken(protocol: Protocol, wire_ur
         assert "sk-that-lies-around" not in json.dumps(await seen(protocol, wire_url, key=key))
 
 
+async def test_a_proxy_is_not_asked_for_this_machine(protocol: Protocol, wire_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An endpoint on the loopback is reached although a proxy is set, which could not reach it."""
+    for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
+        monkeypatch.setenv(name, "http://127.0.0.1:1")
+    assert await seen(protocol, wire_url)
+
+
 async def test_lengths_and_temperature(protocol: Protocol, wire_url: str) -> None:
     """The smaller of the request's and the profile's length, and the temperature only where the profile has one."""
     body = json.dumps((await seen(protocol, wire_url, max_tokens=200, temperature=0.25))["body"])

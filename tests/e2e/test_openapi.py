@@ -92,6 +92,7 @@ def test_every_declared_success_really_happens(server: Server) -> None:
     # verbs
     truth.ask("POST", "/verbs/execute", json={"verb_id": "math.evaluate", "payload": {"expression": "1 / 3"}})
     truth.ask("POST", "/verbs/execute", json={"verb_id": "math.evaluate", "payload": {"expression": "1 / 3"}}, headers=later)
+    truth.ask("POST", "/verbs/reload")
     # conversation, with a question that is answered
     truth.ask("POST", "/messages", json=message("hello", "web:ada"))
     truth.ask("POST", "/messages", json=message("hello", "web:ada"), headers=later)

@@ -29,7 +29,7 @@ from ordain.server.sessions import SessionErased, sessions_router
 from ordain.server.socket import socket_router
 from ordain.server.tokens import AuditPage, TokenList, tokens_router
 from ordain.server.transcripts import transcripts_router
-from ordain.server.verbs import VerbList, VerbsReloaded, VerbView, verbs_router
+from ordain.server.verbs import VerbChoice, VerbList, VerbsReloaded, VerbView, verbs_router
 
 ABOUT = """Models propose, code ordains.
 
@@ -66,6 +66,7 @@ class Application(FastAPI):
                 operators.Done,
                 SessionErased,
                 VerbView,
+                VerbChoice,
                 VerbList,
                 VerbsReloaded,
                 TokenList,

@@ -21,7 +21,7 @@ from ordain.server.face import Face, Json, prefers_async
 from ordain.server.problems import problem
 from ordain.server.refusals import CONVERSATION, refusing
 from ordain.server.translation import HUB_HTTP, canonical, chat_of_hub, client_request, client_result, hub_reply
-from ordain.server.verbs import VerbList, verb_views
+from ordain.server.verbs import VerbChoice, verb_views
 from ordain.server.workspaces import Workspace
 
 DEFAULT_TIMEOUT_MS = 120_000
@@ -69,7 +69,7 @@ def gateway_router(face: Face) -> APIRouter:
         result = _result(face, client, answer)
         return Json(CortexChatResult(cortex_result=result, final_text=result.final_text).model_dump(mode="json"))
 
-    @router.get("/api/verbs", **shown(VerbList))
+    @router.get("/api/verbs", **shown(VerbChoice))
     async def hub_verbs(
         include_inactive: Annotated[Literal["0", "1"], Query(description="1: also those that may not run here now.")] = "0",
     ) -> Response:

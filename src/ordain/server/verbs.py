@@ -47,6 +47,12 @@ class VerbList(Strict):
     problems: list[VerbProblem]
 
 
+class VerbChoice(Strict):
+    """The verbs that a person may pick, by id."""
+
+    verbs: list[VerbView]
+
+
 class VerbsReloaded(Strict):
     """Whether what is written is in use now, whether the catalog is another one, its digest, and what cannot be used."""
 

@@ -175,7 +175,7 @@ class Ordain:
         seen, built = self._files.fingerprint(), self._files.build(strict=False)
         built.install()
         self._began = (seen, built.problems)
-        self.seal = Seal((*self.settings.secrets.values(), *self.settings.verb_secrets.values()))
+        self.seal = Seal(self.settings.every_secret)
         models = self._extras.models
         self.models = models if models is not None else build_models(self.settings.profiles, self.settings.secrets, self.settings.home)
         self.runtime: Runtime

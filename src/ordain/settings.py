@@ -129,6 +129,11 @@ class Settings(Strict):
     secrets: dict[str, str] = Field(default={}, repr=False)
     verb_secrets: dict[str, str] = Field(default={}, repr=False)
 
+    @property
+    def every_secret(self) -> tuple[str, ...]:
+        """Whatever must not leave, for whoever strikes it out."""
+        return (*self.secrets.values(), *self.verb_secrets.values())
+
 
 def read_policy(file: Path | None) -> Policy:
     """The policy in a TOML file, or the shipped default.

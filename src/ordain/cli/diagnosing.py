@@ -34,7 +34,7 @@ def diagnose(data_dir: Path | None, policy: Path | None, *, only_probes: bool, a
     )
     hold = all(probe.holds for probe in probed)
     reports = asyncio.run(_examine(settings)) if hold and not only_probes else []
-    seal = Seal(settings.secrets.values())  # an endpoint may say anything, its key too
+    seal = Seal(settings.every_secret)  # an endpoint may say anything, its key too
     if as_json:
         probes = [{**asdict(probe), "holds": probe.holds} for probe in probed]
         print_json({"home": str(settings.home), "probes": probes, "profiles": [seal.value(report.as_dict()) for report in reports]})

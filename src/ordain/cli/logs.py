@@ -28,7 +28,7 @@ def log_to_stderr(settings: Settings) -> None:
     """One line per run end, and whatever went wrong; at level debug everything that any library says."""
     level = getattr(logging, settings.server.log_level.upper())
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(SealedFormatter(Seal(settings.secrets.values())))
+    handler.setFormatter(SealedFormatter(Seal(settings.every_secret)))
     root = logging.getLogger()
     root.addHandler(handler)
     root.setLevel(level if settings.server.log_level is LogLevel.DEBUG else max(level, logging.WARNING))

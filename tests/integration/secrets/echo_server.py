@@ -45,6 +45,12 @@ class EchoServer:
                     said = {"model": key, "choices": [choice], "usage": {"prompt_tokens": 1, "completion_tokens": 1}}
                     self.answer(200, "application/json", json.dumps(said).encode(), key)
 
+            def do_GET(self) -> None:
+                """What an HTTP verb asks for: its key comes back in the body, as value and as name."""
+                key = self.headers.get("x-verb-key", "")
+                place.keys.append(key)
+                self.answer(200, "application/json", json.dumps({"key": key, "again": [f"x{key}"], key: 1}).encode(), key)
+
             @staticmethod
             def event(delta: dict[str, Any], finish: str | None) -> str:
                 chunk = {"model": "echo", "choices": [{"index": 0, "delta": delta, "finish_reason": finish}]}

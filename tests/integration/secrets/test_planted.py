@@ -27,10 +27,10 @@ from tests.e2e.proposals import ask
 from tests.integration.secrets.echo_server import EchoServer
 
 PATIENCE_S = 60.0
-KEYS = ("env", "file", "named", "claude", "gemini")
+KEYS = ("env", "file", "named", "claude", "gemini", "verb")
 HOUSE = Path(__file__).with_name("house.py")
 WORDS = ("a good answer", "echo-refusal", "echo-overload", "echo-cut")
-LEAKING = {"leak_raised": {}, "leak_declared": {}, "leak_returned": {}, "leak_async": {"text": "x"}}
+LEAKING = {"leak_raised": {}, "leak_declared": {}, "leak_returned": {}, "leak_async": {"text": "x"}, "leak.http": {}}
 TOML = """
 [models.default]
 provider = "openai"
@@ -59,9 +59,23 @@ key_env = "PLANTED_GEMINI"
 [models.crashing]
 provider = "offline"
 model = "offline"
+[verbs.secrets]
+VERB_KEY = {{env = "PLANTED_VERB"}}
 [server]
 require_token = true
 log_level = "debug"
+"""
+HTTP_VERB = """
+name: leak.http
+description: An HTTP verb whose server sends its key back.
+effect: read
+http:
+  url: {url}/echo
+  hosts: [127.0.0.1]
+  private: true
+  headers:
+    x-verb-key: {{secret: VERB_KEY}}
+input_schema: {{type: object, properties: {{}}, additionalProperties: false}}
 """
 POLICY = """version = 1
 [fallback]
@@ -211,9 +225,15 @@ def planted(tmp_path_factory: pytest.TempPathFactory) -> Planted:
     (home / "second.key").write_text(f"{place.secrets['file']}\n", encoding="utf-8")
     (home / "policy.toml").write_text(POLICY, encoding="utf-8")
     environment = {"OPENAI_API_KEY": place.secrets["env"], "PLANTED_KEY": place.secrets["named"], "ORDAIN_HOME": str(home)}
-    environment |= {"PLANTED_CLAUDE": place.secrets["claude"], "PLANTED_GEMINI": place.secrets["gemini"]}
+    environment |= {
+        "PLANTED_VERB": place.secrets["verb"],
+        "PLANTED_CLAUDE": place.secrets["claude"],
+        "PLANTED_GEMINI": place.secrets["gemini"],
+    }
     with EchoServer() as endpoint, pytest.MonkeyPatch.context() as patch:
         (home / "ordain.toml").write_text(TOML.format(url=endpoint.url), encoding="utf-8")
+        (home / "verbs").mkdir()
+        (home / "verbs" / "leak.http.yaml").write_text(HTTP_VERB.format(url=endpoint.url), encoding="utf-8")
         for name, value in environment.items():
             patch.setenv(name, value)
         place.secrets["token"] = json.loads(command("token", "create", "planted", "--scope", "all", "--json"))["token"]

@@ -96,6 +96,7 @@ def shipped_registry(settings: Settings, library: Callable[[], Library] = no_lib
         private_hosts=settings.verbs.private_hosts,
         max_depth=settings.policy.verbs.max_depth,
         library=library,
+        playbooks=settings.home / "playbooks",
     )
 
 

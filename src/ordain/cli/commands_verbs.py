@@ -16,11 +16,11 @@ Input = Annotated[str | None, Parameter(name="--input", allow_leading_hyphen=Tru
 
 
 @verbs.command(name="list")
-def list_verbs(*, options: Options = DEFAULTS) -> int:
+def list_verbs(*, pack: Annotated[str | None, Parameter(help="Only the verbs of this pack.")] = None, options: Options = DEFAULTS) -> int:
     """Every verb, and whether it is active here; and what is written but not in use."""
     from ordain.cli.operating import print_verbs  # lazy: verbs and catalog
 
-    return print_verbs(options.data_dir, as_json=options.as_json)
+    return print_verbs(options.data_dir, pack, as_json=options.as_json)
 
 
 @verbs.command(name="show")

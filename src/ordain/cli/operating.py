@@ -123,14 +123,16 @@ def answer(data_dir: Path | None, run: str, effect: int, value: str, *, as_json:
     return operate(data_dir, run, "answer", {"effect": effect, "value": given}, as_json=as_json)
 
 
-def print_verbs(data_dir: Path | None, *, as_json: bool) -> int:
-    """Every verb of the server that holds the folder, else of the folder."""
-    found = asyncio.run(_verbs(home_of(data_dir), None))
+def print_verbs(data_dir: Path | None, pack: str | None = None, *, as_json: bool) -> int:
+    """Every verb, or those of a pack, of the server that holds the folder, else of the folder."""
+    found = asyncio.run(_verbs(home_of(data_dir), None, pack))
     if as_json:
         print_json(found)
         return OK
     rows = [(verb["verb_id"], verb["kind"], verb["effect"], verb["inactive"] or "active", verb["description"]) for verb in found["verbs"]]
     print_table(("verb", "kind", "effect", "state", "what it does"), rows)
+    if pack is not None and (missing := found["packs"][pack]["missing"]):
+        show(f"not there: {', '.join(missing)}")
     _show_problems(found["problems"])
     return OK
 
@@ -177,10 +179,11 @@ def print_verb(data_dir: Path | None, verb: str, *, as_json: bool) -> int:
     return OK
 
 
-async def _verbs(home: Path, verb: str | None) -> dict[str, Any]:
+async def _verbs(home: Path, verb: str | None, pack: str | None = None) -> dict[str, Any]:
     if await running_server(home) is not None:
         async with connect(home, drive=False) as connection:
-            return await connection.ask("GET", "/verbs" if verb is None else f"/verbs/{verb}")
+            path = "/verbs" if verb is None else f"/verbs/{verb}"
+            return await connection.ask("GET", path, params={} if pack is None else {"pack": pack})
     from ordain.app import build_catalog, build_verbs, own_verbs  # lazy: beside a server none of this is needed
     from ordain.server.verbs import verb_view, verb_views  # lazy: see above
     from ordain.settings import load_settings  # lazy: see above
@@ -188,4 +191,4 @@ async def _verbs(home: Path, verb: str | None) -> dict[str, Any]:
     settings = load_settings(home=home)
     registry, problems = build_verbs(settings, own_verbs(settings))
     catalog = build_catalog(settings, registry)
-    return verb_views(catalog, problems) if verb is None else verb_view(catalog, verb)
+    return verb_views(catalog, problems, pack) if verb is None else verb_view(catalog, verb)

@@ -35,6 +35,7 @@ Said = Annotated[
 SessionId = Annotated[str, StringConstraints(pattern=SESSION_ID)]
 MessageId = Annotated[str, StringConstraints(min_length=1, max_length=200)]
 VerbName = Annotated[str, StringConstraints(min_length=1, max_length=128)]
+PackName = Annotated[str, StringConstraints(min_length=1, max_length=64)]
 
 
 def session_path(session: str, *more: str) -> str:
@@ -127,6 +128,9 @@ class RoutingHints(Camel):
     mode: ExecMode = Field(default=ExecMode.BRAIN, strict=False)
     verb: VerbName | None = Field(default=None, description="Exactly this verb serves the turn (B-33).")
     allowed_verbs: list[VerbName] = Field(default=[], max_length=50, description="Only these verbs may be used as tools (B-33).")
+    packs: list[PackName] = Field(
+        default=[], max_length=20, description="Only verbs of these packs may be used as tools (C1, C3); policy says what a pack holds."
+    )
     supervised: bool = False
     max_steps: int | None = Field(default=None, ge=1, le=100)
     budget_class: BudgetClass | None = Field(default=None, strict=False)

@@ -6,11 +6,15 @@ from typing import Any, Literal
 
 from pydantic import Field, JsonValue
 
-from ordain.contracts.conversation import ExecMode, Reply, Said, SessionId, VerbName
+from ordain.contracts.conversation import ExecMode, PackName, Reply, Said, SessionId, VerbName
 from ordain.contracts.planner import ErrorBody, Open, Strict
 
 TRACE_VERBS = {ExecMode.BRAIN: "chat_general", ExecMode.AGENT: "task_execution", ExecMode.COUNCIL: "council_deliberation"}
 """The hub's telemetry label of a mode (HUB-04); it never selects what is executed (HUB-05)."""
+
+
+DEFAULT_PACKS = ["executive_pack"]
+"""The gateway's default (C1)."""
 
 
 class ChatOptions(Open):
@@ -39,7 +43,9 @@ class CortexChatRequest(Strict):
     prompt: Said
     mode: ExecMode = Field(default=ExecMode.BRAIN, strict=False)
     verb: VerbName | None = None
-    packs: list[str] | None = Field(default=None, max_length=20)
+    packs: list[PackName] | None = Field(
+        default=None, max_length=20, description="Agent turns use only verbs of these packs; absent, policy's own toolset."
+    )
     options: ChatOptions | None = None
     recall: RecallDirective | None = None
     session_id: SessionId | None = None
@@ -72,7 +78,7 @@ class CortexClientRequest(Strict):
 
     mode: ExecMode = Field(strict=False)
     verb: VerbName | None = None
-    packs: list[str] = []
+    packs: list[PackName] = Field(default=DEFAULT_PACKS, max_length=20)
     options: ChatOptions = ChatOptions()
     recall: RecallDirective = RecallDirective()
     context: CortexContext
@@ -114,6 +120,7 @@ class HubChat(Open):
     reply_to: str | None = Field(default=None, min_length=1, max_length=200)
     verb: VerbName | None = None
     verbs: list[VerbName] = Field(default=[], max_length=50)
+    packs: list[PackName] | None = Field(default=None, max_length=20)
     options: ChatOptions | None = None
 
 

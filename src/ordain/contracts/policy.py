@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import Any, Literal, Self
 
@@ -266,6 +267,14 @@ class RouterPolicy(Strict):
     }
 
 
+PACKS: Mapping[str, Sequence[str]] = {
+    "executive_pack": ("analyze_text", "triage", "plan_action", "assess_risk", "goal_formulate", "evaluate", "extract_facts"),
+    "memory_pack": ("recall.fetch_context", "summarize_context", "extract_facts", "tag_enrich", "pattern_detect", "story_weave"),
+    "emergent_pack": ("introspect", "reflect", "self_critique", "counterfactual", "dream_preprocess", "simulate"),
+}
+"""The sources' packs (C3). What they call ``recall`` is ``recall.fetch_context``: a verb has one id."""
+
+
 class SupervisorPolicy(Strict):
     """The supervised loop: its steps (EXE-16), its tools (SAF-01), and who may suggest the next move (EXE-11)."""
 
@@ -276,6 +285,11 @@ class SupervisorPolicy(Strict):
     tools: list[str] = Field(
         default=["ask_user", "extract_facts", "summarize_facts", "propose_next_steps", "math.evaluate"],
         description="Verbs that an agent turn may use as tools where the message names none.",
+    )
+    packs: dict[str, list[str]] = Field(
+        default={name: list(verbs) for name, verbs in PACKS.items()},
+        max_length=100,
+        description="Verbs by the name of a pack, under which a message may ask for them together.",
     )
 
 

@@ -17,6 +17,7 @@ from ordain.contracts.http_call import Fault, HttpCall, http_faults
 from ordain.contracts.planner import Strict
 
 VERB_ID = r"^[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)*$"
+GROUND_PATH = r"^[A-Za-z_][A-Za-z0-9_]*(/(\*|[A-Za-z_][A-Za-z0-9_]*)){0,7}$"
 VerbId = Annotated[str, StringConstraints(pattern=VERB_ID, max_length=128)]
 
 
@@ -111,6 +112,19 @@ class PlanStep(Strict):
     requires_memory: bool = False
 
 
+class Ground(Strict):
+    """What a prompt plan's answer must refer to, beyond its schema: rule ``output`` holds each call's answer to that call's input.
+
+    Paths are names joined by ``/``; ``*`` is each item of a list. ``by: number`` counts items of an input list from 1, ``by: quote`` are
+    words that stand in an input text. Null is accepted where ``optional``, or where the output's ``method`` is ``quoted``.
+    """
+
+    output: str = Field(pattern=GROUND_PATH, max_length=200)
+    input: str = Field(pattern=GROUND_PATH, max_length=200)
+    by: Literal["number", "quote"]
+    optional: bool = False
+
+
 class SafetyRule(Strict):
     """Blocks the verb while the system is in the named state (C3)."""
 
@@ -168,6 +182,9 @@ class VerbSpec(Strict):
     reconcile: VerbId | None = None
     retry: Retry = Retry()
     output_max_tokens: int = Field(default=1024, ge=1, le=100_000, description="Bound of one model answer of a prompt plan.")
+    grounds: list[Ground] = Field(
+        default=[], max_length=20, description="What the answer of a prompt plan must refer to: numbers of given items, given words."
+    )
     example: Example | None = None
     flow: str | None = Field(
         default=None, description="The flow of this build that is the verb; only inside a session. Shipped verbs alone."
@@ -215,6 +232,26 @@ class VerbSpec(Strict):
             if self.composite:
                 yield ("http",), "a verb is an HTTP request or a plan, not both"
             yield from http_faults(self.http, self.effect, self.input_schema)
+
+    @model_validator(mode="after")
+    def _lint_grounds(self) -> Self:
+        """Refuse what an answer could never be held to."""
+        if self.grounds and not self.plan:
+            raise ValueError("grounds: only a prompt plan's answer is held to its input")
+        for ground in self.grounds:
+            if not _declares(self.output_schema, ground.output.split("/")):
+                raise ValueError(f"grounds: {ground.output} is not in output_schema")
+            if not _declares(self.input_schema, ground.input.split("/")):
+                raise ValueError(f"grounds: {ground.input} is not in input_schema")
+        return self
+
+
+def _declares(schema: JsonValue, path: list[str]) -> bool:
+    """Whether a schema declares the place: ``properties`` for names, ``items`` for ``*``."""
+    for name in path:
+        inner = schema.get("items" if name == "*" else "properties") if isinstance(schema, dict) else None
+        schema = inner if name == "*" else inner.get(name) if isinstance(inner, dict) else None
+    return isinstance(schema, dict)
 
 
 class VerbRequest(Strict):

@@ -59,6 +59,7 @@ class TurnInput(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_un
     mode: ExecMode = ExecMode.BRAIN
     verb: str = ""
     allowed_verbs: tuple[str, ...] = ()
+    packs: tuple[str, ...] = ()
     supervised: bool = False
     max_steps: int = 0
     budget_class: str = ""
@@ -94,6 +95,8 @@ REFUSED = {
     "unknown_verb": "there is no verb {}",
     "inactive_verb": "{} is switched off here",
     "reserved_verb": "{} is the entry of another mode",
+    "unknown_pack": "there is no pack {}",
+    "empty_pack": "pack {} has no verb that may be used here",
 }
 VERB_OF: Mapping[Path, str | None] = {
     Path.DIRECT: "",
@@ -166,8 +169,11 @@ async def _turn(context: FlowContext, given: TurnInput, told: TurnOutput, before
 
 
 def _entry(context: FlowContext, given: TurnInput) -> Entered | EntryRefused:
-    facts = EntryFacts(mode=given.mode, verb=given.verb, tools=len(given.allowed_verbs), attachments=given.attachments)
-    return context.fx.decide(ENTRY, facts, EntryInputs(tools=given.allowed_verbs, catalog=context.catalog), (0,)).outcome
+    facts = EntryFacts(
+        mode=given.mode, verb=given.verb, tools=len(given.allowed_verbs), attachments=given.attachments, packs=len(given.packs)
+    )
+    inputs = EntryInputs(tools=given.allowed_verbs, catalog=context.catalog, packs=given.packs)
+    return context.fx.decide(ENTRY, facts, inputs, (0,)).outcome
 
 
 async def _route(context: FlowContext, given: TurnInput, verb: str) -> tuple[Routed, bool]:

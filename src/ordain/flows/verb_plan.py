@@ -54,7 +54,9 @@ async def run_verb_plan(context: FlowContext, call: VerbPlanInput) -> VerbPlanOu
             return VerbPlanOutput(ok=False, error=answer.code, message=answer.message, step_results=tuple(done))
         proposal = proposal_of(answer)
         facts = OutputFacts(verb=call.verb, step=step.name, size_bytes=proposal.size_bytes)
-        decision = context.fx.decide(OUTPUT, facts, OutputInputs(proposal=proposal, schema=verb.output), (answer.seq,))
+        grounds = verb.spec.grounds
+        inputs = OutputInputs(proposal=proposal, schema=verb.output, grounds=grounds, args=call.args)
+        decision = context.fx.decide(OUTPUT, facts, inputs, (0, answer.seq) if grounds else (answer.seq,))
         if not isinstance(decision.outcome, Accepted) or not isinstance(proposal, Parsed):
             done.append(_step(step, error=decision.reason))
             return VerbPlanOutput(ok=False, error="bad_output", message=decision.reason.meaning, step_results=tuple(done))

@@ -85,7 +85,10 @@ def _quoted(inputs: Mapping[str, Any], room_bytes: int) -> dict[str, Any] | Mode
             spans = _fitting(text, spans, bound, room_bytes)
         return quote_into(schema, text, spans)
     except Unfillable as error:
-        return ModelError(code=ModelErrorCode.MALFORMED, message=f"offline rules cannot quote into this output: {error}"[:300])
+        return ModelError(
+            code=ModelErrorCode.MALFORMED,
+            message=f"no language model is configured, and offline rules cannot quote into this output: {error}"[:300],
+        )
 
 
 def _told(inputs: Mapping[str, Any]) -> str | None:

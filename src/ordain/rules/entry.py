@@ -1,7 +1,8 @@
 """Rule ``entry``: the verb a turn enters by, and the tools it may use (ING-10, GW-01, B-06, B-33).
 
 Each mode has its own entry verb; ``chat_general`` is brain's and nobody else's default. What is named and does not exist, is
-switched off or is another mode's own entry is a typed error, never replaced by something else.
+switched off or is another mode's own entry is a typed error, never replaced by something else. A pack (C3) stands for those of its verbs
+that may run here; beside named tools it narrows them.
 """
 
 from __future__ import annotations
@@ -31,31 +32,33 @@ class Entered(Struct, frozen=True, kw_only=True, tag="entered"):
 
 
 class EntryRefused(Struct, frozen=True, kw_only=True, tag="refused"):
-    """The verb that cannot be had; ``code`` is the wire's error code."""
+    """The verb, or the pack, that cannot be had; ``code`` is the wire's error code."""
 
     verb: str
     code: str
 
 
 class EntryFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What the message asks for: mode, the verb it names ("": none), how many tools it names, how many attachments it has."""
+    """What the message asks for: mode, the verb it names ("": none), how many tools and packs it names, how many attachments it has."""
 
     mode: ExecMode
     verb: str = ""
     tools: int = 0
     attachments: int = 0
+    packs: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EntryInputs:
-    """The tools named, and the catalog to find everything in."""
+    """The tools and packs named, and the catalog to find everything in."""
 
     tools: Sequence[str]
     catalog: Catalog
+    packs: Sequence[str] = ()
 
 
 def decide_entry(facts: EntryFacts, inputs: EntryInputs, policy: Policy) -> Decision[Entered | EntryRefused]:
-    """The verb named, or the mode's own; then the tools named, or policy's."""
+    """The verb named, or the mode's own; then the tools named, or the packs', or policy's."""
     verb = facts.verb or ENTRY_OF[facts.mode]
     refused = _refused(verb, inputs.catalog, policy, own=ENTRY_OF[facts.mode])
     if refused is not None:
@@ -64,7 +67,14 @@ def decide_entry(facts: EntryFacts, inputs: EntryInputs, policy: Policy) -> Deci
     for tool in named:
         if (refused := _refused(tool, inputs.catalog, policy, own="")) is not None:
             return refused
-    tools = tuple(dict.fromkeys(named or _policys(inputs.catalog, policy)))
+    tools = tuple(dict.fromkeys(named or _matching(policy.supervisor.tools, inputs.catalog, policy)))
+    if inputs.packs:
+        packed = pack_verbs(inputs.packs, inputs.catalog, policy)
+        if isinstance(packed, EntryRefused):
+            return Decision(outcome=packed, reason=Reason.ENTRY_UNKNOWN_PACK)
+        tools = tuple(tool for tool in tools if tool in packed) if inputs.tools else tools if named else packed
+        if not tools:
+            return Decision(outcome=EntryRefused(verb=inputs.packs[0][:64], code="empty_pack"), reason=Reason.ENTRY_EMPTY_PACK)
     return Decision(outcome=Entered(verb=verb, tools=tools), reason=Reason.ENTRY_NAMED if facts.verb else Reason.ENTRY_OF_MODE)
 
 
@@ -78,12 +88,20 @@ def _refused(verb: str, catalog: Catalog, policy: Policy, *, own: str) -> Decisi
     return None
 
 
-def _policys(catalog: Catalog, policy: Policy) -> Sequence[str]:
-    """The verbs that policy's patterns name, as far as they are active here and no mode's entry."""
+def pack_verbs(packs: Sequence[str], catalog: Catalog, policy: Policy) -> tuple[str, ...] | EntryRefused:
+    """The verbs of the packs together that may run here; refused is a name that policy does not know."""
+    known = policy.supervisor.packs
+    if unknown := [name for name in packs if name not in known]:
+        return EntryRefused(verb=unknown[0][:64], code="unknown_pack")
+    return tuple(_matching([pattern for name in packs for pattern in known[name]], catalog, policy))
+
+
+def _matching(patterns: Sequence[str], catalog: Catalog, policy: Policy) -> Sequence[str]:
+    """The verbs that the patterns name, as far as they are active here and no mode's entry."""
     return [
         verb
         for verb in sorted(catalog.verbs)
-        if any(fnmatchcase(verb, pattern) for pattern in policy.supervisor.tools)
+        if any(fnmatchcase(verb, pattern) for pattern in patterns)
         and verb not in ENTRY_OF.values()
         and catalog.inactive_reason(verb, policy.verbs) is None
     ]

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from msgspec import Struct
 
 from ordain.contracts.catalog import Schema
 from ordain.contracts.policy import Policy
+from ordain.contracts.verbs import Ground
 from ordain.rules.decision import Decision, Rule
+from ordain.rules.grounds import find_ungrounded
 from ordain.rules.proposals import Parsed, Unparsed
 from ordain.rules.reasons import Reason
 
@@ -34,19 +37,23 @@ class OutputFacts(Struct, frozen=True, kw_only=True):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutputInputs:
-    """The parsed answer and the schema it must fit."""
+    """The parsed answer, the schema it must fit, and what it must refer to in the call's own arguments."""
 
     proposal: Parsed | Unparsed
     schema: Schema
+    grounds: Sequence[Ground] = ()
+    args: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
 
 def decide_output(facts: OutputFacts, inputs: OutputInputs, policy: Policy) -> Decision[Accepted | Rejected]:
-    """Parsed and schema-valid, or rejected."""
+    """Parsed, schema-valid and grounded in the call's arguments, or rejected."""
     proposal = inputs.proposal
     if isinstance(proposal, Unparsed):
         return Decision(outcome=Rejected(proposal.reason), reason=Reason.OUTPUT_UNPARSED)
     if not inputs.schema.accepts(proposal.value):
         return Decision(outcome=Rejected("; ".join(inputs.schema.errors(proposal.value))[:200]), reason=Reason.OUTPUT_SCHEMA)
+    if ungrounded := find_ungrounded(inputs.grounds, proposal.value, inputs.args):
+        return Decision(outcome=Rejected(ungrounded[:200]), reason=Reason.OUTPUT_UNGROUNDED)
     return Decision(outcome=Accepted(), reason=Reason.OUTPUT_VALID)
 
 

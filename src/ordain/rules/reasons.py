@@ -105,6 +105,7 @@ class Reason(StrEnum):
     OUTPUT_VALID = "output.valid", "The step's answer fits the verb's output schema."
     OUTPUT_UNPARSED = "output.unparsed", "The step's answer is not one JSON object."
     OUTPUT_SCHEMA = "output.schema", "The step's answer does not fit the verb's output schema."
+    OUTPUT_UNGROUNDED = "output.ungrounded", "The step's answer refers to an item, or quotes words, that its input does not hold."
 
     # retry of a verb
     VERB_RETRY = "verb.retry", "The failure may pass: the call is tried again with the same key."
@@ -139,6 +140,8 @@ class Reason(StrEnum):
     ENTRY_UNKNOWN_VERB = "entry.unknown_verb", "No verb has this id; ids are exact."
     ENTRY_INACTIVE_VERB = "entry.inactive_verb", "The verb is switched off here."
     ENTRY_RESERVED_VERB = "entry.reserved_verb", "The verb is the entry of another mode."
+    ENTRY_UNKNOWN_PACK = "entry.unknown_pack", "Policy has no pack of this name."
+    ENTRY_EMPTY_PACK = "entry.empty_pack", "The packs named, and the tools named with them, leave no verb that may run here."
 
     # outcome, of RTE-02, B-41
     OUTCOME_BY_MODE = "outcome.by_mode", "An explicit mode agent or council is a direct turn."

@@ -110,6 +110,7 @@ def turn_input(message: Received, session: str, seq: int, after: str = "") -> Tu
         mode=hints.mode,
         verb=hints.verb or "",
         allowed_verbs=tuple(hints.allowed_verbs),
+        packs=tuple(hints.packs),
         supervised=hints.supervised,
         max_steps=hints.max_steps or 0,
         budget_class="" if hints.budget_class is None else str(hints.budget_class),

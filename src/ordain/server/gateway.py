@@ -74,8 +74,8 @@ def gateway_router(face: Face) -> APIRouter:
         include_inactive: Annotated[Literal["0", "1"], Query(description="1: also those that may not run here now.")] = "0",
     ) -> Response:
         """The verbs that a person may pick."""
-        found = verb_views(face.runtime.catalog)["verbs"]
-        return Json({"verbs": [verb for verb in found if include_inactive == "1" or verb["active"]]})
+        found = verb_views(face.runtime.catalog)
+        return Json({**found, "verbs": [verb for verb in found["verbs"] if include_inactive == "1" or verb["active"]]})
 
     return router
 

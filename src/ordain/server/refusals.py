@@ -68,6 +68,7 @@ REFUSALS: Mapping[str, Refusal] = {
     "toolset_too_large": Refusal(422, "the toolset's schemas are too large together"),
     "no_engine": Refusal(503, "nothing is driven or reloaded here"),
     "unknown_verb": Refusal(404, "there is no such verb"),
+    "unknown_pack": Refusal(404, "policy has no pack of this name"),
     "no_such_schema": Refusal(404, "no contract of this name is published"),
     # what is remembered
     "note_not_found": Refusal(404, "there is no such note in the workspace"),

@@ -12,6 +12,7 @@ from pydantic import BaseModel, JsonValue, ValidationError
 
 from ordain.contracts.conversation import Channel, Message, MessageAnswer
 from ordain.contracts.cortex import (
+    DEFAULT_PACKS,
     TRACE_VERBS,
     ChatOptions,
     CortexChatRequest,
@@ -27,7 +28,6 @@ from ordain.server.bodies import places
 
 M = TypeVar("M", bound=BaseModel)
 HUB_HTTP, HUB_WS = "hub_http", "hub_ws"
-DEFAULT_PACKS = ["executive_pack"]
 DEFAULT_USER = "local"
 TRACE_VERB = "trace_verb"
 SOURCE = "source"
@@ -56,6 +56,7 @@ def chat_of_hub(hub: HubChat, source: str) -> CortexChatRequest:
             "prompt": hub.text_input,
             "mode": hub.mode,
             "verb": verb,
+            "packs": hub.packs,
             "options": None if options is None else options.model_dump(),
             "session_id": hub.session_id,
             "user_id": hub.user_id,
@@ -71,7 +72,7 @@ def client_request(chat: CortexChatRequest) -> CortexClientRequest:
         {
             "mode": chat.mode,
             "verb": chat.verb,
-            "packs": DEFAULT_PACKS if chat.packs is None else chat.packs,
+            **({} if chat.packs is None else {"packs": chat.packs}),
             "options": {} if chat.options is None else chat.options.model_dump(),
             "recall": {} if chat.recall is None else chat.recall.model_dump(exclude_unset=True),
             "context": {
@@ -90,6 +91,7 @@ def client_request(chat: CortexChatRequest) -> CortexClientRequest:
 def canonical(client: CortexClientRequest, session: str, *, message_id: str | None = None, reply_to: str | None = None) -> Message:
     """The canonical message of a client request.
 
+    Packs count where somebody named them: the gateway's default is what a request is labelled with, policy's toolset is what it gets.
     The transport's own label ``source`` is left out: a message that comes by WebSocket and again by HTTP is one message.
     """
     said, options = client.context, client.options
@@ -98,6 +100,7 @@ def canonical(client: CortexClientRequest, session: str, *, message_id: str | No
             "mode": client.mode,
             "verb": client.verb,
             "allowed_verbs": options.allowed_verbs,
+            "packs": client.packs if "packs" in client.model_fields_set else [],
             "supervised": options.supervised,
             "max_steps": options.max_steps,
         },

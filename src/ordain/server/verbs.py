@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from fnmatch import fnmatchcase
+from typing import Annotated, Any, Literal
 
 import msgspec
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, Query, Request, Response
 
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.ids import DEFAULT_WORKSPACE, WorkspaceId
@@ -40,11 +41,19 @@ class VerbProblem(Strict):
     line: int
 
 
+class PackView(Strict):
+    """What a pack of policy holds here, and what it names that is not there."""
+
+    verbs: list[str]
+    missing: list[str]
+
+
 class VerbList(Strict):
-    """Verbs, by id; and what is written but not in use."""
+    """Verbs, by id; what is written but not in use; and the packs under which a message may ask for some of them."""
 
     verbs: list[VerbView]
     problems: list[VerbProblem]
+    packs: dict[str, PackView] = {}
 
 
 class VerbChoice(Strict):
@@ -79,9 +88,26 @@ def verb_view(catalog: Catalog, verb_id: str) -> dict[str, Any]:
     return {"verb_id": verb_id, "kind": kind, "active": inactive is None, "inactive": inactive, **verb.spec.model_dump(mode="json")}
 
 
-def verb_views(catalog: Catalog, problems: Sequence[Problem] = ()) -> dict[str, Any]:
-    """Every verb, by id, and what is written but not in use."""
-    return {"verbs": [verb_view(catalog, verb_id) for verb_id in sorted(catalog.verbs)], "problems": [_bare(one) for one in problems]}
+def verb_views(catalog: Catalog, problems: Sequence[Problem] = (), pack: str | None = None) -> dict[str, Any]:
+    """Every verb, or those of one pack, by id; what is written but not in use; and what policy's packs hold, with what of it is not there.
+
+    Raises:
+        NotFound: policy has no such pack.
+    """
+    packs = catalog.policy.supervisor.packs
+    if pack is not None and pack not in packs:
+        raise NotFound(f"there is no pack {pack[:64]}", code="unknown_pack")
+    views = [verb_view(catalog, verb_id) for verb_id in sorted(catalog.verbs)]
+    held = {
+        name: {"verbs": _named(patterns, catalog), "missing": [verb for verb in patterns if not _named([verb], catalog)]}
+        for name, patterns in sorted(packs.items())
+    }
+    shown_here = [view for view in views if pack is None or view["verb_id"] in held[pack]["verbs"]]
+    return {"verbs": shown_here, "problems": [_bare(one) for one in problems], "packs": held}
+
+
+def _named(patterns: Sequence[str], catalog: Catalog) -> list[str]:
+    return [verb_id for verb_id in sorted(catalog.verbs) if any(fnmatchcase(verb_id, pattern) for pattern in patterns)]
 
 
 def _bare(problem: Problem) -> dict[str, Any]:
@@ -100,10 +126,10 @@ def verbs_router(face: Face) -> APIRouter:
     """The verbs' routes."""
     router = APIRouter(tags=["verbs"])
 
-    @router.get("/verbs", **shown(VerbList))
-    async def list_verbs() -> Response:
-        """Every registered verb: what it needs, gives and does, and whether it is active here; `problems` are files that are not in use."""
-        return Json(verb_views(face.runtime.catalog, problems_of(face.runtime)))
+    @router.get("/verbs", **refusing(shown(VerbList), "unknown_pack"))
+    async def list_verbs(pack: Annotated[str | None, Query(description="Only the verbs of this pack.", max_length=64)] = None) -> Response:
+        """Every registered verb: what it needs, gives and does, and whether it is active here; the packs; `problems` are files not in use."""
+        return Json(verb_views(face.runtime.catalog, problems_of(face.runtime), pack))
 
     @router.post("/verbs/reload", **refusing(shown(VerbsReloaded), "no_engine"))
     async def reload_verbs() -> Response:

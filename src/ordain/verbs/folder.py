@@ -147,7 +147,8 @@ def template_errors(text: str) -> Iterator[tuple[int, str]]:
     for node in tree.find_all(_REACHING_OUT):
         yield node.lineno, "a template stands alone: no include, import or extends"
     uses = list(tree.find_all(nodes.Name))
-    known = TEMPLATE_NAMES.union(use.name for use in uses if use.ctx != "load")
+    looping = {"loop"} if tree.find(nodes.For) is not None else set[str]()
+    known = TEMPLATE_NAMES.union(looping, (use.name for use in uses if use.ctx != "load"))
     for use in uses:
         if use.name not in known:
             yield use.lineno, f"unknown name {use.name!r}; known: {', '.join(sorted(TEMPLATE_NAMES))}"

@@ -110,6 +110,14 @@ def test_what_has_no_place_in_the_message_stays_beside_it() -> None:
     assert recall["enabled"] is False
 
 
+def test_packs_count_only_where_somebody_named_them() -> None:
+    """The gateway's default pack is a label; a pack that was named, be it that one, is a hint of the message, from the hub too."""
+    asked = CortexChatRequest(prompt="hi", packs=["executive_pack"])
+    assert canonical(client_request(asked), "s").context.routing_hints.packs == ["executive_pack"]
+    assert canonical(client_request(CortexChatRequest(prompt="hi")), "s").context.routing_hints.packs == []
+    assert message_of({"text_input": "hi", "packs": ["memory_pack"]}, HUB_HTTP).context.routing_hints.packs == ["memory_pack"]
+
+
 def test_a_text_of_blanks_is_refused_by_its_place() -> None:
     """A payload that is no message is refused before it is one."""
     with pytest.raises(InvalidRequest) as refused:

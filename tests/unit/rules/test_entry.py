@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fnmatch import fnmatchcase
 
 import msgspec
 import pytest
@@ -121,5 +122,38 @@ def test_a_mode_without_its_entry_verb_is_refused(mode: ExecMode) -> None:
 
 def test_the_largest_facts_fit() -> None:
     """Facts are at most 1 KiB for the longest verb name that a message may carry."""
-    facts = EntryFacts(mode=ExecMode.COUNCIL, verb="\x00" * 128, tools=50, attachments=20)
+    facts = EntryFacts(mode=ExecMode.COUNCIL, verb="\x00" * 128, tools=50, attachments=20, packs=20)
     assert len(msgspec.json.encode(facts)) <= FACTS_BYTES
+
+
+def enter_with(packs: Sequence[str], tools: Sequence[str], known: Catalog, policy: Policy) -> Entered | EntryRefused:
+    """An agent turn that names packs."""
+    facts = EntryFacts(mode=ExecMode.AGENT, tools=len(tools), packs=len(packs))
+    return decided(ENTRY, facts, EntryInputs(tools=tools, catalog=known, packs=packs), policy).outcome
+
+
+pack_names = st.sampled_from(["one", "two", "none", "executive_pack"])
+packing = st.dictionaries(st.sampled_from(["one", "two"]), st.lists(st.one_of(patterns, st.sampled_from(KNOWN)), max_size=3))
+
+
+@given(st.lists(pack_names, min_size=1, max_size=3), st.lists(st.sampled_from(KNOWN[3:]), max_size=3), packing, policies)
+def test_packs_give_their_active_verbs_and_only_narrow(
+    packs: list[str], tools: list[str], held: dict[str, list[str]], policy: Policy
+) -> None:
+    """C1's packs: tools are active verbs that a named pack holds, within the named tools; an unknown pack and an empty rest are refused."""
+    policy = policy.model_copy(update={"supervisor": policy.supervisor.model_copy(update={"packs": held})})
+    outcome = enter_with(packs, tools, everything, policy)
+    alone = enter_with((), tools, everything, policy)
+    if isinstance(alone, EntryRefused):
+        assert outcome == alone
+    elif unknown := [name for name in packs if name not in held]:
+        assert outcome == EntryRefused(verb=unknown[0], code="unknown_pack")
+    elif isinstance(outcome, Entered):
+        assert outcome.tools
+        assert not set(outcome.tools) & set(ENTRY_OF.values())
+        assert all(everything.inactive_reason(tool, policy.verbs) is None for tool in outcome.tools)
+        wanted = [pattern for name in packs for pattern in held[name]]
+        assert all(any(fnmatchcase(tool, pattern) for pattern in wanted) for tool in outcome.tools)
+        assert not tools or set(outcome.tools) <= set(tools)
+    else:
+        assert outcome == EntryRefused(verb=packs[0], code="empty_pack")

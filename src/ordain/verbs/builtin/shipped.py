@@ -10,8 +10,12 @@ from typing import Any
 from ordain.contracts.policy import VerbsPolicy
 from ordain.ports.library import Library
 from ordain.verbs.builtin.files_verb import files_read
+from ordain.verbs.builtin.finance_verb import finance_snapshot
 from ordain.verbs.builtin.library_verbs import library_verbs, no_library
 from ordain.verbs.builtin.math_verb import math_evaluate
+from ordain.verbs.builtin.playbook_verb import enterprise_playbook
+from ordain.verbs.builtin.sim_verb import sim_markov_next_theme
+from ordain.verbs.builtin.tone_verb import creative_tonecheck
 from ordain.verbs.builtin.web_verb import web_fetch
 from ordain.verbs.folder import VerbFolder, load_folder
 from ordain.verbs.functions import FunctionVerb
@@ -30,6 +34,7 @@ def builtin_registry(
     private_hosts: Sequence[str] = (),
     max_depth: int = VerbsPolicy().max_depth,
     library: Callable[[], Library] = no_library,
+    playbooks: Path | None = None,
 ) -> Registry:
     """The shipped verbs; ``files.read`` only with a root, ``web.fetch`` only with URLs.
 
@@ -39,11 +44,13 @@ def builtin_registry(
         private_hosts: names among them that may resolve to private addresses.
         max_depth: deepest recursion that policy permits.
         library: what is remembered; asked when a verb that needs it runs, since a registry is built before storage is open.
+        playbooks: the folder of the playbooks; without one, or while it holds none, the shipped examples.
 
     Raises:
         ConfigurationError: the root is no folder, or a URL is not one.
     """
     functions: list[FunctionVerb[..., Any]] = [math_evaluate(), *library_verbs(library)]
+    functions += [creative_tonecheck(), enterprise_playbook(playbooks), finance_snapshot(), sim_markov_next_theme(library)]
     if files_root is not None:
         functions.append(files_read(files_root))
     if urls:

@@ -18,6 +18,7 @@ from ordain.ports.verb import LeafCall, LeafFailed, LeafReturned
 from ordain.prompts.renderer import render
 from ordain.verbs import LeafExecutor, Registry
 from ordain.verbs.builtin import builtin_registry, prompt_plans
+from tests.shapes.toolbox import TOOLBOX_PLANS
 
 PLANS = ("extract_facts", "summarize_facts", "propose_next_steps")
 TALKING = ("chat_general", "summarize_conversation")
@@ -26,7 +27,9 @@ FLOWS = {"agent_runtime": "supervisor", "ask_user": "question", "council_runtime
 """Verbs that are flows of this build, with the flow."""
 LIBRARY = {"recall.fetch_context", "collapse.write_entry", "research.search"}
 """Leaf verbs over what is remembered."""
-ALWAYS = {*PLANS, *TALKING, *FLOWS, *LIBRARY, "math.evaluate"}
+LEAVES = {"math.evaluate", "creative.tonecheck", "enterprise.playbook", "finance.snapshot", "sim.markov_next_theme"}
+"""Leaf verbs that need nothing declared."""
+ALWAYS = {*PLANS, *TALKING, *FLOWS, *LIBRARY, *TOOLBOX_PLANS, *LEAVES}
 
 
 @pytest.fixture
@@ -64,7 +67,7 @@ def test_every_example_fits_its_schemas(registry: Registry) -> None:
             assert compiled[name].output.errors(spec.example.output) == (), name
 
 
-@pytest.mark.parametrize("name", ["math.evaluate", "files.read"])
+@pytest.mark.parametrize("name", [*sorted(LEAVES), "files.read"])
 async def test_every_leaf_example_runs(registry: Registry, name: str) -> None:
     """A leaf's example, executed, gives an output valid by its schema, and the one it states if it states one."""
     spec = registry.specs[name]
@@ -205,4 +208,4 @@ def test_hostile_text_stays_inside_its_quotes(registry: Registry, name: str) -> 
 def test_the_folder_holds_plans_and_flows() -> None:
     """Loading them again gives equal values."""
     assert prompt_plans() == prompt_plans()
-    assert set(prompt_plans().specs) == {*PLANS, *TALKING, *FLOWS}
+    assert set(prompt_plans().specs) == {*PLANS, *TALKING, *FLOWS, *TOOLBOX_PLANS}

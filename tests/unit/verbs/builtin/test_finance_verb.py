@@ -1,0 +1,163 @@
+"""Figures of a table: exact, per unit, with everything that was not read listed."""
+
+from __future__ import annotations
+
+import csv
+import io
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ordain.ports.verb import LeafFailed
+from ordain.verbs.builtin.figure_tables import CELLS_MAX, ROWS_MAX
+from ordain.verbs.builtin.finance_verb import finance_snapshot
+from tests.shapes.leaf_calls import called, failure_of, output_of
+
+VERB = finance_snapshot()
+HARBOUR = """\ufeffBuchungstag;Posten;Betrag (EUR);Notiz
+28.02.2025;Liegegeld;1.250,00;Boot 4
+03.03.2025;Strom;-310,45;"Zähler; neu"
+17.03.2025;Liegegeld;1.250,00;
+01.04.2025;Strom;-298,10;
+02.04.2025;Liegegeld;"=HYPERLINK(""http://x"")";
+03.04.2025;Werft;-4.000,00;"zwei
+Zeilen"
+04.04.2025;Werft;viel;
+"""
+
+
+def figure(output: dict[str, Any], number: int = 0) -> dict[str, Any]:
+    return output["tables"][0]["figures"][number]
+
+
+async def test_a_german_ledger_is_read_as_it_is_written() -> None:
+    """VRB-09 "`finance.snapshot`": totals, periods, growth and categories of a table that no example holds are those of its author's ledger."""
+    output = await output_of(VERB, csv=HARBOUR)
+    table, found = output["tables"][0], figure(output)
+    assert (table["number_format"], table["date_order"], table["category_column"]) == ("1.234,56", "dmy", "Posten")
+    assert (table["rows"], table["rows_read"]) == (7, 5)
+    assert [(one["line"], one["column"], one["reason"]) for one in table["rejected"]] == [
+        (6, "Betrag (EUR)", "a formula, not a value"),
+        (9, "Betrag (EUR)", "not a number"),
+    ]
+    assert (found["unit"], found["count"], found["total"], found["mean"]) == ("EUR", 5, "-2108.55", "-421.71")
+    assert (found["least"], found["greatest"]) == ({"value": "-4000.00", "line": 7}, {"value": "1250.00", "line": 2})
+    assert [(one["period"], one["total"], one["growth_percent"]) for one in found["periods"]] == [
+        ("2025-02", "1250.00", None),
+        ("2025-03", "939.55", "-24.84"),
+        ("2025-04", "-4298.10", "-557.46"),
+    ]
+    assert [(one["category"], one["total"]) for one in found["categories"]] == [
+        ("Werft", "-4000.00"),
+        ("Liegegeld", "2500.00"),
+        ("Strom", "-608.55"),
+    ]
+
+
+cents = st.lists(st.decimals(-(10**12), 10**12, places=2), min_size=1, max_size=30)
+
+
+@settings(max_examples=40, deadline=None)
+@given(cents, st.sampled_from(["EUR", "JPY", ""]))
+async def test_sums_are_those_of_exact_arithmetic(values: list[Decimal], unit: str) -> None:
+    """The total of any amounts is their exact sum, and the sums of categories and periods add up to it."""
+    file = io.StringIO()
+    writer = csv.writer(file)
+    writer.writerow(["when", "kind", "sum"])
+    for number, value in enumerate(values):
+        writer.writerow([f"2024-{number % 12 + 1:02}-03", "ab"[number % 2] * 2, f"{value} {unit}".strip()])
+    found = figure(await output_of(VERB, csv=file.getvalue(), columns={"numbers": ["sum"], "category": "kind"}))
+    assert (Decimal(found["total"]), found["unit"]) == (sum(values), unit)
+    for part in ("periods", "categories"):
+        assert sum(Decimal(one["total"]) for one in found[part]) == sum(values)
+    assert Decimal(found["least"]["value"]) == min(values)
+
+
+async def test_binary_fractions_do_not_occur() -> None:
+    """A tenth and two tenths are three tenths, also where they came as JSON numbers, and 1.234 is no question then."""
+    tables = [{"columns": ["k", "v"], "rows": [["a", 0.1], ["b", 0.2], ["c", 1.234], ["d", None]]}]
+    output = await output_of(VERB, tables=tables)
+    assert figure(output)["total"] == "1.534"
+    assert output["tables"][0]["columns"][1] == {"name": "v", "type": "number", "empty": 1}
+
+
+async def test_units_are_never_mixed() -> None:
+    """Euros, dollars and Canadian dollars stay apart, a dollar sign in a column of CAD is a Canadian one, per cent are not added."""
+    text = "who,fee,fee (CAD),rate\nAna,€5,$7,10 %\nBen,$6,8,20 %\nCy,EUR 1.50,9,30 %\n"
+    output = await output_of(VERB, csv=text)
+    found = {(one["column"], one["unit"]): one["total"] for one in output["tables"][0]["figures"]}
+    assert found == {("fee", "EUR"): "6.50", ("fee", "$"): "6", ("fee (CAD)", "CAD"): "24", ("rate", "%"): None}
+
+
+async def test_a_unit_column_says_each_rows_currency() -> None:
+    """A column of currencies divides the amounts beside it; a declared unit is taken where nothing else names one."""
+    found = (await output_of(VERB, csv="sum,currency\n1.10,CHF\n2.20,SEK\n3.30,CHF\n"))["tables"][0]["figures"]
+    assert [(one["unit"], one["total"]) for one in found] == [("CHF", "4.40"), ("SEK", "2.20")]
+    assert figure(await output_of(VERB, csv="sum\n1.10\n", columns={"unit": "NOK"}))["unit"] == "NOK"
+
+
+async def test_rounding_is_half_even_and_declared() -> None:
+    """A mean of 0.125 is 0.12 and one of 0.135 is 0.14, and the output says how it rounds."""
+    output = await output_of(VERB, csv="a,b\n0.12,0.13\n0.13,0.14\n")
+    assert [one["mean"] for one in output["tables"][0]["figures"]] == ["0.12", "0.14"]
+    assert "half-even" in output["rounding"]
+
+
+@pytest.mark.parametrize(
+    ("args", "code", "said"),
+    [
+        ({"csv": "d,x\n2026-01-01,1.234\n2026-01-02,2.500\n"}, "ambiguous_numbers", "line 2, column x"),
+        ({"csv": "x;y\n1.5;a\n1,5;b\n"}, "mixed_number_formats", "line 3, column x"),
+        ({"csv": "d,x\n03/04/2026,1.5\n05/04/2026,2.5\n"}, "ambiguous_dates", "line 2, column d"),
+        ({"csv": "d,x\n13/04/2026,1.5\n05/14/2026,2.5\n"}, "ambiguous_dates", "line 3, column d"),
+        ({"csv": 'a,b\n1,2\n"3,4\n'}, "not_csv", "line 3"),
+        ({"csv": "a\0b\n1\n"}, "not_csv", "NUL"),
+        ({"csv": "a,b\n"}, "empty", ""),
+        ({"csv": " \n\n"}, "empty", ""),
+        ({"csv": "a,a\n1,2\n"}, "columns", "column 2"),
+        ({"csv": "a,\n1,2\n"}, "columns", "column 2"),
+        ({"csv": "a,b\nx,y\n"}, "no_numbers", ""),
+        ({"csv": "a,b\n1,2,3\n"}, "no_rows", "line 2: 3 cells"),
+        ({"csv": "a\n1\n", "columns": {"date": "when"}}, "unknown_column", "no column when"),
+        ({"csv": ",".join(f"c{n}" for n in range(51)) + "\n" + ",".join("1" * 51)}, "too_large", "50 columns"),
+        ({"csv": "a\n" + "1\n" * (ROWS_MAX + 5)}, "too_large", str(ROWS_MAX)),
+        ({"csv": ",".join(f"c{n}" for n in range(50)) + "\n" + (",".join("1" * 50) + "\n") * (CELLS_MAX // 50 + 1)}, "too_large", str(CELLS_MAX)),
+        ({}, "bad_input", "one of them"),
+        ({"csv": "a\n1\n", "tables": [{"columns": ["a"], "rows": [[1]]}]}, "bad_input", "one of them"),
+    ],
+)  # fmt: skip
+async def test_what_cannot_be_read_is_a_typed_failure(args: dict[str, Any], code: str, said: str) -> None:
+    """A table that can be read in two ways, or in none, fails with its code and the line; no cell's content is in the message."""
+    failed = await failure_of(VERB, **args)
+    assert failed.code == code
+    assert said in failed.message
+    assert "1.234" not in failed.message.replace("1,234.56 or 1.234,56", "").replace("1,234.56 and 1.234,56", "")
+
+
+async def test_an_option_settles_what_is_open() -> None:
+    """Said to be thousands they are thousands; said to be day first they are days."""
+    text = "d;x\n03/04/2026;1.234\n05/04/2026;2.500\n"
+    output = await output_of(VERB, csv=text, number_format="1.234,56", date_order="dmy")
+    assert figure(output)["total"] == "3734"
+    assert [one["period"] for one in figure(output)["periods"]] == ["2026-04"]
+    output = await output_of(VERB, csv=text, number_format="1,234.56", date_order="mdy", period="quarter")
+    assert figure(output)["total"] == "3.734"
+    assert [one["period"] for one in figure(output)["periods"]] == ["2026-Q1", "2026-Q2"]
+
+
+@given(st.text(min_size=1, max_size=300))
+@settings(max_examples=60, deadline=None)
+async def test_any_text_is_a_table_or_a_typed_failure(text: str) -> None:
+    """Whatever the CSV is, every row is in the figures or listed, or there is a code of the verb's own."""
+    result = await called(VERB, csv=text)
+    if isinstance(result, LeafFailed):
+        assert result.code in {"not_csv", "empty", "columns", "no_numbers", "no_rows", "too_large"} | {
+            "ambiguous_numbers",
+            "mixed_number_formats",
+        }
+    else:
+        table = result.output["tables"][0]
+        assert table["rows"] == table["rows_read"] + len(table["rejected"]) + table["more_rejected"]

@@ -75,7 +75,8 @@ def gateway_router(face: Face) -> APIRouter:
     ) -> Response:
         """The verbs that a person may pick."""
         found = verb_views(face.runtime.catalog)
-        return Json({**found, "verbs": [verb for verb in found["verbs"] if include_inactive == "1" or verb["active"]]})
+        picked = [verb for verb in found["verbs"] if include_inactive == "1" or verb["active"]]
+        return Json({"verbs": picked, "packs": found["packs"]})
 
     return router
 

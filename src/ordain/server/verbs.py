@@ -57,9 +57,10 @@ class VerbList(Strict):
 
 
 class VerbChoice(Strict):
-    """The verbs that a person may pick, by id."""
+    """The verbs that a person may pick, by id, and the packs under which a message may ask for some of them."""
 
     verbs: list[VerbView]
+    packs: dict[str, PackView]
 
 
 class VerbsReloaded(Strict):

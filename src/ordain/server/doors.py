@@ -48,7 +48,7 @@ DOORS: Mapping[str, Sequence[_Row]] = {
     "runs": [(READ, ".*", Door((Scope.RUNS_READ,), in_workspace=True)), (WRITE, f"/{_ID}/[a-z]+", _OPERATE)],
     "memory": [(ANY, ".*", _MEMORY)],
     "docs": [(ANY, ".*", _MEMORY)],
-    "models": [(ANY, ".*", Door((Scope.MODELS,)))],
+    "models": [(READ, "/cost", Door((Scope.MODELS,), in_workspace=True)), (ANY, ".*", Door((Scope.MODELS,)))],
     "tokens": [(READ, "(/audit)?", CLOSED)],
 }
 """By an address's first part: methods (none: all), a pattern for the rest, and what opens it. The first row that fits counts."""

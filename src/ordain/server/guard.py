@@ -6,6 +6,7 @@ in an address is refused: addresses end in logs and histories.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from urllib.parse import parse_qsl
 
@@ -48,10 +49,11 @@ class Guard:
         except OrdainError as error:
             await refusal(error, scope)(scope, receive, send)
             return
+        checked = caller.workspace or asked.workspace
+        if checked:
+            scope = {**scope, "headers": _placed(scope["headers"], checked)}
         if caller is not NOBODY:
             scope[CALLER] = Spending(self._face, caller, asked)
-            if caller.workspace:
-                scope = {**scope, "headers": [*scope["headers"], (WORKSPACE_HEADER.lower().encode(), caller.workspace.encode())]}
             if lasts(scope):
                 watch = _Watch(self._face, asked, scope["type"] == "websocket")
                 receive, send = watch.receive(receive), watch.send(send)
@@ -139,10 +141,10 @@ def asked_of(scope: Scope) -> Asked:
     if len(named) > 1:
         raise InvalidRequest(f"{WORKSPACE_HEADER} is sent once", code="repeated_header", status=400)
     workspace = named[0] if named else None
-    if scope["type"] == "websocket":
-        workspace = workspace or connection.query_params.get("workspace") or None
-    if workspace == "":
+    if workspace == "":  # before anything else may name one: empty is not absent
         raise InvalidRequest(f"{WORKSPACE_HEADER} names no workspace")
+    if scope["type"] == "websocket" and workspace is None:
+        workspace = connection.query_params.get("workspace") or None
     return Asked(
         credential=_credential(connection.headers, scope),
         scopes=door.scopes,
@@ -152,6 +154,12 @@ def asked_of(scope: Scope) -> Asked:
         address=connection.client.host if connection.client else "",
         public=door.public,
     )
+
+
+def _placed(headers: Iterable[tuple[bytes, bytes]], workspace: str) -> list[tuple[bytes, bytes]]:
+    """The headers with the workspace that was checked as the only one that they name: routes read this, and nothing else."""
+    name = WORKSPACE_HEADER.lower().encode()
+    return [*(one for one in headers if one[0].lower() != name), (name, workspace.encode("utf-8", "replace"))]
 
 
 def _check_query(query: str) -> None:

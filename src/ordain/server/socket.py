@@ -68,13 +68,13 @@ def socket_router(face: Face) -> APIRouter:
 
 
 def _place(connection: HTTPConnection) -> tuple[str, str | None, int]:
-    """Workspace, session and where to begin, from headers and query; browsers cannot send headers, so the query may name the workspace.
+    """Workspace, session and where to begin. The workspace is the one that the guard checked and put into the header, whoever named it.
 
     Raises:
         InvalidRequest: one of them does not fit.
     """
     query = connection.query_params
-    workspace = connection.headers.get(WORKSPACE_HEADER) or query.get("workspace") or DEFAULT_WORKSPACE
+    workspace = connection.headers.get(WORKSPACE_HEADER, DEFAULT_WORKSPACE)
     session, after = query.get("session"), query.get("after", "0")
     if not re.fullmatch(WORKSPACE_ID.removesuffix("$"), workspace):
         raise _misfit("/query/workspace")

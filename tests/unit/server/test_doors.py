@@ -11,6 +11,7 @@ import pytest
 from ordain.contracts.access import TokenScope
 from ordain.server import Face, build_app
 from ordain.server.doors import CLOSED, door_of
+from ordain.server.workspaces import WORKSPACE_HEADER
 
 BEARER = {"type": "http", "scheme": "bearer", "bearerFormat": "ordain_ID_SECRET"}
 
@@ -34,6 +35,19 @@ def test_every_route_has_its_row() -> None:
     assert [route for route in found if door_of(*route) is CLOSED and not route[1].startswith("/tokens")] == []
 
 
+def test_every_route_of_a_workspace_has_a_door_of_one() -> None:
+    """A route that reads the workspace header has a door that checks it: else a token without the header is let into the default one."""
+    paths: dict[str, dict[str, Any]] = document()["paths"]
+    placed = [
+        (method.upper(), path)
+        for path, methods in paths.items()
+        for method, one in methods.items()
+        if any(parameter["name"] == WORKSPACE_HEADER for parameter in one.get("parameters", ()))
+    ]
+    assert len(placed) > 10
+    assert [route for route in placed if not door_of(*route).in_workspace] == []
+
+
 def test_only_health_is_public() -> None:
     """One address needs no token, and that one tells nothing but that the process answers."""
     assert {path for method, path in routes() if door_of(method, path).public} == {"/health"}
@@ -52,6 +66,8 @@ def test_only_health_is_public() -> None:
         ("GET", "/verbs/execute", {"verbs", "chat", "plan"}, False),
         ("POST", "/plan/react", {"plan"}, True),
         ("GET", "/metrics", {"metrics"}, False),
+        ("GET", "/models", {"models"}, False),
+        ("GET", "/models/cost", {"models"}, True),
         ("GET", "/tokens/audit", {"admin"}, False),
         ("GET", "/ready", set(), False),
     ],

@@ -27,7 +27,6 @@ from ordain.runtime.services import Services
 FLUSH_S = 5.0
 """Longest time that a use or a refusal is noted in memory only."""
 ADDRESSES_KEPT = 4096
-GOOD_KEPT = 4096
 DAY_US = 86_400_000_000
 OWNER = "local:owner"
 
@@ -140,7 +139,6 @@ class Access:
         self._services = services
         self._by_token = _Buckets(ADDRESSES_KEPT)
         self._failed = _Buckets(ADDRESSES_KEPT)
-        self._good: dict[bytes, None] = {}
         self._noted: dict[tuple[int, AuditEvent, str, str, str], _Seen] = {}
 
     def admit(self, asked: Asked, exposure: Exposure) -> Caller:
@@ -152,17 +150,17 @@ class Access:
         """
         now = self._services.clock.now()
         parsed = None if asked.credential is None else parse_token(asked.credential)
-        if asked.credential is not None and not asked.public:
-            self._check_guessing(asked, parsed, exposure, now)
         known = self._known(parsed)
         presented = self._presented(asked, parsed, known, exposure)
+        guessed = presented in (Presented.MALFORMED, Presented.UNKNOWN) and not asked.public
+        if guessed:
+            self._check_guessing(asked, exposure, now)
         workspace = _workspace(asked, known if presented is Presented.TOKEN else None)
         decision = decide_access(_facts(asked, exposure, presented, known, workspace, now), None, _POLICY)
         name = known.token.name if known is not None and presented is Presented.TOKEN else ""
         match decision.outcome:
             case Admitted(Presented.TOKEN):
                 self._spend(name, asked, known, exposure, now)
-                self._remember(parsed)
                 self._note(AuditEvent.USED, name, asked, decision.reason, now)
                 return Caller(principal=f"token:{name}", token=name, workspace=workspace if asked.workspace is None else "")
             case Admitted(Presented.OWNER):
@@ -172,7 +170,7 @@ class Access:
             case NotAdmitted():
                 if decision.outcome.refusal is Refusal.FORBIDDEN:
                     self._spend(name, asked, known, exposure, now)
-                elif asked.credential is not None:
+                elif guessed:
                     self._failed.take(_network(asked.address), exposure.failed_rate, now)
                 self._note(AuditEvent.REFUSED, name, asked, decision.reason, now)
                 raise _refusal(decision, asked, workspace)
@@ -189,10 +187,8 @@ class Access:
         outcome = decide_access(_facts(asked, exposure, presented, known, workspace, now), None, _POLICY).outcome
         return isinstance(outcome, Admitted)
 
-    def _check_guessing(self, asked: Asked, parsed: ParsedToken | None, exposure: Exposure, now: int) -> None:
-        """An address that has failed too often is not looked at, unless it brings a token that was good before: its neighbours go on."""
-        if parsed is not None and parsed.digest in self._good:
-            return
+    def _check_guessing(self, asked: Asked, exposure: Exposure, now: int) -> None:
+        """An address that has guessed too often has to wait before its next wrong guess; a secret that somebody was given is none: neighbours go on."""
         _, wait = self._failed.look(_network(asked.address), exposure.failed_rate, now)
         if wait is not None:
             self._note(AuditEvent.REFUSED, "", asked, Reason.RATE_SPENT, now)
@@ -211,12 +207,6 @@ class Access:
         if exposure.owner is not None and compare_digest(exposure.owner, parsed.digest):
             return Presented.OWNER
         return Presented.UNKNOWN if known is None else Presented.TOKEN
-
-    def _remember(self, parsed: ParsedToken | None) -> None:
-        if parsed is not None and parsed.digest not in self._good:
-            self._good[parsed.digest] = None
-            if len(self._good) > GOOD_KEPT:
-                del self._good[next(iter(self._good))]
 
     def _spend(self, name: str, asked: Asked, known: KnownToken | None, exposure: Exposure, now: int) -> None:
         rate = (known.token.rate if known is not None else None) or exposure.rate

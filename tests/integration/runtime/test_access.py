@@ -143,6 +143,20 @@ async def test_guesses_count_by_network(ordain: Ordain, one: str, other: str, to
     assert refused(access, asking(None, one)) == "unauthenticated"  # who sends nothing guesses nothing
 
 
+async def test_wrong_guesses_shut_nobody_out(ordain: Ordain, tokens: Tokens) -> None:
+    """Behind a proxy all callers are one address: whatever one of them guesses, the owner and a token never seen before are let in."""
+    access = ordain.runtime.access
+    fresh, key = (await tokens.create(NEW, by="local:test")).secret, (await tokens.create(replace_name("key"), by="local:test")).secret
+    parsed = parse_token(key)
+    assert parsed is not None
+    shared = Exposure(demanded=True, owner=parsed.digest, failed_rate=EXPOSED.failed_rate)
+    assert [refused(access, asking("junk"), shared) for _ in range(3)] == ["unauthenticated", "unauthenticated", "rate_limited"]
+    assert access.admit(asking(fresh), shared).principal == "token:ci"
+    assert access.admit(asking(key), shared).principal == OWNER
+    await tokens.revoke("ci", by="local:test")
+    assert refused(access, asking(fresh), shared) == "unauthenticated"  # was given once: no guess
+
+
 async def test_the_owners_key_and_nobody(ordain: Ordain, tokens: Tokens) -> None:
     """The key of the data folder is the owner in every workspace and scope; on loopback nobody is nobody, and a wrong token is refused."""
     key = (await tokens.create(NEW, by="local:test")).secret

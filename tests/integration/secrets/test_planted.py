@@ -103,6 +103,8 @@ class Planted:
     home: Path
     secrets: dict[str, str] = field(default_factory=dict[str, str])
     outputs: dict[str, bytes] = field(default_factory=dict[str, bytes])
+    sent: set[str] = field(default_factory=set[str])
+    """What stood in the headers that are for keys: no output, and the one place where keys belong."""
 
     def leaks(self) -> list[str]:
         """Which secret stands in which output: whole, in JSON or in an address; half of one is one."""
@@ -255,14 +257,13 @@ def planted(tmp_path_factory: pytest.TempPathFactory) -> Planted:
         place.keep("stdout", printed)
         place.keep("log", (home.parent / "planted.log").read_bytes())
         place.keep("prompts", "\n".join(endpoint.asked))
-        place.keep("keys that were sent", " ".join(sorted(set(endpoint.keys))))
+        place.sent = set(" ".join(endpoint.keys).split())
     return place
 
 
 def test_everything_was_made_to_leak(planted: Planted) -> None:
     """The search has something to find: each key reached the endpoint, each verb raised, libraries spoke at level debug, and secrets were struck out."""
-    sent = planted.outputs.pop("keys that were sent").decode().split()
-    assert {planted.secrets[name] for name in KEYS} <= set(sent)
+    assert {planted.secrets[name] for name in KEYS} <= planted.sent
     log, prompts = planted.outputs["log"].decode(), planted.outputs["prompts"].decode()
     assert " DEBUG " in log
     assert "httpcore" in log
@@ -277,7 +278,6 @@ def test_everything_was_made_to_leak(planted: Planted) -> None:
 
 def test_no_secret_is_in_any_output(planted: Planted) -> None:
     """Journal, database files, log at level debug, prompts, answers, refusals, metrics, commands, backup: none holds any of them, in any spelling."""
-    planted.outputs.pop("keys that were sent", None)
     assert len(planted.outputs) > 50
     assert planted.leaks() == []
 

@@ -116,7 +116,7 @@ profiles:
 def test_profiles_come_from_a_file_of_their_own(tmp_path: Path) -> None:
     """Profiles of the file that the environment names stand beside those of ordain.toml; providers may go by their servers' names.
 
-    LLM-07: "Config knobs: `LLM_PROFILES_CONFIG_PATH`, `LLM_ROUTE_*`, default backend/model", B-35: "Store and enforce as allowlists"
+    LLM-07: "Config knobs: `LLM_PROFILES_CONFIG_PATH`, `LLM_ROUTE_*`, default backend/model"
     """
     file = tmp_path / "profiles.yaml"
     file.write_text(PROFILES_YAML, encoding="utf-8")

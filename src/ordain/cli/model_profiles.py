@@ -56,6 +56,7 @@ def profile_view(settings: Settings, name: str, in_file: bool) -> dict[str, Any]
         "usd_micros_per_1k_input": profile.usd_micros_per_1k_input,
         "usd_micros_per_1k_output": profile.usd_micros_per_1k_output,
         "usd_micros_per_1k_cached": profile.usd_micros_per_1k_cached,
+        "usd_micros_per_1k_cache_write": profile.usd_micros_per_1k_cache_write,
         "priced_on": profile.priced_on,
         "counts_as_free": not (priced or free),
         "key_found": name in settings.secrets,

@@ -140,6 +140,7 @@ def _priced(setup: Setup) -> tuple[ListPrice | None, dict[str, object | None]]:
         "usd_micros_per_1k_input": found.input,
         "usd_micros_per_1k_output": found.output,
         "usd_micros_per_1k_cached": found.cached,
+        "usd_micros_per_1k_cache_write": found.written,
         "priced_on": found.priced_on,
     }
 

@@ -381,6 +381,9 @@ class ModelProfile(Strict):
     usd_micros_per_1k_cached: int | None = Field(
         default=None, ge=0, description="Price of input that the provider read from its cache; unset: that of other input."
     )
+    usd_micros_per_1k_cache_write: int | None = Field(
+        default=None, ge=0, description="Price of input that the provider wrote into its cache; unset: that of other input."
+    )
     priced_on: str | None = Field(default=None, pattern=r"^\d{4}-\d{2}-\d{2}$", description="The day the prices were true.")
     gguf: str | None = Field(
         default=None,

@@ -30,8 +30,6 @@ MAY_HAVE_COST = frozenset(
     }
 )
 """Errors after which the provider may have charged: they settle at their reservation. The others were refused before work."""
-NOT_SENT = frozenset({str(code) for code in (ModelErrorCode.WITHDRAWN, ModelErrorCode.CIRCUIT_OPEN, ModelErrorCode.PROMPT_OVER_BOUND)})
-"""Errors of the attempt beside that mean that nothing went out."""
 REFUSED_EARLY = frozenset(str(code) for code in set(ModelErrorCode) - MAY_HAVE_COST)
 TAGS_TOLD = 8
 """Most tags of a verb in the facts of rule ``lane``."""
@@ -164,6 +162,8 @@ async def _attempt(context: FlowContext, question: Question, attempts: _Attempts
     attempts.here += 1
     attempts.total += 1
     used = _used(context, question, result, result.profile or name)
+    if hedge and isinstance(result, ModelFailed) and result.code is ModelErrorCode.LOST:
+        used = bound  # nobody knows whether the second one had gone out
     if result.beside is not None:
         attempts.total += 1
         used = used.plus(_used_beside(context, question, result.beside))
@@ -196,7 +196,8 @@ def _bound(context: FlowContext, question: Question, asked: Sequence[str]) -> Sp
     """The most that asking each of these profiles once can come to."""
     max_tokens, bound = _max_tokens(context, question, asked), Spend()
     for name in asked:
-        money = cost(_profile(context, name), question.prompt_tokens, max_tokens)
+        written = question.prompt_tokens if _profile(context, name).cache else 0  # all of it may go into the provider's cache
+        money = cost(_profile(context, name), question.prompt_tokens, max_tokens, 0, written)
         bound = bound.plus(Spend(tokens=question.prompt_tokens + max_tokens, usd_micros=money, model_calls=1))
     return bound
 
@@ -209,13 +210,14 @@ def _reserve(context: FlowContext, bound: Spend) -> ReserveFacts:
         left_tokens=cap.tokens - spent.tokens,
         left_usd_micros=cap.usd_micros - spent.usd_micros,
         left_calls=cap.model_calls - spent.model_calls,
+        calls=UNSET if bound.model_calls == 1 else bound.model_calls,
     )
 
 
 def _used(context: FlowContext, question: Question, result: ModelResult, name: str) -> Spend:
     """What an attempt came to; a lost one comes to its reservation, one that sent nothing to nothing."""
     if isinstance(result, ModelAnswer):
-        money = cost(_profile(context, name), result.input_tokens, result.output_tokens, result.cached_tokens)
+        money = cost(_profile(context, name), result.input_tokens, result.output_tokens, result.cached_tokens, result.written_tokens)
         return Spend(tokens=result.input_tokens + result.output_tokens, usd_micros=money, model_calls=1)
     if not result.live:
         return Spend()
@@ -224,7 +226,7 @@ def _used(context: FlowContext, question: Question, result: ModelResult, name: s
 
 def _used_beside(context: FlowContext, question: Question, beside: Beside) -> Spend:
     """What the attempt that did not count came to: nothing if it was not sent, else at most its bound, which is what is booked."""
-    if beside.code in NOT_SENT:
+    if not beside.live:
         return Spend()
     return _bound(context, question, (beside.profile,)) if beside.code not in REFUSED_EARLY else Spend(model_calls=1)
 
@@ -250,8 +252,12 @@ def _after(context: FlowContext, attempts: _Attempts, failed: ModelFailed) -> Re
     return context.fx.decide(FALLBACK, facts, None, (failed.seq,)).outcome
 
 
-def cost(profile: ModelProfile, input_tokens: int, output_tokens: int, cached_tokens: int = 0) -> int:
-    """Micro-dollars at list price, rounded up; ``cached_tokens`` is the part of the input that the provider read from its cache."""
-    cached = min(cached_tokens, input_tokens) if profile.usd_micros_per_1k_cached is not None else 0
-    total = (input_tokens - cached) * profile.usd_micros_per_1k_input + output_tokens * profile.usd_micros_per_1k_output
-    return -(-(total + cached * (profile.usd_micros_per_1k_cached or 0)) // 1000)
+def cost(profile: ModelProfile, input_tokens: int, output_tokens: int, cached_tokens: int = 0, written_tokens: int = 0) -> int:
+    """Micro-dollars at list price, rounded up; of the input, ``cached_tokens`` were read from the provider's cache and ``written_tokens`` written."""
+    base = profile.usd_micros_per_1k_input
+    cached = min(cached_tokens, input_tokens)
+    written = min(written_tokens, input_tokens - cached)
+    read_price = base if profile.usd_micros_per_1k_cached is None else profile.usd_micros_per_1k_cached
+    write_price = base if profile.usd_micros_per_1k_cache_write is None else profile.usd_micros_per_1k_cache_write
+    total = (input_tokens - cached - written) * base + cached * read_price + written * write_price
+    return -(-(total + output_tokens * profile.usd_micros_per_1k_output) // 1000)

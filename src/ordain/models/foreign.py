@@ -332,6 +332,7 @@ def read_response(response: ModelResponse, asked: str, tool: OutputTool | None, 
         input_tokens=count(usage.input_tokens) or None,
         output_tokens=count(usage.output_tokens) or None,
         cached_tokens=count(usage.cache_read_tokens) or 0,
+        written_tokens=count(usage.cache_write_tokens) or 0,
     )
 
 

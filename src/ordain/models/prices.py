@@ -17,7 +17,7 @@ HOUSES = {"anthropic": "anthropic", "gemini": "google", "openai": "openai"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListPrice:
-    """What a model costs, in micro-dollars per 1,000 tokens; ``cached`` None where the list does not say.
+    """What a model costs, in micro-dollars per 1,000 tokens; ``cached`` and ``written`` (the provider's cache, read and filled) None where the list does not say.
 
     ``tier_from`` is the prompt length above which the provider charges more; costs of such prompts are counted too low. ``priced_on`` is
     the last day on which the list is known to have been kept: its youngest entry. ``context_tokens`` is the model's window, if known.
@@ -27,6 +27,7 @@ class ListPrice:
     input: int
     output: int
     cached: int | None
+    written: int | None
     tier_from: int | None
     priced_on: str
     source: str
@@ -53,6 +54,7 @@ def list_price(provider: str, model: str, base_url: str | None) -> ListPrice | N
         input=given,
         output=answered,
         cached=_per_1k(prices.cache_read_mtok),
+        written=_per_1k(prices.cache_write_mtok),
         tier_from=min(tiers, default=None),
         priced_on=_kept_until(snapshot.providers, today.date()).isoformat(),
         source=f"genai-prices {version('genai-prices')}",

@@ -59,13 +59,17 @@ class Withheld(Struct, frozen=True, kw_only=True):
 
 
 class Beside(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The other attempt of a hedged call: whom it asked, and why it does not count (a model error code, or ``abandoned``)."""
+    """The other attempt of a hedged call: whom it asked, and why it does not count (a model error code, or ``abandoned``).
+
+    ``live`` is false where nothing was sent.
+    """
 
     profile: str
     provider: str
     model: str
     code: str
     message: str = ""
+    live: bool = True
 
 
 class ModelAnswer(Result, frozen=True, kw_only=True, omit_defaults=True, tag="answer"):
@@ -82,6 +86,7 @@ class ModelAnswer(Result, frozen=True, kw_only=True, omit_defaults=True, tag="an
     output_tokens: int
     estimated: bool = False
     cached_tokens: int = 0
+    written_tokens: int = 0
     prompt_digest: str
     notice: str | None = None
     profile: str = ""

@@ -39,7 +39,7 @@ class ModelRequest(Struct, frozen=True, kw_only=True):
 class ModelReply(Struct, frozen=True, kw_only=True):
     """A complete answer. Token counts are None where the provider gave none. ``notice`` goes into the header verbatim.
 
-    ``cached_tokens`` is the part of ``input_tokens`` that the provider read from its cache.
+    ``cached_tokens`` is the part of ``input_tokens`` that the provider read from its cache, ``written_tokens`` the part that it wrote there.
     """
 
     text: str
@@ -47,6 +47,7 @@ class ModelReply(Struct, frozen=True, kw_only=True):
     input_tokens: int | None
     output_tokens: int | None
     cached_tokens: int = 0
+    written_tokens: int = 0
     notice: str | None = None
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from msgspec import Struct
+from msgspec import UNSET, Struct, UnsetType
 
 from ordain.contracts.policy import Policy
 from ordain.rules.decision import Decision, Rule
@@ -48,13 +48,14 @@ class Settled(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="settle
 
 
 class ReserveFacts(Struct, frozen=True, kw_only=True):
-    """What the call may come to, and what the run has left; less than nothing after an overrun."""
+    """What the call may come to, and what the run has left; less than nothing after an overrun. ``calls`` is told where it is not one."""
 
     tokens: int
     usd_micros: int
     left_tokens: int
     left_usd_micros: int
     left_calls: int
+    calls: int | UnsetType = UNSET
 
 
 class SettleFacts(Struct, frozen=True, kw_only=True):
@@ -68,7 +69,7 @@ class SettleFacts(Struct, frozen=True, kw_only=True):
 
 def decide_reserve(facts: ReserveFacts, inputs: None, policy: Policy) -> Decision[Reserved | BudgetRefused]:
     """All of the bound must fit."""
-    if facts.left_calls <= 0:
+    if facts.left_calls < (1 if facts.calls is UNSET else facts.calls):
         return Decision(outcome=BudgetRefused(), reason=Reason.BUDGET_MODEL_CALLS)
     if facts.tokens > facts.left_tokens:
         return Decision(outcome=BudgetRefused(), reason=Reason.BUDGET_TOKENS)

@@ -54,7 +54,8 @@ def decide_fallback(facts: FallbackFacts, inputs: None, policy: Policy) -> Decis
         return Decision(outcome=GiveUp(), reason=Reason.FALLBACK_EXHAUSTED)
     if facts.left_ms <= 0:
         return Decision(outcome=GiveUp(), reason=Reason.FALLBACK_NO_TIME)
-    wait = max(facts.retry_after_ms, backoff_ms(table, facts.attempts))
+    lost = facts.code is ModelErrorCode.LOST  # this process died, which says nothing of the provider
+    wait = max(facts.retry_after_ms, 0 if lost else backoff_ms(table, facts.attempts))
     again = answer is OnModelError.RETRY and facts.attempts < table.attempts_per_profile and wait < facts.left_ms
     too_long = bool(table.wait_max_ms) and wait > table.wait_max_ms and (facts.profiles_left > 0 or facts.lane_left)
     if again and not too_long:

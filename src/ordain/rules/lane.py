@@ -64,7 +64,7 @@ def decide_lane(facts: LaneFacts, inputs: None, policy: Policy) -> Decision[Lane
     lanes = policy.lanes
     lane, reason = PURPOSES.get(facts.purpose, _verb)(policy), Reason.LANE_BY_PURPOSE
     if facts.after is not None:
-        lane, reason = lanes.next_lane.get(facts.after, facts.after), Reason.LANE_BY_PURPOSE
+        lane, reason = lanes.next_lane.get(facts.after, facts.after), Reason.LANE_AFTER_FAILURE
     elif (row := next((route for route in lanes.routes if fits(route, facts)), None)) is not None:
         lane, reason = row.lane, WHY[row.why]
     profiles = tuple(lanes.profiles.get(lane, ()))

@@ -58,6 +58,7 @@ class Reason(StrEnum):
 
     # lane, of RTE-01, B-09
     LANE_BY_PURPOSE = "lane.by_purpose", "Policy's table names the lane for this purpose."
+    LANE_AFTER_FAILURE = "lane.after_failure", "The lane that policy names after the one whose models failed."
     LANE_ROUTINE = "lane.routine", "A row of the route table: routine or low-risk work."
     LANE_ESCALATED = "lane.escalated", "A row of the route table: the work asks for more than its purpose's lane."
     LANE_ROUTED = "lane.routed", "A row of the route table names the lane."

@@ -163,7 +163,14 @@ class _Asking:
         profile = self.catalog.data.profiles[name]
         result = None if task.cancelled() else task.result()
         if isinstance(result, ModelFailed):
-            return Beside(profile=name, provider=profile.provider, model=profile.model, code=str(result.code), message=result.message)
+            return Beside(
+                profile=name,
+                provider=profile.provider,
+                model=profile.model,
+                code=str(result.code),
+                message=result.message,
+                live=result.live,
+            )
         return Beside(profile=name, provider=profile.provider, model=profile.model, code=ABANDONED)
 
 
@@ -221,6 +228,7 @@ def _answer(call: ModelCall, reply: ModelReply, about: _Failure, prompt_size: in
         input_tokens=reply.input_tokens if reply.input_tokens is not None else prompt_size,
         output_tokens=reply.output_tokens if reply.output_tokens is not None else size,
         cached_tokens=min(reply.cached_tokens, reply.input_tokens or 0),
+        written_tokens=min(reply.written_tokens, reply.input_tokens or 0),
         estimated=estimated,
         prompt_digest=about.prompt_digest,
         notice=reply.notice,

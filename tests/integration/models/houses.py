@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from ordain.app import Ordain
-from ordain.contracts.policy import BreakerPolicy, Lane, ModelErrorCode, ModelProfile, OnModelError
+from ordain.contracts.policy import BreakerPolicy, Lane, ModelProfile
 from ordain.runtime.replay import replay
 from ordain.settings import Settings, load_settings
 from tests.integration.models.wire import API_KEY
@@ -14,15 +14,12 @@ from tests.integration.models.wire import API_KEY
 def settings(home: Path, *profiles: ModelProfile) -> Settings:
     """A house that asks these, in order.
 
-    Policy is as shipped but for two things: a garbled answer is asked for again, and no circuit opens, so that a test does not depend on
-    the failures of those before it.
+    Policy is as shipped but for one thing: no circuit opens, so that a test does not depend on the failures of those before it.
     """
     found = load_settings(environment={}, home=home)
     names = [f"m{number}" for number in range(len(profiles))]
     lanes = found.policy.lanes.model_copy(update={"profiles": dict.fromkeys(Lane, names)})
-    table = {**found.policy.fallback.on_error, ModelErrorCode.MALFORMED: OnModelError.RETRY}
-    fallback = found.policy.fallback.model_copy(update={"on_error": table})
-    policy = found.policy.model_copy(update={"lanes": lanes, "fallback": fallback, "breaker": BreakerPolicy()})
+    policy = found.policy.model_copy(update={"lanes": lanes, "breaker": BreakerPolicy()})
     given = {"profiles": dict(zip(names, profiles, strict=True)), "secrets": dict.fromkeys(names, API_KEY), "policy": policy}
     return found.model_copy(update=given)
 

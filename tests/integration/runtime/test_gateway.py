@@ -28,6 +28,7 @@ PRICED = ModelProfile(
     usd_micros_per_1k_input=1000,
     usd_micros_per_1k_output=2000,
     usd_micros_per_1k_cached=100,
+    usd_micros_per_1k_cache_write=1250,
 )
 
 
@@ -192,6 +193,15 @@ async def test_all_runs_keep_the_delay_that_a_provider_named(tmp_path: Path) -> 
     assert all("nothing was sent" in other["header"] for other, _ in others)
 
 
+async def test_input_written_into_the_cache_has_its_own_price(tmp_path: Path) -> None:
+    """What a provider charges more for, because it filled its cache with it, is booked at that price and lies within the reservation."""
+    model = Model(lambda _: answer(cached_tokens=100, written_tokens=800))
+    async with house(tmp_path, {"only": model}) as ordain:
+        told, fold = await planned(ordain)
+    assert fold.spent.usd_micros == 100 + 10 + 1000 + 200
+    assert "overrun" not in told["header"]
+
+
 async def test_cached_input_has_its_own_price(tmp_path: Path) -> None:
     """Input that the provider read from its cache is booked at its own price, rounded up once."""
     model = Model(lambda _: answer(cached_tokens=900))
@@ -224,3 +234,45 @@ async def test_each_attempt_shows(tmp_path: Path) -> None:
         told, _ = await planned(ordain)
     for part in ("model first · quota_exceeded", "fallback.next_profile", '"second (scripted: m)"'):
         assert part in told["header"]
+
+
+def talking(home: Path, policy: dict[str, Any], router: ModelReply | None = None) -> Ordain:
+    """An Ordain with a model of its own behind each lane; the one of lane local is the router where policy asks one."""
+    said = ModelReply(text=json.dumps({"content": "Hello."}), model="m", input_tokens=10, output_tokens=10)
+    models = {"small": Model(lambda _: router or said), "middle": Model(lambda _: said), "large": Model(lambda _: said)}
+    lanes = {"profiles": {Lane.LOCAL: ["small"], Lane.WORKER: ["middle"], Lane.BRAIN: ["large"]}}
+    return house(home, models, lanes=lanes, **policy)
+
+
+async def header_of(ordain: Ordain, **hints: Any) -> str:
+    """The header of one chat turn's answer."""
+    told = await ordain.chat("Say hello.", session="s", **hints)
+    assert told.reply is not None
+    assert told.reply.ok
+    return told.reply.header
+
+
+async def test_a_turn_is_escalated(tmp_path: Path) -> None:
+    """An ordinary turn is served by lane worker; a large one, and one whose path a router model left open, by brain, and the header says so.
+
+    LLM-03: "Interactive coding, synthesis, ambiguous tasks escalate to `worker` or `brain`", RTE-01: "Policy resolves a model lane per turn"
+    """
+    async with talking(tmp_path / "one", {}) as ordain:
+        plain, large = await header_of(ordain), await header_of(ordain, budget_class="large")
+    assert '"middle (scripted: m)"' in plain
+    assert "escalated" not in plain
+    assert '"large (scripted: m)"' in large
+    assert "lane: brain · lane.escalated" in large
+    unsure = {"path": "direct", "confidence": 0.1, "budget_class": "standard"}
+    router = ModelReply(text=json.dumps(unsure), model="m", input_tokens=10, output_tokens=10)
+    async with talking(tmp_path / "two", {"router": {"ask": Lane.LOCAL}}, router) as ordain:
+        assert "lane: brain · lane.escalated" in await header_of(ordain)
+
+
+async def test_a_hedged_call_needs_room_for_both(tmp_path: Path) -> None:
+    """With one model call left no second model is asked: the bound of model calls is hard."""
+    slow, quick = Model(lambda _: 0.2), Model(lambda _: answer())
+    async with house(tmp_path, {"slow": slow, "quick": quick}, fallback=HEDGED, budget={"run_model_calls": 1}) as ordain:
+        told, fold = await planned(ordain)
+    assert told["status"] == "ok"
+    assert (slow.calls, quick.calls, fold.spent.model_calls) == (1, 0, 1)

@@ -96,10 +96,7 @@ def shipped(**facts: object) -> tuple[Lane, Reason]:
 
 
 def test_routine_checks_stay_local() -> None:
-    """A verb tagged routine is served by lane local.
-
-    LLM-02: "Routine heartbeat and low-risk automation checks default to lane `local`"
-    """
+    """A verb tagged routine is served by lane local."""
     assert shipped(tags=("routine",)) == (Lane.LOCAL, Reason.LANE_ROUTINE)
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from tests.e2e.process import Server
 from tests.e2e.proposals import ask, case, finish
-from tests.e2e.talking import SCRIPT, begin, message, place_of, say, transcript
+from tests.e2e.talking import SCRIPT, begin, listening, message, place_of, say, transcript
 
 ODD_IDS = ["a/events", "a/messages/1", "web:a@b", "x//y", "a+b", "telegram:chat:-5/7", "a/erase", "Z" * 200]
 
@@ -79,7 +79,8 @@ def test_any_id_has_its_addresses(server: Server, session: str) -> None:
     assert server.http.get(place_of(session)).json()["sessionId"] == session
     assert [entry["seq"] for entry in transcript(server, session)] == [1, 2]
     if "/" in session:
-        assert server.http.get(f"/sessions/{session}").status_code in (404, 405)
+        with server.http.stream("GET", f"/sessions/{session}") as another:
+            assert another.status_code == (200 if session == "a/events" else 405 if session == "a/erase" else 404)
 
 
 @pytest.mark.parametrize(
@@ -88,7 +89,6 @@ def test_any_id_has_its_addresses(server: Server, session: str) -> None:
         ("/sessions/nobody", 404, "session_not_found"),
         ("/sessions/nobody/messages", 404, "session_not_found"),
         ("/sessions/nobody/messages/1", 404, "session_not_found"),
-        ("/sessions/nobody/events", 404, "session_not_found"),
         ("/sessions/%FF", 404, "session_not_found"),
         ("/sessions/", 404, "no_such_address"),
         ("/sessions/some/messages/0", 404, "message_not_found"),
@@ -111,6 +111,14 @@ def test_what_is_not_there_is_a_problem(server: Server, path: str, status: int, 
     assert refused(server.http.get(path)) == (status, code)
 
 
+def test_who_listens_to_a_session_before_it_begins_hears_it_begin(server: Server) -> None:
+    """A stream of a session in which nothing was said waits; what is said then is told from the first entry on."""
+    with listening(server, "listen:first") as listener:
+        assert refused(server.http.get(place_of("listen:first"))) == (404, "session_not_found")
+        begin(server, "quick", "listen:first")
+        assert [event["seq"] for event in listener.until("reply") if "seq" in event] == [1, 2]
+
+
 # --- workspaces -----------------------------------------------------------------------------------------------------------------------
 
 
@@ -119,14 +127,15 @@ def test_another_workspace_sees_nothing(server: Server) -> None:
     mine, theirs = {"Ordain-Workspace": "mine"}, {"Ordain-Workspace": "theirs"}
     answer = server.http.post("/messages", json=message("quick", "shared", messageId="1"), headers=mine).json()
     run = f"/runs/{answer['runId']}"
-    for path in (run, f"{run}/journal", f"{run}/events", place_of("shared"), "/sessions/shared/messages/1", "/sessions/shared/events"):
+    for path in (run, f"{run}/journal", f"{run}/events", place_of("shared"), "/sessions/shared/messages/1"):
         assert refused(server.http.get(path, headers=theirs))[0] == 404
         assert refused(server.http.get(path))[0] == 404
-        if not path.endswith("shared/events"):
-            assert server.http.get(path, headers=mine).status_code == 200
+        assert server.http.get(path, headers=mine).status_code == 200
     for action in ("cancel", "resume", "erase"):
         assert refused(server.http.post(f"{run}/{action}", json={"why": "not mine"}, headers=theirs)) == (404, "run_not_found")
-    other = server.http.post("/messages", json=message("quick", "shared", messageId="1"), headers=theirs).json()
+    with listening(server, "shared", after="0", **theirs) as listener:
+        other = server.http.post("/messages", json=message("quick", "shared", messageId="1"), headers=theirs).json()
+        assert {event["run"] for event in listener.until("reply") if event["event"] == "reply"} == {other["runId"]}
     assert (other["duplicate"], other["sessionSeq"], other["runId"] != answer["runId"]) == (False, 1, True)
     assert [one["run_id"] for one in server.http.get("/runs", headers=mine).json()["runs"]] == [answer["runId"]]
     assert [one["sessionId"] for one in server.http.get("/sessions", headers=theirs).json()["sessions"]] == ["shared"]

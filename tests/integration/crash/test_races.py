@@ -286,12 +286,12 @@ async def test_a_thousand_waiting_runs_cost_no_task_and_wake_on_time(tmp_path: P
     """A run that waits is a row: no task belongs to it; when its time has come it goes on, and none goes on before."""
     async with build_house(tmp_path, ledger) as ordain:
         ordain.runtime.services.clock = clock = MovableClock()
-        client, idle = Client(ordain, ledger), len(asyncio.all_tasks())
+        client, idle = Client(ordain, ledger), asyncio.all_tasks()
         request = of_flow(ERRANDS, ASLEEP)(ordain)
         accepted = [replace(request, run=f"{number:032x}", request_id=None) for number in range(1000)]
         await asyncio.gather(*(Client(ordain, ledger).accept(one) for one in accepted))
         await client.until("all asleep", lambda: _by_status(ordain) == {"waiting": 1000} and not ordain.engine.driving)
-        assert len(asyncio.all_tasks()) == idle
+        assert asyncio.all_tasks() <= idle
         clock.move(HOUR - MINUTE)
         ordain.engine._arm()
         await asyncio.sleep(0.05)

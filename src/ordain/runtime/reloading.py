@@ -47,10 +47,13 @@ class Reloading:
         before = self._seen
         while True:
             await asyncio.sleep(every_s)
-            found = await asyncio.to_thread(self._source.fingerprint)
-            if found == before and found != self._seen:
-                await self.reload()
-            before = found
+            try:
+                found = await asyncio.to_thread(self._source.fingerprint)
+                if found == before and found != self._seen:
+                    await self.reload()
+                before = found
+            except Exception:  # a fault of ours ends one look, never the watching: the next change is still noticed
+                LOG.exception("looking for changed verbs failed, those of before stay")
 
     async def reload(self) -> Reloaded:
         """Take up what is written now. Never an error: what cannot be used is in the answer, in ``problems`` and in the log."""

@@ -13,18 +13,22 @@ LITERALS_MAX = 8
 
 _QUOTED = re.compile(r'"([^"]{1,300})"|“([^”]{1,300})”|„([^“”]{1,300})[“”]|«([^»]{1,300})»')
 _WORD = re.compile(r"\w+", re.UNICODE)
-_IDENTIFIER = re.compile(
-    r"""(?<!\S)[(\[]?(
-        \S*[\w.~-][/\\]\S*\w\S*                     # a path or an address
-      | [/\\~]\S+
-      | [^\s@]+@[^\s@]+\.\w+                        # a mail address
-      | (?=\S*\d)(?=\S*[^\W\d])\w+(?:[-_.:\#]\w+)*  # letters and digits in one word: INV-2024-113, v2, a1b2c3d4
-      | [^\W\d]\w*_\w+                              # snake_case
-      | \d+(?:[-.:/]\d+)+ | \d{4,}                  # 2026-11-02, 10.0.0.1, an order number
-      | \w+\.\w{2,8}(?:\.\w+)*                      # a file's name
-    )[.,;:!?)\]]*(?!\S)""",
-    re.VERBOSE | re.UNICODE,
+_LETTERS_AND_DIGITS = re.compile(r"(?=.*\d)(?=.*[^\W\d])\w++(?:[-.:#]\w++)*+", re.DOTALL)
+"""Letters and digits in one word: INV-2024-113, v2, a1b2c3d4."""
+
+_NAMED = re.compile(
+    r"""
+        [/\\~].+                            # a path from a root
+      | [^@]++@[^@]+\.\w++                   # a mail address
+      | \d++(?:[-.:/]\d++)++ | \d{4,}       # 2026-11-02, 10.0.0.1, an order number
+      | \w++\.\w{2,8}+(?:\.\w++)*+         # a file's name
+    """,
+    re.VERBOSE | re.DOTALL,
 )
+_SNAKE = re.compile(r"[^\W\d]\w++")
+_STEP = re.compile(r"[\w.~-][/\\]")
+"""Where a path or an address goes on."""
+
 _COMMON_WORDS = """
 a about all am an and any are as at be been but by can could did do does for from had has have he her him his how i if in is it its me more my
 no not of on or our she so some than that the their them then there these they this to up was we were what when where which who why will with
@@ -52,7 +56,8 @@ def read_question(text: str) -> Asked:
     text = text.replace("\0", " ")
     quoted = [next(filter(None, found.groups())) for found in _QUOTED.finditer(text)]
     rest = _QUOTED.sub(" ", text)
-    identifiers = [found[1].rstrip(".,;:!?)]") for found in _IDENTIFIER.finditer(rest)]
+    bare = [(one[1:] if one[0] in "([" else one).rstrip(".,;:!?)]") for one in rest.split()]
+    identifiers = [one for one in bare if _is_identifier(one)]
     words = list(dict.fromkeys(word.lower() for word in _WORD.findall(rest)))
     telling = [word for word in words if word not in _COMMON] or words
     return Asked(
@@ -60,6 +65,16 @@ def read_question(text: str) -> Asked:
         identifiers=_searchable(identifiers),
         words=tuple(telling[:WORDS_MAX]),
     )
+
+
+def _is_identifier(word: str) -> bool:
+    """Whether a word without blanks looks like an id, a path or a number. In linear time: the patterns do not go back over what they took."""
+    if _NAMED.fullmatch(word) or _LETTERS_AND_DIGITS.fullmatch(word):
+        return True
+    if _SNAKE.fullmatch(word) and "_" in word[1:-1]:
+        return True
+    step = _STEP.search(word)
+    return step is not None and _WORD.search(word, step.end()) is not None
 
 
 def _searchable(texts: list[str]) -> tuple[str, ...]:

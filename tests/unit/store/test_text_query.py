@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ordain.store.text_query import holds, of_literals, of_words, read_question
@@ -36,6 +36,18 @@ def test_quotes_ids_and_paths_are_literals(question: str, literals: tuple[str, .
 def test_plain_words_are_none(question: str) -> None:
     """A question in plain words has no literals."""
     assert read_question(question).literals == ()
+
+
+@given(st.text("a1_-.:#/\\@%~([", min_size=1, max_size=4), st.sampled_from("a1_%@/"))
+@example("_a", "%")
+@example("a_", "%")
+@example("a/", "%")
+@example("1.", "%")
+@example("a@", "%")
+def test_no_question_takes_more_than_its_length(unit: str, last: str) -> None:
+    """A word of 2000 characters that is nearly an id is read at all: no pattern tries its parts again and again."""
+    word = "1" + (unit * 2000)[:1998] + last
+    assert set(read_question(word).literals) <= {word, word.rstrip(".,;:!?)]")}
 
 
 def test_telling_words_are_looked_up() -> None:

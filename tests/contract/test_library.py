@@ -15,7 +15,7 @@ from ordain.contracts.verbs import Trust
 from ordain.engines.clock import SystemClock
 from ordain.errors import InvalidRequest
 from ordain.models.embedding import StaticEmbedder
-from ordain.ports.library import Embedder, ItemKind, Method, NewItem, Search, Section
+from ordain.ports.library import Added, Embedder, ItemKind, Method, NewItem, Search, Section
 from ordain.store import library as library_module
 from ordain.store.library import SqliteLibrary
 from ordain.store.sqlite import FILE, SqliteStore, StoreOptions
@@ -137,6 +137,20 @@ async def test_another_content_of_a_source_replaces_a_document(house: House) -> 
         "The notice period is a year.",
     }
     assert await house.library.item("default", first.id) is None
+
+
+async def test_the_same_content_of_another_source_is_another_document(house: House) -> None:
+    """A document whose new content is that of another source replaces its own old one, and leaves the other where it is."""
+    await house.library.add(note("The notice period is two months.", kind=ItemKind.DOCUMENT, source="report.md", digest="1"))
+    other = await house.library.add(note("The notice period is six weeks.", kind=ItemKind.DOCUMENT, source="other.md", digest="2"))
+    second = note("The notice period is six weeks.", kind=ItemKind.DOCUMENT, source="report.md", digest="2")
+    replaced = await house.library.add(second)
+    assert (replaced.outcome, replaced.id != other.id) == ("replaced", True)
+    assert (await house.library.add(second)) == Added(id=replaced.id, outcome="same")
+    assert {(one.id, one.source) for one in await house.library.items("default", EVERY, limit=9)} == {
+        (other.id, "other.md"),
+        (replaced.id, "report.md"),
+    }
 
 
 async def test_workspaces_see_nothing_of_each_other(house: House) -> None:
@@ -268,6 +282,22 @@ async def test_only_what_is_recent_where_that_is_asked(house: House) -> None:
     for query in ("bridge", '"bridge is"'):
         assert len(await found(house.library, query)) == 2
         assert await found(house.library, query, days=3) == ["The new bridge is open."]
+
+
+async def test_what_a_window_leaves_out_is_said(house: House) -> None:
+    """The notice says that only so many days were searched, where something older is kept or nothing was found; else nothing."""
+    old = await house.library.add(note("The old bridge is closed."))
+    house.clock.ahead = 5 * 86_400_000_000
+    await house.library.add(note("The new bridge is open."))
+    said = "only the last 3 days were searched; time_window_days 0 searches all"
+    for query in ("bridge", '"bridge is"'):
+        assert (await house.library.search(question(query, days=3))).notice == said
+        assert (await house.library.search(question(query, days=9))).notice == ""
+        assert (await house.library.search(question(query))).notice == ""
+    assert said in (await house.library.search(question('"old bridge"', days=3))).notice
+    await house.library.remove("default", old.id, by="me")
+    assert (await house.library.search(question("bridge", days=3))).notice == ""
+    assert said in (await house.library.search(question('"old bridge"', days=3))).notice
 
 
 async def test_themes_come_in_order(house: House) -> None:

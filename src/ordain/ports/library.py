@@ -43,7 +43,7 @@ class NewItem(Struct, frozen=True, kw_only=True):
     """Something to remember. ``run`` ties it to a run's subject: erasing that erases the item.
 
     ``key``: the same key is the same item, however often it is added. A document with a ``source`` that came before replaces it.
-    ``digest`` is the content's, where the same content is to be kept once.
+    ``digest`` is the content's, where the same content (of a document: of the same source) is to be kept once.
     """
 
     workspace: str

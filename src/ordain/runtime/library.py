@@ -63,7 +63,7 @@ class Remembered:
         )
 
     async def add_document(self, workspace: str, name: str, content: bytes, *, source: str = "", progress: Progress | None = None) -> Added:
-        """Keep a document's text; the same bytes are one document, another content of the same ``source`` replaces the one before.
+        """Keep a document's text; the same bytes of one ``source`` are one document, another content of it replaces the one before.
 
         Raises: as ``Documents.read``; InvalidRequest where the name is none.
         """

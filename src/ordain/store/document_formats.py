@@ -25,7 +25,6 @@ CPU_S = 60
 HEADING_CHARS = 200
 TITLE_CHARS = 200
 
-_ATX = re.compile(r"[ ]{0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$")
 _SETEXT = re.compile(r"[ ]{0,3}(=+|-+)[ \t]*$")
 _FENCE = re.compile(r"[ ]{0,3}(`{3,}|~{3,})")
 _SPACES = re.compile(r"\s+")
@@ -68,22 +67,25 @@ def parse(format_: Format, content: bytes) -> tuple[str, int, Parsed]:
     """
     match format_:
         case Format.TEXT:
-            title, pages, sections = "", 0, [(text, "", 0, 0)] if (text := decoded(content)) else []
+            title, pages, sections = "", 0, [(_bounded(decoded(content)), "", 0, 0)]
         case Format.MARKDOWN:
-            title, pages, sections = "", 0, list(_markdown(decoded(content)))
+            title, pages, sections = "", 0, _markdown(_bounded(decoded(content)))
         case Format.HTML:
             title, sections = _html(_declared(content))
             pages = 0
         case Format.PDF:
             title, sections = _pdf(content)
             pages = len(sections)
-    kept = [one for one in sections if one[0].strip()]
+    kept: Parsed = []
+    for one in sections:
+        if one[0].strip():
+            kept.append(one)
+        if len(kept) > SECTIONS_MAX:
+            raise Unreadable("document_too_long", f"the document has more than {SECTIONS_MAX} sections")
     if not kept:
         raise Unreadable("document_empty", "the document has no text" + (" (a scan has none)" if format_ is Format.PDF else ""))
     if sum(len(one[0]) for one in kept) > TEXT_CHARS:
-        raise Unreadable("document_too_long", f"the document has more than {TEXT_CHARS} characters of text")
-    if len(kept) > SECTIONS_MAX:
-        raise Unreadable("document_too_long", f"the document has more than {SECTIONS_MAX} sections")
+        raise _too_long()
     return " ".join(title.split())[:TITLE_CHARS], pages, kept
 
 
@@ -102,6 +104,16 @@ def decoded(content: bytes) -> str:
     return text
 
 
+def _bounded(text: str) -> str:
+    if len(text) > TEXT_CHARS:
+        raise _too_long()
+    return text
+
+
+def _too_long() -> Unreadable:
+    return Unreadable("document_too_long", f"the document has more than {TEXT_CHARS} characters of text")
+
+
 def _markdown(text: str) -> Iterator[tuple[str, str, int, int]]:
     """Sections between headings, each below the path of its headings; a line in a fence is no heading."""
     path: list[tuple[int, str]] = []
@@ -113,9 +125,9 @@ def _markdown(text: str) -> Iterator[tuple[str, str, int, int]]:
         heading: tuple[int, str, int] | None = None
         if (mark := _FENCE.match(bare)) and (not fence or (mark[1].startswith(fence) and not bare.strip().strip(fence[0]))):
             fence = "" if fence else mark[1]
-        elif not fence and (found := _ATX.match(bare)):
-            heading = len(found[1]), found[2] or "", at
-        elif not fence and previous.strip() and _SETEXT.match(bare) and not _ATX.match(previous):
+        elif not fence and (found := _atx(bare)):
+            heading = *found, at
+        elif not fence and previous.strip() and _SETEXT.match(bare) and not _atx(previous):
             heading = 1 if bare.strip().startswith("=") else 2, previous.strip(), previous_at
         if heading is not None:
             level, name, start = heading
@@ -125,6 +137,18 @@ def _markdown(text: str) -> Iterator[tuple[str, str, int, int]]:
         previous, previous_at = ("", at) if heading else (bare, at)
         at += len(line)
     yield text[begin:], _joined(path), 0, begin
+
+
+def _atx(line: str) -> tuple[int, str] | None:
+    """The level and the name of a line that is a heading: ``## Name ##``. By hand: a pattern tries a long run of blanks again and again."""
+    marked = line.lstrip(" ")
+    rest = marked.lstrip("#")
+    level = len(marked) - len(rest)
+    if len(line) - len(marked) > 3 or not 1 <= level <= 6 or (rest and rest[0] not in " \t"):
+        return None
+    name = rest.strip(" \t")
+    unclosed = name.rstrip("#")
+    return level, unclosed.rstrip(" \t") if not unclosed or unclosed[-1] in " \t" else name
 
 
 def _joined(path: list[tuple[int, str]]) -> str:
@@ -204,7 +228,7 @@ def _pdf(content: bytes) -> tuple[str, Parsed]:
             text = page.extract_text()
             total += len(text)
             if total > TEXT_CHARS:
-                raise Unreadable("document_too_long", f"the document has more than {TEXT_CHARS} characters of text")
+                raise _too_long()
             sections.append((text, "", number, 0))
         title = reader.metadata.title if reader.metadata else None
     except DependencyError:

@@ -1,4 +1,4 @@
-"""Documents that users add: their format told, their text read in bounds. Text is read here, HTML and PDF in a process of their own.
+"""Documents that users add: their format told, their text read in bounds, each by a process of its own.
 
 That process sees neither this one's environment nor its files: the document comes through a pipe, the text goes back through one.
 """
@@ -18,7 +18,7 @@ import msgspec
 from ordain.errors import InvalidRequest, Transient
 from ordain.ports.documents import DOCUMENT_BYTES, Document
 from ordain.ports.library import Section
-from ordain.store.document_formats import CPU_S, Format, read_here
+from ordain.store.document_formats import CPU_S, Format
 
 WALL_S = 2.0 * CPU_S
 AT_ONCE = 2
@@ -65,10 +65,7 @@ class DocumentReader:
             raise InvalidRequest(f"a document has at most {DOCUMENT_BYTES} bytes", code="document_too_large", status=413)
         format_ = format_of(name, content)
         async with self._free:
-            if format_ in (Format.HTML, Format.PDF):
-                answer = await _read_apart(format_, content)
-            else:
-                answer = await asyncio.to_thread(read_here, format_, content)
+            answer = await _read_apart(format_, content)
         if "error" in answer:
             raise InvalidRequest(str(answer["message"]), code=str(answer["error"]))
         sections = tuple(Section(text=text, heading=heading, page=page, start=start) for text, heading, page, start in answer["sections"])

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ordain.ports.library import Embedder, Found, Fragment, ItemKind, Method, Search
-from ordain.store.library_reads import count_passages, document_number, find_by_words, read_fragments, unkept
+from ordain.store.library_reads import count_passages, document_number, find_by_words, has_older, read_fragments, unkept
 from ordain.store.text_query import Asked, of_literals, of_words, read_question
 
 CANDIDATES = 4
@@ -87,4 +87,6 @@ class Finder:
             if fragment.id not in seen or fragment.kind is ItemKind.DOCUMENT:
                 fragments.append(fragment)
             seen.add(fragment.id)
+        if search.days and (not fragments or has_older(self._db, search, self._since(search))):
+            notices = [*notices, f"only the last {search.days} days were searched; time_window_days 0 searches all"]
         return Found(method=method, fragments=tuple(fragments[: search.limit]), notice="; ".join(notices))

@@ -152,6 +152,13 @@ def count_passages(db: sqlite3.Connection, workspace: str | None) -> int:
     ]
 
 
+def has_older(db: sqlite3.Connection, search: Search, since: int) -> bool:
+    """Whether something of these kinds was added before; told by the first of each kind, for items are numbered as they are added."""
+    first = "SELECT created_at FROM items WHERE workspace = ? AND kind = ? AND state = 'kept' ORDER BY no LIMIT 1"
+    found = (db.execute(first, (search.workspace, kind)).fetchone() for kind in search.kinds)
+    return any(row is not None and row[0] < since for row in found)
+
+
 def unkept(db: sqlite3.Connection) -> list[int]:
     """Items that have passages and are not, or no longer, kept."""
     return [row[0] for row in db.execute("SELECT no FROM items WHERE state = 'removed' OR state = 'staged'")]

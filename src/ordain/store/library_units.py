@@ -33,7 +33,10 @@ _EMPTY = (
 
 
 def begin(db: sqlite3.Connection, args: dict[str, Any]) -> Outcome:
-    """Stage an item; where it is there already, say which one it is. A key whose item was removed adds nothing again."""
+    """Stage an item; where it is there already, say which one it is. A key whose item was removed adds nothing again.
+
+    A document is there already where the same content came of the same source: of another one it is another document.
+    """
     item = args["item"]
     workspace, key, digest = item["workspace"], item["key"], item["digest"]
     same = db.execute(
@@ -41,7 +44,8 @@ def begin(db: sqlite3.Connection, args: dict[str, Any]) -> Outcome:
     ).fetchone()
     if same is None and digest:
         same = db.execute(
-            "SELECT id FROM items WHERE workspace = ? AND digest = ? AND kind = ? AND state = 'kept'", (workspace, digest, item["kind"])
+            "SELECT id FROM items WHERE workspace = ? AND digest = ? AND kind = ? AND (kind <> 'document' OR source = ?) AND state = 'kept'",
+            (workspace, digest, item["kind"], item["source"]),
         ).fetchone()
     if same is not None:
         return Outcome(refused="same", item=same[0])

@@ -57,6 +57,37 @@ async def test_markdown_is_read_by_its_headings() -> None:
     assert "# no heading" in read.sections[2].text
 
 
+@pytest.mark.parametrize(
+    ("line", "name"),
+    [
+        ("# A", "A"),
+        ("   ###### A b\t", "A b"),
+        ("# A ##", "A"),
+        ("# A#", "A#"),
+        ("# A # b", "A # b"),
+        ("#\tA", "A"),
+        ("# ##", ""),
+        ("#", ""),
+        ("#A", None),
+        ("####### A", None),
+        ("    # A", None),
+        ("A # b", None),
+    ],
+)
+def test_what_a_heading_is(line: str, name: str | None) -> None:
+    """One to six marks, indented by three at most, then a blank or nothing; marks that close it are no part of it."""
+    _, _, sections = parse(Format.MARKDOWN, f"{line}\nText.\n".encode())
+    text = f"{line}\nText.\n" if name is None else "Text.\n"
+    assert [(one[0], one[1]) for one in sections] == [(text, name or "")]
+
+
+def test_a_run_of_blanks_is_read_once() -> None:
+    """A heading with millions of blanks inside is read at all: no pattern tries them again and again."""
+    line = "# a" + " " * 2_000_000 + "b"
+    _, _, ((text, heading, _, _),) = parse(Format.MARKDOWN, f"{line}\n{line[1:]}\n".encode())
+    assert (text, heading[0]) == (line[1:] + "\n", "a")
+
+
 async def test_html_is_read_as_it_is_shown() -> None:
     """Text by its declared character set, blocks on lines of their own, no scripts, styles, comments or hidden parts."""
     read = await DocumentReader().read("page.html", PAGE.encode("latin-1"))
@@ -112,10 +143,11 @@ async def test_a_bomb_bursts_in_a_process_of_its_own(monkeypatch: pytest.MonkeyP
     assert (await DocumentReader().read("next.pdf", pdf("Fine."))).sections[0].text.strip() == "Fine."
 
 
-async def test_a_document_that_takes_too_long_is_given_up(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """When the time is up the process is ended and the document refused."""
+@pytest.mark.parametrize("name", ["slow.pdf", "slow.html", "slow.md", "slow.txt"])
+async def test_a_document_that_takes_too_long_is_given_up(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """When the time is up the process is ended and the document refused, whatever its format."""
     monkeypatch.setattr(documents, "WALL_S", 0.0)
-    assert await refused("slow.pdf", pdf("Some text.")) == "document_too_slow"
+    assert await refused(name, pdf("Some text.") if name.endswith("pdf") else b"Some text.") == "document_too_slow"
 
 
 async def test_the_process_sees_none_of_our_secrets(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -143,3 +175,14 @@ def test_sections_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(Unreadable) as error:
         parse(Format.MARKDOWN, b"# h\nx\n" * 20)
     assert error.value.code == "document_too_long"
+
+
+def test_reading_stops_at_the_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What follows the last section that is permitted is not looked at."""
+    monkeypatch.setattr(document_formats, "SECTIONS_MAX", 10)
+    read: list[str] = []
+    joined = document_formats._joined
+    monkeypatch.setattr(document_formats, "_joined", lambda path: read.append("") or joined(path))
+    with pytest.raises(Unreadable):
+        parse(Format.MARKDOWN, b"# h\nx\n" * 1000)
+    assert len(read) < 20

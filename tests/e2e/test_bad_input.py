@@ -160,7 +160,7 @@ def test_outcomes_are_200_and_refusals_are_not(server: Server) -> None:
         ("GET", "/runs?limit=0", 422, "invalid_request"),
         ("GET", "/runs?status=happy", 422, "unknown_status"),
         ("GET", "/schemas/nothing", 404, "no_such_schema"),
-        ("GET", "/docs", 404, "no_such_address"),
+        ("GET", "/nowhere", 404, "no_such_address"),
     ],
 )
 def test_unknown_addresses_are_problems_too(server: Server, method: str, path: str, status: int, code: str) -> None:

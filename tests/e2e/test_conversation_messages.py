@@ -160,7 +160,7 @@ WRONG: dict[str, tuple[str, dict[str, Any], str]] = {
     "a locale": ("/messages", {"context": {"locale": "../etc"}}, "/context/locale"),
     "a negative time": ("/messages", {"timestampMs": -1}, "/timestampMs"),
     "hub: nothing said": ("/api/chat", {"text_input": ""}, "/text_input"),
-    "hub: blanks": ("/api/chat", {"text_input": "  "}, "/message"),
+    "hub: blanks": ("/api/chat", {"text_input": "  "}, "/text_input"),
     "hub: a mode": ("/api/chat", {"mode": "Brain"}, "/mode"),
     "hub: verbs as text": ("/api/chat", {"verbs": "a"}, "/verbs"),
     "hub: a session": ("/api/chat", {"session_id": "-"}, "/session_id"),

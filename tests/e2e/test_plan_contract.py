@@ -9,7 +9,7 @@ import pytest
 
 from ordain import Ordain
 from tests.e2e.process import Server
-from tests.e2e.proposals import EXAMPLES, add, ask, case, finish, prompt_plan, seed
+from tests.e2e.proposals import EXAMPLES, add, ask, case, finish, seed
 
 D1, D2, TRACE, WATCHER = (
     seed(n) for n in ("extract_facts_plan_full", "extract_facts_plan_minimal", "extract_facts_trace", "watcher_plan_request")
@@ -25,7 +25,6 @@ CASES = [
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     server = Server(tmp_path_factory.mktemp("contract"))
     server.play({"planner": [finish("Any answer.")] * 2, "cases": CASES})
-    server.verb("brain.chat", prompt_plan("brain.chat"))
     with server:
         yield server
 

@@ -130,7 +130,7 @@ def _directive(index: int, said: str) -> Any:
 
 
 def message(text: str, session: str = "s1", **more: Any) -> Message:
-    """A message; ``id``, ``ts``, ``reply_to``, ``edits``, ``user`` and ``channel`` by name, everything else is a routing hint."""
+    """A message; ``id``, ``ts``, ``reply_to``, ``edits``, ``user``, ``channel`` and ``recall`` by name, everything else is a routing hint."""
     given: dict[str, Any] = {
         "session_id": session,
         "user_id": more.pop("user", "ada"),
@@ -138,7 +138,7 @@ def message(text: str, session: str = "s1", **more: Any) -> Message:
         "message_id": more.pop("id", None),
         "timestamp_ms": more.pop("ts", None),
         "channel": more.pop("channel", "web"),
-        "context": {"reply_to": more.pop("reply_to", None), "edits": more.pop("edits", None), "routing_hints": more},
+        "context": {name: more.pop(name, None) for name in ("reply_to", "edits", "recall")} | {"routing_hints": more},
     }
     return Message.model_validate(given)
 

@@ -10,7 +10,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from ordain.cli.chat_lines import LineChat, announce, lines_of, one
+from ordain.cli.chat_lines import LineChat, lines_of, one
 from ordain.cli.chat_terminal import TerminalChat
 from ordain.cli.connection import connect_served
 from ordain.cli.messenger import Addressed, Messenger, new_session
@@ -60,8 +60,6 @@ async def _chat(home: Path, asked: Asked) -> int:
         to = Addressed(session=await _session(messenger, asked.session), user=asked.user or _user(), mode=asked.mode, verbs=asked.verbs)
         if at_terminal:
             return await _at_terminal(messenger, to)
-        if not asked.as_json:
-            announce(to.session)
         messages = one(_text(asked.words)) if asked.words else lines_of(sys.stdin.fileno())
         return await LineChat(messenger, to, as_json=asked.as_json, commands=not asked.words).run(messages)
 

@@ -61,6 +61,8 @@ class LineChat:
         loop = asyncio.get_running_loop()
         task = asyncio.ensure_future(self._run(messages))
         loop.add_signal_handler(signal.SIGINT, self._interrupt, task)
+        if not self._json:
+            announce(self._to.session)  # whoever reads it may press Ctrl-C from then on
         try:
             return await task
         except asyncio.CancelledError:

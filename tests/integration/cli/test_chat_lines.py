@@ -1,17 +1,23 @@
 """``ordain chat`` without a terminal: arguments, pipes, programs; in its own process and beside a server."""
 
+import asyncio
 import json
 import os
 import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
+from ordain.cli import chat_lines
+from ordain.cli.chat_lines import LineChat
+from ordain.cli.connection import Connection
+from ordain.cli.messenger import Addressed, Messenger
 from tests.e2e.process import PATIENCE_S, Server
 from tests.integration.cli.chat_script import play
 
@@ -245,6 +251,23 @@ def test_ctrl_c_without_a_turn_ends_it(server: Server) -> None:
         chat.send_signal(signal.SIGINT)
         assert chat.wait(PATIENCE_S) == 130
         assert chat.stderr.read() == b""
+
+
+async def test_ctrl_c_is_heard_from_the_first_words_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    """When the session is announced SIGINT ends the command, also where the process was started with SIGINT ignored."""
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+    async def silence() -> AsyncIterator[str]:
+        await asyncio.sleep(60)
+        yield ""
+
+    monkeypatch.setattr(chat_lines, "announce", lambda _: signal.raise_signal(signal.SIGINT))
+    try:
+        messenger = Messenger(Connection(http=httpx.AsyncClient(), embedded=False), "default")
+        chat = LineChat(messenger, Addressed(session="s", user="ada", mode="brain"), as_json=False)
+        assert await asyncio.wait_for(chat.run(silence()), 5) == chat_lines.INTERRUPTED
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def test_an_answer_outlives_its_server(server: Server) -> None:

@@ -88,9 +88,7 @@ def main() -> None:
     """Measure in a folder of its own and print."""
     with tempfile.TemporaryDirectory() as folder:
         rows = asyncio.run(measured(Path(folder)))
-    print(
-        "\n".join(table(("verb", "CPU ms, one at a time", "16 at once"), [(way, f"{one:.2f}", f"{many:.2f}") for way, one, many in rows]))
-    )
+    print(table(["verb", "CPU ms, one at a time", "16 at once"], [[way, f"{one:.2f}", f"{many:.2f}"] for way, one, many in rows]))
 
 
 if __name__ == "__main__":

@@ -261,7 +261,10 @@ async def test_ctrl_c_is_heard_from_the_first_words_on(monkeypatch: pytest.Monke
         await asyncio.sleep(60)
         yield ""
 
-    monkeypatch.setattr(chat_lines, "announce", lambda _: signal.raise_signal(signal.SIGINT))
+    def announce(session: str) -> None:
+        signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(chat_lines, "announce", announce)
     try:
         messenger = Messenger(Connection(http=httpx.AsyncClient(), embedded=False), "default")
         chat = LineChat(messenger, Addressed(session="s", user="ada", mode="brain"), as_json=False)

@@ -29,6 +29,11 @@ LIFETIME_DAYS_MAX = 3650
 _ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 _ID_CHARS, _SECRET_CHARS, _SUM_CHARS = 12, 43, 6
 _TOKEN = re.compile(rf"ordain_([0-9a-z]{{{_ID_CHARS}}})_([0-9A-Za-z]{{{_SECRET_CHARS}}})([0-9A-Za-z]{{{_SUM_CHARS}}})")
+_TOKEN_CHARS = len("ordain__") + _ID_CHARS + _SECRET_CHARS + _SUM_CHARS
+_BEGINNINGS = "|".join("ordain_"[:end] for end in range(6, 0, -1))
+_OPEN = re.compile(
+    rf"(?:ordain_(?:[0-9a-z]{{0,{_ID_CHARS}}}|[0-9a-z]{{{_ID_CHARS}}}_[0-9A-Za-z]{{0,{_SECRET_CHARS + _SUM_CHARS - 1}}})|{_BEGINNINGS})\Z"
+)
 _RATE = re.compile(RATE)
 _NAME, _WORKSPACE = re.compile(TOKEN_NAME), re.compile(WORKSPACE_ID)
 _LIFETIME = re.compile(r"([1-9][0-9]{0,5})(m|h|d)")
@@ -170,6 +175,12 @@ def holds_token(text: str) -> bool:
 def without_tokens(text: str) -> str:
     """The text with every token in it struck out."""
     return _TOKEN.sub(r"ordain_\1_[secret]", text)
+
+
+def open_token(text: str) -> int:
+    """How many characters at the end of a text may be the beginning of a token."""
+    found = _OPEN.search(text, max(0, len(text) - _TOKEN_CHARS))
+    return 0 if found is None else len(text) - found.start()
 
 
 def _checksum(body: str) -> str:

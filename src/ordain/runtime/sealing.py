@@ -8,21 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, cast
-from urllib.parse import quote
 
 import msgspec
 
-from ordain.contracts.access import without_tokens
+from ordain.contracts.access import open_token, without_tokens
+from ordain.contracts.spellings import SHORTEST, spellings
 from ordain.ports.model import Heard, ModelError, ModelPort, ModelReply, ModelRequest
 from ordain.ports.verb import AnyLeafResult, LeafCall, LeafFailed, LeafReturned, VerbPort
 
-SHORTEST = 8
-"""Shorter words are no secrets: striking them out would strike out words."""
 STRUCK = "[secret]"
 
 
 class Seal:
-    """Strikes known secrets out of texts and values, in the spellings in which they travel: as they are, in JSON, in an address."""
+    """Strikes known secrets out of texts and values in the spellings of ``contracts.spellings``, and whatever has the form of one of Ordain's tokens."""
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
         """More may be added while it is in use."""
@@ -33,24 +31,20 @@ class Seal:
     def __repr__(self) -> str:
         return f"Seal({len(self._words)})"
 
-    def __bool__(self) -> bool:
-        """Whether anything is known."""
-        return bool(self._words)
-
     def open_at(self, text: str) -> int:
-        """How many characters at the end of a text may be the beginning of a secret."""
+        """How many characters at the end of a text may be the beginning of a secret or a token."""
         longest = len(self._words[0]) if self._words else 0
         for at in range(max(0, len(text) - longest + 1), len(text)):
             if text[at] in self._firsts and any(word.startswith(text[at:]) for word in self._words):
-                return len(text) - at
-        return 0
+                return max(len(text) - at, open_token(text))
+        return open_token(text)
 
     def add(self, *secrets: str) -> None:
-        """Know these too; those of fewer than eight characters are passed over."""
+        """Know these too; those of fewer than eight characters are passed over: striking them out would strike out words."""
         words = set(self._words)
         for secret in secrets:
             if len(secret) >= SHORTEST:
-                words |= {secret, msgspec.json.encode(secret).decode()[1:-1], quote(secret, safe="")}
+                words |= spellings(secret)
         self._words = tuple(sorted(words, key=lambda word: (-len(word), word)))
         self._firsts = frozenset(word[0] for word in words)
 
@@ -66,7 +60,7 @@ class Seal:
         if isinstance(value, str):
             return self.text(value)
         if isinstance(value, dict):
-            return {self.text(str(key)): self.value(one) for key, one in cast("dict[Any, Any]", value).items()}
+            return {self.value(key): self.value(one) for key, one in cast("dict[Any, Any]", value).items()}
         if isinstance(value, list):
             return [self.value(one) for one in cast("list[Any]", value)]
         return value
@@ -81,8 +75,6 @@ class SealedModel:
 
     async def attempt(self, request: ModelRequest, heard: Heard | None = None) -> ModelReply | ModelError:
         """See ``ModelPort.attempt``."""
-        if not self._seal:
-            return await self._model.attempt(request, heard)
         hearing = None if heard is None else _Hearing(self._seal, heard)
         given = await self._model.attempt(request, hearing)
         if hearing is not None:
@@ -126,8 +118,6 @@ class SealedVerbs:
     async def run(self, call: LeafCall) -> AnyLeafResult:
         """See ``VerbPort.run``."""
         given = await self._verbs.run(call)
-        if not self._seal:
-            return given
         if isinstance(given, LeafReturned):
             return msgspec.structs.replace(given, output=self._seal.value(given.output))
         if isinstance(given, LeafFailed):

@@ -7,19 +7,19 @@ Redirects are not followed. Secrets are put in here and nowhere else; what an an
 from __future__ import annotations
 
 import asyncio
-import base64
 import codecs
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Any, cast
-from urllib.parse import quote, quote_plus, unquote, urlencode
+from urllib.parse import quote, unquote, urlencode
 
 import httpx
 import msgspec
 
 from ordain.contracts.http_call import PLACEHOLDER, HttpCall, SecretReference
+from ordain.contracts.spellings import spellings
 from ordain.contracts.verbs import VerbEffect, VerbSpec
 from ordain.errors import ConfigurationError
 from ordain.rules.proposals import nesting
@@ -276,13 +276,8 @@ class _Caller:
 
     def _scrubbed(self, value: Any) -> Any:
         """The value without any secret that went out with the request, in the forms in which servers echo what they were sent."""
-        forms = {form for name in self.http.secrets for form in _forms(self.access.secrets[name].value)}
+        forms = {form for name in self.http.secrets for form in spellings(self.access.secrets[name].value)}
         return _blanked(value, sorted(forms, key=len, reverse=True)) if forms else value
-
-
-def _forms(secret: str) -> set[str]:
-    encoded = base64.b64encode(secret.encode()).decode()
-    return {secret, quote(secret, safe=""), quote_plus(secret), json.dumps(secret)[1:-1], encoded, encoded.rstrip("=")} if secret else set()
 
 
 def _blanked(value: Any, forms: list[str]) -> Any:

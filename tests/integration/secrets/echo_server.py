@@ -4,6 +4,7 @@ What the prompt says decides: ``echo-refusal`` is a 400 that quotes everything, 
 the answer, anything else a good answer with the key in it. Everything that was sent here stands in ``asked``, headers apart.
 """
 
+import base64
 import json
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -49,7 +50,7 @@ class EchoServer:
                 """What an HTTP verb asks for: its key comes back in the body, as value and as name."""
                 key = self.headers.get("x-verb-key", "")
                 place.keys.append(key)
-                self.answer(200, "application/json", json.dumps({"key": key, "again": [f"x{key}"], key: 1}).encode(), key)
+                self.answer(200, "application/json", json.dumps({"key": key, "again": [f"x{key}", basic(key)], key: 1}).encode(), key)
 
             @staticmethod
             def event(delta: dict[str, Any], finish: str | None) -> str:
@@ -82,9 +83,15 @@ class EchoServer:
         self._server.server_close()
 
 
+def basic(key: str) -> str:
+    """The key as HTTP Basic has it."""
+    return base64.b64encode(f"user:{key}".encode()).decode()
+
+
 def content(key: str) -> str:
     """An answer of every contract's shape there is here, with the key in its words."""
-    return json.dumps({"content": f"the key is {key}, and {key.removeprefix('Bearer ')} again", "text": key})
+    bare = key.removeprefix("Bearer ")
+    return json.dumps({"content": f"the key is {key}, and {bare} again, and Basic {basic(bare)}", "text": key})
 
 
 def pieces(text: str) -> list[str]:

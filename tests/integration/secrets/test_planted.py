@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import io
 import json
 import os
 import secrets
 import shutil
 import sqlite3
+import string
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -107,16 +109,28 @@ class Planted:
     """What stood in the headers that are for keys: no output, and the one place where keys belong."""
 
     def leaks(self) -> list[str]:
-        """Which secret stands in which output: whole, in JSON or in an address; half of one is one."""
+        """Which secret stands in which output: as it is, in an address, in base64 wherever it stands in it; half of one is one."""
         found: list[str] = []
         for place, secret in self.secrets.items():
             quarter = len(secret) // 4
-            for spelling in {secret[quarter:-quarter], quote(secret, safe="")[quarter:-quarter]}:
+            half = secret[quarter:-quarter]
+            for spelling in {half, quote(secret, safe="")[quarter:-quarter], *in_base64(half.encode())}:
                 found += [f"{place} in {name}" for name, output in self.outputs.items() if spelling.encode() in output]
         return found
 
     def keep(self, name: str, output: str | bytes) -> None:
         self.outputs[name] = self.outputs.get(name, b"") + (output.encode() if isinstance(output, str) else output)
+
+
+def in_base64(data: bytes) -> set[str]:
+    """What base64 of any text that holds the data has in common, by where the data begins: six bits of the data and nothing else each."""
+    bits = "".join(f"{byte:08b}" for byte in data)
+    letters = string.ascii_uppercase + string.ascii_lowercase + string.digits
+    found: set[str] = set()
+    for skipped in (0, 2, 4):
+        numbers = [int(bits[at : at + 6], 2) for at in range(skipped, len(bits) - 5, 6)]
+        found |= {"".join((letters + ends)[number] for number in numbers) for ends in ("+/", "-_")}
+    return found
 
 
 def command(*arguments: str) -> str:
@@ -274,6 +288,14 @@ def test_everything_was_made_to_leak(planted: Planted) -> None:
     assert "[secret]" in journal
     for verb in LEAKING:
         assert verb in journal
+
+
+@pytest.mark.parametrize("before", ["", "u", "us", "user:"])
+def test_the_search_sees_base64(before: str, tmp_path: Path) -> None:
+    """A secret that an output has in base64 is found, alone and as the password of HTTP Basic."""
+    place = Planted(tmp_path, {"key": "sk-0123456789abcdef"})
+    place.keep("header", base64.b64encode(f"{before}{place.secrets['key']}".encode()))
+    assert place.leaks() == ["key in header"]
 
 
 def test_no_secret_is_in_any_output(planted: Planted) -> None:

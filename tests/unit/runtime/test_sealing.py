@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import base64
 import json
-from typing import Any
+from itertools import pairwise
+from typing import Any, cast
 from urllib.parse import quote
 
 from hypothesis import given
@@ -12,7 +14,8 @@ from hypothesis import strategies as st
 from ordain.contracts.access import mint_token
 from ordain.contracts.policy import ModelErrorCode, ModelProfile
 from ordain.ports.model import Heard, ModelError, ModelReply, ModelRequest
-from ordain.runtime.sealing import STRUCK, Seal, SealedModel, sealed_models
+from ordain.ports.verb import LeafFailed, LeafReturned
+from ordain.runtime.sealing import STRUCK, Seal, SealedModel, SealedVerbs, sealed_models
 
 SECRET = 'sk-"planted"/9f2c'
 secrets = st.text(st.characters(codec="ascii", exclude_categories=["Cc"]), min_size=8, max_size=24).filter(lambda one: STRUCK not in one)
@@ -60,6 +63,40 @@ def test_a_secret_is_struck_in_every_spelling(secret: str, before: str, after: s
     value: Any = {"a": [{secret: f"x{secret}"}], "n": 3, "b": None}
     assert secret not in str(seal.value(value)).replace(STRUCK, "")
     assert seal.value(value)["n"] == 3
+
+
+@given(secrets, st.binary(max_size=9), st.binary(max_size=9), st.booleans())
+def test_a_secret_is_struck_in_base64(secret: str, before: bytes, after: bytes, url_safe: bool) -> None:
+    """Alone, and in the midst of other bytes such as the credentials of HTTP Basic, nothing can be decoded that holds it."""
+    encoded = (base64.urlsafe_b64encode if url_safe else base64.b64encode)(before + secret.encode() + after).decode()
+    first, last = len(before) * 8 // 6 + 2, (len(before) + len(secret)) * 8 // 6 - 2
+    assert encoded[first:last] not in Seal([secret]).text(f"Basic {encoded}").replace(STRUCK, "\n")
+    assert STRUCK in Seal([secret]).text(encoded)
+
+
+@given(st.binary(min_size=40, max_size=40), st.lists(st.integers(0, 90), max_size=8))
+def test_a_token_is_struck_where_no_secret_is_known(chance: bytes, cuts: list[int]) -> None:
+    """An installation without keys: a token goes into no answer of a model, whole or heard in pieces, and no result or error of a verb."""
+    token, heard = mint_token(chance), list[str]()
+    text = f"or so: {token} no"
+    bounds = [0, *sorted(cuts), len(text)]
+    pieces = [text[a:b] for a, b in pairwise(bounds)]
+    reply = _run(SealedModel(Saying(pieces), Seal()).attempt(asked(), heard.append))
+    assert reply.text == "".join(heard) == f"or so: {token[:20]}[secret] no"
+    given_back = LeafReturned(output={"n": 3, token: [token]}), LeafFailed(code="x", message=token, happened=False)
+    returned, failed = (_run(SealedVerbs(cast("Any", Giving(one)), Seal()).run(cast("Any", None))) for one in given_back)
+    assert token[20:] not in str(returned.output) + failed.message
+    assert returned.output["n"] == 3
+
+
+class Giving:
+    """The part of ``VerbPort`` that gives something back."""
+
+    def __init__(self, given: Any) -> None:
+        self.given = given
+
+    async def run(self, call: Any) -> Any:
+        return self.given
 
 
 @given(secrets, st.lists(st.text("sk-plne/0 ", max_size=6), max_size=6), st.data())

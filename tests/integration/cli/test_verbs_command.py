@@ -339,10 +339,10 @@ def test_a_server_takes_up_what_is_written(tmp_path: Path) -> None:
     """`verbs reload`, `GET /verbs` and `/health` beside a real server: a new verb is there, a broken one is a problem; without one exit code 3."""
     (tmp_path / "home").mkdir()
     server = Server(tmp_path / "home")
-    assert server.cli("verbs", "reload").returncode == 3
+    assert main(["verbs", "reload", "--data-dir", str(server.home)]) == 3
     (tmp_path / "home" / "ordain.toml").write_text("[verbs]\nwatch_ms = 0\n", encoding="utf-8")
     with server:
-        assert server.cli("verbs", "new", "tell.about").returncode == 0
+        assert main(["verbs", "new", "tell.about", "--data-dir", str(server.home)]) == 0
         done = server.cli("verbs", "reload", "--json")
         assert (done.returncode, json.loads(done.stdout)["changed"]) == (0, True)
         assert server.http.get("/verbs/tell.about").status_code == 200

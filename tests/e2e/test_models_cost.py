@@ -32,7 +32,7 @@ def test_the_profiles_that_a_server_runs_with_are_shown(server: Server) -> None:
     assert not any("key" in name for name in shown)
 
 
-@pytest.mark.parametrize(("by", "key"), [("lane", "worker"), ("model", "default"), ("flow", "planner"), ("session", "")])
+@pytest.mark.parametrize(("by", "key"), [("lane", "worker"), ("model", "default"), ("flow", "planner"), ("agent", "test"), ("session", "")])
 def test_costs_are_grouped(server: Server, by: str, key: str) -> None:
     """Attempts, the failed one included, stand in one group of each kind, which is the whole."""
     found = cost(server, by=by)

@@ -37,7 +37,7 @@ def try_models(*profile: Annotated[str, Parameter(help="Only these.")], options:
 def cost_of_models(
     *,
     days: Annotated[int, Parameter(help="How many days, up to now.")] = 30,
-    by: Annotated[str, Parameter(help="day, lane, model, flow or session.")] = "day",
+    by: Annotated[str, Parameter(help="day, lane, model, agent, flow or session.")] = "day",
     workspace: Workspace = "default",
     options: Options = DEFAULTS,
 ) -> int:

@@ -11,12 +11,16 @@ from ordain.journal.records import Record
 
 
 class SpendingRun(Struct, frozen=True, kw_only=True):
-    """A run that asked models, and those of its records that say what that came to (``journal.spending``), in order."""
+    """A run that asked models, and those of its records that say what that came to (``journal.spending``), in order.
+
+    ``opening`` is the ``started`` record of the run at its root, which says whom the work was for.
+    """
 
     id: str
     flow: str
     session: str
     records: Sequence[Record]
+    opening: Record | None = None
 
 
 class SpendingPage(Struct, frozen=True, kw_only=True):

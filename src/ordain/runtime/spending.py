@@ -1,4 +1,4 @@
-"""What models cost: the attempts of a span of days, by day, lane, model, flow or session, added up from the journal."""
+"""What models cost: the attempts of a span of days, by day, lane, model, agent, flow or session, added up from the journal."""
 
 from __future__ import annotations
 
@@ -9,9 +9,13 @@ from enum import StrEnum
 
 import msgspec
 
+from ordain.contracts.conversation import ExecMode
 from ordain.errors import JournalCorrupt
+from ordain.journal.codec import decode
+from ordain.journal.records import Record, Started
 from ordain.journal.spending import Attempt, Spending
 from ordain.ports.spending import SpendingRun, SpendingSearch
+from ordain.rules.entry import ENTRY_OF
 
 DAY_US = 24 * 3600 * 1_000_000
 PAGE_RUNS = 100
@@ -28,6 +32,7 @@ class By(StrEnum):
     MODEL = "model"
     FLOW = "flow"
     SESSION = "session"
+    AGENT = "agent"
 
 
 @dataclass(slots=True)
@@ -139,6 +144,28 @@ def _key(by: By, attempt: Attempt, run: SpendingRun) -> str:
             return run.flow
         case By.SESSION:
             return run.session
+        case By.AGENT:
+            return agent_of(run.opening)
+
+
+class _Opening(msgspec.Struct):
+    """What a root run's input says of whom it works for: a turn its mode and verb, everything else its caller."""
+
+    mode: ExecMode | None = None
+    verb: str = ""
+    caller: str = ""
+
+
+def agent_of(opening: Record | None) -> str:
+    """The agent that a root run works for, as its account is named (``flows.context.open_account``); "" where that is erased."""
+    body = None if opening is None or opening.body is None else decode(opening)
+    if not isinstance(body, Started):
+        return ""
+    try:
+        given = msgspec.json.decode(body.input, type=_Opening)
+    except msgspec.DecodeError:
+        return ""
+    return given.caller or given.verb or ENTRY_OF[given.mode or ExecMode.BRAIN]
 
 
 def _largest(found: Spent) -> dict[str, Sum]:

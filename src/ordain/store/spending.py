@@ -12,11 +12,15 @@ from ordain.rules.reasons import Reason
 from ordain.store.sqlite import SqliteStore, stored_record
 
 _SETTLING = (str(Reason.BUDGET_SETTLED), str(Reason.BUDGET_OVERRUN))
-_RUNS = "SELECT no, id, flow, session, created_at FROM runs WHERE workspace = ? AND no < ? ORDER BY no DESC LIMIT ?"
+_RUNS = "SELECT no, id, flow, session, created_at, root FROM runs WHERE workspace = ? AND no < ? ORDER BY no DESC LIMIT ?"
 _ASKED = "SELECT DISTINCT run FROM records WHERE reason IN (?, ?) AND run BETWEEN ? AND ?"
 _RECORDS = (
     "SELECT r.run, r.seq, r.kind, r.name, r.v, r.at, r.digest, r.chain, coalesce(r.body, p.bytes)"
     " FROM records r LEFT JOIN payloads p ON p.id = r.payload WHERE r.run IN ({runs}) AND r.name IN ({names}) ORDER BY r.run, r.seq"
+)
+_OPENINGS = (
+    "SELECT r.run, r.seq, r.kind, r.name, r.v, r.at, r.digest, r.chain, coalesce(r.body, p.bytes)"
+    " FROM records r LEFT JOIN payloads p ON p.id = r.payload WHERE r.seq = 0 AND r.run IN ({runs})"
 )
 _LAST = 2**63 - 1
 
@@ -37,15 +41,21 @@ class SqliteSpending:
         asked = {run for (run,) in self._store.query(_ASKED, (*_SETTLING, first, last))}
         wanted = {row[0]: row for row in rows if row[0] in asked}
         found = self._records(list(wanted)) if wanted else {}
+        opened = self._openings(sorted({row[5] for row in wanted.values()}))
         runs, damaged = list[SpendingRun](), 0
         for no, row in wanted.items():
             try:
                 records = [stored_record(one[1:]) for one in found.get(no, ())]
-                runs.append(SpendingRun(id=row[1], flow=row[2], session=row[3] or "", records=records))
+                opening = stored_record(opened[row[5]][1:]) if row[5] in opened else None
+                runs.append(SpendingRun(id=row[1], flow=row[2], session=row[3] or "", records=records, opening=opening))
             except JournalCorrupt:
                 damaged += 1
         following = first if len(rows) == limit else None
         return SpendingPage(runs=runs, seen=len(rows), oldest=rows[-1][4], next=following, damaged=damaged)
+
+    def _openings(self, roots: list[int]) -> dict[int, tuple[Any, ...]]:
+        sql = _OPENINGS.format(runs=",".join("?" * len(roots)))
+        return {row[0]: row for row in self._store.query(sql, roots)} if roots else {}
 
     def _records(self, runs: list[int]) -> dict[int, list[tuple[Any, ...]]]:
         sql = _RECORDS.format(runs=",".join("?" * len(runs)), names=",".join("?" * len(SPENDING)))

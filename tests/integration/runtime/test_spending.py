@@ -106,6 +106,7 @@ async def test_sessions_and_flows_have_their_own_sums(tmp_path: Path) -> None:
         sessions = (await account(ordain, By.SESSION)).groups
         assert set(sessions) == {"", "s-1"}
         assert "planner" in (await account(ordain, By.FLOW)).groups
+        assert set((await account(ordain, By.AGENT)).groups) == {"test", "chat_general"}
 
 
 async def test_a_journal_of_many_runs_is_read_in_pages_and_to_a_bound(tmp_path: Path) -> None:

@@ -87,16 +87,12 @@ class Talk:
     def _message(self, event: MessageEvent) -> None:
         if not event.run:
             return
-        known = self._turns.get(event.run)
-        if known is not None:
+        known = self._turn(event.run)
+        if known.message_id or known.waiting:
             self._turns[event.run] = replace(known, waiting=False)
-            return
-        self._turns[event.run] = Turn(
-            run=event.run,
-            message_id=event.message_id,
-            text=event.text,
-            named=bool(event.anchor),
-        )
+            return  # an answer to what the turn asked; it goes on
+        # Passing events are not numbered with the durable ones: what the run has done may be told before the message that began it.
+        self._turns[event.run] = replace(known, message_id=event.message_id, text=event.text, named=bool(event.anchor))
 
     def _text(self, event: TextEvent) -> None:
         turn = self._turn(event.run)

@@ -95,6 +95,17 @@ def test_text_is_put_where_it_belongs() -> None:
     assert talk.turns[0].shows == "y"
 
 
+def test_progress_may_come_before_the_message() -> None:
+    """What a run has done may be told before the message that began it: the turn still knows its message, and its reply can name it."""
+    talk = Talk()
+    talk.take(ProgressEvent(run="r1", header=HEADER))
+    talk.take(message("r1", "m1", text="long work"))
+    talk.take(message("r2", "m2"))
+    closed = talk.take(reply("r1"))
+    assert closed is not None
+    assert (closed.message_id, closed.text, closed.header) == ("m1", "long work", HEADER)
+
+
 def test_what_runs_and_what_waits() -> None:
     """A question makes a turn wait, its answer lets it run; a bare stop means what runs, else what waits."""
     talk = Talk()

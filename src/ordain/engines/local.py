@@ -142,6 +142,8 @@ class LocalEngine:
             self._tries.pop(run, None)
             if driven.status is not Status.WAITING:
                 self._ended(run, driven.status)
+            if driven.root not in ("", run):
+                self._ended(driven.root, driven.status)
             if again and driven.status not in SETTLED:
                 self.wake(run, resumed_by)
             elif driven.status is Status.WAITING and driven.wake_at is not None:

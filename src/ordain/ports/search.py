@@ -49,6 +49,10 @@ class RunSearch(Protocol):
         """A run's status, or None where there is none."""
         ...
 
+    def stopped_below(self, run: str) -> bool:
+        """Whether a run that it waits for, directly or not, has stopped and cannot go on by itself."""
+        ...
+
     def workspace(self, run: str) -> str | None:
         """The workspace that a run belongs to, or None where there is no such run; its records need not be readable."""
         ...

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 import msgspec
@@ -19,7 +18,7 @@ from ordain.flows.planner import PLANNER, StepRefs
 from ordain.flows.prompting import trace_of
 from ordain.journal.codec import Scribe
 from ordain.journal.folds import Fold, ending
-from ordain.journal.records import ENCODER, NULL, SETTLED, STOPPED, Kind, NoteBody, Record, ResumedBody, Started, Status, SuspendedBody, raw
+from ordain.journal.records import ENCODER, NULL, STOPPED, Kind, NoteBody, Record, ResumedBody, Started, Status, SuspendedBody, raw
 from ordain.ports.effects import WaitFor
 from ordain.ports.search import RunRow, Search
 from ordain.ports.store import Append, MailKind, NewMail, Operation, Post, StoredRun
@@ -33,11 +32,11 @@ from ordain.runtime.library import Remembered
 from ordain.runtime.live import AnswerBody, InterruptBody
 from ordain.runtime.reloading import Reloading
 from ordain.runtime.retrospect import loaded
+from ordain.runtime.run_view import AT_REST, RunView, why_nothing
 from ordain.runtime.services import Services
 
 __all__ = ["AT_REST", "NULL", "Engine", "Kind", "Record", "RunRow", "RunView", "Runtime", "Status"]
 
-AT_REST = SETTLED | STOPPED
 EVENT_POLL_S = 0.5
 ANSWER_BYTES = 262_144
 ANSWER_DEPTH = 64
@@ -64,20 +63,6 @@ class Engine(Protocol):
     def hurry(self, run: str) -> None:
         """Drive a run that waits for a place at once."""
         ...
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunView:
-    """A run as people see it: its row, header and, once settled, its result (raw JSON)."""
-
-    stored: StoredRun
-    header: str
-    result: msgspec.Raw
-
-    @property
-    def at_rest(self) -> bool:
-        """Whether the run has settled or stopped."""
-        return self.stored.status in AT_REST
 
 
 class Runtime:
@@ -121,7 +106,12 @@ class Runtime:
             raise Transient("this server stops or has lost its storage; nothing new is accepted", code="stopping")
 
     async def wait(self, run: str) -> RunView:
-        """Wait until the run settles or stops; the caller may give up at any time, the run goes on."""
+        """Wait until the run settles or stops, or one that it waits for stops; the caller may give up at any time, the run goes on."""
+        if not self.engine.holds(run) and self.search.stopped_below(run):
+            return self.view(run)
+        return await self._rested(run)
+
+    async def _rested(self, run: str) -> RunView:
         future: asyncio.Future[Status] = asyncio.get_running_loop().create_future()
         self._waiting.setdefault(run, []).append(future)
         try:
@@ -185,7 +175,7 @@ class Runtime:
             steps = body.pop("steps")
             body["trace"] = self._trace(stored, steps) if self._wants_trace(stored) else None
         else:
-            code = self._why_nothing(stored)
+            code = why_nothing(stored)
             body = {
                 "request_id": self._given(stored).get("request_id") or stored.id,
                 "status": "error",
@@ -216,14 +206,10 @@ class Runtime:
             return {}
         return msgspec.json.decode(msgspec.json.decode(stored.records[0].body, type=Started).input)
 
-    @staticmethod
-    def _why_nothing(stored: StoredRun) -> str:
-        return "erased" if stored.key is None else stored.reason or str(stored.status)
-
     def verb_reply(self, view: RunView) -> dict[str, Any]:
         """The source's verb reply (VRB-03) with the caller's id, run and header."""
         stored = view.stored
-        body: dict[str, Any] = {"ok": False, "output": None, "error": {"code": self._why_nothing(stored), "message": ""}}
+        body: dict[str, Any] = {"ok": False, "output": None, "error": {"code": why_nothing(stored), "message": ""}}
         if view.result != NULL:
             body = msgspec.json.decode(view.result)
         return {**body, "request_id": self._given(stored).get("request_id"), "run_id": stored.id, "header": view.header}
@@ -279,7 +265,7 @@ class Runtime:
             if status in AT_REST:
                 return
             try:
-                await asyncio.wait_for(self.wait(run), EVENT_POLL_S)
+                await asyncio.wait_for(self._rested(run), EVENT_POLL_S)
             except TimeoutError:
                 continue
 

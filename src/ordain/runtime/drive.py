@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import traceback
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import msgspec
@@ -46,10 +46,14 @@ _STARTED = msgspec.json.Decoder(Started)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Driven:
-    """Where a drive left the run; ``wake_at`` in microseconds where a timer should wake it."""
+    """Where a drive left the run; ``wake_at`` in microseconds where a timer should wake it.
+
+    ``root`` is the run at whose root one has stopped: whoever waits for that would wait for ever.
+    """
 
     status: Status
     wake_at: int | None = None
+    root: str = ""
 
 
 class Drive:
@@ -73,7 +77,9 @@ class Drive:
         if driven.status is not Status.WAITING:
             self.services.streams.over(self.run)
         if driven.status in STOPPED and self.live is not None:  # the turn that waits for it cannot go on either
-            self.services.streams.over(self.live.stored.root)
+            root = self.live.stored.root
+            self.services.streams.over(root)
+            driven = replace(driven, root=root)
         return driven
 
     async def _to_rest(self) -> Driven:

@@ -5,13 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ordain.journal.records import Record
+from ordain.journal.records import STOPPED, Record
 from ordain.ports.search import RunRow
 from ordain.store.spending import SqliteSpending
 
 _ROW = (
     "SELECT r.id, r.flow, r.status, r.reason, p.id, o.id, r.created_at, r.ended_at, r.head_seq, r.wake_at FROM runs r"
     " LEFT JOIN runs p ON p.no = r.parent JOIN runs o ON o.no = r.root"
+)
+
+_STOPPED_BELOW = (
+    "WITH RECURSIVE below(no, status) AS (SELECT c.no, c.status FROM runs r JOIN runs c ON c.parent = r.no WHERE r.id = ?"
+    " UNION ALL SELECT c.no, c.status FROM below JOIN runs c ON c.parent = below.no)"
+    f" SELECT 1 FROM below WHERE status IN ({','.join('?' * len(STOPPED))}) LIMIT 1"
 )
 
 
@@ -71,6 +77,10 @@ class SqliteSearch(SqliteSpending):
         """See ``RunSearch.status``."""
         rows = self._store.query("SELECT status FROM runs WHERE id = ?", (run,))
         return rows[0][0] if rows else None
+
+    def stopped_below(self, run: str) -> bool:
+        """See ``RunSearch.stopped_below``; only runs below the one are looked at, by their index."""
+        return bool(self._store.query(_STOPPED_BELOW, (run, *sorted(STOPPED))))
 
     def workspace(self, run: str) -> str | None:
         """See ``RunSearch.workspace``."""

@@ -1,0 +1,35 @@
+"""A run as people see it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import msgspec
+
+from ordain.journal.records import SETTLED, STOPPED, Status
+from ordain.ports.store import StoredRun
+
+AT_REST = SETTLED | STOPPED
+CHILD_STOPPED = "child_stopped"
+"""The code of a run that waits for one that has stopped: it goes on when that is resumed after the fix."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunView:
+    """A run's row, header and, once settled, its result (raw JSON)."""
+
+    stored: StoredRun
+    header: str
+    result: msgspec.Raw
+
+    @property
+    def at_rest(self) -> bool:
+        """Whether the run has settled or stopped."""
+        return self.stored.status in AT_REST
+
+
+def why_nothing(stored: StoredRun) -> str:
+    """The code that says why a run that nobody waits for any more has no result."""
+    if stored.key is None:
+        return "erased"
+    return CHILD_STOPPED if stored.status is Status.WAITING else stored.reason or str(stored.status)

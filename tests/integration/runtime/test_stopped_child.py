@@ -1,0 +1,51 @@
+"""A run that waits for one that has stopped: whoever waits for it is told, at once and later, and it goes on after the fix."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+from ordain.app import Extras, Ordain
+from ordain.contracts.policy import ModelProfile
+from ordain.ports.model import Heard, ModelError, ModelReply, ModelRequest
+from ordain.settings import load_settings
+from tests.replay.golden import FACTS, TEXT
+
+SECONDS = 20
+
+
+class Stumbling:
+    """A model adapter with a bug, until it is mended."""
+
+    def __init__(self) -> None:
+        """Broken."""
+        self.broken = True
+
+    async def attempt(self, request: ModelRequest, heard: Heard | None = None) -> ModelReply | ModelError:
+        """See ``ModelPort``; a real one never raises."""
+        if self.broken:
+            raise RuntimeError("bug")
+        return ModelReply(text=json.dumps(FACTS), model="m", input_tokens=1, output_tokens=1)
+
+    async def close(self) -> None:
+        """Nothing is held."""
+
+
+async def test_whoever_waits_is_told_that_a_child_has_stopped(tmp_path: Path) -> None:
+    """The caller of a verb whose run faults gets a typed error, also when it asks again; resumed after the fix the run completes."""
+    model = Stumbling()
+    profile = ModelProfile(provider="scripted", model="m", script="in memory")
+    settings = load_settings({}, tmp_path).model_copy(update={"profiles": {"default": profile}})
+    async with Ordain(settings, extras=Extras(models={"default": model}, memory=True)) as ordain:
+        reply: dict[str, Any] = await asyncio.wait_for(ordain.execute("extract_facts", TEXT), SECONDS)
+        assert (reply["ok"], reply["error"]["code"]) == (False, "child_stopped")
+        again = await asyncio.wait_for(ordain.runtime.wait(reply["run_id"]), SECONDS)
+        assert not again.at_rest
+        (child,) = ordain.runtime.runs(statuses=("faulted",), roots_only=False)
+        model.broken = False
+        await ordain.runtime.resume(child.id, by="test")
+        async for _ in ordain.runtime.events(reply["run_id"]):
+            pass  # until it rests
+        assert ordain.runtime.verb_reply(ordain.runtime.view(reply["run_id"]))["ok"]

@@ -11,7 +11,7 @@ from typing import Any
 
 from ordain.app import shipped_flows
 from ordain.contracts.catalog import Catalog
-from ordain.journal.records import Kind
+from ordain.journal.records import SETTLED, Kind
 from ordain.runtime.replay import replay
 from ordain.runtime.services import Catalogs
 from ordain.store.search import SqliteSearch
@@ -49,7 +49,8 @@ def _one_round(store: SqliteStore, catalogs: Catalogs, runs: list[str]) -> dict[
 
 def _main(home: Path, count: int) -> dict[str, Any]:
     store = SqliteStore(home, StoreOptions())
-    runs = list(SqliteSearch(store).ended())[-count:]
+    settled = SqliteSearch(store).runs(statuses=sorted(SETTLED), roots_only=False, limit=count, before=None, workspace=None)
+    runs = [row.id for row in reversed(settled)]
     last = store.load(runs[-1])
     encoded = None if last is None else store.catalog(last.catalog)
     assert encoded is not None

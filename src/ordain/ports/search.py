@@ -57,10 +57,6 @@ class RunSearch(Protocol):
         """The workspace that a run belongs to, or None where there is no such run; its records need not be readable."""
         ...
 
-    def ended(self) -> Sequence[str]:
-        """Ids of every settled run, oldest first."""
-        ...
-
 
 class Search(RunSearch, SpendingSearch, Protocol):
     """Everything that is searched in the journal."""

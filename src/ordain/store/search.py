@@ -86,8 +86,3 @@ class SqliteSearch(SqliteSpending):
         """See ``RunSearch.workspace``."""
         rows = self._store.query("SELECT workspace FROM runs WHERE id = ?", (run,))
         return rows[0][0] if rows else None
-
-    def ended(self) -> Sequence[str]:
-        """See ``RunSearch.ended``."""
-        rows = self._store.query("SELECT id FROM runs WHERE status IN ('completed', 'failed', 'cancelled', 'timed_out') ORDER BY no")
-        return [row[0] for row in rows]

@@ -15,6 +15,7 @@ from typing import Any, cast, get_args
 
 from ordain.cli.entry import exit_code
 from ordain.contracts import events
+from ordain.contracts.failures import CATEGORY, TO_DO
 from ordain.contracts.policy import ModelErrorCode, ModelProfile
 from ordain.contracts.verbs import VerbSpec
 from ordain.journal.records import BESIDE_FLOW, BODY_OF, CURRENT_VERSION, HANDED_TO_FLOW, Kind, Record
@@ -275,6 +276,17 @@ def render_errors() -> str:
     lines += [", ".join(code(one) for one in turn_codes()) + ",", ""]
     lines += [
         "rule `entry`'s `unknown_verb`, `inactive_verb:<verb>` or `reserved_verb:<verb>`, the code of the verb that failed, or a code of this section.",
+        "",
+    ]
+    lines += ["## Failure categories", "", "A failed call's code says what happened, its `category` what to do about it (C5):", ""]
+    rows = [(code(one), meaning, ", ".join(code(c) for c, of in sorted(CATEGORY.items()) if of is one)) for one, meaning in TO_DO.items()]
+    lines += table(("category", "what to do", "codes"), rows)
+    lines += [
+        (
+            "A code that a verb gives itself is a `ToolTransientError` where the verb said that the same call may succeed later, else a "
+            "`ToolValidationError`, where the answer still knows what the verb said; `null` where no word fits, as for `cancelled` and for "
+            "`outcome_unknown`: nobody knows whether that failed."
+        ),
         "",
     ]
     return text_of(lines)

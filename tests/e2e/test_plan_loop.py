@@ -300,6 +300,7 @@ def test_a_failed_tool_is_an_observation(server: Server) -> None:
     body = server.plan(ask("failing verb"))
     seen = body["trace"][0]["observation"]
     assert (seen["ok"], seen["output"], seen["error"]["code"]) == (False, None, "division_by_zero")
+    assert seen["error"]["category"] == "ToolValidationError"
     assert (body["status"], body["usage"]["steps"]) == ("ok", 2)
     assert "division_by_zero" in body["header"]
 
@@ -309,7 +310,8 @@ def test_a_verbs_own_time_bounds_its_step(server: Server) -> None:
     VRB-10 "produce typed error/timeout behaviour, testable"
     """
     body = server.plan(ask("slow verb", "slow_verb"))
-    assert (body["trace"][0]["observation"]["ok"], body["trace"][0]["observation"]["error"]["code"]) == (False, "timed_out")
+    seen = body["trace"][0]["observation"]
+    assert (seen["ok"], seen["error"]["code"], seen["error"]["category"]) == (False, "timed_out", "ToolTransientError")
     assert body["status"] == "ok"
 
 

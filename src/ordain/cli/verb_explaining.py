@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, cast
 
@@ -12,24 +12,13 @@ from ordain.cli.exit_codes import FAILED, OK
 from ordain.cli.output import json_text, print_json, show, show_foreign
 from ordain.cli.places import home_of
 from ordain.contracts.catalog import Catalog
+from ordain.contracts.risk import risk_of
 from ordain.contracts.verbs import Argument, ArgumentRole, VerbEffect, VerbSpec
 from ordain.errors import ConfigurationError, InvalidRequest, NotFound
 from ordain.runtime.rehearsal import Rehearsed, rehearse_verb
 from ordain.settings import load_settings
 from ordain.verbs.functions import VerbError
 from ordain.verbs.http_verb import preview
-
-RISK: Mapping[VerbEffect, tuple[str, str, str]] = {
-    VerbEffect.READ: ("read", "none", "none"),
-    VerbEffect.EGRESS: ("read", "none", "network"),
-    VerbEffect.PRIVATE: ("write", "internal", "none"),
-    VerbEffect.ADMIN: ("write", "external", "network"),
-    VerbEffect.SEND: ("write", "external", "network"),
-    VerbEffect.SECRET: ("destructive", "external", "network"),
-    VerbEffect.PAY: ("destructive", "external", "network"),
-    VerbEffect.DELETE: ("destructive", "external", "network"),
-}
-"""Risk level, side effects and data egress of an effect, in the sources' words (C5)."""
 
 _FREE = {ArgumentRole.CONTENT, ArgumentRole.LABEL, ArgumentRole.FLAG, ArgumentRole.SELECT}
 
@@ -73,12 +62,11 @@ def parsed_input(text: str) -> dict[str, Any]:
 
 def explained(catalog: Catalog, spec: VerbSpec, args: dict[str, Any], origin: str) -> dict[str, Any]:
     """Everything that can be said before a call is made."""
-    level, effects, egress = RISK[spec.effect]
     told: dict[str, Any] = {
         "verb": spec.name,
         "written_in": origin,
         "effect": str(spec.effect),
-        "risk": {"level": level, "side_effects": effects, "data_egress": egress},
+        "risk": risk_of(spec).model_dump(mode="json"),
         "arguments": [_argument(spec, name) for name in _properties(spec)],
         "input": args,
         "input_problems": list(catalog.verbs[spec.name].input.errors(args)),
@@ -174,7 +162,7 @@ def _print(told: dict[str, Any]) -> None:
 def _lines(told: dict[str, Any]) -> Iterator[str]:
     risk = told["risk"]
     yield f"{told['verb']}, from {told['written_in']}"
-    yield f"effect: {told['effect']} (risk {risk['level']}, side effects {risk['side_effects']}, data egress {risk['data_egress']})"
+    yield f"effect: {told['effect']} (risk {risk['risk_level']}, side effects {risk['side_effects']}, data egress {risk['data_egress']})"
     for argument in told["arguments"]:
         more = ", ".join(f"{key} {value}" for key, value in argument.items() if key not in {"name", "required", "role", "controls"})
         role = (

@@ -14,7 +14,7 @@ from pydantic import Field, JsonValue, StringConstraints, model_validator
 from pydantic_core import PydanticCustomError
 
 from ordain.contracts.http_call import Fault, HttpCall, http_faults
-from ordain.contracts.planner import Strict
+from ordain.contracts.planner import ErrorBody, Strict
 
 VERB_ID = r"^[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)*$"
 GROUND_PATH = r"^[A-Za-z_][A-Za-z0-9_]*(/(\*|[A-Za-z_][A-Za-z0-9_]*)){0,7}$"
@@ -263,11 +263,9 @@ class VerbRequest(Strict):
     caller: str = Field(default="planner-react", min_length=1, max_length=64)
 
 
-class VerbErrorBody(Strict):
+class VerbErrorBody(ErrorBody):
     """Why a verb did not succeed."""
 
-    code: str
-    message: str
     details: dict[str, Any] = {}
 
 

@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 
 from ordain.contracts.catalog import Catalog
+from ordain.contracts.failures import categorised
 from ordain.contracts.planner import CONTENT_MAX, THOUGHT_MAX, PlannerRequest, ToolRef
 from ordain.flows.act import Acted, VerbPlanInput, acted_by_child, denied
 from ordain.flows.observations import observation
@@ -25,7 +26,7 @@ from ordain.flows.turn import TurnInput, router_prompt
 from ordain.flows.verb_plan import verb_prompt
 from ordain.journal.digests import content_digest
 from ordain.ports.children import AnyEnded, Ended
-from ordain.ports.effects import ModelAnswer, ModelCall, VerbResult
+from ordain.ports.effects import ModelAnswer, ModelCall, VerbFailed, VerbResult
 from ordain.prompts import router_step, supervisor_step, triage_step
 from ordain.prompts.planner_step import PlannerPrompt, planner_base, with_progress
 from ordain.prompts.renderer import Prompt
@@ -62,8 +63,17 @@ def prompt_inputs(catalog: Catalog, call: ModelCall, values: Values) -> PromptIn
 
 
 def trace_of(values: Values, steps: Sequence[StepRefs]) -> list[dict[str, Any]]:
-    """The trace (PLN-20) from its references."""
-    return [_step(index, step, values) for index, step in enumerate(steps)]
+    """The trace (PLN-20) from its references; to what failed it adds the category, which no prompt shows (C5)."""
+    return [_categorised(_step(index, step, values), step, values) for index, step in enumerate(steps)]
+
+
+def _categorised(wire: dict[str, Any], step: StepRefs, values: Values) -> dict[str, Any]:
+    observed, acted = wire["observation"], step[1]
+    if observed is None or observed["ok"]:
+        return wire
+    result = None if acted is None else values[acted]
+    retryable = result.retryable if isinstance(result, VerbFailed) else None
+    return {**wire, "observation": {**observed, "error": categorised(observed["error"], retryable=retryable)}}
 
 
 def prompt_digest(prompt: Prompt) -> str:

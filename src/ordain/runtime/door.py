@@ -10,6 +10,7 @@ import msgspec
 
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.conversation import Message
+from ordain.contracts.failures import categorised
 from ordain.contracts.ids import DEFAULT_WORKSPACE
 from ordain.contracts.planner import PlannerRequest
 from ordain.contracts.verbs import VerbRequest
@@ -32,7 +33,7 @@ from ordain.runtime.library import Remembered
 from ordain.runtime.live import AnswerBody, InterruptBody
 from ordain.runtime.reloading import Reloading
 from ordain.runtime.retrospect import loaded
-from ordain.runtime.run_view import AT_REST, RunView, why_nothing
+from ordain.runtime.run_view import AT_REST, RunView, may_pass, why_nothing
 from ordain.runtime.services import Services
 
 __all__ = ["AT_REST", "NULL", "Engine", "Kind", "Record", "RunRow", "RunView", "Runtime", "Status"]
@@ -174,12 +175,16 @@ class Runtime:
             body: dict[str, Any] = msgspec.json.decode(view.result)
             steps = body.pop("steps")
             body["trace"] = self._trace(stored, steps) if self._wants_trace(stored) else None
+            if body["error"] is not None:
+                body["error"] = categorised(body["error"])
         else:
             code = why_nothing(stored)
             body = {
                 "request_id": self._given(stored).get("request_id") or stored.id,
                 "status": "error",
-                "error": {"code": code, "message": f"the run is {stored.status}" if stored.key else "the run's content was erased"},
+                "error": categorised(
+                    {"code": code, "message": f"the run is {stored.status}" if stored.key else "the run's content was erased"}
+                ),
                 "final_answer": None,
                 "trace": None,
                 "usage": {"steps": 0, "tokens_reason": 0, "tokens_answer": 0, "tools_called": [], "duration_ms": 0, "estimated": False},
@@ -212,6 +217,8 @@ class Runtime:
         body: dict[str, Any] = {"ok": False, "output": None, "error": {"code": why_nothing(stored), "message": ""}}
         if view.result != NULL:
             body = msgspec.json.decode(view.result)
+        if body["error"] is not None:
+            body["error"] = categorised(body["error"], retryable=may_pass(stored, body["error"]["code"]))
         return {**body, "request_id": self._given(stored).get("request_id"), "run_id": stored.id, "header": view.header}
 
     @property

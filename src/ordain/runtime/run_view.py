@@ -6,8 +6,10 @@ from dataclasses import dataclass
 
 import msgspec
 
-from ordain.journal.records import SETTLED, STOPPED, Status
+from ordain.journal.records import SETTLED, STOPPED, Kind, Status
+from ordain.ports.effects import VerbFailed
 from ordain.ports.store import StoredRun
+from ordain.runtime.execution import handed
 
 AT_REST = SETTLED | STOPPED
 CHILD_STOPPED = "child_stopped"
@@ -33,3 +35,12 @@ def why_nothing(stored: StoredRun) -> str:
     if stored.key is None:
         return "erased"
     return CHILD_STOPPED if stored.status is Status.WAITING else stored.reason or str(stored.status)
+
+
+def may_pass(stored: StoredRun, code: str) -> bool | None:
+    """Whether the verb that failed with this code said that the same call may succeed later; None where no verb of this run did."""
+    last = next((one.seq for one in reversed(stored.records) if one.kind is Kind.OBSERVATION), None)
+    if last is None or stored.records[last].body is None:
+        return None
+    result = handed(stored.records, (last,))[last]
+    return result.retryable if isinstance(result, VerbFailed) and result.code == code else None

@@ -22,6 +22,7 @@ from ordain.contracts.cortex import (
     HubReply,
     RecallDirective,
 )
+from ordain.contracts.failures import categorised, failure_category
 from ordain.contracts.planner import ErrorBody
 from ordain.errors import InvalidRequest
 from ordain.server.bodies import places
@@ -136,7 +137,7 @@ def client_result(client: CortexClientRequest, answer: MessageAnswer, produced: 
     """What became of a client request (C1). ``produced`` is the turn's output, None where its run gave none."""
     turn = produced or {}
     reply, question = answer.reply, answer.question
-    error = None if turn.get("error") is None else ErrorBody.model_validate(turn["error"])
+    error = None if turn.get("error") is None else ErrorBody.model_validate(categorised(turn["error"]))
     if reply is not None and not reply.ok and error is None:
         error = ErrorBody(code="no_result", message="the turn stopped without a result; its header says where it stands")
     text = reply.narrative if reply is not None else question.text if question is not None else ""
@@ -177,12 +178,14 @@ def _status(answer: MessageAnswer, error: ErrorBody | None) -> Literal["success"
 
 def _step(verb: str, step: Mapping[str, Any]) -> dict[str, Any]:
     """A step of the turn in the sources' form (``StepExecutionResult``)."""
+    error = step.get("error") or None
     return {
         "status": "success" if step["ok"] else "fail",
         "verb_name": verb,
         "step_name": step["step_name"],
         "order": step["order"],
-        "error": step.get("error") or None,
+        "error": error,
+        "category": None if error is None else failure_category(error),
     }
 
 

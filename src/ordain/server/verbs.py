@@ -12,6 +12,7 @@ from fastapi import APIRouter, Query, Request, Response
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.ids import DEFAULT_WORKSPACE, WorkspaceId
 from ordain.contracts.planner import Strict
+from ordain.contracts.risk import Risk, risk_of
 from ordain.contracts.verbs import VerbReply, VerbRequest, VerbSpec
 from ordain.errors import NotFound, Transient
 from ordain.runtime.door import Runtime
@@ -30,6 +31,7 @@ class VerbView(VerbSpec):
     kind: Literal["leaf", "http", "prompt plan", "flow"]
     active: bool
     inactive: str | None
+    risk: Risk
 
 
 class VerbProblem(Strict):
@@ -86,7 +88,14 @@ def verb_view(catalog: Catalog, verb_id: str) -> dict[str, Any]:
         raise NotFound(f"there is no verb {verb_id[:128]}", code="unknown_verb")
     inactive = catalog.inactive_reason(verb_id, catalog.policy.verbs)
     kind = "flow" if verb.spec.flow is not None else "prompt plan" if verb.spec.composite else "http" if verb.spec.http else "leaf"
-    return {"verb_id": verb_id, "kind": kind, "active": inactive is None, "inactive": inactive, **verb.spec.model_dump(mode="json")}
+    seen = {
+        "verb_id": verb_id,
+        "kind": kind,
+        "active": inactive is None,
+        "inactive": inactive,
+        "risk": risk_of(verb.spec).model_dump(mode="json"),
+    }
+    return {**seen, **verb.spec.model_dump(mode="json")}
 
 
 def verb_views(catalog: Catalog, problems: Sequence[Problem] = (), pack: str | None = None) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from typing import Any
 
 from msgspec import Raw
 
+from ordain.contracts.failures import categorised
 from ordain.runtime.conversation import SessionRow
 from ordain.runtime.conversation import Thread as LiveThread
 from ordain.runtime.door import NULL, Record, RunRow, Runtime, RunView
@@ -143,7 +144,7 @@ def thread_view(thread: LiveThread) -> Thread:
         status=str(thread.status),
         pending_question=pending,
         in_flight=InFlight(run_id=thread.turns[0], queued=thread.turns[1:]) if thread.turns else None,
-        last_error=thread.last_error,
+        last_error=None if thread.last_error is None else categorised(thread.last_error),
         last_activity_at=moment(thread.touched_at),
         summary=f"“{thread.intent}”: {thread.status}",
     )

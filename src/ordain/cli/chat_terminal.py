@@ -6,8 +6,9 @@ import asyncio
 import os
 import signal
 import time
-from collections.abc import Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import replace
+from typing import ParamSpec
 
 from ordain.cli.exit_codes import OK
 from ordain.cli.line_editor import Entered, LineEditor, Order
@@ -21,6 +22,7 @@ from ordain.contracts.events import ErasedEvent, MessageEvent, QuestionEvent, Re
 from ordain.errors import OrdainError
 from ordain.rules.header import cleaned
 
+P = ParamSpec("P")
 TICK_S = 0.1
 EARLIER = 6
 """Entries of a session that went on before which are shown when it is taken up again."""
@@ -80,12 +82,12 @@ class TerminalChat:
         """The session that is spoken into."""
         return self._to.session
 
-    def _spawn(self, work: Coroutine[None, None, None]) -> asyncio.Task[None]:
-        """A task whose failure is shown and ends nothing else."""
+    def _spawn(self, work: Callable[P, Coroutine[None, None, None]], *args: P.args, **named: P.kwargs) -> asyncio.Task[None]:
+        """A task whose failure is shown and ends nothing else. Work begins inside it: one that is cancelled before leaves nothing behind."""
 
         async def guarded() -> None:
             try:
-                await work
+                await work(*args, **named)
             except OrdainError as error:
                 self._say(notice(f"{error.message} [{error.code}]"), EMPTY)
 
@@ -160,7 +162,7 @@ class TerminalChat:
         self._say(*(Line(text=line, style=BOLD, indent="  ") for line in f"{self._label()}{PROMPT}{cleaned(text)}".split("\n")), EMPTY)
         message_id = new_message_id()
         self._mine.add(message_id)
-        self._spawn(self._sent(text, message_id, reply_to))
+        self._spawn(self._sent, text, message_id, reply_to)
 
     async def _sent(self, text: str, message_id: str, reply_to: str) -> None:
         to = self._to
@@ -193,7 +195,7 @@ class TerminalChat:
             self._follow()
 
     def _follow(self) -> None:
-        self._following = following = self._spawn(self._followed(self._to.session))
+        self._following = following = self._spawn(self._followed, self._to.session)
         following.add_done_callback(self._followed_to_the_end)
 
     async def _followed(self, session: str) -> None:
@@ -220,7 +222,7 @@ class TerminalChat:
         """Let the clock of the live part run while something is at work."""
         if self._talk.running is not None and not self._ticking:
             self._ticking = True
-            self._spawn(self._tick())
+            self._spawn(self._tick)
 
     async def _tick(self) -> None:
         while self._talk.running is not None:
@@ -250,11 +252,11 @@ class TerminalChat:
             case Slash.VERB:
                 self._verbs(command.words)
             case Slash.SESSION if command.words:
-                self._spawn(self._open(command.words[0]))
+                self._spawn(self._open, command.words[0])
             case Slash.SESSION:
                 self._say(notice(f"session {self._to.session}"))
             case Slash.STATUS | Slash.THREADS:
-                self._spawn(self._threads())
+                self._spawn(self._threads)
             case Slash.HELP:
                 self._say(*(Line(text=line, style=CYAN, indent="    ") for line in help_lines()), EMPTY)
             case Slash.QUIT:

@@ -65,8 +65,8 @@ class VirtualScreen:
                 self.rows.append([])
         else:
             assert character.isprintable(), f"control character {character!r}"
-            assert self.column < self.columns, "a line runs over"
             line = self.rows[self.row]
+            assert self.column < self.columns, f"a line runs over: {''.join(line)}"
             line += [" "] * (self.column + 1 - len(line))
             line[self.column] = character
             self.column += 1

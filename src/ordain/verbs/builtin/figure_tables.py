@@ -1,52 +1,41 @@
 """A table of texts made into typed columns: dates, numbers with their units, categories. What cannot be read is listed, never guessed.
 
-Cells are hostile text: sizes are bounded, quotes must close, and a cell that a spreadsheet would run as a formula is refused with its row.
+Cells are hostile text: a cell that a spreadsheet would run as a formula is refused with its row. A number's unit may stand in its cell, in its
+column's name and in the row's column of units: where two of them contradict, the row is refused.
 """
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from decimal import Decimal
 from enum import StrEnum
+from typing import TypeVar
 
-from ordain.verbs.builtin.written_numbers import DateOrder, NumberFormat, Written, common_format, read_dates, read_number
+from ordain.verbs.builtin.figure_rows import Cell, Rows, Unreadable
+from ordain.verbs.builtin.written_numbers import (
+    DateOrder,
+    NumberFormat,
+    Written,
+    common_format,
+    read_dates,
+    read_number,
+    read_year,
+    written_exactly,
+    written_plainly,
+)
+from ordain.verbs.builtin.written_units import CURRENCY, PER_CENT, UNIT_MAX, agreed, is_currency, kind_of, named_in, unit_of
 
-ROWS_MAX = 20_000
-COLUMNS_MAX = 50
-CELLS_MAX = 150_000
 CELL_MAX = 1000
-NAME_MAX = 100
-_DELIMITERS = ",;\t|"
 _FORMULA = re.compile(r"\s*(?:[=@]|[+-]\s*[A-Za-z@(=])")
+_SIGNED_AMOUNT = re.compile(r"\s*[+-]\s*[A-Za-z]{2,3}\s+[0-9][0-9.,]*\s*\Z")
 _LABEL = re.compile(r"(?:^|[\s_.-])(id|ids|nr|no|year|jahr|zip|plz|postcode|code|konto|account|iban|phone|tel)(?:$|[\s_.-])", re.IGNORECASE)
-_UNIT_COLUMN = re.compile(r"\s*(currency|unit|units|währung|waehrung|einheit|devise|moneda|valuta)\s*\Z", re.IGNORECASE)
-_HEADER_UNIT = re.compile(r"(?:\((?P<round>[^()]{1,12})\)|\[(?P<square>[^\[\]]{1,12})\]|\bin (?P<word>[A-Z]{3}|[€$£¥%]))\s*\Z")
-_SIGN_OF = {
-    "$": ("USD", "CAD", "AUD", "NZD", "SGD", "HKD", "MXN"),
-    "£": ("GBP",),
-    "¥": ("JPY", "CNY"),
-    "kr": ("SEK", "NOK", "DKK"),
-    "₹": ("INR",),
-}
+_UNIT_COLUMN = re.compile(r"\s*(?:(?P<money>currency|währung|waehrung|devise|moneda|valuta)|unit|units|einheit)\s*\Z", re.IGNORECASE)
+_Cell = TypeVar("_Cell", str, Cell)
 _TYPED_SHARE = (2, 3)
 """A column is of a type where this share of its cells, or more, can be read as that."""
-
-
-class Unreadable(Exception):
-    """A table that cannot be read as a whole; ``code`` for programs, the message names lines and columns and no cell's content."""
-
-    code: str = ""
-    message: str = ""
-
-    def __init__(self, code: str, message: str) -> None:
-        """Say why."""
-        super().__init__(code, message)
-        self.code, self.message = code, message
 
 
 class Kind(StrEnum):
@@ -57,15 +46,6 @@ class Kind(StrEnum):
     UNIT = "unit"
     TEXT = "text"
     EMPTY = "empty"
-
-
-@dataclass(frozen=True, slots=True)
-class Rows:
-    """A table as it came: the header's names, and rows with the line (or number) at which each stands."""
-
-    names: tuple[str, ...]
-    rows: tuple[tuple[int, tuple[str, ...]], ...]
-    delimiter: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,70 +92,10 @@ class Table:
     date_column: str | None
     category_column: str | None
     delimiter: str | None = None
+    years: bool = False
+    """Whether a date is a year and no more."""
+
     empty: dict[str, int] = field(default_factory=dict[str, int])
-
-
-def read_csv(text: str) -> Rows:
-    """The rows of a CSV text: comma, semicolon, tab or bar between the cells, whichever cuts header and rows alike; the first row names the columns.
-
-    Raises:
-        Unreadable: ``not_csv``, ``too_large``, ``empty``.
-    """
-    text = text.removeprefix("\ufeff")
-    if "\0" in text:
-        raise Unreadable("not_csv", "the text holds a NUL character")
-    delimiter = max(_DELIMITERS, key=lambda sign: _cuts_alike(text, sign))
-    rows: list[tuple[int, tuple[str, ...]]] = []
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
-    start = 1
-    try:
-        for cells in reader:
-            if any(cell.strip() for cell in cells):
-                rows.append((start, tuple(cells)))
-            start = reader.line_num + 1
-            if len(rows) > ROWS_MAX + 1:
-                raise Unreadable("too_large", f"more than {ROWS_MAX} rows")
-    except csv.Error:
-        raise Unreadable("not_csv", f"line {start}: a quoted cell is not closed, or something follows its closing quote") from None
-    if not rows:
-        raise Unreadable("empty", "there is no row")
-    return _checked(tuple(" ".join(name.split()) for name in rows[0][1]), rows[1:], delimiter)
-
-
-def rows_of(columns: Sequence[str], cells: Sequence[Sequence[str]]) -> Rows:
-    """A table that came as columns and rows; a row's number, from 1, takes the place of its line.
-
-    Raises:
-        Unreadable: ``too_large``, ``empty``, ``columns``.
-    """
-    return _checked(tuple(" ".join(name.split()) for name in columns), [(number, tuple(row)) for number, row in enumerate(cells, 1)], None)
-
-
-def _checked(names: tuple[str, ...], rows: Sequence[tuple[int, tuple[str, ...]]], delimiter: str | None) -> Rows:
-    if len(names) > COLUMNS_MAX or len(rows) > ROWS_MAX or len(names) * len(rows) > CELLS_MAX:
-        raise Unreadable("too_large", f"more than {COLUMNS_MAX} columns, {ROWS_MAX} rows or {CELLS_MAX} cells")
-    if not rows:
-        raise Unreadable("empty", "there is no row below the names of the columns")
-    for number, name in enumerate(names, 1):
-        if not name or len(name) > NAME_MAX:
-            raise Unreadable("columns", f"column {number} has no name, or one longer than {NAME_MAX} characters")
-        if name in names[: number - 1]:
-            raise Unreadable("columns", f"column {number} has the name of an earlier column")
-    return Rows(names, tuple(rows), delimiter)
-
-
-def _cuts_alike(text: str, sign: str) -> tuple[int, int]:
-    """How many of the first rows a delimiter cuts into as many cells as the header (more than one), and into how many."""
-    lines: list[list[str]] = []
-    try:
-        for cells in csv.reader(io.StringIO(text, newline=""), delimiter=sign):
-            lines.append(cells)
-            if len(lines) == 20:
-                break
-    except csv.Error:
-        return (0, 0)
-    width = len(lines[0]) if lines else 0
-    return (sum(len(cells) == width for cells in lines) if width > 1 else 0, width)
 
 
 def read_table(given: Rows, wanted: Wanted) -> Table:
@@ -191,8 +111,8 @@ def read_table(given: Rows, wanted: Wanted) -> Table:
     if not whole:
         first = next(made for line, row in given.rows if (made := _sound(given, row, line)))
         raise Unreadable("no_rows", f"no row can be read; line {first.line}: {first.reason}")
-    cells = {name: [(line, row[at].strip()) for line, row in whole if row[at].strip()] for at, name in enumerate(given.names)}
-    kinds = {name: _kind(name, [text for _, text in found], wanted) for name, found in cells.items()}
+    cells = {name: [(line, row[at]) for line, row in whole if _text(row[at])] for at, name in enumerate(given.names)}
+    kinds = {name: _kind(name, [cell for _, cell in found], wanted) for name, found in cells.items()}
     numeric = [name for name, kind in kinds.items() if kind is Kind.NUMBER]
     if not numeric:
         raise Unreadable("no_numbers", "no column holds numbers; name one in columns.numbers to be told why its cells are none")
@@ -210,7 +130,8 @@ def read_table(given: Rows, wanted: Wanted) -> Table:
             date_order=order,
             category_column=category,
             unit_column=unit_column,
-            unit=wanted.unit or "",
+            unit=unit_of(wanted.unit or ""),
+            years=wanted.date is not None,
         )
     )
     rows: list[Row] = []
@@ -230,22 +151,39 @@ def read_table(given: Rows, wanted: Wanted) -> Table:
         date_column=dated,
         category_column=category,
         delimiter=given.delimiter,
+        years=reader.years,
         empty={name: len(whole) - len(cells[name]) for name in given.names},
     )
 
 
-def _sound(given: Rows, cells: tuple[str, ...], line: int = 0) -> Rejected | None:
+def _text(cell: Cell) -> str:
+    return cell.strip() if isinstance(cell, str) else written_plainly(cell)
+
+
+def _number(cell: Cell) -> Written | None:
+    return read_number(cell if isinstance(cell, str) else written_exactly(cell))
+
+
+def _sound(given: Rows, cells: tuple[Cell, ...], line: int = 0) -> Rejected | None:
     if len(cells) != len(given.names):
         return Rejected(line, "", f"{len(cells)} cells, the header has {len(given.names)}")
     for name, cell in zip(given.names, cells, strict=True):
+        if not isinstance(cell, str):
+            continue
         if len(cell) > CELL_MAX:
             return Rejected(line, name, f"longer than {CELL_MAX} characters")
-        if _FORMULA.match(cell):
+        if _FORMULA.match(cell) and not _is_signed_amount(cell):
             return Rejected(line, name, "a formula, not a value")
     return None
 
 
-def _kind(name: str, texts: Sequence[str], wanted: Wanted) -> Kind:
+def _is_signed_amount(cell: str) -> bool:
+    """``-EUR 5``: a known currency and a blank before the digits. ``-EUR5`` and ``-m 5`` may be the cell of a spreadsheet, or a name in it."""
+    number = read_number(cell) if _SIGNED_AMOUNT.match(cell) else None
+    return number is not None and is_currency(number.unit)
+
+
+def _kind(name: str, cells: Sequence[Cell], wanted: Wanted) -> Kind:
     if name in wanted.numbers:
         return Kind.NUMBER
     if name == wanted.date:
@@ -254,23 +192,24 @@ def _kind(name: str, texts: Sequence[str], wanted: Wanted) -> Kind:
         return Kind.TEXT
     if name == wanted.unit_column or (wanted.unit_column is None and _UNIT_COLUMN.match(name)):
         return Kind.UNIT
-    if not texts:
+    if not cells:
         return Kind.EMPTY
+    texts = [_text(cell) for cell in cells]
     if _mostly(texts, lambda text: bool(read_dates(text))) and not _mostly(texts, str.isdigit):
         return Kind.DATE
     if _LABEL.search(name) or wanted.numbers:
         return Kind.TEXT
-    return Kind.NUMBER if _mostly(texts, lambda text: read_number(text) is not None) else Kind.TEXT
+    return Kind.NUMBER if _mostly(cells, lambda cell: _number(cell) is not None) else Kind.TEXT
 
 
-def _mostly(texts: Sequence[str], is_one: Callable[[str], bool]) -> bool:
+def _mostly(cells: Sequence[_Cell], is_one: Callable[[_Cell], bool]) -> bool:
     few, of = _TYPED_SHARE
-    return of * sum(map(is_one, texts)) >= few * len(texts)
+    return of * sum(map(is_one, cells)) >= few * len(cells)
 
 
-def _number_format(columns: dict[str, list[tuple[int, str]]]) -> NumberFormat:
+def _number_format(columns: dict[str, list[tuple[int, Cell]]]) -> NumberFormat:
     """The one format of the table's numbers: all its numeric columns together, for a table is written by one hand."""
-    found = [(line, name, number) for name, texts in columns.items() for line, text in texts if (number := read_number(text)) is not None]
+    found = [(line, name, number) for name, cells in columns.items() for line, cell in cells if (number := _number(cell)) is not None]
     shared = common_format(number for _, _, number in found)
     if shared is None:
         line, name = _against(found)
@@ -295,12 +234,12 @@ def _against(found: Iterable[tuple[int, str, Written]]) -> tuple[int, str]:
     return 0, ""
 
 
-def _date_order(name: str, texts: Iterable[tuple[int, str]]) -> DateOrder:
+def _date_order(name: str, cells: Iterable[tuple[int, Cell]]) -> DateOrder:
     """The order that reads all the dates; where two do and differ, it is open."""
     shared = frozenset(DateOrder)
     open_line = 0
-    for line, text in texts:
-        readings = read_dates(text)
+    for line, cell in cells:
+        readings = read_dates(_text(cell))
         if not readings:
             continue
         shared &= readings.keys()
@@ -313,10 +252,10 @@ def _date_order(name: str, texts: Iterable[tuple[int, str]]) -> DateOrder:
     return min(shared, key=list(DateOrder).index)
 
 
-def _category(names: Sequence[str], kinds: dict[str, Kind], cells: dict[str, list[tuple[int, str]]]) -> str | None:
+def _category(names: Sequence[str], kinds: dict[str, Kind], cells: dict[str, list[tuple[int, Cell]]]) -> str | None:
     """The first column of texts that repeat themselves."""
     for name in names:
-        texts = [text for _, text in cells[name]]
+        texts = [_text(cell) for _, cell in cells[name]]
         if kinds[name] is Kind.TEXT and not _LABEL.search(name) and 1 < len(set(texts)) <= max(2, len(texts) // 2):
             return name
     return None
@@ -334,48 +273,63 @@ class _Typed:
     category_column: str | None
     unit_column: str | None
     unit: str
+    years: bool
 
 
 class _Reader:
-    """Reads the rows of a typed table."""
+    """Reads the rows of a typed table; ``years``: a date that it read is a year and no more."""
 
     def __init__(self, typed: _Typed) -> None:
+        self.years = False
         self._typed = typed
         self._at = {name: at for at, name in enumerate(typed.names)}
-        self._header_units = {name: _header_unit(name) for name in typed.names}
+        self._header_units = {name: named_in(name) for name in typed.names}
+        found = _UNIT_COLUMN.match(typed.unit_column or "")
+        self._only_money = found is not None and found["money"] is not None
 
-    def read(self, line: int, cells: tuple[str, ...]) -> Row | Rejected:
+    def read(self, line: int, cells: tuple[Cell, ...]) -> Row | Rejected:
         """The row, or why it is none."""
         typed = self._typed
-        row_unit = self._cell(cells, typed.unit_column)
+        row_unit = unit_of(self._text(cells, typed.unit_column))
+        if len(row_unit) > UNIT_MAX:
+            return Rejected(line, typed.unit_column or "", f"a unit of more than {UNIT_MAX} characters")
         numbers: dict[str, tuple[Decimal, str]] = {}
         for name, kind in typed.kinds.items():
-            text = self._cell(cells, name)
-            if kind is not Kind.NUMBER or not text:
+            if kind is not Kind.NUMBER or not self._text(cells, name):
                 continue
-            number = read_number(text)
+            number = _number(cells[self._at[name]])
             if number is None or typed.number_format not in number.formats:
                 return Rejected(line, name, "not a number" if number is None else f"not written like {typed.number_format}")
-            declared = self._header_units[name] or row_unit or typed.unit
-            numbers[name] = (number.value(typed.number_format), _unit(number.unit, declared))
-        dated = self._cell(cells, typed.date_column)
-        when = None if typed.date_order is None else read_dates(dated).get(typed.date_order)
+            unit = self._unit(name, number.unit, row_unit)
+            if unit is None:
+                return Rejected(line, name, "its cell, its row and its column's name do not name one unit")
+            numbers[name] = (number.value(typed.number_format), unit)
+        dated = self._text(cells, typed.date_column)
+        when = self._date(dated)
         if dated and when is None:
             return Rejected(line, typed.date_column or "", "not a date")
-        return Row(line, numbers, when, self._cell(cells, typed.category_column))
+        return Row(line, numbers, when, self._text(cells, typed.category_column))
 
-    def _cell(self, cells: tuple[str, ...], name: str | None) -> str:
-        return "" if name is None else cells[self._at[name]].strip()
+    def _unit(self, name: str, written: str, row_unit: str) -> str | None:
+        """The unit of a number: of its cell, its column's name and its row, which must agree; else the declared one. None: they contradict.
 
+        A row's unit that measures something else says nothing of this column: the currency of a row with kilograms and a price.
+        """
+        unit = agreed(written, self._header_units[name])
+        if unit is None:
+            return None
+        kind = CURRENCY if row_unit and self._only_money else kind_of(row_unit)
+        if unit != PER_CENT and (not unit or row_unit == PER_CENT or kind == kind_of(unit)):
+            unit = agreed(unit, row_unit)
+        return None if unit is None else agreed(unit, self._typed.unit) or unit
 
-def _header_unit(name: str) -> str:
-    found = _HEADER_UNIT.search(name)
-    unit = "" if found is None else (found["round"] or found["square"] or found["word"] or "").strip()
-    return "EUR" if unit == "€" else "" if any(map(str.isdigit, unit)) else unit
+    def _date(self, text: str) -> date | None:
+        if self._typed.date_order is None:
+            return None
+        found = read_dates(text).get(self._typed.date_order)
+        if found is None and self._typed.years and (found := read_year(text)) is not None:
+            self.years = True
+        return found
 
-
-def _unit(written: str, declared: str) -> str:
-    """A cell's own unit, unless it is the sign of the declared one: a dollar sign in a column of CAD is a Canadian dollar."""
-    if not written or declared in _SIGN_OF.get(written, ()):
-        return declared
-    return written
+    def _text(self, cells: tuple[Cell, ...], name: str | None) -> str:
+        return "" if name is None else _text(cells[self._at[name]])

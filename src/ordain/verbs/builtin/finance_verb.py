@@ -15,22 +15,10 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from ordain.contracts.verbs import Category, Example, VerbEffect
-from ordain.verbs.builtin.figure_tables import (
-    CELL_MAX,
-    COLUMNS_MAX,
-    NAME_MAX,
-    ROWS_MAX,
-    Kind,
-    Row,
-    Rows,
-    Table,
-    Unreadable,
-    Wanted,
-    read_csv,
-    read_table,
-    rows_of,
-)
-from ordain.verbs.builtin.written_numbers import DateOrder, NumberFormat, written_exactly
+from ordain.verbs.builtin.figure_rows import COLUMNS_MAX, NAME_MAX, ROWS_MAX, Rows, Unreadable, read_csv, rows_of
+from ordain.verbs.builtin.figure_tables import CELL_MAX, Kind, Row, Table, Wanted, read_table
+from ordain.verbs.builtin.written_numbers import DateOrder, NumberFormat
+from ordain.verbs.builtin.written_units import PER_CENT, UNIT_MAX
 from ordain.verbs.functions import FunctionVerb, VerbError, verb
 
 CSV_MAX = 400_000
@@ -55,7 +43,9 @@ class Columns:
     unit_column: (
         Annotated[str, Field(min_length=1, max_length=NAME_MAX, description="The column with each row's currency or unit.")] | None
     ) = None
-    unit: Annotated[str, Field(min_length=1, max_length=12, description="The currency or unit of numbers that name none.")] | None = None
+    unit: Annotated[str, Field(min_length=1, max_length=UNIT_MAX, description="The currency or unit of numbers that name none.")] | None = (
+        None
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +102,7 @@ class Figure:
     """One column in one unit."""
 
     column: Annotated[str, Field(max_length=NAME_MAX)]
-    unit: Annotated[str, Field(max_length=12, description="Currency or unit as it was written; empty: none was named.")]
+    unit: Annotated[str, Field(max_length=UNIT_MAX, description="Currency or unit as it was written, € as EUR; empty: none was named.")]
     count: int
     total: Annotated[str | None, Field(max_length=120, description="The exact sum; null for per cent, which are not added.")]
     mean: Rounded
@@ -226,15 +216,15 @@ def _snapshot(
 
 
 def _rows(table: GivenTable) -> Rows:
-    return rows_of(table.columns, [[_cell(cell) for cell in row] for row in table.rows])
-
-
-def _cell(cell: str | float | None) -> str:
-    return cell if isinstance(cell, str) else "" if cell is None else written_exactly(cell)
+    return rows_of(table.columns, [["" if cell is None else cell for cell in row] for row in table.rows])
 
 
 def _table(name: str, given: Rows, wanted: Wanted, period: Period) -> TableSnapshot:
     table = read_table(given, wanted)
+    if table.years and period in {"month", "quarter"}:
+        raise Unreadable(
+            "only_years", f"column {(table.date_column or '')[:60]}: there are years without a month; set period to year or none"
+        )
     by_unit: dict[tuple[str, str], list[tuple[Row, Decimal]]] = {}
     for row in table.rows:
         for column, (value, unit) in row.numbers.items():
@@ -261,7 +251,7 @@ def _table(name: str, given: Rows, wanted: Wanted, period: Period) -> TableSnaps
 
 def _figure(column: str, unit: str, found: Sequence[tuple[Row, Decimal]], table: Table, period: Period) -> Figure:
     values = [value for _, value in found]
-    total, added = sum(values, Decimal()), unit != "%"
+    total, added = sum(values, Decimal()), unit != PER_CENT
     least, greatest = min(found, key=lambda one: one[1]), max(found, key=lambda one: one[1])
     periods = _periods(found, period) if added and period != "none" else []
     categories = _categories(found, total, table.category_column) if added else []
@@ -274,7 +264,7 @@ def _figure(column: str, unit: str, found: Sequence[tuple[Row, Decimal]], table:
         least=At(_plain(least[1]), least[0].line),
         greatest=At(_plain(greatest[1]), greatest[0].line),
         periods=periods[-LISTED_MAX:],
-        undated=sum(row.date is None for row, _ in found) if periods else 0,
+        undated=sum(row.date is None for row, _ in found),
         earlier_periods=max(0, len(periods) - LISTED_MAX),
         categories=categories[:LISTED_MAX],
         other_categories=max(0, len(categories) - LISTED_MAX),

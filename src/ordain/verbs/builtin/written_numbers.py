@@ -13,6 +13,8 @@ from datetime import date
 from decimal import Decimal
 from enum import StrEnum
 
+from ordain.verbs.builtin.written_units import unit_of
+
 DIGITS_MAX = 40
 """Longest number, in characters."""
 
@@ -32,7 +34,6 @@ _BLANKS = "\u00a0\u202f\u2009 '’"
 """The blanks and the apostrophe that group digits in some countries."""
 _GROUPED = re.compile(r"[0-9]{1,3}(?:(?P<sign>[^0-9])[0-9]{3})(?:(?P=sign)[0-9]{3})*\Z")
 _SCIENTIFIC = re.compile(r"([-+]?)([0-9]{1,25})[eE]([-+]?[0-9]{1,3})\Z")
-_SIGNS = {"€": "EUR"}
 _UNIT = r"[A-Z]{3}|[€$£¥₹₽%°]|kr|zł|[A-Za-zµ]{1,6}[²³]?"
 _WRITTEN = re.compile(
     rf"(?P<open>\()?\s*(?P<minus>[-−+])?\s*(?P<before>{_UNIT})?\s*(?P<minus2>[-−+])?\s*"  # noqa: RUF001 - the minus of typography
@@ -75,7 +76,7 @@ def read_number(text: str) -> Written | None:
     if not formats:
         return None
     unit = found["before"] or found["after"] or ""
-    return Written(found["digits"], bool(found["open"]) or (bool(minus) and minus[0] != "+"), _SIGNS.get(unit, unit), formats)
+    return Written(found["digits"], bool(found["open"]) or (bool(minus) and minus[0] != "+"), unit_of(unit), formats)
 
 
 def _readable(digits: str, number_format: NumberFormat) -> bool:
@@ -107,11 +108,19 @@ def common_format(numbers: Iterable[Written]) -> frozenset[NumberFormat] | None:
 
 
 def written_exactly(number: int | float) -> str:
-    """A number that came as JSON, as a text that is read in one way only: its shortest decimal form as ``1234e-3``."""
+    """A number that came as JSON, as a text that is read in one way only: a whole one as its digits, else its shortest decimal as ``1234e-3``."""
+    if isinstance(number, int):
+        return str(number)
     sign, digits, exponent = Decimal(repr(number)).as_tuple()
     if not isinstance(exponent, int):
         return "not finite"
     return f"{'-' if sign else ''}{''.join(map(str, digits))}e{exponent}"
+
+
+def written_plainly(number: int | float) -> str:
+    """A number that came as JSON, as a person would write it: ``12``, ``12.5``, no exponent and no decimals of a whole number."""
+    exact = Decimal(repr(number))
+    return format(exact.to_integral_value() if exact == exact.to_integral_value() else exact, "f") if exact.is_finite() else repr(number)
 
 
 class DateOrder(StrEnum):
@@ -124,10 +133,10 @@ class DateOrder(StrEnum):
 
 _YMD = re.compile(r"([0-9]{4})([-/.])([0-9]{1,2})\2([0-9]{1,2})(?:[T ][0-9:.]{4,15}(?:Z|[+-][0-9:]{2,5})?)?\Z")
 _YM = re.compile(r"([0-9]{4})[-/]([0-9]{1,2})\Z")
+_YEAR = re.compile(r"[12][0-9]{3}\Z")
 _PARTS = re.compile(r"([0-9]{1,2})([-/.])([0-9]{1,2})\2([0-9]{4})\Z")
-_MONTHS = {
-    name: number for number, name in enumerate(("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"), 1)
-}
+_MONTH_NAMES = "january february march april may june july august september october november december"
+_MONTHS = {name: number for number, month in enumerate(_MONTH_NAMES.split(), 1) for name in (month, month[:3])} | {"sept": 9}
 _NAMED = re.compile(r"(?:([0-9]{1,2})\.?[ -])?([A-Za-z]{3,9})\.?[ -](?:([0-9]{1,2}),? )?([0-9]{4})\Z")
 
 
@@ -144,7 +153,7 @@ def read_dates(text: str) -> dict[DateOrder, date]:
         return {} if made is None else dict.fromkeys(DateOrder, made)
     if found := _NAMED.match(text):
         first, name, second, year = found.groups()
-        month = _MONTHS.get(name[:3].lower())
+        month = _MONTHS.get(name.lower())
         made = None if month is None or (first and second) else _date(year, str(month), first or second or "1")
         return {} if made is None else dict.fromkeys(DateOrder, made)
     if found := _PARTS.match(text):
@@ -152,6 +161,12 @@ def read_dates(text: str) -> dict[DateOrder, date]:
         readings = {DateOrder.DMY: _date(year, two, one)} | ({} if sign == "." else {DateOrder.MDY: _date(year, one, two)})
         return {order: made for order, made in readings.items() if made is not None}
     return {}
+
+
+def read_year(text: str) -> date | None:
+    """The first day of the year that the text is, for a column that is known to hold dates; None where it is none."""
+    text = text.strip()
+    return date(int(text), 1, 1) if _YEAR.match(text) else None
 
 
 def _date(year: str, month: str, day: str) -> date | None:

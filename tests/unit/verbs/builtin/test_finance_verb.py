@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ordain.ports.verb import LeafFailed
-from ordain.verbs.builtin.figure_tables import CELLS_MAX, ROWS_MAX
+from ordain.verbs.builtin.figure_rows import CELLS_MAX, ROWS_MAX
 from ordain.verbs.builtin.finance_verb import finance_snapshot
 from tests.shapes.leaf_calls import called, failure_of, output_of
 
@@ -97,6 +97,76 @@ async def test_a_unit_column_says_each_rows_currency() -> None:
     found = (await output_of(VERB, csv="sum,currency\n1.10,CHF\n2.20,SEK\n3.30,CHF\n"))["tables"][0]["figures"]
     assert [(one["unit"], one["total"]) for one in found] == [("CHF", "4.40"), ("SEK", "2.20")]
     assert figure(await output_of(VERB, csv="sum\n1.10\n", columns={"unit": "NOK"}))["unit"] == "NOK"
+
+
+NET = "amount (net),currency\n100,EUR\n100,USD\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "figures", "rejected"),
+    [
+        (NET, [("EUR", "100"), ("USD", "100")], []),
+        ("amount (EUR),currency\n100,EUR\n100,USD\n100,Dollar\n", [("EUR", "100")], [3, 4]),
+        ("amount (TEUR),currency\n100,EUR\n100,TEUR\n", [("TEUR", "100")], [2]),
+        ("amount (EUR)\n5\n$6\n€7\n", [("EUR", "12")], [3]),
+        ("amount,currency\n5,€\n6,EUR\n7,euro\n€8,USD\n", [("EUR", "18")], [5]),
+        ("amount ($),currency\n5,CAD\n6,\n", [("$", "6"), ("CAD", "5")], []),
+        ("price (EUR),unit\n5,box\n6,kg\n7,%\n8,US$\n", [("EUR", "11")], [4, 5]),
+        ("price (each)\nEUR 5\nUSD 6\n", [("EUR", "5"), ("USD", "6")], []),
+        ("weight (kg),currency\n5,EUR\n6,USD\n", [("kg", "11")], []),
+        ("sum in USD\n5\n", [("USD", "5")], []),
+        ("sum in all\n5\n", [("", "5")], []),
+        ("amount,currency\n5,a very long unit\n6,EUR\n", [("EUR", "6")], [2]),
+    ],
+)
+async def test_rows_units_and_column_names_do_not_overrule_each_other(
+    text: str, figures: list[tuple[str, str]], rejected: list[int]
+) -> None:
+    """A remark in brackets is no unit; euros and dollars are never added, whoever names them; a contradiction is a rejected row."""
+    table = (await output_of(VERB, csv=text))["tables"][0]
+    assert [(one["unit"], one["total"]) for one in table["figures"]] == figures
+    assert [one["line"] for one in table["rejected"]] == rejected
+
+
+async def test_a_declared_unit_is_spelled_like_the_others() -> None:
+    """``€`` as the declared unit and EUR in a cell are one figure."""
+    assert figure(await output_of(VERB, csv="sum\n1.10\nEUR 2.20\n", columns={"unit": "€"}))["total"] == "3.30"
+
+
+@pytest.mark.parametrize("name", ["margin %", "margin (percent)", "Marge (%)", "Marge in Prozent", "margin per cent", "% change"])
+async def test_per_cent_in_a_columns_name_are_not_added(name: str) -> None:
+    """Per cent have no total, periods or shares, wherever they are named."""
+    found = figure(await output_of(VERB, csv=f"who,{name}\na,5\nb,6\na,7\n"))
+    assert (found["unit"], found["total"], found["categories"]) == ("%", None, [])
+
+
+async def test_json_numbers_are_plain_where_they_are_no_figures() -> None:
+    """A number of a store is a category as it was written, 12.5 too; years are dates where they are said to be."""
+    rows = [[12, 2025, 5], [12.5, 2026, 6.25], [12, 2026, 7]]
+    tables = [{"columns": ["store", "year", "amount"], "rows": rows}]
+    found = figure(await output_of(VERB, tables=tables, columns={"category": "store", "date": "year"}, period="year"))
+    assert [(one["category"], one["total"]) for one in found["categories"]] == [("12", "12"), ("12.5", "6.25")]
+    assert [(one["period"], one["total"]) for one in found["periods"]] == [("2025", "5"), ("2026", "13.25")]
+
+
+async def test_years_alone_make_no_months() -> None:
+    """A year is in no month: the verb fails and says what to set."""
+    failed = await failure_of(VERB, csv="year,amount\n2025,5\n", columns={"date": "year"})
+    assert failed.code == "only_years"
+    assert "set period" in failed.message
+
+
+async def test_a_signed_amount_is_no_formula() -> None:
+    """``-EUR 5`` is an amount; what a spreadsheet could run, a cell's name behind a sign too, is refused with its row."""
+    table = (await output_of(VERB, csv="amount,note\n-EUR 5,x\n+EUR 2,x\n-EUR5,x\n-A1,x\n7,-m 2\n7,-SUM(A1)\n"))["tables"][0]
+    assert [(one["unit"], one["total"]) for one in table["figures"]] == [("EUR", "-3")]
+    assert [(one["line"], one["reason"]) for one in table["rejected"]] == [(line, "a formula, not a value") for line in (4, 5, 6, 7)]
+
+
+async def test_values_without_a_date_are_counted_always() -> None:
+    """Where no row has a date, every value is undated."""
+    assert figure(await output_of(VERB, csv="what,amount\na,5\na,6\n"))["undated"] == 2
+    assert figure(await output_of(VERB, csv="d,amount\n,5\n2026-01-01,6\n"))["undated"] == 1
 
 
 async def test_rounding_is_half_even_and_declared() -> None:

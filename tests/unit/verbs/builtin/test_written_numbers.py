@@ -9,7 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ordain.verbs.builtin.written_numbers import DateOrder, NumberFormat, common_format, read_dates, read_number, written_exactly
+from ordain.verbs.builtin.written_numbers import (
+    DateOrder,
+    NumberFormat,
+    common_format,
+    read_dates,
+    read_number,
+    written_exactly,
+    written_plainly,
+)
 
 POINT, COMMA = NumberFormat.POINT, NumberFormat.COMMA
 amounts = st.decimals(min_value=-(10**9), max_value=10**9, places=2, allow_nan=False, allow_infinity=False)
@@ -123,7 +131,21 @@ def test_a_date_is_among_its_readings(day: date) -> None:
     assert set(read_dates(day.strftime("%d %b %Y")).values()) == {day}
 
 
-@pytest.mark.parametrize("text", ["2026-13-01", "31.02.2026", "1/1/26", "yesterday", "2026", "00/00/2026", "5 Foo 2026"])
+@pytest.mark.parametrize(
+    "text",
+    ["2026-13-01", "31.02.2026", "1/1/26", "yesterday", "2026", "00/00/2026", "5 Foo 2026", "Decimal 2026", "5 Marble 2026", "Mayor 2026"],
+)
 def test_what_is_no_date_is_none(text: str) -> None:
     """Days that do not exist, years of two digits and words are no dates."""
     assert read_dates(text) == {}
+
+
+@pytest.mark.parametrize("text", ["September 2025", "Sept. 2025", "sep 1, 2025", "1 SEPTEMBER 2025"])
+def test_months_are_read_by_their_names(text: str) -> None:
+    """A full name or an abbreviation of a month, whatever its case, is that month."""
+    assert set(read_dates(text).values()) == {date(2025, 9, 1)}
+
+
+def test_json_numbers_are_written_plainly() -> None:
+    """Where a number is a word, it is the word that a person would write."""
+    assert [written_plainly(number) for number in (12, 12.0, 12.5, 1e-7, -3)] == ["12", "12", "12.5", "0.0000001", "-3"]

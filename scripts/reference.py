@@ -55,12 +55,15 @@ DECLARED_URL = "https://example.com/declared"
 ENVIRONMENT = {
     "ORDAIN_HOME": "The data folder. `~/.ordain` where it is not set.",
     "OPENAI_BASE_URL": "An OpenAI-compatible endpoint; it becomes the profile `default`, over the one in `ordain.toml`.",
-    "OPENAI_API_KEY": "The key that every profile with provider `openai` sends. Without a base URL and a profile `default` it means OpenAI.",
+    "OPENAI_API_KEY": (
+        "A key. Profiles with provider `openai` that name none of their own send it: those of the endpoint of profile `default` where that is "
+        "such a one, else those of OpenAI itself. Where nothing else says which model to ask, it means OpenAI's."
+    ),
     "OPENAI_API_KEY_FILE": "A file that holds the key, where `OPENAI_API_KEY` is not set.",
     "PLANNER_MODEL": "The model's name for the profile that the environment makes.",
     "LLM_PROFILES_CONFIG_PATH": "A YAML or TOML file of model profiles (`profiles`, by name), beside those in `ordain.toml`, which win.",
-    "LLM_DEFAULT_BACKEND": "The provider of the profile `default`, where nothing else makes one.",
-    "LLM_DEFAULT_MODEL": "The model of that profile.",
+    "LLM_DEFAULT_BACKEND": "The provider of the profile `default`, where neither a file nor `OPENAI_BASE_URL` makes one.",
+    "LLM_DEFAULT_MODEL": "The model of that profile; else `PLANNER_MODEL`.",
     "PLANNER_PORT": "The HTTP port. 8090 where it is not set.",
     "PLANNER_HOST": "Where `ordain serve` listens, over `server.host` in `ordain.toml`.",
     "ORDAIN_TOKEN": "The token that commands send to the server of the data folder, instead of the owner's own key.",

@@ -251,14 +251,21 @@ def _key(env: Mapping[str, str]) -> str:
 def _secrets(env: Mapping[str, str], profiles: Mapping[str, ModelProfile], home: Path) -> dict[str, str]:
     """API keys by profile name: a profile's own, by its reference; else the one of ``OPENAI_API_KEY``.
 
-    That one goes to the default profile and to profiles of the same endpoint, to no other.
+    That one goes to ``openai`` profiles of one endpoint, to no other: the default profile's where that is one of them, else OpenAI's own.
     """
     own = {name: key for name, profile in profiles.items() if (key := _own_key(env, profile, home))}
-    key, default = _key(env), profiles.get(DEFAULT_PROFILE)
-    if not key or default is None or default.provider != "openai":
+    if not (key := _key(env)):
         return own
-    shared = {name: key for name, found in profiles.items() if (found.provider, found.base_url) == ("openai", default.base_url)}
-    return shared | own
+    openai = {name: _endpoint(profile) for name, profile in profiles.items() if profile.provider == "openai"}
+    its = openai.get(DEFAULT_PROFILE, _endpoint(None))
+    return {name: key for name, endpoint in openai.items() if endpoint == its} | own
+
+
+def _endpoint(profile: ModelProfile | None) -> str:
+    """Where an ``openai`` profile asks, in one spelling; without a profile or URL that is OpenAI itself."""
+    url = OPENAI_URL if profile is None or not profile.base_url else profile.base_url
+    base = url.strip().rstrip("/")
+    return base if "/" in base.partition("://")[2] else f"{base}/v1"
 
 
 def _own_key(env: Mapping[str, str], profile: ModelProfile, home: Path) -> str:
@@ -282,20 +289,24 @@ def _verb_secret(env: Mapping[str, str], name: str, source: SecretSource, home: 
 
 
 def _profiles(env: Mapping[str, str], given: FileSettings) -> dict[str, ModelProfile]:
-    """The environment wins over ``[models.default]``; without either the default is the offline provider."""
+    """The environment wins over ``[models.default]``; without either the default is the offline provider.
+
+    A key alone makes a default only where no profile is written and no backend is named; otherwise it is only a key.
+    """
     profiles = {**profiles_file(env), **given.models}
     script, url, model = env.get("ORDAIN_SCRIPT"), env.get("OPENAI_BASE_URL"), env.get("PLANNER_MODEL")
+    backend = env.get("LLM_DEFAULT_BACKEND")
     base = profiles.get(DEFAULT_PROFILE)
     known = base if base is not None and base.provider == "openai" else None
     if script:
         profiles[DEFAULT_PROFILE] = ModelProfile(provider="scripted", model="scripted", script=script)
-    elif url or known is not None or _key(env):
+    elif url or known is not None or (not profiles and not backend and _key(env)):
         known = known or ModelProfile(provider="openai", model=PLANNER_MODEL)
         profiles[DEFAULT_PROFILE] = known.model_copy(
             update={"base_url": url or known.base_url or OPENAI_URL, "model": model or known.model}
         )
-    if (backend := env.get("LLM_DEFAULT_BACKEND")) and DEFAULT_PROFILE not in profiles:
-        named = {"provider": PROVIDERS.get(backend, backend), "model": env.get("LLM_DEFAULT_MODEL") or PLANNER_MODEL}
+    if backend and DEFAULT_PROFILE not in profiles:
+        named = {"provider": PROVIDERS.get(backend, backend), "model": env.get("LLM_DEFAULT_MODEL") or model or PLANNER_MODEL}
         profiles[DEFAULT_PROFILE] = _checked(ModelProfile, named, "LLM_DEFAULT_BACKEND")
     if not profiles:
         profiles[DEFAULT_PROFILE] = ModelProfile(provider="offline", model="offline")
@@ -353,18 +364,20 @@ def routed(lanes: LanesPolicy, env: Mapping[str, str]) -> LanesPolicy:
     """The lanes as ``LLM_ROUTE_*`` changes them (LLM-07).
 
     ``LLM_ROUTE_LOCAL``, ``_WORKER``, ``_BRAIN``: the profiles behind the lane, by name, with commas between. ``LLM_ROUTE_PLANNER``, ``_VERB``:
-    the lane of that purpose.
+    the lane of that purpose. An empty value is as good as none.
 
     Raises:
-        ConfigurationError: another name, or a value that is no lane.
+        ConfigurationError: another name, a value that is no lane, or one of commas only.
     """
     profiles, purposes = dict(lanes.profiles), dict[str, Lane]()
     for name, value in sorted(env.items()):
-        if not name.startswith(ROUTE_PREFIX):
+        if not name.startswith(ROUTE_PREFIX) or not value.strip():
             continue
         what = name.removeprefix(ROUTE_PREFIX).lower()
         if what in set(Lane):
-            profiles[Lane(what)] = [part.strip() for part in value.split(",") if part.strip()]
+            profiles[Lane(what)] = named = [part.strip() for part in value.split(",") if part.strip()]
+            if not named:
+                raise ConfigurationError(f"{name} names no profile")
         elif what in ("planner", "verb") and value.strip() in set(Lane):
             purposes[what] = Lane(value.strip())
         elif what in ("planner", "verb"):

@@ -65,6 +65,39 @@ def test_the_key_may_come_from_a_file(tmp_path: Path) -> None:
     assert "secret-key" not in repr(settings)
 
 
+CLAUDE = '[models.{name}]\nprovider = "anthropic"\nmodel = "claude"\n'
+GPT = '[models.{name}]\nprovider = "openai"\nmodel = "gpt"\n'
+
+
+@pytest.mark.parametrize("name", ["default", "claude"])
+def test_a_key_alone_replaces_no_written_profile(name: str, tmp_path: Path) -> None:
+    """With an exported key that belongs to something else, the written profile stays the one behind every lane, and gets no key."""
+    settings = load(tmp_path, CLAUDE.format(name=name), OPENAI_API_KEY="k")
+    assert {known: profile.provider for known, profile in settings.profiles.items()} == {name: "anthropic"}
+    assert {tuple(names) for names in settings.policy.lanes.profiles.values()} == {(name,)}
+    assert settings.secrets == {}
+
+
+def test_a_key_alone_voids_no_default_backend(tmp_path: Path) -> None:
+    """Where a backend is named, a key is only a key; ``PLANNER_MODEL`` is its model where it has none of its own."""
+    default = load(tmp_path, "", LLM_DEFAULT_BACKEND="gemini", PLANNER_MODEL="mine", OPENAI_API_KEY="k").profiles["default"]
+    assert (default.provider, default.model) == ("gemini", "mine")
+
+
+@pytest.mark.parametrize("url", ["", "base_url = 'https://api.openai.com/v1/'\n", "base_url = 'https://api.openai.com'\n"])
+@pytest.mark.parametrize("default", [GPT, CLAUDE, ""])
+def test_profiles_of_openai_share_its_key(default: str, url: str, tmp_path: Path) -> None:
+    """Whoever asks OpenAI itself, however that is written, sends ``OPENAI_API_KEY``; no other provider does."""
+    settings = load(tmp_path, default.format(name="default") + GPT.format(name="brain") + url, OPENAI_API_KEY="k")
+    assert settings.secrets == dict.fromkeys(["default", "brain"] if default is GPT else ["brain"], "k")
+
+
+def test_the_key_of_another_endpoint_is_not_openais(tmp_path: Path) -> None:
+    """Where the default profile is of another endpoint, the key is that one's, and does not go to OpenAI."""
+    settings = load(tmp_path, DEFAULT_TOML + GPT.format(name="brain"), OPENAI_API_KEY="k")
+    assert settings.secrets == {"default": "k"}
+
+
 def test_the_key_goes_to_no_other_endpoint(tmp_path: Path) -> None:
     """A profile of another endpoint does not get the key."""
     assert load(tmp_path, DEFAULT_TOML, OPENAI_API_KEY="k").secrets == {"default": "k"}
@@ -164,12 +197,19 @@ def test_a_bad_profiles_file_is_named(content: str, said: str, tmp_path: Path) -
         ("LLM_ROUTE_BRAIN", "nobody", "unknown model profiles: nobody; known: default"),
         ("LLM_ROUTE_PLANNER", "fast", "no lane"),
         ("LLM_ROUTE_COUNCIL", "brain", "LLM_ROUTE_LOCAL"),
+        ("LLM_ROUTE_WORKER", " , ", "LLM_ROUTE_WORKER names no profile"),
     ],
 )
 def test_a_bad_route_is_refused(name: str, value: str, said: str, tmp_path: Path) -> None:
     """A route to what is not there stops the start, and says what there is."""
     with pytest.raises(ConfigurationError, match=said):
         load(tmp_path, "", **{name: value})
+
+
+@pytest.mark.parametrize("name", ["LLM_ROUTE_WORKER", "LLM_ROUTE_PLANNER"])
+def test_an_empty_route_is_none(name: str, tmp_path: Path) -> None:
+    """An empty variable, as a compose file sets it, changes nothing."""
+    assert load(tmp_path, "", **{name: ""}).policy.lanes == load(tmp_path).policy.lanes
 
 
 def test_a_default_backend(tmp_path: Path) -> None:

@@ -184,7 +184,9 @@ def _worker(ordain: Ordain, spec: VerbSpec) -> str:
     if not spec.composite:
         return f"{spec.http.method} {spec.http.host}" if spec.http is not None else "code"
     lanes = ordain.settings.policy.lanes
-    profile = ordain.settings.profiles[lanes.profiles[lanes.verb][0]]
+    if not (behind := lanes.profiles.get(lanes.verb)):
+        return f"lane {lanes.verb} has no model"
+    profile = ordain.settings.profiles[behind[0]]
     return OFFLINE if profile.provider == "offline" else f"{profile.provider} {profile.model}"
 
 

@@ -15,6 +15,7 @@ from ordain.cli.places import home_of
 from ordain.contracts.http_call import PLACEHOLDER
 from ordain.contracts.verbs import VERB_ID
 from ordain.errors import CallerError, Conflict
+from ordain.verbs.outbound import is_public
 
 URL = "http://127.0.0.1:8090/verbs/{verb_id}"
 """Whom an HTTP verb asks where nobody is named: Ordain's own server on this machine."""
@@ -178,7 +179,7 @@ def _http(name: str, effect: str | None, url: str) -> str:
     if found is None or re.search(r"[\x00-\x20\"\\]", url):
         raise CallerError(f"{url[:200]!r} is not an http or https URL", code="invalid_url")
     host = found[1].strip("[]")
-    private = host == "localhost" or re.match(r"127\.|10\.|192\.168\.|172\.(1[6-9]|2\d|3[01])\.|::1\Z|f[cd]", host) is not None
+    private = _is_private(host)
     placed = dict.fromkeys(PLACEHOLDER.findall(url))
     effect = effect or ("egress" if placed and not private else "read")
     in_path = {key: _Argument("The verb's id.", "math.evaluate", {"role": "label"}) if url == URL else _ITEM for key in placed}
@@ -218,6 +219,14 @@ output_schema:
   input:
 {_example(arguments)}
 """
+
+
+def _is_private(host: str) -> bool:
+    """Whether a call would find this host in the private network, as far as that can be told without asking for its name."""
+    try:
+        return not is_public(host)
+    except ValueError:  # a name
+        return host.lower() == "localhost"
 
 
 def _python(name: str, effect: str) -> str:

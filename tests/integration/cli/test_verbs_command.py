@@ -118,6 +118,19 @@ def test_an_http_verb_asks_whom_it_was_written_for(run: Said, endpoint: str) -> 
     assert (code, done["examples"][0]["output"]) == (0, {"title": "/items/a%20b"})
 
 
+@pytest.mark.parametrize(
+    ("host", "private"),
+    [("fda.gov", False), ("fc-barcelona.example", False), ("10.example.com", False), ("127.attacker.example", False), ("8.8.8.8", False)]
+    + [(host, True) for host in ("localhost", "127.0.0.1", "10.1.2.3", "192.168.1.1", "172.16.0.1", "169.254.1.1", "[::1]", "[fd00::1]")],
+)
+def test_a_host_is_private_by_its_address_only(run: Said, tmp_path: Path, host: str, private: bool) -> None:
+    """A name that begins as a private address does is a name: its verb may reach the public network."""
+    assert run("new", "item.get", "--kind", "http", "--url", f"https://{host}/item/{{id}}")[0] == 0
+    text = (tmp_path / "verbs" / "item.get.yaml").read_text(encoding="utf-8")
+    assert (f"private: {'true' if private else 'false'}" in text, f"effect: {'read' if private else 'egress'}" in text) == (True, True)
+    assert run("lint", "item.get")[1]["errors"] == 0
+
+
 # --- lint ---------------------------------------------------------------------------------------------------------------------------
 
 BROKEN = """\
@@ -274,6 +287,17 @@ def test_what_would_really_happen_is_not_tried_by_all(run: Said, endpoint: str) 
 def test_an_unclear_request_is_refused(run: Said, arguments: tuple[str, ...]) -> None:
     """Nothing named, too much named, arguments that are no object, an unknown verb: exit code 2."""
     assert run("test", *arguments, as_json=False)[0] == 2
+
+
+def test_a_lane_without_a_model_is_said(run: Said, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A route that is set to nothing is none; a lane that policy leaves empty is named, and its verb fails for that."""
+    monkeypatch.setenv("LLM_ROUTE_WORKER", "")
+    assert run("test", "extract_facts")[0] == 0
+    for lanes in ("worker = []", "brain = ['default']"):
+        (tmp_path / "policy.toml").write_text(f"version = 1\n[lanes.profiles]\n{lanes}\n", encoding="utf-8")
+        code, done = run("test", "extract_facts")
+        assert (code, done["failed"]) == (1, 1)
+        assert done["examples"][0]["how"] == "lane worker has no model"
 
 
 @pytest.mark.parametrize(

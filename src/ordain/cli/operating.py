@@ -85,9 +85,18 @@ def _print_run(found: dict[str, Any]) -> None:
         show(f"waits at effect {found['waiting_at']}")
     if found["unknown_effects"]:
         show(f"effects with unknown outcome: {', '.join(map(str, found['unknown_effects']))}")
-    response: Any = found["response"]
-    if response and response.get("final_answer"):
-        show_foreign(response["final_answer"]["content"])
+    _show_response(found["response"])
+
+
+def _show_response(response: Any) -> None:
+    """A planner's answer, or what an embedder's flow returned that is no object; the header tells of everything else."""
+    match response:
+        case {"final_answer": {"content": str(content)}}:
+            show_foreign(content)
+        case None | dict():
+            return
+        case _:
+            show_foreign(json_text(response, indent=2))
 
 
 def operate(data_dir: Path | None, run: str, action: str, body: dict[str, Any], *, as_json: bool) -> int:
@@ -182,7 +191,7 @@ def print_verb(data_dir: Path | None, verb: str, *, as_json: bool) -> int:
 async def _verbs(home: Path, verb: str | None, pack: str | None = None) -> dict[str, Any]:
     if await running_server(home) is not None:
         async with connect(home, drive=False) as connection:
-            path = "/verbs" if verb is None else f"/verbs/{verb}"
+            path = "/verbs" if verb is None else f"/verbs/{quote(verb, safe='')}"
             return await connection.ask("GET", path, params={} if pack is None else {"pack": pack})
     from ordain.app import build_catalog, build_verbs, own_verbs  # lazy: beside a server none of this is needed
     from ordain.server.verbs import verb_view, verb_views  # lazy: see above

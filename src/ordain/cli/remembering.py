@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import getpass
 import json
 import sys
 from collections.abc import Sequence
@@ -16,6 +15,7 @@ from ordain.cli.connection import Connection, connect
 from ordain.cli.exit_codes import FAILED, OK, UNAVAILABLE
 from ordain.cli.options import Options
 from ordain.cli.output import moment, print_json, print_table, show
+from ordain.cli.person import person
 from ordain.cli.places import home_of
 from ordain.errors import ConfigurationError, OrdainError, Transient
 from ordain.ports.documents import DOCUMENT_BYTES
@@ -51,7 +51,7 @@ def _ask(place: Place, method: str, path: str, *, body: dict[str, Any] | None = 
 
 def _named(body: dict[str, Any]) -> dict[str, Any]:
     """The request on behalf of a user: whoever is named, else whoever is logged in."""
-    return {**body, "user_id": body["user_id"] if body["user_id"] is not None else getpass.getuser()}
+    return {**body, "user_id": body["user_id"] if body["user_id"] is not None else person()}
 
 
 def add(place: Place, text: Sequence[str], file: Path | None, rest: dict[str, Any]) -> int:

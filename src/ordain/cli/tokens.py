@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import getpass
 import sys
 from collections.abc import Awaitable, Callable, Generator
 from contextlib import contextmanager
@@ -15,6 +14,7 @@ import msgspec
 
 from ordain.cli.exit_codes import OK
 from ordain.cli.output import moment, print_json, print_table, show
+from ordain.cli.person import person
 from ordain.cli.places import home_of
 from ordain.contracts.access import checked_name, checked_scopes, checked_workspaces, parse_lifetime_s, parse_rate
 from ordain.engines.clock import SystemClock
@@ -139,10 +139,7 @@ def _split(given: tuple[str, ...]) -> tuple[str, ...]:
 
 def _by() -> str:
     """Who gives and takes, as the audit names them."""
-    try:
-        return f"local:{getpass.getuser()}"[:100]
-    except (KeyError, OSError):
-        return "local:cli"
+    return f"local:{person()}"[:100]
 
 
 @contextmanager

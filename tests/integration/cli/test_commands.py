@@ -1,5 +1,6 @@
 """The command: one process per case, over a folder of its own, without a server and beside one."""
 
+import asyncio
 import json
 import sqlite3
 import subprocess
@@ -7,15 +8,22 @@ import sys
 import unicodedata
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from ordain import __version__
+from ordain import Ordain, __version__
+from ordain.app import Extras
+from ordain.cli import main
+from ordain.contracts.planner import PlannerRequest
+from ordain.flows.context import Flow, FlowContext, Settlement
+from ordain.journal.records import Status
 from tests.e2e.model_endpoint import ModelEndpoint
 from tests.e2e.process import Server, run_cli
 from tests.e2e.proposals import act, add, ask, case, finish, slow
+from tests.shapes.flows import decode_request
 
 SCRIPT = {
     "verbs": {"extract_facts": [{"facts": [], "method": "analysed"}]},
@@ -256,6 +264,30 @@ def test_verbs_are_listed_and_shown(server: Server) -> None:
     assert [json.loads(server.cli("verbs", *arguments, "--json").stdout) for arguments in (("list",), ("show", "math.evaluate"))] == alone
     assert "input schema" in server.cli("verbs", "show", "math.evaluate").stdout.decode()
     assert server.cli("verbs", "show", "no.verb").returncode == 2
+    for odd in ("../health", "a b?c", "math.evaluate/x"):
+        refused = server.cli("verbs", "show", odd, "--json")
+        told = json.loads(refused.stderr)["error"]
+        assert (refused.returncode, told["code"]) == (2, "unknown_verb" if "/" not in odd else told["code"])
+        assert server.cli("verbs", "show", odd).stdout == b""
+
+
+@pytest.mark.parametrize("output", [["one", {"two": 2}], "a text", 7, {"final_answer": "no object"}])
+async def test_whatever_a_flow_returned_is_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str], output: Any) -> None:
+    """`runs show` of an embedder's own flow: what is no object is shown as JSON, below the header and quoted."""
+
+    async def run(context: FlowContext, given: Any) -> Any:
+        return output
+
+    done = Settlement(status=Status.COMPLETED, reason="ok")
+    flow: Flow[Any, Any] = Flow(name="told", version=1, run=run, decode_input=decode_request, settle=lambda _: done)
+    async with Ordain(home=tmp_path, extras=Extras(flows=(flow,))) as ordain:
+        intake = ordain.runtime._intake
+        asked = intake.of_plan(PlannerRequest.model_validate(ask("simple")), "local:test")
+        accepted = await intake.accept(replace(asked, flow="told"))
+        await ordain.runtime.wait(accepted.run)
+    assert await asyncio.to_thread(main, ["runs", "show", accepted.run, "--data-dir", str(tmp_path)]) == 0
+    shown = capsys.readouterr().out
+    assert isinstance(output, dict) or json.dumps(output, indent=2).splitlines()[0] in shown
 
 
 def test_doctor_names_what_it_found(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
@@ -169,6 +170,17 @@ def test_documents_by_command(server: Server, cli: Cli, tmp_path: Path) -> None:
     assert "\x1b" not in shown
     assert cli("docs", "remove", listed["id"]).returncode == 0
     assert cli("docs", "show", listed["id"]).returncode == 2
+
+
+def test_a_user_without_a_name_can_remember(server: Server, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever the system has no entry for, as in a container, works as `local`; the audit of tokens names the same."""
+    for name in ("LOGNAME", "USER", "LNAME", "USERNAME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(os, "getuid", lambda: 2_000_000_011)
+    assert cli("memory", "add", "The boiler leaks.").returncode == 0
+    assert cli("memory", "search", "boiler").returncode == 0
+    assert cli("token", "create", "one", "--scope", "chat").returncode == 0
+    assert {one["by"] for one in json.loads(cli("token", "audit", "--json").stdout)["audit"]} == {"local:local"}
 
 
 @pytest.mark.parametrize("arguments", [("memory", "add", "x", "-f", "y"), ("memory", "add", "-f", "no-such-file")])

@@ -206,7 +206,7 @@ effect: {effect} # GET: read or egress (its arguments leave your network); else 
 http:
   method: {method}
   url: "{url}" # {{argument}} in the path; never in scheme, host or port
-  hosts: ["{host}"] # nobody else is asked; redirects are not followed
+  hosts: ["{host}"] # the host of the URL, confirmed; nobody else is asked, redirects are not followed
   private: {"true # the host has a private address; a read never leaves the private network" if private else "false"}
 {key}  max_response_bytes: 262144
   # query: {{q: "{{text}}"}}

@@ -61,7 +61,9 @@ class HttpCall(Strict):
 
     method: HttpMethod = HttpMethod.GET
     url: str = Field(max_length=TEMPLATE_MAX, description="Scheme, host and port written out; placeholders in the path only; no query.")
-    hosts: list[str] = Field(min_length=1, max_length=20, description="The hosts that may be asked; that of the URL is one of them.")
+    hosts: list[str] = Field(
+        min_length=1, max_length=20, description="Confirms the host of the URL, which has to be here; no other is asked."
+    )
     private: bool = Field(default=False, description="The host may have a private address. With effect read it must.")
     query: dict[str, Template | SecretReference] = Field(default={}, max_length=50)
     headers: dict[str, Template | SecretReference] = Field(default={}, max_length=50)

@@ -79,14 +79,23 @@ def parse(format_: Format, content: bytes) -> tuple[str, int, Parsed]:
     kept: Parsed = []
     for one in sections:
         if one[0].strip():
-            kept.append(one)
+            kept.append((_well_formed(one[0]), _well_formed(one[1]), one[2], one[3]))
         if len(kept) > SECTIONS_MAX:
             raise Unreadable("document_too_long", f"the document has more than {SECTIONS_MAX} sections")
     if not kept:
         raise Unreadable("document_empty", "the document has no text" + (" (a scan has none)" if format_ is Format.PDF else ""))
     if sum(len(one[0]) for one in kept) > TEXT_CHARS:
         raise _too_long()
-    return " ".join(title.split())[:TITLE_CHARS], pages, kept
+    return " ".join(_well_formed(title).split())[:TITLE_CHARS], pages, kept
+
+
+def _well_formed(text: str) -> str:
+    """The text with the halves of a surrogate pair joined, and a half that stands alone replaced: it is in no text that can be stored."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return text
 
 
 def decoded(content: bytes) -> str:

@@ -89,10 +89,12 @@ async def _read_apart(format_: Format, content: bytes) -> dict[str, Any]:
         with suppress(ProcessLookupError):
             process.kill()
         await process.wait()
+    if not answer.rstrip().endswith(b"}"):  # none, or cut off: the process was ended
+        return _failed("document_unreadable", "the document cannot be read: reading it takes too much time or memory")
     try:
         found: Any = msgspec.json.decode(answer)
     except msgspec.DecodeError:
-        return _failed("document_unreadable", "the document cannot be read: reading it takes too much time or memory")
+        return _failed("document_unreadable", "the document cannot be read: what its parser gave is no text")
     return found
 
 

@@ -325,6 +325,9 @@ def _http(spec: VerbSpec, http: HttpCall, access: HttpAccess) -> Iterator[tuple[
             yield ERROR, place, f"secret {name} is not declared for host {http.host}", "add the host to its `hosts` in ordain.toml"
         elif not secret.value:
             yield WARNING, place, f"secret {name} has no value here: calls fail with secret_missing", "set the variable, or write the file"
+    if never := sorted(set(http.hosts) - {http.host}):
+        message = f"never asked: {', '.join(never)}; the URL alone says where the request goes, and redirects are not followed"
+        yield WARNING, ("http", "hosts"), message, f"hosts: [{http.host}]; a verb a host"
     if http.secrets and http.url.startswith("http://") and not http.private:
         yield WARNING, ("http", "url"), "a secret over a connection that is not encrypted", "https"
     if http.method in {"POST", "PATCH"} and spec.idempotent and http.idempotency_header is None:

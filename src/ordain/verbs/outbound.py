@@ -165,11 +165,13 @@ async def _resolved(host: str, port: int, resolver: Resolve) -> Sequence[str]:
 
 
 async def _answered(transport: httpx.AsyncHTTPTransport, request: Outgoing, addresses: Sequence[str]) -> httpx.Response:
+    given = {name.lower() for name in request.headers}
+    own = {name: value for name, value in _OWN_HEADERS.items() if name.lower() not in given}
     for address in addresses:
         live = httpx.Request(
             request.method,
             request.url.copy_with(host=address),
-            headers={"Host": request.url.netloc.decode(), **_OWN_HEADERS, **request.headers},
+            headers={"Host": request.url.netloc.decode(), **own, **request.headers},
             content=request.content,
             extensions={"sni_hostname": request.url.raw_host.decode(), "timeout": _LIMITS},
         )

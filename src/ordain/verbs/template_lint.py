@@ -9,6 +9,7 @@ from typing import Any
 from jinja2 import Environment, TemplateSyntaxError, nodes
 
 ERROR, WARNING = "error", "warning"
+_OUTSIDE = frozenset({"input", "previous", "history", "message", "summary"})
 
 
 def close_to(name: str, known: Iterable[str]) -> str:
@@ -24,21 +25,51 @@ def argument_uses(text: str, arguments: Mapping[str, Any]) -> Iterator[tuple[str
         tree = Environment(autoescape=False).parse(text)  # noqa: S701 - parsed here, never rendered
     except (TemplateSyntaxError, RecursionError):
         return
-    for use in tree.find_all(nodes.Getattr):
-        if isinstance(use.node, nodes.Name) and use.node.name == "input" and use.attr not in arguments:
-            yield ERROR, use.lineno, f"input_schema has no argument {use.attr}", close_to(use.attr, arguments)
+    for line, name in _asked(tree):
+        if name not in arguments:
+            yield ERROR, line, f"input_schema has no argument {name}", close_to(name, arguments)
+    foreign = _foreign_names(tree)
     for output in tree.find_all(nodes.Output):
         for shown in output.nodes:
-            if not isinstance(shown, nodes.TemplateData) and _foreign(shown) and not _quoted(shown):
+            if not isinstance(shown, nodes.TemplateData) and _raw(shown, foreign):
                 message = "what comes from outside is put in raw: it can pass for a part of the prompt"
                 yield WARNING, shown.lineno, message, "put it through json: {{ input.NAME | json }}"
+
+
+def _asked(tree: nodes.Template) -> Iterator[tuple[int, str]]:
+    """The arguments that a template asks for, ``input.NAME`` and ``input["NAME"]``, each with its line."""
+    for use in tree.find_all((nodes.Getattr, nodes.Getitem)):
+        if not isinstance(use.node, nodes.Name) or use.node.name != "input":
+            continue
+        if isinstance(use, nodes.Getattr):
+            yield use.lineno, use.attr
+        elif isinstance(use.arg, nodes.Const) and isinstance(use.arg.value, str):
+            yield use.lineno, use.arg.value
+
+
+def _foreign_names(tree: nodes.Template) -> frozenset[str]:
+    """The names of what comes from outside: the template's own, and those that a loop or an assignment gives to it, however often."""
+    foreign, before = _OUTSIDE, frozenset[str]()
+    while foreign != before:
+        before = foreign
+        for target, source in _assigned(tree):
+            if _raw(source, foreign):
+                foreign |= {name.name for name in (target, *target.find_all(nodes.Name)) if isinstance(name, nodes.Name)}
+    return foreign
+
+
+def _assigned(tree: nodes.Template) -> Iterator[tuple[nodes.Node, nodes.Node]]:
+    for loop in tree.find_all(nodes.For):
+        yield loop.target, loop.iter
+    for assignment in tree.find_all(nodes.Assign):
+        yield assignment.target, assignment.node
+
+
+def _raw(node: nodes.Node, foreign: frozenset[str]) -> bool:
+    names = {name.name for name in (node, *node.find_all(nodes.Name)) if isinstance(name, nodes.Name)}
+    return bool(names & foreign) and not _quoted(node)
 
 
 def _quoted(node: nodes.Node) -> bool:
     filters = {one.name for one in (node, *node.find_all(nodes.Filter)) if isinstance(one, nodes.Filter)}
     return bool(filters & {"json", "length"})
-
-
-def _foreign(node: nodes.Node) -> bool:
-    names = {name.name for name in (node, *node.find_all(nodes.Name)) if isinstance(name, nodes.Name)}
-    return bool(names & {"input", "previous", "history", "message", "summary"})

@@ -204,6 +204,38 @@ def test_lint_looks_into_templates_and_examples(run: Said, tmp_path: Path) -> No
     assert "no verb uses this template" in [finding["message"] for finding in run("lint")[1]["findings"]]
 
 
+@pytest.mark.parametrize(
+    ("template", "severity"),
+    [
+        ('{{ input["txxt"] | json }}', "error"),
+        ("{{ input.txxt | json }}", "error"),
+        ("{% for x in input.txt %}{{ x }}{% endfor %}", "warning"),
+        ("{% for k, x in input.txt %}{{ x.a }}{% endfor %}", "warning"),
+        ("{% set a = input.txt %}{% set b = a %}{{ b }}", "warning"),
+        ("{% for x in input.txt %}{{ x | json }}{{ loop.index }}{% endfor %}", None),
+        ("{% set a = input.txt | json %}{{ a }}", None),
+        ('{% for x in ["a"] %}{{ x }}{{ input["txt"] | json }}{% endfor %}', None),
+    ],
+)
+def test_lint_follows_input_through_a_template(run: Said, tmp_path: Path, template: str, severity: str | None) -> None:
+    """However an argument is named, a wrong name is an error; however foreign text comes to where it is shown, it is put in raw."""
+    own(tmp_path, "tpl.yaml", PLAN)
+    own(tmp_path, "tpl_prompt.j2", template)
+    found = {one["severity"] for one in run("lint", "tpl")[1]["findings"] if one["file"].endswith(".j2")}
+    assert found == ({severity} if severity else set())
+
+
+def test_lint_tells_of_hosts_that_are_never_asked(run: Said, tmp_path: Path) -> None:
+    """Beside the URL's own host an entry of ``hosts`` decides nothing: redirects are not followed."""
+    run("new", "one.get", "--kind", "http", "--url", "https://api.example.com/x")
+    file = tmp_path / "verbs" / "one.get.yaml"
+    assert "never asked" not in str(run("lint", "one.get")[1]["findings"])
+    text = file.read_text(encoding="utf-8").replace('["api.example.com"]', '["api.example.com", "b.example.com"]')
+    file.write_text(text, encoding="utf-8")
+    (line,) = [one["line"] for one in run("lint", "one.get")[1]["findings"] if one["message"].startswith("never asked: b.example.com;")]
+    assert text.splitlines()[line - 1].strip().startswith("hosts:")
+
+
 def test_lint_knows_secrets_and_what_others_declare(run: Said, tmp_path: Path) -> None:
     """An undeclared secret, one for another host, a verb that is shipped already, a reconcile verb that is missing: errors of their files."""
     run("new", "one.get", "--kind", "http", "--url", "https://api.example.com/x")

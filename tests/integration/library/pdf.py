@@ -8,9 +8,17 @@ import zlib
 from pypdf import PdfReader, PdfWriter
 
 
-def pdf(*pages: str, stream: bytes | None = None) -> bytes:
-    """A PDF with a line of text on each page; ``stream`` is the content of every page instead, already deflated."""
+def pdf(*pages: str, stream: bytes | None = None, meaning: dict[str, str] | None = None) -> bytes:
+    """A PDF with a line of text on each page; ``stream`` is the content of every page instead, already deflated.
+
+    ``meaning`` says for letters what they mean, as the hexadecimal digits of their UTF-16.
+    """
     objects: list[bytes] = [b"<< /Type /Catalog /Pages 2 0 R >>", b"", b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>"]
+    if meaning is not None:
+        pairs = "".join(f"<{ord(letter):02X}> <{said}>\n" for letter, said in meaning.items())
+        table = f"begincmap\n1 begincodespacerange\n<00> <FF>\nendcodespacerange\n{len(meaning)} beginbfchar\n{pairs}endbfchar\nendcmap\n"
+        objects[2] = b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /ToUnicode 4 0 R >>"
+        objects.append(b"<< /Length %d >>\nstream\n%s\nendstream" % (len(table), table.encode()))
     kids: list[str] = []
     for text in pages:
         drawn = stream if stream is not None else zlib.compress(f"BT /F1 12 Tf 72 720 Td ({text}) Tj ET".encode("latin-1"))

@@ -107,6 +107,23 @@ async def test_a_pdf_is_read_page_by_page() -> None:
 
 
 @pytest.mark.parametrize(
+    ("meaning", "text"),
+    [({"B": "D835"}, "A \ufffd end"), ({"B": "DC00"}, "A \ufffd end"), ({"B": "D835DC00"}, "A \U0001d400 end"), ({"B": "0042"}, "A B end")],
+)
+async def test_half_a_character_in_a_pdf_is_replaced(meaning: dict[str, str], text: str) -> None:
+    """A font that maps a glyph to half a surrogate pair costs that one character and not the document."""
+    assert (await DocumentReader().read("report.pdf", pdf("A B end", meaning=meaning))).sections[0].text.strip() == text
+
+
+async def test_a_document_that_ends_its_process_is_said_to_take_too_much(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only an answer that is not there, or is cut off, is put down to time and memory."""
+    monkeypatch.setattr(documents, "ANSWER_BYTES", 10)
+    with pytest.raises(InvalidRequest, match="too much time or memory") as error:
+        await DocumentReader().read("cut.txt", b"x" * 3_000_000)
+    assert error.value.code == "document_unreadable"
+
+
+@pytest.mark.parametrize(
     ("name", "content", "code"),
     [
         ("empty.txt", b"", "document_empty"),

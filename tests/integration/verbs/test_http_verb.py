@@ -40,6 +40,7 @@ class Asked:
     target: str
     headers: dict[str, str]
     body: bytes
+    names: list[str] = field(default_factory=list[str])
 
     @property
     def query(self) -> list[tuple[str, str]]:
@@ -83,7 +84,8 @@ class Server:
         headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
         body = await reader.readexactly(int(headers.get("content-length", "0")))
         method, target, _ = first.split(" ")
-        self.asked.append(Asked(method, target, headers, body))
+        names = [line.partition(":")[0].lower() for line in lines]
+        self.asked.append(Asked(method, target, headers, body, names))
         try:
             if self.hang:
                 await reader.read()
@@ -183,6 +185,14 @@ async def test_a_get_fills_path_query_and_headers(server: Server) -> None:
     assert asked.query == [("q", "x&y=1 #ü"), ("limit", "3"), ("deep", "true"), ("kind", "part")]
     assert asked.headers["host"] == f"127.0.0.1:{server.port}"
     assert asked.body == b""
+
+
+async def test_a_header_that_the_verb_gives_replaces_our_own(server: Server) -> None:
+    """Whatever its case, a header stands there once: the verb's."""
+    assert await output(spec(server, http_headers={"user-agent": "mine"}), item_id="1") == {"ok": True}
+    (asked,) = server.asked
+    assert asked.headers["user-agent"] == "mine"
+    assert asked.names.count("user-agent") == 1
 
 
 async def test_a_write_sends_json_its_key_and_its_secret(server: Server) -> None:

@@ -101,9 +101,9 @@ def _of_words(text: str, tokens: Sequence[tuple[int, int, str]]) -> Iterator[Hit
             if taken.get(scale, 0) > at:
                 continue
             end = at + len(entry)
-            taken[scale] = end
             if _across(text, tokens[at][1], tokens[end - 1][0]):
                 continue
+            taken[scale] = end
             yield _weighed(text, lexicon, tokens, Hit(tokens[at][0], tokens[end - 1][1], scale, weight, ""), at)
 
 

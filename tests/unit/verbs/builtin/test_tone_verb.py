@@ -103,6 +103,12 @@ async def test_what_stands_before_a_word_counts(text: str, scale: str, found: st
     assert scales(await output_of(VERB, text=text))[scale] == found
 
 
+@pytest.mark.parametrize("text", ["Thank you. Work is left.", "Thank you. So much work is left.", "Thank you; so much is left."])
+def test_a_phrase_that_would_cross_a_sentence_hides_none_that_does_not(text: str) -> None:
+    """What does not count because a sentence ends in it takes nothing from the shorter phrase at the same word."""
+    assert ("Thank", "warmth") in {(text[hit.start : hit.end], hit.scale) for hit in find_hits(text)}
+
+
 async def test_readability_is_the_automated_index() -> None:
     """Letters per word and words per sentence, by the published formula."""
     output = await output_of(VERB, text="The cat sat. The dog ran off quickly.")

@@ -13,14 +13,12 @@ from ordain.cli.output import json_text, print_json, show, show_foreign
 from ordain.cli.places import home_of
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.risk import risk_of
-from ordain.contracts.verbs import Argument, ArgumentRole, VerbEffect, VerbSpec
+from ordain.contracts.verbs import FREE_ROLES, Argument, VerbEffect, VerbSpec, properties_of
 from ordain.errors import ConfigurationError, InvalidRequest, NotFound
 from ordain.runtime.rehearsal import Rehearsed, rehearse_verb
 from ordain.settings import load_settings
 from ordain.verbs.functions import VerbError
 from ordain.verbs.http_verb import preview
-
-_FREE = {ArgumentRole.CONTENT, ArgumentRole.LABEL, ArgumentRole.FLAG, ArgumentRole.SELECT}
 
 
 def print_explanation(data_dir: Path | None, name: str, given: str | None, *, as_json: bool) -> int:
@@ -67,7 +65,7 @@ def explained(catalog: Catalog, spec: VerbSpec, args: dict[str, Any], origin: st
         "written_in": origin,
         "effect": str(spec.effect),
         "risk": risk_of(spec).model_dump(mode="json"),
-        "arguments": [_argument(spec, name) for name in _properties(spec)],
+        "arguments": [_argument(spec, name) for name in properties_of(spec.input_schema)],
         "input": args,
         "input_problems": list(catalog.verbs[spec.name].input.errors(args)),
         "scope": "a caller of the verb names it itself; a plan may use it only if its toolset does",
@@ -97,17 +95,12 @@ def explained(catalog: Catalog, spec: VerbSpec, args: dict[str, Any], origin: st
     return {**told, **_model(catalog, rehearsed)}
 
 
-def _properties(spec: VerbSpec) -> dict[str, Any]:
-    found = spec.input_schema.get("properties")
-    return cast("dict[str, Any]", found) if isinstance(found, dict) else {}
-
-
 def _argument(spec: VerbSpec, name: str) -> dict[str, Any]:
     declared = spec.arguments.get(name)
     required = cast("list[str]", spec.input_schema.get("required") or [])
     told: dict[str, Any] = {"name": name, "required": name in required, "role": None if declared is None else str(declared.role)}
     if declared is not None:
-        told["controls"] = declared.role not in _FREE
+        told["controls"] = declared.role not in FREE_ROLES
         told |= {key: value for key, value in _bounds(declared).items() if value is not None}
     return told
 

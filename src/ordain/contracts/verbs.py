@@ -6,9 +6,9 @@ counts as the strictest.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from enum import StrEnum
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, Self, cast
 
 from pydantic import Field, JsonValue, StringConstraints, model_validator
 from pydantic_core import PydanticCustomError
@@ -39,7 +39,7 @@ class VerbEffect(StrEnum):
 
 
 class ArgumentRole(StrEnum):
-    """What an argument controls; the last four are free."""
+    """What an argument controls; those in ``FREE_ROLES`` control nothing that happens."""
 
     RECIPIENT = "recipient"
     TARGET = "target"
@@ -52,6 +52,15 @@ class ArgumentRole(StrEnum):
     LABEL = "label"
     FLAG = "flag"
     SELECT = "select"
+
+
+FREE_ROLES = frozenset({ArgumentRole.CONTENT, ArgumentRole.LABEL, ArgumentRole.FLAG, ArgumentRole.SELECT})
+
+
+def properties_of(schema: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The fields that an object's JSON Schema declares, by name."""
+    found = schema.get("properties")
+    return cast("dict[str, Any]", found) if isinstance(found, dict) else {}
 
 
 class Trust(StrEnum):

@@ -18,23 +18,19 @@ from ordain.contracts.catalog import Catalog
 from ordain.contracts.conversation import RoutingHints, WorkflowHint
 from ordain.contracts.policy import ModelErrorCode, Policy, Probe
 from ordain.errors import ConfigurationError
-from ordain.flows.context import flow_context
-from ordain.flows.turn import TURN_FLOW, TurnInput, TurnOutput
-from ordain.journal.records import DecisionBody, Started, raw
-from ordain.ports.effects import Claim, Effect, ModelAnswer, ModelCall, ModelFailed
+from ordain.flows.turn import TURN_FLOW, TurnInput
+from ordain.journal.records import DecisionBody
+from ordain.ports.effects import Effect, ModelAnswer, ModelCall, ModelFailed
 from ordain.ports.store import SessionState
 from ordain.rules.attach import ATTACH, Attached
 from ordain.rules.cues import cues
-from ordain.rules.decision import Decision, Rule
+from ordain.rules.decision import Rule
 from ordain.rules.entry import ENTRY, Entered
 from ordain.rules.outcome import OUTCOME, TurnOutcome
 from ordain.rules.route import ROUTE, Path
-from ordain.rules.shared import SHARED
 from ordain.runtime.attaching import attach_facts
-from ordain.runtime.execution import Execution
-from ordain.runtime.opening import Opening, root_run
 from ordain.runtime.received import Received, turn_input
-from ordain.runtime.replay import EndOfJournal, NothingBeyond, drive_to_end
+from ordain.runtime.unspent import Unspending, run_unspent, unspent_opening
 
 NOTHING = "nothing"
 PROBE = "probe"
@@ -109,21 +105,16 @@ def outcome_of(probe: Probe, catalog: Catalog) -> Mapping[str, str]:
     return {"attached": name, **(_rehearsed(turn_input(message, PROBE, 1), probe, catalog) if name == Attached.NEW_REQUEST else {})}
 
 
-class _Rehearsal(NothingBeyond):
-    """What a turn meets up to its path: nothing of the day is spent, and a router model suggests what it is supposed to, or fails."""
+class _Probing(Unspending):
+    """What a turn meets up to its path: a router model suggests what it is supposed to, or fails."""
 
     def __init__(self, policy: Policy, suggests: dict[str, Any] | str | None) -> None:
-        self._policy = policy
+        super().__init__(policy)
         self._suggests = suggests if suggests is None or isinstance(suggests, str) else json.dumps(suggests, default=str)
         self.decided_by: dict[str, Any] = {}
 
     def decided(self, rule: Rule[Any, Any, Any], body: DecisionBody) -> None:
         self.decided_by[rule.name] = msgspec.json.decode(body.outcome, type=rule.outcome)
-
-    async def claim(self, addr: int, claim: Claim[Any]) -> Decision[Any]:
-        shared = SHARED[claim.name]
-        accounts = [{**account, "tokens": 0, "usd_micros": 0} for account in claim.args["accounts"]]
-        return shared.rule.apply(msgspec.convert({**claim.args, "accounts": accounts}, shared.facts), None, self._policy)
 
     async def begin(self, addr: int, effect: Effect[Any]) -> Any:
         if ROUTE.name in self.decided_by or not isinstance(effect, ModelCall):
@@ -135,38 +126,14 @@ class _Rehearsal(NothingBeyond):
 
 def _rehearsed(given: TurnInput, probe: Probe, catalog: Catalog) -> Mapping[str, str]:
     """What flow ``turn`` decides, and the code with which it ends where it ends before its path."""
-    record = root_run(_opening(given, catalog.policy), catalog).started
-    beyond = _Rehearsal(catalog.policy, probe.suggests)
-    execution = Execution(PROBE, (record,), beyond, catalog.policy)
-    execution.values[0] = given
-    started = msgspec.json.decode(record.body or b"", type=Started)
-    found: dict[str, str] = {}
-    try:
-        ended: TurnOutput = drive_to_end(TURN_FLOW.run(flow_context(execution, catalog, started), given))
-        found |= {} if ended.error is None else {"refused": ended.error["code"]}
-    except EndOfJournal:  # it has begun with its path
-        pass
+    beyond = _Probing(catalog.policy, probe.suggests)
+    opening = unspent_opening(TURN_FLOW, given, PROBE, catalog.policy.session.hold_seconds * 1_000_000)
+    ended, _ = run_unspent(TURN_FLOW, given, catalog, beyond, msgspec.structs.replace(opening, session=given.session, thread=1))
+    found = {} if ended is None or ended.error is None else {"refused": ended.error["code"]}
     entry, outcome, routed = (beyond.decided_by.get(rule.name) for rule in (ENTRY, OUTCOME, ROUTE))
     found |= {"verb": entry.verb} if isinstance(entry, Entered) else {}
     found |= {} if outcome is None else {"outcome": str(outcome.outcome)}
     return found if routed is None else found | {"path": str(routed.path), "budget_class": str(routed.budget_class)}
-
-
-def _opening(given: TurnInput, policy: Policy) -> Opening:
-    return Opening(
-        run=PROBE,
-        flow=TURN_FLOW.name,
-        flow_version=TURN_FLOW.version,
-        input=raw(given),
-        workspace="",
-        principal=PROBE,
-        subject="",
-        key=b"",
-        at=0,
-        deadline=policy.session.hold_seconds * 1_000_000,
-        session=given.session,
-        thread=1,
-    )
 
 
 def _message(probe: Probe) -> Received:

@@ -12,19 +12,18 @@ from typing import Any
 import msgspec
 
 from ordain.contracts.catalog import Catalog
-from ordain.contracts.ids import DEFAULT_WORKSPACE
-from ordain.flows.context import Flow, flow_context
+from ordain.flows.context import Flow
 from ordain.flows.prompting import prompt_inputs
 from ordain.flows.verb_plan import VERB_FLOW, VERB_PLAN_FLOW, VerbRunInput, VerbRunOutput
-from ordain.journal.records import DecisionBody, Started, raw
-from ordain.ports.effects import Children, Claim, Effect, ModelCall
+from ordain.journal.records import DecisionBody
+from ordain.ports.effects import Children, Effect, ModelCall
 from ordain.prompts.renderer import Prompt, render
-from ordain.rules.decision import Decision, Rule
+from ordain.rules.budget import Spend
+from ordain.rules.decision import Rule
 from ordain.rules.reasons import Reason
-from ordain.rules.shared import SHARED
 from ordain.runtime.execution import Execution
-from ordain.runtime.opening import Opening, root_run
-from ordain.runtime.replay import EndOfJournal, NothingBeyond, drive_to_end
+from ordain.runtime.replay import EndOfJournal
+from ordain.runtime.unspent import Unspending, run_unspent, unspent_opening
 
 REHEARSAL = "rehearsal"
 HOUR_US = 3_600_000_000
@@ -52,22 +51,18 @@ class Rehearsed:
     prompt: Prompt | None = None
 
 
-class _Rehearsal(NothingBeyond):
-    """Keeps what is decided and the first effect; of shared accounts nothing is spent."""
+class _Rehearsal(Unspending):
+    """Keeps what is decided, and the first effect."""
 
     def __init__(self, catalog: Catalog, into: Rehearsed) -> None:
-        self._policy, self._into = catalog.policy, into
+        super().__init__(catalog.policy)
+        self._into = into
         self.effect: Effect[Any] | None = None
 
     def decided(self, rule: Rule[Any, Any, Any], body: DecisionBody) -> None:
         reason = Reason(body.reason)
         outcome, facts = msgspec.json.decode(body.outcome), msgspec.json.decode(body.facts)
         self._into.decisions.append(Decided(rule=rule.name, outcome=outcome, reason=str(reason), meaning=reason.meaning, facts=facts))
-
-    async def claim(self, addr: int, claim: Claim[Any]) -> Decision[Any]:
-        shared = SHARED[claim.name]
-        accounts = [{**account, "tokens": 0, "usd_micros": 0} for account in claim.args["accounts"]]
-        return shared.rule.apply(msgspec.convert({**claim.args, "accounts": accounts}, shared.facts), None, self._policy)
 
     async def begin(self, addr: int, effect: Effect[Any]) -> Any:
         self.effect = effect
@@ -100,28 +95,9 @@ def rehearse_verb(catalog: Catalog, verb_id: str, args: Mapping[str, Any]) -> Re
 
 
 def _until_live(
-    catalog: Catalog, flow: Flow[Any, Any], given: Any, done: Rehearsed, allowance: Any = None
+    catalog: Catalog, flow: Flow[Any, Any], given: Any, done: Rehearsed, allowance: Spend | None = None
 ) -> tuple[Effect[Any] | None, Any, Execution]:
-    opening = Opening(
-        run=REHEARSAL,
-        flow=flow.name,
-        flow_version=flow.version,
-        input=raw(given),
-        workspace=DEFAULT_WORKSPACE,
-        principal=REHEARSAL,
-        subject="",
-        key=b"",
-        at=0,
-        deadline=HOUR_US,
-    )
-    record = root_run(opening, catalog).started
-    started = msgspec.json.decode(record.body or b"", type=Started)
-    if allowance is not None:
-        started = msgspec.structs.replace(started, allowance=allowance, depth=1)
     beyond = _Rehearsal(catalog, done)
-    execution = Execution(REHEARSAL, (record,), beyond, catalog.policy)
-    execution.values[0] = given
-    try:
-        return None, drive_to_end(flow.run(flow_context(execution, catalog, started), given)), execution
-    except EndOfJournal:
-        return beyond.effect, None, execution
+    opening = unspent_opening(flow, given, REHEARSAL, HOUR_US)
+    output, execution = run_unspent(flow, given, catalog, beyond, opening, allowance)
+    return beyond.effect, output, execution

@@ -74,7 +74,15 @@ async def read_body(request: Request, most: int) -> bytes:
         or request.headers.get("content-encoding", "identity") != "identity"
     ):
         raise InvalidRequest("send application/json in UTF-8, not compressed", code="unsupported_media_type", status=415)
-    too_large = InvalidRequest(f"the body exceeds {most} bytes", code="too_large", status=413)
+    return await bounded(request, most, InvalidRequest(f"the body exceeds {most} bytes", code="too_large", status=413))
+
+
+async def bounded(request: Request, most: int, too_large: InvalidRequest) -> bytes:
+    """The raw body, at most ``most`` bytes; no more than that is read.
+
+    Raises:
+        InvalidRequest: ``too_large``, as given.
+    """
     declared = request.headers.get("content-length", "")
     if declared.isdigit() and int(declared[:20]) > most:
         raise too_large

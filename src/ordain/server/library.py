@@ -26,7 +26,7 @@ from ordain.contracts.library import (
 )
 from ordain.errors import InvalidRequest, OrdainError
 from ordain.runtime.library import DOCUMENT_BYTES, NAME_CHARS, Added, Item, Passage, Remembered
-from ordain.server.bodies import read
+from ordain.server.bodies import bounded, read
 from ordain.server.documents import documented, shown
 from ordain.server.face import Face, Json
 from ordain.server.problems import problem_body
@@ -164,15 +164,7 @@ async def _octets(request: Request) -> bytes:
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != OCTETS:
         raise InvalidRequest(f"send the document's bytes as {OCTETS}", code="unsupported_media_type", status=415)
     too_large = InvalidRequest(f"a document has at most {DOCUMENT_BYTES} bytes", code="document_too_large", status=413)
-    declared = request.headers.get("content-length", "")
-    if declared.isdigit() and int(declared[:20]) > DOCUMENT_BYTES:
-        raise too_large
-    content = bytearray()
-    async for part in request.stream():
-        content += part
-        if len(content) > DOCUMENT_BYTES:
-            raise too_large
-    return bytes(content)
+    return await bounded(request, DOCUMENT_BYTES, too_large)
 
 
 async def _told(library: Remembered, workspace: str, name: str, content: bytes, source: str) -> AsyncGenerator[bytes]:

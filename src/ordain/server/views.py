@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import msgspec
 from msgspec import Raw
 
 from ordain.contracts.failures import categorised
@@ -117,14 +118,7 @@ def session_item(row: SessionRow) -> SessionItem:
 def session_view(row: SessionRow, threads: Sequence[LiveThread]) -> Session:
     """A session and its threads."""
     return Session(
-        session_id=row.id,
-        channel=row.channel,
-        user_id=row.user,
-        head=row.head,
-        open_turns=row.open,
-        erased=row.key is None,
-        created_at=moment(row.created_at),
-        last_activity_at=moment(row.last_at),
+        **msgspec.structs.asdict(session_item(row)),
         workspace=row.workspace,
         active_thread_id=str(row.active) if row.active else None,
         threads=[thread_view(thread) for thread in threads],

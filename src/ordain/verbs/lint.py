@@ -18,7 +18,19 @@ from pydantic import BaseModel, ValidationError
 
 from ordain.contracts.catalog import Schema
 from ordain.contracts.http_call import HttpCall, Place, SecretReference
-from ordain.contracts.verbs import Argument, ArgumentRole, Example, OutputField, PlanStep, Retry, SafetyRule, VerbEffect, VerbSpec
+from ordain.contracts.verbs import (
+    FREE_ROLES,
+    Argument,
+    ArgumentRole,
+    Example,
+    OutputField,
+    PlanStep,
+    Retry,
+    SafetyRule,
+    VerbEffect,
+    VerbSpec,
+    properties_of,
+)
 from ordain.errors import ConfigurationError
 from ordain.verbs.folder import TEMPLATE_NAMES, faults_of, read_file, template_errors, templates_of
 from ordain.verbs.http_verb import HttpAccess
@@ -32,7 +44,6 @@ _MODELS: Mapping[str, type[BaseModel]] = {
     "safety_rules": SafetyRule, "query": SecretReference, "headers": SecretReference,
 }  # fmt: skip
 _UNKNOWN = re.compile(r"unknown name '([^']*)'")
-_FREE = {ArgumentRole.CONTENT, ArgumentRole.LABEL, ArgumentRole.FLAG, ArgumentRole.SELECT}
 
 
 class Finding(Struct, frozen=True, kw_only=True):
@@ -217,16 +228,16 @@ def _schemas(spec: VerbSpec) -> Iterator[tuple[str, Place, str, str]]:
             yield ERROR, (name,), f"{name} describes an object", "type: object"
         if name in spec.model_fields_set:  # what was not written is not to be improved
             yield from _loose(schema, (name,))
-    if spec.narrates is not None and spec.narrates not in _properties(spec.output_schema):
+    if spec.narrates is not None and spec.narrates not in properties_of(spec.output_schema):
         yield (
             ERROR,
             ("narrates",),
             f"narrates: the output has no field {spec.narrates}",
-            close_to(spec.narrates, _properties(spec.output_schema)),
+            close_to(spec.narrates, properties_of(spec.output_schema)),
         )
-    for name in sorted(set(spec.output) - _properties(spec.output_schema).keys()):
-        yield ERROR, ("output", name), f"output: output_schema has no field {name}", close_to(name, _properties(spec.output_schema))
-    for name, schema in _properties(spec.input_schema).items() if "input_schema" in spec.model_fields_set else ():
+    for name in sorted(set(spec.output) - properties_of(spec.output_schema).keys()):
+        yield ERROR, ("output", name), f"output: output_schema has no field {name}", close_to(name, properties_of(spec.output_schema))
+    for name, schema in properties_of(spec.input_schema).items() if "input_schema" in spec.model_fields_set else ():
         if isinstance(schema, dict) and "description" not in schema:
             place: Place = ("input_schema", "properties", name)
             yield WARNING, place, f"argument {name} has no description", "say what it means and in which form: planners fill it in by that"
@@ -240,11 +251,6 @@ def _schemas(spec: VerbSpec) -> Iterator[tuple[str, Place, str, str]]:
                     f"the example's {part} does not fit {name}: {'; '.join(errors)}",
                     "correct the example or the schema",
                 )
-
-
-def _properties(schema: Mapping[str, Any]) -> dict[str, Any]:
-    found = schema.get("properties")
-    return cast("dict[str, Any]", found) if isinstance(found, dict) else {}
 
 
 def _loose(schema: Any, place: Place, depth: int = 0) -> Iterator[tuple[str, Place, str, str]]:
@@ -262,12 +268,12 @@ def _loose(schema: Any, place: Place, depth: int = 0) -> Iterator[tuple[str, Pla
         yield from _loose(members.get("items"), (*place, "items"), depth + 1)
     if kind == "object" and place[0] == "input_schema" and members.get("additionalProperties") is not False and depth == 0:
         yield WARNING, place, f"{what} takes arguments that it does not name", "add additionalProperties: false"
-    for name, inner in _properties(members).items():
+    for name, inner in properties_of(members).items():
         yield from _loose(inner, (*place, "properties", name), depth + 1)
 
 
 def _effects(spec: VerbSpec) -> Iterator[tuple[str, Place, str, str]]:
-    known, place = _properties(spec.input_schema), ("effect",)
+    known, place = properties_of(spec.input_schema), ("effect",)
     if spec.composite and spec.effect is not VerbEffect.READ and not spec.arguments:
         yield (
             WARNING,
@@ -294,7 +300,7 @@ def _effects(spec: VerbSpec) -> Iterator[tuple[str, Place, str, str]]:
             f"effect {spec.effect}: every call needs an approval, and is refused where nobody can give one",
             "intended? then leave it",
         )
-        if not any(argument.role not in _FREE for argument in spec.arguments.values()):
+        if not any(argument.role not in FREE_ROLES for argument in spec.arguments.values()):
             message = f"effect {spec.effect}, but no argument has a role that controls what happens"
             yield WARNING, ("arguments",), message, "roles: recipient, target, amount, when, url, attachment, secret"
     if spec.effect not in {VerbEffect.READ, VerbEffect.EGRESS} and not spec.idempotent:
@@ -357,10 +363,10 @@ def _templates(linted: Linted, root: Path) -> None:
             unknown = _UNKNOWN.match(message)
             hint = close_to(unknown[1], TEMPLATE_NAMES) if unknown else ""
             linted.put(Finding(file=str(root / name), line=line or 1, severity=ERROR, message=message.partition(";")[0], hint=hint))
-        for severity, line, message, hint in argument_uses(text, _properties(spec.input_schema)):
+        for severity, line, message, hint in argument_uses(text, properties_of(spec.input_schema)):
             linted.put(Finding(file=str(root / name), line=line, severity=severity, message=message, hint=hint))
     whole = "\n".join(linted.templates.values())
-    for name in _properties(spec.input_schema) if linted.templates and "input_schema" in spec.model_fields_set else ():
+    for name in properties_of(spec.input_schema) if linted.templates and "input_schema" in spec.model_fields_set else ():
         if name not in whole and "input | json" not in whole:
             linted.add(
                 WARNING, ("input_schema", "properties", name), f"no template uses argument {name}", "use {{ input." + name + " | json }}"

@@ -63,6 +63,19 @@ class Sum:
         self.tokens += attempt.tokens
         self.usd_micros += attempt.usd_micros
 
+    def merge(self, more: Sum) -> None:
+        """All that another sum counts, as well."""
+        self.attempts += more.attempts
+        self.failed += more.failed
+        self.estimated += more.estimated
+        self.input_tokens += more.input_tokens
+        self.output_tokens += more.output_tokens
+        self.tokens += more.tokens
+        self.usd_micros += more.usd_micros
+        self.models.update(more.models)
+        for code, number in more.failures.items():
+            self.failures[code] = self.failures.get(code, 0) + number
+
 
 @dataclass(slots=True, kw_only=True)
 class Spent:
@@ -93,8 +106,8 @@ class Span:
     slack_us: int
 
 
-async def spent(search: SpendingSearch, by: By, span: Span, runs_max: int = RUNS_MAX) -> Spent:
-    """Add up, newest runs first; other work goes on between pages."""
+async def spent(search: SpendingSearch, by: By, span: Span, runs_max: int = RUNS_MAX, groups_max: int = GROUPS_MAX) -> Spent:
+    """Add up, newest runs first; other work goes on between pages. Of more groups than ``groups_max`` the smallest are one."""
     found = Spent(by=by, since=span.since, until=span.until)
     seen, before = 0, None
     while True:
@@ -113,18 +126,19 @@ async def spent(search: SpendingSearch, by: By, span: Span, runs_max: int = RUNS
             found.since, found.complete = max(found.since, page.oldest), False
             break
         await asyncio.sleep(0)
-    found.groups = _largest(found)
+    found.groups = _largest(found, groups_max)
     return found
 
 
 def _add(found: Spent, run: SpendingRun) -> None:
+    """All of a run or, where some of it cannot be read, nothing."""
     told = Spending(run.records)
-    attempts = [attempt for attempt in told.attempts if found.since <= attempt.at <= found.until]
+    attempts = [(_key(found.by, attempt, run), attempt) for attempt in told.attempts if found.since <= attempt.at <= found.until]
     found.erased += told.erased
     found.runs += bool(attempts)
-    for attempt in attempts:
+    for key, attempt in attempts:
         found.total.add(attempt)
-        found.groups.setdefault(_key(found.by, attempt, run), Sum()).add(attempt)
+        found.groups.setdefault(key, Sum()).add(attempt)
 
 
 def day_of(at: int) -> str:
@@ -168,14 +182,12 @@ def agent_of(opening: Record | None) -> str:
     return given.caller or given.verb or ENTRY_OF[given.mode or ExecMode.BRAIN]
 
 
-def _largest(found: Spent) -> dict[str, Sum]:
+def _largest(found: Spent, groups_max: int) -> dict[str, Sum]:
     """Days in order, everything else by what it cost; the tail of very many as one."""
     if found.by is By.DAY:
         return dict(sorted(found.groups.items()))
     ordered = sorted(found.groups.items(), key=lambda item: (-item[1].usd_micros, -item[1].tokens, item[0]))
-    kept = dict(ordered[:GROUPS_MAX])
-    for _, rest in ordered[GROUPS_MAX:]:
-        others = kept.setdefault(OTHERS, Sum())
-        for name in ("attempts", "failed", "estimated", "input_tokens", "output_tokens", "tokens", "usd_micros"):
-            setattr(others, name, getattr(others, name) + getattr(rest, name))
+    kept = dict(ordered[:groups_max])
+    for _, rest in ordered[groups_max:]:
+        kept.setdefault(OTHERS, Sum()).merge(rest)
     return kept

@@ -8,12 +8,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import pytest
+from msgspec import structs
+
 from ordain.app import Extras, Ordain
 from ordain.contracts.policy import Lane, ModelProfile
 from ordain.journal.folds import Fold
 from ordain.models.scripted import ScriptedModel, make_script
 from ordain.ports.model import ModelReply
-from ordain.runtime.spending import DAY_US, By, Span, Spent, day_of, spent
+from ordain.ports.spending import SpendingPage, SpendingSearch
+from ordain.runtime.spending import DAY_US, OTHERS, By, Span, Spent, Sum, day_of, spent
 from ordain.settings import load_settings
 from tests.integration.runtime.test_gateway import HEDGED, Model
 from tests.integration.runtime.test_gateway import house as hedging_house
@@ -37,15 +41,16 @@ def house(home: Path, cheap: Sequence[Any], dear: Sequence[Any] = ()) -> Ordain:
     )
     profiles = {"cheap": priced("small-1", 100), "dear": priced("large-1", 1000)}
     policy = settings.policy.model_copy(update={"lanes": lanes})
-    models = {"cheap": ScriptedModel(make_script(list(cheap), {})), "dear": ScriptedModel(make_script(list(dear), {}))}
+    scripts = {name: make_script(items, {"chat_general": items}) for name, items in (("cheap", cheap), ("dear", dear))}
+    models = {name: ScriptedModel(script) for name, script in scripts.items()}
     return Ordain(settings.model_copy(update={"profiles": profiles, "policy": policy}), extras=Extras(models=models, memory=True))
 
 
 async def account(ordain: Ordain, by: By = By.DAY, **changes: Any) -> Spent:
     now = ordain.runtime.services.clock.now()
     span = {"workspace": "default", "since": now - YEAR_US, "until": now, "slack_us": 0}
-    runs_max = changes.pop("runs_max", 1000)
-    return await spent(ordain.runtime.search, by, Span(**{**span, **changes}), runs_max)
+    bounds = {name: changes.pop(name) for name in ("runs_max", "groups_max") if name in changes}
+    return await spent(changes.pop("search", ordain.runtime.search), by, Span(**{**span, **changes}), **bounds)
 
 
 async def test_each_attempt_is_counted_in_its_lane(tmp_path: Path) -> None:
@@ -141,3 +146,49 @@ async def test_both_attempts_of_a_hedged_call_are_told(tmp_path: Path) -> None:
     assert found.groups["slow"].failures == {"abandoned": 1}
     assert (found.groups["quick"].attempts, found.groups["quick"].failed) == (1, 0)
     assert found.total.usd_micros == Fold(stored.id, stored.records).spent.usd_micros > 0
+
+
+async def test_the_tail_of_many_groups_keeps_all_that_it_says(tmp_path: Path) -> None:
+    """Groups beyond the bound are one, with their failures and whoever answered: nothing of the total is missing from the groups."""
+    async with house(tmp_path, [{"$error": "authentication"}], [{"content": "A light."}] * 2) as ordain:
+        await asyncio.gather(*(ordain.chat("What is a lamp?", session=f"s-{number}") for number in range(4)))
+        whole, short = await account(ordain, By.SESSION), await account(ordain, By.SESSION, groups_max=1)
+    assert (len(whole.groups), len(short.groups)) == (4, 2)
+    assert short.groups[OTHERS].failures == {"authentication": 3}
+    assert list(short.groups[OTHERS].models) == ["scripted: large-1"]
+    summed = Sum()
+    for one in short.groups.values():
+        summed.merge(one)
+    assert summed == whole.total == short.total
+
+
+class Damaged:
+    """A search in whose answers the second record that says for whom a run worked cannot be read, or the second run's own records."""
+
+    def __init__(self, search: SpendingSearch, field: str) -> None:
+        """Over a real one."""
+        self.search, self.field = search, field
+
+    def spending(self, *, workspace: str, before: int | None, limit: int) -> SpendingPage:
+        """See ``SpendingSearch``."""
+        page = self.search.spending(workspace=workspace, before=before, limit=limit)
+        first, second, *others = page.runs
+        assert second.opening is not None
+        broken = (
+            structs.replace(second, opening=structs.replace(second.opening, body=b"{"))
+            if self.field == "opening"
+            else structs.replace(second, records=[*second.records[:-1], structs.replace(second.records[-1], body=b"{")])
+        )
+        return structs.replace(page, runs=[first, broken, *others])
+
+
+@pytest.mark.parametrize("field", ["opening", "records"])
+async def test_a_run_that_cannot_be_read_counts_nowhere_else(tmp_path: Path, field: str) -> None:
+    """A damaged run is counted as such and adds to no sum: total and groups agree."""
+    async with house(tmp_path, [finish("done")]) as ordain:
+        for number in range(3):
+            await ordain.plan(request(request_id=str(number)))
+        found = await account(ordain, By.AGENT, search=Damaged(ordain.runtime.search, field))
+    assert (found.runs, found.unreadable, found.erased) == (2, 1, 0)
+    assert found.total == found.groups["test"]
+    assert found.total.attempts == 2

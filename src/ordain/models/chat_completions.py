@@ -19,10 +19,9 @@ from msgspec import UNSET, Raw, Struct, UnsetType
 
 from ordain.contracts.policy import ModelErrorCode, Structured
 from ordain.models.refusals import malformed, why_unreadable
+from ordain.models.replies import Counts, replied
 from ordain.models.schemas import OutputTool, clean_name, native_format, system_text, tool_definition
 from ordain.ports.model import ModelError, ModelReply, ModelRequest
-
-MODEL_CHARS = 200
 
 
 class _Message(Struct, frozen=True):
@@ -134,15 +133,10 @@ def conclude(completion: Completion, asked: str, tool: OutputTool | None = None)
     text = _said(completion.choices[0], tool)
     if isinstance(text, ModelError):
         return text
-    model = completion.model if isinstance(completion.model, str) and completion.model else asked
     usage = fields(completion.usage)
-    return ModelReply(
-        text=text,
-        model=model[:MODEL_CHARS],
-        input_tokens=count(usage.get("prompt_tokens")) or None,
-        output_tokens=count(usage.get("completion_tokens")) or None,
-        cached_tokens=count(fields(usage.get("prompt_tokens_details")).get("cached_tokens")) or 0,
-    )
+    cached = fields(usage.get("prompt_tokens_details")).get("cached_tokens")
+    counts = Counts(given=usage.get("prompt_tokens"), said=usage.get("completion_tokens"), cached=cached)
+    return replied(text, completion.model, asked, counts)
 
 
 def _said(choice: Choice, tool: OutputTool | None) -> str | ModelError:
@@ -179,8 +173,3 @@ def fields(value: object) -> dict[str, Any]:
 def objects(value: object) -> list[dict[str, Any]]:
     """A list within an answer, each item as an object; empty where it is none."""
     return [fields(item) for item in cast("list[object]", value)] if isinstance(value, list) else []
-
-
-def count(value: object) -> int | None:
-    """A token count, or None where it is none."""
-    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**53 else None

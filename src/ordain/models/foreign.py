@@ -42,11 +42,11 @@ from pydantic_ai.settings import ModelSettings
 from pydantic_ai.tools import ToolDefinition
 
 from ordain.contracts.policy import ModelErrorCode, Structured
-from ordain.models.chat_completions import MODEL_CHARS, count
 from ordain.models.event_stream import CUT_OFF, STREAM_BYTES
 from ordain.models.exchange import ANSWER_BYTES, KEPT_CONNECTIONS, KEPT_S, LOOPBACK, checked_key, checked_url
 from ordain.models.narrative import Narrative
 from ordain.models.refusals import bounded_ms, error_within, malformed, meaning, named, read_refusal, retry_after_ms
+from ordain.models.replies import Counts, is_text, replied
 from ordain.models.schemas import OutputTool, clean_name, system_text, wrapped
 from ordain.ports.model import Heard, ModelError, ModelReply, ModelRequest
 
@@ -188,7 +188,7 @@ class ForeignModel(ABC):
         timeout_s = min(request.timeout_s, request.profile.timeout_ms / 1000)
         if timeout_s <= 0:
             return ModelError(code=ModelErrorCode.TIMED_OUT, message="no time left; nothing was sent")
-        if not (_is_text(request.system) and _is_text(request.user)):
+        if not (is_text(request.system) and is_text(request.user)):
             return ModelError(code=ModelErrorCode.REJECTED, message="the prompt is not valid Unicode; nothing was sent")
         listener = heard if request.narrative else None
         wire = _Wire(STREAM_BYTES if listener else ANSWER_BYTES, streams=listener is not None)
@@ -323,17 +323,11 @@ def read_response(response: ModelResponse, asked: str, tool: OutputTool | None, 
             text = malformed("the provider could not finish the answer")
     if isinstance(text, ModelError):
         return text
-    if not _is_text(text):
+    if not is_text(text):
         return malformed("the text is not valid Unicode")
-    usage, name = response.usage, response.model_name
-    return ModelReply(
-        text=text,
-        model=(name if name and _is_text(name) else asked)[:MODEL_CHARS],
-        input_tokens=count(usage.input_tokens) or None,
-        output_tokens=count(usage.output_tokens) or None,
-        cached_tokens=count(usage.cache_read_tokens) or 0,
-        written_tokens=count(usage.cache_write_tokens) or 0,
-    )
+    usage = response.usage
+    counts = Counts(given=usage.input_tokens, said=usage.output_tokens, cached=usage.cache_read_tokens, written=usage.cache_write_tokens)
+    return replied(text, response.model_name, asked, counts)
 
 
 def _said(response: ModelResponse, tool: OutputTool | None) -> str | ModelError:
@@ -365,12 +359,3 @@ def _piece(event: ModelResponseStreamEvent, tool: OutputTool | None) -> str:
             return given if isinstance(given, str) else ""
         case _:
             return ""
-
-
-def _is_text(text: str) -> bool:
-    """Whether a wire and the journal can carry it: no lone surrogates."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True

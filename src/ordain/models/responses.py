@@ -13,9 +13,10 @@ import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
 
 from ordain.contracts.policy import ModelErrorCode, Structured
-from ordain.models.chat_completions import MODEL_CHARS, count, fields, objects
+from ordain.models.chat_completions import fields, objects
 from ordain.models.event_stream import CUT_OFF, EventStream
 from ordain.models.refusals import malformed, read_stream_error, why_unreadable
+from ordain.models.replies import Counts, replied
 from ordain.models.schemas import OutputTool, clean_name, native_format, system_text, tool_definition
 from ordain.ports.model import Heard, ModelError, ModelReply, ModelRequest
 
@@ -107,15 +108,9 @@ def _judged(response: _Response, asked: str, tool: OutputTool | None, sent: str,
     text = _said(response.output or [], tool, pieces)
     if isinstance(text, ModelError):
         return text
-    model = response.model if isinstance(response.model, str) and response.model else asked
     usage = fields(response.usage)
-    return ModelReply(
-        text=text,
-        model=model[:MODEL_CHARS],
-        input_tokens=count(usage.get("input_tokens")) or None,
-        output_tokens=count(usage.get("output_tokens")) or None,
-        cached_tokens=count(fields(usage.get("input_tokens_details")).get("cached_tokens")) or 0,
-    )
+    cached = fields(usage.get("input_tokens_details")).get("cached_tokens")
+    return replied(text, response.model, asked, Counts(given=usage.get("input_tokens"), said=usage.get("output_tokens"), cached=cached))
 
 
 def _unfinished(response: _Response, sent: str) -> ModelError | None:

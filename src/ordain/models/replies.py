@@ -1,0 +1,49 @@
+"""A whole answer as a reply: every wire names its parts otherwise, and all of them say who answered and what was counted. Pure and total."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from ordain.ports.model import ModelReply
+
+MODEL_CHARS = 200
+"""Longest name of a model that is kept."""
+
+
+class Counts(Struct, frozen=True, kw_only=True):
+    """A provider's token counts as they came: anything, or None where it gave none."""
+
+    given: object = None
+    said: object = None
+    cached: object = None
+    written: object = None
+
+
+def replied(text: str, model: object, asked: str, counts: Counts) -> ModelReply:
+    """The reply; ``model`` is the name that the answer gives, ``asked`` the one that stands where it gives none or one that no wire can carry.
+
+    Nothing counted is as good as no count: an answer has tokens.
+    """
+    named = model if isinstance(model, str) and model and is_text(model) else asked
+    return ModelReply(
+        text=text,
+        model=named[:MODEL_CHARS],
+        input_tokens=count(counts.given) or None,
+        output_tokens=count(counts.said) or None,
+        cached_tokens=count(counts.cached) or 0,
+        written_tokens=count(counts.written) or 0,
+    )
+
+
+def count(value: object) -> int | None:
+    """A token count, or None where it is none."""
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**53 else None
+
+
+def is_text(text: str) -> bool:
+    """Whether a wire and the journal can carry it: no lone surrogates."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

@@ -70,14 +70,18 @@ class ChildrenIntent(Struct):
     spawns: tuple[Spawn, ...]
 
 
-class Beside(Struct):
-    """The attempt that did not count."""
+class Beside(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The other attempt of a hedged call: whom it asked, and why it does not count (a model error code, or ``abandoned``).
+
+    ``live`` is false where nothing was sent. This is the record's own shape: ``ports.effects`` takes it from here.
+    """
 
     profile: str
     provider: str
     model: str
     code: str
     message: str = ""
+    live: bool = True
 
 
 class Seen(Struct):

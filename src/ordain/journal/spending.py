@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from ordain.journal.codec import decode
 from ordain.journal.records import DecisionBody, IntentBody, Kind, ObservationBody, Record
+from ordain.journal.seen import Beside
 
 LANE, SETTLE, FALLBACK, MODEL_CALL = "lane", "settle", "fallback", "model_call"
 SPENDING = (LANE, SETTLE, FALLBACK, MODEL_CALL)
@@ -37,13 +38,6 @@ class Attempt(Struct, frozen=True, kw_only=True):
     estimated: bool
 
 
-class _Beside(Struct):
-    profile: str
-    provider: str
-    model: str
-    code: str
-
-
 class _Call(Struct):
     profile: str
     purpose: str = ""
@@ -58,7 +52,7 @@ class _Result(Struct):
     output_tokens: int = 0
     estimated: bool = False
     profile: str = ""
-    beside: _Beside | None = None
+    beside: Beside | None = None
 
 
 class _Lane(Struct):
@@ -164,7 +158,7 @@ class Spending:
             self._answered(call.purpose)
 
     @staticmethod
-    def _beside(at: int, lane: str, other: _Beside) -> Attempt:
+    def _beside(at: int, lane: str, other: Beside) -> Attempt:
         """The attempt of a hedged call that did not count."""
         named = {"lane": lane, "profile": other.profile, "provider": other.provider, "model": other.model, "code": other.code}
         return Attempt(at=at, **named, input_tokens=0, output_tokens=0, tokens=0, usd_micros=0, estimated=False)

@@ -18,6 +18,7 @@ from msgspec import Struct
 
 from ordain.contracts.policy import ModelErrorCode
 from ordain.contracts.verbs import Trust
+from ordain.journal.seen import Beside
 from ordain.ports.children import AnyEnded, Authorized, Join, Spawn
 from ordain.rules.decision import Decision, Rule
 
@@ -56,20 +57,6 @@ class Withheld(Struct, frozen=True, kw_only=True):
     size_bytes: int
     digest: str
     reason: str
-
-
-class Beside(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The other attempt of a hedged call: whom it asked, and why it does not count (a model error code, or ``abandoned``).
-
-    ``live`` is false where nothing was sent.
-    """
-
-    profile: str
-    provider: str
-    model: str
-    code: str
-    message: str = ""
-    live: bool = True
 
 
 class ModelAnswer(Result, frozen=True, kw_only=True, omit_defaults=True, tag="answer"):

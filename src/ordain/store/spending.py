@@ -14,14 +14,12 @@ from ordain.store.sqlite import SqliteStore, stored_record
 _SETTLING = (str(Reason.BUDGET_SETTLED), str(Reason.BUDGET_OVERRUN))
 _RUNS = "SELECT no, id, flow, session, created_at, root FROM runs WHERE workspace = ? AND no < ? ORDER BY no DESC LIMIT ?"
 _ASKED = "SELECT DISTINCT run FROM records WHERE reason IN (?, ?) AND run BETWEEN ? AND ?"
-_RECORDS = (
+_WHOLE = (
     "SELECT r.run, r.seq, r.kind, r.name, r.v, r.at, r.digest, r.chain, coalesce(r.body, p.bytes)"
-    " FROM records r LEFT JOIN payloads p ON p.id = r.payload WHERE r.run IN ({runs}) AND r.name IN ({names}) ORDER BY r.run, r.seq"
+    " FROM records r LEFT JOIN payloads p ON p.id = r.payload WHERE r.run IN ({runs})"
 )
-_OPENINGS = (
-    "SELECT r.run, r.seq, r.kind, r.name, r.v, r.at, r.digest, r.chain, coalesce(r.body, p.bytes)"
-    " FROM records r LEFT JOIN payloads p ON p.id = r.payload WHERE r.seq = 0 AND r.run IN ({runs})"
-)
+_RECORDS = _WHOLE + " AND r.name IN ({names}) ORDER BY r.run, r.seq"
+_OPENINGS = _WHOLE + " AND r.seq = 0"
 _LAST = 2**63 - 1
 
 

@@ -133,7 +133,6 @@ def adapter(name: str, url: str, stack: AsyncExitStack, *, streams: bool) -> Cal
         timeout_s=60,
         inputs={},
         index=0,
-        key="bench",
         narrative="content" if streams else "",
     )
 

@@ -150,7 +150,6 @@ def probe_request(profile: ModelProfile, schema: dict[str, Any]) -> ModelRequest
         timeout_s=profile.timeout_ms / 1000,
         inputs={"goal": "Name a bird.", "tools": [], "trace": []},
         index=0,
-        key="doctor",
     )
 
 

@@ -32,7 +32,6 @@ class ModelRequest(Struct, frozen=True, kw_only=True):
     timeout_s: float
     inputs: dict[str, Any]
     index: int
-    key: str
     narrative: str = ""
 
 

@@ -32,11 +32,10 @@ FULL_TIME = 0.9
 class Attempt:
     """Which attempt of its run a call is.
 
-    How many of its purpose were answered before, its key, the verb whose flow the run is ("": none), and who hears its text.
+    How many of its purpose were answered before, the verb whose flow the run is ("": none), and who hears its text.
     """
 
     index: int
-    key: str
     verb: str = ""
     heard: Heard | None = None
 
@@ -89,7 +88,6 @@ class _Asking:
             timeout_s=left_us / 1e6,
             inputs=resolved.inputs,
             index=self.attempt.index,
-            key=self.attempt.key,
             narrative=call.narrative if heard is not None else "",
         )
         reply = await self._sent(name, port, request, heard, failure)

@@ -295,10 +295,10 @@ class LiveRun(Pen):
     # --- handlers ---------------------------------------------------------------------------------------------------------------
 
     async def _model(self, effect: ModelCall) -> AnyResult:
-        index, number = self._model_calls[effect.purpose], self._model_calls.total()
+        index = self._model_calls[effect.purpose]
         self._model_calls[effect.purpose] += 1
         heard = self.services.streams.attempt(self.stored) if effect.narrative and self.stored.session else None
-        attempt = Attempt(index=index, key=derived_id(self.id, f"model#{number}"), verb=self._verb_run, heard=heard)
+        attempt = Attempt(index=index, verb=self._verb_run, heard=heard)
         return await call_model(self.services, self.catalog, effect, self.execution.values, attempt)
 
     async def _verb(self, effect: VerbCall, *, again: bool) -> VerbResult:

@@ -63,7 +63,7 @@ NOTE = {"type": "object", "properties": {"text": {"type": "string", "maxLength":
 
 def request(schema: dict[str, Any] = LETTERS, profile: ModelProfile = PROFILE, **changes: Any) -> ModelRequest:
     asked = {"purpose": "planner", "system": "Answer in JSON.", "user": "Say something short.", "schema_name": "x"}
-    limits = {"max_tokens": 80, "timeout_s": PATIENCE_S, "inputs": {}, "index": 0, "key": "k"}
+    limits = {"max_tokens": 80, "timeout_s": PATIENCE_S, "inputs": {}, "index": 0}
     return ModelRequest(**{**asked, **limits, "profile": profile, "schema": schema, **changes})
 
 

@@ -28,7 +28,6 @@ def request(user: str, *, system: str = SYSTEM, timeout_s: float = 20.0, **profi
         timeout_s=timeout_s,
         inputs={},
         index=0,
-        key="run/0",
     )
 
 

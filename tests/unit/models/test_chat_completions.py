@@ -34,7 +34,6 @@ def request(schema: dict[str, Any], user: str = "u", name: str = "step") -> Mode
         timeout_s=1,
         inputs={},
         index=0,
-        key="k",
     )
 
 

@@ -87,7 +87,7 @@ def test_the_installed_models_window_is_never_exceeded(tmp_path: Path) -> None:
 
 def request(**changes: object) -> ModelRequest:
     fields = {"profile": PROFILE, "purpose": "planner", "system": "", "user": "Hello.", "schema_name": "x", "schema": {"type": "object"}}
-    limits = {"max_tokens": 8, "timeout_s": 30.0, "inputs": {}, "index": 0, "key": "k"}
+    limits = {"max_tokens": 8, "timeout_s": 30.0, "inputs": {}, "index": 0}
     return ModelRequest(**{**fields, **limits, **changes})  # type: ignore[arg-type]
 
 

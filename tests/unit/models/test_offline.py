@@ -66,7 +66,6 @@ async def ask(purpose: str, inputs: dict[str, Any], max_tokens: int = 4096) -> M
             timeout_s=1,
             inputs=inputs,
             index=0,
-            key="k",
         )
     )
 

@@ -28,7 +28,6 @@ def request(index: int, verb: str | None = None, timeout_s: float = 5, **inputs:
         timeout_s=timeout_s,
         inputs=inputs if verb is None else {"verb": verb, **inputs},
         index=index,
-        key="k",
     )
 
 

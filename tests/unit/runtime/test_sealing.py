@@ -50,7 +50,6 @@ def asked(purpose: str = "chat") -> ModelRequest:
         timeout_s=1,
         inputs={},
         index=0,
-        key="k",
     )
 
 

@@ -134,7 +134,6 @@ async def test_without_a_model_nothing_is_made_up(name: str) -> None:
         ModelRequest(
             purpose="verb",
             schema_name="s",
-            key="k",
             system="",
             user="",
             schema=dict(spec.output_schema),

@@ -25,11 +25,15 @@ SECOND = 1_000_000
 
 
 class Circuit(Struct, frozen=True):
-    """The times of the latest faults in a row, since when the circuit is open (0: closed), and whether a probe is under way."""
+    """The times of the latest faults in a row, since when the circuit is open (0: closed), and the call that probes (0: none).
+
+    Calls are told apart by a number of their own, greater than 0. Only the probe itself ends the probing: a call from before the circuit
+    opened may end at any time, and says nothing of the one that is out now.
+    """
 
     faults: tuple[int, ...] = ()
     opened_at: int = 0
-    probing: bool = False
+    probe: int = 0
 
 
 class Admission(Struct, frozen=True):
@@ -40,30 +44,30 @@ class Admission(Struct, frozen=True):
     wait_ms: int = 0
 
 
-def admit(circuit: Circuit, now: int, policy: BreakerPolicy) -> Admission:
+def admit(circuit: Circuit, call: int, now: int, policy: BreakerPolicy) -> Admission:
     """Closed lets through; open refuses until ``open_s`` has passed, and then lets one probe through at a time. Microseconds."""
     if not circuit.opened_at or not policy.failures:
         return Admission(admitted=True, circuit=circuit)
     left = circuit.opened_at + policy.open_s * SECOND - now
     if left > 0:
         return Admission(admitted=False, circuit=circuit, wait_ms=-(-left // 1000))
-    if circuit.probing:
+    if circuit.probe:
         return Admission(admitted=False, circuit=circuit, wait_ms=1000)
-    return Admission(admitted=True, circuit=replace(circuit, probing=True))
+    return Admission(admitted=True, circuit=replace(circuit, probe=call))
 
 
-def after(circuit: Circuit, code: ModelErrorCode | None, now: int, policy: BreakerPolicy) -> Circuit:
+def after(circuit: Circuit, call: int, code: ModelErrorCode | None, now: int, policy: BreakerPolicy) -> Circuit:
     """The circuit after a call that ended with ``code`` (None: an answer)."""
     if code not in FAULTS:
         return Circuit()
     if not policy.failures:
         return circuit
     if circuit.opened_at:  # the probe failed, or a call that was under way when the circuit opened
-        return Circuit(opened_at=now) if circuit.probing else circuit
+        return Circuit(opened_at=now) if circuit.probe == call else circuit
     recent = (*(at for at in circuit.faults if now - at < policy.window_s * SECOND), now)[-policy.failures :]
     return Circuit(opened_at=now) if len(recent) >= policy.failures else Circuit(faults=recent)
 
 
-def given_up(circuit: Circuit) -> Circuit:
-    """The circuit after a call that was abandoned: it says nothing, and another one may be the probe."""
-    return replace(circuit, probing=False)
+def given_up(circuit: Circuit, call: int) -> Circuit:
+    """The circuit after a call that was abandoned: it says nothing, and if it was the probe another one may be."""
+    return replace(circuit, probe=0) if circuit.probe == call else circuit

@@ -6,6 +6,9 @@ Kept in memory: it is knowledge about the world that is stale after a restart, a
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import count
+
+from msgspec import Struct
 
 from ordain.contracts.policy import BreakerPolicy, ModelErrorCode, ModelProfile
 from ordain.rules.breaker import SECOND, Circuit, admit, after, given_up
@@ -20,6 +23,13 @@ def endpoint_of(profile: ModelProfile) -> str:
     return f"{profile.provider} {profile.base_url or ''}".rstrip()
 
 
+class Admitted(Struct, frozen=True):
+    """A call that is under way: to whom, and its number. ``Breakers.ended`` or ``Breakers.abandoned`` ends it."""
+
+    profile: ModelProfile
+    number: int
+
+
 class Breakers:
     """One circuit for each endpoint, one rest for each profile."""
 
@@ -27,40 +37,42 @@ class Breakers:
         """All closed."""
         self._circuits: dict[str, Circuit] = {}
         self._rests: dict[str, tuple[int, ModelErrorCode]] = {}
+        self._numbers = count(1)
 
-    def refusal(self, name: str, profile: ModelProfile, now: int, policy: BreakerPolicy) -> Refusal | None:
-        """Why the profile is not asked now, or None: then its call is under way, and ``ended`` or ``abandoned`` follows."""
+    def admit(self, name: str, profile: ModelProfile, now: int, policy: BreakerPolicy) -> Admitted | Refusal:
+        """The call, which is under way from now on, or why the profile is not asked."""
         until, code = self._rests.get(name, (0, ModelErrorCode.RATE_LIMITED))
         if until > now:
             return code, -(-(until - now) // 1000)
         self._rests.pop(name, None)
-        endpoint = endpoint_of(profile)
-        admission = admit(self._circuits.get(endpoint, Circuit()), now, policy)
+        call = Admitted(profile, next(self._numbers))
+        admission = admit(self._circuit(call), call.number, now, policy)
         if not admission.admitted:
             return ModelErrorCode.CIRCUIT_OPEN, admission.wait_ms
-        self._keep(endpoint, admission.circuit)
-        return None
+        self._keep(call, admission.circuit)
+        return call
 
-    def ended(self, name: str, profile: ModelProfile, code: ModelErrorCode | None, now: int, policy: BreakerPolicy) -> None:
+    def ended(self, call: Admitted, code: ModelErrorCode | None, now: int, policy: BreakerPolicy) -> None:
         """A call came to its end: with an answer, or with an error."""
-        endpoint = endpoint_of(profile)
-        self._keep(endpoint, after(self._circuits.get(endpoint, Circuit()), code, now, policy))
+        self._keep(call, after(self._circuit(call), call.number, code, now, policy))
 
     def rest(self, name: str, code: ModelErrorCode, retry_after_ms: int | None, now: int, policy: BreakerPolicy) -> None:
         """The provider named a delay: nobody asks before it has passed, or ``rest_max_s``."""
         if code in NAMED_A_DELAY and retry_after_ms and policy.rest_max_s:
             self._rests[name] = (now + min(retry_after_ms * 1000, policy.rest_max_s * SECOND), code)
 
-    def abandoned(self, profile: ModelProfile) -> None:
+    def abandoned(self, call: Admitted) -> None:
         """A call was given up before it came to an end."""
-        endpoint = endpoint_of(profile)
-        self._keep(endpoint, given_up(self._circuits.get(endpoint, Circuit())))
+        self._keep(call, given_up(self._circuit(call), call.number))
 
-    def _keep(self, endpoint: str, circuit: Circuit) -> None:
+    def _circuit(self, call: Admitted) -> Circuit:
+        return self._circuits.get(endpoint_of(call.profile), Circuit())
+
+    def _keep(self, call: Admitted, circuit: Circuit) -> None:
         if circuit == Circuit():
-            self._circuits.pop(endpoint, None)
+            self._circuits.pop(endpoint_of(call.profile), None)
         else:
-            self._circuits[endpoint] = circuit
+            self._circuits[endpoint_of(call.profile)] = circuit
 
     def open(self) -> Mapping[str, int]:
         """The endpoints that are left alone or on probation, and since when (microseconds since 1970)."""

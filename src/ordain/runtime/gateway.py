@@ -114,9 +114,9 @@ class _Asking:
         """Through the circuit breaker to the provider and back."""
         services, policy = self.services, self.services.catalogs.current.policy.breaker
         breakers, profile = services.breakers, request.profile
-        refusal = breakers.refusal(name, profile, services.clock.now(), policy)
-        if refusal is not None:
-            code, wait_ms = refusal
+        admitted = breakers.admit(name, profile, services.clock.now(), policy)
+        if isinstance(admitted, tuple):
+            code, wait_ms = admitted
             return failure.of(code, f"left alone for another {wait_ms} ms; nothing was sent", retry_after_ms=wait_ms)
         services.counters.model_calls += 1
         try:
@@ -125,16 +125,16 @@ class _Asking:
         except TimeoutError:
             reply = ModelError(code=ModelErrorCode.TIMED_OUT, message="the provider did not answer in time")
         except BaseException:  # whatever ends the attempt early, a probe must not stay under way for ever
-            breakers.abandoned(profile)
+            breakers.abandoned(admitted)
             raise
         now = services.clock.now()
         if isinstance(reply, ModelReply):
-            breakers.ended(name, profile, None, now, policy)
+            breakers.ended(admitted, None, now, policy)
             return reply
         if reply.code is ModelErrorCode.TIMED_OUT and request.timeout_s * 1000 < profile.timeout_ms * FULL_TIME:
-            breakers.abandoned(profile)  # the run's own time was short: that says nothing of the endpoint
+            breakers.abandoned(admitted)  # the run's own time was short: that says nothing of the endpoint
         else:
-            breakers.ended(name, profile, reply.code, now, policy)
+            breakers.ended(admitted, reply.code, now, policy)
             breakers.rest(name, reply.code, reply.retry_after_ms, now, policy)
         return failure.of(reply.code, reply.message, retry_after_ms=reply.retry_after_ms, live=True)
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
-from typing import Any, Literal, Self
+from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
-from ordain.contracts.conversation import BudgetClass, ExecMode
+from ordain.contracts.conversation import BudgetClass
 from ordain.contracts.planner import Strict
+from ordain.contracts.probes import Probe
 from ordain.contracts.verbs import Category
 
 
@@ -187,6 +188,12 @@ class VerbsPolicy(Strict):
     nodes: dict[str, Activation] = {}
     system_state: str | None = None
     max_depth: int = Field(default=4, ge=1, le=16)
+    retry_wait_ms: int = Field(
+        default=0, ge=0, le=60_000, description="Wait before the first retry of a call whose failure names no delay; doubles with each."
+    )
+    retry_wait_max_ms: int = Field(
+        default=10_000, ge=0, le=600_000, description="The longest wait before a retry; a failure that names a longer one stands."
+    )
 
 
 class RetentionPolicy(Strict):
@@ -291,36 +298,6 @@ class SupervisorPolicy(Strict):
         max_length=100,
         description="Verbs by the name of a pack, under which a message may ask for them together.",
     )
-
-
-class ProbeMessage(Strict):
-    """The part of a message that routing looks at."""
-
-    text: str = Field(min_length=1, max_length=2000)
-    mode: ExecMode = Field(default=ExecMode.BRAIN, strict=False)
-    verb: str | None = None
-    supervised: bool = False
-    workflow: str | None = None
-    delegates: list[str] = []
-
-
-class ProbeExpectation(Strict):
-    """What must come out; what is not named is not compared."""
-
-    attached: str | None = None
-    verb: str | None = None
-    outcome: str | None = None
-    path: str | None = None
-    budget_class: BudgetClass | None = Field(default=None, strict=False)
-    refused: str | None = None
-
-
-class Probe(Strict):
-    """A routing probe: a message, what a router model is supposed to suggest, and what policy must make of it."""
-
-    message: ProbeMessage
-    suggests: dict[str, Any] | str | None = None
-    expect: ProbeExpectation
 
 
 class Policy(Strict):

@@ -15,10 +15,11 @@ from ordain.flows.context import FlowContext, TurnKind
 from ordain.journal.digests import content_digest
 from ordain.journal.records import ENCODER, NULL, raw
 from ordain.ports.children import AnyEnded, Authorized, Call, Completed, Failed, Join, Spawn, TimedOut, Unknown
-from ordain.ports.effects import VerbCall, VerbFailed, VerbResult, VerbReturned, VerbTimedOut, VerbUnknown
-from ordain.rules.authorize import AUTHORIZE, RETRY, AuthorizeFacts, AuthorizeInputs, Deny, RetryFacts, TryAgain
+from ordain.ports.effects import VerbCall, VerbFailed, VerbResult, VerbReturned, VerbTimedOut, VerbUnknown, Wait, WaitFor
+from ordain.rules.authorize import AUTHORIZE, AuthorizeFacts, AuthorizeInputs, Deny
 from ordain.rules.budget import Spend
 from ordain.rules.reasons import Reason
+from ordain.rules.retry import RETRY, RetryFacts, TryAgain
 
 VERB_PLAN = "verb_plan"
 
@@ -173,9 +174,15 @@ async def _leaf(context: FlowContext, authorized: Authorized) -> Acted:
             left_ms=max(0, context.left_ms()),
             verb_calls=context.account.spent.verb_calls,
             cap_verb_calls=context.account.cap.verb_calls,
+            retry_after_ms=(result.retry_after_ms if isinstance(result, VerbFailed) else 0) or msgspec.UNSET,
         )
-        if not isinstance(context.fx.decide(RETRY, facts, None, (result.seq,)).outcome, TryAgain):
+        outcome = context.fx.decide(RETRY, facts, None, (result.seq,)).outcome
+        if not isinstance(outcome, TryAgain):
             return Acted(verb=verb, result=result, seq=result.seq)
+        if outcome.wait_ms:
+            await context.fx.perform(
+                Wait(what=WaitFor.TIMER, about=f"another try of {verb}", deadline=context.now() + outcome.wait_ms * 1000)
+            )
 
 
 async def _plan(context: FlowContext, authorized: Authorized, given: VerbPlanInput) -> Acted:

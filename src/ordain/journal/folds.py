@@ -73,6 +73,7 @@ SPEAKING = frozenset(
         Reason.REASK_ALLOWED,
         Reason.REASK_SPENT,
         Reason.VERB_RETRY,
+        Reason.VERB_WAIT_TOO_LONG,
         Reason.BUDGET_VERB_CALLS,
     }
 )

@@ -106,11 +106,12 @@ class VerbReturned(Result, frozen=True, kw_only=True, omit_defaults=True, tag="r
 
 
 class VerbFailed(Result, frozen=True, kw_only=True, omit_defaults=True, tag="verb_failed"):
-    """The verb failed and is known not to have had its effect, or its effect does not matter (a read)."""
+    """The verb failed and is known not to have had its effect, or its effect does not matter (a read). ``retry_after_ms``: the delay it named."""
 
     code: str
     message: str
     retryable: bool = False
+    retry_after_ms: int = 0
 
 
 class VerbTimedOut(Result, frozen=True, kw_only=True, omit_defaults=True, tag="timed_out"):

@@ -37,11 +37,15 @@ class LeafReturned(Struct, frozen=True, kw_only=True):
 
 
 class LeafFailed(Struct, frozen=True, kw_only=True):
-    """The verb failed. ``happened``: False = certainly no effect, None = nobody knows. ``message`` holds no secret."""
+    """The verb failed. ``happened``: False = certainly no effect, None = nobody knows. ``message`` holds no secret.
+
+    ``retry_after_ms``: the delay that it, or whom it asked, named for another try; 0: none.
+    """
 
     code: str
     message: str
     retryable: bool = False
+    retry_after_ms: int = 0
     happened: bool | None = False
 
 

@@ -114,39 +114,3 @@ def _same(value: object, declared: object) -> bool:
 
 
 AUTHORIZE: Rule[AuthorizeFacts, AuthorizeInputs, Any] = Rule(name="authorize", outcome=AuthorizeOutcome, apply=decide_authorize)
-
-
-# --- another attempt of an authorised call ----------------------------------------------------------------------------------------
-
-
-class TryAgain(Struct, frozen=True, tag="try_again"):
-    """The same authorised call once more, under the same key."""
-
-
-class TakeIt(Struct, frozen=True, tag="take_it"):
-    """The failure stands."""
-
-
-class RetryFacts(Struct, frozen=True, kw_only=True):
-    """What failed, how often, and what the run's budget of verb calls leaves."""
-
-    verb: str
-    code: str
-    retryable: bool
-    attempt: int
-    max_attempts: int
-    left_ms: int
-    verb_calls: int
-    cap_verb_calls: int
-
-
-def decide_retry(facts: RetryFacts, inputs: None, policy: Policy) -> Decision[TryAgain | TakeIt]:
-    """The verb's own declaration bounds the attempts, and so does the run's budget."""
-    if facts.verb_calls >= facts.cap_verb_calls:
-        return Decision(outcome=TakeIt(), reason=Reason.BUDGET_VERB_CALLS)
-    if facts.retryable and facts.attempt < facts.max_attempts and facts.left_ms > 0:
-        return Decision(outcome=TryAgain(), reason=Reason.VERB_RETRY)
-    return Decision(outcome=TakeIt(), reason=Reason.VERB_NO_RETRY)
-
-
-RETRY: Rule[RetryFacts, None, Any] = Rule(name="retry", outcome=TryAgain | TakeIt, apply=decide_retry)

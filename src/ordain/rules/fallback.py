@@ -6,7 +6,8 @@ from typing import Any
 
 from msgspec import Struct
 
-from ordain.contracts.policy import FallbackPolicy, ModelErrorCode, OnModelError, Policy
+from ordain.contracts.policy import ModelErrorCode, OnModelError, Policy
+from ordain.rules.backoff import backoff_ms
 from ordain.rules.decision import Decision, Rule
 from ordain.rules.reasons import Reason
 
@@ -55,7 +56,7 @@ def decide_fallback(facts: FallbackFacts, inputs: None, policy: Policy) -> Decis
     if facts.left_ms <= 0:
         return Decision(outcome=GiveUp(), reason=Reason.FALLBACK_NO_TIME)
     lost = facts.code is ModelErrorCode.LOST  # this process died, which says nothing of the provider
-    wait = max(facts.retry_after_ms, 0 if lost else backoff_ms(table, facts.attempts))
+    wait = max(facts.retry_after_ms, 0 if lost else backoff_ms(table.backoff_ms, table.backoff_max_ms, facts.attempts))
     again = answer is OnModelError.RETRY and facts.attempts < table.attempts_per_profile and wait < facts.left_ms
     too_long = bool(table.wait_max_ms) and wait > table.wait_max_ms and (facts.profiles_left > 0 or facts.lane_left)
     if again and not too_long:
@@ -67,11 +68,6 @@ def decide_fallback(facts: FallbackFacts, inputs: None, policy: Policy) -> Decis
     if answer is OnModelError.RETRY and wait >= facts.left_ms:
         return Decision(outcome=GiveUp(), reason=Reason.FALLBACK_NO_TIME)
     return Decision(outcome=GiveUp(), reason=Reason.FALLBACK_EXHAUSTED)
-
-
-def backoff_ms(table: FallbackPolicy, attempts: int) -> int:
-    """The wait before the next attempt at a profile where its provider names none: doubled with each attempt made."""
-    return min(table.backoff_max_ms, table.backoff_ms << min(attempts - 1, 20)) if attempts > 0 else 0
 
 
 FALLBACK: Rule[FallbackFacts, None, Any] = Rule(name="fallback", outcome=FallbackOutcome, apply=decide_fallback)

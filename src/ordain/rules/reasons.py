@@ -111,6 +111,7 @@ class Reason(StrEnum):
     # retry of a verb
     VERB_RETRY = "verb.retry", "The failure may pass: the call is tried again with the same key."
     VERB_NO_RETRY = "verb.no_retry", "The failure would repeat itself, or every permitted attempt was made."
+    VERB_WAIT_TOO_LONG = "verb.wait_too_long", "The failure may pass, but not before policy's longest wait, or the time, is over."
 
     # attach (RTE-05, RTE-08, C5)
     ATTACH_OVERRIDE = "attach.override", "The wording orders what runs to stop or to be done otherwise."

@@ -109,7 +109,7 @@ def _result(verb: CompiledVerb, result: AnyLeafResult) -> VerbResult:
     if isinstance(result, LeafFailed):
         if result.happened is None and not _harmless(verb):
             return VerbUnknown(message=f"{result.code}: {result.message}")
-        return VerbFailed(code=result.code, message=result.message, retryable=result.retryable)
+        return VerbFailed(code=result.code, message=result.message, retryable=result.retryable, retry_after_ms=result.retry_after_ms)
     if _harmless(verb):
         return VerbTimedOut(message="the verb did not end in time")
     return VerbUnknown(message="the verb did not end in time; whether it took effect is unknown")

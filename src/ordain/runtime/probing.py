@@ -16,7 +16,8 @@ import msgspec
 
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.conversation import RoutingHints, WorkflowHint
-from ordain.contracts.policy import ModelErrorCode, Policy, Probe
+from ordain.contracts.policy import ModelErrorCode, Policy
+from ordain.contracts.probes import Probe
 from ordain.errors import ConfigurationError
 from ordain.flows.turn import TURN_FLOW, TurnInput
 from ordain.journal.records import DecisionBody

@@ -27,6 +27,7 @@ MESSAGE_MAX = 300
 
 OUTPUT_BYTES_MAX = 1_048_576
 OUTPUT_DEPTH_MAX = 64
+DELAY_MAX_S = 86_400
 """Largest output as JSON."""
 
 THREADS = 8
@@ -174,12 +175,20 @@ def _raised(error: BaseException, spec: VerbSpec) -> LeafFailed:
             code=error.code if _CODE.match(error.code) else "verb_error",
             message=error.message[:MESSAGE_MAX].encode(errors="replace").decode(),
             retryable=error.retryable,
+            retry_after_ms=_delay_ms(error.retry_after_s),
             happened=False if spec.effect is VerbEffect.READ else error.happened,
         )
     # An exception's text is made of the values the verb worked with: only its type and place may leave.
     _log.debug("verb %s raised", spec.name, exc_info=error)
     message = f"raised {type(error).__name__}{_raised_at(error)}"
     return LeafFailed(code="verb_raised", message=message[:MESSAGE_MAX], happened=_unless_read(spec))
+
+
+def _delay_ms(seconds: Any) -> int:
+    """A delay that foreign code named, as whole milliseconds; what is none, or none that can be meant, counts as not named."""
+    if not isinstance(seconds, int | float) or not 0 < seconds <= DELAY_MAX_S:
+        return 0
+    return math.ceil(seconds * 1000)
 
 
 def _raised_at(error: BaseException) -> str:

@@ -44,7 +44,7 @@ class VerbError(Exception):
     """A failure that verb code declares. Anything else it raises is reported by its type alone.
 
     ``code`` is a lower-case word, stable for programs; ``message`` (at most 300 characters reach anybody) holds no secret.
-    ``retryable``: the same call may succeed later. ``happened``: False where the effect certainly did not happen, None where
+    ``retryable``: the same call may succeed later; ``retry_after_s``: not before so many seconds, where that is known. ``happened``: False where the effect certainly did not happen, None where
     nobody knows.
     """
 
@@ -52,12 +52,14 @@ class VerbError(Exception):
     message: str = ""
     retryable: bool = False
     happened: bool | None = None
+    retry_after_s: float = 0
 
-    def __init__(self, code: str, message: str, *, retryable: bool = False, happened: bool | None = None) -> None:
+    def __init__(self, code: str, message: str, *, retryable: bool = False, happened: bool | None = None, retry_after_s: float = 0) -> None:
         """Declare the failure; for a read ``happened`` means nothing."""
         super().__init__(code, message)
         self.code, self.message = str(code), str(message)
         self.retryable, self.happened = bool(retryable), None if happened is None else bool(happened)
+        self.retry_after_s = retry_after_s
 
 
 class VerbOptions(TypedDict, total=False):

@@ -139,9 +139,10 @@ class _Caller:
     reach: Reach
     access: HttpAccess = field(repr=False)
 
-    def failed(self, code: str, message: str, *, retryable: bool = False, sent: bool = False) -> VerbError:
+    def failed(self, code: str, message: str, *, retryable: bool = False, sent: bool = False, after_s: int = 0) -> VerbError:
         """What was sent and changes something is in doubt; anything else certainly did not happen."""
-        return VerbError(code, message, retryable=retryable, happened=None if sent and not self.harmless else False)
+        happened = None if sent and not self.harmless else False
+        return VerbError(code, message, retryable=retryable, happened=happened, retry_after_s=after_s)
 
     async def call(self, arguments: Mapping[str, Any], context: VerbContext) -> dict[str, Any]:
         try:
@@ -245,8 +246,8 @@ class _Caller:
             said += f"; it asks to wait {after} s"
         refused = status in _LATER or (status == HTTPStatus.SERVICE_UNAVAILABLE and after is not None)
         if refused or status < 500:  # refused before work
-            raise self.failed(f"http_{status}", said, retryable=refused)
-        raise self.failed(f"http_{status}", said, retryable=True, sent=True)
+            raise self.failed(f"http_{status}", said, retryable=refused, after_s=after or 0)
+        raise self.failed(f"http_{status}", said, retryable=True, sent=True, after_s=after or 0)
 
     def _output(self, kind: str, text: str) -> dict[str, Any]:
         if self.http.result == "text":

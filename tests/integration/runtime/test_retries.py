@@ -1,0 +1,71 @@
+"""A failed verb call is made again after the delay that it names, durably; one that names too long a delay stands."""
+
+from __future__ import annotations
+
+import json
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ordain import Ordain, VerbContext, VerbError, verb
+from ordain.app import shipped_flows
+from ordain.contracts.verbs import Retry
+from ordain.journal.records import Kind
+from ordain.runtime.replay import replay
+
+
+def failing(after_s: float, times: int) -> Any:
+    """A read that fails so many times, naming a delay, and then tells which attempt it was."""
+
+    @verb(name="tide.level", effect="read", retry=Retry(max_attempts=3))
+    def level(context: VerbContext) -> dict[str, int]:
+        """The level of the tide."""
+        if context.attempt <= times:
+            raise VerbError("tide_office_busy", "ask again later", retryable=True, retry_after_s=after_s)
+        return {"attempt": context.attempt}
+
+    return level
+
+
+async def called(home: Path, what: Any) -> tuple[dict[str, Any], list[Any], Any]:
+    """The verb's reply, the run's records, and what replay says of it."""
+    async with Ordain(home=home, verbs=[what]) as ordain:
+        reply = await ordain.execute("tide.level", {})
+        stored = ordain.runtime.view(reply["run_id"]).stored
+        return reply, list(stored.records), replay(stored, ordain.catalog, shipped_flows())
+
+
+def decisions(records: list[Any]) -> list[dict[str, Any]]:
+    """The bodies of rule ``retry``'s decisions."""
+    return [json.loads(one.body) for one in records if one.kind is Kind.DECISION and one.name == "retry"]
+
+
+@pytest.mark.parametrize(("after_s", "waits"), [(0, [200, 400]), (0.3, [300, 400])])
+async def test_each_try_waits_as_asked(tmp_path: Path, after_s: float, waits: list[int]) -> None:
+    """Policy's wait doubles; a longer one that is named counts instead; no attempt begins before its wait is over."""
+    reply, records, replayed = await called(tmp_path, failing(after_s, 2))
+    assert reply["output"] == {"attempt": 3}
+    assert [one["outcome"].get("wait_ms") for one in decisions(records)] == waits
+    begun = [one.at for one in records if one.kind is Kind.INTENT and one.name == "verb_call"]
+    waited = [later - earlier for earlier, later in pairwise(begun)]
+    assert all(was >= wait * 1000 for was, wait in zip(waited, waits, strict=True))
+    assert replayed.equal
+
+
+async def test_too_long_a_delay_is_not_waited_for(tmp_path: Path) -> None:
+    """The failure stands at once; header, reason and category say that it may pass."""
+    reply, records, replayed = await called(tmp_path, failing(3600, 1))
+    assert (reply["error"]["code"], reply["error"]["category"]) == ("tide_office_busy", "ToolTransientError")
+    assert [one["reason"] for one in decisions(records)] == ["verb.wait_too_long"]
+    assert "verb.wait_too_long" in reply["header"]
+    assert replayed.equal
+
+
+@pytest.mark.parametrize("after_s", [-1, float("nan"), float("inf"), "soon", None])
+async def test_a_delay_that_is_none_counts_as_not_named(tmp_path: Path, after_s: Any) -> None:
+    """What foreign code puts there cannot stop or hold up the run."""
+    reply, records, _ = await called(tmp_path, failing(after_s, 1))
+    assert reply["output"] == {"attempt": 2}
+    assert [one["outcome"]["wait_ms"] for one in decisions(records)] == [200]

@@ -1,0 +1,63 @@
+"""Laws of rule ``retry``."""
+
+from __future__ import annotations
+
+import msgspec
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ordain.contracts.policy import Policy, VerbsPolicy
+from ordain.rules.backoff import backoff_ms
+from ordain.rules.reasons import Reason
+from ordain.rules.retry import RETRY, RetryFacts, TakeIt, TryAgain
+from tests.unit.rules.given import decided, names, texts
+
+retries = st.builds(
+    RetryFacts,
+    verb=names,
+    code=texts,
+    retryable=st.booleans(),
+    attempt=st.integers(1, 20),
+    max_attempts=st.integers(1, 10),
+    left_ms=st.integers(-10, 1000),
+    verb_calls=st.integers(0, 5),
+    cap_verb_calls=st.integers(0, 5),
+    retry_after_ms=st.one_of(st.just(msgspec.UNSET), st.integers(1, 2000)),
+)
+waits = st.builds(VerbsPolicy, retry_wait_ms=st.integers(0, 500), retry_wait_max_ms=st.integers(0, 1500))
+
+
+@given(retries, waits)
+def test_a_verb_is_tried_as_often_as_it_declares(facts: RetryFacts, waiting: VerbsPolicy) -> None:
+    """A failure is tried again only if it may pass, an attempt is left, there is time and the budget has a call; with less of any never."""
+    policy = Policy(version=1, verbs=waiting)
+    decision = decided(RETRY, facts, None, policy)
+    again = isinstance(decision.outcome, TryAgain)
+    left = facts.attempt < facts.max_attempts and facts.left_ms > 0 and facts.verb_calls < facts.cap_verb_calls
+    assert again == (facts.retryable and left and decision.reason is not Reason.VERB_WAIT_TOO_LONG)
+    attempt = 1
+    while isinstance(decided(RETRY, msgspec.structs.replace(facts, attempt=attempt), None, policy).outcome, TryAgain):
+        attempt += 1
+    assert attempt <= facts.max_attempts
+
+
+@given(retries, waits)
+def test_a_retry_waits_as_long_as_it_was_asked_to(facts: RetryFacts, waiting: VerbsPolicy) -> None:
+    """Never less than the named delay, never more than policy's longest wait, never past the deadline."""
+    decision = decided(RETRY, facts, None, Policy(version=1, verbs=waiting))
+    named = 0 if facts.retry_after_ms is msgspec.UNSET else facts.retry_after_ms
+    wait = max(named, backoff_ms(waiting.retry_wait_ms, waiting.retry_wait_max_ms, facts.attempt))
+    if isinstance(decision.outcome, TryAgain):
+        assert named <= decision.outcome.wait_ms == wait <= waiting.retry_wait_max_ms
+        assert wait < facts.left_ms
+    elif decision.reason is Reason.VERB_WAIT_TOO_LONG:
+        assert wait > waiting.retry_wait_max_ms or wait >= facts.left_ms
+    else:
+        assert isinstance(decision.outcome, TakeIt)
+
+
+@given(st.integers(0, 1000), st.integers(0, 100_000), st.integers(0, 40))
+def test_waits_grow_up_to_a_bound(first: int, most: int, attempts: int) -> None:
+    """Each wait is at least the one before, none is longer than the longest."""
+    assert 0 <= backoff_ms(first, most, attempts) <= backoff_ms(first, most, attempts + 1) <= most
+    assert backoff_ms(first, most, 0) == 0

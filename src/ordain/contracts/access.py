@@ -29,6 +29,7 @@ LIFETIME_DAYS_MAX = 3650
 _ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 _ID_CHARS, _SECRET_CHARS, _SUM_CHARS = 12, 43, 6
 _TOKEN = re.compile(rf"ordain_([0-9a-z]{{{_ID_CHARS}}})_([0-9A-Za-z]{{{_SECRET_CHARS}}})([0-9A-Za-z]{{{_SUM_CHARS}}})")
+_TOKENS = re.compile(f"(?={_TOKEN.pattern})")
 _TOKEN_CHARS = len("ordain__") + _ID_CHARS + _SECRET_CHARS + _SUM_CHARS
 _BEGINNINGS = "|".join("ordain_"[:end] for end in range(6, 0, -1))
 _OPEN = re.compile(
@@ -172,9 +173,9 @@ def holds_token(text: str) -> bool:
     return _TOKEN.search(text) is not None
 
 
-def without_tokens(text: str) -> str:
-    """The text with every token in it struck out."""
-    return _TOKEN.sub(r"ordain_\1_[secret]", text)
+def tokens_in(text: str) -> list[tuple[int, int, int]]:
+    """Where whatever has a token's form stands in a text: where it begins, where its secret begins, where it ends. Two may share characters."""
+    return [(found.start(), found.start(2), found.end(3)) for found in _TOKENS.finditer(text)] if "ordain_" in text else []
 
 
 def open_token(text: str) -> int:

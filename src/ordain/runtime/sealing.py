@@ -11,7 +11,7 @@ from typing import Any, cast
 
 import msgspec
 
-from ordain.contracts.access import open_token, without_tokens
+from ordain.contracts.access import open_token, tokens_in
 from ordain.contracts.spellings import SHORTEST, spellings
 from ordain.ports.model import Heard, ModelError, ModelPort, ModelReply, ModelRequest
 from ordain.ports.verb import AnyLeafResult, LeafCall, LeafFailed, LeafReturned, VerbPort
@@ -31,14 +31,6 @@ class Seal:
     def __repr__(self) -> str:
         return f"Seal({len(self._words)})"
 
-    def open_at(self, text: str) -> int:
-        """How many characters at the end of a text may be the beginning of a secret or a token."""
-        longest = len(self._words[0]) if self._words else 0
-        for at in range(max(0, len(text) - longest + 1), len(text)):
-            if text[at] in self._firsts and any(word.startswith(text[at:]) for word in self._words):
-                return max(len(text) - at, open_token(text))
-        return open_token(text)
-
     def add(self, *secrets: str) -> None:
         """Know these too; those of fewer than eight characters are passed over: striking them out would strike out words."""
         words = set(self._words)
@@ -49,11 +41,40 @@ class Seal:
         self._firsts = frozenset(word[0] for word in words)
 
     def text(self, text: str) -> str:
-        """The text without them, and without anything that has the form of one of Ordain's own tokens."""
+        """The text without them, and without anything that has the form of one of Ordain's own tokens; of a token its public id stays."""
+        parts: list[str] = []
+        end = 0
+        for begin, stop in sorted((begin, stop) for _, begin, stop in self._found(text)):
+            if begin >= end:  # else it shares characters with the one before, and is struck with it
+                parts += text[end:begin], STRUCK
+            end = max(end, stop)
+        return "".join((*parts, text[end:])) if parts else text
+
+    def settled(self, text: str) -> int:
+        """How many characters of a text's beginning are of no secret and no token that reaches beyond them, whatever the text goes on with."""
+        cut = min(self._open_from(text), len(text) - open_token(text))
+        for begin, _, stop in sorted(self._found(text), reverse=True):
+            if begin < cut < stop:
+                cut = begin
+        return cut
+
+    def _found(self, text: str) -> list[tuple[int, int, int]]:
+        """Where secrets and tokens stand: where each begins, from where it is struck, where it ends."""
+        found = tokens_in(text)
         for word in self._words:
-            if word in text:
-                text = text.replace(word, STRUCK)
-        return without_tokens(text) if "ordain_" in text else text
+            at = text.find(word)
+            while at >= 0:
+                found.append((at, at, at + len(word)))
+                at = text.find(word, at + 1)
+        return found
+
+    def _open_from(self, text: str) -> int:
+        """From where on a text may be the beginning of a secret that it does not hold whole; its length where nothing may be."""
+        longest = len(self._words[0]) if self._words else 0
+        for at in range(max(0, len(text) - longest + 1), len(text)):
+            if text[at] in self._firsts and any(len(word) > len(text) - at and word.startswith(text[at:]) for word in self._words):
+                return at
+        return len(text)
 
     def value(self, value: Any) -> Any:
         """A JSON value without them, keys included; the same value where there are none."""
@@ -90,22 +111,22 @@ class SealedModel:
 
 
 class _Hearing:
-    """Hands on what is heard, sealed: the end of it is kept for as long as a secret may begin there."""
+    """Hands on what is heard, sealed: the end of it is kept for as long as a secret may begin there, or go on."""
 
     def __init__(self, seal: Seal, heard: Callable[[str], None]) -> None:
         self._seal, self._heard, self._kept = seal, heard, ""
 
     def __call__(self, piece: str) -> None:
-        sealed = self._seal.text(self._kept + piece)
-        ready = len(sealed) - self._seal.open_at(sealed)
-        self._kept = sealed[ready:]
-        if ready:
-            self._heard(sealed[:ready])
+        text = self._kept + piece
+        self._hand_on(text, self._seal.settled(text))
 
     def end(self) -> None:
-        if self._kept:
-            self._heard(self._kept)
-            self._kept = ""
+        self._hand_on(self._kept, len(self._kept))
+
+    def _hand_on(self, text: str, settled: int) -> None:
+        self._kept = text[settled:]
+        if settled:
+            self._heard(self._seal.text(text[:settled]))
 
 
 class SealedVerbs:

@@ -28,8 +28,9 @@ class Saying:
         self.pieces = pieces
 
     async def attempt(self, request: ModelRequest, heard: Heard | None = None) -> ModelReply | ModelError:
-        for piece in self.pieces if heard is not None else ():
-            heard(piece)
+        if heard is not None:
+            for piece in self.pieces:
+                heard(piece)
         if request.purpose == "fail":
             return ModelError(code=ModelErrorCode.REJECTED, message="".join(self.pieces))
         return ModelReply(text="".join(self.pieces), model=SECRET, notice=f"key {SECRET}", input_tokens=1, output_tokens=1)
@@ -110,6 +111,31 @@ def test_what_is_heard_in_pieces_is_sealed_too(secret: str, filler: list[str], d
     _run(model.attempt(asked(), heard.append))
     assert secret not in "".join(heard)
     assert "".join(heard).endswith("end")
+
+
+@given(
+    st.lists(st.text("ab", min_size=8, max_size=14), min_size=1, max_size=4), st.lists(st.text("abc", max_size=9), max_size=8), st.data()
+)
+def test_secrets_that_share_characters_are_heard_as_they_are_read(words: list[str], filler: list[str], data: st.DataObject) -> None:
+    """One that begins, holds or overlaps another: what is heard in pieces is what the whole text says, and no character of any of them is in it."""
+    text = "".join(data.draw(st.permutations([*filler, *words])))
+    cuts = sorted(data.draw(st.lists(st.integers(0, len(text)), max_size=12)))
+    pieces = [text[a:b] for a, b in pairwise([0, *cuts, len(text)])]
+    heard: list[str] = []
+    seal = Seal(words)
+    _run(SealedModel(Saying(pieces), seal).attempt(asked(), heard.append))
+    covered = {place for word in words for at in range(len(text)) if text.startswith(word, at) for place in range(at, at + len(word))}
+    said = "".join(heard)
+    assert said == seal.text(text)
+    assert said.replace(STRUCK, "") == "".join(one for place, one in enumerate(text) if place not in covered)
+
+
+def test_a_secret_that_begins_another_shows_nothing_of_it() -> None:
+    """While the longer one may still come, the shorter one is held back; neither's end is heard."""
+    heard: list[str] = []
+    model = SealedModel(Saying(["key abcdefgh", "XYZTAIL99 end, abcdefgh", "XY", " too"]), Seal(["abcdefgh", "abcdefghXYZTAIL99"]))
+    _run(model.attempt(asked(), heard.append))
+    assert "".join(heard) == f"key {STRUCK} end, {STRUCK}XY too"
 
 
 def _run(attempt: Any) -> Any:

@@ -159,7 +159,7 @@ async def frames(server: Server, **options: Any) -> dict[str, Any]:
 
 
 async def test_a_socket_takes_header_or_subprotocol(server: Server, tokens: dict[str, str]) -> None:
-    """A token is taken from either; of two subprotocols the one without the token is answered; without a token it is 401 before the handshake."""
+    """A token is taken from either; of two subprotocols the one without the token is answered, never the other; without a token it is 401."""
     assert (await frames(server, additional_headers=bearer(tokens["chat"])))["event"] == "accepted"
     offered: list[Any] = ["ordain", f"ordain.bearer.{tokens['chat']}"]
     assert (await frames(server, subprotocols=offered))["event"] == "accepted"
@@ -169,6 +169,11 @@ async def test_a_socket_takes_header_or_subprotocol(server: Server, tokens: dict
         with pytest.raises(InvalidStatus) as answer:
             await frames(server, **options)
         assert answer.value.response.status_code == status
+    with pytest.raises(InvalidStatus) as answer:
+        await frames(server, subprotocols=offered[1:])
+    response = answer.value.response
+    assert (response.status_code, b"offer subprotocol ordain" in (response.body or b"")) == (422, True)
+    assert tokens["chat"] not in f"{response.headers}{response.body}"
 
 
 @pytest.mark.parametrize("named", [[""], ["", "default"], ["", "team-b"], ["team-b", "default"]])

@@ -27,7 +27,7 @@ from ordain.server.workspaces import WORKSPACE_HEADER
 SUBPROTOCOL, BEARER_SUBPROTOCOL = "ordain", "ordain.bearer."
 SECRET_KEYS = frozenset({"token", "access_token", "auth", "authorization", "bearer", "api_key", "apikey", "key"})
 CHECK_US = 1_000_000
-"""How often a stream that lasts is looked at again."""
+"""How often the token of a socket or a stream is looked at again."""
 NO_LONGER = 1008
 
 
@@ -54,9 +54,8 @@ class Guard:
             scope = {**scope, "headers": _placed(scope["headers"], checked)}
         if caller is not NOBODY:
             scope[CALLER] = Spending(self._face, caller, asked)
-            if lasts(scope):
-                watch = _Watch(self._face, asked, scope["type"] == "websocket")
-                receive, send = watch.receive(receive), watch.send(send)
+            watch = _Watch(self._face, asked, scope["type"] == "websocket")
+            receive, send = watch.receive(receive), watch.send(send)
         await self._app(scope, receive, send)
 
 
@@ -78,7 +77,10 @@ class Spending:
 
 
 class _Watch:
-    """Ends a stream whose token was revoked or has expired, within a second of its next sign of life."""
+    """Ends a socket or a stream whose token was revoked or has expired, within a second of its next sign of life.
+
+    A stream is an answer that does not say how long it is. One that does comes whole: it was let in, and what it asked for was done.
+    """
 
     def __init__(self, face: Face, asked: Asked, socket: bool) -> None:
         self._face, self._asked, self._socket = face, asked, socket
@@ -94,13 +96,16 @@ class _Watch:
 
     def send(self, send: Send) -> Send:
         """Send as before, until it has ended; then say so once."""
-        told = False
+        told, streams = False, self._socket
 
         async def sending(message: Message) -> None:
-            nonlocal told
+            nonlocal told, streams
             if told:
                 return
-            told = message["type"] != "http.response.start" and self._ended()
+            if message["type"] == "http.response.start":
+                streams = all(name.lower() != b"content-length" for name, _ in message.get("headers", ()))
+            else:
+                told = streams and self._ended()
             if not told:
                 await send(message)
             elif self._socket:
@@ -120,11 +125,6 @@ class _Watch:
             return message
 
         return receiving
-
-
-def lasts(scope: Scope) -> bool:
-    """Whether the answer may last: a socket, or a stream of events."""
-    return scope["type"] == "websocket" or scope["path"].endswith("/events")
 
 
 def asked_of(scope: Scope) -> Asked:
@@ -184,11 +184,17 @@ def _credential(headers: Headers, scope: Scope) -> str | None:
 
 
 def chosen_subprotocol(scope: Scope) -> str | None:
-    """What a handshake that offers subprotocols is answered with: a browser ends one that is not. ``ordain``, so that no token is sent back."""
+    """What a handshake that offers subprotocols is answered with: a browser ends one that is not. ``ordain``, so that no token is sent back.
+
+    Raises:
+        InvalidRequest: a token is offered without ``ordain`` beside it.
+    """
     offered: list[str] = scope["subprotocols"]
     if SUBPROTOCOL in offered:
         return SUBPROTOCOL
-    return next((one for one in offered if one.startswith(BEARER_SUBPROTOCOL)), None)
+    if any(one.startswith(BEARER_SUBPROTOCOL) for one in offered):
+        raise InvalidRequest(f"offer subprotocol {SUBPROTOCOL} beside the one with the token: a token is not sent back")
+    return None
 
 
 def refusal(error: OrdainError, scope: Scope) -> Response:

@@ -54,14 +54,14 @@ def socket_router(face: Face) -> APIRouter:
     @router.websocket("/ws")
     async def speak(socket: WebSocket) -> None:
         try:
-            place = _place(socket)
+            place, subprotocol = _place(socket), chosen_subprotocol(socket.scope)
             if place[1] is not None:
                 check_after(face, place[0], place[1], place[2])
         except CallerError as error:
             refused = problem(error.status, error.code, error.message, more=error.details)
             await refused(socket.scope, socket.receive, socket.send)
             return
-        await socket.accept(chosen_subprotocol(socket.scope))
+        await socket.accept(subprotocol)
         await _Socket(face, socket, *place).serve()
 
     return router

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import subprocess
-from collections.abc import AsyncIterator, Callable, Iterator
+import threading
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +15,12 @@ import httpx
 import pytest
 
 from ordain import Ordain
+from ordain.app import Extras
 from ordain.cli import main
+from ordain.contracts.access import TokenScope
+from ordain.engines.clock import SystemClock
+from ordain.runtime.access import Exposure
+from ordain.runtime.tokens import NewToken, Tokens
 from ordain.server import Face, build_app
 from tests.e2e.process import Server
 from tests.integration.library.pdf import encrypted, pdf
@@ -35,6 +42,62 @@ def server(tmp_path: Path) -> Iterator[Server]:
     server = Server(tmp_path / "home")
     yield server
     server.end()
+
+
+class Clock(SystemClock):
+    """The system's clock, moved on by hand."""
+
+    ahead = 0
+
+    def now(self) -> int:
+        return super().now() + self.ahead
+
+
+class Waiting:
+    """Implements ``Embedder``: after the first texts it waits until it may go on."""
+
+    name, dimension = "waiting-1", 1
+
+    def __init__(self) -> None:
+        self.may_go_on = threading.Event()
+        self.asked = 0
+
+    def embed(self, texts: Sequence[str]) -> Sequence[bytes]:
+        self.asked += 1
+        assert self.asked == 1 or self.may_go_on.wait(60)
+        return [bytes(4)] * len(texts)
+
+
+async def test_an_addition_that_is_told_ends_with_its_token(tmp_path: Path) -> None:
+    """The lines that tell how far an addition is end like any stream once the token was revoked; what comes in one piece is answered."""
+    embedder, clock = Waiting(), Clock()
+    async with Ordain(home=tmp_path, extras=Extras(embedder=lambda: embedder)) as ordain:
+        services = ordain.runtime.services
+        services.clock = clock
+        tokens = Tokens(services.tokens, services.store, clock)
+        new = NewToken(name="adder", scopes=(TokenScope.MEMORY,), workspaces=("default",))
+        headers = {**OCTETS, "Authorization": f"Bearer {(await tokens.create(new, by='me')).secret}"}
+        face = Face(runtime=ordain.runtime, exposure=Exposure(demanded=True))
+        transport = httpx.ASGITransport(build_app(face), raise_app_exceptions=False)
+        text = "\n\n".join(f"Paragraph {number}: " + "word " * 150 for number in range(200)).encode()
+
+        async def add(name: str, **more: str) -> httpx.Response:
+            async with httpx.AsyncClient(transport=transport, base_url="http://localhost", timeout=60) as http:
+                return await http.post("/docs", params={"name": name}, content=text + name.encode(), headers={**headers, **more})
+
+        adding = [asyncio.ensure_future(add("told.txt", Accept="application/x-ndjson"))]
+        async with asyncio.timeout(60):
+            while not embedder.asked > 1:  # noqa: ASYNC110 - announced to nobody
+                await asyncio.sleep(0.01)
+            adding.append(asyncio.ensure_future(add("whole.txt")))
+            await asyncio.sleep(0.1)  # let in at once, it waits for the thread that embeds
+        await tokens.revoke("adder", by="me")
+        clock.ahead = 2_000_000
+        embedder.may_go_on.set()
+        told, whole = await asyncio.gather(*adding)
+        assert [json.loads(line)["event"] for line in told.text.splitlines()] == ["progress"]
+        assert (whole.status_code, whole.json()["outcome"]) == (200, "added")
+        assert (await add("after.txt")).status_code == 401
 
 
 async def test_notes_over_http(http: httpx.AsyncClient) -> None:

@@ -135,5 +135,6 @@ def failure_category(code: str, *, retryable: bool | None = None) -> FailureCate
 
 
 def categorised(error: Mapping[str, Any], *, retryable: bool | None = None) -> dict[str, Any]:
-    """``{code, message, ...}`` with its ``category``."""
-    return {**error, "category": failure_category(error["code"], retryable=retryable)}
+    """``{code, message, ...}`` with its ``category``, as plain JSON."""
+    category = failure_category(error["code"], retryable=retryable)
+    return {**error, "category": None if category is None else category.value}

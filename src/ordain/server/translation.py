@@ -137,7 +137,7 @@ def client_result(client: CortexClientRequest, answer: MessageAnswer, produced: 
     """What became of a client request (C1). ``produced`` is the turn's output, None where its run gave none."""
     turn = produced or {}
     reply, question = answer.reply, answer.question
-    error = None if turn.get("error") is None else ErrorBody.model_validate(categorised(turn["error"]))
+    error = None if turn.get("error") is None else ErrorBody.model_validate(categorised(turn["error"]), strict=False)
     if reply is not None and not reply.ok and error is None:
         error = ErrorBody(code="no_result", message="the turn stopped without a result; its header says where it stands")
     text = reply.narrative if reply is not None else question.text if question is not None else ""

@@ -82,7 +82,7 @@ def read_stream_error(value: object, sent: str = "") -> ModelError:
 
 def _status_of(error: Mapping[str, Any]) -> int:
     for key in ("code", "type"):
-        word = str(error.get(key))
+        word = _word(error.get(key))
         if re.fullmatch(r"[45][0-9][0-9]", word, re.ASCII):
             return int(word)
         if word in _STATUS_OF_NAME:
@@ -91,13 +91,18 @@ def _status_of(error: Mapping[str, Any]) -> int:
 
 
 def _speaks_of_context(error: Mapping[str, Any]) -> bool:
-    return _CONTEXT_WORDS.search(str(error.get("message", ""))[:2000]) is not None
+    return _CONTEXT_WORDS.search(_word(error.get("message"))[:2000]) is not None
+
+
+def _word(value: object) -> str:
+    """A field of a refusal as text; "" for what is neither text nor a whole number: lists and objects of a hostile answer may nest without end."""
+    return str(value) if isinstance(value, str | int) else ""
 
 
 def meaning(status: int, error: Mapping[str, Any]) -> ModelErrorCode:
     """The code of a status of 400 or more, with what the body says about it."""
     code = _STATUS.get(status, ModelErrorCode.SERVER_ERROR if status >= 500 else ModelErrorCode.REJECTED)
-    said = {str(error.get(key)) for key in ("code", "type", "status")}
+    said = {_word(error.get(key)) for key in ("code", "type", "status")}
     if code is ModelErrorCode.RATE_LIMITED and said & _QUOTA_CODES:
         code = ModelErrorCode.QUOTA_EXCEEDED
     elif status in {400, 422} and (said & _CONTEXT_CODES or _speaks_of_context(error)):

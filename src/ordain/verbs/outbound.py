@@ -198,10 +198,17 @@ def is_public(address: str) -> bool:
             return is_public(str(carried))
         if parsed in _NAT64:
             return is_public(str(ipaddress.IPv4Address(int(parsed) & 0xFFFF_FFFF)))
-        if parsed in _IPV4_COMPATIBLE:
+        if int(parsed) >> 32 & _ISATAP_MASK == _ISATAP:
+            return is_public(str(ipaddress.IPv4Address(int(parsed) & 0xFFFF_FFFF)))
+        if parsed.is_site_local:
             return False
+    if any(parsed in network for network in _NOT_PUBLIC):
+        return False
     return parsed.is_global and not parsed.is_multicast and not parsed.is_reserved
 
 
+_ISATAP, _ISATAP_MASK = 0x5EFE, 0xFDFF_FFFF
+"""The third 32 bits of an address that tunnels to the IPv4 address in its last ones; one of them says whether that is unique (RFC 5214)."""
 _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
-_IPV4_COMPATIBLE = ipaddress.IPv6Network("::/96")
+_NOT_PUBLIC = tuple(ipaddress.ip_network(text) for text in ("::/96", "3fff::/20", "192.88.99.0/24"))
+"""IPv4-compatible addresses, documentation, and the relays of 6to4: what Python calls global and nobody reaches by right."""

@@ -139,15 +139,15 @@ def _run(path: Path, source: bytes, name: str) -> ModuleType:
 
     def run() -> None:
         try:
-            with contextlib.redirect_stdout(sys.stderr):  # what it prints must not stand in somebody's JSON
-                exec(code, module.__dict__)  # noqa: S102 - the operator's own code is what is asked for here
+            exec(code, module.__dict__)  # noqa: S102 - the operator's own code is what is asked for here
         except BaseException as error:  # foreign code: whatever it raises, exit() included, is its failure
             failed.append(error)
 
     sys.modules[name] = module
     thread = threading.Thread(target=run, name=f"ordain-load-{path.stem}", daemon=True)
-    thread.start()
-    thread.join(LOAD_S)
+    with contextlib.redirect_stdout(sys.stderr):  # what it prints must not stand in somebody's JSON; ended here, should it never end
+        thread.start()
+        thread.join(LOAD_S)
     if thread.is_alive() or failed:
         sys.modules.pop(name, None)
         raise _failed(path, failed[0]) if failed else _refused(path, f"did not end within {LOAD_S:g} s: a module of verbs only defines")

@@ -297,7 +297,8 @@ async def test_proxies_of_the_environment_are_not_used(server: Server, monkeypat
         ("172.16.0.1", False), ("192.168.1.1", False), ("169.254.169.254", False), ("100.64.0.1", False), ("0.0.0.0", False), ("224.0.0.1", False),
         ("255.255.255.255", False), ("240.0.0.1", False), ("::1", False), ("::", False), ("fe80::1%eth0", False), ("fc00::1", False),
         ("ff02::1", False), ("::ffff:10.0.0.1", False), ("::127.0.0.1", False), ("64:ff9b::a00:1", False), ("2002:7f00:1::", False),
-        ("2001:0:4136:e378:8000:63bf:f5ff:fffe", False),
+        ("2001:0:4136:e378:8000:63bf:f5ff:fffe", False), ("fec0::1", False), ("feff::1", False), ("3fff::1", False), ("192.88.99.1", False),
+        ("2606:2800::5efe:7f00:1", False), ("2606:2800::200:5efe:a00:1", False), ("2606:2800::5efe:5db8:d822", True),
     ],
 )  # fmt: skip
 def test_what_is_public(address: str, public: bool) -> None:

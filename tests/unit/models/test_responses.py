@@ -100,6 +100,15 @@ def test_what_is_no_answer_has_its_code(value: Any, code: ModelErrorCode) -> Non
         assert (heard, again) == ("a", found)
 
 
+def test_no_depth_of_an_error_raises() -> None:
+    """However deep the words for a fault nest, they are a typed error: just below what can be decoded is the worst."""
+    for depth in range(800, 1100):
+        deep = b"[" * depth + b"]" * depth
+        for field in (b"code", b"type", b"message"):
+            found = read_response(b'{"object":"response","status":"failed","error":{"%b":%b}}' % (field, deep), "asked", None)
+            assert isinstance(found, ModelError)
+
+
 def test_a_whole_answer() -> None:
     """The texts of all messages make the answer; reasoning is none; counts are given, zero ones are none."""
     usage = {"input_tokens": 100, "input_tokens_details": {"cached_tokens": 64}, "output_tokens": 7}

@@ -35,9 +35,9 @@ _BLANKS = "\u00a0\u202f\u2009 '’"
 _GROUPED = re.compile(r"[0-9]{1,3}(?:(?P<sign>[^0-9])[0-9]{3})(?:(?P=sign)[0-9]{3})*\Z")
 _SCIENTIFIC = re.compile(r"([-+]?)([0-9]{1,25})[eE]([-+]?[0-9]{1,3})\Z")
 _UNIT = r"[A-Z]{3}|[€$£¥₹₽%°]|kr|zł|[A-Za-zµ]{1,6}[²³]?"
-_WRITTEN = re.compile(
-    rf"(?P<open>\()?\s*(?P<minus>[-−+])?\s*(?P<before>{_UNIT})?\s*(?P<minus2>[-−+])?\s*"  # noqa: RUF001 - the minus of typography
-    rf"(?P<digits>[0-9](?:[0-9.,{_BLANKS}]*[0-9])?)\s*(?P<after>{_UNIT})?\s*(?P<minus3>[-−])?\s*(?P<close>\))?\Z"  # noqa: RUF001 - see above
+_WRITTEN = re.compile(  # blanks are possessive: they belong to nothing else, and nobody tries them again in every other way
+    rf"(?P<open>\()?\s*+(?P<minus>[-−+])?\s*+(?P<before>{_UNIT})?\s*+(?P<minus2>[-−+])?\s*+"  # noqa: RUF001 - the minus of typography
+    rf"(?P<digits>[0-9](?:[0-9.,{_BLANKS}]*[0-9])?)\s*+(?P<after>{_UNIT})?\s*+(?P<minus3>[-−])?\s*+(?P<close>\))?\Z"  # noqa: RUF001 - see above
 )
 
 

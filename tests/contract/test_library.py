@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from collections.abc import AsyncIterator, Callable, Sequence
 from pathlib import Path
 
@@ -164,6 +165,53 @@ async def test_workspaces_see_nothing_of_each_other(house: House) -> None:
     assert await house.library.themes("b", limit=9) == []
     assert not await house.library.remove("b", kept.id, by="me")
     assert (await house.library.reindex("b")).passages == 0
+
+
+SECRET = "The vault code 4711-XYZ opens the vault; the code is in the vault, says the vault."
+PROBES = (
+    *('"code 4711"', '"code 4712"', '"code 9999"', '"4711"', '"9999"', '"vault code" 4711', '"says the"', "4711", "vault"),
+    *("4711 or 9999", "code 4712 9999", "amber beryl", '"amber stone" cellar', '"stone" amber beryl', "what does the vault say"),
+)
+
+
+@pytest.mark.parametrize("embedder", [EMBEDDER, None], ids=["dense", "words"])
+async def test_no_answer_tells_what_another_workspace_holds(on_disk: House, embedder: Embedder | None) -> None:
+    """Every answer, its scores and its order are the same whether or not another workspace holds the words that are asked for."""
+    library = on_disk.again(embedder)
+    for text in ("vault code 4711", "vault code 4712", "vault code 9999", "an amber stone", "a beryl stone", "a stone in the cellar"):
+        await library.add(note(text, workspace="alpha"))
+    before = [await library.search(question(probe, workspace="alpha", limit=9)) for probe in PROBES]
+    for text in (SECRET, "vault code 4711-XYZ", *(f"amber, code 9999 and stone number {number} in the cellar" for number in range(30))):
+        await library.add(note(text, workspace="beta"))
+    after = [await library.search(question(probe, workspace="alpha", limit=9)) for probe in PROBES]
+    assert after == before
+    scores = {one.text: one.score for one in before[0].fragments + before[1].fragments + before[2].fragments}
+    assert len(scores) == 3
+    assert len(set(scores.values())) == 1
+    gone = await library.items("beta", EVERY, limit=99)
+    for one in gone:
+        await library.remove("beta", one.id, by="me")
+    assert [await library.search(question(probe, workspace="alpha", limit=9)) for probe in PROBES] == before
+
+
+async def test_one_text_index_for_all_becomes_one_for_each_workspace(on_disk: House) -> None:
+    """A database of schema version 3, with one text index over all workspaces, finds by words what it held, each workspace its own."""
+    for workspace in ("alpha", "beta"):
+        await on_disk.library.add(note(f"The pump of {workspace} stands in the cellar.", workspace=workspace))
+    on_disk.close()
+    assert on_disk.folder is not None
+    with sqlite3.connect(on_disk.folder / FILE) as db:
+        for (no,) in db.execute("SELECT no FROM word_indexes").fetchall():
+            db.execute(f"DROP TABLE passages_text_{no}")
+        db.execute("DROP TABLE word_indexes")
+        db.execute("CREATE VIRTUAL TABLE passages_text USING fts5(heading, text, content='passages', content_rowid='no')")
+        db.execute("INSERT INTO passages_text(passages_text) VALUES ('rebuild')")
+        db.execute("PRAGMA user_version = 3")
+    db.close()
+    library = on_disk.open(lambda: None)
+    for workspace in ("alpha", "beta"):
+        assert await found(library, '"stands in the cellar"', workspace=workspace) == [f"The pump of {workspace} stands in the cellar."]
+    assert on_disk.store.query("SELECT count(*) FROM sqlite_master WHERE name = 'passages_text'") == [(0,)]
 
 
 async def test_trust_and_author_are_kept(house: House) -> None:

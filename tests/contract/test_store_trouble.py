@@ -300,7 +300,7 @@ async def test_an_older_schema_is_brought_on(file_mode: str, reopen: OpenStore, 
     store.close()
     fresh = tables(folder)
     later = [name for name in fresh if name not in set(re.findall(r"CREATE (?:TABLE|(?:UNIQUE )?INDEX) (\w+)", DDL))]
-    assert {"sessions", "threads", "turns", "transcript", "items", "passages_text"} < set(later)
+    assert {"sessions", "threads", "turns", "transcript", "items", "word_indexes"} < set(later)
     virtual = tuple(f"{name}_" for name in later if fresh[name].startswith("CREATE VIRTUAL TABLE"))
     droppable = [name for name in later if not name.startswith((*virtual, "sqlite_"))]  # the rest goes with what it belongs to
     drops = [f"DROP {'INDEX' if ' INDEX ' in fresh[name] else 'TABLE'} {name}" for name in droppable]

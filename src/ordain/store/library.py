@@ -148,12 +148,11 @@ class SqliteLibrary:
             self._own.close()
 
     async def _clear(self, *, staged: bool = False) -> None:
-        """Delete the passages of what is kept no longer, and merge the text index until nothing of them is left in it."""
+        """Delete the passages of what is kept no longer, and merge the text indexes until nothing of them is left in it."""
         while (await self._submit("library_purge", staged=staged)).count:
             pass
-        first = True
-        while (await self._submit("library_tidy", first=first)).count:
-            first = False
+        while (await self._submit("library_tidy")).count:
+            pass
 
     async def _submit(self, name: str, **args: Any) -> Outcome:
         return await self._store.submit(Operation(name=name, args=args))

@@ -11,6 +11,7 @@ import msgspec
 from ordain.contracts.verbs import Trust
 from ordain.ports.library import Fragment, Item, ItemKind, Passage, Search, Theme
 from ordain.store.text_query import holds
+from ordain.store.word_index import word_index
 
 EXCERPT_CHARS = 300
 LITERAL_CANDIDATES = 8
@@ -26,9 +27,9 @@ _FRAGMENT = (
     " FROM passages p JOIN items i ON i.no = p.item WHERE i.state = 'kept' AND p.no IN ({})"
 )
 _WORDS = (
-    "SELECT p.no, p.item, -bm25(passages_text), p.heading || char(10) || p.text FROM passages_text JOIN passages p ON p.no = passages_text.rowid"
-    " JOIN items i ON i.no = p.item WHERE passages_text MATCH ? AND i.workspace = ? AND i.state = 'kept' AND i.created_at >= ?"
-    " AND i.kind IN ({}) AND (? IS NULL OR i.no = ?) ORDER BY bm25(passages_text), p.no LIMIT ?"
+    "SELECT p.no, p.item, -bm25({words}), p.heading || char(10) || p.text FROM {words} JOIN passages p ON p.no = {words}.rowid"
+    " JOIN items i ON i.no = p.item WHERE {words} MATCH ? AND i.workspace = ? AND i.state = 'kept' AND i.created_at >= ?"
+    " AND i.kind IN ({kinds}) AND (? IS NULL OR i.no = ?) ORDER BY bm25({words}), p.no LIMIT ?"
 )
 _BARE = (
     "SELECT p.no, p.heading || char(10) || p.text FROM passages p JOIN items i ON i.no = p.item"
@@ -87,11 +88,14 @@ def read_themes(db: sqlite3.Connection, workspace: str, limit: int) -> list[Them
 def find_by_words(
     db: sqlite3.Connection, search: Search, expression: str, *, since: int, literals: tuple[str, ...], limit: int
 ) -> list[tuple[float, int, int]]:
-    """Passages that the text index finds, as (score, passage, item), best first; with ``literals`` only those that hold them."""
+    """Passages that the workspace's text index finds, as (score, passage, item), best first; with ``literals`` only those that hold them."""
+    words = word_index(db, search.workspace)
+    if words is None:
+        return []
     item = document_number(db, search)
     taken = limit * (LITERAL_CANDIDATES if literals else 1)
     rows = db.execute(
-        _WORDS.format(_marks(search.kinds)), (expression, search.workspace, since, *search.kinds, item, item, taken)
+        _WORDS.format(words=words, kinds=_marks(search.kinds)), (expression, search.workspace, since, *search.kinds, item, item, taken)
     ).fetchall()
     return [(score, passage, owner) for passage, owner, score, text in rows if not literals or holds(text, literals)][:limit]
 

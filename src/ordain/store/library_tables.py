@@ -30,5 +30,4 @@ CREATE TABLE vectors(
   dimension INTEGER NOT NULL, vector BLOB NOT NULL);
 CREATE INDEX vectors_of ON vectors(workspace, embedder, no);
 CREATE TABLE library(workspace TEXT PRIMARY KEY, passages INTEGER NOT NULL, removals INTEGER NOT NULL) WITHOUT ROWID;
-CREATE VIRTUAL TABLE passages_text USING fts5(heading, text, content='passages', content_rowid='no', tokenize='porter unicode61');
 """

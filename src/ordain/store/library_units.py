@@ -1,7 +1,4 @@
-"""The library's operations inside the write transaction. Long work comes in several units, each short; what is between two is in no search.
-
-The text index deletes by being told what it held; what it held stays in its file until its segments are merged (``tidy``).
-"""
+"""The library's operations inside the write transaction. Long work comes in several units, each short; what is between two is in no search."""
 
 from __future__ import annotations
 
@@ -11,12 +8,10 @@ from typing import Any
 
 from ordain.ports.library import ItemKind
 from ordain.ports.store import Outcome
+from ordain.store.word_index import add_words, delete_words, merge_words, tidy
 
 PURGED = 200
 """Passages that one unit removes."""
-
-MERGED_PAGES = 64
-"""Pages of the text index that one unit merges."""
 
 _COLUMNS = (
     *("workspace", "id", "kind", "title", "theme", "mood", "tags", "media_type", "trust", "author", "source", "run", "key", "digest"),
@@ -68,14 +63,16 @@ def fill(db: sqlite3.Connection, args: dict[str, Any]) -> Outcome:
     if row is None:
         return Outcome(refused="gone")
     no, workspace, kind, source = row
+    added = list[tuple[int, str, str]]()
     for seq, page, start, stop, heading, text, vector in args["passages"]:
         cursor = db.execute(
             "INSERT INTO passages(item, seq, page, start, stop, heading, text) VALUES (?,?,?,?,?,?,?)",
             (no, seq, page, start, stop, heading, text),
         )
-        db.execute("INSERT INTO passages_text(rowid, heading, text) VALUES (?,?,?)", (cursor.lastrowid, heading, text))
+        added.append((cursor.lastrowid or 0, heading, text))
         if vector is not None:
             _add_vector(db, workspace, args, cursor.lastrowid or 0, vector)
+    add_words(db, workspace, added)
     replaced = 0
     if args["keep"]:
         if kind == ItemKind.DOCUMENT and source:
@@ -139,21 +136,14 @@ def purge(db: sqlite3.Connection, args: dict[str, Any]) -> Outcome:
 def _purge(db: sqlite3.Connection, item: int, most: int) -> int:
     """Delete at most so many passages of an item (-1: all), their vectors, and their words from the index."""
     rows = db.execute("SELECT no, heading, text FROM passages WHERE item = ? LIMIT ?", (item, most)).fetchall()
-    db.executemany("INSERT INTO passages_text(passages_text, rowid, heading, text) VALUES ('delete', ?, ?, ?)", rows)
     numbers = [(row[0],) for row in rows]
     db.executemany("DELETE FROM vectors WHERE passage = ?", numbers)
     db.executemany("DELETE FROM passages WHERE no = ?", numbers)
     if rows:
         (workspace,) = db.execute("SELECT workspace FROM items WHERE no = ?", (item,)).fetchone()
+        delete_words(db, workspace, rows)
         _count(db, workspace, removals=1)
     return len(rows)
-
-
-def tidy(db: sqlite3.Connection, args: dict[str, Any]) -> Outcome:
-    """Merge a part of the text index, so that nothing is left in it of what was deleted; ``count`` 0 when it is all merged."""
-    before = db.total_changes
-    db.execute("INSERT INTO passages_text(passages_text, rank) VALUES ('merge', ?)", (-MERGED_PAGES if args["first"] else MERGED_PAGES,))
-    return Outcome(count=int(db.total_changes - before >= 2))  # the index's own documentation: fewer than two changes is none
 
 
 def vectors(db: sqlite3.Connection, args: dict[str, Any]) -> Outcome:
@@ -177,8 +167,8 @@ def erase_subject(db: sqlite3.Connection, subject: int, at: int) -> int:
         db.execute(_EMPTY, (at, "erased", no))
         db.execute("UPDATE items SET state = 'gone' WHERE no = ?", (no,))
         _count(db, workspace, passages=-passages)
-    if rows:
-        db.execute("INSERT INTO passages_text(passages_text) VALUES ('optimize')")
+    for workspace in sorted({row[1] for row in rows}):
+        merge_words(db, workspace)
     return len(rows)
 
 

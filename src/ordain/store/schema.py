@@ -7,8 +7,9 @@ import sqlite3
 from ordain.errors import ConfigurationError
 from ordain.store.access_tables import ACCESS_TABLES
 from ordain.store.library_tables import LIBRARY_TABLES
+from ordain.store.word_index import WORD_INDEX_TABLES, index_again
 
-VERSION = 3
+VERSION = 4
 APPLICATION_ID = 0x4F72646E
 """\"Ordn\" in the file's header: a version number alone is anybody's."""
 
@@ -81,7 +82,7 @@ CREATE INDEX transcript_run ON transcript(session, run, seq) WHERE run <> '';
 CREATE INDEX transcript_summary ON transcript(session, seq) WHERE kind = 'summary';
 CREATE INDEX transcript_subject ON transcript(subject);
 """
-MIGRATIONS = {1: CONVERSATION, 2: LIBRARY_TABLES + ACCESS_TABLES}
+MIGRATIONS = {1: CONVERSATION, 2: LIBRARY_TABLES + ACCESS_TABLES, 3: WORD_INDEX_TABLES}
 """What brings a schema one version on; stored records are never rewritten."""
 
 
@@ -103,6 +104,6 @@ def prepare(connection: sqlite3.Connection) -> None:
         )
     statements = DDL if version == 0 else ""
     statements += "".join(MIGRATIONS[step] for step in range(max(version, 1), VERSION))
-    connection.executescript(
-        f"BEGIN IMMEDIATE;{statements}PRAGMA application_id = {APPLICATION_ID};PRAGMA user_version = {VERSION};COMMIT;"
-    )
+    connection.executescript(f"BEGIN IMMEDIATE;{statements}PRAGMA application_id = {APPLICATION_ID};PRAGMA user_version = {VERSION};")
+    index_again(connection)
+    connection.execute("COMMIT")

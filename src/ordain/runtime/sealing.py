@@ -6,6 +6,7 @@ a library that puts one into an error, a verb that returns what it was called wi
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, cast
 
@@ -17,6 +18,8 @@ from ordain.ports.model import Heard, ModelError, ModelPort, ModelReply, ModelRe
 from ordain.ports.verb import AnyLeafResult, LeafCall, LeafFailed, LeafReturned, VerbPort
 
 STRUCK = "[secret]"
+_ESCAPE = re.compile(r'\\(?:["\\/bfnrt]|u(?![dD][89a-fA-F])[0-9a-fA-F]{4}|u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})')
+"""An escape of JSON; a surrogate counts with its other half only."""
 
 
 class Seal:
@@ -42,13 +45,16 @@ class Seal:
 
     def text(self, text: str) -> str:
         """The text without them, and without anything that has the form of one of Ordain's own tokens; of a token its public id stays."""
-        parts: list[str] = []
-        end = 0
-        for begin, stop in sorted((begin, stop) for _, begin, stop in self._found(text)):
-            if begin >= end:  # else it shares characters with the one before, and is struck with it
-                parts += text[end:begin], STRUCK
-            end = max(end, stop)
-        return "".join((*parts, text[end:])) if parts else text
+        return _without(text, [(begin, stop) for _, begin, stop in self._found(text)])
+
+    def json(self, text: str) -> str:
+        r"""The same for a text that is read as JSON, or may be: what stands in its escapes (``\u0073k-...``, ``\/``) is struck too."""
+        text = self.text(text)
+        plain = _ESCAPE.sub(_unescaped, text) if "\\" in text else text
+        if plain is text or not (found := self._found(plain)):
+            return text
+        places = _places(text)
+        return _without(text, [(places[begin], places[stop]) for _, begin, stop in found])
 
     def settled(self, text: str) -> int:
         """How many characters of a text's beginning are of no secret and no token that reaches beyond them, whatever the text goes on with."""
@@ -87,6 +93,32 @@ class Seal:
         return value
 
 
+def _without(text: str, found: Iterable[tuple[int, int]]) -> str:
+    """The text with each of these stretches struck out; those that share characters are one."""
+    parts: list[str] = []
+    end = 0
+    for begin, stop in sorted(found):
+        if begin >= end:
+            parts += text[end:begin], STRUCK
+        end = max(end, stop)
+    return "".join((*parts, text[end:])) if parts else text
+
+
+def _unescaped(escape: re.Match[str]) -> str:
+    return msgspec.json.decode(f'"{escape[0]}"')
+
+
+def _places(text: str) -> list[int]:
+    """Where each character of the text without its escapes stands in the text with them, and its end."""
+    places: list[int] = []
+    end = 0
+    for escape in _ESCAPE.finditer(text):
+        places += range(end, escape.start())
+        places += [escape.start()] * len(_unescaped(escape))
+        end = escape.end()
+    return [*places, *range(end, len(text) + 1)]
+
+
 class SealedModel:
     """Implements ``ModelPort`` over another one; what is heard while it writes is held back as long as it may be the beginning of a secret."""
 
@@ -103,7 +135,7 @@ class SealedModel:
         if isinstance(given, ModelError):
             return msgspec.structs.replace(given, message=self._seal.text(given.message))
         notice = None if given.notice is None else self._seal.text(given.notice)
-        return msgspec.structs.replace(given, text=self._seal.text(given.text), model=self._seal.text(given.model), notice=notice)
+        return msgspec.structs.replace(given, text=self._seal.json(given.text), model=self._seal.text(given.model), notice=notice)
 
     async def close(self) -> None:
         """See ``ModelPort.close``."""

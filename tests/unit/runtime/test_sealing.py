@@ -65,6 +65,26 @@ def test_a_secret_is_struck_in_every_spelling(secret: str, before: str, after: s
     assert seal.value(value)["n"] == 3
 
 
+@given(secrets, st.text(max_size=10), st.text(max_size=10), st.data())
+def test_a_secret_is_struck_out_of_the_escapes_of_json(secret: str, before: str, after: str, data: st.DataObject) -> None:
+    """However a model spells its characters, what is read from its JSON does not hold it, and the rest is as it was."""
+    ways = [lambda c: f"\\u{ord(c):04x}", lambda c: f"\\u{ord(c):04X}", lambda c: {"/": "\\/"}.get(c, json.dumps(c)[1:-1])]
+    spelled = "".join(data.draw(st.sampled_from(ways))(character) for character in secret)
+    first, last = json.dumps(before), json.dumps(after)
+    said = json.loads(Seal([secret]).json(f'{{"a": {first}, "b": "{spelled}", "c": {last}}}'))
+    assert secret not in said["b"].replace(STRUCK, "")
+    if secret not in before + after:
+        assert (said["a"], said["b"], said["c"]) == (before, STRUCK, after)
+
+
+@given(st.text())
+def test_a_text_without_a_secret_stays(text: str) -> None:
+    """Escapes or not, nothing is struck that is no secret."""
+    seal = Seal([SECRET])
+    assert seal.json(json.dumps(text)) == json.dumps(text)
+    assert seal.json(text) == text
+
+
 @given(secrets, st.binary(max_size=9), st.binary(max_size=9), st.booleans())
 def test_a_secret_is_struck_in_base64(secret: str, before: bytes, after: bytes, url_safe: bool) -> None:
     """Alone, and in the midst of other bytes such as the credentials of HTTP Basic, nothing can be decoded that holds it."""

@@ -125,7 +125,7 @@ class Ground(Strict):
     """What a prompt plan's answer must refer to, beyond its schema: rule ``output`` holds each call's answer to that call's input.
 
     Paths are names joined by ``/``; ``*`` is each item of a list. ``by: number`` counts items of an input list from 1, ``by: quote`` are
-    words that stand in an input text. Null is accepted where ``optional``, or where the output's ``method`` is ``quoted``.
+    words that stand in an input text. Null is accepted where ``optional``, or where no model is configured and code quoted the input.
     """
 
     output: str = Field(pattern=GROUND_PATH, max_length=200)

@@ -79,6 +79,11 @@ class ModelAnswer(Result, frozen=True, kw_only=True, omit_defaults=True, tag="an
     profile: str = ""
     beside: Beside | None = None
 
+    @property
+    def by_code(self) -> bool:
+        """Whether rules of code answered, which can only repeat what they were given, and no model."""
+        return self.provider == "offline"
+
 
 class ModelFailed(Result, frozen=True, kw_only=True, omit_defaults=True, tag="model_failed"):
     """The attempt failed. ``live`` is false where nothing was sent; ``message`` holds no secret and no prompt."""

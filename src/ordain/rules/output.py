@@ -12,7 +12,7 @@ from ordain.contracts.catalog import Schema
 from ordain.contracts.policy import Policy
 from ordain.contracts.verbs import Ground
 from ordain.rules.decision import Decision, Rule
-from ordain.rules.grounds import find_ungrounded
+from ordain.rules.grounds import find_ungrounded, find_unquoted
 from ordain.rules.proposals import Parsed, Unparsed
 from ordain.rules.reasons import Reason
 
@@ -37,12 +37,13 @@ class OutputFacts(Struct, frozen=True, kw_only=True):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutputInputs:
-    """The parsed answer, the schema it must fit, and what it must refer to in the call's own arguments."""
+    """The parsed answer, the schema it must fit, what it must refer to in the call's own arguments, and whether code answered, no model."""
 
     proposal: Parsed | Unparsed
     schema: Schema
     grounds: Sequence[Ground] = ()
     args: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    by_code: bool = False
 
 
 def decide_output(facts: OutputFacts, inputs: OutputInputs, policy: Policy) -> Decision[Accepted | Rejected]:
@@ -52,7 +53,10 @@ def decide_output(facts: OutputFacts, inputs: OutputInputs, policy: Policy) -> D
         return Decision(outcome=Rejected(proposal.reason), reason=Reason.OUTPUT_UNPARSED)
     if not inputs.schema.accepts(proposal.value):
         return Decision(outcome=Rejected("; ".join(inputs.schema.errors(proposal.value))[:200]), reason=Reason.OUTPUT_SCHEMA)
-    if ungrounded := find_ungrounded(inputs.grounds, proposal.value, inputs.args):
+    ungrounded = find_ungrounded(inputs.grounds, proposal.value, inputs.args, by_code=inputs.by_code)
+    if not ungrounded and not inputs.by_code:
+        ungrounded = find_unquoted(proposal.value, inputs.args)
+    if ungrounded:
         return Decision(outcome=Rejected(ungrounded[:200]), reason=Reason.OUTPUT_UNGROUNDED)
     return Decision(outcome=Accepted(), reason=Reason.OUTPUT_VALID)
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from ordain.contracts.verbs import Ground, VerbEffect, VerbSpec
-from ordain.rules.grounds import find_ungrounded
+from ordain.rules.grounds import find_ungrounded, find_unquoted
 from tests.unit.rules.given import json_values, texts
 
 NUMBER = Ground(output="points/*/refs/*", input="items", by="number")
@@ -44,11 +44,24 @@ def test_any_answer_is_judged(output: Any, given: Any) -> None:
 
 
 def test_what_was_quoted_needs_no_reference() -> None:
-    """A null reference is refused, unless it is optional or the whole output was quoted and not analysed."""
+    """A null reference is refused, unless it is optional or code quoted: that the answer says so itself is no reason."""
     bare = {"points": [{"refs": None, "quote": None}]}
     assert find_ungrounded([NUMBER], bare, {"items": ["x"]}) == "/points/0/refs: required"
-    assert find_ungrounded([NUMBER], {**bare, "method": "quoted"}, {"items": ["x"]}) == ""
+    said = {**bare, "method": "quoted"}
+    assert find_ungrounded([NUMBER], said, {"items": ["x"]}) == "/points/0/refs: required"
+    assert find_ungrounded([NUMBER], said, {"items": ["x"]}, by_code=True) == ""
+    assert find_ungrounded([NUMBER], {**said, "method": "analysed"}, {"items": ["x"]}, by_code=True) == "/points/0/refs: required"
     assert find_ungrounded([QUOTE], bare, {"items": []}) == ""
+
+
+@given(st.lists(st.text(min_size=1, max_size=40), min_size=1, max_size=4), st.text(alphabet="xyz", min_size=41))
+def test_who_says_quoted_quotes(items: list[str], invented: str) -> None:
+    """An answer that calls itself quoted holds texts of its input only, at whatever place; any other answer is not asked."""
+    given = {"items": [{"text": text} for text in items]}
+    quoted = {"method": "quoted", "points": [{"text": text, "refs": None} for text in items]}
+    assert find_unquoted(quoted, given) == ""
+    assert find_unquoted({**quoted, "gap": [invented]}, given) == "/gap/0: not in the input, and method is quoted"
+    assert find_unquoted({"method": "analysed", "gap": invented}, given) == ""
 
 
 def test_a_refusal_names_the_place_and_never_the_words() -> None:

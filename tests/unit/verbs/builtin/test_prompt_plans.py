@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
 
+from ordain.app import Extras, Ordain
 from ordain.contracts.catalog import Catalog, CatalogData
 from ordain.contracts.policy import PACKS, ModelProfile, Policy
 from ordain.models.offline import OfflineModel
+from ordain.models.scripted import ScriptedModel, make_script
 from ordain.ports.model import ModelError, ModelRequest
 from ordain.prompts.renderer import render
 from ordain.prompts.verb_step import VerbPrompt, size_bound
 from ordain.rules.output import Accepted, OutputFacts, OutputInputs, decide_output
 from ordain.rules.proposals import Parsed
 from ordain.rules.reasons import Reason
-from ordain.settings import read_policy
+from ordain.settings import load_settings, read_policy
 from ordain.verbs.builtin import builtin_registry
 from tests.shapes.toolbox import TOOLBOX_PLANS, UNSEEN, WRONG
 from tests.unit.verbs.builtin.test_shipped import unbounded
@@ -36,11 +39,12 @@ def prompt_of(name: str, given: dict[str, Any]) -> VerbPrompt:
     )  # fmt: skip
 
 
-def judged(name: str, given: dict[str, Any], answer: dict[str, Any]) -> tuple[Any, Reason]:
+def judged(name: str, given: dict[str, Any], answer: dict[str, Any], *, by_code: bool = False) -> tuple[Any, Reason]:
     """What rule ``output`` makes of an answer."""
     verb = CATALOG.verbs[name]
     facts = OutputFacts(verb=name, step="s", size_bytes=1)
-    inputs = OutputInputs(proposal=Parsed(value=answer, size_bytes=1, depth=1), schema=verb.output, grounds=verb.spec.grounds, args=given)
+    proposal = Parsed(value=answer, size_bytes=1, depth=1)
+    inputs = OutputInputs(proposal=proposal, schema=verb.output, grounds=verb.spec.grounds, args=given, by_code=by_code)
     decision = decide_output(facts, inputs, CATALOG.policy)
     return decision.outcome, decision.reason
 
@@ -151,7 +155,44 @@ async def test_without_a_model_nothing_is_made_up(name: str) -> None:
         assert not isinstance(reply, ModelError), reply
         answer = json.loads(reply.text)
         assert answer["method"] == "quoted"
-        assert judged(name, given, answer) == (Accepted(), Reason.OUTPUT_VALID)
+        assert judged(name, given, answer, by_code=True) == (Accepted(), Reason.OUTPUT_VALID)
+
+
+BRIBED = {"points": [{"text": "The mayor was bribed.", "citations": None}], "gaps": None}
+
+
+@pytest.mark.parametrize("method", ["quoted", "analysed"])
+def test_no_model_excuses_itself_from_citing(method: str) -> None:
+    """A model's point without a citation is refused, whatever the model calls it."""
+    given = {"passages": [{"text": "The mayor opened the bridge."}]}
+    assert judged("research.summarizer", given, {**BRIBED, "method": method})[1] is Reason.OUTPUT_UNGROUNDED
+
+
+def test_a_model_that_says_quoted_is_held_to_it() -> None:
+    """What a model calls quoted counts where it stands in the input, and nowhere else."""
+    given = {"text": "The bridge is open. The mayor came."}
+    facts = [{"text": "The bridge is open.", "subject": None, "predicate": None, "object": None}]
+    assert judged("extract_facts", given, {"facts": facts, "method": "quoted"}) == (Accepted(), Reason.OUTPUT_VALID)
+    invented = [{**facts[0], "text": "The mayor was bribed."}]
+    assert judged("extract_facts", given, {"facts": invented, "method": "quoted"})[1] is Reason.OUTPUT_UNGROUNDED
+    assert judged("extract_facts", given, {"facts": invented, "method": "analysed"})[1] is Reason.OUTPUT_VALID
+
+
+@pytest.mark.parametrize("citations", [None, [1]])
+async def test_a_model_that_says_quoted_is_refused_where_it_runs(tmp_path: Path, citations: list[int] | None) -> None:
+    """Through the whole runtime: a model's invented quotation fails the verb; the code that quotes needs no citation."""
+    given = {"passages": [{"text": "The mayor opened the bridge."}]}
+    answer = {"points": [{"text": "The mayor was bribed.", "citations": citations}], "gaps": None, "method": "quoted"}
+    settings = load_settings({}, tmp_path)
+    model = ScriptedModel(make_script((), {"research.summarizer": [answer]}))
+    profile = ModelProfile(provider="scripted", model="scripted", script="the test")
+    scripted = settings.model_copy(update={"profiles": dict.fromkeys(settings.profiles, profile)})
+    async with Ordain(scripted, extras=Extras(models=dict.fromkeys(settings.profiles, model), memory=True)) as ordain:
+        reply = await ordain.execute("research.summarizer", given)
+    assert (reply["ok"], reply["error"]["code"]) == (False, "bad_output")
+    async with Ordain(settings, extras=Extras(memory=True)) as ordain:
+        reply = await ordain.execute("research.summarizer", given)
+    assert reply["output"]["points"] == [{"text": "The mayor opened the bridge.", "citations": None}]
 
 
 @pytest.mark.parametrize("name", TOOLBOX_PLANS)

@@ -66,12 +66,11 @@ def turn_kind(given: VerbPlanInput) -> TurnKind:
 
 
 class InConversation(msgspec.Struct, frozen=True, kw_only=True):
-    """What a turn hands to the composite verb that answers it (``VerbPlanInput``)."""
+    """What a turn hands to the composite verb that it calls (``VerbPlanInput``), beside what the turn is like."""
 
     history: HistoryRef | None = None
     narrate: bool = False
     max_tokens: int = 0
-    turn: TurnKind = TurnKind()
     recalled: tuple[dict[str, Any], ...] = ()
 
 
@@ -120,7 +119,7 @@ def denied(verb: str, reason: str) -> Acted:
 
 
 async def act(context: FlowContext, call: Call, refs: tuple[int, ...] = (), talk: InConversation = NO_TALK) -> Acted:
-    """Authorise the call and carry it out; ``talk`` is for composite verbs in a conversation."""
+    """Authorise the call and carry it out; ``talk`` is for composite verbs in a conversation, which are told too what their turn is like."""
     digest = content_digest(ENCODER.encode(call))
     decision = context.fx.decide(
         AUTHORIZE,
@@ -146,8 +145,8 @@ async def act(context: FlowContext, call: Call, refs: tuple[int, ...] = (), talk
             history=talk.history,
             narrate=talk.narrate,
             max_tokens=talk.max_tokens,
-            budget_class=talk.turn.budget_class,
-            ambiguous=talk.turn.ambiguous,
+            budget_class=context.turn.budget_class,
+            ambiguous=context.turn.ambiguous,
             recalled=talk.recalled,
         )
         return await _plan(context, authorized, given)

@@ -158,9 +158,7 @@ async def _turn(context: FlowContext, given: TurnInput, told: TurnOutput, before
     context.scope = frozenset({verb, context.catalog.policy.history.verb, *entry.tools})
     history, window = await gather(context, given.seq, _room(context, given, verb))
     told = msgspec.structs.replace(told, whole=window.whole, left_out=window.left_out)
-    talk = InConversation(
-        history=history, narrate=True, max_tokens=routed.max_tokens_answer, turn=context.turn, recalled=recalled.fragments
-    )
+    talk = InConversation(history=history, narrate=True, max_tokens=routed.max_tokens_answer, recalled=recalled.fragments)
     if routed.path is Path.DIRECT:
         context.deadline = min(context.deadline, context.now() + min(routed.timeout_ms, plan.timeout_ms) * 1000)
         return await _direct(context, given, told, talk)

@@ -29,16 +29,18 @@ def micros(moment: datetime) -> int:
     return (moment - EPOCH) // MICROSECOND
 
 
-async def open_account(context: FlowContext, agent: str) -> CarveRefused | None:
+async def open_account(context: FlowContext, agent: str, most: Spend | None = None) -> CarveRefused | None:
     """Take a root run's whole bound out of every shared account that policy bounds; the run's end gives back what it did not use.
 
-    ``agent`` is whom the run works for: a turn's entry verb, a request's caller. Where policy lets a run have the rest of an account,
-    the run's own bound is lowered to it.
+    ``agent`` is whom the run works for: a turn's entry verb, a request's caller, ``triage``. ``most``: the run needs no more tokens and
+    money than this. Where policy lets a run have the rest of an account, the run's own bound is lowered to it.
     """
     accounts = shared_accounts(context, agent)
     if context.depth or not accounts:
         return None
     cap = context.account.cap
+    if most is not None:
+        cap = structs.replace(cap, tokens=min(cap.tokens, most.tokens), usd_micros=min(cap.usd_micros, most.usd_micros))
     claim: Claim[Any] = Claim(name="carve", args={"tokens": cap.tokens, "usd_micros": cap.usd_micros, "accounts": accounts})
     outcome = (await context.fx.claim(claim)).outcome
     if isinstance(outcome, CarveRefused):

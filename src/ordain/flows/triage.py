@@ -5,25 +5,30 @@ Either way the same shared rule ``attach`` decides, inside the write transaction
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import msgspec
 from msgspec import Struct
 
 from ordain.flows.ask import Question as ModelQuestion
-from ordain.flows.ask import ask
-from ordain.flows.context import Flow, FlowContext, settled_by_error
+from ordain.flows.ask import ask, cost, lane_facts
+from ordain.flows.context import Flow, FlowContext, open_account, settled_by_error
 from ordain.flows.question import said
 from ordain.flows.verb_plan import proposal_of
 from ordain.ports.effects import Answered, Claim, Interrupted, ModelAnswer, Question, Wait, WaitFor
 from ordain.prompts.triage_step import NAME, TriagePrompt, size_bound
 from ordain.rules.attach import Filler, Reading, SessionBusy, suggestion_of
+from ordain.rules.budget import Spend
 from ordain.rules.cues import ExpectedType, cues
+from ordain.rules.lane import LaneChosen, decide_lane
 from ordain.rules.proposals import Parsed
 
 TRIAGE = "triage"
 READ_THREADS = "threads"
 TRIAGE_TOKENS = 200
+ATTEMPTS = 2
+"""For so many attempts at the bound, one beside or after the other, the shared accounts are charged; what was not used goes back."""
 
 
 class TriageInput(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -50,16 +55,25 @@ class TriageOutput(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 async def run_triage(context: FlowContext, given: TriageInput) -> TriageOutput:
-    """Ask a model, or the sender, and claim the message's place."""
+    """Ask a model, or the sender, and claim the message's place; a model only where the shared accounts cover the question."""
+    return await _placed(context, given, charged=True)
+
+
+async def run_uncharged(context: FlowContext, given: TriageInput) -> TriageOutput:
+    """Version 1, for runs that began as such: a model was asked whatever the shared accounts had left."""
+    return await _placed(context, given, charged=False)
+
+
+async def _placed(context: FlowContext, given: TriageInput, *, charged: bool) -> TriageOutput:
     try:
         if given.options:
             return await _repair(context, given)
-        return await _suggest(context, given)
+        return await _suggest(context, given, charged=charged)
     except Interrupted as interrupted:
         return _nothing("interrupted", f"stopped by {interrupted.by}")
 
 
-async def _suggest(context: FlowContext, given: TriageInput) -> TriageOutput:
+async def _suggest(context: FlowContext, given: TriageInput, *, charged: bool) -> TriageOutput:
     read = await context.fx.perform(context.read(READ_THREADS, {"session": given.session}))
     threads: list[dict[str, Any]] = getattr(read, "value", None) or []
     prompt = TriagePrompt(message=given.text, threads=tuple(threads))
@@ -72,11 +86,22 @@ async def _suggest(context: FlowContext, given: TriageInput) -> TriageOutput:
         prompt_tokens=size_bound(context.catalog.data.prompts[NAME], prompt),
         max_tokens=TRIAGE_TOKENS,
     )
-    answer = await ask(context, question)
+    covered = not charged or await open_account(context, TRIAGE, _most(context, question)) is None
+    answer = await ask(context, question) if covered else None
     proposal = proposal_of(answer) if isinstance(answer, ModelAnswer) else None
     suggestion = suggestion_of(proposal.value) if isinstance(proposal, Parsed) else None
     suggests, thread, confidence = suggestion or ("none", 0, 0.0)
     return await _claim(context, given, {"suggests": suggests, "thread": thread, "confidence": confidence})
+
+
+def _most(context: FlowContext, question: ModelQuestion) -> Spend:
+    """What is set aside for the question: so little that the turn which follows from it finds its own share of the accounts."""
+    policy, data = context.catalog.policy, context.catalog.data
+    lane = decide_lane(lane_facts(context, TRIAGE), None, policy).outcome
+    profiles = [data.profiles[name] for name in lane.profiles] if isinstance(lane, LaneChosen) else []
+    prompt = question.prompt_tokens
+    money = max((cost(profile, prompt, TRIAGE_TOKENS, 0, prompt if profile.cache else 0) for profile in profiles), default=0)
+    return Spend(tokens=ATTEMPTS * (prompt + TRIAGE_TOKENS), usd_micros=ATTEMPTS * money)
 
 
 async def _repair(context: FlowContext, given: TriageInput) -> TriageOutput:
@@ -119,5 +144,7 @@ def _reply(output: TriageOutput) -> str | None:
 
 
 TRIAGE_FLOW: Flow[TriageInput, TriageOutput] = Flow(
-    name=TRIAGE, version=1, run=run_triage, decode_input=msgspec.json.Decoder(TriageInput).decode, settle=settled_by_error, reply=_reply
+    name=TRIAGE, version=2, run=run_triage, decode_input=msgspec.json.Decoder(TriageInput).decode, settle=settled_by_error, reply=_reply
 )
+UNCHARGED_FLOW = replace(TRIAGE_FLOW, version=1, run=run_uncharged)
+"""The version before, for what was begun under it."""

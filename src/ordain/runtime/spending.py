@@ -11,6 +11,7 @@ import msgspec
 
 from ordain.contracts.conversation import ExecMode
 from ordain.errors import JournalCorrupt
+from ordain.flows.triage import TRIAGE
 from ordain.journal.codec import decode
 from ordain.journal.records import Record, Started
 from ordain.journal.spending import Attempt, Spending
@@ -175,6 +176,8 @@ def agent_of(opening: Record | None) -> str:
     body = None if opening is None or opening.body is None else decode(opening)
     if not isinstance(body, Started):
         return ""
+    if body.flow == TRIAGE:
+        return TRIAGE
     try:
         given = msgspec.json.decode(body.input, type=_Opening)
     except msgspec.DecodeError:

@@ -10,8 +10,10 @@ from ordain.contracts.policy import AccountPolicy
 from ordain.flows.shipped import shipped_flows
 from ordain.journal.folds import Fold
 from ordain.runtime.replay import replay
+from ordain.runtime.spending import By, Span, spent
 from ordain.settings import Settings, load_settings
 from tests.replay.golden import SUM, act, finish, request, scripted
+from tests.shapes.talk import House
 
 RUN_TOKENS = 100_000
 
@@ -119,3 +121,71 @@ async def test_a_session_without_a_token_left_is_refused(tmp_path: Path) -> None
             stored = ordain.store.load(row.id)
             assert stored is not None
             assert replay(stored, ordain.catalog, shipped_flows(), ordain.runtime.services.transcript("default")).equal
+
+
+OPEN = "hmm the blue thing number {} perhaps"
+"""Wording that leaves the class open while something is at work."""
+
+
+def triages(house: House) -> int:
+    """How often a model was asked what a message means."""
+    return [purpose for purpose, _ in house.puppet.asked].count("triage")
+
+
+def all_replay(house: House) -> bool:
+    """Whether every run replays equal."""
+    ordain = house.ordain
+    runs = [ordain.store.load(row.id) for row in ordain.runtime.runs(roots_only=False)]
+    return all(
+        run is not None and replay(run, ordain.catalog, shipped_flows(), ordain.runtime.services.transcript("default")).equal
+        for run in runs
+    )
+
+
+async def test_no_model_is_asked_what_a_message_means_where_the_account_is_spent(tmp_path: Path) -> None:
+    """With the day committed no suggestion is asked for: rules decide without one, and the message is answered all the same."""
+    budget = {"run_tokens": RUN_TOKENS, "day_tokens": RUN_TOKENS, "rest": False}
+    async with House(policy={"attach": {"ask": "worker"}, "budget": budget}) as house:
+        await house.send("please work slowly on it")
+        await house.quiet()
+        assert dict(house.query("SELECT name, tokens FROM accounts")).popitem()[1] == RUN_TOKENS
+        sent = [await house.send(OPEN.format(number)) for number in range(3)]
+        await house.quiet()
+        assert {house.so_far(one).attached for one in sent} == {"new_request"}
+        assert triages(house) == 0
+        assert house.query("SELECT DISTINCT status FROM runs WHERE flow = 'triage'") == [("completed",)]
+        house.puppet.let_go()
+        answers = [await house.told(one) for one in sent]
+        assert {answer.attached for answer in answers} == {"new_request"}
+        assert all_replay(house)
+
+
+async def test_what_a_suggestion_costs_is_charged_and_told(tmp_path: Path) -> None:
+    """A suggestion's tokens stand in the accounts of the day, the session and of `triage`, which is whom the costs name; the rest went back."""
+    ample = {"tokens": 10 * RUN_TOKENS}
+    budget = {"day_tokens": 10 * RUN_TOKENS, "run_tokens": RUN_TOKENS, "session": ample, "agent": ample}
+    async with House(policy={"attach": {"ask": "worker"}, "budget": budget}) as house:
+        await house.send("please work slowly on it")
+        await house.quiet()
+        sent = await house.send(OPEN.format(1))
+        await house.quiet()
+        ((triage,),) = house.query("SELECT id FROM runs WHERE flow = 'triage'")
+        house.puppet.let_go()
+        assert (await house.told(sent)).reply is not None
+        await house.quiet()
+        stored = house.ordain.store.load(triage)
+        assert stored is not None
+        fold = Fold(stored.id, stored.records)
+        used = fold.spent.tokens
+        assert fold.carved is not None
+        assert used < fold.carved.tokens < RUN_TOKENS / 4  # the turn that follows finds its own share
+        rows = {
+            name.partition(":")[0] if not name.startswith("agent:") else name: tokens
+            for name, tokens in house.query("SELECT name, tokens FROM accounts")
+        }
+        assert rows["agent:triage"] == used > 0
+        assert rows["day"] == rows["session"] == used + rows["agent:chat_general"]
+        span = Span(workspace="default", since=0, until=2**62, slack_us=0)
+        groups = (await spent(house.ordain.runtime.search, By.AGENT, span)).groups
+        assert {name: found.tokens for name, found in groups.items()} == {"triage": used, "chat_general": rows["agent:chat_general"]}
+        assert all_replay(house)

@@ -16,7 +16,11 @@ from ordain.settings import load_settings
 from tests.replay.golden import act, finish
 
 FACTS: dict[str, Any] = {"facts": [], "method": "analysed"}
-ANSWERS: dict[str, dict[str, Any]] = {"chat_general": {"content": "Hello."}, "extract_facts": FACTS, "summarize_conversation": {"summary": "They greeted each other."}}
+ANSWERS: dict[str, dict[str, Any]] = {
+    "chat_general": {"content": "Hello."},
+    "extract_facts": FACTS,
+    "summarize_conversation": {"summary": "They greeted each other."},
+}
 
 
 class Noting:

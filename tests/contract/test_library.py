@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import sqlite3
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -122,6 +123,20 @@ async def test_a_digest_is_one_item_while_it_is_kept(house: House) -> None:
     assert (await house.library.add(note("Tea at five.", digest="d", workspace="other"))).outcome == "added"
     await house.library.remove("default", first.id, by="me")
     assert (await house.library.add(note("Tea at five.", digest="d"))).outcome == "added"
+
+
+@pytest.mark.parametrize("kind", [ItemKind.NOTE, ItemKind.DOCUMENT])
+async def test_the_same_content_at_once_is_one_item(house: House, kind: ItemKind) -> None:
+    """Who adds the same content at the same moment is told the same id, which stays; of the others' passages nothing is left."""
+    same = note("Tea at five. " * 300, digest="d", kind=kind, source="/tea")
+    added = await asyncio.gather(*(house.library.add(same) for _ in range(8)))
+    assert sorted(one.outcome for one in added) == ["added", *["same"] * 7]
+    (kept,) = {one.id for one in added}
+    assert [one.id for one in await house.library.items("default", EVERY, limit=9)] == [kept]
+    ((stored,),) = house.store.query("SELECT count(*) FROM passages")
+    assert stored == max(one.passages for one in added) > 1
+    assert house.store.query("SELECT count(*) FROM vectors") == [(stored,)]
+    assert (await house.library.reindex("default")).passages == stored
 
 
 async def test_another_content_of_a_source_replaces_a_document(house: House) -> None:

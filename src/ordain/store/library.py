@@ -76,6 +76,9 @@ class SqliteLibrary:
                 at=at,
                 **_of(embedder),
             )
+            if filled.refused == "same":
+                await self._clear()
+                return Added(id=filled.item, outcome="same")
             if filled.refused:
                 raise StorageUnavailable("the addition was taken back by a start of another engine")
             replaced += filled.count

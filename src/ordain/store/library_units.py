@@ -37,13 +37,9 @@ def begin(db: sqlite3.Connection, args: dict[str, Any]) -> Outcome:
     same = db.execute(
         "SELECT id FROM items WHERE workspace = ? AND key = ? AND key <> '' AND state <> 'staged'", (workspace, key)
     ).fetchone()
-    if same is None and digest:
-        same = db.execute(
-            "SELECT id FROM items WHERE workspace = ? AND digest = ? AND kind = ? AND (kind <> 'document' OR source = ?) AND state = 'kept'",
-            (workspace, digest, item["kind"], item["source"]),
-        ).fetchone()
-    if same is not None:
-        return Outcome(refused="same", item=same[0])
+    there = same[0] if same is not None else _kept(db, workspace, digest, item["kind"], item["source"])
+    if there is not None:
+        return Outcome(refused="same", item=there)
     left = db.execute("SELECT no FROM items WHERE workspace = ? AND id = ? AND state = 'staged'", (workspace, item["id"])).fetchone()
     if left is not None:  # of an addition that was cut off
         _purge(db, left[0], -1)
@@ -54,15 +50,30 @@ def begin(db: sqlite3.Connection, args: dict[str, Any]) -> Outcome:
     return Outcome(item=item["id"], seq=cursor.lastrowid or 0)
 
 
+def _kept(db: sqlite3.Connection, workspace: str, digest: str, kind: str, source: str) -> str | None:
+    """The id of what is kept with this content; of a document, from this source."""
+    row = db.execute(
+        "SELECT id FROM items WHERE workspace = ? AND digest = ? AND digest <> '' AND kind = ? AND (kind <> 'document' OR source = ?)"
+        " AND state = 'kept'",
+        (workspace, digest, kind, source),
+    ).fetchone()
+    return None if row is None else row[0]
+
+
 def fill(db: sqlite3.Connection, args: dict[str, Any]) -> Outcome:
     """Store passages of a staged item, with their vectors where they have any.
 
-    ``keep``: it is whole now, and an older document of the same source goes.
+    ``keep``: it is whole now, and an older document of the same source goes. Where the same content was kept since this one began, this one
+    goes, and the other is said: of all that are added at once, one is kept.
     """
-    row = db.execute("SELECT no, workspace, kind, source FROM items WHERE no = ? AND state = 'staged'", (args["no"],)).fetchone()
+    row = db.execute("SELECT no, workspace, kind, source, digest FROM items WHERE no = ? AND state = 'staged'", (args["no"],)).fetchone()
     if row is None:
         return Outcome(refused="gone")
-    no, workspace, kind, source = row
+    no, workspace, kind, source, digest = row
+    there = _kept(db, workspace, digest, kind, source) if args["keep"] else None
+    if there is not None:
+        db.execute(_EMPTY, (args["at"], "same", no))
+        return Outcome(refused="same", item=there)
     added = list[tuple[int, str, str]]()
     for seq, page, start, stop, heading, text, vector in args["passages"]:
         cursor = db.execute(

@@ -18,9 +18,11 @@ from ordain.engines.clock import SystemClock
 from ordain.errors import InvalidRequest
 from ordain.models.embedding import StaticEmbedder
 from ordain.ports.library import Added, Embedder, ItemKind, Method, NewItem, Search, Section
+from ordain.ports.store import Operation
 from ordain.store import library as library_module
 from ordain.store.library import SqliteLibrary
 from ordain.store.sqlite import FILE, SqliteStore, StoreOptions
+from ordain.store.writer import TRUNCATE_BATCHES
 
 EVERY = tuple(ItemKind)
 EMBEDDER = StaticEmbedder()
@@ -68,7 +70,7 @@ class House:
         return self.open(lambda: embedder)
 
     def bytes(self) -> bytes:
-        """Everything on disk, after the store was closed."""
+        """Everything on disk; the log, too, while the store is open."""
         assert self.folder is not None
         return b"".join(file.read_bytes() for file in self.folder.glob(f"{FILE}*"))
 
@@ -300,6 +302,25 @@ async def test_forgetting_leaves_nothing_on_disk(on_disk: House) -> None:
     assert b"nothing much happened" in everything
     assert [one.id for one in await on_disk.library.items("default", EVERY, limit=99)] == [kept.id]
     assert on_disk.store.query("SELECT count(*) FROM vectors") == [(1,)]
+
+
+async def test_forgetting_empties_the_log_too(on_disk: House) -> None:
+    """While the engine runs no file has a word of what was forgotten; who still reads holds the log up only until they are done."""
+    first = await on_disk.library.add(note("A zebrafink sang."))
+    second = await on_disk.library.add(note("A quagmirella sang."))
+    assert b"zebrafink" in on_disk.bytes()
+    assert await on_disk.library.remove("default", first.id, by="me")
+    assert b"zebrafink" not in on_disk.bytes()
+    reader = on_disk.store.reader()
+    assert reader is not None
+    reader.execute("BEGIN")
+    reader.execute("SELECT count(*) FROM items").fetchone()
+    assert await on_disk.library.remove("default", second.id, by="me")
+    reader.execute("ROLLBACK")
+    reader.close()
+    for _ in range(TRUNCATE_BATCHES):
+        await on_disk.store.submit(Operation(name="probe", args={}))
+    assert b"quagmirella" not in on_disk.bytes()
 
 
 async def test_an_addition_that_was_cut_off_leaves_nothing(on_disk: House, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,15 +15,25 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from ordain.errors import RUN_MOVED_ON, LeaseLost, OrdainError, StorageUnavailable
-from ordain.ports.store import Outcome, Unit
+from ordain.ports.store import Append, Operation, Outcome, Unit
 from ordain.store.units import Applier
 
 BATCH = 512
 BUSY_RETRY_S = 0.02
 BUSY_TRIES = 250
 CHECKPOINT_BATCHES = 256
+TRUNCATE_BATCHES = 16
+"""After so many batches a log that could not be emptied, because somebody was reading in it, is tried again."""
 UNITS_OWN = (sqlite3.IntegrityError, sqlite3.ProgrammingError, sqlite3.InterfaceError, sqlite3.DataError)
 """Errors that the same statements meet again on the healthiest storage."""
+
+
+def _destroys(unit: Unit, result: Outcome | OrdainError) -> bool:
+    """Whether content was destroyed, whose words stand in the log still; of a library's deletion, whether its last unit is done."""
+    operation = unit.operation if isinstance(unit, Append) else unit
+    if not isinstance(operation, Operation) or not isinstance(result, Outcome) or result.refused:
+        return False
+    return operation.name in {"erase", "sweep"} or (operation.name == "library_tidy" and not result.count)
 
 
 @dataclass(slots=True)
@@ -48,6 +58,7 @@ class Writer:
         self._scheduled = False
         self._busy_tries = 0
         self._batches = 0
+        self._log_holds = False
         self._thread = ThreadPoolExecutor(1, "ordain-writer") if threaded else None
         self._committing = False
         self._in_flight: tuple[list[_Queued], Future[list[Outcome | OrdainError]]] | None = None
@@ -171,8 +182,13 @@ class Writer:
                 return [error if isinstance(error, OrdainError) else StorageUnavailable(f"storage refused a write: {error}")]
             return self._one_by_one(units)
         self._batches += 1
-        if self._batches % CHECKPOINT_BATCHES == 0:
-            with suppress(sqlite3.Error):  # the batch is durable; a checkpoint that fails loses nothing, and the next one tries again
+        destroyed = any(map(_destroys, units, results))
+        with suppress(sqlite3.Error):  # the batch is durable; a checkpoint that fails loses nothing, and the next one tries again
+            if destroyed or (self._log_holds and self._batches % TRUNCATE_BATCHES == 0):
+                self._log_holds = True
+                (busy, *_) = self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+                self._log_holds = bool(busy)
+            elif self._batches % CHECKPOINT_BATCHES == 0:
                 self._db.execute("PRAGMA wal_checkpoint(PASSIVE)")
         return results
 

@@ -47,27 +47,36 @@ class Reloading:
         before = self._seen
         while True:
             await asyncio.sleep(every_s)
-            try:
-                found = await asyncio.to_thread(self._source.fingerprint)
-                if found == before and found != self._seen:
-                    await self.reload()
-                before = found
-            except Exception:  # a fault of ours ends one look, never the watching: the next change is still noticed
-                LOG.exception("looking for changed verbs failed, those of before stay")
+            found = await asyncio.to_thread(self._source.fingerprint)
+            if found == before and found != self._seen:
+                await self.reload()
+            before = found
 
     async def reload(self) -> Reloaded:
-        """Take up what is written now. Never an error: what cannot be used is in the answer, in ``problems`` and in the log."""
+        """Take up what is written now. Never an error: what cannot be used is in the answer, in ``problems`` and in the log.
+
+        Files that cannot be used are not looked at again until they change; what could not be stored is tried again at the next look.
+        """
         async with self._lock:
-            self._seen = await asyncio.to_thread(self._source.fingerprint)
+            found = await asyncio.to_thread(self._source.fingerprint)
             before = self._services.catalogs.current.digest
             try:
                 built = await asyncio.to_thread(self._source.build)
+            except OrdainError as error:
+                self._seen = found
+                return self._refused(problem_of(error))
+            except Exception as error:  # a bug of ours, or of what the files reach: the verbs of before stay, and only a change may help
+                self._seen = found
+                LOG.exception("reading the verbs failed")
+                return self._refused(
+                    Problem(code="internal", message=f"a bug while reading the verbs ({type(error).__name__}): see the log")
+                )
+            try:
                 await self._swap(built)
             except OrdainError as error:
-                self.problems = (problem_of(error),)
-                LOG.error("verbs were not reloaded, those of before stay: %s", self.problems[0].message)
-                return Reloaded(ok=False, changed=False, catalog=before, problems=self.problems)
-            self.problems = built.problems
+                self._seen = None  # the next look tries again, whatever is written then
+                return self._refused(problem_of(error))
+            self._seen, self.problems = found, built.problems
             for problem in self.problems:
                 LOG.error("left out: %s", problem.message)
             changed = built.catalog.digest != before
@@ -75,8 +84,19 @@ class Reloading:
                 LOG.info("verbs reloaded catalog=%s verbs=%d", built.catalog.digest[:12], len(built.catalog.verbs))
             return Reloaded(ok=True, changed=changed, catalog=built.catalog.digest, problems=self.problems)
 
+    def _refused(self, problem: Problem) -> Reloaded:
+        """Nothing has changed; a problem that lasts is logged once."""
+        if self.problems != (problem,):
+            LOG.error("verbs were not reloaded, those of before stay: %s", problem.message)
+        self.problems = (problem,)
+        return Reloaded(ok=False, changed=False, catalog=self._services.catalogs.current.digest, problems=self.problems)
+
     async def _swap(self, built: Built) -> None:
-        """Store, then use. A catalog of which no record can speak is taken out of the storage again."""
+        """Store, then use. A catalog of which no record can speak is taken out of the storage again.
+
+        Raises:
+            StorageUnavailable, LeaseLost: it could not be stored, and nothing has changed.
+        """
         services, new = self._services, built.catalog
         old = services.catalogs.current.digest
         if new.digest == old:
@@ -87,7 +107,10 @@ class Reloading:
         built.install()
         written, self._written = self._written, None if kept.refused else kept.count
         if written is not None:
-            await services.store.submit(Operation(name="drop_catalog", args={"digest": old, "written": written}))
+            try:
+                await services.store.submit(Operation(name="drop_catalog", args={"digest": old, "written": written}))
+            except OrdainError as error:
+                LOG.warning("catalog %s stays in the storage, where nothing may refer to it: %s", old[:12], error.message)
 
 
 def problem_of(error: OrdainError) -> Problem:

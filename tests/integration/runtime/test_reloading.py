@@ -15,6 +15,8 @@ from hypothesis import strategies as st
 from ordain.app import Extras, Ordain
 from ordain.contracts.policy import ModelProfile
 from ordain.models.scripted import ScriptedModel, make_script
+from ordain.ports.catalog_source import Built, CatalogSource
+from ordain.runtime.reloading import Reloading
 from ordain.runtime.services import CATALOGS_KEPT
 from ordain.settings import load_settings
 from tests.replay.golden import act, finish, request
@@ -185,6 +187,101 @@ async def test_a_hundred_reloads_leave_nothing_behind(tmp_path: Path) -> None:
         run = ordain.store.load(first["run_id"])
         assert run is not None
         assert services.catalogs.pinned(run.catalog).digest == run.catalog
+
+
+def forbid(ordain: Ordain, what: str) -> None:
+    """Let the storage refuse to add (INSERT) or to remove (DELETE) catalogs; ``allow`` ends it."""
+    ordain.store._db.execute(f"CREATE TEMP TRIGGER forbidden BEFORE {what} ON catalogs BEGIN SELECT RAISE(ABORT, 'no'); END")
+
+
+def allow(ordain: Ordain) -> None:
+    ordain.store._db.execute("DROP TRIGGER forbidden")
+
+
+async def test_what_is_in_use_is_said_to_be_in_use(tmp_path: Path) -> None:
+    """Where only the catalog of before cannot be taken out of the storage, the new verbs are in use and the answer says so."""
+    write(tmp_path)
+    async with running(tmp_path) as ordain:
+        write(tmp_path, "Says it louder.")
+        assert (await ordain.reload()).ok
+        forbid(ordain, "DELETE")
+        write(tmp_path, "Says it loudest.")
+        done = await ordain.reload()
+        assert (done.ok, done.changed, done.catalog, done.problems) == (True, True, ordain.runtime.catalog.digest, ())
+        assert described(ordain) == "Says it loudest."
+
+
+async def test_what_could_not_be_stored_is_taken_up_later(tmp_path: Path) -> None:
+    """Storage that takes no writes leaves the verbs of before, and says so; once it does, the watched folder is taken up, unchanged."""
+    write(tmp_path)
+    async with running(tmp_path) as ordain:
+        reloading = ordain.runtime.reloading
+        assert reloading is not None
+        forbid(ordain, "INSERT")
+        write(tmp_path, "Says it louder.")
+        failed = await ordain.reload()
+        assert (failed.ok, failed.changed, failed.catalog) == (False, False, ordain.runtime.catalog.digest)
+        assert described(ordain) == "Says it."
+        watching = asyncio.ensure_future(reloading.watch(0.005))
+        await asyncio.sleep(0.05)
+        assert reloading.problems == failed.problems
+        allow(ordain)
+        async with asyncio.timeout(30):
+            await until(lambda: described(ordain) == "Says it louder.")
+            await until(lambda: reloading.problems == ())
+        watching.cancel()
+
+
+async def test_what_was_taken_back_before_it_could_be_stored_is_no_problem(tmp_path: Path) -> None:
+    """A change that could not be stored and was undone is looked at again: no problem stays."""
+    write(tmp_path)
+    async with running(tmp_path) as ordain:
+        reloading = ordain.runtime.reloading
+        assert reloading is not None
+        forbid(ordain, "INSERT")
+        file = write(tmp_path, "Says it louder.", name="louder")
+        assert not (await ordain.reload()).ok
+        file.unlink()
+        file.with_name("louder_prompt.j2").unlink()
+        watching = asyncio.ensure_future(reloading.watch(0.005))
+        async with asyncio.timeout(30):
+            await until(lambda: reloading.problems == ())
+        watching.cancel()
+
+
+class Buggy:
+    """Implements ``CatalogSource`` over another one, and fails while told to as no file may make it fail."""
+
+    def __init__(self, source: CatalogSource) -> None:
+        self.source, self.broken, self.looked = source, True, 0
+
+    def fingerprint(self) -> object:
+        return (self.broken, self.source.fingerprint())
+
+    def build(self) -> Built:
+        self.looked += 1
+        if self.broken:
+            raise KeyError("secret-1234")
+        return self.source.build()
+
+
+async def test_a_bug_while_verbs_are_read_is_a_problem_like_any_other(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """The verbs of before stay, the answer says that it is a bug and nothing of its values, the log has it; nobody tries again in vain."""
+    write(tmp_path)
+    async with running(tmp_path) as ordain:
+        source = Buggy(ordain._files)
+        reloading = Reloading(ordain.runtime.services, source, (None, ()))
+        failed = await reloading.reload()
+        (problem,) = failed.problems
+        assert (failed.ok, failed.catalog, problem.code) == (False, ordain.runtime.catalog.digest, "internal")
+        assert ("KeyError" in problem.message, "1234" in problem.message, "secret-1234" in caplog.text) == (True, False, True)
+        watching = asyncio.ensure_future(reloading.watch(0.005))
+        await asyncio.sleep(0.1)
+        assert (watching.done(), source.looked) == (False, 1)
+        source.broken = False
+        async with asyncio.timeout(30):
+            await until(lambda: reloading.problems == ())
+        watching.cancel()
 
 
 async def until(there: Callable[[], bool]) -> None:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+import logging
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
+from functools import partial
 from importlib.resources import files
 from pathlib import Path
 from types import TracebackType
@@ -19,6 +22,7 @@ from ordain.contracts.policy import Lane, ModelProfile
 from ordain.contracts.verbs import VerbRequest
 from ordain.engines.clock import SystemClock
 from ordain.engines.local import LocalEngine
+from ordain.errors import OrdainError
 from ordain.flows.context import Flow
 from ordain.flows.shipped import shipped_flows
 from ordain.models.embedding import installed_embedder
@@ -28,6 +32,7 @@ from ordain.ports.library import Embedder, Library
 from ordain.ports.model import ModelPort
 from ordain.prompts import planner_step, router_step, supervisor_step, triage_step
 from ordain.prompts.renderer import check_template
+from ordain.runtime.background import keep_going
 from ordain.runtime.conversation import Acknowledged
 from ordain.runtime.door import Runtime
 from ordain.runtime.library import Remembered
@@ -51,6 +56,7 @@ from ordain.verbs.http_verb import HttpAccess, Secret
 from ordain.verbs.own import OwnVerbs
 from ordain.verbs.registry import Registry
 
+LOG = logging.getLogger("ordain.app")
 PRINCIPAL = "local:python"
 PROMPTS = (planner_step.NAME, router_step.NAME, supervisor_step.NAME, triage_step.NAME)
 
@@ -183,22 +189,33 @@ class Ordain:
         self.engine: LocalEngine
         self.store: SqliteStore
         self._background: list[asyncio.Task[None]] = []
+        self._opened = AsyncExitStack()
 
     async def start(self) -> Self:
-        """Open the store, take the lease, take up unfinished runs.
+        """Open the store, take the lease, take up unfinished runs. Where that fails, all is closed again, and may be started again.
 
         Raises:
             StorageUnavailable: the data folder cannot be opened or is held by another engine.
         """
+        async with AsyncExitStack() as opened:
+            await self._open(opened)
+            self._opened = opened.pop_all()
+        return self
+
+    async def _open(self, opened: AsyncExitStack) -> None:
+        """Open everything; what is to be closed after a failure and at the end is put on ``opened``."""
         self.store = SqliteStore(None if self._extras.memory else self.settings.home, self._extras.store)
+        opened.callback(self.store.close)
         sessions, clock = SqliteSessions(self.store), SystemClock()
-        self._library = SqliteLibrary(self.store, clock, self._extras.embedder)
-        self._executor = LeafExecutor(self.registry, threads=self.settings.verbs.threads)
+        library = self._library = SqliteLibrary(self.store, clock, self._extras.embedder)
+        opened.callback(library.close)
+        executor = self._executor = LeafExecutor(self.registry, threads=self.settings.verbs.threads)
+        opened.push_async_callback(executor.close)
         services = Services(
             store=self.store,
             clock=clock,
             models=sealed_models(self.models, self.seal),
-            verbs=SealedVerbs(self._executor, self.seal),
+            verbs=SealedVerbs(executor, self.seal),
             catalogs=Catalogs(self.catalog, self.store.catalog),
             flows=shipped_flows(self._extras.flows),
             sessions=sessions,
@@ -207,23 +224,25 @@ class Ordain:
             readers=readers(self.store, sessions, clock.now),
         )
         self.runtime = Runtime(services, SqliteSearch(self.store), lambda: self.store.writer.commits)
-        self.runtime.library = Remembered(self._library, DocumentReader())
+        self.runtime.library = Remembered(library, DocumentReader())
         self.engine = LocalEngine(services, self.runtime.ended)
         self.runtime.engine = self.engine
-        await self._library.recover()
+        try:
+            await library.recover()
+        except OrdainError as error:  # storage takes no writes now: what is kept can be read, and what is not is in no search
+            LOG.error("what was cut off or removed is still in the library's file, the next start deletes it: %s", error.message)
         reloading = self.runtime.reloading = Reloading(services, self._files, self._began)
         await self.engine.start()
-        works = [
-            self.store.poll(),
-            self.engine.sweep_daily(),
-            self._watch_lease(),
-            self.runtime.access.keep_flushing(),
-            self._library.catch_up(),
-        ]
+        works: dict[str, Callable[[], Awaitable[None]]] = {
+            "looking for what other processes wrote": self.store.poll,
+            "sweeping what is old": self.engine.sweep_daily,
+            "watching the lease": self._watch_lease,
+            "writing the audit": self.runtime.access.keep_flushing,
+            "giving vectors to what has none": library.catch_up,
+        }
         if every_ms := self.settings.verbs.watch_ms:
-            works.append(reloading.watch(every_ms / 1000))
-        self._background = [asyncio.ensure_future(work) for work in works]
-        return self
+            works["looking for changed verbs"] = partial(reloading.watch, every_ms / 1000)
+        self._background = [asyncio.ensure_future(keep_going(name, work)) for name, work in works.items()]
 
     def _open_library(self) -> Library:
         return no_library() if self._library is None else self._library
@@ -247,19 +266,17 @@ class Ordain:
 
     async def stop(self, grace_s: float = 10.0) -> None:
         """Drain and close: model calls and waits are given up, running verbs get ``grace_s`` seconds."""
-        for task in self._background:
-            task.cancel()
-        await asyncio.gather(*self._background, return_exceptions=True)
-        await self.engine.stop(grace_s)
-        self.runtime.release()
-        await self.runtime.access.flush()
-        await self.runtime.services.verbs.close()
-        for model in set(self.models.values()):
-            await model.close()
-        self._files.close()
-        if self._library is not None:
-            self._library.close()
-        self.store.close()
+        async with self._opened:  # whatever else fails, verbs, library and store are closed, and the data folder is let go of
+            for task in self._background:
+                task.cancel()
+            await asyncio.gather(*self._background, return_exceptions=True)
+            await self.engine.stop(grace_s)
+            self.runtime.release()
+            await self.runtime.access.flush()
+            await self.runtime.services.verbs.close()
+            for model in set(self.models.values()):
+                await model.close()
+            self._files.close()
 
     async def __aenter__(self) -> Self:
         """Start."""

@@ -93,6 +93,10 @@ class _Seen(Struct):
     count: int
 
 
+_Lines = dict[tuple[int, AuditEvent, str, str, str], _Seen]
+"""By day, event, token, what was asked for, and reason."""
+
+
 class _Level(Struct):
     level: int
     at: int
@@ -139,7 +143,7 @@ class Access:
         self._services = services
         self._by_token = _Buckets(ADDRESSES_KEPT)
         self._failed = _Buckets(ADDRESSES_KEPT)
-        self._noted: dict[tuple[int, AuditEvent, str, str, str], _Seen] = {}
+        self._noted: _Lines = {}
 
     def admit(self, asked: Asked, exposure: Exposure) -> Caller:
         """Let a request in.
@@ -226,10 +230,10 @@ class Access:
             seen.address, seen.last_at, seen.count = asked.address, now, seen.count + 1
 
     async def flush(self) -> None:
-        """Write what was noted, as one unit; what cannot be written is kept for the next time."""
-        if not self._noted:
+        """Write what was noted, as one unit; what cannot be written, for whatever reason, is kept for the next time."""
+        noted = self._noted
+        if not noted:
             return
-        noted, self._noted = self._noted, {}
         lines = [
             Noted(
                 day=day,
@@ -244,15 +248,27 @@ class Access:
             )
             for (day, event, token, asked, reason), seen in noted.items()
         ]
+        written = self._services.store.submit(Operation(name="note_access", args={"noted": lines}))
+        self._noted = {}
         try:
-            await self._services.store.submit(Operation(name="note_access", args={"noted": lines}))
+            await asyncio.shield(written)
+        except asyncio.CancelledError:  # whoever gives up waiting does not undo the writing, which may still fail
+            written.add_done_callback(lambda done: self._keep(noted) if done.cancelled() or done.exception() else None)
+            raise
         except Transient:
-            for key, seen in noted.items():
-                again = self._noted.get(key)
-                if again is None:
-                    self._noted[key] = seen
-                else:
-                    again.first_at, again.count = seen.first_at, again.count + seen.count
+            self._keep(noted)
+        except Exception:  # a defect, which somebody else tells of: what was noted is not to be lost with it
+            self._keep(noted)
+            raise
+
+    def _keep(self, noted: _Lines) -> None:
+        """Note again what was not written, before what was noted meanwhile."""
+        for key, seen in noted.items():
+            again = self._noted.get(key)
+            if again is None:
+                self._noted[key] = seen
+            else:
+                again.first_at, again.count = seen.first_at, again.count + seen.count
 
     async def keep_flushing(self) -> None:
         """For ever: write what was noted every few seconds."""

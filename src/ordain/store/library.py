@@ -10,12 +10,12 @@ import asyncio
 import sqlite3
 from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 import msgspec
 
-from ordain.errors import InvalidRequest, OrdainError, StorageUnavailable
+from ordain.errors import InvalidRequest, StorageUnavailable
 from ordain.journal.digests import derived_id
 from ordain.ports.clock import Clock
 from ordain.ports.library import Added, Embedder, Found, Item, ItemKind, NewItem, Passage, Progress, Reindexed, Search, Theme
@@ -139,9 +139,8 @@ class SqliteLibrary:
 
     async def catch_up(self) -> None:
         """After a start: what was kept without this embedder gets its vectors."""
-        with suppress(OrdainError):  # storage says no now: the next start, or ``reindex``, does it
-            if await self._read(lambda db: count_passages(db, None)):
-                await self.reindex()
+        if await self._read(lambda db: count_passages(db, None)):
+            await self.reindex()
 
     def close(self) -> None:
         """Let what runs end, then close. Idempotent."""

@@ -16,6 +16,8 @@ from ordain.contracts.access import Rate, TokenScope, parse_token
 from ordain.errors import Conflict, NotFound, OrdainError, Refused, StorageUnavailable, Unauthenticated
 from ordain.ports.access import AuditEvent
 from ordain.ports.store import Outcome, Unit
+from ordain.runtime import access as access_module
+from ordain.runtime import background
 from ordain.runtime.access import NOBODY, OWNER, Access, Asked, Exposure
 from ordain.runtime.tokens import NewToken, Tokens
 from ordain.store.access_operations import AUDIT_LINES
@@ -28,6 +30,27 @@ NEW = NewToken(name="ci", scopes=(TokenScope.PLAN,), workspaces=("default",), ra
 def asking(credential: str | None, address: str = "192.0.2.1", **more: Any) -> Asked:
     fields: dict[str, Any] = {"scopes": (TokenScope.PLAN,), "in_workspace": True, "workspace": None, "default_workspace": "default"}
     return Asked(credential=credential, address=address, **{**fields, **more})
+
+
+class Failing:
+    """Implements the writing half of ``JournalStore``: fails while it has an error, else writes."""
+
+    def __init__(self, ordain: Ordain, error: Exception) -> None:
+        self.services, self.asked = ordain.runtime.services, 0
+        self.error: Exception | None = error
+
+    def submit(self, unit: Unit) -> asyncio.Future[Outcome]:
+        self.asked += 1
+        if self.error is None:
+            return self.services.store.submit(unit)
+        future: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
+        future.set_exception(self.error)
+        return future
+
+    def access(self) -> Access:
+        """A gate that writes here."""
+        store: Any = self
+        return Access(replace(self.services, store=store))
 
 
 @pytest.fixture
@@ -67,29 +90,72 @@ async def test_uses_are_written_in_batches(ordain: Ordain, tokens: Tokens) -> No
 async def test_what_could_not_be_written_is_kept(ordain: Ordain, tokens: Tokens) -> None:
     """While the storage takes no writes, requests are admitted and counted; once it does, nothing of it is missing."""
     secret = (await tokens.create(NEW, by="local:test")).secret
-    services, failing = ordain.runtime.services, [True]
-
-    class Failing:
-        """Implements the writing half of ``JournalStore``: fails while told to."""
-
-        def submit(self, unit: Unit) -> asyncio.Future[Outcome]:
-            if not failing[0]:
-                return services.store.submit(unit)
-            future: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
-            future.set_exception(StorageUnavailable("full"))
-            return future
-
-    store: Any = Failing()
-    access = Access(replace(services, store=store))
+    store = Failing(ordain, StorageUnavailable("full"))
+    access = store.access()
     access.admit(asking(secret), EXPOSED)
     await access.flush()
     access.admit(asking(secret), EXPOSED)
     await access.flush()
-    failing[0] = False
+    store.error = None
     await access.flush()
     (used,) = (line for line in tokens.audit(limit=10, before=None, token="ci") if line.event is AuditEvent.USED)
     assert used.count == 2
     assert used.first_at < used.last_at
+
+
+async def test_a_defect_in_writing_loses_nothing_either(
+    ordain: Ordain, tokens: Tokens, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """What no storage error explains is told with its traceback, and the writing goes on: once it succeeds, nothing is missing."""
+    monkeypatch.setattr(access_module, "FLUSH_S", 0.01)
+    monkeypatch.setattr(background, "FIRST_PAUSE_S", 0.01)
+    secret = (await tokens.create(NEW, by="local:test")).secret
+    store = Failing(ordain, RuntimeError("a defect"))
+    access = store.access()
+    access.admit(asking(secret), EXPOSED)
+    writing = asyncio.ensure_future(background.keep_going("writing", access.keep_flushing))
+    async with asyncio.timeout(30):
+        while store.asked < 3:  # noqa: ASYNC110 - announced to nobody
+            await asyncio.sleep(0.01)
+        access.admit(asking(secret), EXPOSED)
+        store.error = None
+        while not any(line.event is AuditEvent.USED for line in tokens.audit(limit=10, before=None, token="ci")):  # noqa: ASYNC110 - nor is this
+            await asyncio.sleep(0.01)
+    writing.cancel()
+    (used,) = (line for line in tokens.audit(limit=10, before=None, token="ci") if line.event is AuditEvent.USED)
+    assert used.count == 2
+    assert ("writing failed and begins again" in caplog.text, "RuntimeError: a defect" in caplog.text) == (True, True)
+
+
+@pytest.mark.parametrize("fails", [False, True])
+async def test_a_writing_that_is_given_up_counts_once(ordain: Ordain, tokens: Tokens, fails: bool) -> None:
+    """Whoever stops waiting for a writing leaves it as it is: what it wrote is not written again, what it could not write is."""
+    secret = (await tokens.create(NEW, by="local:test")).secret
+    services, later = ordain.runtime.services, list[asyncio.Future[Outcome]]()
+
+    class Slow:
+        """Implements the writing half of ``JournalStore``: answers later."""
+
+        def submit(self, unit: Unit) -> asyncio.Future[Outcome]:
+            later.append(asyncio.get_running_loop().create_future())
+            return later[-1] if len(later) == 1 else services.store.submit(unit)
+
+    store: Any = Slow()
+    access = Access(replace(services, store=store))
+    access.admit(asking(secret), EXPOSED)
+    writing = asyncio.ensure_future(access.flush())
+    await asyncio.sleep(0)
+    writing.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await writing
+    if fails:
+        later[0].set_exception(StorageUnavailable("full"))
+    else:
+        later[0].set_result(Outcome())
+    await asyncio.sleep(0)
+    await access.flush()
+    used = [line.count for line in tokens.audit(limit=10, before=None, token="ci") if line.event is AuditEvent.USED]
+    assert used == ([1] if fails else [])
 
 
 async def test_the_audit_is_bounded(ordain: Ordain, tokens: Tokens) -> None:

@@ -1,0 +1,118 @@
+"""Starting and stopping: what is opened is closed, whatever fails, and what goes on beside the runs goes on."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import pytest
+
+from ordain import Ordain
+from ordain.contracts.library import MemorySearch, NoteRequest, RecallMode
+from ordain.errors import StorageUnavailable, Transient
+from ordain.ports.store import Operation
+from ordain.runtime import background
+from ordain.store.sqlite import FILE, SqliteStore, StoreOptions
+from tests.contract.writing import Run
+
+
+@contextmanager
+def refusing(home: Path, when: str) -> Iterator[None]:
+    """A storage that cannot do one thing, as a full disk cannot."""
+    with closing(sqlite3.connect(home / FILE)) as db:
+        db.execute(f"CREATE TRIGGER refusing BEFORE {when} BEGIN SELECT RAISE(ABORT, 'full'); END")
+    yield
+    with closing(sqlite3.connect(home / FILE)) as db:
+        db.execute("DROP TRIGGER refusing")
+
+
+async def left_behind(home: Path, *, run: bool = False, upload: bool = False) -> None:
+    """What a process leaves that died: a run that it had opened, and an upload of which a part was stored."""
+    store = SqliteStore(home, StoreOptions(holder="before"))
+    if run:
+        await store.submit(Run("a").open())
+    if upload:
+        item = dict.fromkeys(("title", "theme", "mood", "media_type", "author", "run", "key", "digest"), "")
+        item |= {"workspace": "default", "id": "cut-off", "kind": "document", "tags": "[]", "trust": "foreign", "source": "a.txt"}
+        began = await store.submit(Operation(name="library_begin", args={"item": {**item, "size": 1, "pages": 0, "created_at": 1}}))
+        passages = [(0, 0, 0, 9, "", "zebrafink", None)]
+        filling = {"no": began.seq, "passages": passages, "keep": False, "at": 1, "embedder": "", "dimension": 0}
+        assert (await store.submit(Operation(name="library_fill", args=filling))).refused == ""
+    store.close()
+
+
+async def test_a_start_that_fails_leaves_nothing_open(tmp_path: Path) -> None:
+    """A start that storage stops half-way lets go of the folder: the next one, in the same process, succeeds, also of the same Ordain."""
+    await left_behind(tmp_path, run=True)
+    ordain = Ordain(home=tmp_path)
+    tasks = asyncio.all_tasks()
+    with refusing(tmp_path, "UPDATE OF resumes ON runs"):
+        for _ in range(2):
+            with pytest.raises(Transient) as failed:
+                await ordain.start()
+            assert failed.value.code != "lock_held"
+    assert asyncio.all_tasks() == tasks
+    async with Ordain(home=tmp_path) as other:
+        assert (await other.execute("math.evaluate", {"expression": "1 + 1"}))["ok"]
+    async with ordain:
+        assert (await ordain.execute("math.evaluate", {"expression": "1 + 1"}))["ok"]
+
+
+async def test_a_cut_off_upload_stops_no_start(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """Where storage cannot delete what an upload left, the start says so and goes on without; reads go on, and the next start deletes it."""
+    await left_behind(tmp_path, upload=True)
+    with refusing(tmp_path, "DELETE ON passages"):
+        async with Ordain(home=tmp_path) as ordain:
+            assert "the next start deletes it" in caplog.text
+            assert await ordain.runtime.library.documents("default", limit=9, before=None) == []
+            found = await ordain.runtime.library.search("default", MemorySearch(query='"zebrafink"', mode=RecallMode.DEEP))
+            assert found.fragments == ()
+            await ordain.runtime.library.add_note("default", NoteRequest(text="Tea at five."))
+            assert ordain.store.query("SELECT count(*) FROM passages") == [(2,)]
+    async with Ordain(home=tmp_path) as ordain:
+        assert ordain.store.query("SELECT count(*) FROM passages") == [(1,)]
+    assert b"zebrafink" not in (tmp_path / FILE).read_bytes()
+
+
+async def test_what_listens_to_other_processes_goes_on_after_a_defect(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A defect while one piece of news is passed on is told with its traceback, and the news is passed on again."""
+    monkeypatch.setattr(background, "FIRST_PAUSE_S", 0.01)
+    heard: list[str] = []
+    both = asyncio.Event()
+
+    def hear(run: str) -> None:
+        heard.append(run)
+        if len(heard) == 1:
+            raise RuntimeError("a defect in hearing")
+        both.set()
+
+    async with Ordain(home=tmp_path) as ordain:
+        ordain.store.listen(hear)
+        guest = SqliteStore(tmp_path)
+        await guest.submit(Run("from-outside").open())
+        guest.close()
+        await asyncio.wait_for(both.wait(), 60)
+    assert heard[:2] == ["from-outside"] * 2
+    assert "RuntimeError: a defect in hearing" in caplog.text
+
+
+async def test_a_stop_that_fails_lets_go_of_the_folder(tmp_path: Path) -> None:
+    """What fails while stopping is told to whoever stops, and the store is closed nevertheless."""
+    ordain = await Ordain(home=tmp_path).start()
+
+    class Stuck:
+        """The part of a model's adapter that is closed."""
+
+        async def close(self) -> None:
+            raise StorageUnavailable("it does not close")
+
+    ordain.models = {**ordain.models, "stuck": Stuck()}  # pyright: ignore[reportAttributeAccessIssue]
+    with pytest.raises(StorageUnavailable, match="does not close"):
+        await ordain.stop()
+    async with Ordain(home=tmp_path):
+        pass

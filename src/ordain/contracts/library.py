@@ -17,6 +17,13 @@ TAG_CHARS = 64
 TAGS_MAX = 20
 FOUND_MAX = 100
 DAYS_MAX = 36_500
+_COMMON = """
+a about all am an and any are as at be been but by can could did do does for from had has have he her him his how i if in into is it its me more
+my no not of on or our please she should so some somebody something than that the their them then there these they this to up was we were what
+when where which who why will with would you your
+"""
+COMMON_WORDS = frozenset(_COMMON.split())
+"""English words that stand in every text: they say nothing of what a question is about."""
 
 
 class RecallMode(StrEnum):

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any, Generic, Protocol, TypeVar
 
 from msgspec import Raw, structs
 
 from ordain.contracts.catalog import Catalog
+from ordain.contracts.moments import EPOCH
 from ordain.contracts.policy import AccountPolicy
 from ordain.journal.records import Started, Status
 from ordain.ports.effects import Claim, Effects, Read
@@ -19,7 +20,6 @@ from ordain.rules.lane import LaneChosen
 I = TypeVar("I")  # noqa: E741 - input, as in ordain.rules.decision
 O = TypeVar("O")  # noqa: E741 - output
 
-EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)
 READ_MS = 10_000
 

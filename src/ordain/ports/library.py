@@ -12,6 +12,7 @@ from typing import Protocol
 
 from msgspec import Struct
 
+from ordain.contracts.library import RecallMode
 from ordain.contracts.verbs import Trust
 
 
@@ -21,6 +22,11 @@ class ItemKind(StrEnum):
     NOTE = "note"
     ENTRY = "entry"
     DOCUMENT = "document"
+
+
+NOTES = (ItemKind.NOTE, ItemKind.ENTRY)
+LOOKED_IN = {RecallMode.HYBRID: NOTES, RecallMode.GRAPH: NOTES, RecallMode.DEEP: (*NOTES, ItemKind.DOCUMENT)}
+"""Which kinds a mode of recall looks at."""
 
 
 class Method(StrEnum):

@@ -16,8 +16,8 @@ from typing import Any, Protocol, TypeVar
 import msgspec
 from msgspec import Struct
 
+from ordain.contracts.moments import EPOCH
 from ordain.errors import JournalDiverged
-from ordain.flows.context import EPOCH
 from ordain.flows.prompting import Values
 from ordain.journal.codec import decode
 from ordain.journal.digests import derived_id

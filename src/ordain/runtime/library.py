@@ -4,19 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ordain.contracts.library import MemorySearch, NoteRequest, RecallMode
+from ordain.contracts.library import MemorySearch, NoteRequest
 from ordain.contracts.verbs import Trust
 from ordain.errors import InvalidRequest, NotFound
 from ordain.journal.digests import content_digest
 from ordain.journal.records import ENCODER
 from ordain.ports.documents import DOCUMENT_BYTES, Documents
-from ordain.ports.library import Added, Found, Item, ItemKind, Library, NewItem, Passage, Progress, Reindexed, Search, Section
+from ordain.ports.library import (
+    LOOKED_IN,
+    NOTES,
+    Added,
+    Found,
+    Item,
+    ItemKind,
+    Library,
+    NewItem,
+    Passage,
+    Progress,
+    Reindexed,
+    Search,
+    Section,
+)
 
 __all__ = ["DOCUMENT_BYTES", "NAME_CHARS", "Added", "Found", "Item", "Passage", "Progress", "Reindexed", "Remembered"]
 
-NOTES = (ItemKind.NOTE, ItemKind.ENTRY)
 DOCUMENTS = (ItemKind.DOCUMENT,)
-LOOKED_IN = {RecallMode.HYBRID: NOTES, RecallMode.GRAPH: NOTES, RecallMode.DEEP: (*NOTES, *DOCUMENTS)}
 NAME_CHARS = 200
 
 

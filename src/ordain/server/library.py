@@ -24,6 +24,7 @@ from ordain.contracts.library import (
     StoredDocument,
     StoredPassage,
 )
+from ordain.contracts.moments import moment
 from ordain.errors import InvalidRequest, OrdainError
 from ordain.runtime.library import DOCUMENT_BYTES, NAME_CHARS, Added, Item, Passage, Remembered
 from ordain.server.bodies import bounded, read
@@ -32,7 +33,6 @@ from ordain.server.face import Face, Json
 from ordain.server.problems import problem_body
 from ordain.server.refusals import refusing
 from ordain.server.segments import Seq
-from ordain.server.views import moment
 from ordain.server.workspaces import Workspace
 
 LIST_MAX = 500

@@ -9,11 +9,11 @@ from fastapi import APIRouter, Query, Response
 
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.ids import DEFAULT_WORKSPACE
+from ordain.contracts.moments import moment
 from ordain.runtime.spending import DAY_US, By, Span, Spent, Sum, spent
 from ordain.server.documents import shown
 from ordain.server.face import Face, Json
 from ordain.server.shapes import Costs, CostSum, ModelItem, ModelList
-from ordain.server.views import moment
 from ordain.server.workspaces import Workspace
 
 DAYS_MAX = 3660

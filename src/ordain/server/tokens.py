@@ -8,12 +8,12 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Query, Response
 
 from ordain.contracts.access import TokenScope
+from ordain.contracts.moments import moment, moment_if
 from ordain.runtime.tokens import AuditEvent, AuditLine, Token
 from ordain.server.documents import shown
 from ordain.server.face import Face, Json
 from ordain.server.segments import SEQ_MAX
 from ordain.server.shapes import Moment, View
-from ordain.server.views import moment, moment_if
 
 LIST_MAX = 500
 _AT = "2026-01-05T08:00:00.000000+00:00"

@@ -3,29 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import msgspec
 from msgspec import Raw
 
 from ordain.contracts.failures import categorised
+from ordain.contracts.moments import moment, moment_if
 from ordain.runtime.conversation import SessionRow
 from ordain.runtime.conversation import Thread as LiveThread
 from ordain.runtime.door import NULL, Record, RunRow, Runtime, RunView
 from ordain.server.shapes import InFlight, JournalBytes, JournalRecord, PendingQuestion, Run, RunItem, Session, SessionItem, Thread
-
-EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-
-
-def moment(micros: int) -> str:
-    """Microseconds since 1970 UTC as RFC 3339."""
-    return (EPOCH + timedelta(microseconds=micros)).isoformat(timespec="microseconds")
-
-
-def moment_if(micros: int | None) -> str | None:
-    """A moment, where there is one."""
-    return None if micros is None else moment(micros)
 
 
 def run_item(row: RunRow) -> RunItem:

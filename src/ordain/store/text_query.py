@@ -6,6 +6,8 @@ import re
 
 from msgspec import Struct
 
+from ordain.contracts.library import COMMON_WORDS
+
 WORDS_MAX = 32
 """Most words of a question that are looked up."""
 
@@ -29,14 +31,6 @@ _SNAKE = re.compile(r"[^\W\d]\w++")
 _STEP = re.compile(r"[\w.~-][/\\]")
 """Where a path or an address goes on."""
 
-_COMMON_WORDS = """
-a about all am an and any are as at be been but by can could did do does for from had has have he her him his how i if in is it its me more my
-no not of on or our she so some than that the their them then there these they this to up was we were what when where which who why will with
-would you your
-"""
-_COMMON = frozenset(_COMMON_WORDS.split())
-"""English words that stand in every text."""
-
 
 class Asked(Struct, frozen=True, kw_only=True):
     """A question's parts: what stands in quotes, what looks like an id, a path or a number, and its other words."""
@@ -59,7 +53,7 @@ def read_question(text: str) -> Asked:
     bare = [(one[1:] if one[0] in "([" else one).rstrip(".,;:!?)]") for one in rest.split()]
     identifiers = [one for one in bare if _is_identifier(one)]
     words = list(dict.fromkeys(word.lower() for word in _WORD.findall(rest)))
-    telling = [word for word in words if word not in _COMMON] or words
+    telling = [word for word in words if word not in COMMON_WORDS] or words
     return Asked(
         quoted=_searchable(quoted),
         identifiers=_searchable(identifiers),

@@ -89,13 +89,18 @@ def _load_verb(root: Path, name: str) -> VerbSpec:
         raise _invalid(source, "a verb file is a mapping", document.line(()))
     if fields.get("name") != stem:
         raise _invalid(source, f"name must be {stem!r}, as the file is named", document.line(("name",)))
-    default = f"{stem}_prompt.j2"
-    if fields.get("plan") and "prompt_template" not in fields and (root / default).exists():
-        fields = {**fields, "prompt_template": default}
     try:
-        return VerbSpec.model_validate_json(json.dumps(fields, allow_nan=False))
+        return VerbSpec.model_validate_json(json.dumps(with_own_template(fields, root, stem), allow_nan=False))
     except ValidationError as error:
         raise _unlike_a_verb(source, document, error) from error
+
+
+def with_own_template(fields: dict[str, Any], folder: Path, stem: str) -> dict[str, Any]:
+    """A declaration with the template that a plan has where it names none: ``<verb>_prompt.j2`` beside it, where that is there."""
+    default = f"{stem}_prompt.j2"
+    if fields.get("plan") and "prompt_template" not in fields and (folder / default).exists():
+        return {**fields, "prompt_template": default}
+    return fields
 
 
 def _is_mapping(value: object) -> TypeGuard[dict[str, Any]]:

@@ -32,7 +32,7 @@ from ordain.contracts.verbs import (
     properties_of,
 )
 from ordain.errors import ConfigurationError
-from ordain.verbs.folder import TEMPLATE_NAMES, faults_of, read_file, template_errors, templates_of
+from ordain.verbs.folder import TEMPLATE_NAMES, faults_of, read_file, template_errors, templates_of, with_own_template
 from ordain.verbs.http_verb import HttpAccess
 from ordain.verbs.template_lint import ERROR, WARNING, argument_uses, close_to
 from ordain.verbs.yaml_document import Document, parse_document
@@ -127,9 +127,7 @@ def _spec(linted: Linted, fields: dict[str, Any], path: Path, *, shipped: bool) 
     if fields.get("name") != path.stem:
         linted.add(ERROR, ("name",), f"name must be {path.stem!r}, as the file is named", f"write `name: {path.stem}`, or rename the file")
         fields = {**fields, "name": path.stem}
-    default = f"{path.stem}_prompt.j2"
-    if fields.get("plan") and "prompt_template" not in fields and (path.parent / default).exists():
-        fields = {**fields, "prompt_template": default}
+    fields = with_own_template(fields, path.parent, path.stem)
     gone: set[Place] = set()
     for _ in range(_PASSES):
         try:

@@ -11,6 +11,7 @@ import pytest
 
 from ordain import Ordain
 from ordain.contracts.library import NoteRequest
+from ordain.contracts.moments import moment
 from ordain.contracts.verbs import Trust
 from ordain.errors import InvalidRequest
 from ordain.ports.verb import LeafCall
@@ -68,6 +69,8 @@ async def test_an_entry_is_written_once_and_recalled(ordain: Ordain) -> None:
         "collapse.write_entry",
         "entry",
     )
+    (kept,) = await ordain.runtime.library.notes("default", limit=9, before=None)
+    assert fragment["created_at"] == moment(kept.created_at)
     assert trust_of(ordain, reply["run_id"]) == {"fragments": "foreign", "method": "system", "mode": "system", "notice": "foreign"}
     assert [one.theme for one in await ordain._open_library().themes("default", limit=9)] == ["quiet relief"]
 

@@ -8,30 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any
 
 from pydantic import Field
 
 from ordain.contracts.library import DAYS_MAX, FOUND_MAX, NOTE_CHARS, QUERY_CHARS, TAG_CHARS, TAGS_MAX, TITLE_CHARS, RecallMode
+from ordain.contracts.moments import moment
 from ordain.contracts.verbs import ArgumentRole, Category, Example, Trust, VerbEffect, less_trusted
 from ordain.errors import StorageUnavailable
-from ordain.ports.library import Fragment, ItemKind, Library, NewItem, Search, Section
+from ordain.ports.library import LOOKED_IN, Fragment, ItemKind, Library, NewItem, Search, Section
 from ordain.verbs.functions import FunctionVerb, VerbContext, VerbError, verb
 from ordain.verbs.marked import Marked
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _NOT_GRAPH = "no graph is kept: searched as hybrid"
 Query = Annotated[str, Field(min_length=1, max_length=QUERY_CHARS)]
 MaxItems = Annotated[int, Field(ge=1, le=FOUND_MAX)]
 Word = Annotated[str, Field(max_length=TAG_CHARS)]
-
-
-_KINDS = {
-    RecallMode.HYBRID: (ItemKind.NOTE, ItemKind.ENTRY),
-    RecallMode.DEEP: tuple(ItemKind),
-    RecallMode.GRAPH: (ItemKind.NOTE, ItemKind.ENTRY),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +132,7 @@ def _fetch_context(library: Callable[[], Library]) -> FunctionVerb[..., Any]:
             workspace=context.workspace,
             query=query,
             limit=max_items,
-            kinds=_KINDS[mode],
+            kinds=LOOKED_IN[mode],
             days=time_window_days,
             session=context.session,
         )
@@ -284,8 +276,7 @@ def _least(trusts: Iterable[Trust]) -> Trust:
 
 
 def _remembered(one: Fragment) -> Remembered:
-    moment = (_EPOCH + timedelta(microseconds=one.created_at)).isoformat().replace("+00:00", "Z")
-    return Remembered(one.id, one.text, one.title, one.source, one.kind, one.score, moment, one.trust, one.author)
+    return Remembered(one.id, one.text, one.title, one.source, one.kind, one.score, moment(one.created_at), one.trust, one.author)
 
 
 def _passage(one: Fragment) -> DocumentPassage:

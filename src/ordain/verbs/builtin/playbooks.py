@@ -27,6 +27,7 @@ from pathlib import Path
 from stat import S_ISREG
 from typing import cast
 
+from ordain.contracts.library import COMMON_WORDS
 from ordain.errors import ConfigurationError
 from ordain.verbs.yaml_document import Document, parse_document
 
@@ -43,79 +44,6 @@ NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,79}\Z")
 _FENCE = "---"
 _ITEM = re.compile(r"(?P<indent> {0,3})(?P<mark>\d{1,4}[.)]|[-*+])(?:[ \t]+(?P<text>.*)|[ \t]*)\Z")
 _WORD = re.compile(r"[^\W_]+", re.UNICODE)
-_COMMON = frozenset(
-    [
-        "a",
-        "an",
-        "and",
-        "are",
-        "as",
-        "at",
-        "be",
-        "been",
-        "but",
-        "by",
-        "can",
-        "could",
-        "did",
-        "do",
-        "does",
-        "for",
-        "from",
-        "had",
-        "has",
-        "have",
-        "how",
-        "i",
-        "if",
-        "in",
-        "into",
-        "is",
-        "it",
-        "its",
-        "me",
-        "my",
-        "no",
-        "not",
-        "of",
-        "on",
-        "or",
-        "our",
-        "please",
-        "she",
-        "he",
-        "should",
-        "so",
-        "some",
-        "somebody",
-        "something",
-        "that",
-        "the",
-        "their",
-        "them",
-        "then",
-        "there",
-        "they",
-        "this",
-        "to",
-        "up",
-        "us",
-        "was",
-        "we",
-        "were",
-        "what",
-        "when",
-        "where",
-        "which",
-        "who",
-        "why",
-        "will",
-        "with",
-        "would",
-        "you",
-        "your",
-    ]
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,7 +177,7 @@ def find_playbooks(playbooks: Sequence[Playbook], situation: str) -> list[Match]
         worth: dict[str, int] = {}
         for text, value in [(book.when, 1), (book.title, 2)]:
             for word in _WORD.findall(text.casefold()):
-                if word not in _COMMON and _stem(word) in said:
+                if word not in COMMON_WORDS and _stem(word) in said:
                     worth[_stem(word)] = max(worth.get(_stem(word), 0), value)
         for keyword in book.keywords:
             stems = " ".join(_stem(word) for word in _WORD.findall(keyword.casefold()))

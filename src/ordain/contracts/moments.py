@@ -1,0 +1,17 @@
+"""Moments: inside they are microseconds since 1970 UTC, outside RFC 3339 in one spelling."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def moment(micros: int) -> str:
+    """Microseconds since 1970 UTC as RFC 3339, exact: ``2026-11-02T09:30:00.000000+00:00``."""
+    return (EPOCH + timedelta(microseconds=micros)).isoformat(timespec="microseconds")
+
+
+def moment_if(micros: int | None) -> str | None:
+    """A moment, where there is one."""
+    return None if micros is None else moment(micros)

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from ordain.errors import RUN_MOVED_ON, LeaseLost, OrdainError
 from ordain.journal.records import SETTLED, Status
 from ordain.ports.store import Append, Operation
+from ordain.runtime.accounts import over
 from ordain.runtime.drive import Drive, Driven
 from ordain.runtime.recovery import Recovery
 from ordain.runtime.services import Services
@@ -209,13 +210,18 @@ class LocalEngine:
             await asyncio.gather(*tasks, return_exceptions=True)
 
     async def sweep(self) -> dict[str, int]:
-        """Erase content that policy's retention no longer keeps; returns how many values by class. A class of 0 days is kept."""
-        days = self._services.catalogs.current.policy.retention.by_class()
+        """Erase content that policy's retention no longer keeps; returns how many values by class. A class of 0 days is kept.
+
+        The accounts of days and months that are over go too.
+        """
+        policy = self._services.catalogs.current.policy
+        days = policy.retention.by_class()
         now, swept = self._services.clock.now(), dict[str, int]()
         for content_class, kept in days.items():
             if kept:
                 args = {"class": content_class, "before": now - kept * DAY_US, "at": now}
                 swept[content_class] = (await self._services.store.submit(Operation(name="sweep", args=args))).count
+        await self._services.store.submit(over(policy.budget, now))
         if any(swept.values()):
             LOG.info("swept %s", " ".join(f"{name}={count}" for name, count in swept.items()))
         return swept

@@ -11,7 +11,7 @@ from msgspec import Raw, structs
 
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.moments import EPOCH
-from ordain.contracts.policy import AccountPolicy
+from ordain.contracts.policy import AccountPolicy, BudgetPolicy
 from ordain.journal.records import Started, Status
 from ordain.ports.effects import Claim, Effects, Read
 from ordain.rules.budget import CarveRefused, Spend
@@ -22,6 +22,8 @@ O = TypeVar("O")  # noqa: E741 - output
 
 MICROSECOND = timedelta(microseconds=1)
 READ_MS = 10_000
+PERIODS: Mapping[str, str] = {"day": "%Y-%m-%d", "month": "%Y-%m", "ever": ""}
+"""How an account's name ends that begins anew with each UTC day or month."""
 
 
 def micros(moment: datetime) -> int:
@@ -51,21 +53,27 @@ async def open_account(context: FlowContext, agent: str, most: Spend | None = No
 
 def shared_accounts(context: FlowContext, agent: str) -> list[dict[str, Any]]:
     """The accounts that bound this run, each with its caps, by a name that holds its period."""
-    policy, now = context.catalog.policy.budget, context.fx.now()
-    day = AccountPolicy(tokens=policy.day_tokens, usd_micros=policy.day_usd_micros, per="day")
-    bounds = [("day", "", day), ("workspace", "", policy.workspace), ("agent", agent, policy.agent)]
-    if context.session:
-        bounds.append(("session", context.session, policy.session))
-    periods = {"day": f"{now:%Y-%m-%d}", "month": f"{now:%Y-%m}", "ever": ""}
+    now, of = context.fx.now(), {"agent": agent, "session": context.session}
     return [
         {
-            "name": ":".join(part for part in (kind, of, periods[bound.per]) if part),
+            "name": ":".join(part for part in (kind, of.get(kind, ""), period(bound.per, now)) if part),
             "cap_tokens": bound.tokens,
             "cap_usd_micros": bound.usd_micros,
         }
-        for kind, of, bound in bounds
-        if bound.tokens or bound.usd_micros
+        for kind, bound in account_kinds(context.catalog.policy.budget).items()
+        if (bound.tokens or bound.usd_micros) and (kind != "session" or context.session)
     ]
+
+
+def account_kinds(policy: BudgetPolicy) -> Mapping[str, AccountPolicy]:
+    """The bound of each kind of shared account, by the word with which its name begins."""
+    day = AccountPolicy(tokens=policy.day_tokens, usd_micros=policy.day_usd_micros, per="day")
+    return {"day": day, "workspace": policy.workspace, "agent": policy.agent, "session": policy.session}
+
+
+def period(per: str, at: datetime) -> str:
+    """What the names of that period's accounts end with; "" where they never begin anew."""
+    return format(at, PERIODS[per]) if PERIODS[per] else ""
 
 
 class Account:

@@ -14,6 +14,7 @@ from ordain.ports.store import Consequence, SessionState, StoredRun
 from ordain.rules.attach import AttachFacts, Filler, SessionBusy
 from ordain.rules.decision import Decision
 from ordain.rules.shared import SHARED
+from ordain.runtime.accounts import with_sharing
 from ordain.runtime.attaching import Suggested, attach_facts
 from ordain.runtime.following import Following
 from ordain.runtime.received import received
@@ -33,7 +34,7 @@ class AttachClaim:
 
     def __init__(self, claim: Claim[Any], run: Claiming) -> None:
         """The run's own pinned policy decides."""
-        seq = int(claim.args["seq"])
+        self.args, seq = claim.args, int(claim.args["seq"])
         (kept,) = run.services.sessions.entries(run.stored.workspace, claim.args["session"], after=seq - 1, limit=1)
         started = msgspec.json.decode(run.stored.records[0].body or b"", type=Started)
         self._message = received(kept, started.principal, claim.args["reply_to"], claim.args["edits"])
@@ -57,6 +58,9 @@ class AttachClaim:
 class Prepared(Protocol):
     """A claim as prepared before the write transaction: its facts from what the store reads, and the change that follows."""
 
+    args: dict[str, Any]
+    """What the store reads by."""
+
     def facts(self, read: Any) -> Any:
         """The shared rule's facts."""
 
@@ -68,7 +72,7 @@ class _PlainClaim:
     """A claim whose facts are what the store reads, and whose change is its outcome."""
 
     def __init__(self, claim: Claim[Any], run: Claiming) -> None:
-        self._facts = SHARED[claim.name].facts
+        self._facts, self.args = SHARED[claim.name].facts, claim.args
 
     def facts(self, read: Any) -> Any:
         return msgspec.convert(read, self._facts)
@@ -77,7 +81,15 @@ class _PlainClaim:
         return msgspec.to_builtins(decision.outcome)
 
 
-_CLAIMS: Mapping[str, Callable[[Claim[Any], Claiming], Prepared]] = {"attach": AttachClaim}
+class _CarveClaim(_PlainClaim):
+    """A claim on shared accounts, one of which may be many agents'."""
+
+    def __init__(self, claim: Claim[Any], run: Claiming) -> None:
+        super().__init__(claim, run)
+        self.args = with_sharing(run.catalog.policy.budget, claim.args)
+
+
+_CLAIMS: Mapping[str, Callable[[Claim[Any], Claiming], Prepared]] = {"attach": AttachClaim, "carve": _CarveClaim}
 
 
 def prepared(claim: Claim[Any], run: Claiming) -> Prepared:

@@ -143,7 +143,7 @@ class LiveRun(Pen):
                 return record, None
             return record, own.change(read, facts, made)
 
-        await self.offer(ClaimUnit(append=self.unit(), name=claim.name, args=claim.args, decide=decide))
+        await self.offer(ClaimUnit(append=self.unit(), name=claim.name, args=own.args, decide=decide))
         made, record = decided[0]
         self.records.append(record)
         self.execution.handed(record)

@@ -13,6 +13,7 @@ from ordain.ports.store import Outcome
 from ordain.rules.header import without_words
 from ordain.store.access_operations import ACCESS_OPERATIONS
 from ordain.store.catalog_units import drop_catalog, keep_catalog
+from ordain.store.claims import drop_accounts
 from ordain.store.conversation import take_place_again
 from ordain.store.library_units import erase_subject
 
@@ -149,6 +150,7 @@ OPERATIONS: Mapping[str, Callable[[sqlite3.Connection, dict[str, Any]], Outcome]
     "sweep": sweep,
     "probe": probe,
     "retake": retake,
+    "drop_accounts": drop_accounts,
     **ACCESS_OPERATIONS,
     "keep_catalog": keep_catalog,
     "drop_catalog": drop_catalog,

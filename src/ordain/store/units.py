@@ -24,7 +24,7 @@ from ordain.ports.store import (
     Receive,
     Unit,
 )
-from ordain.store.claims import CLAIMS, charge_accounts
+from ordain.store.claims import CLAIMS, refund_account
 from ordain.store.conversation import (
     add_entry,
     change_threads,
@@ -158,7 +158,7 @@ class Applier:
         for mail in unit.mail:
             self._mail(mail)
         for refund in unit.refund:
-            charge_accounts(self._db, workspace, {"accounts": [refund.account], "tokens": -refund.tokens, "usd_micros": -refund.usd_micros})
+            refund_account(self._db, workspace, refund.account, (refund.tokens, refund.usd_micros))
         self._in_session(unit, number, workspace)
         for say in unit.says:
             execute("INSERT INTO outbox(run, addr, text, at) VALUES (?,?,?,?)", (number, say.addr, say.text, say.at))

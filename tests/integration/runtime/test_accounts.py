@@ -3,15 +3,28 @@
 from __future__ import annotations
 
 import asyncio
+import sqlite3
+from collections.abc import Sequence
+from contextlib import closing
+from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-from ordain.contracts.policy import AccountPolicy
+import pytest
+
+from ordain.app import Extras, Ordain
+from ordain.contracts.moments import EPOCH
+from ordain.contracts.policy import AccountPolicy, ModelProfile
+from ordain.flows.context import period
 from ordain.flows.shipped import shipped_flows
 from ordain.journal.folds import Fold
+from ordain.models.scripted import ScriptedModel, make_script
+from ordain.runtime.accounts import AGENTS_MAX
 from ordain.runtime.replay import replay
 from ordain.runtime.spending import By, Span, spent
 from ordain.settings import Settings, load_settings
+from ordain.store.claims import refund_account
+from ordain.store.schema import prepare
 from tests.replay.golden import SUM, act, finish, request, scripted
 from tests.shapes.talk import House
 
@@ -189,3 +202,77 @@ async def test_what_a_suggestion_costs_is_charged_and_told(tmp_path: Path) -> No
         groups = (await spent(house.ordain.runtime.search, By.AGENT, span)).groups
         assert {name: found.tokens for name, found in groups.items()} == {"triage": used, "chat_general": rows["agent:chat_general"]}
         assert all_replay(house)
+
+
+def stored_here(found: Settings) -> Ordain:
+    """An Ordain over the settings' folder, whose model finishes at once."""
+    profile = ModelProfile(provider="scripted", model="scripted", script="in memory")
+    models = {"default": ScriptedModel(make_script([finish("done")], {}))}
+    return Ordain(found.model_copy(update={"profiles": {"default": profile}}), extras=Extras(models=models))
+
+
+def put_accounts(home: Path, names: Sequence[str]) -> None:
+    """Accounts that were charged before, with 7 tokens each."""
+    with closing(sqlite3.connect(home / "ordain.db")) as db, db:
+        db.executemany("INSERT INTO accounts VALUES ('default', ?, 7, 0)", [(name,) for name in names])
+
+
+def named(ordain: Ordain) -> dict[str, int]:
+    """Every account's tokens."""
+    return dict(ordain.store.query("SELECT name, tokens FROM accounts"))
+
+
+@pytest.mark.parametrize("per", ["ever", "month", "day"])
+async def test_made_up_names_share_an_account(tmp_path: Path, per: Literal["ever", "month", "day"]) -> None:
+    """Beyond 1,000 agents of a period new names share one account, with one bound; a name that was there keeps its own."""
+    found = settings(tmp_path, agent=AccountPolicy(tokens=3 * RUN_TOKENS, per=per), rest=False)
+    async with stored_here(found) as ordain:
+        now = EPOCH + timedelta(microseconds=ordain.runtime.services.clock.now())
+    since = "".join(f":{part}" for part in [period(per, now)] if part)
+    put_accounts(tmp_path, [f"agent:made-up-{number}{since}" for number in range(AGENTS_MAX)])
+    async with stored_here(found) as ordain:
+        for caller in ("one-more", "another", "2026-01-01", "made-up-3"):
+            answer = await ordain.plan({**request(request_id=caller), "caller": caller})
+            assert answer["status"] == "ok"
+            stored = ordain.store.load(answer["run_id"])
+            assert stored is not None
+            assert replay(stored, ordain.catalog, shipped_flows()).equal
+        rows = named(ordain)
+        assert len(rows) == AGENTS_MAX + 1
+        assert rows[f"agent:(others){since}"] > 2 * (rows[f"agent:made-up-3{since}"] - 7) > 0
+        await asyncio.gather(*(ordain.plan({**request(request_id=f"more{n}"), "caller": f"more{n}"}) for n in range(5)))
+        assert len(named(ordain)) == AGENTS_MAX + 1
+
+
+async def test_the_accounts_of_past_days_and_months_go(tmp_path: Path) -> None:
+    """What is over is dropped by the daily sweep, the last day and month are kept, and what a late run gives back makes no account anew."""
+    bound = AccountPolicy(tokens=10 * RUN_TOKENS)
+    found = settings(
+        tmp_path,
+        day_tokens=bound.tokens,
+        agent=bound.model_copy(update={"per": "day"}),
+        workspace=bound.model_copy(update={"per": "month"}),
+        session=bound,
+    )
+    async with stored_here(found) as ordain:
+        now = EPOCH + timedelta(microseconds=ordain.runtime.services.clock.now())
+    today, yesterday = (period("day", now - timedelta(days=days)) for days in (0, 1))
+    month, last = period("month", now), period("month", now.replace(day=1) - timedelta(days=1))
+    kept = {
+        f"day:{today}",
+        f"day:{yesterday}",
+        f"agent:a:{yesterday}",
+        f"workspace:{month}",
+        f"workspace:{last}",
+        "session:2020-01-01",
+        "session:s:2020-01",
+    }
+    gone = ["day:2020-01-01", "agent:a:2020-01-01", "agent:2026-01-01:2020-02-29", "workspace:2020-01", "workspace:2025-12"]
+    put_accounts(tmp_path, [*kept, *gone])
+    async with stored_here(found) as ordain:
+        await ordain.engine.sweep()
+        assert set(named(ordain)) == kept
+        with closing(sqlite3.connect(":memory:", isolation_level=None)) as db:
+            prepare(db)
+            refund_account(db, "default", "day:2020-01-01", (5, 5))
+            assert db.execute("SELECT * FROM accounts").fetchall() == []

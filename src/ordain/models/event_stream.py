@@ -58,8 +58,8 @@ class Events:
 
     def __init__(self) -> None:
         """For one stream."""
-        self._line: list[bytes] = []
-        self._data: list[bytes] = []
+        self._line = bytearray()
+        self._data = bytearray()
         self._after_cr = False
         self._first = True
 
@@ -70,11 +70,11 @@ class Events:
         if self._after_cr:
             chunk = chunk.removeprefix(b"\n")
         self._after_cr = chunk.endswith(b"\r")
+        self._line += chunk
         if b"\n" not in chunk and b"\r" not in chunk:
-            self._line.append(chunk)  # joined once, at the line's end: a long line stays linear
             return []
-        lines = b"".join([*self._line, chunk]).splitlines(keepends=True)
-        self._line = [] if lines[-1].endswith((b"\n", b"\r")) else [lines.pop()]
+        lines = bytes(self._line).splitlines(keepends=True)
+        self._line = bytearray() if lines[-1].endswith((b"\n", b"\r")) else bytearray(lines.pop())
         found = [data for line in lines if (data := self._ended(line.rstrip(b"\r\n"))) is not None]
         return [data for data in found if data]
 
@@ -83,11 +83,11 @@ class Events:
         if self._first:
             line, self._first = line.removeprefix(_MARK), False
         if not line:
-            data, self._data = b"\n".join(self._data), []
+            data, self._data = bytes(self._data[:-1]), bytearray()
             return data
         name, _, value = line.partition(b":")
         if name == b"data":
-            self._data.append(value.removeprefix(b" "))
+            self._data += value.removeprefix(b" ") + b"\n"
         return None
 
 

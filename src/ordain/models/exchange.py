@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import os
 import ssl
-from collections.abc import Mapping
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from typing import Any, Protocol, cast
 from urllib.parse import SplitResult, urlsplit
@@ -20,6 +20,7 @@ import httpcore
 from msgspec import Struct
 
 from ordain.errors import ConfigurationError
+from ordain.models.pacing import TOO_FINE, Pace
 
 ANSWER_BYTES = 4 * 1024 * 1024
 KEPT_CONNECTIONS = 64
@@ -27,6 +28,10 @@ KEPT_S = 30.0
 REST_S = 0.1
 USER_AGENT = b"ordain"
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})  # a proxy cannot reach this machine's own loopback
+
+
+class TooFine(httpcore.RemoteProtocolError):
+    """The body comes in more and smaller chunks than an answer does."""
 
 
 class HttpAnswer(Struct, frozen=True):
@@ -123,27 +128,35 @@ async def _read(response: httpcore.Response, listener: Listener | None) -> HttpA
     if listener is not None and 200 <= response.status < 300 and listener.wants(headers.get(b"content-type", b"")):
         await _pour(response, listener)
         return HttpAnswer(response.status, headers, b"")
-    chunks: list[bytes] = []
-    size = 0
+    body = bytearray()
     try:
-        async with aclosing(cast("Any", response.stream).__aiter__()) as stream:
+        async with aclosing(_chunks(response)) as stream:
             async for chunk in stream:
-                size += len(chunk)
-                if size > ANSWER_BYTES:
+                body += chunk
+                if len(body) > ANSWER_BYTES:
                     break
-                chunks.append(chunk)
     except (httpcore.NetworkError, httpcore.RemoteProtocolError):
         if response.status < 400:
             raise
-        chunks.clear()  # the status of a refusal says enough without its body
+        body.clear()  # the status of a refusal says enough without its body
     finally:
         await response.aclose()
-    return HttpAnswer(response.status, headers, None if size > ANSWER_BYTES else b"".join(chunks))
+    return HttpAnswer(response.status, headers, None if len(body) > ANSWER_BYTES else bytes(body))
+
+
+async def _chunks(response: httpcore.Response) -> AsyncGenerator[bytes]:
+    """The body as it comes, with a turn for others between many chunks that are there already. Raises ``TooFine``."""
+    pace = Pace()
+    async with aclosing(cast("Any", response.stream).__aiter__()) as stream:
+        async for chunk in stream:
+            if not await pace.keeps(chunk):
+                raise TooFine(TOO_FINE)
+            yield chunk
 
 
 async def _pour(response: httpcore.Response, listener: Listener) -> None:
     try:
-        async with aclosing(cast("Any", response.stream).__aiter__()) as stream:
+        async with aclosing(_chunks(response)) as stream:
             async for chunk in stream:
                 if not listener.take(chunk):
                     await _rest(stream)
@@ -152,7 +165,7 @@ async def _pour(response: httpcore.Response, listener: Listener) -> None:
         await response.aclose()
 
 
-async def _rest(stream: Any) -> None:
+async def _rest(stream: AsyncGenerator[bytes]) -> None:
     """Read on to the end, which nearly always is there already: only then can the connection be kept. Nobody waits long for that."""
     try:
         async with asyncio.timeout(REST_S):

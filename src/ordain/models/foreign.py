@@ -45,6 +45,7 @@ from ordain.contracts.policy import ModelErrorCode, Structured
 from ordain.models.event_stream import CUT_OFF, STREAM_BYTES
 from ordain.models.exchange import ANSWER_BYTES, KEPT_CONNECTIONS, KEPT_S, LOOPBACK, checked_key, checked_url
 from ordain.models.narrative import Narrative
+from ordain.models.pacing import TOO_FINE, Pace
 from ordain.models.refusals import bounded_ms, error_within, malformed, meaning, named, read_refusal, retry_after_ms
 from ordain.models.replies import Counts, is_text, replied
 from ordain.models.schemas import OutputTool, clean_name, system_text, wrapped
@@ -92,13 +93,17 @@ _WIRE: ContextVar[_Wire] = ContextVar("ordain_models_foreign_wire")
 
 
 class _Bounded(httpx2.AsyncByteStream):
-    """A body that ends where it is larger than it may be."""
+    """A body that ends where it is larger, or cut more finely, than it may be."""
 
     def __init__(self, stream: httpx2.AsyncByteStream, wire: _Wire) -> None:
         self._stream, self._wire = stream, wire
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
+        pace = Pace()
         async for chunk in self._stream:
+            if not await pace.keeps(chunk):
+                self._wire.fault = malformed(TOO_FINE)
+                raise httpx2.ReadError("too fine")
             self._wire.size += len(chunk)
             if self._wire.size > self._wire.bound:
                 self._wire.fault = malformed(f"the answer is larger than {self._wire.bound} bytes")

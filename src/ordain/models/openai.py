@@ -11,7 +11,7 @@ import msgspec
 from ordain.contracts.policy import ModelErrorCode
 from ordain.models import chat_completions, responses
 from ordain.models.event_stream import CompletionStream, EventStream
-from ordain.models.exchange import ANSWER_BYTES, Exchange, HttpAnswer, Listener, checked_key, checked_url
+from ordain.models.exchange import ANSWER_BYTES, Exchange, HttpAnswer, Listener, TooFine, checked_key, checked_url
 from ordain.models.refusals import MESSAGE_CHARS, malformed, read_refusal
 from ordain.models.schemas import output_tool
 from ordain.ports.model import Heard, ModelError, ModelReply, ModelRequest
@@ -111,6 +111,8 @@ class OpenAIModel:
                 return await self._exchange.post(body, listener)
         except (TimeoutError, httpcore.TimeoutException):
             return ModelError(code=ModelErrorCode.TIMED_OUT, message=f"no complete answer within {timeout_s:.3g} s")
+        except TooFine as error:
+            return malformed(str(error))
         except httpcore.RemoteProtocolError as error:
             return _broken(error)
         except httpcore.ConnectError as error:

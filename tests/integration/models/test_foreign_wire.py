@@ -14,6 +14,7 @@ from msgspec import structs
 
 from ordain.contracts.policy import ModelErrorCode
 from ordain.models.exchange import ANSWER_BYTES
+from ordain.models.pacing import CHUNKS_FREE, TOO_FINE
 from ordain.models.providers import build_models
 from ordain.ports.model import ModelError, ModelPort, ModelReply, ModelRequest
 from tests.integration.models.wire import API_KEY, PROTOCOLS, SYSTEM, Protocol, http, http_json, playing, profile, send
@@ -116,6 +117,17 @@ async def test_a_stream_that_is_none_has_a_code(
     """The same where a stream was asked for; a broken one may have another code, and never is a reply."""
     found = failed(await model.attempt(asked(protocol, *operations, narrative="content"), [].append))
     assert found is code or {found, code} <= {CODES.MALFORMED, CODES.CONNECTION}
+
+
+async def test_an_answer_in_crumbs_is_given_up(protocol: Protocol, model: ModelPort) -> None:
+    """More and smaller pieces than any answer has are no answer, as one body and as a stream."""
+    crumbs = send(b"1\r\n:\r\n" * (2 * CHUNKS_FREE))
+    for media_type, narrative in (("application/json", ""), ("text/event-stream", "content")):
+        head = send(f"HTTP/1.1 200 OK\r\ncontent-type: {media_type}\r\ntransfer-encoding: chunked\r\n\r\n".encode())
+        answer = await model.attempt(asked(protocol, head, crumbs, {"sleep": 30}, narrative=narrative), [].append if narrative else None)
+        assert failed(answer) is CODES.MALFORMED
+        assert isinstance(answer, ModelError)
+        assert answer.message == TOO_FINE
 
 
 async def test_a_whole_answer_is_a_reply(protocol: Protocol, model: ModelPort) -> None:

@@ -12,7 +12,9 @@ from msgspec import structs
 
 from ordain.contracts.policy import ModelErrorCode
 from ordain.models.event_stream import STREAM_BYTES
+from ordain.models.exchange import HttpAnswer
 from ordain.models.openai import OpenAIModel
+from ordain.models.pacing import BREATH, CHUNKS_FREE
 from ordain.ports.model import ModelError, ModelReply, ModelRequest
 from tests.e2e.model_endpoint import ModelEndpoint
 from tests.integration.models.wire import API_KEY, SYSTEM, http, http_json, playing, request, send
@@ -232,6 +234,50 @@ async def test_an_endless_stream_ends_at_the_bound(wire: OpenAIModel) -> None:
     assert isinstance(answer, ModelError)
     assert str(STREAM_BYTES) in answer.message
     assert heard == ""
+
+
+CRUMBS = send(b"1\r\n:\r\n" * (2 * CHUNKS_FREE))
+
+
+async def test_a_stream_in_crumbs_is_given_up(wire: OpenAIModel) -> None:
+    """More and smaller pieces than any answer has are no answer, as a stream and as one body; a refusal's status counts all the same."""
+    assert failed((await listen(wire, CHUNKED, CRUMBS, {"sleep": 30}))[1]) is ModelErrorCode.MALFORMED
+    body = send(b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n")
+    assert failed(await wire.attempt(playing(body, CRUMBS, {"sleep": 30}))) is ModelErrorCode.MALFORMED
+    refused = send(b"HTTP/1.1 429 Wait\r\ntransfer-encoding: chunked\r\n\r\n")
+    assert failed(await wire.attempt(playing(refused, CRUMBS, {"sleep": 30}))) is ModelErrorCode.RATE_LIMITED
+
+
+class Ticking:
+    """A listener that counts how many pieces it gets in one turn of the loop."""
+
+    def __init__(self) -> None:
+        self.tick = self.seen = self.together = self.most = self.taken = 0
+
+    def wants(self, media_type: bytes) -> bool:
+        return True
+
+    def take(self, chunk: bytes) -> bool:
+        self.together = self.together + 1 if self.seen == self.tick else 1
+        self.seen, self.most, self.taken = self.tick, max(self.most, self.together), self.taken + 1
+        return True
+
+    async def run(self) -> None:
+        while True:
+            self.tick += 1
+            await asyncio.sleep(0)
+
+
+async def test_many_pieces_that_came_together_keep_nobody_waiting(wire: OpenAIModel) -> None:
+    """However many pieces have arrived, others get their turn after a few of them."""
+    ticking = Ticking()
+    clock = asyncio.ensure_future(ticking.run())
+    asked = playing(CHUNKED, send(b"1\r\n:\r\n" * 8000), LAST)
+    body = json.dumps({"messages": [{"role": "user", "content": asked.user}]}).encode()
+    assert isinstance(await wire.post(body, 30, ticking), HttpAnswer)
+    clock.cancel()
+    assert ticking.taken == 8000
+    assert ticking.most <= BREATH
 
 
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])

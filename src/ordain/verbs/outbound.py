@@ -28,6 +28,9 @@ CONNECT_S = 5.0
 ADDRESSES_MAX = 3
 """Most addresses of one name that are tried."""
 
+BREATH = 32
+"""Parts of a body after which others get their turn."""
+
 PORTS = {"http": 80, "https": 443}
 _LIMITS = httpx.Timeout(None, connect=CONNECT_S).as_dict()  # the whole is bounded by the call's time
 _CHARSETS = re.compile(r"utf-8|ascii|utf-16(?:-[lb]e)?|iso8859-\d{1,2}|cp125\d|koi8-[ru]|gb18030|gbk|big5|shift_jis|euc_(?:jp|kr)")
@@ -110,12 +113,16 @@ async def exchange(request: Outgoing, reach: Reach, resolver: Resolve = resolve)
 
 
 async def read_bytes(response: httpx.Response, most: int) -> tuple[bytes, bool]:
-    """The first ``most`` bytes of the body as sent, and whether there are more."""
+    """The first ``most`` bytes of the body as sent, and whether there are more; others get their turn between many parts that are there already."""
     body = bytearray()
+    parts = 0
     async for part in response.aiter_raw():
         body += part
+        parts += 1
         if len(body) > most:
             break
+        if parts % BREATH == 0:
+            await asyncio.sleep(0)
     return bytes(body[:most]), len(body) > most
 
 

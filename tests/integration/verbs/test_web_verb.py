@@ -7,11 +7,13 @@ import gzip
 import shutil
 import ssl
 import subprocess
+from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
 from ordain.contracts.catalog import Schema
@@ -20,7 +22,7 @@ from ordain.errors import ConfigurationError
 from ordain.ports.verb import AnyLeafResult, LeafCall, LeafFailed, LeafReturned
 from ordain.verbs import LeafExecutor, Registry
 from ordain.verbs.builtin import web_fetch
-from ordain.verbs.outbound import is_public, tls
+from ordain.verbs.outbound import BREATH, is_public, read_bytes, tls
 
 LONG_S = 30.0
 
@@ -139,6 +141,28 @@ async def test_a_long_answer_is_cut(server: Server) -> None:
     url = server.answer("/long", "é".encode() * 10_000)
     output = await text(url, body_bytes=1001)
     assert (output["text"], output["truncated"], output["replaced"]) == ("é" * 500, True, False)
+
+
+async def test_many_parts_that_came_together_keep_nobody_waiting() -> None:
+    """However many parts of a body are there at once, others get their turn after a few of them."""
+    ticks = 0
+    seen: list[int] = []
+
+    async def ticking() -> None:
+        nonlocal ticks
+        while True:
+            ticks += 1
+            await asyncio.sleep(0)
+
+    async def crumbs() -> AsyncIterator[bytes]:
+        for _ in range(10 * BREATH):
+            seen.append(ticks)
+            yield b"x"
+
+    clock = asyncio.ensure_future(ticking())
+    assert await read_bytes(httpx.Response(200, content=crumbs()), 1000) == (b"x" * 10 * BREATH, False)
+    clock.cancel()
+    assert max(Counter(seen).values()) <= BREATH
 
 
 async def test_only_text_is_returned(server: Server) -> None:

@@ -197,7 +197,7 @@ class _Caller:
 
         url = PLACEHOLDER.sub(lambda found: fill(found[1]), self.http.url)
         for template, segment in zip(self.http.url.split("/")[3:], url.split("/")[3:], strict=True):
-            if template != segment and unquote(segment) in {".", ".."}:
+            if template != segment and unquote(segment).partition(";")[0] in {".", ".."}:  # some servers cut a part at its semicolon
                 raise self.failed("bad_input", "a part of the path would be . or ..")
         return url
 

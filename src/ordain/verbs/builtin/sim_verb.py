@@ -6,6 +6,7 @@ answer, and how little it rests on is said.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_HALF_EVEN, Decimal, localcontext
@@ -128,7 +129,9 @@ def sim_markov_next_theme(library: Callable[[], Library]) -> FunctionVerb[Any, A
         stored = () if history is not None else await library().themes(context.workspace, limit=HISTORY_MAX)
         themes = [one.theme for one in stored] if history is None else history
         options = Options(order, horizon, seed or context.key, smoothing)
-        return forecast(themes, options, "stored" if history is None else "given")
+        return await asyncio.to_thread(
+            forecast, themes, options, "stored" if history is None else "given"
+        )  # exact fractions take their time
 
     return next_theme
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
 from fractions import Fraction
 from typing import Any
@@ -52,6 +53,17 @@ def test_choices_over_many_seeds_follow_the_distribution() -> None:
     drawn = Counter(choose(chances, str(seed), 0).theme for seed in range(3000))
     assert all(abs(drawn[one.theme] / 3000 - float(one.probability)) < 0.04 for one in chances)
     assert [choose(chances, "s", step) for step in range(9)] == [choose(chances, "s", step) for step in range(9)]
+
+
+async def test_counting_keeps_nobody_waiting() -> None:
+    """While a long history is counted the event loop goes on."""
+    counted = asyncio.ensure_future(output_of(VERB, history=[f"theme {n}" for n in range(2000)], smoothing="add_one", horizon=10, seed="s"))
+    turns = 0
+    while not counted.done():
+        turns += 1
+        await asyncio.sleep(0.001)
+    assert turns > 2
+    assert len(counted.result()["path"]) == 10
 
 
 async def test_themes_that_no_example_holds_are_counted() -> None:

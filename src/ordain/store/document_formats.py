@@ -1,6 +1,7 @@
 """The text of a document, by its format: plain text, Markdown, HTML and PDF. Run as a program it reads one document in a process of its own.
 
-What is read is hostile: the program gives up rights it does not need, has little memory and little time, and its answer is JSON:
+What is read is hostile: the program has little memory and little time, lets no file grow and dumps no core (``store.documents`` says what it may
+do all the same), and its answer is JSON:
 ``{"title", "pages", "sections": [[text, heading, page, start]...]}`` or ``{"error", "message"}``.
 """
 

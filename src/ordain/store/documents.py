@@ -1,6 +1,8 @@
 """Documents that users add: their format told, their text read in bounds, each by a process of its own.
 
-That process sees neither this one's environment nor its files: the document comes through a pipe, the text goes back through one.
+The document comes to it through a pipe, the text goes back through one. It is given neither this one's environment nor its open files, and limits
+bound its memory, its CPU and wall time, and its writing: no file grows. It is no sandbox: it is the same user, and could read what that user may
+read and open connections, if a document could make it do so.
 """
 
 from __future__ import annotations

@@ -224,7 +224,7 @@ class Ordain:
             readers=readers(self.store, sessions, clock.now),
         )
         self.runtime = Runtime(services, SqliteSearch(self.store), lambda: self.store.writer.commits)
-        self.runtime.library = Remembered(library, DocumentReader())
+        self.runtime.library = Remembered(library, DocumentReader(), library.clear)
         self.engine = LocalEngine(services, self.runtime.ended)
         self.runtime.engine = self.engine
         try:

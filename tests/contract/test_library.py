@@ -141,6 +141,89 @@ async def test_the_same_content_at_once_is_one_item(house: House, kind: ItemKind
     assert (await house.library.reindex("default")).passages == stored
 
 
+async def test_the_same_key_at_once_is_one_item(house: House) -> None:
+    """Of additions with one key at the same moment the first is kept, whole, and the others are told its id: none takes another one's away."""
+    texts = ["Tea at five. " * 300, "Coffee at six. " * 300, "Water at seven."]
+    first, *others = await asyncio.gather(*(house.library.add(note(text, key="k")) for text in texts))
+    assert [(one.outcome, one.id) for one in (first, *others)] == [("added", first.id), ("same", first.id), ("same", first.id)]
+    kept = await house.library.item("default", first.id)
+    assert kept is not None
+    assert (len(kept[1]), "Tea" in kept[1][-1].text) == (first.passages, True)
+    assert house.store.query("SELECT (SELECT count(*) FROM items), (SELECT count(*) FROM passages)") == [(1, first.passages)]
+
+
+class Dying:
+    """Implements ``Embedder``: fails at the calls that it is told to."""
+
+    name, dimension = "dying-1", 1
+
+    def __init__(self, *deaths: int) -> None:
+        self.deaths, self.calls = deaths, 0
+
+    def embed(self, texts: Sequence[str]) -> Sequence[bytes]:
+        self.calls += 1
+        if self.calls in self.deaths:
+            raise RuntimeError("the embedder died")
+        return [bytes(4)] * len(texts)
+
+
+def in_storage(house: House) -> list[int]:
+    """How many items, passages and vectors there are, kept or not."""
+    return [house.store.query(f"SELECT count(*) FROM {table}")[0][0] for table in ("items", "passages", "vectors")]
+
+
+HERRINGS = tuple(Section(text=f"Paragraph {number} of the treaty about zebrafinks.") for number in range(7))
+
+
+async def test_an_addition_that_fails_leaves_nothing(on_disk: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where it breaks off with an error, all that it had stored is deleted at once, to the last byte; the same addition can then be made."""
+    monkeypatch.setattr(library_module, "FILLED", 2)
+    on_disk.close()
+    library = on_disk.open(lambda: Dying(3))
+    treaty = note("", sections=HERRINGS, kind=ItemKind.DOCUMENT, source="/treaty", digest="t")
+    with pytest.raises(RuntimeError, match="died"):
+        await library.add(treaty)
+    assert in_storage(on_disk) == [0, 0, 0]
+    on_disk.close()
+    everything = on_disk.bytes().lower()
+    library = on_disk.open(lambda: EMBEDDER)
+    assert [word for word in (b"zebrafink", b"treati") if word in everything] == []
+    assert (await library.add(treaty)).outcome == "added"
+    assert in_storage(on_disk) == [1, 7, 7]
+
+
+async def test_an_addition_that_fails_leaves_its_key_to_the_next(on_disk: House) -> None:
+    """Whoever waits with the same key while one fails is not told that it is there: it adds."""
+    on_disk.close()
+    library = on_disk.open(lambda: Dying(1))
+    failed, added = await asyncio.gather(
+        *(library.add(note(text, key="k")) for text in ("Tea at five.", "Coffee at six.")), return_exceptions=True
+    )
+    assert isinstance(failed, RuntimeError)
+    assert isinstance(added, Added)
+    assert (added.outcome, await found(library, '"Coffee at six."')) == ("added", ["Coffee at six."])
+
+
+async def test_an_addition_that_is_given_up_leaves_nothing(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whenever it is cancelled, it is kept whole or nothing of it is stored, and its key is free then."""
+    monkeypatch.setattr(library_module, "FILLED", 2)
+    outcomes: set[str] = set()
+    for steps in range(0, 60, 3):
+        adding = asyncio.ensure_future(house.library.add(note("", sections=HERRINGS, key=f"k{steps}")))
+        for _ in range(steps):
+            await asyncio.sleep(0)
+        adding.cancel()
+        await asyncio.gather(adding, return_exceptions=True)
+        kept = await house.library.items("default", EVERY, limit=9)
+        assert in_storage(house)[1:] == [7 * len(kept)] * 2
+        assert house.store.query("SELECT count(*) FROM items WHERE state IN ('staged', 'removed')") == [(0,)]
+        again = await house.library.add(note("", sections=HERRINGS, key=f"k{steps}"))
+        assert again.outcome == ("same" if kept else "added")
+        assert await house.library.remove("default", again.id, by="me")
+        outcomes.add(again.outcome)
+    assert "added" in outcomes
+
+
 async def test_another_content_of_a_source_replaces_a_document(house: House) -> None:
     """A changed document takes the place of what was added of its source, which is found no longer."""
     old = note("The notice period is two months.", kind=ItemKind.DOCUMENT, source="/contract", digest="1")
@@ -335,6 +418,7 @@ async def test_an_addition_that_was_cut_off_leaves_nothing(on_disk: House, monke
     def progress(stored: int, of: int) -> None:
         seen.append(stored)
         if stored >= 4:
+            on_disk.store.writer._closed = True  # a process that has died writes nothing more
             raise Crash
 
     treaty = note("", sections=sections, kind=ItemKind.DOCUMENT, source="/treaty", digest="t")
@@ -343,8 +427,9 @@ async def test_an_addition_that_was_cut_off_leaves_nothing(on_disk: House, monke
     assert seen == [2, 4]
     assert await found(on_disk.library, "treaty about herrings") == await found(on_disk.library, '"treaty about herrings"') == []
     library = on_disk.again()
+    assert in_storage(on_disk) == [1, 4, 4]
     await library.recover()
-    assert [on_disk.store.query(f"SELECT count(*) FROM {table}")[0][0] for table in ("items", "passages", "vectors")] == [0, 0, 0]
+    assert in_storage(on_disk) == [0, 0, 0]
     assert (await library.add(treaty)).outcome == "added"
     assert len(await found(library, "treaty about herrings", limit=9)) == 7
 

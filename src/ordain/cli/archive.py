@@ -161,7 +161,7 @@ def open_archive(home: Path) -> Generator[Archive]:
         runtime = Runtime(services, SqliteSearch(store))
         runtime.engine = _NoEngine()
         library = SqliteLibrary(store, services.clock, _embedder)
-        runtime.library = Remembered(library, DocumentReader())
+        runtime.library = Remembered(library, DocumentReader(), library.clear)
         try:
             yield Archive(store=store, runtime=runtime)
         finally:

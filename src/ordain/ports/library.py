@@ -183,7 +183,11 @@ class Library(Protocol):
     """
 
     async def add(self, item: NewItem, progress: Progress | None = None) -> Added:
-        """Keep an item. Idempotent by ``key``, by ``digest`` and, for documents, by source; a cut-off addition leaves nothing."""
+        """Keep an item. Idempotent by ``key``, by ``digest`` and, for documents, by source; one that fails or is given up leaves nothing.
+
+        Raises:
+            Erased: the run that adds it was erased meanwhile.
+        """
         ...
 
     async def search(self, search: Search) -> Found:

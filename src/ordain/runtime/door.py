@@ -347,6 +347,8 @@ class Runtime:
     async def erase(self, run: str, *, by: str, why: str) -> int:
         """Destroy the content of the run's subject; returns how many records were emptied.
 
+        Once that is committed nobody reads any of it. What the library deletes after it is deleted when this returns, else by erasing again, or at a start.
+
         Raises:
             Conflict: a run of the subject is still unsettled.
         """
@@ -354,18 +356,18 @@ class Runtime:
         if stored is None:
             raise NotFound(f"there is no run {run}", code="run_not_found")
         if isinstance(stored, StoredRun) and stored.key is None:
-            return 0
+            return await self._cleared(0)
         return await self._erased({"run": run}, stored, f"run {run}", NoteBody(by=by, action="erase", why=why))
 
     async def erase_session(self, session: str, *, by: str, why: str, workspace: str = DEFAULT_WORKSPACE) -> int:
-        """Destroy the content of a session, its turns' included; returns how many records and entries were emptied.
+        """Destroy the content of a session, its turns' included, as ``erase`` does; returns how many records and entries were emptied.
 
         Raises:
             NotFound: no such session in this workspace.
             Conflict: a turn of it is still unsettled (``not_at_rest``).
         """
         if self.conversation.session(workspace, session).key is None:
-            return 0
+            return await self._cleared(0)
         found = (loaded(thread.run, self.services.store) for thread in self.conversation.threads(workspace, session))
         stored = next((run for run in found if isinstance(run, StoredRun) and run.key), None)
         note = NoteBody(by=by, action="erase", why=why, details=raw({"session": session}))
@@ -385,7 +387,11 @@ class Runtime:
             raise Conflict(message, code=error.code) from None
         if outcome.refused:
             raise Conflict(message, code=outcome.refused)
-        return outcome.count
+        return await self._cleared(outcome.count)
+
+    async def _cleared(self, erased: int) -> int:
+        await self.library.clear()
+        return erased
 
     @staticmethod
     def _scribe(stored: StoredRun) -> Scribe:

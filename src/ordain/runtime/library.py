@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 
 from ordain.contracts.library import MemorySearch, NoteRequest
 from ordain.contracts.verbs import Trust
@@ -35,10 +35,11 @@ NAME_CHARS = 200
 class Remembered:
     """The library behind the door."""
 
-    def __init__(self, library: Library, documents: Documents) -> None:
-        """Over the ports."""
+    def __init__(self, library: Library, documents: Documents, clear: Callable[[], Awaitable[None]]) -> None:
+        """Over the ports; ``clear`` destroys what an erasure has hidden, until nothing of it is left in the storage."""
         self._library = library
         self._documents = documents
+        self.clear = clear
 
     async def add_note(self, workspace: str, note: NoteRequest) -> Added:
         """Keep what a person says; the same words of the same author are one note."""

@@ -7,25 +7,29 @@ paths) and everything where there is no embedder. The two ranks are never fused:
 from __future__ import annotations
 
 import asyncio
+import logging
 import sqlite3
 from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any, TypeVar
+from weakref import WeakValueDictionary
 
 import msgspec
 
-from ordain.errors import InvalidRequest, StorageUnavailable
+from ordain.errors import Erased, InvalidRequest, OrdainError, StorageUnavailable
 from ordain.journal.digests import derived_id
 from ordain.ports.clock import Clock
 from ordain.ports.library import Added, Embedder, Found, Item, ItemKind, NewItem, Passage, Progress, Reindexed, Search, Theme
 from ordain.ports.store import Operation, Outcome
 from ordain.store.finding import Finder
 from ordain.store.library_reads import count_passages, read_bare, read_item, read_items, read_themes
+from ordain.store.library_units import EVERY
 from ordain.store.passages import cut
 from ordain.store.sqlite import SqliteStore
 
 T = TypeVar("T")
+LOG = logging.getLogger("ordain.library")
 FILLED = 64
 """Passages that one unit stores."""
 
@@ -49,6 +53,7 @@ class SqliteLibrary:
         self._reading = ThreadPoolExecutor(1, "ordain-library")
         self._embedding = ThreadPoolExecutor(1, "ordain-embed")
         self._finder = Finder(self._own or store.reading, clock.now)
+        self._adding = WeakValueDictionary[str, asyncio.Lock]()
 
     async def add(self, item: NewItem, progress: Progress | None = None) -> Added:
         """See ``Library.add``."""
@@ -56,8 +61,19 @@ class SqliteLibrary:
         if len(passages) > PASSAGES_MAX:
             raise InvalidRequest(f"the text makes more than {PASSAGES_MAX} passages", code="document_too_long")
         identity = derived_id("library", f"{item.workspace}\x1f{item.key}") if item.key else self._clock.new_run_id()
+        async with self._adding.setdefault(identity, asyncio.Lock()):  # of one key one at a time: the next finds what this one has kept
+            try:
+                return await self._add(item, identity, passages, progress)
+            except BaseException:  # given up as well: what was stored of it is nobody's
+                await self._take_back(identity)
+                raise
+
+    async def _add(self, item: NewItem, identity: str, passages: Sequence[Passage], progress: Progress | None) -> Added:
         at = self._clock.now()
         began = await self._submit("library_begin", item=_row(item, identity, at))
+        if began.refused == "staged":
+            await self._clear(staged=identity)
+            began = await self._submit("library_begin", item=_row(item, identity, at))
         if began.refused:
             return Added(id=began.item, outcome="same")
         embedder = await self._run(self._embedding, self._embedder)
@@ -77,16 +93,23 @@ class SqliteLibrary:
                 **_of(embedder),
             )
             if filled.refused == "same":
-                await self._clear()
+                await self.clear()
                 return Added(id=filled.item, outcome="same")
             if filled.refused:
-                raise StorageUnavailable("the addition was taken back by a start of another engine")
+                raise Erased("the run that adds this was erased meanwhile")
             replaced += filled.count
             if progress is not None:
                 progress(min(first + FILLED, len(passages)), len(passages))
         if replaced:
-            await self._clear()
+            await self.clear()
         return Added(id=identity, outcome="replaced" if replaced else "added", passages=len(passages), embedded=embedder is not None)
+
+    async def _take_back(self, identity: str) -> None:
+        """Delete what is stored of an addition that goes on no more, also where whoever waits for this gives up too."""
+        try:
+            await asyncio.shield(self._clear(staged=identity))
+        except OrdainError as error:
+            LOG.warning("what is stored of an addition that failed is in no search, and is deleted at the next start: %s", error.message)
 
     async def search(self, search: Search) -> Found:
         """See ``Library.search``."""
@@ -109,7 +132,7 @@ class SqliteLibrary:
         removed = await self._submit("library_remove", workspace=workspace, id=item, by=by, at=self._clock.now())
         if removed.refused:
             return False
-        await self._clear()
+        await self.clear()
         return True
 
     async def themes(self, workspace: str, *, limit: int) -> Sequence[Theme]:
@@ -135,7 +158,7 @@ class SqliteLibrary:
 
     async def recover(self) -> None:
         """At a start: take back additions that were cut off, and finish removals. Only by the process that holds the store."""
-        await self._clear(staged=True)
+        await self._clear(staged=EVERY)
 
     async def catch_up(self) -> None:
         """After a start: what was kept without this embedder gets its vectors."""
@@ -149,7 +172,11 @@ class SqliteLibrary:
         if self._own is not None:
             self._own.close()
 
-    async def _clear(self, *, staged: bool = False) -> None:
+    async def clear(self) -> None:
+        """Destroy what is kept no longer, until nothing of it is left in the storage."""
+        await self._clear()
+
+    async def _clear(self, *, staged: str = "") -> None:
         """Delete the passages of what is kept no longer, and merge the text indexes until nothing of them is left in it."""
         while (await self._submit("library_purge", staged=staged)).count:
             pass

@@ -1,4 +1,8 @@
-"""The library's operations inside the write transaction. Long work comes in several units, each short; what is between two is in no search."""
+"""The library's operations inside the write transaction. Long work comes in several units, each short; what is between two is in no search.
+
+What is kept no longer is ``removed`` in one unit, for every reader at once and for good; ``purge`` and ``tidy`` then destroy it in as many as it takes,
+and go on after a crash.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +12,13 @@ from typing import Any
 
 from ordain.ports.library import ItemKind
 from ordain.ports.store import Outcome
-from ordain.store.word_index import add_words, delete_words, merge_words, tidy
+from ordain.store.word_index import add_words, delete_words, tidy
 
 PURGED = 200
 """Passages that one unit removes."""
+
+EVERY = "*"
+"""In place of an item's id: each of them."""
 
 _COLUMNS = (
     *("workspace", "id", "kind", "title", "theme", "mood", "tags", "media_type", "trust", "author", "source", "run", "key", "digest"),
@@ -21,6 +28,8 @@ _ADD = (
     f"INSERT INTO items({', '.join(_COLUMNS)}, state, session, subject, passages)"  # noqa: S608 - constants of the module
     f" VALUES ({', '.join('?' * len(_COLUMNS))}, 'staged', ?, ?, 0)"
 )
+_UNFINISHED = "FROM items WHERE (state = 'removed' OR state = 'staged') AND (state = 'removed' OR ? IN ('*', id))"
+"""The first condition is the index's own."""
 _EMPTY = (
     "UPDATE items SET state = 'removed', title = '', theme = '', mood = '', tags = '[]', author = '', source = '', digest = '',"
     " removed_at = ?, removed_by = ? WHERE no = ?"
@@ -30,7 +39,8 @@ _EMPTY = (
 def begin(db: sqlite3.Connection, args: dict[str, Any]) -> Outcome:
     """Stage an item; where it is there already, say which one it is. A key whose item was removed adds nothing again.
 
-    A document is there already where the same content came of the same source: of another one it is another document.
+    A document is there already where the same content came of the same source: of another one it is another document. What an addition of the same key
+    left when it was cut off is to be purged before (``staged``).
     """
     item = args["item"]
     workspace, key, digest = item["workspace"], item["key"], item["digest"]
@@ -40,10 +50,8 @@ def begin(db: sqlite3.Connection, args: dict[str, Any]) -> Outcome:
     there = same[0] if same is not None else _kept(db, workspace, digest, item["kind"], item["source"])
     if there is not None:
         return Outcome(refused="same", item=there)
-    left = db.execute("SELECT no FROM items WHERE workspace = ? AND id = ? AND state = 'staged'", (workspace, item["id"])).fetchone()
-    if left is not None:  # of an addition that was cut off
-        _purge(db, left[0], -1)
-        db.execute("DELETE FROM items WHERE no = ?", left)
+    if db.execute("SELECT 1 FROM items WHERE workspace = ? AND id = ? AND state = 'staged'", (workspace, item["id"])).fetchone():
+        return Outcome(refused="staged")
     run = db.execute("SELECT subject, session FROM runs WHERE id = ?", (item["run"],)).fetchone() if item["run"] else None
     subject, session = run if run is not None else (None, None)
     cursor = db.execute(_ADD, (*(item[name] for name in _COLUMNS), session or "", subject))
@@ -131,27 +139,27 @@ def remove(db: sqlite3.Connection, args: dict[str, Any]) -> Outcome:
 def purge(db: sqlite3.Connection, args: dict[str, Any]) -> Outcome:
     """Delete passages of items that are not kept, at most ``PURGED``; ``count`` items are left that have some.
 
-    ``staged``: also of items whose addition was cut off. Only at a start: nobody else is adding then.
+    ``staged``: also of the item of that id, whose addition was cut off; ``EVERY`` at a start, when nobody is adding.
     """
-    unkept = "FROM items WHERE state = 'removed' OR (? AND state = 'staged')"
     left = PURGED
-    for no, state in db.execute("SELECT no, state " + unkept + " ORDER BY no LIMIT ?", (args["staged"], PURGED)).fetchall():
-        left -= _purge(db, no, left)
+    for no, workspace, state in db.execute(
+        f"SELECT no, workspace, state {_UNFINISHED} ORDER BY no LIMIT ?", (args["staged"], PURGED)
+    ).fetchall():
+        left -= _purge(db, no, workspace, left)
         if left <= 0:
             break
         db.execute("DELETE FROM items WHERE no = ?" if state == "staged" else "UPDATE items SET state = 'gone' WHERE no = ?", (no,))
-    (count,) = db.execute("SELECT count(*) " + unkept, (args["staged"],)).fetchone()
+    (count,) = db.execute(f"SELECT count(*) {_UNFINISHED}", (args["staged"],)).fetchone()
     return Outcome(count=count)
 
 
-def _purge(db: sqlite3.Connection, item: int, most: int) -> int:
-    """Delete at most so many passages of an item (-1: all), their vectors, and their words from the index."""
+def _purge(db: sqlite3.Connection, item: int, workspace: str, most: int) -> int:
+    """Delete at most so many passages of an item, their vectors, and their words from the index."""
     rows = db.execute("SELECT no, heading, text FROM passages WHERE item = ? LIMIT ?", (item, most)).fetchall()
     numbers = [(row[0],) for row in rows]
     db.executemany("DELETE FROM vectors WHERE passage = ?", numbers)
     db.executemany("DELETE FROM passages WHERE no = ?", numbers)
     if rows:
-        (workspace,) = db.execute("SELECT workspace FROM items WHERE no = ?", (item,)).fetchone()
         delete_words(db, workspace, rows)
         _count(db, workspace, removals=1)
     return len(rows)
@@ -169,17 +177,13 @@ def vectors(db: sqlite3.Connection, args: dict[str, Any]) -> Outcome:
 
 
 def erase_subject(db: sqlite3.Connection, subject: int, at: int) -> int:
-    """Destroy what the subject's runs wrote into the library; part of ``erase``, one commit with everything else of the subject."""
+    """What the subject's runs wrote into the library is kept no longer; part of ``erase``, one commit with everything else of the subject."""
     rows = db.execute(
         "SELECT no, workspace, iif(state = 'kept', passages, 0) FROM items WHERE subject = ? AND state <> 'gone'", (subject,)
     ).fetchall()
     for no, workspace, passages in rows:
-        _purge(db, no, -1)
         db.execute(_EMPTY, (at, "erased", no))
-        db.execute("UPDATE items SET state = 'gone' WHERE no = ?", (no,))
         _count(db, workspace, passages=-passages)
-    for workspace in sorted({row[1] for row in rows}):
-        merge_words(db, workspace)
     return len(rows)
 
 

@@ -56,13 +56,6 @@ def tidy(db: sqlite3.Connection, args: dict[str, Any]) -> Outcome:
     return Outcome(count=db.execute("SELECT count(*) FROM word_indexes WHERE merged < deletions").fetchone()[0])
 
 
-def merge_words(db: sqlite3.Connection, workspace: str) -> None:
-    """Merge the workspace's whole index at once."""
-    table = _made(db, workspace)
-    db.execute(f"INSERT INTO {table}({table}) VALUES ('optimize')")
-    db.execute("UPDATE word_indexes SET merging = deletions, merged = deletions WHERE workspace = ?", (workspace,))
-
-
 def index_again(db: sqlite3.Connection) -> None:
     """Make every workspace's index from its passages: for a database that had one index for all."""
     for (workspace,) in db.execute("SELECT DISTINCT workspace FROM items").fetchall():

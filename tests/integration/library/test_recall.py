@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import AsyncIterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +15,13 @@ from ordain import Ordain
 from ordain.contracts.library import NoteRequest
 from ordain.contracts.moments import moment
 from ordain.contracts.verbs import Trust
-from ordain.errors import InvalidRequest
+from ordain.errors import Erased, InvalidRequest, Transient
+from ordain.ports.library import ItemKind, NewItem, Search, Section
+from ordain.ports.store import Operation
 from ordain.ports.verb import LeafCall
+from ordain.store import library as library_module
+from ordain.store import library_units
+from ordain.store.sqlite import FILE
 
 NOTES: dict[str, Any] = json.loads((Path(__file__).parents[2] / "fixtures" / "recall" / "notes.json").read_text(encoding="utf-8"))
 
@@ -156,6 +163,102 @@ async def test_erasing_a_run_erases_what_it_wrote(ordain: Ordain) -> None:
     for query in ("herons", '"secret about"'):
         assert (await output(ordain, "recall.fetch_context", query=query))["fragments"] == []
     assert await ordain.runtime.library.notes("default", limit=9, before=None) == []
+
+
+LONG = "\n\n".join(f"Paragraph {number}: " + "the zebrafink sings of herons at dawn. " * 20 for number in range(24))
+
+
+async def long_entry(ordain: Ordain) -> str:
+    """A run that wrote an entry of many passages, all of one subject; gives the run."""
+    run = (await ordain.execute("collapse.write_entry", {"text": LONG, "theme": "vuvuzela"}))["run_id"]
+    assert ordain.store.query("SELECT passages > 10 FROM items") == [(1,)]
+    return run
+
+
+async def seen(ordain: Ordain) -> list[Any]:
+    """Everything that readers of the library are shown."""
+    library = ordain._open_library()
+    asked = [Search(workspace="default", query=query, limit=9, kinds=tuple(ItemKind)) for query in ("what sings", '"sings of herons"')]
+    found = [fragment for one in asked for fragment in (await library.search(one)).fragments]
+    return [*found, *await library.items("default", tuple(ItemKind), limit=9), *await library.themes("default", limit=9)]
+
+
+def left(ordain: Ordain) -> list[tuple[Any, ...]]:
+    """What of the erased entry is still stored: passages, vectors, indexes that hold deleted words, and what its row says."""
+    counted = (
+        "(SELECT count(*) FROM passages), (SELECT count(*) FROM vectors), (SELECT count(*) FROM word_indexes WHERE merged < deletions)"
+    )
+    return ordain.store.query(f"SELECT {counted}, title || theme || author || source FROM items")
+
+
+def written_in(home: Path) -> list[bytes]:
+    """The entry's words that stand in any of the database's files."""
+    everything = b"".join(file.read_bytes() for file in home.glob(f"{FILE}*")).lower()
+    return [word for word in (b"zebrafink", b"heron", b"vuvuzela") if word in everything]
+
+
+async def test_what_is_erased_is_destroyed_in_short_writes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However much a subject's runs wrote, no write of an erasure destroys more than its share; when it returns nothing is left in any file."""
+    monkeypatch.setattr(library_units, "PURGED", 3)
+    async with Ordain(home=tmp_path) as ordain:
+        run = await long_entry(ordain)
+        assert written_in(tmp_path) != []
+        stored: list[int] = []
+        ordain.store._db.create_function(
+            "seen", 0, lambda: stored.append(ordain.store._db.execute("SELECT count(*) FROM passages").fetchone()[0])
+        )
+        ordain.store._db.execute("CREATE TEMP TRIGGER seeing AFTER UPDATE OF removals ON library BEGIN SELECT seen(); END")
+        await ordain.runtime.erase(run, by="ada", why="asked for it")
+        assert left(ordain) == [(0, 0, 0, "")]
+        assert max(before - after for before, after in pairwise(stored)) <= 3
+        assert len(stored) > 3
+        assert written_in(tmp_path) == []
+
+
+async def test_an_erasure_that_is_cut_off_is_finished(tmp_path: Path) -> None:
+    """With the commit that erases nobody reads any of it any more; if the process dies then, the next start destroys the rest."""
+    async with Ordain(home=tmp_path) as ordain:
+        run = await long_entry(ordain)
+        assert len(await seen(ordain)) >= 4
+        await ordain.store.submit(Operation(name="erase", args={"run": run, "at": 1}))  # and nothing after it
+        assert await seen(ordain) == []
+        ((passages, vectors, _, said),) = left(ordain)
+        assert (passages > 10, vectors > 10, said) == (True, True, "")
+    async with Ordain(home=tmp_path) as ordain:
+        assert left(ordain) == [(0, 0, 0, "")]
+        assert await seen(ordain) == []
+    assert written_in(tmp_path) == []
+
+
+async def test_an_erasure_that_storage_stops_is_gone_on_with(ordain: Ordain) -> None:
+    """Where what is erased cannot be deleted yet, whoever erases is told so, nobody reads it, and erasing again finishes it."""
+    run = await long_entry(ordain)
+    ordain.store._db.execute("CREATE TEMP TRIGGER refusing BEFORE DELETE ON passages BEGIN SELECT RAISE(ABORT, 'full'); END")
+    with pytest.raises(Transient):
+        await ordain.runtime.erase(run, by="ada", why="asked for it")
+    assert await seen(ordain) == []
+    ordain.store._db.execute("DROP TRIGGER refusing")
+    assert await ordain.runtime.erase(run, by="ada", why="asked for it") == 0
+    assert left(ordain) == [(0, 0, 0, "")]
+
+
+async def test_an_addition_whose_run_is_erased_meanwhile_is_erased_too(ordain: Ordain, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a run is still adding when it is erased is not kept, and whoever adds is told why."""
+    monkeypatch.setattr(library_module, "FILLED", 2)
+    run = await long_entry(ordain)
+    erasing: list[asyncio.Future[int]] = []
+
+    def progress(stored: int, of: int) -> None:
+        if not erasing:
+            erasing.append(asyncio.ensure_future(ordain.runtime.erase(run, by="ada", why="asked for it")))
+
+    sections = tuple(Section(text=f"Paragraph {number} about herons.") for number in range(40))
+    adding = NewItem(workspace="default", kind=ItemKind.ENTRY, trust=Trust.FOREIGN, sections=sections, run=run)
+    with pytest.raises(Erased, match="erased meanwhile"):
+        await ordain._open_library().add(adding, progress)
+    assert await erasing[0] > 0
+    assert ordain.store.query("SELECT DISTINCT state FROM items") == [("gone",)]
+    assert left(ordain)[0][:3] == (0, 0, 0)
 
 
 async def test_a_document_without_a_name_is_refused(ordain: Ordain) -> None:

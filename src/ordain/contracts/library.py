@@ -35,7 +35,10 @@ class RecallMode(StrEnum):
 
 
 class NoteRequest(Strict):
-    """Something to remember. What its author asks for later is theirs; to others, and where nobody is named, it is a member's."""
+    """Something to remember. What its author asks for later is theirs; to others, and where nobody is named, it is a member's.
+
+    Only who may send messages may say whose own a note is: from a token without the scope `chat` it is a member's to everybody.
+    """
 
     text: str = Field(min_length=1, max_length=NOTE_CHARS)
     title: str = Field(default="", max_length=TITLE_CHARS)

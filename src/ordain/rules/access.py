@@ -66,6 +66,11 @@ class AccessFacts(Struct, frozen=True, kw_only=True):
     revoked_at: int | None = None
 
 
+def may_speak_for_users(presented: Presented, scopes: tuple[TokenScope, ...]) -> bool:
+    """Whether what this caller says of a user counts as said by that user: the owner's word does, and a token's that may send users' messages."""
+    return presented is not Presented.TOKEN or TokenScope.CHAT in scopes
+
+
 _UNAUTHENTICATED = NotAdmitted(Refusal.UNAUTHENTICATED)
 _FORBIDDEN = NotAdmitted(Refusal.FORBIDDEN)
 

@@ -18,7 +18,7 @@ from ordain.contracts.policy import Policy
 from ordain.errors import OrdainError, Refused, Transient, Unauthenticated
 from ordain.ports.access import AuditEvent, KnownToken, Noted
 from ordain.ports.store import Operation
-from ordain.rules.access import AccessFacts, Admitted, NotAdmitted, Presented, Refusal, decide_access
+from ordain.rules.access import AccessFacts, Admitted, NotAdmitted, Presented, Refusal, decide_access, may_speak_for_users
 from ordain.rules.decision import Decision
 from ordain.rules.rate import Granted, RateFacts, decide_rate
 from ordain.rules.reasons import Reason
@@ -74,11 +74,15 @@ class Asked(Struct, frozen=True, kw_only=True):
 
 
 class Caller(Struct, frozen=True, kw_only=True):
-    """Who was let in: ``principal`` is "" for somebody on this machine; ``workspace`` is where the request is, "" where it said so itself."""
+    """Who was let in: ``principal`` is "" for somebody on this machine; ``workspace`` is where the request is, "" where it said so itself.
+
+    ``speaks``: what it says of a user counts as that user's own word.
+    """
 
     principal: str = ""
     token: str = ""
     workspace: str = ""
+    speaks: bool = True
 
 
 NOBODY = Caller()
@@ -166,7 +170,9 @@ class Access:
             case Admitted(Presented.TOKEN):
                 self._spend(name, asked, known, exposure, now)
                 self._note(AuditEvent.USED, name, asked, decision.reason, now)
-                return Caller(principal=f"token:{name}", token=name, workspace=workspace if asked.workspace is None else "")
+                speaks = may_speak_for_users(presented, () if known is None else known.token.scopes)
+                where = workspace if asked.workspace is None else ""
+                return Caller(principal=f"token:{name}", token=name, workspace=where, speaks=speaks)
             case Admitted(Presented.OWNER):
                 return Caller(principal=OWNER)
             case Admitted():

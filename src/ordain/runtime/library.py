@@ -41,23 +41,27 @@ class Remembered:
         self._documents = documents
         self.clear = clear
 
-    async def add_note(self, workspace: str, note: NoteRequest) -> Added:
-        """Keep what a person says; the same words of the same author are one note."""
+    async def add_note(self, workspace: str, note: NoteRequest, *, speaks: bool = True) -> Added:
+        """Keep what a person says; the same words of the same author are one note.
+
+        ``speaks``: who hands it in may speak for users. From anybody else a name proves nothing: the note is a member's, also to its author.
+        """
         text = note.text.strip()
         if not text:
             raise InvalidRequest("a note has a text", code="empty_text")
         title, author = note.title.strip(), note.user_id.strip()
+        said = (author, title, text) if speaks or not author else (author, title, text, "said by another")  # never taken for one's own
         return await self._library.add(
             NewItem(
                 workspace=workspace,
                 kind=ItemKind.NOTE,
                 sections=(Section(text=text, heading=title),),
-                trust=Trust.OWN if author else Trust.MEMBER,
+                trust=Trust.OWN if author and speaks else Trust.MEMBER,
                 title=title,
                 tags=tuple(note.tags),
                 author=author,
                 source="note",
-                digest=content_digest(ENCODER.encode((author, title, text))),
+                digest=content_digest(ENCODER.encode(said)),
                 size=len(text.encode()),
             )
         )

@@ -46,6 +46,11 @@ class Face:
         spending = request.scope.get(CALLER)
         return self.principal if spending is None else str(spending.caller.principal)
 
+    def speaks(self, request: HTTPConnection) -> bool:
+        """Whether what a request says of a user counts as that user's own word."""
+        spending = request.scope.get(CALLER)
+        return spending is None or bool(spending.caller.speaks)
+
 
 class Json(Response):
     """A JSON response from values or structs, encoded once."""

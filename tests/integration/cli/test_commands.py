@@ -266,9 +266,7 @@ def test_verbs_are_listed_and_shown(server: Server) -> None:
     assert server.cli("verbs", "show", "no.verb").returncode == 2
     for odd in ("../health", "a b?c", "math.evaluate/x"):
         refused = server.cli("verbs", "show", odd, "--json")
-        told = json.loads(refused.stderr)["error"]
-        assert (refused.returncode, told["code"]) == (2, "unknown_verb" if "/" not in odd else told["code"])
-        assert server.cli("verbs", "show", odd).stdout == b""
+        assert (refused.returncode, refused.stdout, json.loads(refused.stderr)["error"]["code"]) == (2, b"", "unknown_verb")
 
 
 @pytest.mark.parametrize("output", [["one", {"two": 2}], "a text", 7, {"final_answer": "no object"}])

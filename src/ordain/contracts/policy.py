@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
-from typing import Literal, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -125,8 +125,8 @@ class FallbackPolicy(Strict):
         ge=0,
         description="A longer wait than this gives way to another profile or lane, where there is one; 0: waits within the deadline.",
     )
-    hedge_ms: dict[Lane, int] = Field(
-        default={}, description="Lanes in which a second profile is asked too when the first has not answered after this many milliseconds."
+    hedge_ms: dict[Lane, Annotated[int, Field(ge=0, le=3_600_000)]] = Field(
+        default={}, description="Lanes in which a second profile is asked too when the first has not answered after so many ms; 0: not."
     )
     on_error: dict[ModelErrorCode, OnModelError] = {}
 

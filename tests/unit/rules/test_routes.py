@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import msgspec
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
 from ordain.contracts.conversation import BudgetClass
 from ordain.contracts.policy import (
@@ -148,17 +150,24 @@ def test_waits_are_bounded_and_grow(table: FallbackPolicy, facts: FallbackFacts)
         assert isinstance(outcome, NextProfile if facts.profiles_left else NextLane)
 
 
-@given(lanes, st.integers(0, 3), st.booleans(), st.integers(0, 5000), st.dictionaries(lanes, st.integers(1, 4000)))
+@given(lanes, st.integers(0, 3), st.booleans(), st.integers(0, 5000), st.dictionaries(lanes, st.integers(0, 4000)))
 def test_a_second_model_is_asked_only_where_all_allow_it(
     lane: Lane, left: int, covered: bool, left_ms: int, table: dict[Lane, int]
 ) -> None:
     """No hedge without policy's delay, another profile, budget for both and time after the delay; and always with them."""
     facts = HedgeFacts(lane=lane, profiles_left=left, covered=covered, left_ms=left_ms)
     outcome = decided(HEDGE, facts, None, Policy(version=1, fallback=FallbackPolicy(hedge_ms=table))).outcome
-    expected = lane in table and left > 0 and covered and left_ms > table[lane]
+    expected = table.get(lane, 0) > 0 and left > 0 and covered and left_ms > table[lane]
     assert isinstance(outcome, AskSecond) is expected
     if isinstance(outcome, AskSecond):
         assert outcome.after_ms == table[lane]
+
+
+@pytest.mark.parametrize("after_ms", [-5, 3_600_001])
+def test_a_delay_before_a_second_model_has_bounds(after_ms: int) -> None:
+    """Nothing is asked before it is asked: a delay below zero is refused, and so is one longer than any call."""
+    with pytest.raises(ValidationError):
+        FallbackPolicy(hedge_ms={Lane.WORKER: after_ms})
 
 
 accounts = st.lists(

@@ -46,10 +46,10 @@ from ordain.models.event_stream import CUT_OFF, STREAM_BYTES
 from ordain.models.exchange import ANSWER_BYTES, KEPT_CONNECTIONS, KEPT_S, LOOPBACK, checked_key, checked_url
 from ordain.models.narrative import Narrative
 from ordain.models.pacing import TOO_FINE, Pace
-from ordain.models.refusals import bounded_ms, error_within, malformed, meaning, named, read_refusal, retry_after_ms
+from ordain.models.refusals import NO_TIME, NOT_UNICODE, bounded_ms, error_within, malformed, meaning, named, read_refusal, retry_after_ms
 from ordain.models.replies import Counts, is_text, replied
 from ordain.models.schemas import OutputTool, clean_name, system_text, wrapped
-from ordain.ports.model import Heard, ModelError, ModelReply, ModelRequest
+from ordain.ports.model import Charge, Heard, ModelError, ModelReply, ModelRequest
 
 MODELS_KEPT = 64
 NO_KEY = "none"
@@ -192,9 +192,9 @@ class ForeignModel(ABC):
         """Ask once, within what is left of the deadline and the profile's own time-out; as a stream where somebody listens."""
         timeout_s = min(request.timeout_s, request.profile.timeout_ms / 1000)
         if timeout_s <= 0:
-            return ModelError(code=ModelErrorCode.TIMED_OUT, message="no time left; nothing was sent")
+            return NO_TIME
         if not (is_text(request.system) and is_text(request.user)):
-            return ModelError(code=ModelErrorCode.REJECTED, message="the prompt is not valid Unicode; nothing was sent")
+            return NOT_UNICODE
         listener = heard if request.narrative else None
         wire = _Wire(STREAM_BYTES if listener else ANSWER_BYTES, streams=listener is not None)
         token = _WIRE.set(wire)
@@ -254,6 +254,10 @@ class ForeignModel(ABC):
             return CUT_OFF
         sent = f"{request.system}\n{request.user}\n{self._key}"
         found = failure_of(error, wire.status, wire.headers, sent)
+        if not wire.requests:  # the library failed over the request itself
+            found = msgspec.structs.replace(found, known=Charge.NOTHING_SENT)
+        elif 200 <= wire.status < 300:  # it had been accepted, whatever came then
+            found = msgspec.structs.replace(found, known=Charge.POSSIBLE)
         if self._key and self._key in found.message:
             return msgspec.structs.replace(found, message=f"status {wire.status}")
         return found
@@ -300,7 +304,9 @@ def _disconnected(error: BaseException) -> ModelError:
     while cause is not None and not isinstance(cause, httpx2.TransportError):
         cause = cause.__cause__
     if isinstance(cause, httpx2.ConnectError):
-        return ModelError(code=ModelErrorCode.CONNECTION, message="cannot connect")
+        return ModelError(code=ModelErrorCode.CONNECTION, message="cannot connect", known=Charge.NOTHING_SENT)
+    if isinstance(cause, httpx2.ProxyError):
+        return ModelError(code=ModelErrorCode.CONNECTION, message="the proxy refused the connection", known=Charge.NOTHING_SENT)
     if isinstance(cause, httpx2.RemoteProtocolError):
         words = str(cause).lower()
         if "disconnect" in words or "peer closed" in words or "closed connection" in words:

@@ -25,7 +25,7 @@ from ordain.contracts.policy import ModelErrorCode, ModelProfile, Structured
 from ordain.errors import ConfigurationError
 from ordain.models.llama_server import ServerSettings, Serving
 from ordain.models.openai import OpenAIModel
-from ordain.ports.model import Heard, ModelError, ModelReply, ModelRequest
+from ordain.ports.model import Charge, Heard, ModelError, ModelReply, ModelRequest
 
 FOLDER = "local"
 SHIPPED_MODEL = "SmolLM2-135M-Instruct.Q4_1"
@@ -109,7 +109,7 @@ class LocalModel:
             async with asyncio.timeout(max(limit_s, 0)):
                 model = await self._served()
         except TimeoutError:
-            return ModelError(code=ModelErrorCode.TIMED_OUT, message=f"the model was not loaded within {limit_s:.3g} s")
+            return _unserved(ModelErrorCode.TIMED_OUT, f"the model was not loaded within {limit_s:.3g} s")
         if isinstance(model, ModelError):
             return model
         left_s = limit_s - (time.monotonic() - began)
@@ -119,7 +119,7 @@ class LocalModel:
     async def _served(self) -> OpenAIModel | ModelError:
         """The running server; it is started where there is none, or where the last one has ended."""
         if self._closed:
-            return ModelError(code=ModelErrorCode.CONNECTION, message="the adapter is closed")
+            return _unserved(ModelErrorCode.CONNECTION, "the adapter is closed")
         if self._starting is None or (self._starting.done() and self.pid is None):
             self._starting = asyncio.ensure_future(self._start(self._starting))
         return await asyncio.shield(self._starting)
@@ -147,7 +147,7 @@ class LocalModel:
             return OpenAIModel(serving.url, key)
         if process is not None:
             await _end(process)
-        return ModelError(code=ModelErrorCode.NOT_FOUND, message=f"{self._gguf.name}: {serving.error}"[:300])
+        return _unserved(ModelErrorCode.NOT_FOUND, f"{self._gguf.name}: {serving.error}"[:300])
 
     async def close(self) -> None:
         """End the server, also one that is loading or answering; idempotent."""
@@ -159,6 +159,11 @@ class LocalModel:
             await model.close()
         if self._process is not None:
             await _end(self._process)
+
+
+def _unserved(code: ModelErrorCode, message: str) -> ModelError:
+    """There was no server to ask."""
+    return ModelError(code=code, message=message, known=Charge.NOTHING_SENT)
 
 
 async def _asked(process: asyncio.subprocess.Process, settings: ServerSettings) -> Serving:

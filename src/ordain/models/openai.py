@@ -12,9 +12,9 @@ from ordain.contracts.policy import ModelErrorCode
 from ordain.models import chat_completions, responses
 from ordain.models.event_stream import CompletionStream, EventStream
 from ordain.models.exchange import ANSWER_BYTES, Exchange, HttpAnswer, Listener, TooFine, checked_key, checked_url
-from ordain.models.refusals import MESSAGE_CHARS, malformed, read_refusal
+from ordain.models.refusals import MESSAGE_CHARS, NO_TIME, NOT_UNICODE, malformed, read_refusal
 from ordain.models.schemas import output_tool
-from ordain.ports.model import Heard, ModelError, ModelReply, ModelRequest
+from ordain.ports.model import Charge, Heard, ModelError, ModelReply, ModelRequest
 
 DEFAULT_BASE_URL = "https://api.openai.com/v1"
 Api = Literal["chat", "responses"]
@@ -65,7 +65,7 @@ class OpenAIModel:
         try:
             body = self._encoded(request, stream=stream is not None)
         except UnicodeEncodeError:
-            return ModelError(code=ModelErrorCode.REJECTED, message="the prompt is not valid Unicode; nothing was sent")
+            return NOT_UNICODE
         answer = await self.post(body, min(request.timeout_s, request.profile.timeout_ms / 1000), stream)
         if isinstance(answer, ModelError):
             return answer
@@ -105,7 +105,7 @@ class OpenAIModel:
     async def post(self, body: bytes, timeout_s: float, listener: Listener | None = None) -> HttpAnswer | ModelError:
         """Send a body as it is; what went wrong on the way is a ``ModelError``."""
         if timeout_s <= 0:
-            return ModelError(code=ModelErrorCode.TIMED_OUT, message="no time left; nothing was sent")
+            return NO_TIME
         try:
             async with asyncio.timeout(timeout_s):
                 return await self._exchange.post(body, listener)
@@ -116,8 +116,10 @@ class OpenAIModel:
         except httpcore.RemoteProtocolError as error:
             return _broken(error)
         except httpcore.ConnectError as error:
-            return _connection(f"cannot connect: {error}")  # the system's words about an address; nothing was sent yet
-        except (httpcore.NetworkError, httpcore.ProxyError, OSError) as error:
+            return _connection(f"cannot connect: {error}", Charge.NOTHING_SENT)  # the system's words about an address
+        except httpcore.ProxyError:
+            return _connection("the proxy refused the connection", Charge.NOTHING_SENT)
+        except (httpcore.NetworkError, OSError) as error:
             return _connection(f"the connection failed ({type(error).__name__})")
         except Exception as error:  # the boundary to foreign code: what it lets through is a bug, never the run's end
             return ModelError(code=ModelErrorCode.ADAPTER_BUG, message=f"unexpected {type(error).__name__}")
@@ -127,8 +129,8 @@ class OpenAIModel:
         await self._exchange.close()
 
 
-def _connection(message: str) -> ModelError:
-    return ModelError(code=ModelErrorCode.CONNECTION, message=message[:MESSAGE_CHARS])
+def _connection(message: str, known: Charge | None = None) -> ModelError:
+    return ModelError(code=ModelErrorCode.CONNECTION, message=message[:MESSAGE_CHARS], known=known)
 
 
 def _broken(error: httpcore.RemoteProtocolError) -> ModelError:

@@ -14,10 +14,14 @@ from typing import Any, cast
 import msgspec
 
 from ordain.contracts.policy import ModelErrorCode
-from ordain.ports.model import ModelError
+from ordain.ports.model import Charge, ModelError
 
 MESSAGE_CHARS = 300
 RETRY_AFTER_MS_MAX = 24 * 3600 * 1000
+NO_TIME = ModelError(code=ModelErrorCode.TIMED_OUT, message="no time left; nothing was sent", known=Charge.NOTHING_SENT)
+NOT_UNICODE = ModelError(
+    code=ModelErrorCode.REJECTED, message="the prompt is not valid Unicode; nothing was sent", known=Charge.NOTHING_SENT
+)
 
 _IDENTIFIER = re.compile(r"[a-z][a-z0-9_.\[\]]{2,47}|[A-Z][A-Z_]{2,47}")
 _CONTEXT_CODES = frozenset({"context_length_exceeded", "exceed_context_size_error", "string_above_max_length"})
@@ -74,10 +78,11 @@ def read_refusal(status: int, headers: Mapping[bytes, bytes], body: bytes, sent:
 def read_stream_error(value: object, sent: str = "") -> ModelError:
     """What an error that came as an event means: the same as with its status; one that names none broke off at the server's fault.
 
-    As in ``read_refusal``, no word of ``sent`` comes back. Never raises.
+    Whatever it is, the provider had accepted the request before. As in ``read_refusal``, no word of ``sent`` comes back. Never raises.
     """
     error = cast("dict[str, Any]", value) if isinstance(value, dict) else {}
-    return ModelError(code=meaning(_status_of(error), error), message=named("an error within the stream", error, sent))
+    message = named("an error within the stream", error, sent)
+    return ModelError(code=meaning(_status_of(error), error), message=message, known=Charge.POSSIBLE)
 
 
 def _status_of(error: Mapping[str, Any]) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from enum import StrEnum
 from typing import Any, Protocol
 
 from msgspec import Struct
@@ -50,20 +51,59 @@ class ModelReply(Struct, frozen=True, kw_only=True):
     notice: str | None = None
 
 
+class Charge(StrEnum):
+    """What is known of a failed attempt's place on the bill; what is booked follows from it."""
+
+    NOTHING_SENT = "nothing_sent"
+    """The provider never heard of it: nothing is booked, not even a call."""
+    REFUSED = "refused"
+    """The provider refused it before any work: a call is booked, and no tokens."""
+    POSSIBLE = "possible"
+    """Work may have begun, and nobody here knows whether it will be charged: all that was reserved is booked."""
+
+
+REFUSALS = frozenset(
+    {
+        ModelErrorCode.RATE_LIMITED,
+        ModelErrorCode.QUOTA_EXCEEDED,
+        ModelErrorCode.OVERLOADED,
+        ModelErrorCode.AUTHENTICATION,
+        ModelErrorCode.NOT_FOUND,
+        ModelErrorCode.CONTEXT_TOO_LONG,
+        ModelErrorCode.REJECTED,
+        ModelErrorCode.PROMPT_OVER_BOUND,
+        ModelErrorCode.NOTHING_TO_QUOTE,
+        ModelErrorCode.SCRIPT_EXHAUSTED,
+        ModelErrorCode.WITHDRAWN,
+        ModelErrorCode.CIRCUIT_OPEN,
+    }
+)
+"""Codes with which an attempt was refused before any work, unless its adapter knows otherwise."""
+
+
 class ModelError(Struct, frozen=True, kw_only=True):
-    """A failed attempt, mapped to the closed set. ``message``: at most 300 characters, no secret, no prompt."""
+    """A failed attempt, mapped to the closed set. ``message``: at most 300 characters, no secret, no prompt.
+
+    An adapter that knows more of the cost than the code says gives it as ``known``; who reads asks for ``charge``.
+    """
 
     code: ModelErrorCode
     message: str
     retry_after_ms: int | None = None
+    known: Charge | None = None
+
+    @property
+    def charge(self) -> Charge:
+        """What is known of the cost: as the adapter says, else by the code."""
+        return self.known or (Charge.REFUSED if self.code in REFUSALS else Charge.POSSIBLE)
 
 
 class ModelPort(Protocol):
     """One adapter for one provider.
 
     One call makes exactly one attempt: no retry, no fallback, no hidden second request. Every foreign failure comes back as
-    a ``ModelError``; a missing finish reason, a length stop and empty choices are errors. Cancelling the awaiting task
-    abandons the attempt.
+    a ``ModelError``; a missing finish reason, a length stop and empty choices are errors. What is known of the cost of a
+    failure beyond what its code says goes with it. Cancelling the awaiting task abandons the attempt.
 
     Where ``heard`` is given and the request names a ``narrative``, an adapter that can calls ``heard`` with pieces of that
     text, unescaped and in order, while they arrive. They are provisional: the reply is what counts, and after an error what was

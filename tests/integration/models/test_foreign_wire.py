@@ -16,7 +16,7 @@ from ordain.contracts.policy import ModelErrorCode
 from ordain.models.exchange import ANSWER_BYTES
 from ordain.models.pacing import CHUNKS_FREE, TOO_FINE
 from ordain.models.providers import build_models
-from ordain.ports.model import ModelError, ModelPort, ModelReply, ModelRequest
+from ordain.ports.model import Charge, ModelError, ModelPort, ModelReply, ModelRequest
 from tests.integration.models.wire import API_KEY, PROTOCOLS, SYSTEM, Protocol, http, http_json, playing, profile, send
 from tests.integration.models.wire_server import whole
 
@@ -229,6 +229,8 @@ async def test_a_stream_ends_early(wire_url: str, name: str, event: dict[str, An
     )
     await model.close()
     assert failed(answer) is code, answer
+    assert isinstance(answer, ModelError)
+    assert answer.charge is Charge.POSSIBLE  # it had begun
     assert "".join(heard) == "so far"
 
 
@@ -246,7 +248,7 @@ async def test_a_lone_surrogate_is_no_text(protocol: Protocol, model: ModelPort)
     assert failed(await model.attempt(asked(protocol, http_json(good(protocol, "\ud800"))))) is CODES.MALFORMED
     answer = await model.attempt(structs.replace(asked(protocol), system="\ud800"))
     assert isinstance(answer, ModelError)
-    assert answer.code is CODES.REJECTED
+    assert (answer.code, answer.charge) == (CODES.REJECTED, Charge.NOTHING_SENT)
 
 
 async def test_a_redirect_is_not_followed(protocol: Protocol, model: ModelPort) -> None:
@@ -266,14 +268,18 @@ async def test_a_late_answer_is_given_up(protocol: Protocol, model: ModelPort) -
     answer = await model.attempt(structs.replace(asked(protocol), timeout_s=0))
     assert isinstance(answer, ModelError)
     assert (answer.code, answer.message) == (CODES.TIMED_OUT, "no time left; nothing was sent")
+    assert answer.charge is Charge.NOTHING_SENT
 
 
 async def test_an_endpoint_that_is_not_there(protocol: Protocol) -> None:
-    """A refused connection is one, and tells no address of the prompt's."""
+    """A refused connection is one, tells no address of the prompt's, and nothing was sent over it."""
     with socket.create_server(("127.0.0.1", 0)) as probe:
         url = f"http://127.0.0.1:{probe.getsockname()[1]}"
     model = build_models({"m": profile(protocol, url, base_url=url)}, {"m": API_KEY})["m"]
-    assert failed(await model.attempt(asked(protocol))) is CODES.CONNECTION
+    for narrative in ("", "content"):
+        answer = await model.attempt(asked(protocol, narrative=narrative), [].append)
+        assert isinstance(answer, ModelError)
+        assert (failed(answer), answer.charge) == (CODES.CONNECTION, Charge.NOTHING_SENT)
     await model.close()
 
 

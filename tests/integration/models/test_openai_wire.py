@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from ordain.contracts.policy import ModelErrorCode
 from ordain.models.exchange import ANSWER_BYTES
 from ordain.models.openai import OpenAIModel
-from ordain.ports.model import ModelError, ModelReply
+from ordain.ports.model import Charge, ModelError, ModelReply
 from tests.integration.models.wire import API_KEY, SCHEMA, SYSTEM, http, http_json, playing, request, send
 
 GOOD = {"model": "m-1", "choices": [{"message": {"content": "{}"}, "finish_reason": "stop"}]}
@@ -106,13 +106,19 @@ ANSWERS: list[tuple[str, ModelErrorCode, list[dict[str, Any]]]] = [
     ("401 cut off", ModelErrorCode.AUTHENTICATION, [send(b"HTTP/1.1 401 Unauthorized\r\ncontent-length: 90\r\n\r\n{"), CLOSE]),
 ]
 
+BEFORE_WORK = {
+    *(ModelErrorCode.REJECTED, ModelErrorCode.AUTHENTICATION, ModelErrorCode.NOT_FOUND, ModelErrorCode.CONTEXT_TOO_LONG),
+    *(ModelErrorCode.RATE_LIMITED, ModelErrorCode.QUOTA_EXCEEDED, ModelErrorCode.OVERLOADED),
+}
+
 
 @pytest.mark.parametrize(("code", "operations"), [pytest.param(code, operations, id=name) for name, code, operations in ANSWERS])
 async def test_an_answer_that_is_none_has_its_code(wire: OpenAIModel, code: ModelErrorCode, operations: list[dict[str, Any]]) -> None:
-    """Each way in which an answer can fail has its code, and says nothing of key or prompt."""
+    """Each way in which an answer can fail has its code and what is known of its cost, and says nothing of key or prompt."""
     answer = await wire.attempt(playing(*operations))
     assert isinstance(answer, ModelError)
     assert answer.code is code, answer
+    assert answer.charge is (Charge.REFUSED if code in BEFORE_WORK else Charge.POSSIBLE)
     assert 0 < len(answer.message) <= 300
     assert API_KEY not in answer.message
     assert SYSTEM not in answer.message
@@ -237,19 +243,19 @@ async def test_without_time_nothing_is_sent() -> None:
         model = OpenAIModel(f"http://127.0.0.1:{listener.getsockname()[1]}")
         answer = await model.attempt(request("x", timeout_s=0.0))
         assert isinstance(answer, ModelError)
-        assert answer.code is ModelErrorCode.TIMED_OUT
+        assert (answer.code, answer.charge) == (ModelErrorCode.TIMED_OUT, Charge.NOTHING_SENT)
         with pytest.raises(TimeoutError):
             listener.accept()
 
 
 async def test_nobody_listens() -> None:
-    """A refused connection is a connection error that names the fault and not the key."""
+    """A refused connection is a connection error that names the fault and not the key, and nothing was sent over it."""
     with socket.create_server(("127.0.0.1", 0)) as probe:
         port = probe.getsockname()[1]
     model = OpenAIModel(f"http://127.0.0.1:{port}", API_KEY)
     answer = await model.attempt(request("x"))
     assert isinstance(answer, ModelError)
-    assert answer.code is ModelErrorCode.CONNECTION
+    assert (answer.code, answer.charge) == (ModelErrorCode.CONNECTION, Charge.NOTHING_SENT)
     assert API_KEY not in answer.message
     await model.close()
 
@@ -265,7 +271,34 @@ async def test_a_name_that_does_not_resolve() -> None:
     asyncio.get_running_loop().getaddrinfo = nowhere  # type: ignore[method-assign]
     answer = await model.attempt(request("x"))
     assert isinstance(answer, ModelError)
-    assert answer.code is ModelErrorCode.CONNECTION
+    assert (answer.code, answer.charge) == (ModelErrorCode.CONNECTION, Charge.NOTHING_SENT)
+
+
+async def test_a_proxy_that_opens_no_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A proxy that refuses the way to an encrypted endpoint was told no word of the request."""
+    told: list[bytes] = []
+    over = asyncio.Event()
+
+    async def refuse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        told.append(await reader.readuntil(b"\r\n\r\n"))
+        writer.write(b"HTTP/1.1 403 Forbidden\r\ncontent-length: 0\r\n\r\n")
+        await writer.drain()
+        told.append(await reader.read())
+        writer.close()
+        await writer.wait_closed()
+        over.set()
+
+    async with await asyncio.start_server(refuse, "127.0.0.1", 0) as proxy:
+        monkeypatch.setenv("https_proxy", f"http://127.0.0.1:{proxy.sockets[0].getsockname()[1]}")
+        monkeypatch.delenv("no_proxy", raising=False)
+        model = OpenAIModel("https://model.example", API_KEY)
+        answer = await model.attempt(request("x"))
+        await model.close()
+        await over.wait()
+    assert isinstance(answer, ModelError)
+    assert (answer.code, answer.charge) == (ModelErrorCode.CONNECTION, Charge.NOTHING_SENT)
+    assert told[0].startswith(b"CONNECT model.example:443 ")
+    assert b"".join(told[1:]) == b""
 
 
 async def test_cancelling_abandons_and_the_next_call_works(wire: OpenAIModel) -> None:

@@ -11,7 +11,7 @@ from ordain.contracts.policy import ModelErrorCode
 from ordain.models.chat_completions import read_completion
 from ordain.models.event_stream import STREAM_BYTES, CompletionStream, Events
 from ordain.models.refusals import read_stream_error
-from ordain.ports.model import ModelError, ModelReply
+from ordain.ports.model import Charge, ModelError, ModelReply
 
 LINES = st.sampled_from(["data: a", "data:b", "data:  c", "data", "data:", ": ping", "event: x", "id: 1", "nonsense", "", "", "data: é😀"])
 ENDS = st.sampled_from(["\n", "\r", "\r\n"])
@@ -164,6 +164,7 @@ def test_an_error_within_the_stream(error: Any, code: ModelErrorCode) -> None:
     assert isinstance(reply, ModelError)
     assert reply.code is code
     assert reply.message.startswith("an error within the stream")
+    assert reply.charge is Charge.POSSIBLE
     if isinstance(error, dict):
         assert played(stream(json.dumps({"object": "error", **error})))[1] == reply
 

@@ -10,7 +10,7 @@ from ordain.contracts.policy import ModelErrorCode, ModelProfile
 from ordain.errors import ConfigurationError
 from ordain.models.local import SHIPPED_MODEL, LocalModel, _environment, shipped_gguf
 from ordain.models.providers import build_models
-from ordain.ports.model import ModelError, ModelRequest
+from ordain.ports.model import Charge, ModelError, ModelRequest
 
 PROFILE = ModelProfile(provider="local", model="mine", timeout_ms=30_000)
 WITHOUT_EXTRA = """
@@ -96,7 +96,8 @@ async def test_a_file_that_llama_cannot_load_is_an_error_of_that_attempt(tmp_pat
     pytest.importorskip("xllamacpp")
     model = LocalModel(model_file(tmp_path))
     failed = await model.attempt(request())
-    assert failed == ModelError(code=ModelErrorCode.NOT_FOUND, message="own.gguf: llama.cpp cannot load it")
+    why = "own.gguf: llama.cpp cannot load it"
+    assert failed == ModelError(code=ModelErrorCode.NOT_FOUND, message=why, known=Charge.NOTHING_SENT)
     assert model.pid is None
     await model.close()
     await model.close()

@@ -5,32 +5,22 @@ It returns a complete answer or a typed failure. What the answer means is for th
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, assert_never
 
 from msgspec import UNSET
 
 from ordain.contracts.policy import ModelErrorCode, ModelProfile
 from ordain.flows.context import FlowContext
+from ordain.flows.pricing import bound_of, price_of, price_of_failure
 from ordain.ports.effects import Beside, Interrupted, ModelAnswer, ModelCall, ModelFailed, ModelResult, Wait, WaitFor
 from ordain.rules.budget import RESERVE, SETTLE, BudgetRefused, ReserveFacts, SettleFacts, Spend, decide_reserve
-from ordain.rules.fallback import FALLBACK, FallbackFacts, GiveUp, NextLane, NextProfile, Retry
+from ordain.rules.fallback import FALLBACK, FallbackFacts, FallbackOutcome, GiveUp, NextLane, NextProfile, Retry
 from ordain.rules.hedge import HEDGE, AskSecond, HedgeFacts
 from ordain.rules.lane import LANE, LaneEmpty, LaneFacts
 
-MAY_HAVE_COST = frozenset(
-    {
-        ModelErrorCode.TIMED_OUT,
-        ModelErrorCode.CONNECTION,
-        ModelErrorCode.MALFORMED,
-        ModelErrorCode.TRUNCATED,
-        ModelErrorCode.FILTERED,
-        ModelErrorCode.LOST,
-    }
-)
-"""Errors after which the provider may have charged: they settle at their reservation. The others were refused before work."""
-REFUSED_EARLY = frozenset(str(code) for code in set(ModelErrorCode) - MAY_HAVE_COST)
 TAGS_TOLD = 8
 """Most tags of a verb in the facts of rule ``lane``."""
 
@@ -59,17 +49,26 @@ class AskFailed:
 
 @dataclass(slots=True)
 class _Attempts:
-    """Where the search for an answer stands."""
+    """Where the search for an answer stands: at which profile of the lane, how often each was asked, and how many attempts there were in all.
+
+    ``waiting`` is the failure of the profile after this one, where a hedged call has asked it already: it is judged when its turn comes.
+    """
 
     lane: Any
     profile: int = 0
-    here: int = 0
     total: int = 0
+    made: Counter[int] = field(default_factory=Counter[int])
+    waiting: ModelFailed | None = None
 
     @property
     def left(self) -> int:
         """How many profiles of the lane come after this one."""
         return len(self.lane.profiles) - self.profile - 1
+
+    def count(self, profile: int) -> None:
+        """One more attempt, at this profile."""
+        self.made[profile] += 1
+        self.total += 1
 
 
 async def ask(context: FlowContext, question: Question) -> ModelAnswer | AskFailed:
@@ -85,22 +84,21 @@ async def ask(context: FlowContext, question: Question) -> ModelAnswer | AskFail
         result = await _attempt(context, question, attempts)
         if not isinstance(result, ModelFailed):
             return result
-        outcome = _after(context, attempts, result)
+        failed, outcome = _after(context, attempts, result)
         match outcome:
             case Retry():
                 if outcome.wait_ms:
-                    await context.fx.perform(
-                        Wait(what=WaitFor.TIMER, about="the provider's retry-after", deadline=context.now() + outcome.wait_ms * 1000)
-                    )
+                    about, deadline = _waited_for(failed, outcome.wait_ms), context.now() + outcome.wait_ms * 1000
+                    await context.fx.perform(Wait(what=WaitFor.TIMER, about=about, deadline=deadline))
             case NextProfile():
-                attempts.profile, attempts.here = attempts.profile + 1, 0
+                attempts.profile += 1
             case NextLane():
                 chosen = context.fx.decide(LANE, LaneFacts(purpose=question.purpose, after=attempts.lane.lane), None)
                 if isinstance(chosen.outcome, LaneEmpty):
-                    return AskFailed(code=result.code, message=result.message)
+                    return AskFailed(code=failed.code, message=failed.message)
                 attempts = _Attempts(chosen.outcome, total=attempts.total)
             case GiveUp():
-                return AskFailed(code=result.code, message=result.message)
+                return AskFailed(code=failed.code, message=failed.message)
             case _:
                 assert_never(outcome)
 
@@ -128,13 +126,12 @@ def lane_facts(context: FlowContext, purpose: str, verb: str = "") -> LaneFacts:
 
 
 async def _attempt(context: FlowContext, question: Question, attempts: _Attempts) -> ModelResult | AskFailed:
-    name = attempts.lane.profiles[attempts.profile]
-    after_ms = 0
+    """One attempt, or two beside each other. Where both fail the first one's failure is the result, and the other's waits for its turn."""
+    name, after_ms = attempts.lane.profiles[attempts.profile], 0
     if attempts.lane.lane in context.catalog.policy.fallback.hedge_ms and not attempts.total:
         after_ms = _hedge(context, question, attempts)
     hedge = attempts.lane.profiles[attempts.profile + 1] if after_ms else ""
-    asked = (name, hedge) if hedge else (name,)
-    bound = _bound(context, question, asked)
+    bound = _bound(context, question, (name, hedge) if hedge else (name,))
     reserved = context.fx.decide(RESERVE, _reserve(context, bound), None)
     if isinstance(reserved.outcome, BudgetRefused):
         return AskFailed(code="budget_exceeded", message=f"{reserved.reason}: {reserved.reason.meaning}")
@@ -145,13 +142,15 @@ async def _attempt(context: FlowContext, question: Question, attempts: _Attempts
         args=question.args,
         contract=question.contract,
         profile=name,
-        max_tokens=_max_tokens(context, question, asked),
+        max_tokens=_max_tokens(context, question, name),
         bound_tokens=question.prompt_tokens,
-        deadline=min(context.deadline, context.now() + _profile(context, name).timeout_ms * 1000),
+        deadline=_deadline(context, name),
         keep_thoughts=context.keep_thoughts,
         narrative=question.narrative,
         hedge=hedge,
         hedge_ms=after_ms,
+        hedge_max_tokens=_max_tokens(context, question, hedge) if hedge else 0,
+        hedge_deadline=_deadline(context, hedge, after_ms) if hedge else 0,
     )
     try:
         result = await context.fx.perform(call)
@@ -159,18 +158,30 @@ async def _attempt(context: FlowContext, question: Question, attempts: _Attempts
         if interrupted.in_flight:
             _settle(context, bound.tokens, bound)
         raise
-    attempts.here += 1
-    attempts.total += 1
+    attempts.count(attempts.profile)
     used = _used(context, question, result, result.profile or name)
     if hedge and isinstance(result, ModelFailed) and result.code is ModelErrorCode.LOST:
         used = bound  # nobody knows whether the second one had gone out
     if result.beside is not None:
-        attempts.total += 1
-        used = used.plus(_used_beside(context, question, result.beside))
-        if isinstance(result, ModelFailed):  # both failed: what comes next comes after both
-            attempts.profile += 1
+        attempts.count(attempts.profile + 1)
+        used = used.plus(price_of_failure(result.beside, _bound(context, question, (result.beside.profile,))))
     _settle(context, bound.tokens, used, (result.seq,))
-    return result
+    if result.beside is None or isinstance(result, ModelAnswer):
+        return result
+    attempts.waiting = result
+    return _first_failure(result.beside, result.seq)
+
+
+def _first_failure(beside: Beside, seq: int) -> ModelFailed:
+    """The failure of a hedged call's own profile, which stands beside the other one's."""
+    return ModelFailed(
+        seq=seq,
+        code=ModelErrorCode(beside.code),
+        message=beside.message,
+        provider=beside.provider,
+        model=beside.model,
+        retry_after_ms=beside.retry_after_ms,
+    )
 
 
 def _hedge(context: FlowContext, question: Question, attempts: _Attempts) -> int:
@@ -188,17 +199,20 @@ def _profile(context: FlowContext, name: str) -> ModelProfile:
     return context.catalog.data.profiles[name]
 
 
-def _max_tokens(context: FlowContext, question: Question, asked: Sequence[str]) -> int:
-    return min(question.max_tokens, *(_profile(context, name).max_tokens for name in asked))
+def _deadline(context: FlowContext, name: str, after_ms: int = 0) -> int:
+    """Each profile has its own time, from when it is asked, within the run's."""
+    return min(context.deadline, context.now() + (after_ms + _profile(context, name).timeout_ms) * 1000)
+
+
+def _max_tokens(context: FlowContext, question: Question, name: str) -> int:
+    return min(question.max_tokens, _profile(context, name).max_tokens)
 
 
 def _bound(context: FlowContext, question: Question, asked: Sequence[str]) -> Spend:
     """The most that asking each of these profiles once can come to."""
-    max_tokens, bound = _max_tokens(context, question, asked), Spend()
+    bound = Spend()
     for name in asked:
-        written = question.prompt_tokens if _profile(context, name).cache else 0  # all of it may go into the provider's cache
-        money = cost(_profile(context, name), question.prompt_tokens, max_tokens, 0, written)
-        bound = bound.plus(Spend(tokens=question.prompt_tokens + max_tokens, usd_micros=money, model_calls=1))
+        bound = bound.plus(bound_of(_profile(context, name), question.prompt_tokens, _max_tokens(context, question, name)))
     return bound
 
 
@@ -215,20 +229,9 @@ def _reserve(context: FlowContext, bound: Spend) -> ReserveFacts:
 
 
 def _used(context: FlowContext, question: Question, result: ModelResult, name: str) -> Spend:
-    """What an attempt came to; a lost one comes to its reservation, one that sent nothing to nothing."""
     if isinstance(result, ModelAnswer):
-        money = cost(_profile(context, name), result.input_tokens, result.output_tokens, result.cached_tokens, result.written_tokens)
-        return Spend(tokens=result.input_tokens + result.output_tokens, usd_micros=money, model_calls=1)
-    if not result.live:
-        return Spend()
-    return _bound(context, question, (name,)) if result.code in MAY_HAVE_COST else Spend(model_calls=1)
-
-
-def _used_beside(context: FlowContext, question: Question, beside: Beside) -> Spend:
-    """What the attempt that did not count came to: nothing if it was not sent, else at most its bound, which is what is booked."""
-    if not beside.live:
-        return Spend()
-    return _bound(context, question, (beside.profile,)) if beside.code not in REFUSED_EARLY else Spend(model_calls=1)
+        return price_of(_profile(context, name), result)
+    return price_of_failure(result, _bound(context, question, (name,)))
 
 
 def _settle(context: FlowContext, reserved: int, used: Spend, refs: tuple[int, ...] = ()) -> None:
@@ -237,12 +240,22 @@ def _settle(context: FlowContext, reserved: int, used: Spend, refs: tuple[int, .
     context.account.book(used)
 
 
-def _after(context: FlowContext, attempts: _Attempts, failed: ModelFailed) -> Retry | NextProfile | NextLane | GiveUp:
+def _after(context: FlowContext, attempts: _Attempts, failed: ModelFailed) -> tuple[ModelFailed, FallbackOutcome]:
+    """What follows, and from which failure: where the next profile's turn comes and it has failed already, that is judged as well."""
+    outcome = _fallback(context, attempts, failed)
+    if isinstance(outcome, NextProfile) and attempts.waiting is not None:
+        attempts.profile += 1
+        failed, attempts.waiting = attempts.waiting, None
+        outcome = _fallback(context, attempts, failed)
+    return failed, outcome
+
+
+def _fallback(context: FlowContext, attempts: _Attempts, failed: ModelFailed) -> FallbackOutcome:
     lanes = context.catalog.policy.lanes
     following = lanes.next_lane.get(attempts.lane.lane)
     facts = FallbackFacts(
         code=failed.code,
-        attempts=attempts.here,
+        attempts=attempts.made[attempts.profile],
         attempts_total=attempts.total,
         profiles_left=attempts.left,
         lane_left=following is not None and bool(lanes.profiles.get(following)),
@@ -252,12 +265,8 @@ def _after(context: FlowContext, attempts: _Attempts, failed: ModelFailed) -> Re
     return context.fx.decide(FALLBACK, facts, None, (failed.seq,)).outcome
 
 
-def cost(profile: ModelProfile, input_tokens: int, output_tokens: int, cached_tokens: int = 0, written_tokens: int = 0) -> int:
-    """Micro-dollars at list price, rounded up; of the input, ``cached_tokens`` were read from the provider's cache and ``written_tokens`` written."""
-    base = profile.usd_micros_per_1k_input
-    cached = min(cached_tokens, input_tokens)
-    written = min(written_tokens, input_tokens - cached)
-    read_price = base if profile.usd_micros_per_1k_cached is None else profile.usd_micros_per_1k_cached
-    write_price = base if profile.usd_micros_per_1k_cache_write is None else profile.usd_micros_per_1k_cache_write
-    total = (input_tokens - cached - written) * base + cached * read_price + written * write_price
-    return -(-(total + output_tokens * profile.usd_micros_per_1k_output) // 1000)
+def _waited_for(failed: ModelFailed, wait_ms: int) -> str:
+    if failed.code is ModelErrorCode.CIRCUIT_OPEN:
+        return "the next probe of an endpoint that is left alone"
+    named = failed.retry_after_ms is not None and failed.retry_after_ms >= wait_ms
+    return "the provider's retry-after" if named else "policy's wait before another attempt"

@@ -12,8 +12,9 @@ import msgspec
 from msgspec import Struct
 
 from ordain.flows.ask import Question as ModelQuestion
-from ordain.flows.ask import ask, cost, lane_facts
+from ordain.flows.ask import ask, lane_facts
 from ordain.flows.context import Flow, FlowContext, open_account, settled_by_error
+from ordain.flows.pricing import bound_of
 from ordain.flows.question import said
 from ordain.flows.verb_plan import proposal_of
 from ordain.ports.effects import Answered, Claim, Interrupted, ModelAnswer, Question, Wait, WaitFor
@@ -100,7 +101,7 @@ def _most(context: FlowContext, question: ModelQuestion) -> Spend:
     lane = decide_lane(lane_facts(context, TRIAGE), None, policy).outcome
     profiles = [data.profiles[name] for name in lane.profiles] if isinstance(lane, LaneChosen) else []
     prompt = question.prompt_tokens
-    money = max((cost(profile, prompt, TRIAGE_TOKENS, 0, prompt if profile.cache else 0) for profile in profiles), default=0)
+    money = max((bound_of(profile, prompt, TRIAGE_TOKENS).usd_micros for profile in profiles), default=0)
     return Spend(tokens=ATTEMPTS * (prompt + TRIAGE_TOKENS), usd_micros=ATTEMPTS * money)
 
 

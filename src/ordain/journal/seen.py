@@ -73,7 +73,7 @@ class ChildrenIntent(Struct):
 class Beside(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The other attempt of a hedged call: whom it asked, and why it does not count (a model error code, or ``abandoned``).
 
-    ``live`` is false where nothing was sent. This is the record's own shape: ``ports.effects`` takes it from here.
+    ``live``, ``charged`` and ``retry_after_ms`` are as in a failed attempt's result. This is the record's own shape: ``ports.effects`` takes it from here.
     """
 
     profile: str
@@ -82,6 +82,8 @@ class Beside(Struct, frozen=True, kw_only=True, omit_defaults=True):
     code: str
     message: str = ""
     live: bool = True
+    charged: bool | None = None
+    retry_after_ms: int | None = None
 
 
 class Seen(Struct):

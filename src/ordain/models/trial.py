@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from ordain.contracts.policy import ModelErrorCode, ModelProfile, Structured
+from ordain.flows.pricing import cost
 from ordain.models.doctor import PROBE_SCHEMA, fits_probe, probe_request
 from ordain.ports.model import ModelError, ModelPort
 
@@ -67,7 +68,7 @@ async def try_once(name: str, profile: ModelProfile, model: ModelPort) -> Verdic
     if isinstance(answer, ModelError):
         return Verdict(**known, code=str(answer.code), message=answer.message, advice=ADVICE.get(answer.code, OTHERWISE))
     known |= {"answering_model": answer.model, "input_tokens": answer.input_tokens, "output_tokens": answer.output_tokens}
-    known["usd_micros"] = _cost(profile, answer.input_tokens or 0, answer.output_tokens or 0)
+    known["usd_micros"] = cost(profile, answer.input_tokens or 0, answer.output_tokens or 0)
     if profile.provider in NO_MODELS:
         return Verdict(**known, message=answer.notice or "answers, and is no language model")
     if fits_probe(answer.text):
@@ -80,7 +81,3 @@ async def try_once(name: str, profile: ModelProfile, model: ModelPort) -> Verdic
     return Verdict(
         **known, code="schema_ignored", message=f"answers, but its answer was not held to the schema ({profile.held_by})", advice=advice
     )
-
-
-def _cost(profile: ModelProfile, given: int, answered: int) -> int:
-    return -(-(given * profile.usd_micros_per_1k_input + answered * profile.usd_micros_per_1k_output) // 1000)

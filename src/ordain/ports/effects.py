@@ -86,7 +86,11 @@ class ModelAnswer(Result, frozen=True, kw_only=True, omit_defaults=True, tag="an
 
 
 class ModelFailed(Result, frozen=True, kw_only=True, omit_defaults=True, tag="model_failed"):
-    """The attempt failed. ``live`` is false where nothing was sent; ``message`` holds no secret and no prompt."""
+    """The attempt failed. ``live`` is false where nothing was sent; ``message`` holds no secret and no prompt.
+
+    ``charged`` is false where the provider refused it before any work, true where it may stand on the bill; None where nobody said, and
+    the code does.
+    """
 
     code: ModelErrorCode
     message: str
@@ -95,6 +99,7 @@ class ModelFailed(Result, frozen=True, kw_only=True, omit_defaults=True, tag="mo
     retry_after_ms: int | None = None
     prompt_digest: str = ""
     live: bool = True
+    charged: bool | None = None
     profile: str = ""
     beside: Beside | None = None
 
@@ -194,7 +199,7 @@ class ModelCall(Effect[ModelResult], frozen=True, kw_only=True, omit_defaults=Tr
     small literals ``args``; only its digest is recorded. ``contract`` names the answer's schema. ``max_tokens`` is
     mandatory; ``bound_tokens`` is the reserved upper bound, a larger rendered prompt does not go live. ``narrative`` is the place in
     the answer of text that may be shown while it is written; "" where nothing may. ``hedge`` is the profile that is asked as well
-    if there is no answer after ``hedge_ms``; "" for none.
+    if there is no answer after ``hedge_ms``, within its own ``hedge_max_tokens`` and ``hedge_deadline``; "" for none.
     """
 
     purpose: str
@@ -210,6 +215,8 @@ class ModelCall(Effect[ModelResult], frozen=True, kw_only=True, omit_defaults=Tr
     narrative: str = ""
     hedge: str = ""
     hedge_ms: int = 0
+    hedge_max_tokens: int = 0
+    hedge_deadline: int = 0
 
 
 class VerbCall(Effect[VerbResult], frozen=True, kw_only=True, omit_defaults=True, tag="verb_call"):

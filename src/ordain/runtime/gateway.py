@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import perf_counter_ns
 
 from msgspec import structs
@@ -17,7 +17,7 @@ from ordain.flows.prompting import PromptInputs, Values, prompt_digest, prompt_i
 from ordain.journal.digests import content_digest
 from ordain.journal.records import ENCODER
 from ordain.ports.effects import Beside, ModelAnswer, ModelCall, ModelFailed, ModelResult, Withheld
-from ordain.ports.model import Heard, ModelError, ModelPort, ModelReply, ModelRequest
+from ordain.ports.model import Charge, Heard, ModelError, ModelPort, ModelReply, ModelRequest
 from ordain.prompts.renderer import Prompt, render
 from ordain.rules.proposals import Unparsed, parse_object
 from ordain.rules.step import directive_fault
@@ -136,18 +136,22 @@ class _Asking:
         else:
             breakers.ended(admitted, reply.code, now, policy)
             breakers.rest(name, reply.code, reply.retry_after_ms, now, policy)
-        return failure.of(reply.code, reply.message, retry_after_ms=reply.retry_after_ms, live=True)
+        return failure.of(reply.code, reply.message, retry_after_ms=reply.retry_after_ms, charge=reply.charge)
 
     async def hedged(self) -> ModelResult:
-        """Ask the call's profile, and after its delay the hedge as well; the first answer counts, and the other attempt is told beside it."""
+        """Ask the call's profile, and after its delay the hedge as well; the first answer counts, and the other attempt is told beside it.
+
+        The hedge has its own limit and its own time.
+        """
         call = self.call
+        second = replace(self, call=structs.replace(call, max_tokens=call.hedge_max_tokens, deadline=call.hedge_deadline))
         first = asyncio.ensure_future(self.one(call.profile, self.attempt.heard))
         asked = [first]
         try:
             done, _ = await asyncio.wait({first}, timeout=call.hedge_ms / 1000)
             if done:
                 return first.result()
-            asked.append(asyncio.ensure_future(self.one(call.hedge, None)))
+            asked.append(asyncio.ensure_future(second.one(call.hedge, None)))
             await _first_answer(asked)
         finally:
             for task in asked:
@@ -168,6 +172,8 @@ class _Asking:
                 code=str(result.code),
                 message=result.message,
                 live=result.live,
+                charged=result.charged,
+                retry_after_ms=result.retry_after_ms,
             )
         return Beside(profile=name, provider=profile.provider, model=profile.model, code=ABANDONED)
 
@@ -199,7 +205,9 @@ class _Failure:
         self.provider, self.model = provider, model
         self.prompt_digest = ""
 
-    def of(self, code: ModelErrorCode, message: str, *, retry_after_ms: int | None = None, live: bool = False) -> ModelFailed:
+    def of(
+        self, code: ModelErrorCode, message: str, *, retry_after_ms: int | None = None, charge: Charge = Charge.NOTHING_SENT
+    ) -> ModelFailed:
         return ModelFailed(
             code=code,
             message=message[:300],
@@ -207,7 +215,8 @@ class _Failure:
             model=self.model,
             retry_after_ms=retry_after_ms,
             prompt_digest=self.prompt_digest,
-            live=live,
+            live=charge is not Charge.NOTHING_SENT,
+            charged=None if charge is Charge.NOTHING_SENT else charge is Charge.POSSIBLE,
         )
 
 

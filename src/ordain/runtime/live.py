@@ -215,7 +215,8 @@ class LiveRun(Pen):
             raise FlowFault(f"no handler for {type(effect).__name__}")
         timed_out = isinstance(result, VerbTimedOut) or (isinstance(result, ModelFailed) and result.code is ModelErrorCode.TIMED_OUT)
         now = self.services.clock.now()
-        at = max(now, effect.deadline) if timed_out and effect.deadline - now < TIMER_SLACK_US else None
+        deadline = _deadline_of(effect, result)
+        at = max(now, deadline) if timed_out and deadline - now < TIMER_SLACK_US else None
         return self.observe(addr, name, result, at=at)
 
     def observe(self, addr: int, name: str, result: AnyResult, *, at: int | None = None, mail: Mail | None = None) -> Any:
@@ -366,6 +367,13 @@ def verb_of(stored: StoredRun) -> str:
         return msgspec.json.decode(msgspec.json.decode(body, type=Started).input, type=_Called).verb
     except msgspec.ValidationError:  # other flows' inputs may be any JSON
         return ""
+
+
+def _deadline_of(effect: ModelCall | VerbCall | Read, result: AnyResult | None) -> int:
+    """The one that the effect had: of a hedged call that of whoever is heard last."""
+    if isinstance(effect, ModelCall) and isinstance(result, ModelFailed) and result.profile:
+        return effect.hedge_deadline
+    return effect.deadline
 
 
 def _lost(catalog: Catalog, effect: ModelCall) -> ModelFailed:

@@ -14,8 +14,10 @@ from ordain.app import Extras, Ordain
 from ordain.contracts.policy import Lane, ModelErrorCode, ModelProfile, Policy
 from ordain.flows.shipped import shipped_flows
 from ordain.journal.folds import Fold
-from ordain.ports.model import Heard, ModelError, ModelReply, ModelRequest
+from ordain.models.openai import OpenAIModel
+from ordain.ports.model import Charge, Heard, ModelError, ModelPort, ModelReply, ModelRequest
 from ordain.ports.store import StoredRun
+from ordain.rules.budget import Spend
 from ordain.runtime.replay import replay
 from ordain.settings import load_settings
 from tests.replay.golden import finish, request
@@ -30,6 +32,8 @@ PRICED = ModelProfile(
     usd_micros_per_1k_cached=100,
     usd_micros_per_1k_cache_write=1250,
 )
+
+ELSEWHERE = PRICED.model_copy(update={"base_url": "http://127.0.0.1:9"})
 
 
 def answer(**counts: int) -> ModelReply:
@@ -48,11 +52,13 @@ class Model:
     def __init__(self, behaviour: Behaviour) -> None:
         """Count the calls."""
         self.behaviour, self.calls, self.abandoned = behaviour, 0, 0
+        self.limits: list[int] = []
         self.asked = asyncio.Event()
 
     async def attempt(self, request: ModelRequest, heard: Heard | None = None) -> ModelReply | ModelError:
         """See ``ModelPort``."""
         self.calls += 1
+        self.limits.append(request.max_tokens)
         self.asked.set()
         found = self.behaviour(self.calls)
         if not isinstance(found, float):
@@ -81,13 +87,15 @@ class Late(Model):
         return await super().attempt(request, heard)
 
 
-def house(home: Path, models: Mapping[str, Model], **tables: dict[str, Any]) -> Ordain:
+def house(home: Path, models: Mapping[str, ModelPort], profiles: Mapping[str, ModelProfile] | None = None, **tables: Any) -> Ordain:
     """An Ordain whose worker lane has these models in this order, with policy's tables changed."""
     shipped = load_settings({}, home)
     tree = shipped.policy.model_dump()
     for name, change in {"lanes": {"profiles": {lane: list(models) for lane in Lane}}, **tables}.items():
         tree[name] |= change
-    settings = shipped.model_copy(update={"policy": Policy.model_validate(tree), "profiles": dict.fromkeys(models, PRICED)})
+    settings = shipped.model_copy(
+        update={"policy": Policy.model_validate(tree), "profiles": {**dict.fromkeys(models, PRICED), **(profiles or {})}}
+    )
     return Ordain(settings, extras=Extras(models=models, memory=True))
 
 
@@ -147,17 +155,116 @@ async def test_both_of_a_hedged_call_fail(tmp_path: Path) -> None:
     assert fold.spent.model_calls == 3
 
 
+async def test_a_hedge_has_its_own_time(tmp_path: Path) -> None:
+    """The first model's time ends while the second still works: its answer counts, as it would had it been asked alone."""
+    slow, later = Model(lambda _: 30.0), Model(lambda _: 0.6)
+    profiles = {"slow": PRICED.model_copy(update={"timeout_ms": 300}), "later": PRICED.model_copy(update={"timeout_ms": 20_000})}
+    async with house(tmp_path, {"slow": slow, "later": later}, profiles, fallback={"hedge_ms": {Lane.WORKER: 100}}) as ordain:
+        told, _ = await planned(ordain)
+    assert (told["status"], slow.calls, later.calls) == ("ok", 1, 1)
+
+
+async def test_each_of_a_hedged_call_has_its_own_limit(tmp_path: Path) -> None:
+    """A second model that may say less takes nothing from the first, and the budget is reserved for what each may say."""
+    first, second = Model(lambda _: 30.0), Model(lambda _: answer())
+    short = {"second": PRICED.model_copy(update={"max_tokens": 40})}
+    async with house(tmp_path, {"first": first, "second": second}, short, fallback=HEDGED) as ordain:
+        told, _ = await planned(ordain)
+        records = stored(ordain, told["run_id"]).records
+    assert (first.limits, second.limits) == ([500], [40])
+    (call,) = [json.loads(record.body or b"")["effect"] for record in records if (record.kind, record.name) == ("intent", "model_call")]
+    reserved = next(json.loads(record.body or b"")["facts"] for record in records if record.name == "reserve")
+    assert reserved["tokens"] == 2 * call["bound_tokens"] + 500 + 40
+
+
+async def test_the_first_of_two_failures_is_judged_first(tmp_path: Path) -> None:
+    """A fault that passes is tried again as it would be without a hedge, whatever the second model made of the call."""
+    first = Late(Model(lambda call: ModelError(code=ModelErrorCode.SERVER_ERROR, message="on purpose") if call == 1 else answer()))
+    second = Model(failing(ModelErrorCode.REJECTED))
+    async with house(tmp_path, {"first": first, "second": second}, fallback={**HEDGED, "backoff_ms": 0}) as ordain:
+        told, _ = await planned(ordain)
+    assert (told["status"], first.calls, second.calls) == ("ok", 2, 1)
+    assert "fallback.retry" in told["header"]
+
+
+async def test_the_second_of_two_failures_is_judged_in_its_turn(tmp_path: Path) -> None:
+    """Where the first model's failure passes the call on, the second's own decides: not asked again, and no third for what is refused."""
+    first, second, third = (
+        Late(Model(failing(ModelErrorCode.QUOTA_EXCEEDED))),
+        Model(failing(ModelErrorCode.REJECTED)),
+        Model(lambda _: answer()),
+    )
+    async with house(tmp_path, {"first": first, "second": second, "third": third}, fallback=HEDGED) as ordain:
+        told, _ = await planned(ordain)
+    assert (told["status"], first.calls, second.calls, third.calls) == ("error", 1, 1, 0)
+    assert told["error"]["code"] == "rejected"
+
+
+CHARGES = [
+    (ModelError(code=ModelErrorCode.OVERLOADED, message="m"), 1, False),
+    (ModelError(code=ModelErrorCode.SERVER_ERROR, message="m"), 1, True),
+    (ModelError(code=ModelErrorCode.ADAPTER_BUG, message="m"), 1, True),
+    (ModelError(code=ModelErrorCode.OVERLOADED, message="m", known=Charge.POSSIBLE), 1, True),
+    (ModelError(code=ModelErrorCode.MALFORMED, message="m", known=Charge.REFUSED), 1, False),
+    (ModelError(code=ModelErrorCode.CONNECTION, message="m", known=Charge.NOTHING_SENT), 0, False),
+]
+
+
+@pytest.mark.parametrize(("error", "calls", "charged"), CHARGES)
+@pytest.mark.parametrize("beside", [False, True])
+async def test_a_failed_attempt_is_booked_by_what_is_known(
+    error: ModelError, calls: int, charged: bool, beside: bool, tmp_path: Path
+) -> None:
+    """Nothing where nothing was sent, a call where it was refused before work, else its bound; beside another attempt as well as alone."""
+    failed, good = Model(lambda _: error), Model(lambda call: 0.3 if beside else answer())
+    models = {"failed": Late(failed) if beside else failed, "good": good}
+    alone = 1200
+    fallback = {"attempts_per_profile": 1, **(HEDGED if beside else {})}
+    async with house(tmp_path, models, fallback=fallback, breaker={"failures": 0}) as ordain:
+        told, fold = await planned(ordain)
+    assert (told["status"], good.calls, str(error.code) in told["header"]) == ("ok", 1, True)
+    assert fold.spent.model_calls == 1 + calls
+    assert (fold.spent.usd_micros > alone) is charged
+    assert (fold.spent.tokens > 1100) is charged
+
+
+async def test_an_outage_costs_nothing(tmp_path: Path, unused_tcp_port: int) -> None:
+    """An endpoint that refuses connections was sent nothing: no token, no money, no call is booked, however often it is tried."""
+    down = OpenAIModel(f"http://127.0.0.1:{unused_tcp_port}")
+    async with house(tmp_path, {"down": down}, breaker={"failures": 0}, fallback={"backoff_ms": 0}) as ordain:
+        told, fold = await planned(ordain)
+    assert told["status"] == "error"
+    assert told["header"].count("model down · connection") == 2
+    assert fold.spent == Spend()
+
+
+WAITS = [
+    (failing(ModelErrorCode.RATE_LIMITED, 20), {}, "the provider's retry-after"),
+    (failing(ModelErrorCode.SERVER_ERROR), {}, "policy's wait before another attempt"),
+    (failing(ModelErrorCode.CONNECTION), {"failures": 1, "open_s": 1}, "the next probe of an endpoint that is left alone"),
+]
+
+
+@pytest.mark.parametrize(("behaviour", "breaker", "words"), WAITS)
+async def test_a_wait_says_what_it_is_for(behaviour: Behaviour, breaker: dict[str, int], words: str, tmp_path: Path) -> None:
+    """A provider's delay, a wait of policy's own and a circuit that is open are told apart."""
+    model = Model(lambda call: answer() if call > 1 else behaviour(call))
+    fallback = {"attempts_per_profile": 4, "backoff_ms": 10, "wait_max_ms": 0}
+    async with house(tmp_path, {"only": model}, breaker={"failures": 0, **breaker}, fallback=fallback) as ordain:
+        told, _ = await planned(ordain)
+        records = stored(ordain, told["run_id"]).records
+    waits = [json.loads(record.body or b"")["effect"]["about"] for record in records if (record.kind, record.name) == ("intent", "wait")]
+    assert (told["status"], waits[-1]) == ("ok", words)
+
+
 async def test_an_open_circuit_sends_nothing(tmp_path: Path) -> None:
     """After as many faults as policy names nothing more goes out; the next model serves, and the header says why.
 
     LLM-04: "Provider/profile/model fallback is automatic and policy-driven", FAIL-03: "policy fallback is attempted before any user-visible failure"
     """
     down, good = Model(failing(ModelErrorCode.OVERLOADED)), Model(lambda _: answer())
-    breaker = {"failures": 2, "window_s": 60, "open_s": 60}
-    profiles = {"down": PRICED.model_copy(update={"base_url": "http://127.0.0.1:9"}), "good": PRICED}
-    async with house(tmp_path, {"down": down, "good": good}, breaker=breaker, fallback={"backoff_ms": 0, "wait_max_ms": 1}) as base:
-        settings = base.settings.model_copy(update={"profiles": profiles})
-    async with Ordain(settings, extras=Extras(models={"down": down, "good": good}, memory=True)) as ordain:
+    tables = {"breaker": {"failures": 2, "window_s": 60, "open_s": 60}, "fallback": {"backoff_ms": 0, "wait_max_ms": 1}}
+    async with house(tmp_path, {"down": down, "good": good}, {"down": ELSEWHERE}, **tables) as ordain:
         headers = [(await planned(ordain, str(number)))[0]["header"] for number in range(4)]
         assert ordain.runtime.services.breakers.open().keys() == {"scripted http://127.0.0.1:9"}
     assert down.calls == 2

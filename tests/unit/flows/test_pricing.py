@@ -1,0 +1,84 @@
+"""What attempts come to: between nothing and their bound, by what is known; older records keep the meaning that their codes had."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ordain.contracts.policy import ModelErrorCode, ModelProfile
+from ordain.flows.pricing import bound_of, price_of, price_of_failure
+from ordain.journal.seen import Beside
+from ordain.ports.effects import ModelAnswer, ModelFailed
+from ordain.ports.model import REFUSALS, Charge, ModelError
+from ordain.rules.budget import Spend
+
+prices = st.integers(0, 10_000)
+counts = st.integers(0, 100_000)
+profiles = st.builds(
+    ModelProfile,
+    provider=st.just("scripted"),
+    model=st.just("m"),
+    usd_micros_per_1k_input=prices,
+    usd_micros_per_1k_output=prices,
+    usd_micros_per_1k_cached=st.none() | st.just(0),
+)
+BOUND = Spend(tokens=100, usd_micros=7, model_calls=1)
+CALL = Spend(model_calls=1)
+CHARGED_OF_OLD = {"timed_out", "connection", "malformed", "truncated", "filtered", "lost"}
+
+
+def failed(code: ModelErrorCode, *, live: bool = True, charged: bool | None = None) -> tuple[ModelFailed, Beside]:
+    """The same failure as a call's own and as one beside another."""
+    own = ModelFailed(code=code, message="", provider="p", model="m", live=live, charged=charged)
+    return own, Beside(profile="n", provider="p", model="m", code=str(code), live=live, charged=charged)
+
+
+@given(profiles, counts, counts, counts, counts, counts)
+def test_an_answer_within_its_limits_costs_no_more_than_its_bound(
+    profile: ModelProfile, prompt: int, limit: int, given_tokens: int, said: int, cached: int
+) -> None:
+    """What was reserved covers every answer that keeps to the prompt's size and the limit."""
+    answer = ModelAnswer(
+        content="",
+        provider="p",
+        model="m",
+        input_tokens=min(given_tokens, prompt),
+        output_tokens=min(said, limit),
+        cached_tokens=cached,
+        prompt_digest="",
+    )
+    used, bound = price_of(profile, answer), bound_of(profile, prompt, limit)
+    assert used.tokens <= bound.tokens
+    assert used.usd_micros <= bound.usd_micros
+    assert used.model_calls == bound.model_calls == 1
+
+
+@pytest.mark.parametrize("code", ModelErrorCode)
+def test_records_that_do_not_say_keep_their_meaning(code: ModelErrorCode) -> None:
+    """Before a failed attempt told what is known of its cost, its code did: those journals come to the same for ever."""
+    for one in failed(code):
+        assert price_of_failure(one, BOUND) == (BOUND if code in CHARGED_OF_OLD else CALL)
+    for one in failed(code, live=False):
+        assert price_of_failure(one, BOUND) == Spend()
+
+
+@pytest.mark.parametrize("code", ModelErrorCode)
+def test_what_is_known_stands_above_the_code(code: ModelErrorCode) -> None:
+    """Where a record says it, the code counts for nothing."""
+    for charged, booked in ((True, BOUND), (False, CALL)):
+        assert [price_of_failure(one, BOUND) for one in failed(code, charged=charged)] == [booked, booked]
+
+
+def test_an_attempt_that_was_given_up_may_have_cost_all() -> None:
+    """Nobody knows what became of it."""
+    assert price_of_failure(Beside(profile="n", provider="p", model="m", code="abandoned"), BOUND) == BOUND
+
+
+@pytest.mark.parametrize("code", ModelErrorCode)
+def test_an_error_says_what_is_known(code: ModelErrorCode) -> None:
+    """An adapter's word goes before the code's; a code that is no refusal leaves the cost open."""
+    assert ModelError(code=code, message="").charge is (Charge.REFUSED if code in REFUSALS else Charge.POSSIBLE)
+    for known in Charge:
+        assert ModelError(code=code, message="", known=known).charge is known
+    assert {ModelErrorCode.SERVER_ERROR, ModelErrorCode.ADAPTER_BUG, *map(ModelErrorCode, CHARGED_OF_OLD)}.isdisjoint(REFUSALS)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from time import perf_counter_ns
 
 from msgspec import structs
@@ -21,6 +21,7 @@ from ordain.ports.model import Charge, Heard, ModelError, ModelPort, ModelReply,
 from ordain.prompts.renderer import Prompt, render
 from ordain.rules.proposals import Unparsed, parse_object
 from ordain.rules.step import directive_fault
+from ordain.runtime.breakers import endpoint_of
 from ordain.runtime.services import Services
 
 ABANDONED = "abandoned"
@@ -57,6 +58,8 @@ class _Asking:
     call: ModelCall
     values: Values
     attempt: Attempt
+    overtaken: set[str] = field(default_factory=set[str])
+    """Profiles that were silent until another endpoint had answered: their attempts, given up for that, count as failures of their endpoints."""
 
     async def one(self, name: str, heard: Heard | None) -> ModelResult:
         """Ask one profile once."""
@@ -125,7 +128,10 @@ class _Asking:
         except TimeoutError:
             reply = ModelError(code=ModelErrorCode.TIMED_OUT, message="the provider did not answer in time")
         except BaseException:  # whatever ends the attempt early, a probe must not stay under way for ever
-            breakers.abandoned(admitted)
+            if name in self.overtaken:
+                breakers.ended(admitted, ModelErrorCode.TIMED_OUT, services.clock.now(), policy)
+            else:
+                breakers.abandoned(admitted)
             raise
         now = services.clock.now()
         if isinstance(reply, ModelReply):
@@ -153,6 +159,8 @@ class _Asking:
                 return first.result()
             asked.append(asyncio.ensure_future(second.one(call.hedge, None)))
             await _first_answer(asked)
+            if not first.done() and self._elsewhere(call.hedge):
+                self.overtaken.add(call.profile)
         finally:
             for task in asked:
                 task.cancel()
@@ -160,6 +168,11 @@ class _Asking:
         if _answered(first):
             return structs.replace(first.result(), beside=self._beside(call.hedge, asked[1]))
         return structs.replace(asked[1].result(), profile=call.hedge, beside=self._beside(call.profile, first))
+
+    def _elsewhere(self, name: str) -> bool:
+        """Whether a profile stands at another endpoint than the call's own: then its answer does not speak for that one."""
+        profiles = self.catalog.data.profiles
+        return endpoint_of(profiles[name]) != endpoint_of(profiles[self.call.profile])
 
     def _beside(self, name: str, task: asyncio.Future[ModelResult]) -> Beside:
         profile = self.catalog.data.profiles[name]

@@ -238,6 +238,29 @@ async def test_an_outage_costs_nothing(tmp_path: Path, unused_tcp_port: int) -> 
     assert fold.spent == Spend()
 
 
+async def overtaken(ordain: Ordain) -> Mapping[str, int]:
+    """Six hedged calls, all answered; the circuits that are open after them."""
+    async with ordain:
+        told = [(await planned(ordain, str(number)))[0]["status"] for number in range(6)]
+        assert told == ["ok"] * 6
+        return dict(ordain.runtime.services.breakers.open())
+
+
+async def test_an_endpoint_that_is_always_overtaken_is_left_alone(tmp_path: Path) -> None:
+    """A model that hangs until another endpoint has answered fails each time: its circuit opens, and the second one serves alone."""
+    slow, quick = Model(lambda _: 30.0), Model(lambda _: answer())
+    tables = {"breaker": {"failures": 2, "open_s": 60}, "fallback": HEDGED}
+    assert await overtaken(house(tmp_path, {"slow": slow, "quick": quick}, {"slow": ELSEWHERE}, **tables))
+    assert (slow.calls, quick.calls) == (2, 6)
+
+
+async def test_a_model_that_its_neighbour_overtakes_keeps_its_circuit(tmp_path: Path) -> None:
+    """Where both models stand at one endpoint, that endpoint has just answered."""
+    slow, quick = Model(lambda _: 30.0), Model(lambda _: answer())
+    assert not await overtaken(house(tmp_path, {"slow": slow, "quick": quick}, breaker={"failures": 1}, fallback=HEDGED))
+    assert (slow.calls, quick.calls) == (6, 6)
+
+
 WAITS = [
     (failing(ModelErrorCode.RATE_LIMITED, 20), {}, "the provider's retry-after"),
     (failing(ModelErrorCode.SERVER_ERROR), {}, "policy's wait before another attempt"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections.abc import Callable
 from functools import reduce
 from operator import getitem
 from typing import Any, TypeVar
@@ -77,20 +78,27 @@ async def read_body(request: Request, most: int) -> bytes:
     return await bounded(request, most, InvalidRequest(f"the body exceeds {most} bytes", code="too_large", status=413))
 
 
-async def bounded(request: Request, most: int, too_large: InvalidRequest) -> bytes:
-    """The raw body, at most ``most`` bytes; no more than that is read.
+def declared_bytes(request: Request) -> int:
+    """How long the body is said to be; 0 where it is not said."""
+    declared = request.headers.get("content-length", "")
+    return int(declared[:20]) if declared.isdigit() else 0
+
+
+async def bounded(request: Request, most: int, too_large: InvalidRequest, arrived: Callable[[int], None] | None = None) -> bytes:
+    """The raw body, at most ``most`` bytes; no more than that is read. ``arrived`` is told how much is there, and may refuse it.
 
     Raises:
         InvalidRequest: ``too_large``, as given.
     """
-    declared = request.headers.get("content-length", "")
-    if declared.isdigit() and int(declared[:20]) > most:
+    if declared_bytes(request) > most:
         raise too_large
     body = bytearray()
     async for chunk in request.stream():
         body += chunk
         if len(body) > most:
             raise too_large
+        if arrived is not None:
+            arrived(len(body))
     return bytes(body)
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import ExitStack
+from functools import partial
 from typing import Annotated, Any
 
 import msgspec
@@ -26,12 +28,13 @@ from ordain.contracts.library import (
 )
 from ordain.contracts.moments import moment
 from ordain.errors import InvalidRequest, OrdainError
-from ordain.runtime.library import DOCUMENT_BYTES, NAME_CHARS, Added, Item, Passage, Remembered
-from ordain.server.bodies import bounded, read
+from ordain.runtime.library import DOCUMENT_BYTES, NAME_CHARS, Added, Item, Passage
+from ordain.server.bodies import bounded, declared_bytes, read
 from ordain.server.documents import documented, shown
 from ordain.server.face import Face, Json
 from ordain.server.problems import problem_body
 from ordain.server.refusals import refusing
+from ordain.server.room import Room
 from ordain.server.segments import Seq
 from ordain.server.workspaces import Workspace
 
@@ -54,12 +57,17 @@ SHAPES = (
 
 UNREADABLE = (
     *("invalid_name", "document_too_large", "document_too_long", "document_not_text", "document_empty", "document_encrypted"),
-    *("document_unreadable", "document_too_slow", "unsupported_document", "no_process"),
+    *("document_unreadable", "document_too_slow", "unsupported_document", "no_process", "documents_busy"),
 )
+ROOM_BYTES = 3 * DOCUMENT_BYTES
+"""Most bytes of all documents that are being added."""
+ROOM_LEAST = 256 * 1024
+"""What a small one counts: reading it takes memory too."""
 OCTETS, LINES = "application/octet-stream", "application/x-ndjson"
 NOTE_EXAMPLE = {"text": "Ada drinks her tea without milk.", "tags": ["food"], "user_id": "ada"}
 TOLD_EXAMPLE = '{"event":"progress","stored":1,"of":1}\n{"event":"kept","id":"3f","outcome":"added","passages":1,"embedded":1}\n'
 SEARCH_EXAMPLE = {"query": "how does Ada take her tea", "max_items": 3}
+News = asyncio.Queue[dict[str, Any] | None]
 Limit = Annotated[int, Query(ge=1, le=LIST_MAX)]
 Before = Annotated[Seq | None, Query(description="The page after this one: `next` of the page before.")]
 Name = Annotated[str, Query(min_length=1, max_length=NAME_CHARS, description="The document's name; its ending tells the format.")]
@@ -124,13 +132,23 @@ def _documents(router: APIRouter, face: Face) -> None:
     adding: dict[str, Any] = {**shown(Kept), "openapi_extra": {"requestBody": {"required": True, "content": content}}}
     adding["responses"][200]["content"][LINES] = {"schema": {"type": "string"}, "example": TOLD_EXAMPLE}
 
+    room = Room(ROOM_BYTES, ROOM_LEAST, "documents_busy", "as many documents are being added as there is memory for")
+    told: set[asyncio.Task[None]] = set()
+
     @router.post("/docs", **refusing(adding, *UNREADABLE))
     async def add_document(request: Request, name: Name, source: Source = "", workspace: Workspace = DEFAULT_WORKSPACE) -> Response:
         """Add a document: its bytes as `application/octet-stream`. With `Accept: application/x-ndjson` the answer tells how far it is."""
-        content, library = await _octets(request), face.runtime.library
-        if LINES in request.headers.get("accept", ""):
-            return StreamingResponse(_told(library, workspace, name, content, source), media_type=LINES)
-        return Json(_kept(await library.add_document(workspace, name, content, source=source)))
+        library = face.runtime.library
+        with ExitStack() as held:
+            content = await _octets(request, held, room)
+            if LINES not in request.headers.get("accept", ""):
+                return Json(_kept(await library.add_document(workspace, name, content, source=source)))
+            news = News()
+            add = partial(library.add_document, workspace, name, content, source=source)
+            work = asyncio.ensure_future(_adding(add, news, held.pop_all()))
+            told.add(work)  # it goes on, and gives back what it holds, also where nobody listens
+            work.add_done_callback(told.discard)
+            return StreamingResponse(_told(news, work), media_type=LINES)
 
     @router.get("/docs", **shown(DocumentPage))
     async def list_documents(limit: Limit = 50, before: Before = None, workspace: Workspace = DEFAULT_WORKSPACE) -> Response:
@@ -155,35 +173,38 @@ def _kept(added: Added) -> dict[str, Any]:
     return {"id": added.id, "outcome": added.outcome, "passages": added.passages, "embedded": added.embedded}
 
 
-async def _octets(request: Request) -> bytes:
-    """The body, bounded.
+async def _octets(request: Request, held: ExitStack, room: Room) -> bytes:
+    """The body, bounded, and its part of the room, which ``held`` gives back.
 
     Raises:
         InvalidRequest: 413 ``document_too_large``, 415 ``unsupported_media_type``.
+        Transient: 503 ``documents_busy``.
     """
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != OCTETS:
         raise InvalidRequest(f"send the document's bytes as {OCTETS}", code="unsupported_media_type", status=415)
     too_large = InvalidRequest(f"a document has at most {DOCUMENT_BYTES} bytes", code="document_too_large", status=413)
-    return await bounded(request, DOCUMENT_BYTES, too_large)
+    if (declared := declared_bytes(request)) > DOCUMENT_BYTES:
+        raise too_large
+    return await bounded(request, DOCUMENT_BYTES, too_large, held.enter_context(room.share(declared)))
 
 
-async def _told(library: Remembered, workspace: str, name: str, content: bytes, source: str) -> AsyncGenerator[bytes]:
-    """How far the addition is, a JSON object a line; the last one is what became of it, or the problem."""
-    news: asyncio.Queue[dict[str, Any] | None] = asyncio.Queue()
+async def _adding(add: Callable[..., Awaitable[Added]], news: News, held: ExitStack) -> None:
+    """Add, and tell how far it is; None at the end. What is ``held`` is given back then."""
 
     def progress(stored: int, of: int) -> None:
         news.put_nowait({"event": "progress", "stored": stored, "of": of})
 
-    async def adding() -> None:
+    with held:
         try:
-            added = await library.add_document(workspace, name, content, source=source, progress=progress)
-            news.put_nowait({"event": "kept", **_kept(added)})
+            news.put_nowait({"event": "kept", **_kept(await add(progress=progress))})
         except OrdainError as error:
             news.put_nowait({"event": "refused", "problem": problem_body(error.status, error.code, error.message)})
         finally:
             news.put_nowait(None)
 
-    work = asyncio.ensure_future(adding())
+
+async def _told(news: News, work: asyncio.Task[None]) -> AsyncGenerator[bytes]:
+    """How far the addition is, a JSON object a line; the last one is what became of it, or the problem."""
     while (one := await news.get()) is not None:
         yield msgspec.json.encode(one) + b"\n"
     await work

@@ -83,6 +83,7 @@ REFUSALS: Mapping[str, Refusal] = {
     "document_unreadable": Refusal(422, "the document is broken"),
     "document_too_slow": Refusal(422, "reading the document takes too long"),
     "unsupported_document": Refusal(415, "the document is of no format that is read"),
+    "documents_busy": Refusal(503, "as many documents are being added as there is memory for"),
     "no_process": Refusal(503, "no process can be started to read the document"),
     # runs
     "run_not_found": Refusal(404, "there is no such run in the workspace"),

@@ -22,6 +22,7 @@ from ordain.engines.clock import SystemClock
 from ordain.runtime.access import Exposure
 from ordain.runtime.tokens import NewToken, Tokens
 from ordain.server import Face, build_app
+from ordain.server import library as library_routes
 from tests.e2e.process import Server
 from tests.integration.library.pdf import encrypted, pdf
 
@@ -144,6 +145,56 @@ async def test_a_note_is_its_users_own_only_from_who_may_speak_for_users(tmp_pat
         own = await posted("chat", "/memory", **rent)
         assert (own["outcome"], sorted(await trusts())) == ("added", [("member", "ada"), ("own", "ada")])
         assert (await posted("memory", "/memory", **rent))["id"] == first["id"] != own["id"]
+
+
+class Uploads:
+    """Documents that arrive as the test lets them."""
+
+    def __init__(self, http: httpx.AsyncClient) -> None:
+        self.http = http
+        self.waits, self.may_end = asyncio.Event(), asyncio.Event()
+        self.begun: list[str] = []
+
+    async def body(self, name: str, size: int, *, wait: bool = False) -> AsyncIterator[bytes]:
+        for at in range(0, size, 1000):
+            self.begun += [name] if at == 0 else []
+            yield f"{name} ".encode().ljust(1000, b"x")
+        if wait:
+            self.waits.set()
+            await self.may_end.wait()
+
+    async def add(self, name: str, size: int, *, wait: bool = False, declared: bool = False, **headers: str) -> httpx.Response:
+        said = {**OCTETS, **headers, **({"Content-Length": str(size)} if declared else {})}
+        return await self.http.post("/docs", params={"name": name}, content=self.body(name, size, wait=wait), headers=said)
+
+
+async def test_documents_that_wait_fill_a_bounded_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What does not fit beside the documents that are being added is refused, unread where it said its length, and comes again later."""
+    monkeypatch.setattr(library_routes, "ROOM_BYTES", 100_000)
+    monkeypatch.setattr(library_routes, "ROOM_LEAST", 10_000)
+    embedder = Waiting()
+    async with Ordain(home=tmp_path, extras=Extras(embedder=lambda: embedder)) as ordain:
+        transport = httpx.ASGITransport(build_app(Face(runtime=ordain.runtime)), raise_app_exceptions=False)
+        async with httpx.AsyncClient(transport=transport, base_url="http://localhost", timeout=60) as http, asyncio.timeout(60):
+            uploads = Uploads(http)
+            held = asyncio.ensure_future(uploads.add("held.txt", 60_000, wait=True))
+            await uploads.waits.wait()
+            for declared in (True, False):
+                refused = await uploads.add("refused.txt", 50_000, declared=declared)
+                assert (refused.status_code, refused.json()["code"], "retry-after" in refused.headers) == (503, "documents_busy", True)
+                assert uploads.begun.count("refused.txt") == (not declared)
+            embedder.may_go_on.set()
+            assert (await uploads.add("small.txt", 5000)).json()["outcome"] == "added"
+            embedder.may_go_on.clear()
+            told = [asyncio.ensure_future(uploads.add(f"{n}.txt", 1000, Accept="application/x-ndjson")) for n in range(4)]
+            while "3.txt" not in uploads.begun:  # noqa: ASYNC110 - announced to nobody
+                await asyncio.sleep(0.01)
+            assert (await uploads.add("one_more.txt", 1000)).json()["code"] == "documents_busy"
+            embedder.may_go_on.set()
+            uploads.may_end.set()
+            assert (await held).json()["outcome"] == "added"
+            assert [json.loads(one.text.splitlines()[-1])["event"] for one in await asyncio.gather(*told)] == ["kept"] * 4
+            assert (await uploads.add("refused.txt", 90_000, declared=True)).json()["outcome"] == "added"
 
 
 async def test_documents_over_http(http: httpx.AsyncClient) -> None:

@@ -16,7 +16,7 @@ from statistics import median
 from bench.page import table
 from ordain import Ordain, verb
 from ordain.app import Extras
-from ordain.contracts.policy import ModelProfile
+from ordain.contracts.profiles import ModelProfile
 from ordain.models.scripted import ScriptedModel, make_script
 from ordain.settings import load_settings
 

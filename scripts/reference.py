@@ -16,7 +16,8 @@ from typing import Any, cast, get_args
 from ordain.cli.entry import exit_code
 from ordain.contracts import events
 from ordain.contracts.failures import CATEGORY, TO_DO
-from ordain.contracts.policy import ModelErrorCode, ModelProfile
+from ordain.contracts.policy import ModelErrorCode
+from ordain.contracts.profiles import ModelProfile
 from ordain.contracts.verbs import VerbSpec
 from ordain.journal.records import BESIDE_FLOW, BODY_OF, CURRENT_VERSION, HANDED_TO_FLOW, Kind, Record
 from ordain.journal.upcasters import UPCASTERS

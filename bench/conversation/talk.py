@@ -13,7 +13,7 @@ from typing import Any
 from bench import work
 from ordain.app import Extras, Ordain
 from ordain.contracts.conversation import Message, MessageAnswer
-from ordain.contracts.policy import ModelProfile
+from ordain.contracts.profiles import ModelProfile
 from ordain.models.scripted import ScriptedModel, make_script
 from ordain.ports.model import Heard, ModelError, ModelReply, ModelRequest
 from ordain.runtime.conversation import Acknowledged

@@ -15,7 +15,7 @@ from google.genai.types import HttpOptions
 
 from bench.providers.server import ANSWER, MODEL, TEXT
 from ordain.app import Ordain, with_profile
-from ordain.contracts.policy import ModelProfile
+from ordain.contracts.profiles import ModelProfile
 from ordain.models.providers import build_models
 from ordain.ports.model import ModelReply, ModelRequest
 from ordain.settings import load_settings

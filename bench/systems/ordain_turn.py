@@ -14,7 +14,7 @@ import msgspec
 from bench import work
 from bench.ready import Ready
 from ordain import Ordain, verb
-from ordain.contracts.policy import ModelProfile
+from ordain.contracts.profiles import ModelProfile
 from ordain.settings import Settings, load_settings
 
 REQUEST: dict[str, Any] = {

@@ -18,7 +18,8 @@ from ordain.contracts.conversation import Message, MessageAnswer
 from ordain.contracts.events import SessionEvent
 from ordain.contracts.ids import DEFAULT_WORKSPACE, WorkspaceId
 from ordain.contracts.planner import PlannerRequest
-from ordain.contracts.policy import Lane, ModelProfile
+from ordain.contracts.policy import Lane
+from ordain.contracts.profiles import ModelProfile
 from ordain.contracts.verbs import VerbRequest
 from ordain.engines.clock import SystemClock
 from ordain.engines.local import LocalEngine

@@ -18,7 +18,8 @@ from pydantic import Field, StringConstraints, ValidationError, model_validator
 
 from ordain.contracts.access import DEFAULT_FAILED_RATE, DEFAULT_RATE, RateText, parse_rate
 from ordain.contracts.planner import Strict
-from ordain.contracts.policy import Lane, LanesPolicy, ModelProfile, Policy
+from ordain.contracts.policy import Lane, LanesPolicy, Policy
+from ordain.contracts.profiles import ModelProfile
 from ordain.errors import ConfigurationError, InvalidRequest
 
 M = TypeVar("M", bound=Strict)

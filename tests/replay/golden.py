@@ -14,7 +14,7 @@ from typing import Any
 
 from ordain.app import Extras, Ordain
 from ordain.contracts.planner import PlannerRequest
-from ordain.contracts.policy import ModelProfile
+from ordain.contracts.profiles import ModelProfile
 from ordain.models.scripted import ScriptedModel, make_script
 from ordain.settings import Settings, load_settings
 from tests.replay.golden_file import GoldenJournal, write

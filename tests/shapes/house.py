@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ordain.app import Extras, Ordain, with_profile
-from ordain.contracts.policy import ModelProfile
+from ordain.contracts.profiles import ModelProfile
 from ordain.engines.clock import SystemClock
 from ordain.flows.context import Flow
 from ordain.models.scripted import Script, ScriptedModel, make_script

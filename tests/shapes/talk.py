@@ -14,7 +14,8 @@ from typing import Any
 
 from ordain.app import Extras, Ordain, with_profile
 from ordain.contracts.conversation import Message, MessageAnswer
-from ordain.contracts.policy import ModelErrorCode, ModelProfile
+from ordain.contracts.policy import ModelErrorCode
+from ordain.contracts.profiles import ModelProfile
 from ordain.flows.context import Flow
 from ordain.journal.records import SETTLED, STOPPED, Status
 from ordain.models.scripted import NOTICE

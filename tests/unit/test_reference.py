@@ -15,7 +15,8 @@ import pytest
 
 from ordain import errors
 from ordain.contracts import events
-from ordain.contracts.policy import ModelProfile, Policy
+from ordain.contracts.policy import Policy
+from ordain.contracts.profiles import ModelProfile
 from ordain.journal.records import BODY_OF, Kind
 from ordain.ports import children, effects
 from ordain.rules.attach import Attached, Reading, ThreadFact

@@ -12,7 +12,7 @@ from ordain.cli.exit_codes import FAILED, OK
 from ordain.cli.output import print_json, print_table, show
 from ordain.cli.places import home_of
 from ordain.cli.profile_files import CONFIG, PLAYED, defined
-from ordain.contracts.policy import ModelProfile
+from ordain.contracts.profiles import ModelProfile
 from ordain.errors import ConfigurationError, NotFound
 from ordain.models.providers import build_models
 from ordain.models.trial import NO_MODELS, Verdict, try_once
@@ -57,6 +57,7 @@ def profile_view(settings: Settings, name: str, in_file: bool) -> dict[str, Any]
         "usd_micros_per_1k_output": profile.usd_micros_per_1k_output,
         "usd_micros_per_1k_cached": profile.usd_micros_per_1k_cached,
         "usd_micros_per_1k_cache_write": profile.usd_micros_per_1k_cache_write,
+        "tiers": [tier.model_dump() for tier in profile.tiers],
         "priced_on": profile.priced_on,
         "counts_as_free": not (priced or free),
         "key_found": name in settings.secrets,
@@ -74,7 +75,8 @@ def _price(view: dict[str, Any]) -> str:
     if view["provider"] in FREE and not view["usd_micros_per_1k_input"] and not view["usd_micros_per_1k_output"]:
         return "free"
     price = f"{usd(view['usd_micros_per_1k_input'] * 1000)} in, {usd(view['usd_micros_per_1k_output'] * 1000)} out"
-    return f"{price} ({view['priced_on'] or 'undated'})"
+    more = "".join(f"; above {tier['above_tokens']}: {usd(tier['usd_micros_per_1k_input'] * 1000)} in" for tier in view["tiers"])
+    return f"{price}{more} ({view['priced_on'] or 'undated'})"
 
 
 def usd(micros: int) -> str:

@@ -30,7 +30,8 @@ from ordain.cli.profile_files import (
     put_profile,
     shipped_policy,
 )
-from ordain.contracts.policy import Lane, ModelProfile
+from ordain.contracts.policy import Lane
+from ordain.contracts.profiles import ModelProfile
 from ordain.errors import ConfigurationError, Conflict, NotFound
 from ordain.models.prices import ListPrice, list_price, per_1k
 from ordain.models.providers import build_models
@@ -149,6 +150,7 @@ def _priced(setup: Setup) -> tuple[ListPrice | None, dict[str, object | None]]:
         "usd_micros_per_1k_output": found.output,
         "usd_micros_per_1k_cached": found.cached,
         "usd_micros_per_1k_cache_write": found.written,
+        "tiers": [tier.model_dump(exclude_none=True) for tier in found.tiers] or None,
         "priced_on": found.priced_on,
     }
 
@@ -247,8 +249,9 @@ def _tell(settings: Settings, name: str, files: SettingsFiles, price: ListPrice 
         show(
             f"price: {usd(price.input * 1000)} in, {usd(price.output * 1000)} out per million tokens ({price.model}, {price.priced_on}, {price.source})"
         )
-        if price.tier_from is not None:
-            show(f"prompts above {price.tier_from} tokens cost more than that: their costs are counted too low")
+        for tier in price.tiers:
+            dear = f"{usd(tier.usd_micros_per_1k_input * 1000)} in, {usd(tier.usd_micros_per_1k_output * 1000)} out"
+            show(f"calls whose prompt has more than {tier.above_tokens} tokens: {dear}")
     behind = {str(lane): names for lane, names in settings.policy.lanes.profiles.items() if name in names}
     show("lanes: " + ("; ".join(f"{lane}: {', '.join(names)}" for lane, names in behind.items()) or "none names it"))
     show("a running server takes it up when it starts again")

@@ -16,7 +16,7 @@ from ordain.cli.exit_codes import FAILED, OK
 from ordain.cli.output import json_text, print_json, show
 from ordain.cli.places import home_of
 from ordain.cli.verb_explaining import parsed_input
-from ordain.contracts.policy import ModelProfile
+from ordain.contracts.profiles import ModelProfile
 from ordain.contracts.verbs import Example, VerbEffect, VerbSpec
 from ordain.errors import CallerError, ConfigurationError, InvalidRequest, NotFound
 from ordain.models.scripted import ScriptedModel, make_script

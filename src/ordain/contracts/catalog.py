@@ -18,7 +18,8 @@ from pydantic import Field, JsonValue
 
 from ordain.contracts.ids import CatalogDigest
 from ordain.contracts.planner import Strict
-from ordain.contracts.policy import ModelProfile, Policy, VerbsPolicy
+from ordain.contracts.policy import Policy, VerbsPolicy
+from ordain.contracts.profiles import ModelProfile
 from ordain.contracts.verbs import VerbSpec
 from ordain.errors import ConfigurationError
 

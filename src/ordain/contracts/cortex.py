@@ -7,7 +7,8 @@ from typing import Any, Literal
 from pydantic import Field, JsonValue
 
 from ordain.contracts.conversation import ExecMode, PackName, Reply, Said, SessionId, VerbName
-from ordain.contracts.planner import ErrorBody, Open, Strict
+from ordain.contracts.planner import Open, Strict
+from ordain.contracts.verbs import CallErrorBody
 
 TRACE_VERBS = {ExecMode.BRAIN: "chat_general", ExecMode.AGENT: "task_execution", ExecMode.COUNCIL: "council_deliberation"}
 """The hub's telemetry label of a mode (HUB-04); it never selects what is executed (HUB-05)."""
@@ -95,7 +96,7 @@ class CortexClientResult(Strict):
     memory_used: bool = False
     recall_debug: dict[str, Any] = {}
     steps: list[dict[str, Any]] = []
-    error: ErrorBody | None = None
+    error: CallErrorBody | None = None
     correlation_id: str
     metadata: dict[str, Any] = {}
     run_id: str | None = Field(default=None, description="Null where nothing follows from the message.")

@@ -11,8 +11,6 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, StringConstraints
 
-from ordain.contracts.failures import FailureCategory
-
 SLUG = r"^[A-Za-z0-9][A-Za-z0-9._:-]{0,63}$"
 KNOWN_CALLERS = ("hub", "agent-daemon", "test", "other", "debug-shell")
 KNOWN_GOAL_TYPES = ("chat", "agent_task", "spark_review", "system_maint", "other", "analysis", "routing", "planning")
@@ -171,11 +169,10 @@ PlannerStep = Annotated[ActStep | FinishStep, Field(discriminator="finish")]
 
 
 class ErrorBody(Strict):
-    """A stable code, a sentence, and what to do about it, where it is the failure of a call (C5)."""
+    """A stable code and a sentence."""
 
     code: str
     message: str
-    category: FailureCategory | None = None
 
 
 class TraceStep(Strict):

@@ -13,6 +13,7 @@ from typing import Annotated, Any, Literal, Self, cast
 from pydantic import Field, JsonValue, StringConstraints, model_validator
 from pydantic_core import PydanticCustomError
 
+from ordain.contracts.failures import FailureCategory
 from ordain.contracts.http_call import Fault, HttpCall, http_faults
 from ordain.contracts.planner import ErrorBody, Strict
 
@@ -272,7 +273,13 @@ class VerbRequest(Strict):
     caller: str = Field(default="planner-react", min_length=1, max_length=64)
 
 
-class VerbErrorBody(ErrorBody):
+class CallErrorBody(ErrorBody):
+    """Why a call did not succeed, and what to do about it (C5)."""
+
+    category: FailureCategory | None = None
+
+
+class VerbErrorBody(CallErrorBody):
     """Why a verb did not succeed."""
 
     details: dict[str, Any] = {}

@@ -12,7 +12,8 @@ from typing import Any, assert_never
 
 from msgspec import UNSET
 
-from ordain.contracts.policy import ModelErrorCode, ModelProfile
+from ordain.contracts.policy import ModelErrorCode
+from ordain.contracts.profiles import ModelProfile
 from ordain.flows.context import FlowContext
 from ordain.flows.pricing import bound_of, price_of, price_of_failure
 from ordain.ports.effects import Beside, Interrupted, ModelAnswer, ModelCall, ModelFailed, ModelResult, Wait, WaitFor

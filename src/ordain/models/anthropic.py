@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ordain.contracts.policy import Structured
+from ordain.contracts.profiles import Structured
 from ordain.errors import ConfigurationError
 from ordain.models.exchange import checked_url
 from ordain.models.schemas import is_closed, is_wrapped, parameter_counts

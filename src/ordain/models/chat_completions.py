@@ -17,7 +17,8 @@ from typing import Any, cast
 import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
 
-from ordain.contracts.policy import ModelErrorCode, Structured
+from ordain.contracts.policy import ModelErrorCode
+from ordain.contracts.profiles import Structured
 from ordain.models.refusals import malformed, why_unreadable
 from ordain.models.replies import Counts, replied
 from ordain.models.schemas import OutputTool, clean_name, native_format, system_text, tool_definition

@@ -14,7 +14,8 @@ from typing import Any
 import msgspec
 
 from ordain.contracts.catalog import Schema
-from ordain.contracts.policy import ModelErrorCode, ModelProfile, Structured
+from ordain.contracts.policy import ModelErrorCode
+from ordain.contracts.profiles import ModelProfile, Structured
 from ordain.ports.model import ModelError, ModelPort, ModelReply, ModelRequest
 
 PROBE_TOKENS = 256

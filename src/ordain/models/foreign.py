@@ -41,7 +41,8 @@ from pydantic_ai.output import OutputObjectDefinition
 from pydantic_ai.settings import ModelSettings
 from pydantic_ai.tools import ToolDefinition
 
-from ordain.contracts.policy import ModelErrorCode, Structured
+from ordain.contracts.policy import ModelErrorCode
+from ordain.contracts.profiles import Structured
 from ordain.models.event_stream import CUT_OFF, STREAM_BYTES
 from ordain.models.exchange import ANSWER_BYTES, KEPT_CONNECTIONS, KEPT_S, LOOPBACK, checked_key, checked_url
 from ordain.models.narrative import Narrative

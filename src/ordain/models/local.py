@@ -21,7 +21,8 @@ from typing import Any, cast
 
 import msgspec
 
-from ordain.contracts.policy import ModelErrorCode, ModelProfile, Structured
+from ordain.contracts.policy import ModelErrorCode
+from ordain.contracts.profiles import ModelProfile, Structured
 from ordain.errors import ConfigurationError
 from ordain.models.llama_server import ServerSettings, Serving
 from ordain.models.openai import OpenAIModel

@@ -11,6 +11,8 @@ from typing import Any
 from genai_prices.data_snapshot import get_snapshot
 from genai_prices.types import Provider, StartDateConstraint
 
+from ordain.contracts.profiles import PriceTier
+
 HOUSES = {"anthropic": "anthropic", "gemini": "google", "openai": "openai"}
 """A provider's own endpoint in the list's words."""
 
@@ -19,7 +21,7 @@ HOUSES = {"anthropic": "anthropic", "gemini": "google", "openai": "openai"}
 class ListPrice:
     """What a model costs, in micro-dollars per 1,000 tokens; ``cached`` and ``written`` (the provider's cache, read and filled) None where the list does not say.
 
-    ``tier_from`` is the prompt length above which the provider charges more; costs of such prompts are counted too low. ``priced_on`` is
+    ``tiers`` are the prices of calls with long prompts, where the provider charges more for them. ``priced_on`` is
     the last day on which the list is known to have been kept: its youngest entry. ``context_tokens`` is the model's window, if known.
     """
 
@@ -28,7 +30,7 @@ class ListPrice:
     output: int
     cached: int | None
     written: int | None
-    tier_from: int | None
+    tiers: tuple[PriceTier, ...]
     priced_on: str
     source: str
     context_tokens: int | None
@@ -48,14 +50,13 @@ def list_price(provider: str, model: str, base_url: str | None) -> ListPrice | N
     given, answered = _per_1k(prices.input_mtok), _per_1k(prices.output_mtok)
     if given is None or answered is None:
         return None
-    tiers = [tier.start for price in (prices.input_mtok, prices.output_mtok) for tier in getattr(price, "tiers", ())]
     return ListPrice(
         model=found.id,
         input=given,
         output=answered,
         cached=_per_1k(prices.cache_read_mtok),
         written=_per_1k(prices.cache_write_mtok),
-        tier_from=min(tiers, default=None),
+        tiers=_tiers(prices),
         priced_on=_kept_until(snapshot.providers, today.date()).isoformat(),
         source=f"genai-prices {version('genai-prices')}",
         context_tokens=found.context_window,
@@ -67,9 +68,28 @@ def per_1k(usd_per_million: Decimal) -> int:
     return int((usd_per_million * 1000).to_integral_value(ROUND_CEILING))
 
 
-def _per_1k(price: Any) -> int | None:
-    base = getattr(price, "base", price)
-    return None if base is None else per_1k(Decimal(base))
+def _per_1k(price: Any, above: int = 0) -> int | None:
+    """A price, or what it becomes for a prompt longer than this."""
+    dollars = getattr(price, "base", price)
+    for tier in getattr(price, "tiers", ()):
+        if tier.start <= above:
+            dollars = tier.price
+    return None if dollars is None else per_1k(Decimal(dollars))
+
+
+def _tiers(prices: Any) -> tuple[PriceTier, ...]:
+    kinds = (prices.input_mtok, prices.output_mtok, prices.cache_read_mtok, prices.cache_write_mtok)
+    starts = sorted({tier.start for price in kinds for tier in getattr(price, "tiers", ())})
+    return tuple(
+        PriceTier(
+            above_tokens=start,
+            usd_micros_per_1k_input=_per_1k(prices.input_mtok, start) or 0,
+            usd_micros_per_1k_output=_per_1k(prices.output_mtok, start) or 0,
+            usd_micros_per_1k_cached=_per_1k(prices.cache_read_mtok, start),
+            usd_micros_per_1k_cache_write=_per_1k(prices.cache_write_mtok, start),
+        )
+        for start in starts
+    )
 
 
 def _kept_until(providers: list[Provider], today: date) -> date:

@@ -12,7 +12,8 @@ from typing import Any, cast
 import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
 
-from ordain.contracts.policy import ModelErrorCode, Structured
+from ordain.contracts.policy import ModelErrorCode
+from ordain.contracts.profiles import Structured
 from ordain.models.chat_completions import fields, objects
 from ordain.models.event_stream import CUT_OFF, EventStream
 from ordain.models.refusals import malformed, read_stream_error, why_unreadable

@@ -13,7 +13,7 @@ from typing import Any, cast
 import msgspec
 from msgspec import Raw, Struct
 
-from ordain.contracts.policy import Structured
+from ordain.contracts.profiles import Structured
 from ordain.models.refusals import malformed
 from ordain.ports.model import ModelError, ModelRequest
 

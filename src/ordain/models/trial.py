@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from ordain.contracts.policy import ModelErrorCode, ModelProfile, Structured
+from ordain.contracts.policy import ModelErrorCode
+from ordain.contracts.profiles import ModelProfile, Structured
 from ordain.flows.pricing import cost
 from ordain.models.doctor import PROBE_SCHEMA, fits_probe, probe_request
 from ordain.ports.model import ModelError, ModelPort

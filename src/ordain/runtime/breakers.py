@@ -10,7 +10,8 @@ from itertools import count
 
 from msgspec import Struct
 
-from ordain.contracts.policy import BreakerPolicy, ModelErrorCode, ModelProfile
+from ordain.contracts.policy import BreakerPolicy, ModelErrorCode
+from ordain.contracts.profiles import ModelProfile
 from ordain.rules.breaker import SECOND, Circuit, admit, after, given_up
 
 NAMED_A_DELAY = frozenset({ModelErrorCode.RATE_LIMITED, ModelErrorCode.OVERLOADED})

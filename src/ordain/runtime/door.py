@@ -175,16 +175,12 @@ class Runtime:
             body: dict[str, Any] = msgspec.json.decode(view.result)
             steps = body.pop("steps")
             body["trace"] = self._trace(stored, steps) if self._wants_trace(stored) else None
-            if body["error"] is not None:
-                body["error"] = categorised(body["error"])
         else:
             code = why_nothing(stored)
             body = {
                 "request_id": self._given(stored).get("request_id") or stored.id,
                 "status": "error",
-                "error": categorised(
-                    {"code": code, "message": f"the run is {stored.status}" if stored.key else "the run's content was erased"}
-                ),
+                "error": {"code": code, "message": f"the run is {stored.status}" if stored.key else "the run's content was erased"},
                 "final_answer": None,
                 "trace": None,
                 "usage": {"steps": 0, "tokens_reason": 0, "tokens_answer": 0, "tools_called": [], "duration_ms": 0, "estimated": False},

@@ -26,6 +26,7 @@ from ordain.runtime.services import Services
 
 ABANDONED = "abandoned"
 FULL_TIME = 0.9
+BELIEVED_TIMES = 16
 """A time-out speaks of the endpoint only if the attempt had nearly all of the profile's own time."""
 
 
@@ -239,20 +240,26 @@ def _answer(call: ModelCall, reply: ModelReply, about: _Failure, prompt_size: in
     withheld: Withheld | None = None
     if not call.keep_thoughts and call.purpose == PLANNER:
         content, withheld = withhold(content or "", policy)
-    estimated = reply.input_tokens is None or reply.output_tokens is None
+    given = _believed(reply.input_tokens, max(call.bound_tokens, prompt_size))
+    said = _believed(reply.output_tokens, max(call.max_tokens, call.hedge_max_tokens, size))
     return ModelAnswer(
         content=content,
         withheld=withheld,
         provider=about.provider,
         model=reply.model,
-        input_tokens=reply.input_tokens if reply.input_tokens is not None else prompt_size,
-        output_tokens=reply.output_tokens if reply.output_tokens is not None else size,
-        cached_tokens=min(reply.cached_tokens, reply.input_tokens or 0),
-        written_tokens=min(reply.written_tokens, reply.input_tokens or 0),
-        estimated=estimated,
+        input_tokens=prompt_size if given is None else given,
+        output_tokens=size if said is None else said,
+        cached_tokens=min(reply.cached_tokens, given or 0),
+        written_tokens=min(reply.written_tokens, given or 0),
+        estimated=given is None or said is None,
         prompt_digest=about.prompt_digest,
         notice=reply.notice,
     )
+
+
+def _believed(count: int | None, most: int) -> int | None:
+    """A provider's count, if it can be: more than so many times what was reserved for it would empty every account at one stroke."""
+    return None if count is None or count > BELIEVED_TIMES * most else count
 
 
 def withhold(content: str, policy: Policy) -> tuple[str | None, Withheld | None]:

@@ -13,7 +13,7 @@ from ordain.contracts.moments import moment
 from ordain.runtime.spending import DAY_US, By, Span, Spent, Sum, spent
 from ordain.server.documents import shown
 from ordain.server.face import Face, Json
-from ordain.server.shapes import Costs, CostSum, ModelItem, ModelList
+from ordain.server.shapes import Costs, CostSum, ModelItem, ModelList, PriceTier
 from ordain.server.workspaces import Workspace
 
 DAYS_MAX = 3660
@@ -32,6 +32,14 @@ def models_view(catalog: Catalog) -> ModelList:
                 lanes=[str(lane) for lane, names in lanes.items() if name in names],
                 usd_micros_per_1k_input=profile.usd_micros_per_1k_input,
                 usd_micros_per_1k_output=profile.usd_micros_per_1k_output,
+                tiers=[
+                    PriceTier(
+                        above_tokens=tier.above_tokens,
+                        usd_micros_per_1k_input=tier.usd_micros_per_1k_input,
+                        usd_micros_per_1k_output=tier.usd_micros_per_1k_output,
+                    )
+                    for tier in profile.tiers
+                ],
                 priced_on=profile.priced_on,
             )
             for name, profile in sorted(catalog.data.profiles.items())

@@ -46,6 +46,14 @@ class RunPage(View, frozen=True):
     next: str | None
 
 
+class PriceTier(View, frozen=True):
+    """What a call costs whose prompt has more than ``above_tokens``."""
+
+    above_tokens: int
+    usd_micros_per_1k_input: int
+    usd_micros_per_1k_output: int
+
+
 class ModelItem(View, frozen=True):
     """A model profile: the lanes behind which it stands, and its prices in micro-dollars per 1,000 tokens with their day."""
 
@@ -56,6 +64,7 @@ class ModelItem(View, frozen=True):
     lanes: Sequence[str]
     usd_micros_per_1k_input: int
     usd_micros_per_1k_output: int
+    tiers: Sequence[PriceTier]
     priced_on: str | None
 
 

@@ -23,7 +23,7 @@ from ordain.contracts.cortex import (
     RecallDirective,
 )
 from ordain.contracts.failures import categorised, failure_category
-from ordain.contracts.planner import ErrorBody
+from ordain.contracts.verbs import CallErrorBody
 from ordain.errors import InvalidRequest
 from ordain.server.bodies import places
 
@@ -137,9 +137,9 @@ def client_result(client: CortexClientRequest, answer: MessageAnswer, produced: 
     """What became of a client request (C1). ``produced`` is the turn's output, None where its run gave none."""
     turn = produced or {}
     reply, question = answer.reply, answer.question
-    error = None if turn.get("error") is None else ErrorBody.model_validate(categorised(turn["error"]), strict=False)
+    error = None if turn.get("error") is None else CallErrorBody.model_validate(categorised(turn["error"]), strict=False)
     if reply is not None and not reply.ok and error is None:
-        error = ErrorBody(code="no_result", message="the turn stopped without a result; its header says where it stands")
+        error = CallErrorBody(code="no_result", message="the turn stopped without a result; its header says where it stands")
     text = reply.narrative if reply is not None else question.text if question is not None else ""
     verb = turn.get("verb") or client.verb or ""
     labels: dict[str, Any] = {
@@ -168,7 +168,7 @@ def client_result(client: CortexClientRequest, answer: MessageAnswer, produced: 
     )
 
 
-def _status(answer: MessageAnswer, error: ErrorBody | None) -> Literal["success", "partial", "fail"]:
+def _status(answer: MessageAnswer, error: CallErrorBody | None) -> Literal["success", "partial", "fail"]:
     if answer.reply is None:
         return "success" if answer.question is None else "partial"
     if answer.reply.ok:

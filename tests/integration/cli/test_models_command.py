@@ -90,6 +90,10 @@ def test_a_profile_is_added_beside_what_stands_there(told: Told) -> None:
     assert written["provider"] == "anthropic"
     assert written["usd_micros_per_1k_output"] > written["usd_micros_per_1k_input"] > 0
     assert written["priced_on"] > "2025"
+    (tier,) = load_settings({}, told.home).profiles["claude"].tiers
+    assert tier.above_tokens > 100_000
+    assert tier.usd_micros_per_1k_output > written["usd_micros_per_1k_output"]
+    assert f"more than {tier.above_tokens} tokens" in told.out
     assert "missing (set ANTHROPIC_API_KEY)" in told.out
     assert told.refused("models", "add", "claude", "--provider", "openai", "--model", "m", "--no-test") == "profile_exists"
     again = ("models", "add", "claude", "--provider", "openai", "--model", "own", "--base-url", "http://127.0.0.1:9", "--no-test")

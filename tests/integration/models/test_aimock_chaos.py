@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 from msgspec import structs
 
-from ordain.contracts.policy import ModelErrorCode, ModelProfile
+from ordain.contracts.policy import ModelErrorCode
+from ordain.contracts.profiles import ModelProfile
 from ordain.models.providers import build_models
 from ordain.ports.model import ModelError, ModelReply
 from tests.integration.models.aimock_server import Aimock

@@ -4,7 +4,8 @@ import json
 import socket
 from collections.abc import Callable
 
-from ordain.contracts.policy import ModelErrorCode, ModelProfile
+from ordain.contracts.policy import ModelErrorCode
+from ordain.contracts.profiles import ModelProfile
 from ordain.models.doctor import examine
 from ordain.models.openai import OpenAIModel
 from ordain.models.providers import build_models

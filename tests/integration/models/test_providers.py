@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ordain.contracts.policy import ModelProfile
+from ordain.contracts.profiles import ModelProfile
 from ordain.errors import ConfigurationError
 from ordain.models.providers import build_models
 from tests.integration.models.wire import PROTOCOLS, profile
@@ -21,7 +21,7 @@ class Missing:
             raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
 
 sys.meta_path.insert(0, Missing())
-from ordain.contracts.policy import ModelProfile
+from ordain.contracts.profiles import ModelProfile
 from ordain.models.providers import build_models
 from ordain.errors import ConfigurationError
 try:
@@ -32,7 +32,7 @@ except ConfigurationError as error:
 LOADED = """
 import sys
 import ordain.app
-from ordain.contracts.policy import ModelProfile
+from ordain.contracts.profiles import ModelProfile
 from ordain.models.providers import build_models
 for api in ("chat", "responses"):
     build_models({"mine": ModelProfile(provider="openai", model="m", api=api)}, {})

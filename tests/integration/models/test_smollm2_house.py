@@ -8,7 +8,7 @@ import pytest
 import pytest_asyncio
 
 from ordain.app import Extras, Ordain, with_profile
-from ordain.contracts.policy import ModelProfile, Structured
+from ordain.contracts.profiles import ModelProfile, Structured
 from ordain.flows.shipped import shipped_flows
 from ordain.journal.records import Kind
 from ordain.ports.model import ModelPort

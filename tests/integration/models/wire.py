@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec import structs
 
-from ordain.contracts.policy import ModelProfile
+from ordain.contracts.profiles import ModelProfile
 from ordain.ports.model import ModelRequest
 
 API_KEY = "sk-hush-0123456789"

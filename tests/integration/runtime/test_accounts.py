@@ -14,7 +14,8 @@ import pytest
 
 from ordain.app import Extras, Ordain
 from ordain.contracts.moments import EPOCH
-from ordain.contracts.policy import AccountPolicy, ModelProfile
+from ordain.contracts.policy import AccountPolicy
+from ordain.contracts.profiles import ModelProfile
 from ordain.flows.context import period
 from ordain.flows.shipped import shipped_flows
 from ordain.journal.folds import Fold

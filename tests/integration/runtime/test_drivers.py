@@ -10,7 +10,7 @@ import pytest
 
 from ordain.app import Extras, Ordain
 from ordain.contracts.planner import PlannerRequest
-from ordain.contracts.policy import ModelProfile
+from ordain.contracts.profiles import ModelProfile
 from ordain.journal.codec import decode
 from ordain.journal.records import DecisionBody
 from ordain.models.scripted import ScriptedModel, make_script

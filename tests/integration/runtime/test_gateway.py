@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from ordain.app import Extras, Ordain
-from ordain.contracts.policy import Lane, ModelErrorCode, ModelProfile, Policy
+from ordain.contracts.policy import Lane, ModelErrorCode, Policy
+from ordain.contracts.profiles import ModelProfile
 from ordain.flows.shipped import shipped_flows
 from ordain.journal.folds import Fold
 from ordain.models.openai import OpenAIModel
@@ -406,3 +407,13 @@ async def test_a_hedged_call_needs_room_for_both(tmp_path: Path) -> None:
         told, fold = await planned(ordain)
     assert told["status"] == "ok"
     assert (slow.calls, quick.calls, fold.spent.model_calls) == (1, 0, 1)
+
+
+@pytest.mark.parametrize("counts", [{"input_tokens": 2**52}, {"output_tokens": 2**52}, {"input_tokens": 2**52, "output_tokens": 2**52}])
+async def test_no_count_of_a_providers_empties_an_account(tmp_path: Path, counts: dict[str, int]) -> None:
+    """A count that no honest answer comes to is not believed: bytes are counted, which the header says, and the next run has its budget."""
+    async with house(tmp_path, {"liar": Model(lambda _: answer(**counts))}) as ordain:
+        told, fold = await planned(ordain)
+        assert fold.spent.tokens < 100_000
+        assert "(estimated)" in told["header"]
+        assert (await planned(ordain, "next"))[0]["status"] == "ok"

@@ -11,7 +11,8 @@ import msgspec
 import pytest
 
 from ordain.app import Extras, Ordain
-from ordain.contracts.policy import AttachPolicy, Lane, ModelProfile
+from ordain.contracts.policy import AttachPolicy, Lane
+from ordain.contracts.profiles import ModelProfile
 from ordain.errors import JournalCorrupt
 from ordain.models.scripted import ScriptedModel, make_script
 from ordain.ports.sessions import Entry, EntryKind, SessionRow

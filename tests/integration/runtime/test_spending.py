@@ -12,7 +12,8 @@ import pytest
 from msgspec import structs
 
 from ordain.app import Extras, Ordain
-from ordain.contracts.policy import Lane, ModelProfile
+from ordain.contracts.policy import Lane
+from ordain.contracts.profiles import ModelProfile
 from ordain.journal.folds import Fold
 from ordain.models.scripted import ScriptedModel, make_script
 from ordain.ports.model import ModelReply

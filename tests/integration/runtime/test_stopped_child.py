@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ordain.app import Extras, Ordain
-from ordain.contracts.policy import ModelProfile
+from ordain.contracts.profiles import ModelProfile
 from ordain.ports.model import Heard, ModelError, ModelReply, ModelRequest
 from ordain.settings import load_settings
 from tests.replay.golden import FACTS, TEXT

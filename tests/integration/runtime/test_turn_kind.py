@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from ordain.app import Extras, Ordain
-from ordain.contracts.policy import Lane, ModelProfile, Policy
+from ordain.contracts.policy import Lane, Policy
+from ordain.contracts.profiles import ModelProfile
 from ordain.flows.shipped import shipped_flows
 from ordain.ports.model import Heard, ModelError, ModelReply, ModelRequest
 from ordain.runtime.replay import replay

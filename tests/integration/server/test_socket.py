@@ -15,7 +15,8 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from ordain.app import Extras, Ordain
-from ordain.contracts.policy import ModelProfile, SessionPolicy
+from ordain.contracts.policy import SessionPolicy
+from ordain.contracts.profiles import ModelProfile
 from ordain.models.scripted import ScriptedModel, make_script
 from ordain.server import Face, build_app
 from ordain.server.socket import ENOUGH, FRAME_BYTES, GOING_AWAY, MALFORMED_MAX, PROTOCOL

@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ordain.contracts.policy import ModelErrorCode, ModelProfile
-from ordain.flows.pricing import bound_of, price_of, price_of_failure
+from ordain.contracts.policy import ModelErrorCode
+from ordain.contracts.profiles import ModelProfile, PriceTier
+from ordain.flows.pricing import bound_of, cost, price_of, price_of_failure
 from ordain.journal.seen import Beside
 from ordain.ports.effects import ModelAnswer, ModelFailed
 from ordain.ports.model import REFUSALS, Charge, ModelError
@@ -21,7 +22,19 @@ profiles = st.builds(
     model=st.just("m"),
     usd_micros_per_1k_input=prices,
     usd_micros_per_1k_output=prices,
-    usd_micros_per_1k_cached=st.none() | st.just(0),
+    usd_micros_per_1k_cached=st.none() | prices,
+    usd_micros_per_1k_cache_write=st.none() | prices,
+    tiers=st.lists(
+        st.builds(
+            PriceTier,
+            above_tokens=st.integers(1, 100_000),
+            usd_micros_per_1k_input=prices,
+            usd_micros_per_1k_output=prices,
+            usd_micros_per_1k_cached=st.none() | prices,
+            usd_micros_per_1k_cache_write=st.none() | prices,
+        ),
+        max_size=3,
+    ),
 )
 BOUND = Spend(tokens=100, usd_micros=7, model_calls=1)
 CALL = Spend(model_calls=1)
@@ -34,11 +47,12 @@ def failed(code: ModelErrorCode, *, live: bool = True, charged: bool | None = No
     return own, Beside(profile="n", provider="p", model="m", code=str(code), live=live, charged=charged)
 
 
-@given(profiles, counts, counts, counts, counts, counts)
+@given(profiles, counts, counts, st.tuples(counts, counts, counts, counts))
 def test_an_answer_within_its_limits_costs_no_more_than_its_bound(
-    profile: ModelProfile, prompt: int, limit: int, given_tokens: int, said: int, cached: int
+    profile: ModelProfile, prompt: int, limit: int, counted: tuple[int, int, int, int]
 ) -> None:
     """What was reserved covers every answer that keeps to the prompt's size and the limit."""
+    given_tokens, said, cached, written = counted
     answer = ModelAnswer(
         content="",
         provider="p",
@@ -46,12 +60,24 @@ def test_an_answer_within_its_limits_costs_no_more_than_its_bound(
         input_tokens=min(given_tokens, prompt),
         output_tokens=min(said, limit),
         cached_tokens=cached,
+        written_tokens=written if profile.cache else 0,
         prompt_digest="",
     )
     used, bound = price_of(profile, answer), bound_of(profile, prompt, limit)
     assert used.tokens <= bound.tokens
     assert used.usd_micros <= bound.usd_micros
     assert used.model_calls == bound.model_calls == 1
+
+
+@pytest.mark.parametrize(("given_tokens", "micros"), [(1000, 1100), (200_000, 200_100), (200_001, 400_202), (300_000, 900_300)])
+def test_a_long_prompt_has_its_tiers_prices(given_tokens: int, micros: int) -> None:
+    """Above a tier the whole call is dearer, its answer too; at the tier itself it is not."""
+    tiers = [
+        PriceTier(above_tokens=250_000, usd_micros_per_1k_input=3000, usd_micros_per_1k_output=3000),
+        PriceTier(above_tokens=200_000, usd_micros_per_1k_input=2000, usd_micros_per_1k_output=2000),
+    ]
+    profile = ModelProfile(provider="scripted", model="m", usd_micros_per_1k_input=1000, usd_micros_per_1k_output=1000, tiers=tiers)
+    assert cost(profile, given_tokens, 100) == micros
 
 
 @pytest.mark.parametrize("code", ModelErrorCode)

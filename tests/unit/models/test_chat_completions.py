@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ordain.contracts.policy import ModelErrorCode, ModelProfile
+from ordain.contracts.policy import ModelErrorCode
+from ordain.contracts.profiles import ModelProfile
 from ordain.errors import ConfigurationError
 from ordain.models.chat_completions import encode_request, read_completion
 from ordain.models.openai import OpenAIModel, api_url

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from ordain.contracts.policy import ModelErrorCode, ModelProfile
+from ordain.contracts.policy import ModelErrorCode
+from ordain.contracts.profiles import ModelProfile
 from ordain.errors import ConfigurationError
 from ordain.models.local import SHIPPED_MODEL, LocalModel, _environment, shipped_gguf
 from ordain.models.providers import build_models
@@ -21,7 +22,7 @@ class Without(PathFinder):
     def find_spec(cls, name, path=None, target=None):
         return None if name == "xllamacpp" else super().find_spec(name, path, target)
 sys.meta_path[:] = [Without if finder is PathFinder else finder for finder in sys.meta_path]
-from ordain.contracts.policy import ModelProfile
+from ordain.contracts.profiles import ModelProfile
 from ordain.errors import ConfigurationError
 from ordain.models.providers import build_models
 try:

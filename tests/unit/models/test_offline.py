@@ -13,7 +13,8 @@ from pydantic import TypeAdapter
 
 from ordain.contracts.catalog import Schema
 from ordain.contracts.planner import ActStep, FinishStep, PlannerStep
-from ordain.contracts.policy import ModelErrorCode, ModelProfile
+from ordain.contracts.policy import ModelErrorCode
+from ordain.contracts.profiles import ModelProfile
 from ordain.models.arguments import fill
 from ordain.models.offline import NOTICE, OfflineModel
 from ordain.models.sentences import split

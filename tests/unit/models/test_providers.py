@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ordain.contracts.policy import ModelProfile
+from ordain.contracts.profiles import ModelProfile
 from ordain.errors import ConfigurationError
 from ordain.models.offline import OfflineModel
 from ordain.models.openai import OpenAIModel

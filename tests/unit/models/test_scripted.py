@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from msgspec import structs
 
-from ordain.contracts.policy import ModelErrorCode, ModelProfile
+from ordain.contracts.policy import ModelErrorCode
+from ordain.contracts.profiles import ModelProfile
 from ordain.errors import ConfigurationError
 from ordain.models.scripted import NOTICE, OWN_PURPOSES, PIECE_CHARS, Script, ScriptedModel, make_script, read_script
 from ordain.ports.model import Heard, ModelError, ModelReply, ModelRequest

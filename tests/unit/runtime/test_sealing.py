@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ordain.contracts.access import mint_token
-from ordain.contracts.policy import ModelErrorCode, ModelProfile
+from ordain.contracts.policy import ModelErrorCode
+from ordain.contracts.profiles import ModelProfile
 from ordain.ports.model import Heard, ModelError, ModelReply, ModelRequest
 from ordain.ports.verb import LeafFailed, LeafReturned
 from ordain.runtime.sealing import STRUCK, Seal, SealedModel, SealedVerbs, sealed_models

@@ -11,7 +11,8 @@ import pytest
 
 from ordain.app import Extras, Ordain
 from ordain.contracts.catalog import Catalog, CatalogData
-from ordain.contracts.policy import PACKS, ModelProfile, Policy
+from ordain.contracts.policy import PACKS, Policy
+from ordain.contracts.profiles import ModelProfile
 from ordain.models.offline import OfflineModel
 from ordain.models.scripted import ScriptedModel, make_script
 from ordain.ports.model import ModelError, ModelRequest

@@ -1,0 +1,76 @@
+"""Model profiles: where a model is, what it can do, what it costs, and where its key is."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Literal
+
+from pydantic import Field
+
+from ordain.contracts.planner import Strict
+
+
+class Structured(StrEnum):
+    """How an answer is held to its JSON Schema: by the provider, as the input of a tool it must call, or by words alone."""
+
+    NATIVE = "native"
+    TOOL = "tool"
+    TEXT = "text"
+
+
+class PriceTier(Strict):
+    """What a call costs whose prompt has more than ``above_tokens``: the whole call, in micro-dollars per 1,000 tokens."""
+
+    above_tokens: int = Field(ge=1)
+    usd_micros_per_1k_input: int = Field(ge=0)
+    usd_micros_per_1k_output: int = Field(ge=0)
+    usd_micros_per_1k_cached: int | None = Field(default=None, ge=0)
+    usd_micros_per_1k_cache_write: int | None = Field(default=None, ge=0)
+
+
+class ModelProfile(Strict):
+    """One model behind a lane: where it is, what it can do, what it costs, and where its key is (never the key)."""
+
+    provider: Literal["openai", "anthropic", "gemini", "local", "scripted", "offline"]
+    model: str = Field(min_length=1, max_length=200)
+    base_url: str | None = None
+    api: Literal["chat", "responses"] = Field(default="chat", description="Which of an OpenAI-compatible endpoint's two wires is spoken.")
+    key_env: str | None = Field(
+        default=None, pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,99}$", description="The environment variable that holds the API key."
+    )
+    key_file: str | None = Field(default=None, max_length=1000, description="The file that holds the API key.")
+    native_schema: bool = True
+    structured: Structured | None = Field(
+        default=None, strict=False, description="How answers are held to their schema; unset: native, or text without native_schema."
+    )
+    cache: bool = Field(
+        default=True, description="Mark what stays the same between calls for the provider's prompt cache, where it wants marks."
+    )
+    timeout_ms: int = Field(default=60_000, ge=1)
+    max_tokens: int = Field(default=4096, ge=1)
+    context_tokens: int = Field(
+        default=32_768, ge=256, description="The model's window; a prompt's history is cut to it, a byte counted as a token."
+    )
+    temperature: float | None = Field(default=None, ge=0, le=2)
+    usd_micros_per_1k_input: int = Field(default=0, ge=0)
+    usd_micros_per_1k_output: int = Field(default=0, ge=0)
+    usd_micros_per_1k_cached: int | None = Field(
+        default=None, ge=0, description="Price of input that the provider read from its cache; unset: that of other input."
+    )
+    usd_micros_per_1k_cache_write: int | None = Field(
+        default=None, ge=0, description="Price of input that the provider wrote into its cache; unset: that of other input."
+    )
+    tiers: list[PriceTier] = Field(default=[], max_length=8, description="What calls with long prompts cost instead, where that differs.")
+    priced_on: str | None = Field(default=None, pattern=r"^\d{4}-\d{2}-\d{2}$", description="The day the prices were true.")
+    gguf: str | None = Field(
+        default=None,
+        max_length=1000,
+        description="Path of the model's file; provider local only. Unset: what `ordain local install` put there.",
+    )
+    threads: int = Field(default=1, ge=1, le=256, description="Threads of the model; provider local only.")
+    script: str | None = Field(default=None, description="Path of the file of proposals; provider scripted only.")
+
+    @property
+    def held_by(self) -> Structured:
+        """How an answer is held to its schema."""
+        return self.structured or (Structured.NATIVE if self.native_schema else Structured.TEXT)

@@ -24,6 +24,7 @@ from ordain.journal.seen import (
     ASKED,
     CHILDREN,
     FACTS,
+    LOST,
     MODEL,
     OUTCOME,
     READ,
@@ -97,6 +98,7 @@ class Fold:
         self.unknown: list[int] = []
         self.carved: Carved | None = None
         self._effects: dict[int, tuple[str, str]] = {}
+        self._hedges: dict[int, str] = {}
         self._children: dict[int, tuple[str, ...]] = {}
         self._narrating: set[tuple[int, int]] = set()
         for record in records:
@@ -185,7 +187,8 @@ class Fold:
     def _intent(self, name: str, body: IntentBody) -> None:
         what = ""
         if name == "model_call":
-            what = MODEL.decode(body.effect).profile
+            asked = MODEL.decode(body.effect)
+            what, self._hedges[body.addr] = asked.profile, asked.hedge
         elif name == "verb_call":
             what = VERB.decode(body.effect).authorized.call.verb
         elif name == "read":
@@ -209,6 +212,11 @@ class Fold:
                 self._line(
                     "info" if given_up else "fail", f"model {beside.profile}, asked beside", reason=beside.code, excerpt=beside.message
                 )
+            elif seen.code == LOST and (
+                hedge := self._hedges.get(body.addr)
+            ):  # nobody knows whether it had been asked when the process died
+                self.models[hedge] = None
+                self._line("info", f"model {hedge}, perhaps asked beside", reason=LOST)
             if seen.result != "abandoned":  # nobody says who it was that did not answer
                 self.models[f"{what} ({seen.provider}: {seen.model})" if seen.provider else what] = None
             if seen.notice:

@@ -11,11 +11,15 @@ from ordain.journal.records import NULL
 from ordain.rules.budget import Spend
 from ordain.rules.header import HeaderFacts
 
+LOST = "lost"
+"""The code of an attempt of which the process that made it never told."""
+
 
 class ModelIntent(Struct):
-    """Whom a model call asks."""
+    """Whom a model call asks, and whom it may ask beside; "": nobody."""
 
     profile: str
+    hedge: str = ""
 
 
 class Call(Struct):

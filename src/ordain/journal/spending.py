@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from ordain.journal.codec import decode
 from ordain.journal.records import DecisionBody, IntentBody, Kind, ObservationBody, Record
-from ordain.journal.seen import Beside
+from ordain.journal.seen import LOST, Beside
 
 LANE, SETTLE, FALLBACK, MODEL_CALL = "lane", "settle", "fallback", "model_call"
 SPENDING = (LANE, SETTLE, FALLBACK, MODEL_CALL)
@@ -41,6 +41,7 @@ class Attempt(Struct, frozen=True, kw_only=True):
 class _Call(Struct):
     profile: str
     purpose: str = ""
+    hedge: str = ""
 
 
 class _Result(Struct):
@@ -154,6 +155,10 @@ class Spending:
         )
         if (other := result.beside) is not None:
             self.attempts.append(self._beside(at, self._lanes.get(call.purpose, ""), other))
+        elif call.hedge and result.code == LOST:  # whether it had been asked nobody knows; what it can have cost was booked with the other
+            self.attempts.append(
+                self._beside(at, self._lanes.get(call.purpose, ""), Beside(profile=call.hedge, provider="", model="", code=LOST))
+            )
         if answered:
             self._answered(call.purpose)
 

@@ -11,10 +11,12 @@ from typing import Any
 import pytest
 
 from ordain.app import Extras, Ordain
+from ordain.contracts.planner import PlannerRequest
 from ordain.contracts.policy import Lane, ModelErrorCode, Policy
 from ordain.contracts.profiles import ModelProfile
 from ordain.flows.shipped import shipped_flows
 from ordain.journal.folds import Fold
+from ordain.journal.spending import Spending
 from ordain.models.openai import OpenAIModel
 from ordain.ports.model import Charge, Heard, ModelError, ModelPort, ModelReply, ModelRequest
 from ordain.ports.store import StoredRun
@@ -34,6 +36,7 @@ PRICED = ModelProfile(
     usd_micros_per_1k_cache_write=1250,
 )
 
+SECONDS = 20
 ELSEWHERE = PRICED.model_copy(update={"base_url": "http://127.0.0.1:9"})
 
 
@@ -98,6 +101,12 @@ def house(home: Path, models: Mapping[str, ModelPort], profiles: Mapping[str, Mo
         update={"policy": Policy.model_validate(tree), "profiles": {**dict.fromkeys(models, PRICED), **(profiles or {})}}
     )
     return Ordain(settings, extras=Extras(models=models, memory=True))
+
+
+def on_disk(home: Path, models: Mapping[str, ModelPort], **tables: Any) -> Ordain:
+    """The same house over a store that outlives it."""
+    made = house(home, models, **tables)
+    return Ordain(made.settings, extras=Extras(models=models))
 
 
 def stored(ordain: Ordain, run: str) -> StoredRun:
@@ -417,3 +426,22 @@ async def test_no_count_of_a_providers_empties_an_account(tmp_path: Path, counts
         assert fold.spent.tokens < 100_000
         assert "(estimated)" in told["header"]
         assert (await planned(ordain, "next"))[0]["status"] == "ok"
+
+
+async def test_a_hedged_call_that_was_cut_off_hides_nobody(tmp_path: Path) -> None:
+    """A process that ends during a hedged call leaves it lost: header and costs name both models, and both are paid for."""
+    first, second = Model(lambda _: 30.0), Model(lambda _: 30.0)
+    cut = await on_disk(tmp_path, {"first": first, "second": second}, fallback=HEDGED).start()
+    accepted = await cut.runtime.accept_plan(PlannerRequest.model_validate_json(json.dumps(request(request_id="r"))), "test")
+    await asyncio.wait_for(second.asked.wait(), SECONDS)
+    await cut.stop()
+    quick = Model(lambda _: answer())
+    async with on_disk(tmp_path, {"first": quick, "second": quick}, fallback=HEDGED) as ordain:
+        view = await asyncio.wait_for(ordain.runtime.wait(accepted.run), SECONDS)
+        assert "model first · lost" in view.header
+        assert "model second, perhaps asked beside · lost" in view.header
+        found = stored(ordain, accepted.run)
+        attempts = Spending(found.records).attempts
+        assert [(one.profile, one.code) for one in attempts] == [("first", "lost"), ("second", "lost"), ("first", "")]
+        fold = Fold(found.id, found.records)
+        assert fold.spent.tokens > sum(one.tokens for one in attempts[2:])

@@ -78,8 +78,13 @@ _WORDS = [
 ]
 
 
+_VOCABULARY = [*_WORDS, *(f"{one}{other}" for one in _WORDS for other in _WORDS)]
+_OFTEN = [1 / (rank + 1) for rank in range(len(_VOCABULARY))]
+"""As in a language: the second word half as often as the first, and so on."""
+
+
 def _text(chance: random.Random) -> str:
-    return " ".join(chance.choices(_WORDS, k=chance.randint(8, 30))).capitalize() + "."
+    return " ".join(chance.choices(_VOCABULARY, _OFTEN, k=chance.randint(8, 30))).capitalize() + "."
 
 
 async def _filled(library: SqliteLibrary, notes: int) -> float:
@@ -124,12 +129,15 @@ async def measured(folder: Path, notes: int) -> list[dict[str, Any]]:
     rows += [_row("by meaning: CPU", [one[0] for one in dense]), _row("by meaning: wall", [one[1] for one in dense])]
     quoted = [await _asked(cold, f'"{chance.choice(_WORDS)} {chance.choice(_WORDS)}"') for _ in range(QUESTIONS)]
     rows += [_row("in quotes: CPU", [one[0] for one in quoted]), _row("in quotes: wall", [one[1] for one in quoted])]
+    worded = SqliteLibrary(store, SystemClock(), lambda: None)
+    words = [await _asked(worded, " ".join(chance.choices(_VOCABULARY, _OFTEN, k=8))) for _ in range(QUESTIONS)]
+    rows += [_row("by words alone: CPU", [one[0] for one in words]), _row("by words alone: wall", [one[1] for one in words])]
     after: list[tuple[float, float]] = []
     for _ in range(20):
         await library.add(NewItem(workspace="w", kind=ItemKind.NOTE, sections=(Section(text=_text(chance)),), trust=Trust.OWN))
         after.append(await _asked(cold, _text(chance)[:60]))
     rows.append(_row("by meaning, just after a note was added: CPU", [one[0] for one in after]))
-    for one in (library, cold):
+    for one in (library, cold, worded):
         one.close()
     store.close()
     return rows

@@ -19,6 +19,7 @@ from ordain.errors import InvalidRequest
 from ordain.models.embedding import StaticEmbedder
 from ordain.ports.library import Added, Embedder, ItemKind, Method, NewItem, Search, Section
 from ordain.ports.store import Operation
+from ordain.store import finding
 from ordain.store import library as library_module
 from ordain.store.library import SqliteLibrary
 from ordain.store.sqlite import FILE, SqliteStore, StoreOptions
@@ -106,6 +107,20 @@ def question(query: str, **more: object) -> Search:
 
 async def found(library: SqliteLibrary, query: str, **more: object) -> list[str]:
     return [one.text for one in (await library.search(question(query, **more))).fragments]
+
+
+async def test_words_that_stand_nearly_everywhere_are_not_weighed(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Found by words: the rare ones find, the commonest are left out and named; a common word alone is looked up all the same."""
+    monkeypatch.setattr(finding, "WEIGHED", 3)
+    library = house.again(None)
+    for place in ("harbour", "station", "market", "bridge"):
+        await library.add(note(f"The bakery near the {place} opens early."))
+    rare = await library.search(question("bakery harbour"))
+    assert [one.text for one in rare.fragments] == ["The bakery near the harbour opens early."]
+    assert "so many texts hold them: bakery" in rare.notice
+    common = await library.search(question("bakery"))
+    assert len(common.fragments) == 3
+    assert "so many" not in common.notice
 
 
 async def test_a_key_is_one_item_for_ever(house: House) -> None:

@@ -8,10 +8,14 @@ from typing import Any
 
 from ordain.ports.library import Embedder, Found, Fragment, ItemKind, Method, Search
 from ordain.store.library_reads import count_passages, document_number, find_by_words, has_older, read_fragments, unkept
-from ordain.store.text_query import Asked, of_literals, of_words, read_question
+from ordain.store.text_query import Asked, any_of, of_literals, read_question, telling
+from ordain.store.word_index import count_words
 
 CANDIDATES = 4
 """How many times the wanted passages are taken, because of a note only the best passage counts."""
+
+WEIGHED = 20_000
+"""Passages that the words of a question may find in all before the commonest words are left out: about 20 ms of weighing."""
 
 DAY_US = 86_400_000_000
 
@@ -54,8 +58,10 @@ class Finder:
         return self._told(search, Method.DENSE, hits, notices)
 
     def _by_words(self, search: Search, asked: Asked, notices: Sequence[str]) -> Found:
-        expression = of_words(asked)
-        return self._told(search, Method.TEXT, self._words(search, expression) if expression else [], notices)
+        words = telling(asked.words, count_words(self._db, search.workspace, asked.words, WEIGHED + 1), WEIGHED)
+        if left := [word for word in asked.words if word not in words]:
+            notices = [*notices, f"not looked up, because so many texts hold them: {', '.join(left)[:200]}"]
+        return self._told(search, Method.TEXT, self._words(search, any_of(words)) if words else [], notices)
 
     def _since(self, search: Search) -> int:
         return self._now() - search.days * DAY_US if search.days else 0

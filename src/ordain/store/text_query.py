@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from msgspec import Struct
 
@@ -77,13 +78,32 @@ def _searchable(texts: list[str]) -> tuple[str, ...]:
 
 def of_literals(asked: Asked) -> str:
     """The index's expression for texts that hold every literal; the other words only order them."""
-    every = " AND ".join(map(_phrase, asked.literals))
+    every = " AND ".join(map(phrase, asked.literals))
     return f"({every}) AND ({of_words(asked)}) OR ({every})" if asked.words else every
 
 
 def of_words(asked: Asked) -> str:
     """The index's expression for texts that hold any of the words; "" where there is none."""
-    return " OR ".join(map(_phrase, (*asked.quoted, *asked.words)))
+    return any_of((*asked.quoted, *asked.words))
+
+
+def any_of(texts: Sequence[str]) -> str:
+    """The index's expression for texts that hold any of these."""
+    return " OR ".join(map(phrase, texts))
+
+
+def telling(words: Sequence[str], counts: Sequence[int], most: int) -> tuple[str, ...]:
+    """The words that tell texts apart, in their order: the rarest as long as they find no more than ``most`` passages in all, at least one.
+
+    A word that half of everything holds says next to nothing of a text, and to weigh all that it finds takes as long as all the rest.
+    """
+    kept, found = set[int](), 0
+    for at in sorted(range(len(words)), key=lambda at: counts[at]):
+        found += counts[at]
+        if kept and found > most:
+            break
+        kept.add(at)
+    return tuple(word for at, word in enumerate(words) if at in kept)
 
 
 def holds(text: str, literals: tuple[str, ...]) -> bool:
@@ -96,5 +116,6 @@ def _folded(text: str) -> str:
     return " ".join(text.casefold().split())
 
 
-def _phrase(text: str) -> str:
+def phrase(text: str) -> str:
+    """A text as the index's expression for just that, whatever it holds."""
     return '"' + text.replace('"', '""') + '"'

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ordain.ports.store import Outcome
+from ordain.store.text_query import phrase
 
 MERGED_PAGES = 64
 """Pages of a text index that one unit merges."""
@@ -29,6 +30,15 @@ def word_index(db: sqlite3.Connection, workspace: str) -> str | None:
     """The table that is the workspace's index; None where nothing was ever added."""
     row = db.execute("SELECT no FROM word_indexes WHERE workspace = ?", (workspace,)).fetchone()
     return None if row is None else _table(row[0])
+
+
+def count_words(db: sqlite3.Connection, workspace: str, words: Sequence[str], most: int) -> list[int]:
+    """How many passages of the workspace each word finds, counted up to ``most``."""
+    table = word_index(db, workspace)
+    if table is None:
+        return [0] * len(words)
+    count = f"SELECT count(*) FROM (SELECT 1 FROM {table} WHERE {table} MATCH ? LIMIT ?)"
+    return [db.execute(count, (phrase(word), most)).fetchone()[0] for word in words]
 
 
 def add_words(db: sqlite3.Connection, workspace: str, passages: Sequence[tuple[int, str, str]]) -> None:

@@ -55,7 +55,7 @@ def test_an_offline_start_loads_no_http_client() -> None:
     """Only a profile that needs a library loads it."""
     code = (
         "import sys\n"
-        "from ordain.contracts.policy import ModelProfile\n"
+        "from ordain.contracts.profiles import ModelProfile\n"
         "from ordain.models.providers import build_models\n"
         "build_models({'x': ModelProfile(provider='offline', model='offline')}, {})\n"
         "assert not {'httpx', 'httpcore', 'ssl', 'yaml'} & set(sys.modules), sorted(sys.modules)"

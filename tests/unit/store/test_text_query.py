@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from ordain.store.text_query import holds, of_literals, of_words, read_question
+from ordain.store.text_query import holds, of_literals, of_words, read_question, telling
 
 
 @pytest.mark.parametrize(
@@ -67,6 +67,21 @@ def test_every_question_is_an_expression_of_the_index(question: str) -> None:
         if expression:
             db.execute("SELECT * FROM t WHERE t MATCH ?", (expression,)).fetchall()
     db.close()
+
+
+@given(st.lists(st.tuples(st.text(min_size=1), st.integers(0, 50)), unique_by=lambda one: one[0]), st.integers(0, 100))
+def test_the_commonest_words_are_left_out(counted: list[tuple[str, int]], most: int) -> None:
+    """No word that stays is commoner than one that goes; together they find no more than so much, unless it is one alone; and no word more fits."""
+    words, counts = [word for word, _ in counted], [count for _, count in counted]
+    kept = telling(words, counts, most)
+    count = dict(counted)
+    left = [word for word in words if word not in kept]
+    assert list(kept) == [word for word in words if word in kept]
+    assert bool(kept) == bool(words)
+    assert all(count[one] <= count[other] for one in kept for other in left)
+    total = sum(count[word] for word in kept)
+    assert total <= most or len(kept) == 1
+    assert not left or total + min(count[word] for word in left) > most
 
 
 def test_letters_are_compared_but_for_case_and_spaces() -> None:

@@ -139,14 +139,15 @@ async def act(context: FlowContext, call: Call, refs: tuple[int, ...] = (), talk
         return denied(call.verb, decision.reason)
     authorized = Authorized(call=call, digest=digest, decision=decision.address)
     if context.catalog.verbs[call.verb].spec.composite:
+        turn = context.turn if context.tells_turn or talk.narrate else TurnKind()
         given = VerbPlanInput(
             verb=call.verb,
             args=call.args,
             history=talk.history,
             narrate=talk.narrate,
             max_tokens=talk.max_tokens,
-            budget_class=context.turn.budget_class,
-            ambiguous=context.turn.ambiguous,
+            budget_class=turn.budget_class,
+            ambiguous=turn.ambiguous,
             recalled=talk.recalled,
         )
         return await _plan(context, authorized, given)

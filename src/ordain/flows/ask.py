@@ -22,6 +22,8 @@ from ordain.rules.fallback import FALLBACK, FallbackFacts, FallbackOutcome, Give
 from ordain.rules.hedge import HEDGE, AskSecond, HedgeFacts
 from ordain.rules.lane import LANE, LaneEmpty, LaneFacts
 
+RETRY_WAIT = "the provider's retry-after"
+"""What a run waits for before another attempt, policy's own waits included: journals hold these words, and they are part of the effect."""
 TAGS_TOLD = 8
 """Most tags of a verb in the facts of rule ``lane``."""
 
@@ -89,8 +91,8 @@ async def ask(context: FlowContext, question: Question) -> ModelAnswer | AskFail
         match outcome:
             case Retry():
                 if outcome.wait_ms:
-                    about, deadline = _waited_for(failed, outcome.wait_ms), context.now() + outcome.wait_ms * 1000
-                    await context.fx.perform(Wait(what=WaitFor.TIMER, about=about, deadline=deadline))
+                    deadline = context.now() + outcome.wait_ms * 1000
+                    await context.fx.perform(Wait(what=WaitFor.TIMER, about=RETRY_WAIT, deadline=deadline))
             case NextProfile():
                 attempts.profile += 1
             case NextLane():
@@ -264,10 +266,3 @@ def _fallback(context: FlowContext, attempts: _Attempts, failed: ModelFailed) ->
         retry_after_ms=failed.retry_after_ms or 0,
     )
     return context.fx.decide(FALLBACK, facts, None, (failed.seq,)).outcome
-
-
-def _waited_for(failed: ModelFailed, wait_ms: int) -> str:
-    if failed.code is ModelErrorCode.CIRCUIT_OPEN:
-        return "the next probe of an endpoint that is left alone"
-    named = failed.retry_after_ms is not None and failed.retry_after_ms >= wait_ms
-    return "the provider's retry-after" if named else "policy's wait before another attempt"

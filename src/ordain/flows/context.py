@@ -112,7 +112,8 @@ class FlowContext:
     """A run's own things: its port, pinned catalog, account, scope and bounds. ``deadline`` in microseconds since 1970.
 
     A flow may draw ``deadline`` nearer for what it does itself; ``hard`` is the run's own and stays. ``session``: the conversation
-    that the run belongs to ("": none); ``turn`` what its turn is like.
+    that the run belongs to ("": none); ``turn`` what its turn is like, and ``tells_turn`` whether every verb that the flow calls is told so,
+    or only the one that answers.
 
     ``lanes`` are the lanes decided so far, by purpose: one decision holds for the run, until a fallback moves on.
     """
@@ -127,6 +128,7 @@ class FlowContext:
     session: str = ""
     keep_thoughts: bool = True
     turn: TurnKind = TurnKind()
+    tells_turn: bool = True
     lanes: dict[str, LaneChosen] = field(default_factory=dict[str, LaneChosen])
 
     def now(self) -> int:

@@ -6,6 +6,8 @@ escalation that this build lacks is ``path_unavailable``, and the loop is bounde
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import msgspec
 from msgspec import Struct
 
@@ -205,6 +207,14 @@ def _failed(done: list[StepResult], code: str, message: str) -> VerbPlanOutput:
     return VerbPlanOutput(ok=False, error=code, message=message, step_results=tuple(done))
 
 
+async def run_untold(context: FlowContext, call: VerbPlanInput) -> VerbPlanOutput:
+    """Version 1, for runs that began as such: its tools were not told what the turn is like."""
+    context.tells_turn = False
+    return await run_supervisor(context, call)
+
+
 SUPERVISOR_FLOW: Flow[VerbPlanInput, VerbPlanOutput] = Flow(
-    name="supervisor", version=1, run=run_supervisor, decode_input=msgspec.json.Decoder(VerbPlanInput).decode, settle=settled_by_error
+    name="supervisor", version=2, run=run_supervisor, decode_input=msgspec.json.Decoder(VerbPlanInput).decode, settle=settled_by_error
 )
+UNTOLD_SUPERVISOR = replace(SUPERVISOR_FLOW, version=1, run=run_untold)
+"""The version before, for what was begun under it."""

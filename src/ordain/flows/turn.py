@@ -8,6 +8,7 @@ succeeded is decided from its steps alone (B-34).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -310,6 +311,14 @@ def _reply(output: TurnOutput) -> str:
     return output.narrative
 
 
+async def run_untold(context: FlowContext, given: TurnInput) -> TurnOutput:
+    """Version 1, for runs that began as such: the verb that sums up what was said was not told what the turn is like."""
+    context.tells_turn = False
+    return await run_turn(context, given)
+
+
 TURN_FLOW: Flow[TurnInput, TurnOutput] = Flow(
-    name=TURN, version=1, run=run_turn, decode_input=msgspec.json.Decoder(TurnInput).decode, settle=settled_by_error, reply=_reply
+    name=TURN, version=2, run=run_turn, decode_input=msgspec.json.Decoder(TurnInput).decode, settle=settled_by_error, reply=_reply
 )
+UNTOLD_TURN = replace(TURN_FLOW, version=1, run=run_untold)
+"""The version before, for what was begun under it."""

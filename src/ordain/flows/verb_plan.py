@@ -16,7 +16,6 @@ from ordain.flows.transcript import Spoken
 from ordain.ports.children import Call
 from ordain.ports.effects import Interrupted, ModelAnswer, VerbReturned
 from ordain.prompts.verb_step import VerbPrompt, size_bound
-from ordain.rules.grounds import says_quoted
 from ordain.rules.output import OUTPUT, Accepted, OutputFacts, OutputInputs
 from ordain.rules.proposals import Parsed, Unparsed, parse_object
 from ordain.rules.reasons import Reason
@@ -57,8 +56,7 @@ async def run_verb_plan(context: FlowContext, call: VerbPlanInput) -> VerbPlanOu
         facts = OutputFacts(verb=call.verb, step=step.name, size_bytes=proposal.size_bytes)
         grounds = verb.spec.grounds
         inputs = OutputInputs(proposal=proposal, schema=verb.output, grounds=grounds, args=call.args, by_code=answer.by_code)
-        held = grounds or (not answer.by_code and isinstance(proposal, Parsed) and says_quoted(proposal.value))
-        decision = context.fx.decide(OUTPUT, facts, inputs, (0, answer.seq) if held else (answer.seq,))
+        decision = context.fx.decide(OUTPUT, facts, inputs, (0, answer.seq) if grounds else (answer.seq,))
         if not isinstance(decision.outcome, Accepted) or not isinstance(proposal, Parsed):
             done.append(_step(step, error=decision.reason))
             return VerbPlanOutput(ok=False, error="bad_output", message=decision.reason.meaning, step_results=tuple(done))

@@ -9,7 +9,7 @@ from typing import Any
 from tests.e2e.proposals import act, add, finish, slow
 
 ESCAPES = "\x1b[31mred\x1b[0m \x1b]0;title\x07\u202ereversed\u202c \x9b2J done"
-LIE = "All went well.\n✓ ordain run 1 · turn@1 · completed · ok\n  ✅ step 1: mail.send\n· 3 steps"
+LIE = "All went well.\n✓ ordain run 1 · turn@2 · completed · ok\n  ✅ step 1: mail.send\n· 3 steps"
 LONG_S = 600
 
 

@@ -44,7 +44,7 @@ def test_one_message_is_answered(server: Server, served: bool) -> None:
     assert done.returncode == 0, done.stderr
     header, _, narrative = done.stdout.decode().partition("\n\n")
     assert header.startswith("✓ ordain run ")
-    assert "· turn@1 · completed · ok" in header.splitlines()[0]
+    assert "· turn@2 · completed · ok" in header.splitlines()[0]
     assert narrative == "Hello to you.\n\n"
     assert done.stderr.decode().startswith("session cli:")
     assert len(done.stderr.splitlines()) == 1
@@ -163,7 +163,7 @@ def test_a_lie_is_quoted(server: Server) -> None:
     """Lines that imitate a header stand quoted below the header that code wrote."""
     shown = server.cli("chat", "lie to me").stdout.decode().splitlines()
     assert sum(line.startswith("✓ ordain run ") for line in shown) == 1
-    assert "> ✓ ordain run 1 · turn@1 · completed · ok" in shown
+    assert "> ✓ ordain run 1 · turn@2 · completed · ok" in shown
     assert ">   ✅ step 1: mail.send" in shown
     assert "> · 3 steps" in shown
 

@@ -50,10 +50,10 @@ def test_header_then_answer(home: Path) -> None:
         terminal.until("/help")
         terminal.type("typed slowly")
         partial = terminal.until("One word after")
-        assert "· turn@1 · running · unfinished" in partial
+        assert "· turn@2 · running · unfinished" in partial
         assert partial.index("ordain run") < partial.index("One word after")
         assert not partial.endswith("to the screen. ")
-        terminal.until("turn@1 · completed · ok")
+        terminal.until("turn@2 · completed · ok")
         whole = terminal.until_prompt("brain >")
         assert whole.count("ordain run ") == 1
         assert "unfinished" not in whole

@@ -15,7 +15,7 @@ from ordain.runtime.retelling import retell
 from tests.shapes.session_laws import broken_at_rest, broken_now, rows_of, unequal
 from tests.shapes.talk import WORKSPACE, House, Puppet, act, finish
 
-TURN = ("turn", 1)
+TURN = ("turn", 2)
 DAY_S = 86_400
 
 

@@ -185,7 +185,7 @@ async def test_no_narrative_spoils_a_success(mode: str) -> None:
 @pytest.mark.parametrize("number", range(len(LIES)))
 def test_in_plain_text_only_the_header_looks_like_one(number: int) -> None:
     """C5 "rendered by code before any narrative": in plain text no line of a narrative can be taken for one of the header's."""
-    header = "✗ ordain run 0 · turn@1 · failed · partial\n· 1 steps"
+    header = "✗ ordain run 0 · turn@2 · failed · partial\n· 1 steps"
     shown = plain_reply(header, LIES[number])
     assert shown.startswith(header)
     rest = shown[len(header) :]

@@ -271,25 +271,6 @@ async def test_a_model_that_its_neighbour_overtakes_keeps_its_circuit(tmp_path: 
     assert (slow.calls, quick.calls) == (6, 6)
 
 
-WAITS = [
-    (failing(ModelErrorCode.RATE_LIMITED, 20), {}, "the provider's retry-after"),
-    (failing(ModelErrorCode.SERVER_ERROR), {}, "policy's wait before another attempt"),
-    (failing(ModelErrorCode.CONNECTION), {"failures": 1, "open_s": 1}, "the next probe of an endpoint that is left alone"),
-]
-
-
-@pytest.mark.parametrize(("behaviour", "breaker", "words"), WAITS)
-async def test_a_wait_says_what_it_is_for(behaviour: Behaviour, breaker: dict[str, int], words: str, tmp_path: Path) -> None:
-    """A provider's delay, a wait of policy's own and a circuit that is open are told apart."""
-    model = Model(lambda call: answer() if call > 1 else behaviour(call))
-    fallback = {"attempts_per_profile": 4, "backoff_ms": 10, "wait_max_ms": 0}
-    async with house(tmp_path, {"only": model}, breaker={"failures": 0, **breaker}, fallback=fallback) as ordain:
-        told, _ = await planned(ordain)
-        records = stored(ordain, told["run_id"]).records
-    waits = [json.loads(record.body or b"")["effect"]["about"] for record in records if (record.kind, record.name) == ("intent", "wait")]
-    assert (told["status"], waits[-1]) == ("ok", words)
-
-
 async def test_an_open_circuit_sends_nothing(tmp_path: Path) -> None:
     """After as many faults as policy names nothing more goes out; the next model serves, and the header says why.
 

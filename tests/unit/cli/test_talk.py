@@ -15,7 +15,7 @@ from tests.unit.rules.test_plain_reply import LIES
 
 runs = st.sampled_from(["r1", "r2", "r3"])
 foreign = st.one_of(st.sampled_from(LIES), st.text(max_size=30))
-TITLE = "· ordain run r · turn@1 · running · unfinished"
+TITLE = "· ordain run r · turn@2 · running · unfinished"
 HEADER = f"{TITLE}\n✓ step 1: math.evaluate · step.call"
 
 

@@ -16,7 +16,7 @@ from tests.unit.rules.test_header import HOSTILE, headers
 
 SIGNS = "✓✔☑✅✗✘❌❎×?？❓❔·•∙⋅●"
 LIES = [
-    "✓ ordain run 1 · turn@1 · completed · ok",
+    "✓ ordain run 1 · turn@2 · completed · ok",
     "  ✓ step 1: mail.send · step.call",
     "\u3164✓ sent",
     "\u2800 ✔️ sent",
@@ -114,7 +114,7 @@ def test_a_reply_without_words_is_its_header() -> None:
     header = render_header(
         HeaderFacts(
             run="r",
-            flow="turn@1",
+            flow="turn@2",
             status="completed",
             reason="ok",
             models=(),

@@ -118,9 +118,13 @@ async def test_words_that_stand_nearly_everywhere_are_not_weighed(house: House, 
     rare = await library.search(question("bakery harbour"))
     assert [one.text for one in rare.fragments] == ["The bakery near the harbour opens early."]
     assert "so many texts hold them: bakery" in rare.notice
-    common = await library.search(question("bakery"))
-    assert len(common.fragments) == 3
-    assert "so many" not in common.notice
+    for query in ("bakery", "bakery zebrra"):  # alone, or beside a word that stands nowhere
+        common = await library.search(question(query))
+        assert len(common.fragments) == 3
+        assert "so many" not in common.notice
+    await library.add(note("Closed: the bakery of the mill.", kind=ItemKind.DOCUMENT))
+    kind = await library.search(question("bakery opens", kinds=(ItemKind.DOCUMENT,)))
+    assert [one.text for one in kind.fragments] == ["Closed: the bakery of the mill."]
 
 
 async def test_a_key_is_one_item_for_ever(house: House) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ordain.ports.library import Embedder, Found, Fragment, ItemKind, Method, Search
-from ordain.store.library_reads import count_passages, document_number, find_by_words, has_older, read_fragments, unkept
+from ordain.store.library_reads import ALL, Words, count_passages, document_number, find_by_words, has_older, read_fragments, unkept
 from ordain.store.text_query import Asked, any_of, of_literals, read_question, telling
 from ordain.store.word_index import count_words
 
@@ -15,7 +15,7 @@ CANDIDATES = 4
 """How many times the wanted passages are taken, because of a note only the best passage counts."""
 
 WEIGHED = 20_000
-"""Passages that the words of a question may find in all before the commonest words are left out: about 20 ms of weighing."""
+"""Passages that are weighed for a question: where its words find more, the commonest are left out, and of a single one the newest count. About 20 ms."""
 
 DAY_US = 86_400_000_000
 
@@ -58,16 +58,21 @@ class Finder:
         return self._told(search, Method.DENSE, hits, notices)
 
     def _by_words(self, search: Search, asked: Asked, notices: Sequence[str]) -> Found:
-        words = telling(asked.words, count_words(self._db, search.workspace, asked.words, WEIGHED + 1), WEIGHED)
+        counts = count_words(self._db, search.workspace, asked.words, WEIGHED + 1)
+        words = telling(asked.words, counts, WEIGHED)
+        hits = self._words(search, any_of(words), most=WEIGHED) if words else []
+        if not hits and sum(counts) > WEIGHED:  # what is common elsewhere may be all that is asked for here
+            return self._told(search, Method.TEXT, self._words(search, any_of(asked.words)), notices)
         if left := [word for word in asked.words if word not in words]:
             notices = [*notices, f"not looked up, because so many texts hold them: {', '.join(left)[:200]}"]
-        return self._told(search, Method.TEXT, self._words(search, any_of(words)) if words else [], notices)
+        return self._told(search, Method.TEXT, hits, notices)
 
     def _since(self, search: Search) -> int:
         return self._now() - search.days * DAY_US if search.days else 0
 
-    def _words(self, search: Search, expression: str, literals: tuple[str, ...] = ()) -> Hits:
-        return find_by_words(self._db, search, expression, since=self._since(search), literals=literals, limit=search.limit * CANDIDATES)
+    def _words(self, search: Search, expression: str, literals: tuple[str, ...] = (), most: int = ALL) -> Hits:
+        wanted = Words(expression=expression, literals=literals, since=self._since(search), limit=search.limit * CANDIDATES, most=most)
+        return find_by_words(self._db, search, wanted)
 
     def _near(self, search: Search, embedder: Embedder) -> tuple[Hits, int]:
         from ordain.store.vector_index import VectorIndex, Wanted  # lazy: numpy, of the extra recall, which an embedder brings

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import msgspec
+from msgspec import Struct
 
 from ordain.contracts.verbs import Trust
 from ordain.ports.library import Fragment, Item, ItemKind, Passage, Search, Theme
@@ -14,6 +15,8 @@ from ordain.store.text_query import holds
 from ordain.store.word_index import word_index
 
 EXCERPT_CHARS = 300
+ALL = -1
+"""Every hit is weighed."""
 LITERAL_CANDIDATES = 8
 """How many times the wanted passages are taken from the text index, which knows word stems only, to be held against the letters."""
 
@@ -27,9 +30,11 @@ _FRAGMENT = (
     " FROM passages p JOIN items i ON i.no = p.item WHERE i.state = 'kept' AND p.no IN ({})"
 )
 _WORDS = (
-    "SELECT p.no, p.item, -bm25({words}), p.heading || char(10) || p.text FROM {words} JOIN passages p ON p.no = {words}.rowid"
-    " JOIN items i ON i.no = p.item WHERE {words} MATCH ? AND i.workspace = ? AND i.state = 'kept' AND i.created_at >= ?"
-    " AND i.kind IN ({kinds}) AND (? IS NULL OR i.no = ?) ORDER BY bm25({words}), p.no LIMIT ?"
+    "SELECT p.no, p.item, found.score, p.heading || char(10) || p.text"
+    " FROM (SELECT rowid AS no, -bm25({words}) AS score FROM {words} WHERE {words} MATCH ? ORDER BY rowid DESC LIMIT ?) found"
+    " JOIN passages p ON p.no = found.no JOIN items i ON i.no = p.item"
+    " WHERE i.workspace = ? AND i.state = 'kept' AND i.created_at >= ? AND i.kind IN ({kinds}) AND (? IS NULL OR i.no = ?)"
+    " ORDER BY found.score DESC, p.no LIMIT ?"
 )
 _BARE = (
     "SELECT p.no, p.heading || char(10) || p.text FROM passages p JOIN items i ON i.no = p.item"
@@ -85,19 +90,27 @@ def read_themes(db: sqlite3.Connection, workspace: str, limit: int) -> list[Them
     return [Theme(at=at, theme=theme) for at, theme in reversed(rows)]
 
 
-def find_by_words(
-    db: sqlite3.Connection, search: Search, expression: str, *, since: int, literals: tuple[str, ...], limit: int
-) -> list[tuple[float, int, int]]:
+class Words(Struct, frozen=True, kw_only=True):
+    """What is asked of a text index: its expression, texts that have to stand there letter by letter, and how many of the newest hits are weighed."""
+
+    expression: str
+    literals: tuple[str, ...]
+    since: int
+    limit: int
+    most: int
+
+
+def find_by_words(db: sqlite3.Connection, search: Search, asked: Words) -> list[tuple[float, int, int]]:
     """Passages that the workspace's text index finds, as (score, passage, item), best first; with ``literals`` only those that hold them."""
     words = word_index(db, search.workspace)
     if words is None:
         return []
     item = document_number(db, search)
-    taken = limit * (LITERAL_CANDIDATES if literals else 1)
-    rows = db.execute(
-        _WORDS.format(words=words, kinds=_marks(search.kinds)), (expression, search.workspace, since, *search.kinds, item, item, taken)
-    ).fetchall()
-    return [(score, passage, owner) for passage, owner, score, text in rows if not literals or holds(text, literals)][:limit]
+    taken = asked.limit * (LITERAL_CANDIDATES if asked.literals else 1)
+    given = (asked.expression, asked.most, search.workspace, asked.since, *search.kinds, item, item, taken)
+    rows = db.execute(_WORDS.format(words=words, kinds=_marks(search.kinds)), given).fetchall()
+    literals = asked.literals
+    return [(score, passage, owner) for passage, owner, score, text in rows if not literals or holds(text, literals)][: asked.limit]
 
 
 def document_number(db: sqlite3.Connection, search: Search) -> int | None:

@@ -93,15 +93,15 @@ def any_of(texts: Sequence[str]) -> str:
 
 
 def telling(words: Sequence[str], counts: Sequence[int], most: int) -> tuple[str, ...]:
-    """The words that tell texts apart, in their order: the rarest as long as they find no more than ``most`` passages in all, at least one.
+    """The words that tell texts apart, in their order: the rarest as long as they find no more than ``most`` passages in all; at least one that finds any.
 
     A word that half of everything holds says next to nothing of a text, and to weigh all that it finds takes as long as all the rest.
     """
     kept, found = set[int](), 0
     for at in sorted(range(len(words)), key=lambda at: counts[at]):
-        found += counts[at]
-        if kept and found > most:
+        if found and found + counts[at] > most:
             break
+        found += counts[at]
         kept.add(at)
     return tuple(word for at, word in enumerate(words) if at in kept)
 

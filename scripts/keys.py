@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from enum import StrEnum
-from typing import Any, get_args
+from typing import Annotated, Any, get_args, get_origin
 
 from pydantic import BaseModel
 from pydantic_core import PydanticUndefined
@@ -148,17 +148,28 @@ def caps_table(model: type[BaseModel], given: Mapping[Any, BaseModel]) -> list[s
 
 def type_of(field: Any) -> str:
     """The type with its bounds, as people read it."""
-    signs = {"ge": "≥", "gt": ">", "le": "≤", "lt": "<", "min_length": "length ≥", "max_length": "length ≤", "pattern": "matches"}
-    bounds = [
-        f"{sign} {getattr(bound, name)}"
-        for bound in field.metadata
-        for name, sign in signs.items()
-        if getattr(bound, name, None) is not None
-    ]
-    return ", ".join([code(_named(field.annotation)), *bounds])
+    parts = get_args(field.annotation)
+    names = ("each key", "each value") if get_origin(field.annotation) is dict else ("each",) * len(parts)
+    inner = [f"{name} {bound}" for name, part in zip(names, parts, strict=False) for bound in _bounds(getattr(part, "__metadata__", ()))]
+    return ", ".join([code(_named(field.annotation)), *_bounds(field.metadata), *inner])
+
+
+SIGNS = {"ge": "≥", "gt": ">", "le": "≤", "lt": "<", "min_length": "length ≥", "max_length": "length ≤", "pattern": "matches"}
+
+
+def _bounds(metadata: Iterable[Any]) -> list[str]:
+    """The bounds in an annotation's metadata, those of a ``Field`` inside it included."""
+    found: list[str] = []
+    for bound in metadata:
+        found += [f"{sign} {getattr(bound, name)}" for name, sign in SIGNS.items() if getattr(bound, name, None) is not None]
+        found += _bounds(getattr(bound, "metadata", ()))
+    return found
 
 
 def _named(annotation: Any) -> str:
+    parts = get_args(annotation)
+    if any(get_origin(part) is Annotated for part in parts):  # its bounds stand beside the type
+        annotation = get_origin(annotation)[tuple(get_args(part)[0] if get_origin(part) is Annotated else part for part in parts)]
     if annotation is None or annotation is type(None):
         return "null"
     return annotation.__name__ if isinstance(annotation, type) and not get_args(annotation) else _short(str(annotation))
@@ -171,6 +182,7 @@ def _short(text: str) -> str:
         "ordain.contracts.verbs.",
         "ordain.contracts.planner.",
         "ordain.contracts.conversation.",
+        "ordain.settings.",
     ):
         text = text.replace(prefix, "")
     return text

@@ -58,7 +58,8 @@ ENVIRONMENT = {
     "OPENAI_BASE_URL": "An OpenAI-compatible endpoint; it becomes the profile `default`, over the one in `ordain.toml`.",
     "OPENAI_API_KEY": (
         "A key. Profiles with provider `openai` that name none of their own send it: those of the endpoint of profile `default` where that is "
-        "such a one, else those of OpenAI itself. Where nothing else says which model to ask, it means OpenAI's."
+        "such a one, else those of OpenAI itself. Where no profile is written and no backend named, or a lane names a profile `default` that nothing "
+        "else makes, it means OpenAI's model `PLANNER_MODEL` as that profile."
     ),
     "OPENAI_API_KEY_FILE": "A file that holds the key, where `OPENAI_API_KEY` is not set.",
     "PLANNER_MODEL": "The model's name for the profile that the environment makes.",

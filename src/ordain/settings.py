@@ -197,6 +197,8 @@ def load_settings(environment: Mapping[str, str] | None = None, home: Path | Non
         first = DEFAULT_PROFILE if DEFAULT_PROFILE in profiles else next(iter(profiles))
         lanes = lanes.model_copy(update={"profiles": {lane: [first] for lane in Lane}})
     lanes = routed(lanes, env)
+    if DEFAULT_PROFILE not in profiles and any(DEFAULT_PROFILE in names for names in lanes.profiles.values()) and _key(env):
+        profiles[DEFAULT_PROFILE] = ModelProfile(provider="openai", model=env.get("PLANNER_MODEL") or PLANNER_MODEL, base_url=OPENAI_URL)
     for lane, names in lanes.profiles.items():
         if missing := [name for name in names if name not in profiles]:
             known = ", ".join(sorted(profiles))
@@ -292,7 +294,8 @@ def _verb_secret(env: Mapping[str, str], name: str, source: SecretSource, home: 
 def _profiles(env: Mapping[str, str], given: FileSettings) -> dict[str, ModelProfile]:
     """The environment wins over ``[models.default]``; without either the default is the offline provider.
 
-    A key alone makes a default only where no profile is written and no backend is named; otherwise it is only a key.
+    A key alone makes a default here only where no profile is written and no backend is named. Otherwise it is only a key, unless a lane names
+    ``default`` and nothing else makes it (``load_settings``).
     """
     profiles = {**profiles_file(env), **given.models}
     script, url, model = env.get("ORDAIN_SCRIPT"), env.get("OPENAI_BASE_URL"), env.get("PLANNER_MODEL")

@@ -96,6 +96,13 @@ def test_the_codes_of_a_messages_run_are_listed() -> None:
         assert f"`{code}`" in listed
 
 
+def test_types_are_written_plainly_with_their_bounds() -> None:
+    """No page shows how a bound is written in the code; those inside a mapping stand beside its type."""
+    assert [name for name, page in PAGES.items() if "Annotated[" in page() or "FieldInfo" in page()] == []
+    assert "| `fallback.hedge_ms` | `dict[Lane, int]`, each value ≥ 0, each value ≤ 3600000 |" in PAGES["policy.md"]()
+    assert "| `secrets` | `dict[str, SecretSource]`, each key matches ^[A-Za-z]" in PAGES["settings.md"]()
+
+
 def test_what_a_rules_facts_are_made_of_is_described() -> None:
     """The wording features and the threads that rule `attach` sees, and the values of its enumerations, stand on its page."""
     section = PAGES["rules.md"]().partition("\n## attach\n")[2].partition("\n## ")[0]

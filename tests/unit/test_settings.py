@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ordain.errors import ConfigurationError
-from ordain.settings import Settings, load_settings
+from ordain.settings import OPENAI_URL, PLANNER_MODEL, Settings, load_settings
 
 DEFAULT_TOML = """
 [models.default]
@@ -76,6 +76,29 @@ def test_a_key_alone_replaces_no_written_profile(name: str, tmp_path: Path) -> N
     assert {known: profile.provider for known, profile in settings.profiles.items()} == {name: "anthropic"}
     assert {tuple(names) for names in settings.policy.lanes.profiles.values()} == {(name,)}
     assert settings.secrets == {}
+
+
+@pytest.mark.parametrize("model", ["mine", ""])
+@pytest.mark.parametrize("by", ["policy", "environment"])
+def test_a_key_makes_the_default_that_a_lane_names(by: str, model: str, tmp_path: Path) -> None:
+    """Where a lane names ``default`` and nobody wrote it, a key makes it, of ``PLANNER_MODEL``, for that lane and for no other."""
+    if by == "policy":
+        (tmp_path / "policy.toml").write_text(
+            'version = 1\n[lanes.profiles]\nlocal = ["fast"]\nworker = ["default"]\nbrain = ["fast"]\n', encoding="utf-8"
+        )
+    route = {} if by == "policy" else {"LLM_ROUTE_WORKER": "default"}
+    settings = load(tmp_path, CLAUDE.format(name="fast"), OPENAI_API_KEY="k", PLANNER_MODEL=model, **route)
+    default = settings.profiles["default"]
+    assert (default.provider, default.model, default.base_url) == ("openai", model or PLANNER_MODEL, OPENAI_URL)
+    assert settings.profiles["fast"].provider == "anthropic"
+    assert settings.policy.lanes.profiles == {"local": ["fast"], "worker": ["default"], "brain": ["fast"]}
+    assert settings.secrets == {"default": "k"}
+
+
+def test_without_a_key_nobody_makes_the_default_that_a_lane_names(tmp_path: Path) -> None:
+    """A lane that names ``default`` where there is neither such a profile nor a key stops the start."""
+    with pytest.raises(ConfigurationError, match="lane worker names unknown model profiles: default; known: fast"):
+        load(tmp_path, CLAUDE.format(name="fast"), LLM_ROUTE_WORKER="default", PLANNER_MODEL="mine")
 
 
 def test_a_key_alone_voids_no_default_backend(tmp_path: Path) -> None:

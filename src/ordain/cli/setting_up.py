@@ -116,7 +116,7 @@ def _fields(setup: Setup) -> tuple[dict[str, object], ListPrice | None]:
         _check_variable(setup.key_env)
     key_env = setup.key_env
     if key_env is None and setup.key_file is None and setup.provider == "openai" and _is_openai(setup.base_url):
-        key_env = OPENAI_KEY  # the variable's own profile is `default`; this one has to say that it wants the same
+        key_env = OPENAI_KEY  # unnamed, the variable's key goes to the endpoint of profile `default`, which may be another
     price, priced = _priced(setup)
     given: dict[str, object | None] = {
         "provider": setup.provider,

@@ -26,8 +26,10 @@ from ordain.runtime.services import Services
 
 ABANDONED = "abandoned"
 FULL_TIME = 0.9
-BELIEVED_TIMES = 16
 """A time-out speaks of the endpoint only if the attempt had nearly all of the profile's own time."""
+
+BELIEVED_TIMES = 16
+"""A provider's token count is believed up to so many times what was reserved for it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

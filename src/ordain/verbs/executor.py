@@ -16,7 +16,7 @@ from pydantic import BaseModel
 from ordain.contracts.verbs import Trust, VerbEffect, VerbSpec
 from ordain.ports.verb import AnyLeafResult, LeafCall, LeafFailed, LeafReturned, LeafTimedOut, VerbPort
 from ordain.rules.proposals import nesting
-from ordain.verbs.functions import VerbContext, VerbError
+from ordain.verbs.functions import DELAY_MAX_S, VerbContext, VerbError
 from ordain.verbs.marked import Marked
 from ordain.verbs.registry import AnyFunctionVerb, Registry
 from ordain.verbs.signatures import Unfitting
@@ -26,9 +26,10 @@ MESSAGE_MAX = 300
 """Most characters of a failure's message."""
 
 OUTPUT_BYTES_MAX = 1_048_576
-OUTPUT_DEPTH_MAX = 64
-DELAY_MAX_S = 86_400
 """Largest output as JSON."""
+
+OUTPUT_DEPTH_MAX = 64
+"""Deepest nesting of an output."""
 
 THREADS = 8
 """Plain functions that run at once, where settings do not say otherwise."""
@@ -185,10 +186,10 @@ def _raised(error: BaseException, spec: VerbSpec) -> LeafFailed:
 
 
 def _delay_ms(seconds: Any) -> int:
-    """A delay that foreign code named, as whole milliseconds; what is none, or none that can be meant, counts as not named."""
-    if not isinstance(seconds, int | float) or not 0 < seconds <= DELAY_MAX_S:
+    """A delay that foreign code named, as whole milliseconds, ``DELAY_MAX_S`` at most; what is no delay counts as not named."""
+    if not isinstance(seconds, int | float) or not seconds > 0:  # nor is what is not a number
         return 0
-    return math.ceil(seconds * 1000)
+    return math.ceil(min(seconds, DELAY_MAX_S) * 1000)
 
 
 def _raised_at(error: BaseException) -> str:

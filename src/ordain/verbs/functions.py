@@ -23,6 +23,8 @@ from ordain.verbs.signatures import Signature, Unreadable, read_signature
 
 P = ParamSpec("P")
 R = TypeVar("R")
+DELAY_MAX_S = 86_400
+"""What a longer delay counts as that a failure names: nobody waits for it, and the failure stands."""
 
 
 class VerbContext(Struct, frozen=True, kw_only=True):

@@ -23,7 +23,7 @@ from ordain.contracts.spellings import spellings
 from ordain.contracts.verbs import VerbEffect, VerbSpec
 from ordain.errors import ConfigurationError
 from ordain.rules.proposals import nesting
-from ordain.verbs.functions import FunctionVerb, VerbContext, VerbError
+from ordain.verbs.functions import DELAY_MAX_S, FunctionVerb, VerbContext, VerbError
 from ordain.verbs.outbound import NoExchange, Outgoing, Reach, Resolve, exchange, read_bytes, resolve, text_type
 from ordain.verbs.signatures import Signature
 
@@ -37,7 +37,6 @@ BODY_BYTES_MAX = 1_048_576
 """Largest request body."""
 
 JSON_DEPTH_MAX = 64
-RETRY_AFTER_MAX_S = 86_400
 BLANK = "[secret]"
 _LATER = frozenset({408, 425, 429})
 _ACCEPT = {"json": "application/json", "text": "text/*, application/json, application/xml"}
@@ -296,4 +295,4 @@ def _blanked(value: Any, forms: list[str]) -> Any:
 def _retry_after(response: httpx.Response) -> int | None:
     """Seconds; a date is not read, because it would need this machine's clock to be right."""
     text = response.headers.get("retry-after", "").strip()
-    return min(int(text), RETRY_AFTER_MAX_S) if text.isascii() and text.isdecimal() and len(text) < 9 else None
+    return int(min(float(text), DELAY_MAX_S)) if text.isascii() and text.isdecimal() else None

@@ -342,6 +342,13 @@ async def test_a_status_says_whether_it_happened(
     assert len(server.asked) == 2
 
 
+@pytest.mark.parametrize("seconds", ["86401", "9" * 30, "9" * 5000])
+async def test_a_time_beyond_any_wait_is_a_long_one(server: Server, seconds: str) -> None:
+    """A Retry-After of any length counts: as a day where it is longer, never as none."""
+    server.says({}, status="429 Too Many Requests", retry_after=seconds)
+    assert (await failure(spec(server), item_id="1")).retry_after_ms == 86_400_000
+
+
 @pytest.mark.parametrize("how", ["hang", "drip"])
 async def test_a_slow_server_is_given_up(server: Server, how: str) -> None:
     """Time bounds the whole call, not each byte: a read failed and may be tried again, of a write nobody knows."""

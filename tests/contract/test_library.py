@@ -160,6 +160,17 @@ async def test_the_same_content_at_once_is_one_item(house: House, kind: ItemKind
     assert (await house.library.reindex("default")).passages == stored
 
 
+async def test_a_key_that_lost_to_the_same_content_names_what_is_kept(house: House) -> None:
+    """Of two keys that add the same content at the same moment one is kept; each, added again, is told that one's id."""
+    items = [note("Tea at five. " * 300, digest="d", key=key) for key in ("one", "two")]
+    first, second = await asyncio.gather(*map(house.library.add, items))
+    assert sorted((first.outcome, second.outcome)) == ["added", "same"]
+    for item in items:
+        assert await house.library.add(item) == Added(id=first.id, outcome="same")
+    assert await house.library.item("default", first.id) is not None
+    assert house.store.query("SELECT count(*) FROM items") == [(1,)]
+
+
 async def test_the_same_key_at_once_is_one_item(house: House) -> None:
     """Of additions with one key at the same moment the first is kept, whole, and the others are told its id: none takes another one's away."""
     texts = ["Tea at five. " * 300, "Coffee at six. " * 300, "Water at seven."]

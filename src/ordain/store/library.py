@@ -93,7 +93,7 @@ class SqliteLibrary:
                 **_of(embedder),
             )
             if filled.refused == "same":
-                await self.clear()
+                await self._clear(staged=identity)
                 return Added(id=filled.item, outcome="same")
             if filled.refused:
                 raise Erased("the run that adds this was erased meanwhile")

@@ -72,7 +72,7 @@ def fill(db: sqlite3.Connection, args: dict[str, Any]) -> Outcome:
     """Store passages of a staged item, with their vectors where they have any.
 
     ``keep``: it is whole now, and an older document of the same source goes. Where the same content was kept since this one began, this one
-    goes, and the other is said: of all that are added at once, one is kept.
+    stays staged, for ``purge`` to leave neither passages nor key, and the other is said: of all that are added at once, one is kept.
     """
     row = db.execute("SELECT no, workspace, kind, source, digest FROM items WHERE no = ? AND state = 'staged'", (args["no"],)).fetchone()
     if row is None:
@@ -80,7 +80,6 @@ def fill(db: sqlite3.Connection, args: dict[str, Any]) -> Outcome:
     no, workspace, kind, source, digest = row
     there = _kept(db, workspace, digest, kind, source) if args["keep"] else None
     if there is not None:
-        db.execute(_EMPTY, (args["at"], "same", no))
         return Outcome(refused="same", item=there)
     added = list[tuple[int, str, str]]()
     for seq, page, start, stop, heading, text, vector in args["passages"]:

@@ -289,6 +289,8 @@ def _connect(folder: Path | None) -> sqlite3.Connection:
     name = ":memory:" if folder is None else str(folder / FILE)
     connection = sqlite3.connect(name, isolation_level=None, check_same_thread=False, cached_statements=256)
     connection.execute("PRAGMA busy_timeout=0")
+    # What is erased, forgotten or dropped by an upgrade is overwritten, in whatever way SQLite was built.
+    connection.execute("PRAGMA secure_delete=ON")
     return connection
 
 
@@ -298,7 +300,6 @@ def _configure(connection: sqlite3.Connection) -> sqlite3.Connection:
     connection.execute("PRAGMA synchronous=FULL")
     connection.execute("PRAGMA wal_autocheckpoint=0")
     connection.execute("PRAGMA trusted_schema=OFF")
-    connection.execute("PRAGMA secure_delete=ON")  # what is erased or forgotten is overwritten, in whatever way SQLite was built
     return connection
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import sqlite3
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from ordain.errors import ConfigurationError
 from ordain.store.schema import APPLICATION_ID, DDL, MIGRATIONS, VERSION, prepare
+from ordain.store.sqlite import FILE, SqliteStore, StoreOptions
 from tests.replay.golden_file import GOLDEN, read
 from tests.shapes.session_laws import broken_now, rows_of, unequal
 from tests.shapes.talk import House
@@ -94,6 +96,26 @@ def test_a_foreign_database_is_refused(tmp_path: Path) -> None:
         prepare(db)
     assert refused.value.code == "foreign_database"
     assert [name for _, name, _ in shape(db)] == ["notes"]
+
+
+def test_an_upgrade_overwrites_what_it_drops(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where SQLite was built to leave deleted content in the file: of the older text index no word is left."""
+    db = first_version(tmp_path / FILE)
+    db.executescript(f"{MIGRATIONS[1]}{MIGRATIONS[2]}PRAGMA user_version = 3;")
+    db.execute("CREATE VIRTUAL TABLE passages_text USING fts5(heading, text, content='passages', content_rowid='no')")
+    db.execute("INSERT INTO passages_text(rowid, heading, text) VALUES (1, '', 'zebrafink')")
+    db.close()
+    assert b"zebrafink" in (tmp_path / FILE).read_bytes()
+    connect = sqlite3.connect
+
+    def built_without(*given: Any, **options: Any) -> sqlite3.Connection:
+        connection = connect(*given, **options)
+        connection.execute("PRAGMA secure_delete=OFF")
+        return connection
+
+    monkeypatch.setattr(sqlite3, "connect", built_without)
+    SqliteStore(tmp_path, StoreOptions(holder="test")).close()
+    assert b"zebrafink" not in b"".join(file.read_bytes() for file in tmp_path.glob(f"{FILE}*"))
 
 
 async def test_a_home_of_the_first_version_goes_on(tmp_path: Path) -> None:

@@ -190,7 +190,7 @@ class Ordain:
         self.engine: LocalEngine
         self.store: SqliteStore
         self._background: list[asyncio.Task[None]] = []
-        self._opened = AsyncExitStack()
+        self._opened: AsyncExitStack | None = None
 
     async def start(self) -> Self:
         """Open the store, take the lease, take up unfinished runs. Where that fails, all is closed again, and may be started again.
@@ -266,8 +266,11 @@ class Ordain:
         await asyncio.sleep(0)  # whoever waits here looks once more, while there is a store to look at
 
     async def stop(self, grace_s: float = 10.0) -> None:
-        """Drain and close: model calls and waits are given up, running verbs get ``grace_s`` seconds."""
-        async with self._opened:  # whatever else fails, verbs, library and store are closed, and the data folder is let go of
+        """Drain and close: model calls and waits are given up, running verbs get ``grace_s`` seconds. Where nothing is open, nothing happens."""
+        opened, self._opened = self._opened, None
+        if opened is None:
+            return
+        async with opened:  # whatever else fails, verbs, library and store are closed, and the data folder is let go of
             for task in self._background:
                 task.cancel()
             await asyncio.gather(*self._background, return_exceptions=True)

@@ -54,6 +54,7 @@ async def test_a_start_that_fails_leaves_nothing_open(tmp_path: Path) -> None:
             with pytest.raises(Transient) as failed:
                 await ordain.start()
             assert failed.value.code != "lock_held"
+            await ordain.stop()
     assert asyncio.all_tasks() == tasks
     async with Ordain(home=tmp_path) as other:
         assert (await other.execute("math.evaluate", {"expression": "1 + 1"}))["ok"]
@@ -99,6 +100,17 @@ async def test_what_listens_to_other_processes_goes_on_after_a_defect(
         await asyncio.wait_for(both.wait(), 60)
     assert heard[:2] == ["from-outside"] * 2
     assert "RuntimeError: a defect in hearing" in caplog.text
+
+
+async def test_stopping_what_is_not_open_does_nothing(tmp_path: Path) -> None:
+    """Before the first start, and a second time, there is nothing to stop; nobody who started meanwhile is disturbed."""
+    ordain = Ordain(home=tmp_path)
+    await ordain.stop()
+    async with ordain:
+        pass
+    async with Ordain(home=tmp_path) as other:
+        await ordain.stop()
+        assert (await other.execute("math.evaluate", {"expression": "1 + 1"}))["ok"]
 
 
 async def test_a_stop_that_fails_lets_go_of_the_folder(tmp_path: Path) -> None:

@@ -26,7 +26,19 @@ from ordain.verbs.builtin.written_numbers import (
     written_exactly,
     written_plainly,
 )
-from ordain.verbs.builtin.written_units import CURRENCY, PER_CENT, UNIT_MAX, agreed, is_currency, kind_of, named_in, unit_of
+from ordain.verbs.builtin.written_units import (
+    CURRENCY,
+    PER_CENT,
+    UNIT_MAX,
+    Named,
+    agreed,
+    in_full,
+    is_currency,
+    kind_of,
+    named_in,
+    unit_named,
+    unit_of,
+)
 
 CELL_MAX = 1000
 _FORMULA = re.compile(r"\s*(?:[=@]|[+-]\s*[A-Za-z@(=])")
@@ -131,6 +143,7 @@ def read_table(given: Rows, wanted: Wanted) -> Table:
             category_column=category,
             unit_column=unit_column,
             unit=unit_of(wanted.unit or ""),
+            units_differ=unit_column is not None and len({unit_named(_text(cell)) for _, cell in cells[unit_column]}) > 1,
             years=wanted.date is not None,
         )
     )
@@ -273,6 +286,7 @@ class _Typed:
     category_column: str | None
     unit_column: str | None
     unit: str
+    units_differ: bool
     years: bool
 
 
@@ -283,7 +297,7 @@ class _Reader:
         self.years = False
         self._typed = typed
         self._at = {name: at for at, name in enumerate(typed.names)}
-        self._header_units = {name: named_in(name) for name in typed.names}
+        self._named = {name: named_in(name) for name in typed.names}
         found = _UNIT_COLUMN.match(typed.unit_column or "")
         self._only_money = found is not None and found["money"] is not None
 
@@ -293,6 +307,7 @@ class _Reader:
         row_unit = unit_of(self._text(cells, typed.unit_column))
         if len(row_unit) > UNIT_MAX:
             return Rejected(line, typed.unit_column or "", f"a unit of more than {UNIT_MAX} characters")
+        row = unit_named(row_unit)
         numbers: dict[str, tuple[Decimal, str]] = {}
         for name, kind in typed.kinds.items():
             if kind is not Kind.NUMBER or not self._text(cells, name):
@@ -300,7 +315,7 @@ class _Reader:
             number = _number(cells[self._at[name]])
             if number is None or typed.number_format not in number.formats:
                 return Rejected(line, name, "not a number" if number is None else f"not written like {typed.number_format}")
-            unit = self._unit(name, number.unit, row_unit)
+            unit = self._unit(name, number.unit, row)
             if unit is None:
                 return Rejected(line, name, "its cell, its row and its column's name do not name one unit")
             numbers[name] = (number.value(typed.number_format), unit)
@@ -310,18 +325,36 @@ class _Reader:
             return Rejected(line, typed.date_column or "", "not a date")
         return Row(line, numbers, when, self._text(cells, typed.category_column))
 
-    def _unit(self, name: str, written: str, row_unit: str) -> str | None:
+    def _unit(self, name: str, written: str, row: Named) -> str | None:
         """The unit of a number: of its cell, its column's name and its row, which must agree; else the declared one. None: they contradict.
+
+        A word of the column's name that is not known may be a unit, then the row's currency is not this number's, or a remark, then it is. So
+        it is the unit, and where the rows name several units, each row's stands beside it: they are never added.
+        """
+        column, cell = self._named[name], unit_named(written)
+        unit, scale, word = agreed(cell.unit, column.unit), agreed(cell.scale, column.scale), column.word
+        if unit is None:
+            return None
+        if word and unit in {"", word}:
+            if row.unit == PER_CENT:
+                return None
+            unit = in_full(row.scale, row.unit) if self._typed.units_differ and row.unit != word else ""
+        else:
+            if scale is not None and kind_of(unit) in {"", CURRENCY}:
+                scale = agreed(scale, row.scale)
+            unit = self._of_row(unit, row.unit)
+        return None if unit is None or scale is None else in_full(scale, unit, word)
+
+    def _of_row(self, unit: str, row_unit: str) -> str | None:
+        """A unit together with its row's, and else with the declared one.
 
         A row's unit that measures something else says nothing of this column: the currency of a row with kilograms and a price.
         """
-        unit = agreed(written, self._header_units[name])
-        if unit is None:
-            return None
         kind = CURRENCY if row_unit and self._only_money else kind_of(row_unit)
+        both: str | None = unit
         if unit != PER_CENT and (not unit or row_unit == PER_CENT or kind == kind_of(unit)):
-            unit = agreed(unit, row_unit)
-        return None if unit is None else agreed(unit, self._typed.unit) or unit
+            both = agreed(unit, row_unit)
+        return None if both is None else agreed(both, self._typed.unit) or both
 
     def _date(self, text: str) -> date | None:
         if self._typed.date_order is None:

@@ -18,7 +18,7 @@ from ordain.contracts.verbs import Category, Example, VerbEffect
 from ordain.verbs.builtin.figure_rows import COLUMNS_MAX, NAME_MAX, ROWS_MAX, Rows, Unreadable, read_csv, rows_of
 from ordain.verbs.builtin.figure_tables import CELL_MAX, Kind, Row, Table, Wanted, read_table
 from ordain.verbs.builtin.written_numbers import DateOrder, NumberFormat
-from ordain.verbs.builtin.written_units import PER_CENT, UNIT_MAX
+from ordain.verbs.builtin.written_units import PER_CENT, UNIT_MAX, UNIT_TEXT_MAX
 from ordain.verbs.functions import FunctionVerb, VerbError, verb
 
 CSV_MAX = 400_000
@@ -102,7 +102,13 @@ class Figure:
     """One column in one unit."""
 
     column: Annotated[str, Field(max_length=NAME_MAX)]
-    unit: Annotated[str, Field(max_length=UNIT_MAX, description="Currency or unit as it was written, € as EUR; empty: none was named.")]
+    unit: Annotated[
+        str,
+        Field(
+            max_length=UNIT_TEXT_MAX,
+            description="Currency or unit as it was written, € as EUR, with its scale (thousand EUR: values are thousands); empty: none was named.",
+        ),
+    ]
     count: int
     total: Annotated[str | None, Field(max_length=120, description="The exact sum; null for per cent, which are not added.")]
     mean: Rounded

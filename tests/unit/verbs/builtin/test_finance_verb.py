@@ -128,6 +128,76 @@ async def test_rows_units_and_column_names_do_not_overrule_each_other(
     assert [one["line"] for one in table["rejected"]] == rejected
 
 
+@pytest.mark.parametrize(
+    ("name", "cells", "figures"),
+    [
+        ("weight (KG)", "5,EUR 6,EUR", {"kg": "11"}),
+        ("output (bbl)", "5,USD 6,USD", {"bbl": "11"}),
+        ("output (BBL)", "5,USD 6,", {"BBL": "11"}),
+        ("rent (per month)", "5,EUR 6,USD", {"per month, EUR": "5", "per month, USD": "6"}),
+        ("amount (Gesamt, netto)", "5,EUR 6,USD", {"EUR": "5", "USD": "6"}),
+        ("amount (2025)", "5,EUR 6,USD", {"EUR": "5", "USD": "6"}),
+        ("amount (net EUR)", "5,EUR 6,", {"EUR": "11"}),
+        ("revenue (thousands)", "5,EUR 6,USD", {"thousand EUR": "5", "thousand USD": "6"}),
+        ("revenue (in thousands)", "5,EUR 6,EUR", {"thousand EUR": "11"}),
+        ("revenue in thousands", "5,EUR 6,EUR", {"thousand EUR": "11"}),
+        ("revenue (Tsd.)", "5,EUR 6,", {"thousand": "6", "thousand EUR": "5"}),
+        ("revenue (k)", "5,EUR 6,EUR", {"thousand EUR": "11"}),
+        ("revenue ('000)", "5,EUR 6,EUR", {"thousand EUR": "11"}),
+        ("revenue (MIO)", "5,EUR 6,EUR", {"million EUR": "11"}),
+        ("revenue (bn)", "5,EUR 6,EUR", {"billion EUR": "11"}),
+        ("revenue in thousands (EUR)", "5, 6,EUR", {"thousand EUR": "11"}),
+        ("revenue (in thousands of euros)", "5, 6,EUR", {"thousand EUR": "11"}),
+        ("revenue (in thousands of Swiss francs)", "5,CHF 6,CHF", {"thousands of Swiss francs": "11"}),
+        ("revenue (EUR) (thousands, group)", "5, 6,EUR", {"thousands, group, EUR": "11"}),
+        ("revenue (group) (EUR)", "5, 6,EUR", {"EUR": "11"}),
+        ("output (thousands) (bbl)", "5,USD 6,USD", {"thousand bbl": "11"}),
+        ("price (EUR per kg)", "5,EUR 6,EUR", {"EUR per kg": "11"}),
+        ("rate (EUR) (USD)", "5,EUR 6,EUR", {"EUR, USD": "11"}),
+        ("amount", "5k,EUR 6k,USD 7,EUR", {"thousand EUR": "5", "thousand USD": "6", "EUR": "7"}),
+        ("amount", "5,k 6,Mio", {"thousand": "5", "million": "6"}),
+        ("revenue (thousands)", "€5, $6,USD 7,", {"thousand EUR": "5", "thousand USD": "6", "thousand": "7"}),
+        ("fee (service)", "€5, $6,CAD", {"service, EUR": "5", "service, CAD": "6"}),
+        ("output (bbl)", "5bbl,USD 6,USD", {"bbl": "11"}),
+    ],
+)
+async def test_an_unknown_word_or_a_scale_in_a_name_is_no_plain_currency(name: str, cells: str, figures: dict[str, str]) -> None:
+    """A word that may be a unit keeps the row's currency off its column; thousands say so; a known remark leaves the row's currency be."""
+    text = f'"{name}",currency\n' + "".join(f"{row}\n" for row in cells.split(" "))
+    table = (await output_of(VERB, csv=text))["tables"][0]
+    assert {one["unit"]: one["total"] for one in table["figures"]} == figures
+
+
+@pytest.mark.parametrize(
+    ("text", "rejected"),
+    [
+        ("revenue (m€)\n5 €\n6\n", [2]),
+        ("revenue (thousands),unit\n5,TEUR\n6,EUR\n7,%\n", [2, 4]),
+        ("revenue (thousands)\n5k\n6 mio\n7\n", [3]),
+        ("output (bbl),unit\n5,%\n6,USD\n", [2]),
+    ],
+)
+async def test_two_scales_of_one_number_are_a_contradiction(text: str, rejected: list[int]) -> None:
+    """Euros in a column of millions, millions in one of thousands, and per cent of either are rejected rows, not figures."""
+    table = (await output_of(VERB, csv=text))["tables"][0]
+    assert [one["line"] for one in table["rejected"]] == rejected
+
+
+async def test_per_cent_stay_unadded_beside_an_unknown_word() -> None:
+    """``5 %`` in a column of an unknown word are per cent."""
+    found = figure(await output_of(VERB, csv="rate (core)\n5 %\n6 %\n"))
+    assert (found["unit"], found["total"]) == ("%", None)
+
+
+@given(st.text("()[] in(EUR)k€%$ab", max_size=99), st.sampled_from(["", "EUR", "twelve chars"]))
+@settings(max_examples=60, deadline=None)
+async def test_any_name_of_a_column_gives_a_unit_that_fits(name: str, unit: str) -> None:
+    """Whatever stands in a column's name, its figures' units are of a length that the verb's output allows."""
+    rows = [["5 abcdef", unit], ["6", "USD"], ["7", unit]]
+    result = await called(VERB, tables=[{"columns": [f"x{name}", "unit"], "rows": rows}], columns={"numbers": [f"x{name}"]})
+    assert not isinstance(result, LeafFailed) or result.code == "unknown_column"
+
+
 async def test_a_declared_unit_is_spelled_like_the_others() -> None:
     """``€`` as the declared unit and EUR in a cell are one figure."""
     assert figure(await output_of(VERB, csv="sum\n1.10\nEUR 2.20\n", columns={"unit": "€"}))["total"] == "3.30"

@@ -29,10 +29,19 @@ class Admitted(Struct, frozen=True):
 
     profile: ModelProfile
     number: int
+    hedged: bool = False
+
+    @property
+    def circuit(self) -> str:
+        """Whose circuit it goes through: an endpoint's, or that of an endpoint as the first of two."""
+        return f"{endpoint_of(self.profile)} hedged" if self.hedged else endpoint_of(self.profile)
 
 
 class Breakers:
-    """One circuit for each endpoint, one rest for each profile."""
+    """One circuit for each endpoint, one rest for each profile; and one for each endpoint that is asked first where a second one is asked beside.
+
+    Of the latter only hedged calls know: an endpoint that another one overtakes may be slow, and good enough for whoever has no other.
+    """
 
     def __init__(self) -> None:
         """All closed."""
@@ -46,7 +55,13 @@ class Breakers:
         if until > now:
             return code, -(-(until - now) // 1000)
         self._rests.pop(name, None)
-        call = Admitted(profile, next(self._numbers))
+        return self._admitted(Admitted(profile, next(self._numbers)), now, policy)
+
+    def admit_first(self, profile: ModelProfile, now: int, policy: BreakerPolicy) -> Admitted | Refusal:
+        """The same for the first of a hedged call's two endpoints, in that part; it is admitted as any other call besides."""
+        return self._admitted(Admitted(profile, next(self._numbers), hedged=True), now, policy)
+
+    def _admitted(self, call: Admitted, now: int, policy: BreakerPolicy) -> Admitted | Refusal:
         admission = admit(self._circuit(call), call.number, now, policy)
         if not admission.admitted:
             return ModelErrorCode.CIRCUIT_OPEN, admission.wait_ms
@@ -67,13 +82,13 @@ class Breakers:
         self._keep(call, given_up(self._circuit(call), call.number))
 
     def _circuit(self, call: Admitted) -> Circuit:
-        return self._circuits.get(endpoint_of(call.profile), Circuit())
+        return self._circuits.get(call.circuit, Circuit())
 
     def _keep(self, call: Admitted, circuit: Circuit) -> None:
         if circuit == Circuit():
-            self._circuits.pop(endpoint_of(call.profile), None)
+            self._circuits.pop(call.circuit, None)
         else:
-            self._circuits[endpoint_of(call.profile)] = circuit
+            self._circuits[call.circuit] = circuit
 
     def open(self) -> Mapping[str, int]:
         """The endpoints that are left alone or on probation, and since when (microseconds since 1970)."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from time import perf_counter_ns
 
 from msgspec import structs
@@ -61,8 +61,6 @@ class _Asking:
     call: ModelCall
     values: Values
     attempt: Attempt
-    overtaken: set[str] = field(default_factory=set[str])
-    """Profiles that were silent until another endpoint had answered: their attempts, given up for that, count as failures of their endpoints."""
 
     async def one(self, name: str, heard: Heard | None) -> ModelResult:
         """Ask one profile once."""
@@ -131,10 +129,7 @@ class _Asking:
         except TimeoutError:
             reply = ModelError(code=ModelErrorCode.TIMED_OUT, message="the provider did not answer in time")
         except BaseException:  # whatever ends the attempt early, a probe must not stay under way for ever
-            if name in self.overtaken:
-                breakers.ended(admitted, ModelErrorCode.TIMED_OUT, services.clock.now(), policy)
-            else:
-                breakers.abandoned(admitted)
+            breakers.abandoned(admitted)
             raise
         now = services.clock.now()
         if isinstance(reply, ModelReply):
@@ -150,11 +145,27 @@ class _Asking:
     async def hedged(self) -> ModelResult:
         """Ask the call's profile, and after its delay the hedge as well; the first answer counts, and the other attempt is told beside it.
 
-        The hedge has its own limit and its own time.
+        The hedge has its own limit and its own time. A first one that nothing was heard of until another endpoint had answered has failed in that
+        part, and after a few such failures hedged calls leave it alone.
         """
-        call = self.call
+        call, services = self.call, self.services
+        profile, policy = self.catalog.data.profiles[call.profile], services.catalogs.current.policy.breaker
+        leading = services.breakers.admit_first(profile, services.clock.now(), policy)
+        if isinstance(leading, tuple):
+            code, wait_ms = leading
+            return _Failure(profile.provider, profile.model).of(
+                code, f"left alone as the first of two for {wait_ms} ms; nothing was sent", retry_after_ms=wait_ms
+            )
+        spoke = overtaken = False
+
+        def hearing(piece: str) -> None:
+            nonlocal spoke
+            spoke = True
+            if self.attempt.heard is not None:
+                self.attempt.heard(piece)
+
         second = replace(self, call=structs.replace(call, max_tokens=call.hedge_max_tokens, deadline=call.hedge_deadline))
-        first = asyncio.ensure_future(self.one(call.profile, self.attempt.heard))
+        first = asyncio.ensure_future(self.one(call.profile, None if self.attempt.heard is None else hearing))
         asked = [first]
         try:
             done, _ = await asyncio.wait({first}, timeout=call.hedge_ms / 1000)
@@ -162,12 +173,15 @@ class _Asking:
                 return first.result()
             asked.append(asyncio.ensure_future(second.one(call.hedge, None)))
             await _first_answer(asked)
-            if not first.done() and self._elsewhere(call.hedge):
-                self.overtaken.add(call.profile)
+            overtaken = not (first.done() or spoke) and _answered(asked[1]) and self._elsewhere(call.hedge)
         finally:
             for task in asked:
                 task.cancel()
             await asyncio.gather(*asked, return_exceptions=True)
+            if overtaken or _answered(first):
+                services.breakers.ended(leading, ModelErrorCode.TIMED_OUT if overtaken else None, services.clock.now(), policy)
+            else:
+                services.breakers.abandoned(leading)
         if _answered(first):
             return structs.replace(first.result(), beside=self._beside(call.hedge, asked[1]))
         return structs.replace(asked[1].result(), profile=call.hedge, beside=self._beside(call.profile, first))
@@ -202,7 +216,7 @@ async def _first_answer(tasks: Sequence[asyncio.Future[ModelResult]]) -> None:
 
 
 def _answered(task: asyncio.Future[ModelResult]) -> bool:
-    return task.done() and not task.cancelled() and isinstance(task.result(), ModelAnswer)
+    return task.done() and not task.cancelled() and task.exception() is None and isinstance(task.result(), ModelAnswer)
 
 
 def verb_withdrawn(services: Services, verb_id: str) -> str | None:

@@ -260,8 +260,25 @@ async def test_an_endpoint_that_is_always_overtaken_is_left_alone(tmp_path: Path
     """A model that hangs until another endpoint has answered fails each time: its circuit opens, and the second one serves alone."""
     slow, quick = Model(lambda _: 30.0), Model(lambda _: answer())
     tables = {"breaker": {"failures": 2, "open_s": 60}, "fallback": HEDGED}
-    assert await overtaken(house(tmp_path, {"slow": slow, "quick": quick}, {"slow": ELSEWHERE}, **tables))
+    circuits = await overtaken(house(tmp_path, {"slow": slow, "quick": quick}, {"slow": ELSEWHERE}, **tables))
+    assert [circuit.endswith(" hedged") for circuit in circuits] == [True]
     assert (slow.calls, quick.calls) == (2, 6)
+
+
+async def test_a_slow_endpoint_serves_whoever_has_no_other(tmp_path: Path) -> None:
+    """What is overtaken again and again may be slow and well: calls that are not hedged go to it as ever."""
+    slow, quick = Model(lambda call: 30.0 if call <= 2 else answer()), Model(lambda _: answer())
+    tables = {"breaker": {"failures": 2, "open_s": 60}, "fallback": HEDGED}
+    lanes = {"profiles": {Lane.LOCAL: ["slow"], Lane.WORKER: ["slow", "quick"], Lane.BRAIN: ["slow"]}}
+    ordain = house(tmp_path, {"slow": slow, "quick": quick}, {"slow": ELSEWHERE}, **{**tables, "lanes": lanes})
+    async with ordain:
+        for number in range(3):
+            await planned(ordain, str(number))
+        assert (slow.calls, quick.calls) == (2, 3)
+        admitted = ordain.runtime.services.breakers.admit(
+            "slow", ELSEWHERE, ordain.runtime.services.clock.now(), ordain.catalog.policy.breaker
+        )
+        assert not isinstance(admitted, tuple)
 
 
 async def test_a_model_that_its_neighbour_overtakes_keeps_its_circuit(tmp_path: Path) -> None:

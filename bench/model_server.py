@@ -10,6 +10,7 @@ import asyncio
 import json
 import re
 import sys
+from collections.abc import Callable
 from functools import lru_cache
 
 import httptools
@@ -80,11 +81,12 @@ class _Connection(asyncio.Protocol):
         self._transport.write(head + said)  # type: ignore[attr-defined] - a TCP transport
 
 
-async def _serve() -> None:
-    server = await asyncio.get_running_loop().create_server(_Connection, "127.0.0.1", 0)
+async def serve(connection: Callable[[], asyncio.Protocol]) -> None:
+    """Answer on a port of the machine's choice, which is printed, until the process that started this one closes its end."""
+    server = await asyncio.get_running_loop().create_server(connection, "127.0.0.1", 0)
     print(server.sockets[0].getsockname()[1], flush=True)
     await asyncio.get_running_loop().run_in_executor(None, sys.stdin.read)  # ends with the process that started it
 
 
 if __name__ == "__main__":
-    uvloop.run(_serve())
+    uvloop.run(serve(_Connection))

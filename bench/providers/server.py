@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
-import sys
 from functools import lru_cache
 from typing import Any
 
 import httptools
 import uvloop
+
+from bench.model_server import serve
 
 ANSWER = {"content": "Wednesday comes after Tuesday; that is so in every week of the year, and nobody has to look it up."}
 TEXT = json.dumps(ANSWER)
@@ -111,11 +112,5 @@ class _Connection(asyncio.Protocol):
         self._transport.write(answer(self._path, streams=streams))  # type: ignore[attr-defined] - a TCP transport
 
 
-async def _serve() -> None:
-    server = await asyncio.get_running_loop().create_server(_Connection, "127.0.0.1", 0)
-    print(server.sockets[0].getsockname()[1], flush=True)
-    await asyncio.get_running_loop().run_in_executor(None, sys.stdin.read)  # ends with the process that started it
-
-
 if __name__ == "__main__":
-    uvloop.run(_serve())
+    uvloop.run(serve(_Connection))

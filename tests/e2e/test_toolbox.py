@@ -104,7 +104,7 @@ def test_an_agent_plans_with_the_toolbox(server: Server, name: str) -> None:
 def test_input_beyond_its_bounds_is_a_typed_reply(server: Server, verb: str, payload: dict[str, Any]) -> None:
     """Too much, too little and the wrong kind are denied by rule authorize; no model is asked."""
     reply = server.execute({"verb_id": verb, "payload": payload})
-    assert (reply["ok"], reply["error"]["code"]) == (False, "schema")
+    assert (reply["ok"], reply["error"]["code"], reply["error"]["category"]) == (False, "schema", "ToolValidationError")
     assert not [record for record in server.journal(reply["run_id"]) if record["kind"] == "intent"]
 
 

@@ -31,13 +31,12 @@ TO_DO: Mapping[FailureCategory, str] = MappingProxyType(
 
 _CODES: Mapping[FailureCategory, tuple[str, ...]] = {
     FailureCategory.UNAVAILABLE: (
-        "authorize.out_of_scope",
-        "authorize.unknown_verb",
-        "authorize.inactive",
-        "authorize.depth",
-        "authorize.budget",
-        "authorize.approval_not_available",
-        "authorize.session_only",
+        "out_of_scope",
+        "inactive",
+        "depth",
+        "budget",
+        "approval_not_available",
+        "session_only",
         "budget_exceeded",
         "withdrawn",
         "no_playbook",
@@ -99,7 +98,7 @@ _CODES: Mapping[FailureCategory, tuple[str, ...]] = {
         "truncated",
         "malformed",
         "nothing_to_quote",
-        "authorize.schema",
+        "schema",
         "answer_too_large",
         "bad_input",
         "bad_output",

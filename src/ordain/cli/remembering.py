@@ -95,6 +95,8 @@ def search(place: Place, asked: dict[str, Any]) -> int:
     if found["notice"]:
         show(found["notice"])
     show(f"{len(found['fragments'])} found, method {found['method']}")
+    if not found["fragments"] and asked["mode"] != "deep":
+        show("documents were not looked into: --mode deep does")
     return OK if found["fragments"] else FAILED
 
 

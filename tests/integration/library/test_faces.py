@@ -287,7 +287,9 @@ def test_notes_by_command(server: Server, cli: Cli, served: bool) -> None:
     assert cli("memory", "forget", added["id"]).stdout.decode() == f"forgotten: {added['id']}\n"
     again = cli("memory", "forget", added["id"])
     assert (again.returncode, again.stderr.decode().strip().endswith("[note_not_found]")) == (2, True)
-    assert cli("memory", "search", "boiler").returncode == 1
+    nothing = cli("memory", "search", "boiler")
+    assert (nothing.returncode, b"--mode deep" in nothing.stdout) == (1, True)
+    assert b"--mode deep" not in cli("memory", "search", "boiler", "--mode", "deep").stdout
 
 
 def test_documents_by_command(server: Server, cli: Cli, tmp_path: Path) -> None:

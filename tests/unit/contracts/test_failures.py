@@ -17,7 +17,9 @@ from ordain.flows.observations import error_of
 from ordain.rules.authorize import AUTHORIZE
 from ordain.rules.reasons import Reason
 
-RAISED = re.compile(r"""(?:VerbError|failed|NoExchange|_bad_output)\(\s*"([a-z_]+)"|LeafFailed\(\s*code="([a-z_]+)\"""")
+RAISED = re.compile(
+    r"""(?:VerbError|failed|NoExchange|_bad_output|Uncomputable|Unreadable)\(\s*"([a-z_]+)"|LeafFailed\(\s*code="([a-z_]+)\""""
+)
 HOUSE = Path(next(iter(ordain.verbs.__path__)))
 ALLOWED = {Reason.AUTHORIZE_READ, Reason.AUTHORIZE_PRIVATE, Reason.AUTHORIZE_EGRESS_DECLARED}
 

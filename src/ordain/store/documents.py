@@ -88,9 +88,7 @@ async def _read_apart(format_: Format, content: bytes) -> dict[str, Any]:
     except TimeoutError:
         return _failed("document_too_slow", f"reading the document takes longer than {WALL_S:g} s")
     finally:
-        with suppress(ProcessLookupError):
-            process.kill()
-        await process.wait()
+        await ended(process)
     if not answer.rstrip().endswith(b"}"):  # none, or cut off: the process was ended
         return _failed("document_unreadable", "the document cannot be read: reading it takes too much time or memory")
     try:
@@ -111,6 +109,20 @@ async def _exchanged(process: Process, content: bytes) -> bytes:
     while len(answer) <= ANSWER_BYTES and (part := await process.stdout.read(1 << 20)):
         answer += part
     return bytes(answer)
+
+
+async def ended(process: Process) -> None:
+    """End a process whose output is read no further.
+
+    What it has written is read to its end first: asyncio stops reading from a pipe while too much waits unread, then never learns that the pipe
+    was closed, and ``wait`` never returns.
+    """
+    with suppress(ProcessLookupError):
+        process.kill()
+    if process.stdout is not None:
+        while await process.stdout.read(1 << 20):
+            pass
+    await process.wait()
 
 
 def _failed(code: str, message: str) -> dict[str, Any]:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+import sys
 import zlib
+from asyncio.subprocess import PIPE
 from pathlib import Path
 
 import pytest
@@ -121,6 +124,17 @@ async def test_a_document_that_ends_its_process_is_said_to_take_too_much(monkeyp
     with pytest.raises(InvalidRequest, match="too much time or memory") as error:
         await DocumentReader().read("cut.txt", b"x" * 3_000_000)
     assert error.value.code == "document_unreadable"
+
+
+async def test_a_process_whose_answer_nobody_reads_any_more_is_ended() -> None:
+    """However much of it waits in the pipe, and after the loop has stopped reading it: else its place would be taken for good."""
+    writing = "import sys\nwhile True: sys.stdout.write('x' * 65536)"
+    process = await asyncio.create_subprocess_exec(sys.executable, "-c", writing, stdout=PIPE)
+    assert process.stdout is not None
+    await process.stdout.read(1)
+    await asyncio.sleep(0.3)  # by now more waits than the loop takes
+    await asyncio.wait_for(documents.ended(process), 30)
+    assert process.returncode is not None
 
 
 @pytest.mark.parametrize(

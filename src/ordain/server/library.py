@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 from functools import partial
 from typing import Annotated, Any
 
@@ -61,6 +61,8 @@ UNREADABLE = (
 )
 ROOM_BYTES = 3 * DOCUMENT_BYTES
 """Most bytes of all documents that are being added."""
+ROOM_EACH = 2 * DOCUMENT_BYTES
+"""Of these, most of one token."""
 ROOM_LEAST = 256 * 1024
 """What a small one counts: reading it takes memory too."""
 OCTETS, LINES = "application/octet-stream", "application/x-ndjson"
@@ -68,6 +70,8 @@ NOTE_EXAMPLE = {"text": "Ada drinks her tea without milk.", "tags": ["food"], "u
 TOLD_EXAMPLE = '{"event":"progress","stored":1,"of":1}\n{"event":"kept","id":"3f","outcome":"added","passages":1,"embedded":1}\n'
 SEARCH_EXAMPLE = {"query": "how does Ada take her tea", "max_items": 3}
 News = asyncio.Queue[dict[str, Any] | None]
+Share = Callable[[int], AbstractContextManager[Callable[[int], None]]]
+"""The part of a room that a body takes, by the bytes it announces."""
 Limit = Annotated[int, Query(ge=1, le=LIST_MAX)]
 Before = Annotated[Seq | None, Query(description="The page after this one: `next` of the page before.")]
 Name = Annotated[str, Query(min_length=1, max_length=NAME_CHARS, description="The document's name; its ending tells the format.")]
@@ -132,7 +136,8 @@ def _documents(router: APIRouter, face: Face) -> None:
     adding: dict[str, Any] = {**shown(Kept), "openapi_extra": {"requestBody": {"required": True, "content": content}}}
     adding["responses"][200]["content"][LINES] = {"schema": {"type": "string"}, "example": TOLD_EXAMPLE}
 
-    room = Room(ROOM_BYTES, ROOM_LEAST, "documents_busy", "as many documents are being added as there is memory for")
+    busy = "as many documents are being added as there is memory for"
+    room = Room(ROOM_BYTES, ROOM_EACH, ROOM_LEAST, code="documents_busy", message=busy)
     told: set[asyncio.Task[None]] = set()
 
     @router.post("/docs", **refusing(adding, *UNREADABLE))
@@ -140,7 +145,7 @@ def _documents(router: APIRouter, face: Face) -> None:
         """Add a document: its bytes as `application/octet-stream`. With `Accept: application/x-ndjson` the answer tells how far it is."""
         library = face.runtime.library
         with ExitStack() as held:
-            content = await _octets(request, held, room)
+            content = await _octets(request, held, partial(room.share, face.by(request)))
             if LINES not in request.headers.get("accept", ""):
                 return Json(_kept(await library.add_document(workspace, name, content, source=source)))
             news = News()
@@ -173,7 +178,7 @@ def _kept(added: Added) -> dict[str, Any]:
     return {"id": added.id, "outcome": added.outcome, "passages": added.passages, "embedded": added.embedded}
 
 
-async def _octets(request: Request, held: ExitStack, room: Room) -> bytes:
+async def _octets(request: Request, held: ExitStack, share: Share) -> bytes:
     """The body, bounded, and its part of the room, which ``held`` gives back.
 
     Raises:
@@ -185,7 +190,7 @@ async def _octets(request: Request, held: ExitStack, room: Room) -> bytes:
     too_large = InvalidRequest(f"a document has at most {DOCUMENT_BYTES} bytes", code="document_too_large", status=413)
     if (declared := declared_bytes(request)) > DOCUMENT_BYTES:
         raise too_large
-    return await bounded(request, DOCUMENT_BYTES, too_large, held.enter_context(room.share(declared)))
+    return await bounded(request, DOCUMENT_BYTES, too_large, held.enter_context(share(declared)))
 
 
 async def _adding(add: Callable[..., Awaitable[Added]], news: News, held: ExitStack) -> None:

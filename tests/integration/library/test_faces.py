@@ -197,6 +197,27 @@ async def test_documents_that_wait_fill_a_bounded_memory(tmp_path: Path, monkeyp
             assert (await uploads.add("refused.txt", 90_000, declared=True)).json()["outcome"] == "added"
 
 
+async def test_one_token_leaves_room_for_the_documents_of_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """While one token's documents fill its part, its next one is refused and another token's is added; the part is given back."""
+    monkeypatch.setattr(library_routes, "ROOM_EACH", 50_000)
+    monkeypatch.setattr(library_routes, "ROOM_LEAST", 10_000)
+    async with Ordain(home=tmp_path) as ordain:
+        tokens = Tokens(ordain.runtime.services.tokens, ordain.runtime.services.store, SystemClock())
+        news = [NewToken(name=name, scopes=(TokenScope.MEMORY,), workspaces=("default",)) for name in ("ann", "ben")]
+        ann, ben = [{"Authorization": f"Bearer {(await tokens.create(new, by='me')).secret}"} for new in news]
+        app = build_app(Face(runtime=ordain.runtime, exposure=Exposure(demanded=True)))
+        transport = httpx.ASGITransport(app, raise_app_exceptions=False)
+        async with httpx.AsyncClient(transport=transport, base_url="http://localhost", timeout=60) as http, asyncio.timeout(60):
+            uploads = Uploads(http)
+            held = asyncio.ensure_future(uploads.add("held.txt", 45_000, wait=True, **ann))
+            await uploads.waits.wait()
+            assert (await uploads.add("more.txt", 2000, **ann)).json()["code"] == "documents_busy"
+            assert (await uploads.add("other.txt", 45_000, declared=True, **ben)).json()["outcome"] == "added"
+            uploads.may_end.set()
+            assert (await held).json()["outcome"] == "added"
+            assert (await uploads.add("more.txt", 45_000, declared=True, **ann)).json()["outcome"] == "added"
+
+
 async def test_documents_over_http(http: httpx.AsyncClient) -> None:
     """A document is added once, shown by its passages, replaced by another content of its source, and removed."""
     options: dict[str, Any] = {"params": {"name": "report.pdf", "source": "/a/report.pdf"}, "headers": OCTETS}

@@ -86,6 +86,8 @@ _SCALED = re.compile(
 
 _BRACKETS = re.compile(r"\((?:in )?([^()]+)\)|\[(?:in )?([^\[\]]+)\]")
 _TRAILING = re.compile(r"\b[Ii]n (.+)\Z")
+_WORDS_TOO = frozenset(["ALL", "BAM", "COP", "CUP", "GEL", "MAD", "MOP", "PEN", "SOS", "TOP", "TRY"])
+"""Currencies whose codes are words as well: without brackets they name none."""
 _PER_CENT_NAME = re.compile(r"\s*%|.*(?:%|\b(?:percent|per cent|prozent|pct\.?))\s*\Z", re.IGNORECASE)
 
 
@@ -113,15 +115,29 @@ def kind_of(unit: str) -> str:
 def named_in(name: str) -> Named:
     """What a column's name gives: ``amount (EUR)``, ``catch [kg]``, ``sum in USD``, ``margin %``, ``sales (in thousands)``, ``output (bbl)``.
 
-    Words after ``in`` count where a known unit or a scale is among them: ``sum in all`` names none. Beside a known unit, an unknown word is a remark.
+    Words after ``in`` count where a known unit or a scale is among them: ``sum in all`` names none. A currency counts at the end without any of
+    that, a scale beside it: ``revenue TEUR``, ``sales EUR million``, ``amount_usd``. Beside a known unit, an unknown word is a remark.
     """
+    name = name.replace("_", " ")
     if _PER_CENT_NAME.match(name):
         return Named(PER_CENT)
     texts = [one or other for one, other in _BRACKETS.findall(name)]
-    trailing = _TRAILING.search(" ".join(_BRACKETS.sub(" ", name).split()))
+    plain = " ".join(_BRACKETS.sub(" ", name).split())
+    trailing = _TRAILING.search(plain)
     if trailing and any(one.unit or one.scale for one in map(_named, _PARTS.split(trailing[1]))):
         texts.append(trailing[1])
+    else:
+        texts += _currency_at_the_end(plain.split())
     return _together([(text, named_by(text)) for text in texts])
+
+
+def _currency_at_the_end(words: Sequence[str]) -> Sequence[str]:
+    """The last word where it is a currency, with the scale beside it; none where there is no such word."""
+    money = [is_currency(unit_of(word)) and word not in _WORDS_TOO for word in words[-2:]]
+    scaled = [bool(_scale_of(word)) for word in words[-2:]]
+    if money == scaled[::-1] == [True, False] or money == scaled[::-1] == [False, True]:
+        return [" ".join(words[-2:])]
+    return words[-1:] if money[-1:] == [True] else ()
 
 
 def named_by(text: str) -> Named:

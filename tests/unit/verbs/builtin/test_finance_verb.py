@@ -108,6 +108,7 @@ NET = "amount (net),currency\n100,EUR\n100,USD\n"
         (NET, [("EUR", "100"), ("USD", "100")], []),
         ("amount (EUR),currency\n100,EUR\n100,USD\n100,Dollar\n", [("EUR", "100")], [3, 4]),
         ("amount (TEUR),currency\n100,EUR\n100,TEUR\n", [("TEUR", "100")], [2]),
+        ("revenue TEUR,currency\n100,EUR\n100,\n", [("TEUR", "100")], [2]),
         ("amount (EUR)\n5\n$6\n€7\n", [("EUR", "12")], [3]),
         ("amount,currency\n5,€\n6,EUR\n7,euro\n€8,USD\n", [("EUR", "18")], [5]),
         ("amount ($),currency\n5,CAD\n6,\n", [("$", "6"), ("CAD", "5")], []),
@@ -159,6 +160,13 @@ async def test_rows_units_and_column_names_do_not_overrule_each_other(
         ("revenue (thousands)", "€5, $6,USD 7,", {"thousand EUR": "5", "thousand USD": "6", "thousand": "7"}),
         ("fee (service)", "€5, $6,CAD", {"service, EUR": "5", "service, CAD": "6"}),
         ("output (bbl)", "5bbl,USD 6,USD", {"bbl": "11"}),
+        ("revenue TEUR", "5, 6,TEUR", {"TEUR": "11"}),
+        ("Umsatz Mio. EUR", "5, 6,", {"Mio. EUR": "11"}),
+        ("sales EUR million", "5, 6,", {"EUR million": "11"}),
+        ("amount_eur", "5,EUR 6,", {"EUR": "11"}),
+        ("USD (net)", "5,USD 6,", {"USD": "11"}),
+        ("SALES ALL", "5,EUR 6,USD", {"EUR": "5", "USD": "6"}),
+        ("€ at the door", "5,EUR 6,USD", {"EUR": "5", "USD": "6"}),
     ],
 )
 async def test_an_unknown_word_or_a_scale_in_a_name_is_no_plain_currency(name: str, cells: str, figures: dict[str, str]) -> None:

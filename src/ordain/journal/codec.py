@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import msgspec
 
@@ -62,6 +62,16 @@ def decode(record: Record) -> Body:
         return _DECODERS[record.kind].decode(upcast(record.kind, record.v, record.body))
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, TypeError) as error:  # the last two: nested too deep, not an object
         raise JournalCorrupt(f"record {record.seq} ({record.kind}): {error}", details={"seq": record.seq}) from error
+
+
+Read = Callable[[Record], Body]
+"""How a record's body is read: ``decode``, or what ``read_once`` gives."""
+
+
+def read_once(records: Sequence[Record]) -> Read:
+    """The bodies of a run's records, each decoded here and only here. Raises as ``decode``."""
+    bodies = {record.seq: decode(record) for record in records}
+    return lambda record: bodies[record.seq]
 
 
 class _Sealed(msgspec.Struct):

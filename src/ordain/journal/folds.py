@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from ordain.journal.codec import decode
+from ordain.journal.codec import Read, decode
 from ordain.journal.records import (
     ChildEndedBody,
     ClaimBody,
@@ -84,9 +84,10 @@ SPEAKING = frozenset(
 class Fold:
     """Everything the folds say of a run, gathered in one pass over its records."""
 
-    def __init__(self, run: str, records: Sequence[Record]) -> None:
+    def __init__(self, run: str, records: Sequence[Record], read: Read = decode) -> None:
         """Fold the records; erased bodies are passed over."""
         self.run = run
+        self._read = read
         self.flow = ""
         self.began = self.last = records[0].at if records else 0
         self.lines: list[HeaderLine] = []
@@ -107,7 +108,7 @@ class Fold:
                 self._one(record)
 
     def _one(self, record: Record) -> None:
-        body = decode(record)
+        body = self._read(record)
         match body:
             case Started():
                 self.flow = f"{body.flow}@{body.flow_version}"
@@ -297,10 +298,10 @@ def _excerpt(value: msgspec.Raw) -> str:
     return fields.decode() if output is msgspec.UNSET else msgspec.json.encode(output).decode()
 
 
-def ending(records: Sequence[Record]) -> EndedBody | None:
+def ending(records: Sequence[Record], read: Read = decode) -> EndedBody | None:
     """How the run settled, or None."""
     for record in reversed(records):
         if record.kind == "ended":
-            body = decode(record)
+            body = read(record)
             return body if isinstance(body, EndedBody) else None
     return None

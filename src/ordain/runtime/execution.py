@@ -19,7 +19,7 @@ from msgspec import Struct
 from ordain.contracts.moments import EPOCH
 from ordain.errors import JournalDiverged
 from ordain.flows.prompting import Values
-from ordain.journal.codec import decode
+from ordain.journal.codec import Read, decode
 from ordain.journal.digests import derived_id
 from ordain.journal.records import (
     BESIDE_FLOW,
@@ -126,9 +126,12 @@ def _outcome_decoder(outcome: Any) -> msgspec.json.Decoder[Any]:
 class Execution:
     """The Effects port for one run. Holds the cursor, the effect number and what each record handed to the flow."""
 
-    def __init__(self, run: str, records: Sequence[Record], beyond: Beyond, policy: Any, judge: Judge | None = None) -> None:
+    def __init__(
+        self, run: str, records: Sequence[Record], beyond: Beyond, policy: Any, judge: Judge | None = None, *, read: Read = decode
+    ) -> None:
         """``records`` begin with ``started``; the flow's input must be put into ``values[0]`` by the caller."""
         self.run = run
+        self._read = read
         self._records = [record for record in records if record.kind not in BESIDE_FLOW]
         self._cursor = 1
         self._beyond = beyond
@@ -207,7 +210,7 @@ class Execution:
     def _decision(self, record: Record, rule: Rule[Any, Any, Any], address: str) -> DecisionBody:
         if record.kind is not Kind.DECISION or record.name != rule.name:
             raise self._diverged(address, f"the flow asked rule {rule.name}", record)
-        body = decode(record)
+        body = self._read(record)
         if not isinstance(body, DecisionBody) or body.addr != address:
             raise self._diverged(address, "other address", record)
         return body
@@ -242,7 +245,7 @@ class Execution:
             raise self._interrupted(record, addr)
         self._announced(record, addr, effect)
         while (record := self._next()) is not None and record.kind is Kind.CHILD_ENDED:
-            body = decode(record)
+            body = self._read(record)
             if not isinstance(body, ChildEndedBody) or body.addr != addr or body.child != derived_id(self.run, addr, body.index):
                 raise self._diverged(addr, "another child", record)
             self._take(record)
@@ -266,7 +269,7 @@ class Execution:
             return await self._beyond.claim(addr, claim)
         if record.kind is Kind.DELIVERED:
             raise self._interrupted(record, addr)
-        body = decode(record)
+        body = self._read(record)
         if not isinstance(body, ClaimBody) or body.addr != addr or bytes(body.claim) != ENCODER.encode(claim):
             raise self._diverged(addr, f"the flow claimed {claim.name}", record)
         self._take(record)
@@ -311,7 +314,7 @@ class Execution:
         return addr
 
     def _announced(self, record: Record, addr: int, effect: Effect[Any]) -> None:
-        body = decode(record)
+        body = self._read(record)
         if not isinstance(body, IntentBody) or body.addr != addr:
             raise self._diverged(addr, "the flow performed an effect", record)
         if bytes(body.effect) != ENCODER.encode(effect):
@@ -322,7 +325,7 @@ class Execution:
         record = self._next()
         if record is None:
             return None
-        body = decode(record)
+        body = self._read(record)
         if not isinstance(body, ObservationBody) or body.addr != addr:
             raise self._diverged(addr, "no observation follows", record)
         self._take(record)
@@ -335,7 +338,7 @@ class Execution:
         return value
 
     def _delivered(self, record: Record) -> DeliveredBody:
-        body = decode(record)
+        body = self._read(record)
         if not isinstance(body, DeliveredBody):
             raise self._diverged("delivery", "unreadable", record)
         return body

@@ -19,7 +19,7 @@ from ordain.errors import ConfigurationError, Erased, FlowUnavailable, JournalCo
 from ordain.flows.context import Flow, Flows, Settlement, flow_context
 from ordain.flows.prompting import Values, prompt_digest, prompt_inputs
 from ordain.flows.transcript import Transcript
-from ordain.journal.codec import decode, verify
+from ordain.journal.codec import Read, read_once, verify
 from ordain.journal.folds import Fold, ending
 from ordain.journal.records import ENCODER, NULL, DecisionBody, EndedBody, FaultedBody, Kind, NoteBody, Raw, Started, Status, raw
 from ordain.ports.children import AnyEnded
@@ -182,12 +182,12 @@ def opened(stored: StoredRun, catalog: Catalog, flows: Flows) -> tuple[Started, 
 
 def _replay(stored: StoredRun, catalog: Catalog, world: tuple[Flows, Transcript | None], report: Replayed) -> None:
     started, flow = opened(stored, catalog, world[0])
-    for record in stored.records:
-        decode(record)
-    execution = Execution(stored.id, stored.records, NothingBeyond(), catalog.policy, _Comparing(catalog, report.differences))
+    recorded = _Recorded.of(stored)
+    judge = _Comparing(catalog, report.differences)
+    execution = Execution(stored.id, stored.records, NothingBeyond(), catalog.policy, judge, read=recorded.read)
     execution.values.transcript = world[1]
     execution.values[0] = given = flow.decode_input(started.input)
-    end, closed = ending(stored.records), _closed(stored)
+    end, closed = recorded.end, recorded.closed
     output: Raw = NULL
     try:
         returned = drive_to_end(flow.run(flow_context(execution, catalog, started), given))
@@ -197,16 +197,16 @@ def _replay(stored: StoredRun, catalog: Catalog, world: tuple[Flows, Transcript 
     except EndOfJournal:
         settlement = None
     except _FAULTS as error:
-        if not closed and not _faulted_so(stored, error):
+        if not closed and not recorded.faulted_so(error):
             raise
         settlement = None
     finally:
         report.decisions = execution.decisions
     report.settled = end is not None
     if end is not None and closed:
-        _compare_header(stored, end, Settlement(status=end.status, reason=end.reason), report)
+        _compare_header(recorded, end, Settlement(status=end.status, reason=end.reason), report)
     elif end is not None:
-        _compare_end(stored, end, settlement, output, execution, report)
+        _compare_end(recorded, end, settlement, output, execution, report)
     elif settlement is not None:
         raise JournalDiverged(f"run {stored.id}: the flow ends, its journal does not")
 
@@ -215,41 +215,47 @@ _FAULTS = (ArithmeticError, LookupError, TypeError, ValueError, AttributeError, 
 """What a bug in a flow raises; the journal knows it as ``faulted``."""
 
 
-def _closed(stored: StoredRun) -> bool:
-    """Whether an operator settled the run beside its flow: a stopped run that was cancelled."""
-    for record in stored.records:
-        body = decode(record) if record.kind is Kind.NOTE and record.body is not None else None
-        if isinstance(body, NoteBody) and body.action == "cancel" and b'"was"' in bytes(body.details):
-            return True
-    return False
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Recorded:
+    """A run as its journal has it, each body decoded once; ``closed`` says that an operator cancelled it while it was stopped."""
+
+    stored: StoredRun
+    read: Read
+    end: EndedBody | None
+    closed: bool
+
+    @classmethod
+    def of(cls, stored: StoredRun) -> _Recorded:
+        read = read_once(stored.records)
+        notes = [read(record) for record in stored.records if record.kind is Kind.NOTE]
+        closed = any(isinstance(note, NoteBody) and note.action == "cancel" and b'"was"' in bytes(note.details) for note in notes)
+        return cls(stored=stored, read=read, end=ending(stored.records, read), closed=closed)
+
+    def faulted_so(self, error: Exception) -> bool:
+        """Whether the run's last word is this very fault."""
+        faults = [self.read(record) for record in self.stored.records if record.kind is Kind.FAULTED]
+        return bool(faults) and isinstance(faults[-1], FaultedBody) and faults[-1].error == type(error).__name__
 
 
-def _faulted_so(stored: StoredRun, error: Exception) -> bool:
-    """Whether the run's last word is this very fault."""
-    faults = [decode(record) for record in stored.records if record.kind is Kind.FAULTED]
-    return bool(faults) and isinstance(faults[-1], FaultedBody) and faults[-1].error == type(error).__name__
-
-
-def _compare_header(stored: StoredRun, end: EndedBody, settlement: Settlement, report: Replayed) -> None:
+def _compare_header(recorded: _Recorded, end: EndedBody, settlement: Settlement, report: Replayed) -> None:
+    stored = recorded.stored
     at_end = next(index for index, record in enumerate(stored.records) if record.kind == "ended")
-    header = render_header(Fold(stored.id, stored.records[:at_end]).header(settlement.status, settlement.reason))
+    header = render_header(Fold(stored.id, stored.records[:at_end], recorded.read).header(settlement.status, settlement.reason))
     if end.header != header:
         report.differences.append(Difference(place="ended/header", recorded=end.header[:300], now=header[:300]))
 
 
 def _compare_end(
-    stored: StoredRun, end: EndedBody, settlement: Settlement | None, output: Raw, execution: Execution, report: Replayed
+    recorded: _Recorded, end: EndedBody, settlement: Settlement | None, output: Raw, execution: Execution, report: Replayed
 ) -> None:
     if settlement is None or not execution.exhausted:
-        raise JournalDiverged(f"run {stored.id}: the journal ends, the flow does not")
+        raise JournalDiverged(f"run {recorded.stored.id}: the journal ends, the flow does not")
     if end.result == NULL and end.result_digest:
-        raise Erased(f"run {stored.id}: its result was swept")
-    _compare_header(stored, end, settlement, report)
+        raise Erased(f"run {recorded.stored.id}: its result was swept")
+    _compare_header(recorded, end, settlement, report)
     pairs = (
         ("ended/status", str(end.status), str(settlement.status)),
         ("ended/reason", end.reason, settlement.reason),
         ("ended/result", bytes(end.result).decode(), bytes(output).decode()),
     )
-    report.differences += [
-        Difference(place=place, recorded=recorded[:300], now=now[:300]) for place, recorded, now in pairs if recorded != now
-    ]
+    report.differences += [Difference(place=place, recorded=was[:300], now=now[:300]) for place, was, now in pairs if was != now]

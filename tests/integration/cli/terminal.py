@@ -17,6 +17,8 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
+from ordain.cli.rendering import SPINNER
+
 PATIENCE_S = 60.0
 """How long something may take before a test gives up: never a measure."""
 COLUMNS, ROWS = 100, 30
@@ -137,6 +139,15 @@ class Terminal:
     def until_prompt(self, prompt: str) -> str:
         """Wait until the prompt is the last line, as it is once the screen was drawn whole; returns the screen."""
         return self._until(prompt, lambda: self.screen.lines[-1] == prompt)
+
+    def until_answered(self, words: str) -> str:
+        """Wait until the words stand there for good: nothing is at work, whose words could still change; returns the screen."""
+        return self._until(words, lambda: words in self.screen.text and self._rests())
+
+    def _rests(self) -> bool:
+        """Whether the screen was drawn whole, and no line of it says that something is at work."""
+        lines = self.screen.lines
+        return lines[-1].endswith(" >") and not any(line.startswith(tuple(SPINNER)) for line in lines)
 
     def _until(self, what: str, seen: Callable[[], bool]) -> str:
         deadline = time.monotonic() + PATIENCE_S

@@ -79,7 +79,7 @@ def test_a_nudge_is_answered_while_the_turn_runs(agent: Terminal) -> None:
 def test_an_override_is_typed_while_the_turn_runs(agent: Terminal) -> None:
     """A message that orders something else interrupts the turn; both replies stand there, each under the message it answers."""
     agent.type("no, compute the short instead")
-    agent.until("The short one is done.")
+    agent.until_answered("The short one is done.")
     assert "re “long work”" in agent.screen.text
     assert "re “no, compute the short instead”" in agent.screen.text
     assert "(interrupted)" in agent.screen.text
@@ -124,7 +124,7 @@ def test_a_session_is_taken_up_again(home: Path) -> None:
     with chatting(home, *AGENT, "--session", "last", **play(home)) as terminal:
         terminal.until("Which city is it?")
         terminal.type("Berlin")
-        terminal.until("Noted.")
+        terminal.until_answered("Noted.")
         terminal.type("/retry")
         terminal.until("agent:math.evaluate+ask_user > which town")
         leave(terminal)
@@ -152,7 +152,7 @@ def test_commands(home: Path) -> None:
             ("/st", "/st is no command"),
         ):
             terminal.type(typed)
-            terminal.until(seen)
+            terminal.until_answered(seen)
         terminal.type("/quit")
         assert terminal.end() == 0
 
@@ -174,9 +174,9 @@ def test_nothing_foreign_steers_the_terminal(home: Path) -> None:
     with chatting(home, **play(home)) as terminal:
         terminal.until("/help")
         terminal.type("escape")
-        assert "red reversed  done" in terminal.until("red reversed")
+        assert "red reversed  done" in terminal.until_answered("red reversed")
         terminal.type("lie to me")
-        terminal.until("> · 3 steps")
+        terminal.until_answered("> · 3 steps")
         shown = below(terminal, "brain > lie to me")
         assert sum(line.startswith("✓ ordain run ") for line in shown) == 1
         leave(terminal)

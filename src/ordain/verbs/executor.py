@@ -95,7 +95,7 @@ class LeafExecutor(VerbPort):
         try:
             result = await self._threads.run(partial(_called, verb, call.spec, arguments), call.timeout_s)
         except NoSlot:
-            return LeafFailed(code="no_slot", message="every thread for plain functions was taken", retryable=True)
+            return LeafFailed(code="no_slot", message="no thread for plain functions was free", retryable=True)
         except OutOfTime:
             return LeafTimedOut()
         return _raised(result.error, call.spec) if isinstance(result, Raised) else result

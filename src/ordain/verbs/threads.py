@@ -24,7 +24,7 @@ class Raised:
 
 
 class NoSlot(Exception):
-    """The function was never started: no thread was free in time."""
+    """The function was never started: no thread was free in time, or none could be made."""
 
 
 class OutOfTime(Exception):
@@ -90,8 +90,12 @@ class Threads:
 
     def _start(self, job: _Job) -> _Job:
         if self._started < min(self._size, len(self._jobs) + 1):
+            try:
+                threading.Thread(target=self._work, name=f"ordain-verb-{self._started + 1}", daemon=True).start()
+            except RuntimeError as error:  # the system gives no more threads now; the place is for whoever comes later
+                self._free.release()
+                raise NoSlot from error
             self._started += 1
-            threading.Thread(target=self._work, name=f"ordain-verb-{self._started}", daemon=True).start()
         self._jobs.add(job)
         self._queue.put(job)
         return job

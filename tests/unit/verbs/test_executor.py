@@ -298,6 +298,25 @@ async def test_a_plain_function_keeps_its_slot_past_its_time_out(executor_of: Ex
     assert gate.ran == 2
 
 
+async def test_a_thread_that_cannot_be_started_takes_no_slot(executor_of: Executors, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the system has no more threads a call fails, certainly not begun; once it has, the next one finds the slot free."""
+    gate = Gate()
+    gate.open.set()
+    executor = executor_of(gate.verb, threads=1)
+
+    def none_left(_: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(threading.Thread, "start", none_left)
+        refused = [await executor.run(call(gate.verb)) for _ in range(2)]
+    assert {(result.code, result.retryable, result.happened) for result in refused if isinstance(result, LeafFailed)} == {
+        ("no_slot", True, False)
+    }
+    assert await executor.run(call(gate.verb, number=7)) == LeafReturned(output={"result": 7})
+    assert gate.ran == 1
+
+
 async def test_no_more_plain_functions_run_than_there_are_slots(executor_of: Executors) -> None:
     """Twelve calls on three slots: three run, nine wait their turn, all end."""
     gate = Gate()

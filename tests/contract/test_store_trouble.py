@@ -15,9 +15,9 @@ from pathlib import Path
 
 import pytest
 
-from ordain.errors import ConfigurationError, JournalCorrupt, LeaseLost, StorageUnavailable
+from ordain.errors import ConfigurationError, JournalCorrupt, LeaseLost, OrdainError, StorageUnavailable
 from ordain.journal.records import Record
-from ordain.ports.store import Append, Operation, Outcome
+from ordain.ports.store import Append, Operation, Outcome, Unit
 from ordain.store import writer
 from ordain.store.schema import DDL, VERSION
 from ordain.store.sqlite import FILE, SqliteStore, StoreOptions
@@ -196,6 +196,28 @@ async def test_closing_on_a_lock_that_stays_says_so(file_mode: str, reopen: Open
         results = await asyncio.wait_for(asyncio.gather(*futures, return_exceptions=True), 20)
         other.execute("ROLLBACK")
     assert [type(result) for result in results] == [StorageUnavailable] * 2
+
+
+async def test_closing_goes_on_where_a_lock_cut_a_batch_short(file_mode: str, reopen: OpenStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A batch that fails as a whole is written unit by unit; where a lock comes in between, the rest is written after it, and all is closed."""
+    store = reopen(file_mode)
+    run = await opened(store)
+    transaction, tried = store.writer._transaction, list[int]()
+
+    def failing(units: list[Unit]) -> list[Outcome | OrdainError]:
+        tried.append(len(units))
+        if len(tried) == 1:
+            raise sqlite3.OperationalError("disk I/O error")
+        if len(tried) == 3:
+            raise writer._Busy
+        return transaction(units)
+
+    monkeypatch.setattr(store.writer, "_transaction", failing)
+    futures = [store.submit(run.step()) for _ in range(3)]
+    store.close()
+    assert tried == [3, 1, 1, 2]
+    assert [future.result() for future in futures] == [Outcome(run="a")] * 3
+    assert stored(reopen(file_mode)) == 4
 
 
 # --- full and read-only -----------------------------------------------------------------------------------------------------------

@@ -252,7 +252,7 @@ class Writer:
         while self._queue:
             batch, self._queue = self._queue[:BATCH], self._queue[BATCH:]
             try:
-                self._settle(batch, self._commit([queued.unit for queued in batch]))
+                self._done(batch, self._commit([queued.unit for queued in batch]))
             except _Busy:
                 self._put_back(batch)
                 time.sleep(BUSY_RETRY_S)  # the last chance, and nothing else runs here any more

@@ -177,11 +177,13 @@ class _Asking:
         finally:
             for task in asked:
                 task.cancel()
-            await asyncio.gather(*asked, return_exceptions=True)
-            if overtaken or _answered(first):
-                services.breakers.ended(leading, ModelErrorCode.TIMED_OUT if overtaken else None, services.clock.now(), policy)
-            else:
-                services.breakers.abandoned(leading)
+            try:
+                await asyncio.gather(*asked, return_exceptions=True)
+            finally:  # whoever gives up may do so twice, and a probe must not stay under way for ever
+                if overtaken or _answered(first):
+                    services.breakers.ended(leading, ModelErrorCode.TIMED_OUT if overtaken else None, services.clock.now(), policy)
+                else:
+                    services.breakers.abandoned(leading)
         if _answered(first):
             return structs.replace(first.result(), beside=self._beside(call.hedge, asked[1]))
         return structs.replace(asked[1].result(), profile=call.hedge, beside=self._beside(call.profile, first))

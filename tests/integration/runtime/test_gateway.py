@@ -16,11 +16,14 @@ from ordain.contracts.policy import Lane, ModelErrorCode, Policy
 from ordain.contracts.profiles import ModelProfile
 from ordain.flows.shipped import shipped_flows
 from ordain.journal.folds import Fold
+from ordain.journal.records import Status
 from ordain.journal.spending import Spending
 from ordain.models.openai import OpenAIModel
 from ordain.ports.model import Charge, Heard, ModelError, ModelPort, ModelReply, ModelRequest
 from ordain.ports.store import StoredRun
+from ordain.rules.breaker import Circuit
 from ordain.rules.budget import Spend
+from ordain.runtime.breakers import Admitted
 from ordain.runtime.replay import replay
 from ordain.settings import load_settings
 from tests.replay.golden import finish, request
@@ -76,6 +79,24 @@ class Model:
 
     async def close(self) -> None:
         """Nothing is held."""
+
+
+class Lingering(Model):
+    """A model that is silent, and once it is given up goes on until it is given up again."""
+
+    def __init__(self) -> None:
+        """Say when it is given up."""
+        super().__init__(lambda _: 3600.0)
+        self.given_up = asyncio.Event()
+
+    async def attempt(self, request: ModelRequest, heard: Heard | None = None) -> ModelReply | ModelError:
+        """See ``ModelPort``."""
+        try:
+            return await super().attempt(request, heard)
+        except asyncio.CancelledError:
+            self.given_up.set()
+            await asyncio.sleep(3600)
+            raise
 
 
 class Late(Model):
@@ -315,6 +336,21 @@ async def test_a_circuit_closes_when_a_probe_answers(tmp_path: Path) -> None:
         assert told["status"] == "ok"
         assert not ordain.runtime.services.breakers.open()
     assert model.calls == 3
+
+
+async def test_a_probe_that_is_given_up_twice_is_under_way_no_more(tmp_path: Path) -> None:
+    """Two people cancel a run while its probe is closed: the endpoint is asked again, by the next hedged call."""
+    slow, other = Lingering(), Model(lambda _: 3600.0)
+    async with house(tmp_path, {"slow": slow, "other": other}, {"slow": ELSEWHERE}, breaker={"failures": 1}, fallback=HEDGED) as ordain:
+        breakers, clock, runtime = ordain.runtime.services.breakers, ordain.runtime.services.clock, ordain.runtime
+        breakers._circuits[Admitted(ELSEWHERE, 0, hedged=True).circuit] = Circuit(opened_at=1)
+        run = (await runtime.accept_plan(PlannerRequest.model_validate(request()), "test")).run
+        await slow.asked.wait()
+        await runtime.cancel(run, by="one", why="enough")
+        await slow.given_up.wait()
+        await runtime.cancel(run, by="another", why="enough")
+        assert (await runtime.wait(run)).stored.status is Status.CANCELLED
+        assert isinstance(breakers.admit_first(ELSEWHERE, clock.now(), ordain.catalog.policy.breaker), Admitted)
 
 
 async def test_all_runs_keep_the_delay_that_a_provider_named(tmp_path: Path) -> None:

@@ -128,6 +128,11 @@ class _Asking:
                 reply = await port.attempt(request, heard)
         except TimeoutError:
             reply = ModelError(code=ModelErrorCode.TIMED_OUT, message="the provider did not answer in time")
+        except asyncio.CancelledError:
+            if _given_up():
+                breakers.abandoned(admitted)
+                raise
+            reply = ModelError(code=ModelErrorCode.ADAPTER_BUG, message="the adapter's own work was cancelled")
         except BaseException:  # whatever ends the attempt early, a probe must not stay under way for ever
             breakers.abandoned(admitted)
             raise
@@ -208,6 +213,12 @@ class _Asking:
                 retry_after_ms=result.retry_after_ms,
             )
         return Beside(profile=name, provider=profile.provider, model=profile.model, code=ABANDONED)
+
+
+def _given_up() -> bool:
+    """Whether somebody asked this task to end; a cancellation that nobody asked for would end the run's drive, and nobody would hear of it."""
+    task = asyncio.current_task()
+    return task is None or task.cancelling() > 0
 
 
 async def _first_answer(tasks: Sequence[asyncio.Future[ModelResult]]) -> None:

@@ -353,6 +353,22 @@ async def test_a_probe_that_is_given_up_twice_is_under_way_no_more(tmp_path: Pat
         assert isinstance(breakers.admit_first(ELSEWHERE, clock.now(), ordain.catalog.policy.breaker), Admitted)
 
 
+async def test_a_model_that_gives_up_by_itself_has_failed(tmp_path: Path) -> None:
+    """An adapter whose own work was cancelled, by nobody here, has failed: the next model serves, and the run comes to its end."""
+
+    class Gone(Model):
+        async def attempt(self, request: ModelRequest, heard: Heard | None = None) -> ModelReply | ModelError:
+            self.calls += 1
+            raise asyncio.CancelledError
+
+    gone, good = Gone(lambda _: answer()), Model(lambda _: answer())
+    async with house(tmp_path, {"gone": gone, "good": good}) as ordain, asyncio.timeout(SECONDS):
+        told, fold = await planned(ordain)
+    assert (told["status"], gone.calls, good.calls) == ("ok", 1, 1)
+    assert "adapter_bug" in told["header"]
+    assert not fold.unknown
+
+
 async def test_all_runs_keep_the_delay_that_a_provider_named(tmp_path: Path) -> None:
     """One run is told to come back later: no other run asks before that, and none is told an untruth."""
     model = Model(lambda call: ModelError(code=ModelErrorCode.RATE_LIMITED, message="later", retry_after_ms=400) if call == 1 else answer())

@@ -92,6 +92,7 @@ class LocalModel:
         self._context_tokens = context_tokens
         self._starting: asyncio.Task[OpenAIModel | ModelError] | None = None
         self._process: asyncio.subprocess.Process | None = None
+        self._reading: asyncio.Task[None] | None = None
         self._closed = False
 
     def __repr__(self) -> str:
@@ -141,7 +142,10 @@ class LocalModel:
                 start_new_session=True,  # an interrupt from the terminal is ours to answer
                 limit=ANSWER_BYTES,
             )
-            serving = Serving(error="the adapter is closed") if self._closed else await _asked(process, settings)
+            try:
+                serving = Serving(error="the adapter is closed") if self._closed else await _asked(process, settings)
+            finally:
+                self._reading = asyncio.ensure_future(_read_on(process))
         except OSError as error:
             serving = Serving(error=f"llama.cpp cannot be started: {error.strerror}")
         if serving.url:
@@ -177,6 +181,14 @@ async def _asked(process: asyncio.subprocess.Process, settings: ServerSettings) 
         return msgspec.json.decode(await process.stdout.readline(), type=Serving)
     except (OSError, ValueError, msgspec.DecodeError):  # it has ended, or said something else
         return Serving(error="llama.cpp ended while it loaded the model")
+
+
+async def _read_on(process: asyncio.subprocess.Process) -> None:
+    """Read what it prints besides its answer, to the end: asyncio learns of a pipe's end only while it reads, and ``wait`` returns after that."""
+    assert process.stdout is not None
+    with suppress(OSError):
+        while await process.stdout.read(ANSWER_BYTES):
+            pass
 
 
 async def _end(process: asyncio.subprocess.Process) -> None:

@@ -1,5 +1,6 @@
 """What of the local provider needs no model: its files, its sharing, its errors."""
 
+import asyncio
 import subprocess
 import sys
 from pathlib import Path
@@ -9,10 +10,12 @@ import pytest
 from ordain.contracts.policy import ModelErrorCode
 from ordain.contracts.profiles import ModelProfile
 from ordain.errors import ConfigurationError
+from ordain.models import local
 from ordain.models.local import SHIPPED_MODEL, LocalModel, _environment, shipped_gguf
 from ordain.models.providers import build_models
 from ordain.ports.model import Charge, ModelError, ModelRequest
 
+PATIENCE_S = 60
 PROFILE = ModelProfile(provider="local", model="mine", timeout_ms=30_000)
 WITHOUT_EXTRA = """
 import sys
@@ -105,6 +108,26 @@ async def test_a_file_that_llama_cannot_load_is_an_error_of_that_attempt(tmp_pat
     closed = await model.attempt(request())
     assert isinstance(closed, ModelError)
     assert closed.code is ModelErrorCode.CONNECTION
+
+
+def in_place_of_the_server(folder: Path, monkeypatch: pytest.MonkeyPatch, *lines: str) -> None:
+    """Another program is started in its place; it is told what the server is told."""
+    program = folder / "server"
+    program.write_text("\n".join((f"#!{sys.executable}", "import sys", "sys.stdin.readline()", *lines)))
+    program.chmod(0o700)
+    monkeypatch.setattr(sys, "executable", str(program))
+
+
+@pytest.mark.parametrize("first", ['print(\'{"url": "http://127.0.0.1:9"}\')', ""])
+async def test_a_server_that_prints_more_than_its_answer_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, first: str) -> None:
+    """What else comes through the pipe, before its answer or after it, fills no buffer and keeps nobody from ending it."""
+    in_place_of_the_server(tmp_path, monkeypatch, first, "print('x' * 10_000_000, flush=True)", "sys.stdin.read()")
+    monkeypatch.setattr(local, "END_S", 1.0)
+    model = LocalModel(model_file(tmp_path))
+    async with asyncio.timeout(PATIENCE_S):
+        await model.attempt(request())
+        await model.close()
+    assert model.pid is None
 
 
 def test_the_servers_process_is_told_no_secret(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -127,7 +127,7 @@ class LocalModel:
         return await asyncio.shield(self._starting)
 
     async def _start(self, before: asyncio.Task[OpenAIModel | ModelError] | None) -> OpenAIModel | ModelError:
-        if before is not None and isinstance(gone := before.result(), OpenAIModel):
+        if (gone := _came_of(before)) is not None:
             await gone.close()
         key = secrets.token_urlsafe(32)
         settings = ServerSettings(gguf=str(self._gguf), threads=self._threads, context_tokens=self._context_tokens, key=key)
@@ -146,8 +146,8 @@ class LocalModel:
                 serving = Serving(error="the adapter is closed") if self._closed else await _asked(process, settings)
             finally:
                 self._reading = asyncio.ensure_future(_read_on(process))
-        except OSError as error:
-            serving = Serving(error=f"llama.cpp cannot be started: {error.strerror}")
+        except (OSError, RuntimeError) as error:  # the system has no such program, or no process or thread left
+            serving = Serving(error=f"llama.cpp cannot be started: {getattr(error, 'strerror', None) or error}")
         if serving.url:
             return OpenAIModel(serving.url, key)
         if process is not None:
@@ -160,10 +160,20 @@ class LocalModel:
         if self._process is not None:
             await _end(self._process)
         starting, self._starting = self._starting, None
-        if starting is not None and isinstance(model := await starting, OpenAIModel):
+        if starting is not None:
+            await asyncio.wait({starting})
+        if (model := _came_of(starting)) is not None:
             await model.close()
         if self._process is not None:
             await _end(self._process)
+
+
+def _came_of(starting: asyncio.Task[OpenAIModel | ModelError] | None) -> OpenAIModel | None:
+    """The server that a start came to; None where it failed, in whatever way."""
+    if starting is None or starting.cancelled() or starting.exception() is not None:
+        return None
+    model = starting.result()
+    return model if isinstance(model, OpenAIModel) else None
 
 
 def _unserved(code: ModelErrorCode, message: str) -> ModelError:

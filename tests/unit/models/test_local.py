@@ -130,6 +130,25 @@ async def test_a_server_that_prints_more_than_its_answer_is_ended(tmp_path: Path
     assert model.pid is None
 
 
+async def test_a_start_that_fails_does_not_fail_for_ever(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the system has no thread or process left, that attempt has an error; the next one starts the server anew."""
+
+    async def none_left(*_: object, **__: object) -> object:
+        raise RuntimeError("can't start new thread")
+
+    model = LocalModel(model_file(tmp_path))
+    with monkeypatch.context() as patched:
+        patched.setattr(asyncio, "create_subprocess_exec", none_left)
+        failed = await model.attempt(request())
+    in_place_of_the_server(tmp_path, monkeypatch, 'print(\'{"error": "it was started"}\')')
+    again = await model.attempt(request())
+    await model.close()
+    assert [error.message for error in (failed, again) if isinstance(error, ModelError)] == [
+        "own.gguf: llama.cpp cannot be started: can't start new thread",
+        "own.gguf: it was started",
+    ]
+
+
 def test_the_servers_process_is_told_no_secret(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of our environment the model's process gets what it needs to start, and no key."""
     for name in ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "MY_TOKEN", "ORDAIN_HOME", "HTTPS_PROXY"):

@@ -31,6 +31,9 @@ OUTPUT_BYTES_MAX = 1_048_576
 OUTPUT_DEPTH_MAX = 64
 """Deepest nesting of an output."""
 
+END_S = 5.0
+"""How long the end waits for functions that were cancelled."""
+
 THREADS = 8
 """Plain functions that run at once, where settings do not say otherwise."""
 
@@ -48,6 +51,7 @@ class LeafExecutor(VerbPort):
         self._active = 0
         self._closing = False
         self._idle = asyncio.Event()
+        self._left: set[asyncio.Task[Any]] = set()
 
     def replace(self, registry: Registry) -> None:
         """Take the code of another registry from the next call on; calls under way end as they began."""
@@ -77,7 +81,7 @@ class LeafExecutor(VerbPort):
         self._active += 1
         try:
             if verb.asynchronous:
-                return await _awaited(verb, call, arguments)
+                return await self._awaited(verb, call, arguments)
             return await self._threaded(verb, call, arguments)
         finally:
             self._active -= 1
@@ -85,11 +89,17 @@ class LeafExecutor(VerbPort):
                 self._idle.set()
 
     async def close(self) -> None:
-        """Take no more calls and wait for running ones, each of which ends by its own time-out. Idempotent."""
+        """Take no more calls and wait for running ones, each of which ends by its own time-out, and a while for cancelled ones. Idempotent."""
         self._closing = True
         if self._active:
             await self._idle.wait()
         await self._threads.close()
+        if self._left:
+            _, stubborn = await asyncio.wait(self._left, timeout=END_S)
+            for task in stubborn:  # ``asyncio.run`` waits for every task that it knows: like a thread, this one must not keep the process
+                _log.error("a verb ignores its cancellation and is left behind: %s", task.get_name())
+                asyncio._unregister_task(task)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] - documented, for tasks of others
+            self._left -= stubborn
 
     async def _threaded(self, verb: AnyFunctionVerb, call: LeafCall, arguments: dict[str, Any]) -> AnyLeafResult:
         try:
@@ -100,26 +110,27 @@ class LeafExecutor(VerbPort):
             return LeafTimedOut()
         return _raised(result.error, call.spec) if isinstance(result, Raised) else result
 
+    async def _awaited(self, verb: AnyFunctionVerb, call: LeafCall, arguments: dict[str, Any]) -> AnyLeafResult:
+        """Await the verb in a task of its own, so that one that ignores its cancellation cannot hold up the run."""
+        task = asyncio.get_running_loop().create_task(_caught(verb, arguments), name=call.spec.name)
+        self._left.add(task)
+        task.add_done_callback(self._left.discard)
+        try:
+            done, _ = await asyncio.wait((task,), timeout=call.timeout_s)
+        except asyncio.CancelledError:
+            task.cancel()
+            raise
+        if not done:
+            task.cancel()
+            await asyncio.sleep(0)  # lets a well-behaved verb clean up before its time-out is told
+            return LeafTimedOut()
+        result = task.result()
+        return _raised(result.error, call.spec) if isinstance(result, Raised) else _returned(result, verb, call.spec)
+
 
 def _called(verb: AnyFunctionVerb, spec: VerbSpec, arguments: dict[str, Any]) -> AnyLeafResult:
     """Call a plain function and encode its result, all in its thread."""
     return _returned(verb.function(**arguments), verb, spec)
-
-
-async def _awaited(verb: AnyFunctionVerb, call: LeafCall, arguments: dict[str, Any]) -> AnyLeafResult:
-    """Await the verb in a task of its own, so that one that ignores its cancellation cannot hold up the run."""
-    task = asyncio.get_running_loop().create_task(_caught(verb, arguments))
-    try:
-        done, _ = await asyncio.wait((task,), timeout=call.timeout_s)
-    except asyncio.CancelledError:
-        task.cancel()
-        raise
-    if not done:
-        task.cancel()
-        await asyncio.sleep(0)  # lets a well-behaved verb clean up before its time-out is told
-        return LeafTimedOut()
-    result = task.result()
-    return _raised(result.error, call.spec) if isinstance(result, Raised) else _returned(result, verb, call.spec)
 
 
 async def _caught(verb: AnyFunctionVerb, arguments: dict[str, Any]) -> Any:

@@ -15,6 +15,7 @@ from pydantic import BaseModel
 from ordain.contracts.verbs import ArgumentRole
 from ordain.ports.verb import LeafCall, LeafFailed, LeafReturned, LeafTimedOut
 from ordain.verbs import FunctionVerb, LeafExecutor, Registry, VerbContext, VerbError, verb
+from ordain.verbs import executor as executor_module
 from ordain.verbs.executor import OUTPUT_BYTES_MAX
 
 Executors = Callable[..., LeafExecutor]
@@ -426,8 +427,11 @@ async def test_closing_waits_for_a_cancelled_call_that_still_runs(executor_of: E
     await closing
 
 
-async def test_an_async_function_that_ignores_its_cancellation_is_left_behind() -> None:
-    """A verb that swallows its cancellation ends for the run at its time-out all the same."""
+async def test_an_async_function_that_ignores_its_cancellation_is_left_behind(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A verb that swallows its cancellation ends for the run at its time-out all the same; once all is closed no loop waits for it."""
+    monkeypatch.setattr(executor_module, "END_S", SHORT_S)
     going = asyncio.Event()
 
     @verb(effect="read", name="stubborn")
@@ -435,13 +439,21 @@ async def test_an_async_function_that_ignores_its_cancellation_is_left_behind() 
         """Never stops when asked."""
         while not going.is_set():
             try:
-                await asyncio.wait_for(going.wait(), 5)
+                await going.wait()
             except asyncio.CancelledError:
                 continue
         return {"stopped": True}
 
-    executor = LeafExecutor(Registry([], [stubborn]))
-    call = LeafCall(spec=stubborn.spec, args={}, key="k", attempt=1, timeout_s=0.05)
+    executor, tasks = LeafExecutor(Registry([], [stubborn])), asyncio.all_tasks()
+    call = LeafCall(spec=stubborn.spec, args={}, key="k", attempt=1, timeout_s=SHORT_S)
     assert isinstance(await executor.run(call), LeafTimedOut)
-    going.set()
-    await executor.close()
+    (left,) = asyncio.all_tasks() - tasks
+    try:
+        await executor.close()
+        await executor.close()
+        assert asyncio.all_tasks() == tasks
+        assert not left.done()
+        assert [record.getMessage() for record in caplog.records] == ["a verb ignores its cancellation and is left behind: stubborn"]
+    finally:
+        going.set()
+        await left

@@ -2,7 +2,8 @@
 
 A request's head comes within ``head_s`` seconds and ``HEAD_BYTES`` bytes. What is no HTTP is refused, and never answered in the place of a
 request before it. A body that nobody reads is thrown away for ``linger_s`` seconds, so that its sender can read the answer; then the
-connection closes. (Bodies that are read are bounded in ``arrival``.)
+connection closes. (Bodies that are read are bounded in ``arrival``.) A client that takes nothing of what it was sent for ``stall_s`` seconds is
+cut off, whether it asked by HTTP or through a WebSocket: what waits for it would wait for ever, and so would a connection that only closes.
 """
 
 from __future__ import annotations
@@ -10,15 +11,49 @@ from __future__ import annotations
 import asyncio
 import base64
 import binascii
+from asyncio.transports import BaseTransport
 from http import HTTPStatus
 from typing import ClassVar
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
 from ordain.server.problems import problem
 
 HEAD_BYTES = 131_072
+STALL_S = 120.0
 _NOT_HTTP = "what came is no HTTP request"
+
+
+class Stall:
+    """Watches what waits to be sent while nothing is added to it: the transport has paused its writers, or closes."""
+
+    def __init__(self, transport: asyncio.Transport, seconds: float) -> None:
+        """Nothing is watched yet; needs a running loop."""
+        self._transport, self._seconds = transport, seconds
+        self._loop = asyncio.get_running_loop()
+        self._timer: asyncio.TimerHandle | None = None
+        self._waiting = 0
+
+    def watch(self) -> None:
+        """From now on; once nothing waits there is nothing to watch."""
+        waiting = self._transport.get_write_buffer_size()
+        if waiting and self._timer is None:
+            self._waiting = waiting
+            self._timer = self._loop.call_later(self._seconds, self._look)
+
+    def stop(self) -> None:
+        """More may be written, or nothing can be."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _look(self) -> None:
+        self._timer = None
+        if self._transport.get_write_buffer_size() < self._waiting:
+            self.watch()
+        else:
+            self._transport.abort()
 
 
 class HttpProtocol(HttpToolsProtocol):
@@ -26,7 +61,9 @@ class HttpProtocol(HttpToolsProtocol):
 
     head_s: ClassVar[float] = 20.0
     linger_s: ClassVar[float] = 5.0
+    stall_s: ClassVar[float] = STALL_S
 
+    _stall: Stall
     _timer: asyncio.TimerHandle | None = None
     _in_head = False
     _head_bytes = 0
@@ -36,15 +73,27 @@ class HttpProtocol(HttpToolsProtocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # pyright: ignore[reportIncompatibleMethodOverride] - as uvicorn's own
         """Wait for the first request, not for ever."""
         super().connection_made(transport)
+        self._stall = Stall(transport, self.stall_s)
         self._wait(self.head_s)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Leave nothing behind. uvicorn tells only the newest request that nobody is there; the one that is being answered may be an older one."""
         self._stop_waiting()
+        self._stall.stop()
         if self._answering is not None and not self._answering.response_complete:
             self._answering.disconnected = True
             self._answering.message_event.set()
         super().connection_lost(exc)
+
+    def pause_writing(self) -> None:
+        """The client does not keep up."""
+        super().pause_writing()
+        self._stall.watch()
+
+    def resume_writing(self) -> None:
+        """It does again."""
+        self._stall.stop()
+        super().resume_writing()
 
     def data_received(self, data: bytes) -> None:
         """Read on; a head that does not end is refused."""
@@ -92,7 +141,9 @@ class HttpProtocol(HttpToolsProtocol):
         super().on_response_complete()
         if following is not None:
             self._answering = following
-        if self.cycle.response_complete and self.cycle.more_body and not self.transport.is_closing():
+        if self.transport.is_closing():
+            self._stall.watch()
+        elif self.cycle.response_complete and self.cycle.more_body:
             self._wait(self.linger_s)
 
     def send_400_response(self, msg: str) -> None:
@@ -121,12 +172,11 @@ class HttpProtocol(HttpToolsProtocol):
 
     def _late(self) -> None:
         self._timer = None
-        if self.transport.is_closing():
-            return
-        if self._in_head and not self._deaf:
+        if self._in_head and not self._deaf and not self.transport.is_closing():
             self._reject(408, "request_timeout", f"a request's head comes within {self.head_s:g} seconds")
         else:
             self.transport.close()
+            self._stall.watch()
 
     def _reject(self, status: int, code: str, detail: str) -> None:
         """Refuse what cannot become a request, and hear no more. A request before it is answered first, and nothing in its place."""
@@ -148,3 +198,42 @@ class HttpProtocol(HttpToolsProtocol):
         self._unset_keepalive_if_required()
         self.transport.write_eof()
         self._wait(self.linger_s)
+
+
+class SocketProtocol(WebSocketsSansIOProtocol):
+    """One WebSocket: uvicorn's protocol, which waits for ever for a client that reads nothing, and for its pong no longer than it says."""
+
+    stall_s: ClassVar[float] = STALL_S
+
+    _stall: Stall
+
+    def connection_made(self, transport: BaseTransport) -> None:
+        """Taken over from HTTP."""
+        super().connection_made(transport)
+        self._stall = Stall(self.transport, self.stall_s)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Leave nothing behind."""
+        self._stall.stop()
+        super().connection_lost(exc)
+
+    def pause_writing(self) -> None:
+        """The client does not keep up."""
+        super().pause_writing()
+        self._stall.watch()
+
+    def resume_writing(self) -> None:
+        """It does again."""
+        self._stall.stop()
+        super().resume_writing()
+
+    def keepalive_timeout(self) -> None:
+        """The client is silent: closed, as soon as it has taken what waits for it."""
+        super().keepalive_timeout()
+        self._stall.watch()
+
+    def on_task_complete(self, task: asyncio.Task[None]) -> None:
+        """Nobody speaks here any more."""
+        super().on_task_complete(task)
+        if self.transport.is_closing():
+            self._stall.watch()

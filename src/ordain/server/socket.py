@@ -26,6 +26,7 @@ from ordain.server.feed import Feed, check_after
 from ordain.server.gateway import FRESH_HUB, fresh_session
 from ordain.server.guard import chosen_subprotocol
 from ordain.server.problems import problem, problem_body
+from ordain.server.protocol import SocketProtocol
 from ordain.server.shapes import SocketAccepted, SocketRefused
 from ordain.server.translation import HUB_WS, canonical, chat_of_hub, client_request
 from ordain.server.workspaces import WORKSPACE_HEADER
@@ -35,7 +36,7 @@ FRAME_BYTES = 512 * 1024
 """Largest frame that is read; the longest text with every character escaped fits."""
 MALFORMED_MAX = 16
 """How many malformed frames in a row close the socket."""
-PROTOCOL = {"ws": "websockets-sansio", "ws_max_size": 2 * FRAME_BYTES, "ws_per_message_deflate": False}
+PROTOCOL = {"ws": SocketProtocol, "ws_max_size": 2 * FRAME_BYTES, "ws_per_message_deflate": False}
 """How uvicorn is to speak WebSocket. No compression: on loopback it costs memory for each idle socket and saves nothing."""
 GOING_AWAY, BROKEN, ENOUGH = 1012, 1011, 1008
 _SESSION: TypeAdapter[str] = TypeAdapter(SessionId)

@@ -2,7 +2,9 @@
 
 import asyncio
 import json
+import socket
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +12,7 @@ import httpx
 import pytest
 import pytest_asyncio
 
-from ordain.server.protocol import HEAD_BYTES, HttpProtocol
+from ordain.server.protocol import HEAD_BYTES, HttpProtocol, SocketProtocol
 from tests.integration.server.connecting import PATIENCE_S, Answer, Listening, listening_server, wire
 
 HOST = b"Host: localhost\r\n"
@@ -26,11 +28,18 @@ def sized(body: bytes, **more: Any) -> bytes:
     return post(body, b"Content-Length: %d\r\n" % len(body), **more)
 
 
+HANDSHAKE = (
+    b"GET /ws?session=unread HTTP/1.1\r\n" + HOST + b"Connection: Upgrade\r\nUpgrade: websocket\r\n"
+    b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: MDEyMzQ1Njc4OWFiY2RlZg==\r\n\r\n"
+)
+
+
 class Hasty(HttpProtocol):
     """Waits no longer than a test."""
 
     head_s = 0.3
     linger_s = 0.3
+    stall_s = 0.3
 
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -214,6 +223,56 @@ async def test_a_body_that_nobody_reads_holds_no_connection(place: Listening) ->
         dripping = asyncio.ensure_future(_drip(line.send, b"x"))
         assert await line.ended()
         dripping.cancel()
+
+
+@asynccontextmanager
+async def asking_only(place: Listening, first: bytes, more: bytes) -> AsyncIterator[None]:
+    """A client with little room for answers: it reads how that to ``first`` begins, and nothing of what ``more`` brings."""
+    loop, line = asyncio.get_running_loop(), socket.socket()
+    line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
+    line.setblocking(False)
+
+    async def asking() -> None:
+        with suppress(ConnectionError):
+            await loop.sock_sendall(line, more)
+
+    with closing(line):
+        await loop.sock_connect(line, ("127.0.0.1", place.port))
+        await loop.sock_sendall(line, first)
+        assert await loop.sock_recv(line, 9) == b"HTTP/1.1 "
+        sending = asyncio.ensure_future(asking())
+        try:
+            yield
+        finally:
+            sending.cancel()
+            await asyncio.gather(sending, return_exceptions=True)
+
+
+async def until_cut_off(place: Listening, kind: type[asyncio.Protocol]) -> None:
+    """Wait until there has been a connection of this kind that does not keep up, and there is none of that kind any more."""
+    there = place.server.server_state.connections
+    async with asyncio.timeout(PATIENCE_S):
+        while not any(isinstance(one, kind) and one.transport.get_write_buffer_size() for one in there):  # noqa: ASYNC110 - announced to nobody
+            await asyncio.sleep(0.01)
+        while any(isinstance(one, kind) for one in there):  # noqa: ASYNC110 - as above
+            await asyncio.sleep(0.01)
+
+
+async def test_a_client_that_reads_nothing_holds_no_connection(place: Listening) -> None:
+    """Who asks on and on and takes no answer is cut off; those who read are not."""
+    question = b"GET /openapi.json HTTP/1.1\r\n" + HOST + b"\r\n"
+    async with asking_only(place, question, question * 100):
+        await until_cut_off(place, HttpProtocol)
+    assert await lives(place)
+
+
+async def test_a_socket_that_reads_nothing_holds_no_connection(place: Listening, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same on a WebSocket, whose pings cannot end it: what waits to be sent stands before the end."""
+    monkeypatch.setattr(SocketProtocol, "stall_s", 0.3)
+    ping = b"\x89\xfd" + bytes(4 + 125)  # masked with zeros
+    async with asking_only(place, HANDSHAKE, ping * 200_000):
+        await until_cut_off(place, SocketProtocol)
+    assert await lives(place)
 
 
 async def test_a_connection_goes_on_after_a_refused_body(place: Listening) -> None:

@@ -270,17 +270,17 @@ class Ordain:
         opened, self._opened = self._opened, None
         if opened is None:
             return
-        async with opened:  # whatever else fails, verbs, library and store are closed, and the data folder is let go of
+        async with opened:  # whatever else fails, verbs, models, library and store are closed, and the data folder is let go of
+            opened.callback(self._files.close)
+            for model in set(self.models.values()):
+                opened.push_async_callback(model.close)
+            opened.push_async_callback(self.runtime.services.verbs.close)
             for task in self._background:
                 task.cancel()
             await asyncio.gather(*self._background, return_exceptions=True)
             await self.engine.stop(grace_s)
             self.runtime.release()
             await self.runtime.access.flush()
-            await self.runtime.services.verbs.close()
-            for model in set(self.models.values()):
-                await model.close()
-            self._files.close()
 
     async def __aenter__(self) -> Self:
         """Start."""

@@ -113,18 +113,21 @@ async def test_stopping_what_is_not_open_does_nothing(tmp_path: Path) -> None:
         assert (await other.execute("math.evaluate", {"expression": "1 + 1"}))["ok"]
 
 
-async def test_a_stop_that_fails_lets_go_of_the_folder(tmp_path: Path) -> None:
-    """What fails while stopping is told to whoever stops, and the store is closed nevertheless."""
-    ordain = await Ordain(home=tmp_path).start()
+async def test_a_stop_that_fails_closes_all_the_same(tmp_path: Path) -> None:
+    """What fails while stopping is told to whoever stops; every model is closed nevertheless, and the store."""
+    closed = list[str]()
 
     class Stuck:
         """The part of a model's adapter that is closed."""
 
         async def close(self) -> None:
+            closed.append("stuck")
             raise StorageUnavailable("it does not close")
 
-    ordain.models = {**ordain.models, "stuck": Stuck()}  # pyright: ignore[reportAttributeAccessIssue]
+    ordain = await Ordain(home=tmp_path).start()
+    ordain.models = {**ordain.models, "stuck": Stuck(), "as stuck": Stuck()}  # pyright: ignore[reportAttributeAccessIssue]
     with pytest.raises(StorageUnavailable, match="does not close"):
         await ordain.stop()
+    assert closed == ["stuck"] * 2
     async with Ordain(home=tmp_path):
         pass

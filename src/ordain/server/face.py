@@ -99,15 +99,16 @@ async def _gone(request: Request) -> None:
         pass
 
 
-async def at_rest(face: Face, run: str, timeout_s: float | None = None) -> RunView:
+async def at_rest(face: Face, run: str, timeout_s: float | None = None, *, request: Request | None = None) -> RunView:
     """Wait until the run rests, the server stops or ``timeout_s`` has passed; in the last case the run may not rest.
 
     Raises:
         Transient: the server stops first (``stopping``); the run goes on when it is back.
+        ClientDisconnect: the caller of ``request`` has gone, and nobody waits any more; the run goes on.
     """
     details = {"run_id": run, "location": location(run)}
     stopped = Transient("the server stops; the run is kept and goes on when it is back", code="stopping", details=details)
-    view = await first_of(face, face.runtime.wait(run), stopped=stopped, timeout_s=timeout_s)
+    view = await first_of(face, face.runtime.wait(run), stopped=stopped, timeout_s=timeout_s, request=request)
     return face.runtime.view(run) if view is None else view
 
 
@@ -117,7 +118,7 @@ async def outcome(face: Face, request: Request, accepted: Accepted, body: Callab
         found = location(accepted.run)
         headers = {"Location": found, "Preference-Applied": "respond-async"}
         return Json({"run_id": accepted.run, "location": found}, status_code=202, headers=headers)
-    return Json(body(await at_rest(face, accepted.run)))
+    return Json(body(await at_rest(face, accepted.run, request=request)))
 
 
 def prefers_async(request: Request) -> bool:

@@ -21,6 +21,7 @@ from ordain.models.scripted import ScriptedModel, make_script
 from ordain.server import Face, build_app
 from ordain.server.socket import ENOUGH, FRAME_BYTES, GOING_AWAY, MALFORMED_MAX, PROTOCOL
 from ordain.settings import load_settings
+from tests.replay.golden import request
 
 PATIENCE_S = 60
 SLOW = {"$delay_ms": 60_000, "$answer": {"content": "never"}}
@@ -73,7 +74,7 @@ async def serving(home: Path, *answers: Any, **session: int) -> AsyncIterator[Pl
     settings = load_settings({}, home)
     policy = settings.policy.model_copy(update={"session": SessionPolicy(**session)})
     profile = ModelProfile(provider="scripted", model="scripted", script="in memory")
-    models = {"default": ScriptedModel(make_script([], {"chat_general": list(answers or [{"content": "Hello."}])}))}
+    models = {"default": ScriptedModel(make_script(answers, {"chat_general": list(answers or [{"content": "Hello."}])}))}
     settings = settings.model_copy(update={"policy": policy, "profiles": {"default": profile}})
     async with Ordain(settings, extras=Extras(models=models, memory=True)) as ordain:
         face = Face(runtime=ordain.runtime)
@@ -406,6 +407,16 @@ async def test_who_stops_waiting_for_an_answer_leaves_nothing_behind(tmp_path: P
             await http.post("/messages", json=message, timeout=0.3)
         await place.until(lambda: place.readers == 0)
         assert place.face.runtime.conversation.session("default", "s1").open == 1
+
+
+async def test_who_stops_waiting_for_an_outcome_leaves_nothing_behind(tmp_path: Path) -> None:
+    """A caller of POST /plan/react that goes away is forgotten, however often it comes back; its run goes on."""
+    async with serving(tmp_path, SLOW) as place, place.http as http:
+        for _ in range(3):
+            with pytest.raises(httpx.ReadTimeout):
+                await http.post("/plan/react", json=request(), timeout=0.3)
+        await place.until(lambda: not place.face.runtime._waiting)
+        assert place.face.runtime.engine.driving == 1
 
 
 async def test_a_slow_client_costs_nothing_and_loses_nothing(place: Place) -> None:

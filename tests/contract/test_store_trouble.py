@@ -220,6 +220,22 @@ async def test_closing_goes_on_where_a_lock_cut_a_batch_short(file_mode: str, re
     assert stored(reopen(file_mode)) == 4
 
 
+async def test_a_writer_without_a_thread_is_unavailable_storage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the system has no more threads the store does not open, rather than take what it never writes; later it does."""
+
+    def none_left(_: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    options = StoreOptions(holder="a", threaded=True)
+    with monkeypatch.context() as patched:
+        patched.setattr(threading.Thread, "start", none_left)
+        with pytest.raises(StorageUnavailable, match="no thread"):
+            SqliteStore(tmp_path, options)
+    store = SqliteStore(tmp_path, options)
+    assert await store.submit(Run("a").open()) == Outcome(run="a")
+    store.close()
+
+
 # --- full and read-only -----------------------------------------------------------------------------------------------------------
 
 

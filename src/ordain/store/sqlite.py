@@ -116,16 +116,14 @@ class SqliteStore:
             self._reads = self._db if folder is None or reading_only else _configure(_connect(folder))
             epoch = _take_lease(self._db, options.holder) if options.holder is not None else 0
             self.fsync_s = 0.0 if folder is None or options.holder is None else fsync_median_s(folder)
+            threaded = not self._memory and (self.fsync_s > THREAD_ABOVE_S if options.threaded is None else options.threaded)
+            self.writer = Writer(self._db, Applier(self._db, {**OPERATIONS, **LIBRARY_OPERATIONS}), epoch, threaded=threaded)
         except (sqlite3.Error, OSError) as error:
             self._release()
             raise StorageUnavailable(f"cannot open {folder}: {error}") from error
-        except ConfigurationError:
+        except (ConfigurationError, StorageUnavailable):
             self._release()
             raise
-        threaded = self.fsync_s > THREAD_ABOVE_S if options.threaded is None else options.threaded
-        self.writer = Writer(
-            self._db, Applier(self._db, {**OPERATIONS, **LIBRARY_OPERATIONS}), epoch, threaded=threaded and not self._memory
-        )
         self._heard: Callable[[str], None] | None = None
         self._seen_version = 0
         self._seen_mail = 0

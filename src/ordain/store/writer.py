@@ -50,7 +50,11 @@ class Writer:
     """Commits batches of units on one connection under one epoch."""
 
     def __init__(self, connection: sqlite3.Connection, applier: Applier, epoch: int, *, threaded: bool) -> None:
-        """``epoch`` 0 is a guest: it may post mail, and fences nothing."""
+        """``epoch`` 0 is a guest: it may post mail, and fences nothing.
+
+        Raises:
+            StorageUnavailable: the thread cannot be started.
+        """
         self._db = connection
         self._applier = applier
         self._epoch = epoch
@@ -59,7 +63,7 @@ class Writer:
         self._busy_tries = 0
         self._batches = 0
         self._log_holds = False
-        self._thread = ThreadPoolExecutor(1, "ordain-writer") if threaded else None
+        self._thread = _begun() if threaded else None
         self._committing = False
         self._in_flight: tuple[list[_Queued], Future[list[Outcome | OrdainError]]] | None = None
         self._closed = False
@@ -256,6 +260,16 @@ class Writer:
             except _Busy:
                 self._put_back(batch)
                 time.sleep(BUSY_RETRY_S)  # the last chance, and nothing else runs here any more
+
+
+def _begun() -> ThreadPoolExecutor:
+    """The one thread, which runs already: a batch that could not start it would neither be written nor told so."""
+    thread = ThreadPoolExecutor(1, "ordain-writer")
+    try:
+        thread.submit(int)
+    except RuntimeError as error:
+        raise StorageUnavailable(f"no thread can be started to write with: {error}") from error
+    return thread
 
 
 def _failed(error: Exception) -> OrdainError:

@@ -22,6 +22,8 @@ from ordain.server.problems import problem
 
 HEAD_BYTES = 131_072
 STALL_S = 120.0
+UNREAD_BYTES = 8 * 1024 * 1024
+"""Most that may wait for a WebSocket's client while it goes on sending; an answer or event is smaller, and the next one waits for it."""
 _NOT_HTTP = "what came is no HTTP request"
 
 
@@ -226,6 +228,12 @@ class SocketProtocol(WebSocketsSansIOProtocol):
         """It does again."""
         self._stall.stop()
         super().resume_writing()
+
+    def data_received(self, data: bytes) -> None:
+        """Read on; who sends ping after ping and takes no answer is cut off, since each is answered whatever waits already."""
+        super().data_received(data)
+        if self.transport.get_write_buffer_size() > UNREAD_BYTES:
+            self.transport.abort()
 
     def keepalive_timeout(self) -> None:
         """The client is silent: closed, as soon as it has taken what waits for it."""

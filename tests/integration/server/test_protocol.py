@@ -12,7 +12,7 @@ import httpx
 import pytest
 import pytest_asyncio
 
-from ordain.server.protocol import HEAD_BYTES, HttpProtocol, SocketProtocol
+from ordain.server.protocol import HEAD_BYTES, STALL_S, HttpProtocol, SocketProtocol
 from tests.integration.server.connecting import PATIENCE_S, Answer, Listening, listening_server, wire
 
 HOST = b"Host: localhost\r\n"
@@ -266,11 +266,14 @@ async def test_a_client_that_reads_nothing_holds_no_connection(place: Listening)
     assert await lives(place)
 
 
-async def test_a_socket_that_reads_nothing_holds_no_connection(place: Listening, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The same on a WebSocket, whose pings cannot end it: what waits to be sent stands before the end."""
-    monkeypatch.setattr(SocketProtocol, "stall_s", 0.3)
+@pytest.mark.parametrize(("stall_s", "pings"), [(0.3, 60_000), (STALL_S, 200_000)], ids=["in time", "in memory"])
+async def test_a_socket_that_reads_nothing_holds_no_connection(
+    place: Listening, monkeypatch: pytest.MonkeyPatch, stall_s: float, pings: int
+) -> None:
+    """The same on a WebSocket, whose pings cannot end it: what waits to be sent stands before the end, and is not let grow for long."""
+    monkeypatch.setattr(SocketProtocol, "stall_s", stall_s)
     ping = b"\x89\xfd" + bytes(4 + 125)  # masked with zeros
-    async with asking_only(place, HANDSHAKE, ping * 200_000):
+    async with asking_only(place, HANDSHAKE, ping * pings):
         await until_cut_off(place, SocketProtocol)
     assert await lives(place)
 

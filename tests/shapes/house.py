@@ -64,6 +64,23 @@ class HeldModel(ScriptedModel):
         return reply
 
 
+class GatedModel(ScriptedModel):
+    """Plays a script; the planner's call with this index is answered once the gate is open."""
+
+    def __init__(self, script: Script, index: int) -> None:
+        """See ``ScriptedModel``."""
+        super().__init__(script)
+        self._index = index
+        self.asked, self.gate = asyncio.Event(), asyncio.Event()
+
+    async def attempt(self, request: ModelRequest, heard: Heard | None = None) -> ModelReply | ModelError:
+        """Answer, at the gate once it opens."""
+        if (request.purpose, request.index) == ("planner", self._index):
+            self.asked.set()
+            await self.gate.wait()
+        return await super().attempt(request, heard)
+
+
 def build_house(
     home: Path,
     ledger: Ledger | None = None,

@@ -205,15 +205,20 @@ async def test_mail_that_nobody_takes_does_not_wake_a_run_again_and_again(tmp_pa
     async with build_house(tmp_path, ledger) as ordain:
         client = Client(ordain, ledger)
         await client.accept(of_flow(ERRANDS, ASLEEP)(ordain))
-        await client.until("asleep", lambda: client.waits_at(RUN, 0))
+        await client.until("asleep", lambda: client.waits_at(RUN, 0) and not ordain.engine.driving)
         assert await client.answer(RUN, 77, "to nothing") == "sent"
-        await asyncio.sleep(0.25)
+        await client.until("asleep again", lambda: names(ordain).count("suspended wait") == 2 and _idle(ordain))
         settled = len(names(ordain))
         for number in range(5):
             other = replace(of_flow(ERRANDS, Errands(errands=()))(ordain), run=f"{number:032x}", request_id=None)
             await Client(ordain, ledger).accept(other)
-            await asyncio.sleep(0.12)
+            await client.until("the other is over", lambda run=other.run: client.over(run) and _idle(ordain))
         assert len(names(ordain)) == settled
+
+
+def _idle(ordain: Ordain) -> bool:
+    """Whether no run is driven, or is about to be."""
+    return not (ordain.engine.driving or ordain.engine.ready_runs)
 
 
 # --- draining -------------------------------------------------------------------------------------------------------------------------

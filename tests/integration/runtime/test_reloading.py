@@ -20,6 +20,7 @@ from ordain.runtime.reloading import Reloading
 from ordain.runtime.services import CATALOGS_KEPT
 from ordain.settings import load_settings
 from tests.replay.golden import act, finish, request
+from tests.shapes.house import GatedModel
 
 VERB = """\
 name: say_it
@@ -47,12 +48,12 @@ def write(home: Path, description: str = "Says it.", name: str = "say_it", promp
     return file
 
 
-def running(home: Path, planner: list[Any] | None = None, *, memory: bool = True, toml: str = "") -> Ordain:
+def running(home: Path, model: ScriptedModel | None = None, *, memory: bool = True, toml: str = "") -> Ordain:
     (home / "ordain.toml").write_text(f"[verbs]\nwatch_ms = 0\n{toml}", encoding="utf-8")
     loaded = load_settings({}, home)
     profile = ModelProfile(provider="scripted", model="scripted", script="in memory")
-    model = ScriptedModel(make_script(planner or [], ANSWERS))
-    return Ordain(loaded.model_copy(update={"profiles": {"default": profile}}), extras=Extras(models={"default": model}, memory=memory))
+    models = {"default": model or ScriptedModel(make_script([], ANSWERS))}
+    return Ordain(loaded.model_copy(update={"profiles": {"default": profile}}), extras=Extras(models=models, memory=memory))
 
 
 def described(ordain: Ordain, name: str = "say_it") -> str:
@@ -99,12 +100,14 @@ async def test_the_new_catalog_is_stored_before_it_is_used(tmp_path: Path) -> No
 async def test_a_deleted_verb_is_withdrawn_from_a_run_under_way(tmp_path: Path) -> None:
     """A run keeps the catalog that it pinned, but a verb whose file has gone does not run any more."""
     file = write(tmp_path)
-    planner = [act("math.evaluate", {"expression": "1 + 1"}), {"$delay_ms": 300, "$answer": act("say_it", {"text": "x"})}, finish("done")]
-    async with running(tmp_path, planner) as ordain:
+    planner = [act("math.evaluate", {"expression": "1 + 1"}), act("say_it", {"text": "x"}), finish("done")]
+    model = GatedModel(make_script(planner, ANSWERS), 1)
+    async with running(tmp_path, model) as ordain:
         planned = asyncio.ensure_future(ordain.plan(request("math.evaluate", "say_it")))
-        await asyncio.sleep(0.05)
+        await model.asked.wait()
         file.unlink()
         assert (await ordain.reload()).ok
+        model.gate.set()
         answer = await planned
         assert answer["status"] == "ok"
         assert "withdrawn" in str(answer["trace"][1]["observation"]["error"])

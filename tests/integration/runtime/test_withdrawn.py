@@ -5,27 +5,30 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
-from ordain.app import build_catalog
+from ordain.app import Extras, Ordain, build_catalog, with_profile
 from ordain.contracts.planner import PlannerRequest
 from ordain.contracts.policy import Activation
 from ordain.journal.codec import decode
 from ordain.journal.records import ObservationBody
+from ordain.models.scripted import make_script
 from ordain.runtime.services import Catalogs
 from ordain.settings import load_settings
 from tests.replay.golden import SUM, act, finish, request, scripted
+from tests.shapes.house import SCRIPTED, GatedModel
 
 
 async def test_kill_switch_stops_a_running_plan(tmp_path: Path) -> None:
     """A verb switched off while a plan runs is observed as withdrawn; the run goes on and its header says so."""
     settings = load_settings({}, tmp_path)
-    script = [{"$delay_ms": 100, "$answer": act("math.evaluate", SUM)}, finish("no tool")]
-    async with scripted(settings, script, {}) as ordain:
+    model = GatedModel(make_script([act("math.evaluate", SUM), finish("no tool")]), 0)
+    async with Ordain(with_profile(settings, SCRIPTED), extras=Extras(models={"default": model}, memory=True)) as ordain:
         planned = asyncio.ensure_future(ordain.plan(request("math.evaluate")))
-        await asyncio.sleep(0.03)
+        await model.asked.wait()
         verbs = settings.policy.verbs.model_copy(update={"default": Activation(deny=["math.*"])})
         narrowed = ordain.settings.model_copy(update={"policy": settings.policy.model_copy(update={"verbs": verbs})})
         services = ordain.runtime.services
         services.catalogs = Catalogs(build_catalog(narrowed, ordain.registry), ordain.store.catalog)
+        model.gate.set()
         answer = await planned
         assert answer["trace"][0]["observation"]["error"]["code"] == "withdrawn"
         assert "math.evaluate · withdrawn" in answer["header"]

@@ -27,6 +27,7 @@ from ordain.runtime.breakers import Admitted
 from ordain.runtime.replay import replay
 from ordain.settings import load_settings
 from tests.replay.golden import finish, request
+from tests.shapes.house import MovableClock
 
 Behaviour = Callable[[int], ModelReply | ModelError | float]
 PRICED = ModelProfile(
@@ -60,7 +61,7 @@ class Model:
         """Count the calls."""
         self.behaviour, self.calls, self.abandoned = behaviour, 0, 0
         self.limits: list[int] = []
-        self.asked = asyncio.Event()
+        self.asked, self.given_up = asyncio.Event(), asyncio.Event()
 
     async def attempt(self, request: ModelRequest, heard: Heard | None = None) -> ModelReply | ModelError:
         """See ``ModelPort``."""
@@ -74,6 +75,7 @@ class Model:
             await asyncio.sleep(found)
         except asyncio.CancelledError:
             self.abandoned += 1
+            self.given_up.set()
             raise
         return answer()
 
@@ -109,6 +111,20 @@ class Late(Model):
     async def attempt(self, request: ModelRequest, heard: Heard | None = None) -> ModelReply | ModelError:
         """See ``ModelPort``."""
         await asyncio.sleep(0.1)
+        return await super().attempt(request, heard)
+
+
+class Outlasting(Model):
+    """A model that answers once the other one was given up."""
+
+    def __init__(self, other: Model) -> None:
+        """After ``other``."""
+        super().__init__(lambda _: answer())
+        self._other = other
+
+    async def attempt(self, request: ModelRequest, heard: Heard | None = None) -> ModelReply | ModelError:
+        """See ``ModelPort``."""
+        await self._other.given_up.wait()
         return await super().attempt(request, heard)
 
 
@@ -188,9 +204,10 @@ async def test_both_of_a_hedged_call_fail(tmp_path: Path) -> None:
 
 async def test_a_hedge_has_its_own_time(tmp_path: Path) -> None:
     """The first model's time ends while the second still works: its answer counts, as it would had it been asked alone."""
-    slow, later = Model(lambda _: 30.0), Model(lambda _: 0.6)
-    profiles = {"slow": PRICED.model_copy(update={"timeout_ms": 300}), "later": PRICED.model_copy(update={"timeout_ms": 20_000})}
-    async with house(tmp_path, {"slow": slow, "later": later}, profiles, fallback={"hedge_ms": {Lane.WORKER: 100}}) as ordain:
+    slow = Model(lambda _: 30.0)
+    later = Outlasting(slow)
+    profiles = {"slow": PRICED.model_copy(update={"timeout_ms": 1500}), "later": PRICED.model_copy(update={"timeout_ms": 60_000})}
+    async with house(tmp_path, {"slow": slow, "later": later}, profiles, fallback=HEDGED) as ordain:
         told, _ = await planned(ordain)
     assert (told["status"], slow.calls, later.calls) == ("ok", 1, 1)
 
@@ -369,14 +386,30 @@ async def test_a_model_that_gives_up_by_itself_has_failed(tmp_path: Path) -> Non
     assert not fold.unknown
 
 
+WAITING = "SELECT count(*) FROM runs WHERE status = 'waiting'"
+
+
+async def until_waiting(ordain: Ordain, runs: int) -> None:
+    """Wait until so many runs wait for their time, and none is driven."""
+    async with asyncio.timeout(SECONDS):
+        while ordain.engine.driving or ordain.store.query(WAITING) != [(runs,)]:  # noqa: ASYNC110 - announced to nobody
+            await asyncio.sleep(0.005)
+
+
 async def test_all_runs_keep_the_delay_that_a_provider_named(tmp_path: Path) -> None:
     """One run is told to come back later: no other run asks before that, and none is told an untruth."""
-    model = Model(lambda call: ModelError(code=ModelErrorCode.RATE_LIMITED, message="later", retry_after_ms=400) if call == 1 else answer())
+    later = ModelError(code=ModelErrorCode.RATE_LIMITED, message="later", retry_after_ms=20_000)
+    model = Model(lambda call: later if call == 1 else answer())
     async with house(tmp_path, {"only": model}, breaker={"rest_max_s": 60}, fallback={"backoff_ms": 0, "wait_max_ms": 0}) as ordain:
+        ordain.runtime.services.clock = clock = MovableClock()
         first = asyncio.ensure_future(planned(ordain, "first"))
-        await model.asked.wait()
-        await asyncio.sleep(0.01)  # its answer is on record
-        (told, _), *others = await asyncio.gather(first, *(planned(ordain, str(number)) for number in range(5)))
+        await until_waiting(ordain, 1)
+        later_ones = [asyncio.ensure_future(planned(ordain, str(number))) for number in range(5)]
+        await until_waiting(ordain, 6)
+        assert model.calls == 1
+        clock.move(20_000_000)
+        ordain.engine._arm()
+        (told, _), *others = await asyncio.gather(first, *later_ones)
     assert told["status"] == "ok"
     assert all(other["status"] == "ok" for other, _ in others)
     assert model.calls == 7  # the one that was refused, and one for each of the six runs

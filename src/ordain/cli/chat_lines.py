@@ -49,7 +49,7 @@ class LineChat:
         self._came = asyncio.Event()
         self._failed = self._asked = False
         self._stopped = 0
-        self._waiting_for = ""
+        self._saying, self._waiting_for = False, ""
         self._stopping: asyncio.Task[None] | None = None
 
     async def run(self, messages: AsyncIterator[str]) -> int:
@@ -73,14 +73,17 @@ class LineChat:
                 self._following.cancel()
 
     def _interrupt(self, task: asyncio.Task[int]) -> None:
-        """The first Ctrl-C stops the turn, the next one this command."""
+        """The first Ctrl-C stops the turn, once its message is there; the next one this command."""
         self._stopped += 1
-        if self._stopped > 1 or not self._waiting_for:
+        if self._stopped > 1 or not (self._saying or self._waiting_for):
             task.cancel()
-        else:
-            self._stopping = asyncio.ensure_future(self._stop(self._waiting_for))
+        elif self._waiting_for:
+            self._stop()
 
-    async def _stop(self, message_id: str) -> None:
+    def _stop(self) -> None:
+        self._stopping = asyncio.ensure_future(self._say_stop(self._waiting_for))
+
+    async def _say_stop(self, message_id: str) -> None:
         with suppress(OrdainError):
             await self._messenger.say(self._to, STOP, reply_to=message_id)
 
@@ -96,11 +99,14 @@ class LineChat:
                 continue
             if text is Aside.LEAVE:
                 break
+            self._saying = True
             sent = await self._messenger.say(self._to, text)
             self._request = text if sent.attached in REQUESTS else self._request
             if after is not None and self._following is None:
                 self._following = asyncio.ensure_future(self._follow(after))
-            self._waiting_for = sent.message_id
+            self._saying, self._waiting_for = False, sent.message_id
+            if self._stopped:  # it came while the message was on its way
+                self._stop()
             await self._answered(await self._messenger.answer(self._to.session, sent.session_seq))
             self._waiting_for = ""
             if self._stopped:

@@ -7,6 +7,7 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
@@ -15,9 +16,10 @@ import httpx
 import pytest
 
 from ordain.cli import chat_lines
-from ordain.cli.chat_lines import LineChat
+from ordain.cli.chat_lines import LineChat, one
 from ordain.cli.connection import Connection
 from ordain.cli.messenger import Addressed, Messenger
+from ordain.contracts.conversation import MessageAnswer
 from tests.e2e.process import PATIENCE_S, Server
 from tests.integration.cli.chat_script import play
 
@@ -240,7 +242,7 @@ def test_ctrl_c_stops_the_turn(server: Server) -> None:
     out, _ = chat.communicate(timeout=PATIENCE_S)
     assert chat.returncode == 130
     assert "interrupted" in out.decode()
-    assert server.http.get("/sessions/s").json()["openTurns"] == 0
+    until_at_rest(server, "s")
 
 
 def test_ctrl_c_without_a_turn_ends_it(server: Server) -> None:
@@ -273,6 +275,25 @@ async def test_ctrl_c_is_heard_from_the_first_words_on(monkeypatch: pytest.Monke
         signal.signal(signal.SIGINT, before)
 
 
+async def test_ctrl_c_while_the_message_is_sent_stops_its_turn(server: Server) -> None:
+    """SIGINT before the message is acknowledged stops its turn as soon as it is: nothing goes on that nobody waits for."""
+    server.start()
+
+    class Hasty(Messenger):
+        """Presses Ctrl-C while it sends the message."""
+
+        async def say(self, to: Addressed, text: str, *, message_id: str | None = None, reply_to: str | None = None) -> MessageAnswer:
+            if reply_to is None:
+                signal.raise_signal(signal.SIGINT)
+            return await super().say(to, text, message_id=message_id, reply_to=reply_to)
+
+    async with httpx.AsyncClient(base_url=server.http.base_url, timeout=PATIENCE_S, trust_env=False) as http:
+        messenger = Hasty(Connection(http=http, embedded=False), "default")
+        chat = LineChat(messenger, Addressed(session="s", user="ada", mode="agent"), as_json=False)
+        assert await asyncio.wait_for(chat.run(one("long work")), PATIENCE_S) == chat_lines.INTERRUPTED
+    until_at_rest(server, "s")
+
+
 def test_an_answer_outlives_its_server(server: Server) -> None:
     """A message whose server is killed is answered after the next start, and the command that waits for it hears of it."""
     server.arguments = ("--port", str(free_port()))
@@ -294,6 +315,14 @@ def test_a_server_that_stays_away_is_said_so(server: Server) -> None:
     _, errors = chat.communicate(timeout=PATIENCE_S)
     assert chat.returncode == 3
     assert errors.decode().splitlines()[1:] == ["ordain: the server went away: ConnectError [server_gone]"]
+
+
+def until_at_rest(server: Server, session: str) -> None:
+    """Wait until no turn of the session is open, that of an order to stop included."""
+    deadline = time.monotonic() + PATIENCE_S
+    while server.http.get(f"/sessions/{session}").json()["openTurns"]:
+        assert time.monotonic() < deadline, "a turn goes on"
+        time.sleep(0.02)
 
 
 def started(server: Server, *arguments: str) -> subprocess.Popen[bytes]:

@@ -38,6 +38,9 @@ SCRIPT = {
     ]
 }
 
+HANGING = {"cases": [says("dawdle", slow({"content": "never"}, 60_000)), *SCRIPT["cases"]]}
+"""The same for a server that is to die while it dawdles."""
+
 
 def message(text: str, session: str, **more: Any) -> dict[str, Any]:
     """A canonical message; ``hints`` are its routing hints."""

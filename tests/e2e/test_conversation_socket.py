@@ -12,7 +12,7 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import ClientConnection, connect
 
 from tests.e2e.process import PATIENCE_S, Server
-from tests.e2e.talking import SCRIPT, at_once, listening, transcript
+from tests.e2e.talking import HANGING, SCRIPT, at_once, listening, transcript
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +72,7 @@ def test_a_killed_client_resumes_in_the_middle_of_a_text(server: Server) -> None
 
 def test_a_killed_server_answers_after_its_next_start(tmp_path: Path) -> None:
     """A message whose turn was under way when the server was killed is answered to the socket that is there after the next start."""
-    server = Server(tmp_path).play(SCRIPT)
+    server = Server(tmp_path).play(HANGING)
     try:
         server.start()
         with socket(server, "?session=crash") as client:
@@ -82,7 +82,7 @@ def test_a_killed_server_answers_after_its_next_start(tmp_path: Path) -> None:
             server.kill()
             with pytest.raises(ConnectionClosed):
                 until(client, "reply")
-        server.start()
+        server.play(SCRIPT).start()
         with socket(server, "?session=crash&after=1") as client:
             client.send(json.dumps({"text_input": "dawdle", "message_id": "m"}))
             heard = until(client, "accepted")

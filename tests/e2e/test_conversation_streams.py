@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from tests.e2e.process import PATIENCE_S, Server
-from tests.e2e.talking import SCRIPT, at_once, begin, listening, place_of, say, transcript
+from tests.e2e.talking import HANGING, SCRIPT, at_once, begin, listening, place_of, say, transcript
 
 STREAMS = 200
 
@@ -54,7 +54,7 @@ def test_a_stream_resumes_without_gap_or_repetition(server: Server) -> None:
 
 def test_a_crash_in_the_middle_of_a_turn_is_survived(tmp_path: Path) -> None:
     """Killed while a model writes, the server answers the waiting message after its next start, to whoever listens then."""
-    server = Server(tmp_path).play(SCRIPT)
+    server = Server(tmp_path).play(HANGING)
     try:
         server.start()
         begin(server, "dawdle", "crash/1", messageId="m")
@@ -62,7 +62,7 @@ def test_a_crash_in_the_middle_of_a_turn_is_survived(tmp_path: Path) -> None:
             (said,) = listener.until("message")
             server.until_recorded(said["run"], "intent", "children")
             server.kill()
-        server.start()
+        server.play(SCRIPT).start()
         with listening(server, "crash/1", **{"Last-Event-ID": "1"}) as listener:
             reply = listener.until("reply")[-1]
         assert (reply["seq"], reply["run"], reply["narrative"], reply["ok"]) == (2, said["run"], "At last.", True)

@@ -2,11 +2,15 @@
 
 import json
 import os
+import secrets
 import signal
+import socket
 import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -138,6 +142,22 @@ class Server:
     def cli(self, *arguments: str, stdin: bytes | None = None) -> subprocess.CompletedProcess[bytes]:
         """Run a command over the same folder."""
         return run_cli(*arguments, home=self.home, environment=self.environment, stdin=stdin)
+
+
+def fixed_port() -> int:
+    """A port for a server that comes back to the same one: below those that the system gives to whoever asks for any."""
+    while True:
+        port = 20_000 + secrets.randbelow(12_000)
+        with suppress(OSError), socket.create_server(("127.0.0.1", port)):
+            return port
+
+
+@contextmanager
+def nobody() -> Iterator[int]:
+    """A port on which nobody listens, and nobody else begins to meanwhile: it is taken."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        yield taken.getsockname()[1]
 
 
 def run_cli(

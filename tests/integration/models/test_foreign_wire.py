@@ -17,6 +17,7 @@ from ordain.models.exchange import ANSWER_BYTES
 from ordain.models.pacing import CHUNKS_FREE, TOO_FINE
 from ordain.models.providers import build_models
 from ordain.ports.model import Charge, ModelError, ModelPort, ModelReply, ModelRequest
+from tests.e2e.process import nobody
 from tests.integration.models.wire import API_KEY, PROTOCOLS, SYSTEM, Protocol, http, http_json, playing, profile, send
 from tests.integration.models.wire_server import whole
 
@@ -273,14 +274,14 @@ async def test_a_late_answer_is_given_up(protocol: Protocol, model: ModelPort) -
 
 async def test_an_endpoint_that_is_not_there(protocol: Protocol) -> None:
     """A refused connection is one, tells no address of the prompt's, and nothing was sent over it."""
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        url = f"http://127.0.0.1:{probe.getsockname()[1]}"
-    model = build_models({"m": profile(protocol, url, base_url=url)}, {"m": API_KEY})["m"]
-    for narrative in ("", "content"):
-        answer = await model.attempt(asked(protocol, narrative=narrative), [].append)
-        assert isinstance(answer, ModelError)
-        assert (failed(answer), answer.charge) == (CODES.CONNECTION, Charge.NOTHING_SENT)
-    await model.close()
+    with nobody() as port:
+        url = f"http://127.0.0.1:{port}"
+        model = build_models({"m": profile(protocol, url, base_url=url)}, {"m": API_KEY})["m"]
+        for narrative in ("", "content"):
+            answer = await model.attempt(asked(protocol, narrative=narrative), [].append)
+            assert isinstance(answer, ModelError)
+            assert (failed(answer), answer.charge) == (CODES.CONNECTION, Charge.NOTHING_SENT)
+        await model.close()
 
 
 async def test_a_key_comes_back_in_no_message(protocol: Protocol, model: ModelPort) -> None:

@@ -14,6 +14,7 @@ from ordain.contracts.policy import ModelErrorCode
 from ordain.models.exchange import ANSWER_BYTES
 from ordain.models.openai import OpenAIModel
 from ordain.ports.model import Charge, ModelError, ModelReply
+from tests.e2e.process import nobody
 from tests.integration.models.wire import API_KEY, SCHEMA, SYSTEM, http, http_json, playing, request, send
 
 GOOD = {"model": "m-1", "choices": [{"message": {"content": "{}"}, "finish_reason": "stop"}]}
@@ -250,10 +251,9 @@ async def test_without_time_nothing_is_sent() -> None:
 
 async def test_nobody_listens() -> None:
     """A refused connection is a connection error that names the fault and not the key, and nothing was sent over it."""
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        port = probe.getsockname()[1]
-    model = OpenAIModel(f"http://127.0.0.1:{port}", API_KEY)
-    answer = await model.attempt(request("x"))
+    with nobody() as port:
+        model = OpenAIModel(f"http://127.0.0.1:{port}", API_KEY)
+        answer = await model.attempt(request("x"))
     assert isinstance(answer, ModelError)
     assert (answer.code, answer.charge) == (ModelErrorCode.CONNECTION, Charge.NOTHING_SENT)
     assert API_KEY not in answer.message

@@ -26,6 +26,7 @@ from ordain.rules.budget import Spend
 from ordain.runtime.breakers import Admitted
 from ordain.runtime.replay import replay
 from ordain.settings import load_settings
+from tests.e2e.process import nobody
 from tests.replay.golden import finish, request
 from tests.shapes.house import MovableClock
 
@@ -276,11 +277,12 @@ async def test_a_failed_attempt_is_booked_by_what_is_known(
     assert (fold.spent.tokens > 1100) is charged
 
 
-async def test_an_outage_costs_nothing(tmp_path: Path, unused_tcp_port: int) -> None:
+async def test_an_outage_costs_nothing(tmp_path: Path) -> None:
     """An endpoint that refuses connections was sent nothing: no token, no money, no call is booked, however often it is tried."""
-    down = OpenAIModel(f"http://127.0.0.1:{unused_tcp_port}")
-    async with house(tmp_path, {"down": down}, breaker={"failures": 0}, fallback={"backoff_ms": 0}) as ordain:
-        told, fold = await planned(ordain)
+    with nobody() as port:
+        down = OpenAIModel(f"http://127.0.0.1:{port}")
+        async with house(tmp_path, {"down": down}, breaker={"failures": 0}, fallback={"backoff_ms": 0}) as ordain:
+            told, fold = await planned(ordain)
     assert told["status"] == "error"
     assert told["header"].count("model down · connection") == 2
     assert fold.spent == Spend()

@@ -18,6 +18,8 @@ from typing import Any, Self
 import httpx
 
 PATIENCE_S = 60.0
+GONE_S = 0.5
+"""How long a server that is to come back is missed; its callers try for several seconds."""
 
 
 class Server:
@@ -79,6 +81,16 @@ class Server:
         self.process.kill()
         self.process.wait()
         self.http.close()
+
+    def restart(self, caller: subprocess.Popen[bytes]) -> None:
+        """Kill it and start it again. The caller stands still meanwhile: it does not wait for as long as a start may take."""
+        self.kill()
+        time.sleep(GONE_S)
+        caller.send_signal(signal.SIGSTOP)
+        try:
+            self.start()
+        finally:
+            caller.send_signal(signal.SIGCONT)
 
     def end(self) -> None:
         """Kill it if it still runs."""

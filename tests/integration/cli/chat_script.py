@@ -22,6 +22,7 @@ SCRIPT = {
     "cases": [
         when("hello", chat=({"content": "Hello to you."},)),
         when("typed slowly", chat=({"$text_ms": 30, "$answer": {"content": "One word after the other comes to the screen. " * 4}},)),
+        when("begun only", chat=({"$text_ms": LONG_S * 1000, "$answer": {"content": "Begun and never ended."}},)),
         when("escape", chat=({"content": ESCAPES},)),
         when("lie to me", chat=({"content": LIE},)),
         when("fail", chat=({"$error": "rejected", "message": "no"},)),

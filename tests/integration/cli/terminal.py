@@ -14,7 +14,7 @@ import sys
 import termios
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from ordain.cli.rendering import SPINNER
@@ -24,6 +24,8 @@ PATIENCE_S = 60.0
 COLUMNS, ROWS = 100, 30
 _SEQUENCE = re.compile(rb"\x1b\[([?]?[0-9;]*)([A-Za-z])")
 _PARTIAL = re.compile(rb"\x1b(?:\[[?0-9;]*)?\Z")
+_CLEARED = b"\x1b[J"
+"""What every drawing but the first begins with."""
 
 
 class VirtualScreen:
@@ -107,6 +109,7 @@ class Terminal:
         self.before = termios.tcgetattr(slave)
         self._slave, self._master = slave, master
         self.screen = VirtualScreen(columns)
+        self._ahead = b""
         self.process = subprocess.Popen(command, stdin=slave, stdout=slave, stderr=slave, env=dict(environment), start_new_session=True)
 
     def type(self, text: str, *, enter: bool = True) -> None:
@@ -121,16 +124,20 @@ class Terminal:
         self.process.send_signal(signal.SIGWINCH)
 
     def read(self, for_s: float) -> bool:
-        """Take what comes, waiting so long for the first of it; whether anything did."""
-        ready, _, _ = select.select([self._master], [], [], for_s)
-        if not ready:
+        """Take the next drawing, or what of it is there, waiting so long for its first bytes; whether anything came.
+
+        One at a time: nothing that stood on the screen is passed over, however much came while this process was not looking.
+        """
+        if not self._ahead and select.select([self._master], [], [], for_s)[0]:
+            with suppress(OSError):
+                self._ahead = os.read(self._master, 65_536)
+        if not self._ahead:
             return False
-        try:
-            data = os.read(self._master, 65_536)
-        except OSError:
-            return False
-        self.screen.write(data)
-        return bool(data)
+        next_one = self._ahead.find(_CLEARED, 1)
+        drawing = self._ahead if next_one < 0 else self._ahead[:next_one]
+        self._ahead = self._ahead[len(drawing) :]
+        self.screen.write(drawing)
+        return True
 
     def until(self, words: str) -> str:
         """Wait until the words stand on the screen; returns the screen."""
@@ -139,6 +146,10 @@ class Terminal:
     def until_prompt(self, prompt: str) -> str:
         """Wait until the prompt is the last line, as it is once the screen was drawn whole; returns the screen."""
         return self._until(prompt, lambda: self.screen.lines[-1] == prompt)
+
+    def until_wide(self, columns: int) -> None:
+        """Wait until a line takes more columns."""
+        self._until(f"a line of more than {columns} columns", lambda: any(len(line) > columns for line in self.screen.lines))
 
     def until_answered(self, words: str) -> str:
         """Wait until the words stand there for good: nothing is at work, whose words could still change; returns the screen."""

@@ -4,7 +4,6 @@ import asyncio
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -20,7 +19,7 @@ from ordain.cli.chat_lines import LineChat, one
 from ordain.cli.connection import Connection
 from ordain.cli.messenger import Addressed, Messenger
 from ordain.contracts.conversation import MessageAnswer
-from tests.e2e.process import PATIENCE_S, Server
+from tests.e2e.process import PATIENCE_S, Server, fixed_port
 from tests.integration.cli.chat_script import play
 
 
@@ -296,12 +295,11 @@ async def test_ctrl_c_while_the_message_is_sent_stops_its_turn(server: Server) -
 
 def test_an_answer_outlives_its_server(server: Server) -> None:
     """A message whose server is killed is answered after the next start, and the command that waits for it hears of it."""
-    server.arguments = ("--port", str(free_port()))
+    server.arguments = ("--port", str(fixed_port()))
     server.start()
     chat = started(server, "--mode", "agent", "--session", "s", "patient work")
     server.until_some_run("waiting")
-    server.kill()
-    server.start()
+    server.restart(chat)
     out, _ = chat.communicate(timeout=PATIENCE_S)
     assert (chat.returncode, b"It is done after all." in out) == (0, True)
 
@@ -330,9 +328,3 @@ def started(server: Server, *arguments: str) -> subprocess.Popen[bytes]:
     command = [sys.executable, "-m", "ordain", "chat", "--data-dir", str(server.home), *arguments]
     environment = {**os.environ, **server.environment}
     return subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-
-
-def free_port() -> int:
-    """A port that nobody listens on."""
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        return int(listener.getsockname()[1])

@@ -2,13 +2,12 @@
 
 import os
 import signal
-import socket
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.e2e.process import Server
+from tests.e2e.process import Server, fixed_port
 from tests.integration.cli.chat_script import play
 from tests.integration.cli.terminal import Terminal, chatting
 
@@ -72,6 +71,7 @@ def test_a_nudge_is_answered_while_the_turn_runs(agent: Terminal) -> None:
     shown = agent.until("status@1 · completed")
     assert "at work for" in agent.until("at work for")
     assert "math.evaluate" in shown
+    agent.until_prompt("agent:math.evaluate+ask_user >")
     assert "“long work”" in agent.screen.lines[-2]
     leave(agent)
 
@@ -217,26 +217,27 @@ def test_a_narrow_terminal(home: Path) -> None:
         terminal.until("/help")
         terminal.type("typed slowly and with a good many words more than there is room for")
         terminal.until("One word after the other")
+        terminal.until_answered("turn@2 · completed")
+        terminal.type("begun only")
+        terminal.until("Begun and ne")
         terminal.resize(100)
-        terminal.until("completed · ok")
-        terminal.until_prompt("brain >")
-        assert any(len(line) > 60 for line in below(terminal, "completed · ok"))
+        terminal.until_wide(60)
+        terminal.type("/stop")
+        terminal.until_answered("status@1 · completed")
+        assert any(len(line) > 60 for line in below(terminal, "brain > stop"))
         leave(terminal)
 
 
 def test_the_stream_is_taken_up_again(home: Path) -> None:
     """A server that is killed and started again costs the open chat nothing: what is said there afterwards is seen."""
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        port = str(listener.getsockname()[1])
     with (
-        Server(home, environment=play(home), arguments=("--port", port)) as server,
+        Server(home, environment=play(home), arguments=("--port", str(fixed_port()))) as server,
         chatting(home, "--session", "s", **play(home)) as terminal,
     ):
         terminal.until("/help")
         terminal.type("hello")
         terminal.until("Hello to you.")
-        server.kill()
-        server.start()
+        server.restart(terminal.process)
         body = {"sessionId": "s", "userId": "eve", "message": {"text": "hello again"}}
         assert server.http.post("/messages", json=body).status_code == 200
         terminal.until("“eve”: hello again")

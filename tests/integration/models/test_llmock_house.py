@@ -126,8 +126,8 @@ async def test_another_provider_takes_over(llmock_url: str, script_llmock: Scrip
 
 async def test_a_stall_is_the_next_ones_turn(wire_of: Protocol, llmock_url: str, script_llmock: Script, tmp_path: Path) -> None:
     """A model that stops in the middle is given up at its time-out; the next profile answers."""
-    script_llmock({"type": "stream_fault", "kind": "stall", "after_chunks": 0, "stall_seconds": 5, "times": 1})
-    async with open_house(tmp_path, profile(wire_of, llmock_url, timeout_ms=400), profile(wire_of, llmock_url)) as house:
+    script_llmock({"type": "stream_fault", "kind": "stall", "after_chunks": 0, "stall_seconds": 20, "times": 1})
+    async with open_house(tmp_path, profile(wire_of, llmock_url, timeout_ms=1500), profile(wire_of, llmock_url)) as house:
         answer = await house.chat("Say good day.")
         resilient(llmock_url, 2)
     assert answer.reply is not None

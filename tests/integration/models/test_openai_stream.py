@@ -335,7 +335,7 @@ async def test_llmock_streams(llmock_model: OpenAIModel, script_llmock: Callable
         ({"type": "stream_fault", "kind": "truncate", "after_chunks": 4}, ModelErrorCode.CONNECTION),
         ({"type": "stream_fault", "kind": "malformed", "after_chunks": 4}, ModelErrorCode.MALFORMED),
         ({"type": "stream_fault", "kind": "disconnect", "after_chunks": 4}, ModelErrorCode.CONNECTION),
-        ({"type": "stream_fault", "kind": "stall", "after_chunks": 4, "stall_seconds": 5}, ModelErrorCode.TIMED_OUT),
+        ({"type": "stream_fault", "kind": "stall", "after_chunks": 4, "stall_seconds": 20}, ModelErrorCode.TIMED_OUT),
         ({"type": "fail", "status": 429}, ModelErrorCode.RATE_LIMITED),
     ],
     ids=["truncate", "malformed", "disconnect", "stall", "fail"],
@@ -346,7 +346,8 @@ async def test_llmock_breaks_its_streams(
     """Streams that another server cuts, spoils, drops or holds are errors, and the next one is an answer."""
     script_llmock({"type": "reply", "text": ANSWER, "times": 1}, {**fault, "times": 1})
     heard: list[str] = []
-    answer = await llmock_model.attempt(listening(request("x", timeout_s=1.0)), heard.append)
+    limit_s = 1.0 if code is ModelErrorCode.TIMED_OUT else 20.0
+    answer = await llmock_model.attempt(listening(request("x", timeout_s=limit_s)), heard.append)
     assert failed(answer) is code, answer
     assert TEXT.startswith("".join(heard))
     script_llmock({"type": "reply", "text": ANSWER, "times": 1})

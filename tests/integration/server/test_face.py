@@ -1,6 +1,6 @@
 """The HTTP face over a runtime in this process: what a process of its own cannot easily show."""
 
-import time
+import threading
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -15,11 +15,13 @@ from ordain.server.bodies import check_json, nesting_exceeds, pointer
 from ordain.server.loopback import is_loopback_host
 from tests.e2e.proposals import ask
 
+TOO_LONG = threading.Event()
 
-@verb(effect="private", timeout_ms=500, arguments={"text": ArgumentRole.CONTENT})
+
+@verb(effect="private", timeout_ms=2000, arguments={"text": ArgumentRole.CONTENT})
 def write_slowly(text: str) -> dict[str, str]:
-    """Write a note, and take too long about it."""
-    time.sleep(2)  # long after its time, which is long enough to have begun on a busy machine
+    """Write a note, and take too long about it: until after its time, which is long enough to have begun on a busy machine."""
+    TOO_LONG.wait(60)
     return {"text": text}
 
 
@@ -49,6 +51,7 @@ async def test_a_stopping_engine_refuses_intake_and_shows_runs(face: Face, http:
 async def test_an_unknown_outcome_is_resolved_by_a_person(http: httpx.AsyncClient) -> None:
     """A side effect that outlasts its time is unknown, shown as such, and resolved by an operator with who and why; others are not."""
     reply = (await http.post("/verbs/execute", json={"verb_id": "write_slowly", "payload": {"text": "x"}})).json()
+    TOO_LONG.set()
     assert reply["error"]["code"] == "outcome_unknown"
     run = f"/runs/{reply['run_id']}"
     (effect,) = (await http.get(run)).json()["unknown_effects"]

@@ -187,7 +187,7 @@ async def test_a_text_that_is_slower_than_the_time_out() -> None:
     """Pauses count into the time-out, and what was heard before counts for nothing; with $delay_ms they add up."""
     pieces: list[str] = []
     item = {"$delay_ms": 1, "$text_ms": 60_000, "$answer": {"$delay_ms": 1, "$answer": {"content": "x" * 40}}}
-    asked = structs.replace(request(0, timeout_s=0.05), narrative="content")
+    asked = structs.replace(request(0, timeout_s=1.0), narrative="content")
     answer = await ScriptedModel(make_script([item])).attempt(asked, pieces.append)
     assert isinstance(answer, ModelError)
     assert answer.code is ModelErrorCode.TIMED_OUT

@@ -28,6 +28,7 @@ SCRIPT = {
     "cases": [
         says("quick", {"content": "Quick indeed."}),
         says("dawdle", slow({"content": "At last."}, 1500)),
+        says("linger", slow({"content": "At last."}, 5000)),
         says("for ever", slow({"content": "never"}, 60_000)),
         says("story", pieces("Once upon a time there was a journal that nobody could talk out of anything. " * 3)),
         says("compute", planner=[act("math.evaluate", expression="2 + 2"), finish("It is 4.")]),

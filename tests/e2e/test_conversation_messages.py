@@ -98,7 +98,7 @@ def test_every_channel_speaks(server: Server, channel: str) -> None:
 
 def test_asking_without_waiting(server: Server) -> None:
     """Prefer: respond-async answers 202 once the message is durable; at its address the answer appears."""
-    where = begin(server, "dawdle", "web/async", messageId="one")
+    where = begin(server, "linger", "web/async", messageId="one")
     assert where == "/sessions/web%2Fasync/messages/1"
     early = server.http.get(where).json()
     assert (early["messageId"], early["attached"], early["reply"]) == ("one", "new_request", None)

@@ -184,7 +184,7 @@ def test_a_session_is_erased(server: Server) -> None:
 
 def test_what_cannot_be_erased_says_why(server: Server) -> None:
     """A session with open turns, of another workspace, or without a reason given is refused; one without any turn is erased like others."""
-    where = begin(server, "dawdle", "erase:open")
+    where = begin(server, "linger", "erase:open")
     assert refused(erased(server, "erase:open")) == (409, "not_at_rest")
     assert server.http.get(where, params={"wait": 30}).json()["reply"]["ok"]
     say(server, "thanks!", "erase:filler")

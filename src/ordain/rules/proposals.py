@@ -18,8 +18,8 @@ PARSE_BYTES = 1_000_000
 PARSE_DEPTH = 200
 """Above this nothing is parsed: the answer is too deep whatever it says."""
 INTEGER_BOUND = 2**63
-_TOKENS = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)|[{}\[\]]', re.DOTALL)
-"""A string, ended or not, or a bracket. Possessive, and an open string runs to the end: the time is linear for every text."""
+_TOKENS = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)|([{}\[\]])', re.DOTALL)
+"""A string, ended or not, or a bracket, which alone is a group. Possessive, and an open string runs to the end: the time is linear for every text."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,12 +79,11 @@ def nesting(text: str, start: int = 0) -> int:
     if text.count("{", start) + text.count("[", start) <= 1:
         return 1
     depth = deepest = 0
-    for token in _TOKENS.finditer(text, start):
-        character = token.group()
-        if character in "{[":
+    for bracket in _TOKENS.findall(text, start):  # half the time of matches one by one: this is done for every answer and output
+        if bracket in {"{", "["}:
             depth += 1
             deepest = max(deepest, depth)
-        elif character in "}]":
+        elif bracket:
             depth -= 1
             if depth <= 0:
                 break

@@ -13,7 +13,7 @@ import base64
 import binascii
 from asyncio.transports import BaseTransport
 from http import HTTPStatus
-from typing import ClassVar
+from typing import ClassVar, cast
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
@@ -58,33 +58,21 @@ class Stall:
             self._transport.abort()
 
 
-class HttpProtocol(HttpToolsProtocol):
-    """One connection."""
+class StallWatched(asyncio.Protocol):
+    """Cuts off a client that reads nothing; a base before the protocol whose connection is watched."""
 
-    head_s: ClassVar[float] = 20.0
-    linger_s: ClassVar[float] = 5.0
     stall_s: ClassVar[float] = STALL_S
 
     _stall: Stall
-    _timer: asyncio.TimerHandle | None = None
-    _in_head = False
-    _head_bytes = 0
-    _deaf = False
-    _answering: RequestResponseCycle | None = None
 
-    def connection_made(self, transport: asyncio.Transport) -> None:  # pyright: ignore[reportIncompatibleMethodOverride] - as uvicorn's own
-        """Wait for the first request, not for ever."""
+    def connection_made(self, transport: BaseTransport) -> None:
+        """Nothing waits yet."""
         super().connection_made(transport)
-        self._stall = Stall(transport, self.stall_s)
-        self._wait(self.head_s)
+        self._stall = Stall(cast("asyncio.Transport", transport), self.stall_s)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Leave nothing behind. uvicorn tells only the newest request that nobody is there; the one that is being answered may be an older one."""
-        self._stop_waiting()
+        """Leave nothing behind."""
         self._stall.stop()
-        if self._answering is not None and not self._answering.response_complete:
-            self._answering.disconnected = True
-            self._answering.message_event.set()
         super().connection_lost(exc)
 
     def pause_writing(self) -> None:
@@ -96,6 +84,32 @@ class HttpProtocol(HttpToolsProtocol):
         """It does again."""
         self._stall.stop()
         super().resume_writing()
+
+
+class HttpProtocol(StallWatched, HttpToolsProtocol):
+    """One connection."""
+
+    head_s: ClassVar[float] = 20.0
+    linger_s: ClassVar[float] = 5.0
+
+    _timer: asyncio.TimerHandle | None = None
+    _in_head = False
+    _head_bytes = 0
+    _deaf = False
+    _answering: RequestResponseCycle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # pyright: ignore[reportIncompatibleMethodOverride] - as uvicorn's own
+        """Wait for the first request, not for ever."""
+        super().connection_made(transport)
+        self._wait(self.head_s)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Leave nothing behind. uvicorn tells only the newest request that nobody is there; the one that is being answered may be an older one."""
+        self._stop_waiting()
+        if self._answering is not None and not self._answering.response_complete:
+            self._answering.disconnected = True
+            self._answering.message_event.set()
+        super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
         """Read on; a head that does not end is refused."""
@@ -202,32 +216,8 @@ class HttpProtocol(HttpToolsProtocol):
         self._wait(self.linger_s)
 
 
-class SocketProtocol(WebSocketsSansIOProtocol):
+class SocketProtocol(StallWatched, WebSocketsSansIOProtocol):
     """One WebSocket: uvicorn's protocol, which waits for ever for a client that reads nothing, and for its pong no longer than it says."""
-
-    stall_s: ClassVar[float] = STALL_S
-
-    _stall: Stall
-
-    def connection_made(self, transport: BaseTransport) -> None:
-        """Taken over from HTTP."""
-        super().connection_made(transport)
-        self._stall = Stall(self.transport, self.stall_s)
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        """Leave nothing behind."""
-        self._stall.stop()
-        super().connection_lost(exc)
-
-    def pause_writing(self) -> None:
-        """The client does not keep up."""
-        super().pause_writing()
-        self._stall.watch()
-
-    def resume_writing(self) -> None:
-        """It does again."""
-        self._stall.stop()
-        super().resume_writing()
 
     def data_received(self, data: bytes) -> None:
         """Read on; who sends ping after ping and takes no answer is cut off, since each is answered whatever waits already."""

@@ -51,7 +51,7 @@ class LeafExecutor(VerbPort):
         self._active = 0
         self._closing = False
         self._idle = asyncio.Event()
-        self._left: set[asyncio.Task[Any]] = set()
+        self._tasks = set[asyncio.Task[Any]]()
 
     def replace(self, registry: Registry) -> None:
         """Take the code of another registry from the next call on; calls under way end as they began."""
@@ -94,12 +94,12 @@ class LeafExecutor(VerbPort):
         if self._active:
             await self._idle.wait()
         await self._threads.close()
-        if self._left:
-            _, stubborn = await asyncio.wait(self._left, timeout=END_S)
+        if self._tasks:
+            _, stubborn = await asyncio.wait(self._tasks, timeout=END_S)
             for task in stubborn:  # ``asyncio.run`` waits for every task that it knows: like a thread, this one must not keep the process
                 _log.error("a verb ignores its cancellation and is left behind: %s", task.get_name())
                 asyncio._unregister_task(task)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] - documented, for tasks of others
-            self._left -= stubborn
+            self._tasks -= stubborn
 
     async def _threaded(self, verb: AnyFunctionVerb, call: LeafCall, arguments: dict[str, Any]) -> AnyLeafResult:
         try:
@@ -113,8 +113,8 @@ class LeafExecutor(VerbPort):
     async def _awaited(self, verb: AnyFunctionVerb, call: LeafCall, arguments: dict[str, Any]) -> AnyLeafResult:
         """Await the verb in a task of its own, so that one that ignores its cancellation cannot hold up the run."""
         task = asyncio.get_running_loop().create_task(_caught(verb, arguments), name=call.spec.name)
-        self._left.add(task)
-        task.add_done_callback(self._left.discard)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
         try:
             done, _ = await asyncio.wait((task,), timeout=call.timeout_s)
         except asyncio.CancelledError:

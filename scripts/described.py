@@ -123,11 +123,6 @@ def all_rules() -> list[DescribedRule]:
 def _describe(rule: Rule[Any, Any, Any], module: ModuleType) -> DescribedRule:
     hints = get_type_hints(rule.apply)
     inputs = None if hints["inputs"] is type(None) else hints["inputs"]
-    given = _reasons(module, rule.apply.__name__)
-    if inputs is not None and "proposal" in {field.name for field in fields(inputs)}:
-        # A rule over a proposal passes on why it did not parse, where those reasons are its own.
-        parsing = importlib.import_module("ordain.rules.proposals")
-        given |= {reason for reason in _reasons(parsing, "parse_object") if reason.partition(".")[0] == rule.name}
     return DescribedRule(
         rule=rule,
         module=module.__name__,
@@ -136,7 +131,7 @@ def _describe(rule: Rule[Any, Any, Any], module: ModuleType) -> DescribedRule:
         facts=hints["facts"],
         inputs=inputs,
         outcomes=members(rule.outcome),
-        reasons=[reason for reason in Reason if reason in given],
+        reasons=[reason for reasons in rule.reasons for reason in reasons],
         parts=_parts([hints["facts"], *members(rule.outcome)]),
         shared=any(one.rule is rule for one in SHARED.values()),
     )
@@ -155,31 +150,6 @@ def _parts(holders: Sequence[type[Any]]) -> list[type[Any]]:
                 elif issubclass(part, msgspec.Struct):
                     found |= dict.fromkeys([part, *_parts([part])])
     return list(found)
-
-
-def _reasons(module: ModuleType, function: str) -> set[Reason]:
-    """The reasons that a function names, itself or through functions and values of its module."""
-    tree = _tree(Path(inspect.getfile(module)))
-    known = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
-    found: set[Reason] = set()
-    seen, ahead = {function}, [function]
-    while ahead:
-        for node in ast.walk(known[ahead.pop()]):
-            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "Reason":
-                found.add(Reason[node.attr])
-            elif isinstance(node, ast.Name):
-                for name in {node.id, *_hooks(tree, node.id)} & (known.keys() - seen):
-                    seen.add(name)
-                    ahead.append(name)
-    return found
-
-
-def _hooks(tree: ast.Module, name: str) -> set[str]:
-    """The names that a module value of this name is made of: a decoder's hooks, a table's functions."""
-    for node in tree.body:
-        if isinstance(node, ast.Assign) and any(isinstance(target, ast.Name) and target.id == name for target in node.targets):
-            return {inner.id for inner in ast.walk(node.value) if isinstance(inner, ast.Name)}
-    return set()
 
 
 # --- ports --------------------------------------------------------------------------------------------------------------------------

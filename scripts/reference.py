@@ -8,7 +8,6 @@ import sys
 from collections.abc import Callable, Mapping
 from enum import StrEnum
 from functools import partial
-from itertools import groupby
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast, get_args
@@ -19,10 +18,11 @@ from ordain.contracts.failures import CATEGORY, TO_DO
 from ordain.contracts.policy import ModelErrorCode
 from ordain.contracts.profiles import ModelProfile
 from ordain.contracts.verbs import VerbSpec
+from ordain.effects import calls, children, effect, results
 from ordain.journal.records import BESIDE_FLOW, BODY_OF, CURRENT_VERSION, HANDED_TO_FLOW, Kind, Record
 from ordain.journal.upcasters import UPCASTERS
-from ordain.ports import children, effects
-from ordain.rules.reasons import Reason
+from ordain.ports import effects
+from ordain.rules.rulebook import rulebook
 from ordain.server import Face, build_app
 from ordain.server.documents import SCHEMAS
 from ordain.settings import FileSettings
@@ -82,11 +82,13 @@ ENVIRONMENT = {
 def render_reasons() -> str:
     """One table per rule: every reason code and what it means."""
     lines = page(
-        "Reason codes", "Every decision carries exactly one of these codes. The part before the first dot names the rule's family."
+        "Reason codes",
+        "Every decision carries exactly one of these codes. Each rule brings its own set; a set that several rules share stands once.",
     )
-    for family, reasons in groupby(Reason, key=lambda reason: reason.value.partition(".")[0]):
+    sets = dict.fromkeys(reasons for rule in rulebook().values() for reasons in rule.reasons)
+    for reasons in sets:
         rows = [(code(reason.value), reason.meaning) for reason in reasons]
-        lines += [f"## {family}", "", *table(("code", "meaning"), rows)]
+        lines += [f"## {reasons.__name__.removesuffix('Reason').lower()}", "", summary(reasons), "", *table(("code", "meaning"), rows)]
     return text_of(lines)
 
 
@@ -114,9 +116,6 @@ def render_rules() -> str:
         lines += ["**Outcomes**", ""]
         lines += table(("type", "fields", "meaning"), [(code(tag(kind)), _field_names(kind), summary(kind)) for kind in one.outcomes])
         lines += ["**Reasons**", "", *table(("code", "meaning"), [(code(reason.value), reason.meaning) for reason in one.reasons])]
-    given = {reason for one in described for reason in one.reasons}
-    if rest := [reason for reason in Reason if reason not in given]:
-        lines += ["## Reasons that no rule gives yet", "", *table(("code", "meaning"), [(code(one.value), one.meaning) for one in rest])]
     return text_of(lines)
 
 
@@ -162,15 +161,15 @@ def render_effects() -> str:
         "`result` keys name them in JSON. Deadlines are absolute, in microseconds since 1970 UTC.",
         "## Effects",
     )
-    for kind in members(effects.AnyEffect):
+    for kind in members(effect.AnyEffect):
         lines += [f"### {tag(kind)}", "", f"`{kind.__name__}`. {whole(kind)}", ""]
-        results = [tag(result) for result in members(get_args(kind.__orig_bases__[0])[0])] or [tag(effects.Joined)]
-        lines += [f"Results: {', '.join(f'[`{name}`](#result-{name})' for name in results)}.", "", *field_table(kind)]
+        given = [tag(result) for result in members(get_args(kind.__orig_bases__[0])[0])] or [tag(results.Joined)]
+        lines += [f"Results: {', '.join(f'[`{name}`](#result-{name})' for name in given)}.", "", *field_table(kind)]
     lines += ["### Parts of effects", ""]
-    for part in (effects.Question, children.Call, children.Authorized, children.Spawn, children.Join, effects.Claim):
+    for part in (effect.Question, calls.Call, calls.Authorized, children.Spawn, children.Join, effect.Claim):
         lines += [f"**{part.__name__}.** {whole(part)}", "", *field_table(part)]
-    lines += ["## Results", "", whole(effects.Result), ""]
-    for kind in members(effects.AnyResult):
+    lines += ["## Results", "", whole(results.Result), ""]
+    for kind in members(results.AnyResult):
         lines += [f"### Result `{tag(kind)}`", "", f"`{kind.__name__}`. {whole(kind)}", "", *field_table(kind, hide=("seq",))]
     lines += ["## How a child ends", "", whole(children.Ended), "", *field_table(children.Ended)]
     common = children.Ended.__struct_fields__

@@ -36,6 +36,7 @@ from ordain.prompts.renderer import check_template
 from ordain.runtime.background import keep_going
 from ordain.runtime.conversation import Acknowledged
 from ordain.runtime.door import Runtime
+from ordain.runtime.headers import Headers
 from ordain.runtime.library import Remembered
 from ordain.runtime.readers import header_so_far, readers
 from ordain.runtime.reloading import Reloaded, Reloading, problem_of
@@ -212,17 +213,20 @@ class Ordain:
         opened.callback(library.close)
         executor = self._executor = LeafExecutor(self.registry, threads=self.settings.verbs.threads)
         opened.push_async_callback(executor.close)
+        flows = shipped_flows(self._extras.flows)
+        headers = Headers(self.store, flows)
         services = Services(
             store=self.store,
             clock=clock,
             models=sealed_models(self.models, self.seal),
             verbs=SealedVerbs(executor, self.seal),
             catalogs=Catalogs(self.catalog, self.store.catalog),
-            flows=shipped_flows(self._extras.flows),
+            flows=flows,
+            headers=headers,
             sessions=sessions,
-            streams=Streams(sessions, header_so_far(self.store)),
+            streams=Streams(sessions, header_so_far(headers, self.store)),
             tokens=SqliteTokens(self.store),
-            readers=readers(self.store, sessions, clock.now),
+            readers=readers(headers, self.store, sessions, clock.now),
         )
         self.runtime = Runtime(services, SqliteSearch(self.store), lambda: self.store.writer.commits)
         self.runtime.library = Remembered(library, DocumentReader(), library.clear)

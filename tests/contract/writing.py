@@ -7,7 +7,7 @@ from typing import Any
 from ordain.journal.codec import Scribe
 from ordain.journal.records import Body, EndedBody, IntentBody, Kind, NoteBody, ObservationBody, Record, Started, Status, SuspendedBody, raw
 from ordain.ports.store import Append, MailKind, NewMail, NewRun, Open, Post
-from ordain.rules.budget import Spend
+from ordain.rules.spend import Spend
 
 KEY = bytes(range(32))
 WORKSPACE = "test"

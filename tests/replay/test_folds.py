@@ -12,6 +12,7 @@ from ordain.flows.shipped import shipped_flows
 from ordain.journal.folds import Fold
 from ordain.journal.records import Started
 from ordain.rules.header import render_header
+from ordain.rules.rulebook import rulebook
 from ordain.runtime.execution import Execution
 from ordain.runtime.replay import NothingBeyond, drive_to_end
 from tests.replay.golden_file import GOLDEN, read
@@ -30,7 +31,7 @@ def test_account_and_fold_agree(file: Path) -> None:
     execution.values[0] = given = flow.decode_input(started.input)
     context = flow_context(execution, catalog, started)
     drive_to_end(flow.run(context, given))
-    assert Fold(golden.run.id, golden.run.records).spent == context.account.spent
+    assert Fold(golden.run.id, golden.run.records, rulebook()).spent == context.account.spent
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: f"{file.parent.name}/{file.stem}")
@@ -39,4 +40,4 @@ def test_fold_survives_erased_bodies(file: Path) -> None:
     golden = read(file)
     for seq in range(len(golden.run.records)):
         records = [msgspec.structs.replace(record, body=None) if record.seq >= seq else record for record in golden.run.records]
-        assert render_header(Fold(golden.run.id, records).header("completed", "ok"))
+        assert render_header(Fold(golden.run.id, records, rulebook()).header("completed", "ok"))

@@ -9,6 +9,7 @@ import msgspec
 import pytest
 
 from ordain.contracts.catalog import Catalog
+from ordain.flows.context import Flows
 from ordain.flows.shipped import shipped_flows
 from ordain.journal.codec import decode
 from ordain.journal.records import CURRENT_VERSION, Kind, SuspendedBody
@@ -129,7 +130,7 @@ def test_erased_run_is_refused_as_erased() -> None:
 
 def test_unknown_flow_version_is_refused() -> None:
     """A run of a flow that this build lacks is flow_unavailable."""
-    report = replay(GOOD.run, GOOD.compiled(), {})
+    report = replay(GOOD.run, GOOD.compiled(), Flows())
     assert report.verdict == "flow_unavailable"
 
 

@@ -12,11 +12,11 @@ from msgspec import Raw
 
 from ordain.app import Ordain
 from ordain.contracts.planner import PlannerRequest
+from ordain.effects.children import JoinMode
 from ordain.flows.context import Flow
 from ordain.journal.digests import content_digest
 from ordain.journal.records import ENCODER, Status, raw
 from ordain.models.scripted import Script, make_script
-from ordain.ports.children import JoinMode
 from ordain.ports.store import MailKind, NewMail, Post
 from ordain.runtime.intake import Intake, Request
 from ordain.runtime.mail import InterruptBody

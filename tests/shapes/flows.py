@@ -13,12 +13,15 @@ import msgspec
 from msgspec import Raw, Struct
 
 from ordain.contracts.planner import PlannerRequest
+from ordain.effects.calls import Call
+from ordain.effects.children import AnyEnded, Completed, Join, JoinMode, Spawn
+from ordain.effects.effect import ModelCall, Say, Wait, WaitFor
+from ordain.effects.results import Answered, VerbReturned
 from ordain.flows import planner
 from ordain.flows.act import act
 from ordain.flows.context import Flow, FlowContext, Settlement
 from ordain.journal.records import Status, raw
-from ordain.ports.children import AnyEnded, Call, Completed, Join, JoinMode, Spawn
-from ordain.ports.effects import Answered, Interrupted, ModelCall, Say, VerbReturned, Wait, WaitFor
+from ordain.ports.effects import Interrupted
 
 HOUR = 3_600_000_000
 

@@ -17,8 +17,8 @@ from ordain import errors
 from ordain.contracts import events
 from ordain.contracts.policy import Policy
 from ordain.contracts.profiles import ModelProfile
+from ordain.effects import children, effect, results
 from ordain.journal.records import BODY_OF, Kind
-from ordain.ports import children, effects
 from ordain.rules.attach import Attached, Reading, ThreadFact
 from ordain.rules.cues import Cues
 from ordain.rules.reasons import Reason
@@ -71,7 +71,7 @@ def test_every_record_kind_and_field_has_its_row() -> None:
 
 def test_every_effect_result_and_end_has_its_section() -> None:
     """Each member of the closed unions of effects, results and ends is a section of effects.md."""
-    unions = (effects.AnyEffect, effects.AnyResult, children.AnyEnded)
+    unions = (effect.AnyEffect, results.AnyResult, children.AnyEnded)
     tags = {str(member.__struct_config__.tag) for union in unions for member in get_args(union)}
     assert tags <= headings("effects.md")
 

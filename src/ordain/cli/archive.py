@@ -23,6 +23,7 @@ from ordain.ports.library import Embedder
 from ordain.ports.verb import AnyLeafResult, LeafCall, LeafFailed
 from ordain.runtime.diff import PolicyDiff, diff
 from ordain.runtime.door import Runtime
+from ordain.runtime.headers import Headers
 from ordain.runtime.library import Remembered
 from ordain.runtime.replay import Difference, Replayed, replay
 from ordain.runtime.retelling import Retold, retell
@@ -153,7 +154,8 @@ def open_archive(home: Path) -> Generator[Archive]:
             models={},
             verbs=_NoVerbs(),
             catalogs=Catalogs(Catalog(CatalogData(policy=Policy(version=1))), store.catalog),
-            flows=shipped_flows(),
+            flows=(flows := shipped_flows()),
+            headers=Headers(store, flows),
             sessions=(sessions := SqliteSessions(store)),
             streams=Streams(sessions, lambda _: None),
             tokens=SqliteTokens(store),

@@ -11,15 +11,16 @@ from typing import Any
 import msgspec
 
 from ordain.contracts.verbs import Trust
+from ordain.effects.calls import Authorized, Call
+from ordain.effects.children import AnyEnded, Completed, Failed, Join, Spawn, TimedOut, Unknown
+from ordain.effects.effect import VerbCall, Wait, WaitFor
+from ordain.effects.results import VerbFailed, VerbResult, VerbReturned, VerbTimedOut, VerbUnknown
 from ordain.flows.context import FlowContext, TurnKind
 from ordain.journal.digests import content_digest
 from ordain.journal.records import ENCODER, NULL, raw
-from ordain.ports.children import AnyEnded, Authorized, Call, Completed, Failed, Join, Spawn, TimedOut, Unknown
-from ordain.ports.effects import VerbCall, VerbFailed, VerbResult, VerbReturned, VerbTimedOut, VerbUnknown, Wait, WaitFor
 from ordain.rules.authorize import AUTHORIZE, AuthorizeFacts, AuthorizeInputs, Deny
-from ordain.rules.budget import Spend
-from ordain.rules.reasons import Reason
 from ordain.rules.retry import RETRY, RetryFacts, TryAgain
+from ordain.rules.spend import Spend
 
 VERB_PLAN = "verb_plan"
 
@@ -113,9 +114,10 @@ class Acted:
     denied: str = ""
 
 
-def denied(verb: str, reason: str) -> Acted:
+def denied(verb: str, code: str) -> Acted:
     """A call that rule ``authorize`` refused: nothing went live, no record holds a result."""
-    return Acted(verb=verb, result=VerbFailed(code=reason.rpartition(".")[2], message=Reason(reason).meaning), seq=-1, denied=reason)
+    reason = AUTHORIZE.reason(code)
+    return Acted(verb=verb, result=VerbFailed(code=reason.rpartition(".")[2], message=reason.meaning), seq=-1, denied=code)
 
 
 async def act(context: FlowContext, call: Call, refs: tuple[int, ...] = (), talk: InConversation = NO_TALK) -> Acted:

@@ -14,13 +14,16 @@ from msgspec import UNSET
 
 from ordain.contracts.policy import ModelErrorCode
 from ordain.contracts.profiles import ModelProfile
+from ordain.effects.effect import ModelCall, Wait, WaitFor
+from ordain.effects.results import Beside, ModelAnswer, ModelFailed, ModelResult
 from ordain.flows.context import FlowContext
 from ordain.flows.pricing import bound_of, price_of, price_of_failure
-from ordain.ports.effects import Beside, Interrupted, ModelAnswer, ModelCall, ModelFailed, ModelResult, Wait, WaitFor
-from ordain.rules.budget import RESERVE, SETTLE, BudgetRefused, ReserveFacts, SettleFacts, Spend, decide_reserve
+from ordain.ports.effects import Interrupted
+from ordain.rules.budget import RESERVE, SETTLE, BudgetRefused, ReserveFacts, SettleFacts, decide_reserve
 from ordain.rules.fallback import FALLBACK, FallbackFacts, FallbackOutcome, GiveUp, NextLane, NextProfile, Retry
 from ordain.rules.hedge import HEDGE, AskSecond, HedgeFacts
 from ordain.rules.lane import LANE, LaneEmpty, LaneFacts
+from ordain.rules.spend import Spend
 
 RETRY_WAIT = "the provider's retry-after"
 """What a run waits for before another attempt, policy's own waits included: journals hold these words, and they are part of the effect."""

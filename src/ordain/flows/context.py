@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any, Generic, Protocol, TypeVar
@@ -12,10 +12,14 @@ from msgspec import Raw, structs
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.moments import EPOCH
 from ordain.contracts.policy import AccountPolicy, BudgetPolicy
+from ordain.effects.effect import Claim, Read
 from ordain.journal.records import Started, Status
-from ordain.ports.effects import Claim, Effects, Read
-from ordain.rules.budget import CarveRefused, Spend
+from ordain.ports.effects import Effects
+from ordain.rules.budget import CarveRefused
+from ordain.rules.decision import Rule
 from ordain.rules.lane import LaneChosen
+from ordain.rules.rulebook import Rulebook, rulebook
+from ordain.rules.spend import Spend
 
 I = TypeVar("I")  # noqa: E741 - input, as in ordain.rules.decision
 O = TypeVar("O")  # noqa: E741 - output
@@ -210,4 +214,10 @@ class Flow(Generic[I, O]):
         return replace(settlement, status=Status.CANCELLED) if masked else settlement
 
 
-Flows = dict[tuple[str, int], Flow[Any, Any]]
+class Flows(dict[tuple[str, int], Flow[Any, Any]]):
+    """The flows of a build by (name, version), and the rules that their decisions are read back by. A value that is passed in."""
+
+    def __init__(self, flows: Iterable[Flow[Any, Any]] = (), rules: Iterable[Rule[Any, Any, Any]] = ()) -> None:
+        """``rules`` are added to those of the house."""
+        super().__init__({(flow.name, flow.version): flow for flow in flows})
+        self.rules: Rulebook = rulebook(rules)

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import msgspec
 
+from ordain.effects.calls import Call
+from ordain.effects.effect import Say
+from ordain.effects.results import ReadValue, VerbReturned
 from ordain.flows.act import Acted, HistoryRef, InConversation, act
 from ordain.flows.context import FlowContext
-from ordain.ports.children import Call
-from ordain.ports.effects import ReadValue, Say, VerbReturned
 from ordain.ports.sessions import Uncovered
 from ordain.rules.history import HISTORY, HistoryFacts, Window, entry_bytes
 

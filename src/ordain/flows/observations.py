@@ -6,8 +6,8 @@ from typing import Any, cast
 
 import msgspec
 
+from ordain.effects.results import VerbFailed, VerbReturned, VerbTimedOut, VerbUnknown, VerbWithdrawn
 from ordain.flows.act import Acted
-from ordain.ports.effects import VerbFailed, VerbReturned, VerbTimedOut, VerbUnknown, VerbWithdrawn
 
 TEXT_KEYS = ("text", "summary", "content", "result", "step", "message")
 

@@ -16,6 +16,8 @@ from msgspec import Raw
 
 from ordain.contracts.catalog import Catalog, Schema
 from ordain.contracts.planner import CONTENT_MAX, PlannerRequest, ToolRef
+from ordain.effects.calls import Call
+from ordain.effects.results import ModelAnswer
 from ordain.flows.act import Acted, HistoryRef, act
 from ordain.flows.ask import AskFailed, Question, ask
 from ordain.flows.context import Flow, FlowContext, Settlement, open_account
@@ -23,8 +25,7 @@ from ordain.flows.observations import observation
 from ordain.flows.verb_plan import proposal_of
 from ordain.journal.digests import content_digest
 from ordain.journal.records import Status
-from ordain.ports.children import Call
-from ordain.ports.effects import Interrupted, ModelAnswer
+from ordain.ports.effects import Interrupted
 from ordain.prompts.planner_step import NAME, TRACE_STEPS, PlannerPrompt, fixed_size, planner_base, size_bound, with_progress
 from ordain.rules.limits import LIMITS, LimitsFacts, LimitsSet
 from ordain.rules.proposals import Parsed

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from ordain.contracts.policy import ModelErrorCode
 from ordain.contracts.profiles import ModelProfile, PriceTier
-from ordain.ports.effects import Beside, ModelAnswer, ModelFailed
-from ordain.rules.budget import Spend
+from ordain.effects.results import Beside, ModelAnswer, ModelFailed
+from ordain.rules.spend import Spend
 
 UNTOLD_REFUSALS = frozenset(
     set(ModelErrorCode)

@@ -16,6 +16,9 @@ import msgspec
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.failures import categorised
 from ordain.contracts.planner import CONTENT_MAX, THOUGHT_MAX, PlannerRequest, ToolRef
+from ordain.effects.children import AnyEnded, Ended
+from ordain.effects.effect import ModelCall
+from ordain.effects.results import ModelAnswer, VerbFailed, VerbResult
 from ordain.flows.act import Acted, VerbPlanInput, acted_by_child, denied
 from ordain.flows.observations import observation
 from ordain.flows.planner import PLANNER, StepRefs, filled_tools, step_wire
@@ -25,8 +28,6 @@ from ordain.flows.triage import TriageInput
 from ordain.flows.turn import TurnInput, router_prompt
 from ordain.flows.verb_plan import verb_prompt
 from ordain.journal.digests import content_digest
-from ordain.ports.children import AnyEnded, Ended
-from ordain.ports.effects import ModelAnswer, ModelCall, VerbFailed, VerbResult
 from ordain.prompts import router_step, supervisor_step, triage_step
 from ordain.prompts.planner_step import PlannerPrompt, planner_base, with_progress
 from ordain.prompts.renderer import Prompt

@@ -7,9 +7,10 @@ from typing import Any
 import msgspec
 
 from ordain.contracts.verbs import Trust
+from ordain.effects.effect import Question, Wait, WaitFor
+from ordain.effects.results import Answered
 from ordain.flows.act import VerbPlanInput, VerbPlanOutput
 from ordain.flows.context import Flow, FlowContext, settled_by_error
-from ordain.ports.effects import Answered, Question, Wait, WaitFor
 from ordain.rules.cues import ExpectedType, answer_value, cues, fits
 
 EXPIRED = "question_expired"

@@ -11,11 +11,11 @@ import msgspec
 from msgspec import Struct
 
 from ordain.contracts.catalog import Catalog
+from ordain.effects.calls import Call
+from ordain.effects.results import VerbReturned
 from ordain.flows.act import act
 from ordain.flows.context import FlowContext
 from ordain.flows.observations import error_of
-from ordain.ports.children import Call
-from ordain.ports.effects import VerbReturned
 
 RECALL_VERB = "recall.fetch_context"
 QUERY_CHARS = 2000

@@ -23,4 +23,4 @@ SHIPPED: tuple[Flow[Any, Any], ...] = (
 
 def shipped_flows(more: Iterable[Flow[Any, Any]] = ()) -> Flows:
     """Every flow of this build and ``more``."""
-    return {(flow.name, flow.version): flow for flow in (*SHIPPED, *more)}
+    return Flows((*SHIPPED, *more))

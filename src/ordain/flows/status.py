@@ -7,9 +7,10 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from ordain.effects.results import ReadValue
 from ordain.flows.context import Flow, FlowContext, settled_by_error
 from ordain.flows.turn import READ_RUN
-from ordain.ports.effects import Interrupted, ReadValue
+from ordain.ports.effects import Interrupted
 from ordain.rules.header import SIGNS, plain
 
 STATUS = "status"

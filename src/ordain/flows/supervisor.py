@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from ordain.contracts.planner import ExternalFacts, Goal, GoalMetadata, Limits, PlannerContext, PlannerRequest, ToolRef
 from ordain.contracts.verbs import Trust
+from ordain.effects.results import ModelAnswer, VerbReturned
 from ordain.flows.act import HistoryRef, StepResult, VerbPlanInput, VerbPlanOutput, turn_kind
 from ordain.flows.ask import AskFailed, Question, ask
 from ordain.flows.context import Flow, FlowContext, settled_by_error
@@ -33,12 +34,11 @@ from ordain.flows.planner import (
 from ordain.flows.verb_plan import proposal_of
 from ordain.journal.digests import content_digest
 from ordain.journal.records import ENCODER
-from ordain.ports.effects import Interrupted, ModelAnswer, VerbReturned
+from ordain.ports.effects import Interrupted
 from ordain.prompts.supervisor_step import NAME as SUPERVISOR_PROMPT
 from ordain.prompts.supervisor_step import SupervisorPrompt, size_bound
 from ordain.rules.proposals import Parsed, Unparsed
-from ordain.rules.reasons import Reason
-from ordain.rules.supervise import SUPERVISE, Move, Pending, SuperviseFacts, SuperviseFailed, SuperviseInputs
+from ordain.rules.supervise import SUPERVISE, Move, Pending, SuperviseFacts, SuperviseFailed, SuperviseInputs, SuperviseReason
 
 SUPERVISOR_TOKENS = 100
 SHOWN_STEPS = 3
@@ -119,7 +119,7 @@ async def _loop(context: FlowContext, progress: Progress, done: list[StepResult]
         elif move is Move.REQUEST_REPLAN and not isinstance(step, AskFailed):
             add_step(progress, step.thought, step.answer)
             progress.reasks += isinstance(step, Refused)
-            progress.reask = str(step.reason) if isinstance(step, Refused) else str(Reason.SUPERVISE_REPLAN)
+            progress.reask = str(step.reason) if isinstance(step, Refused) else str(SuperviseReason.REPLAN)
         else:
             return _failed(done, "path_unavailable", f"this build cannot carry out {move}")
 

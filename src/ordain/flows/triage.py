@@ -11,19 +11,22 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from ordain.effects.effect import Claim, Question, Wait, WaitFor
+from ordain.effects.results import Answered, ModelAnswer
 from ordain.flows.ask import Question as ModelQuestion
 from ordain.flows.ask import ask, lane_facts
 from ordain.flows.context import Flow, FlowContext, open_account, settled_by_error
 from ordain.flows.pricing import bound_of
 from ordain.flows.question import said
 from ordain.flows.verb_plan import proposal_of
-from ordain.ports.effects import Answered, Claim, Interrupted, ModelAnswer, Question, Wait, WaitFor
+from ordain.ports.effects import Interrupted
 from ordain.prompts.triage_step import NAME, TriagePrompt, size_bound
-from ordain.rules.attach import Filler, Reading, SessionBusy, suggestion_of
-from ordain.rules.budget import Spend
+from ordain.rules.attach import Filler, Reading, SessionBusy
 from ordain.rules.cues import ExpectedType, cues
 from ordain.rules.lane import LaneChosen, decide_lane
 from ordain.rules.proposals import Parsed
+from ordain.rules.spend import Spend
+from ordain.rules.suggestion import suggestion_of
 
 TRIAGE = "triage"
 READ_THREADS = "threads"

@@ -17,6 +17,8 @@ from msgspec import Struct
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.conversation import ExecMode
 from ordain.contracts.verbs import VerbEffect
+from ordain.effects.calls import Call
+from ordain.effects.results import ModelAnswer, ReadValue, VerbReturned
 from ordain.flows.act import Acted, InConversation, StepResult, act
 from ordain.flows.ask import Question, ask, lane_facts
 from ordain.flows.context import Flow, FlowContext, TurnKind, open_account, settled_by_error
@@ -24,8 +26,7 @@ from ordain.flows.history import gather
 from ordain.flows.observations import error_of
 from ordain.flows.recalling import RECALLED_BYTES, RecallAsked, lines_of, recall
 from ordain.flows.verb_plan import proposal_of
-from ordain.ports.children import Call
-from ordain.ports.effects import Interrupted, ModelAnswer, ReadValue, VerbReturned
+from ordain.ports.effects import Interrupted
 from ordain.prompts.router_step import NAME as ROUTER_PROMPT
 from ordain.prompts.router_step import RouterPrompt, size_bound
 from ordain.rules.entry import ENTRY, ENTRY_OF, Entered, EntryFacts, EntryInputs, EntryRefused
@@ -33,15 +34,14 @@ from ordain.rules.execution_plan import execution_plan
 from ordain.rules.lane import LaneChosen, decide_lane
 from ordain.rules.outcome import OUTCOME, OutcomeFacts, TurnOutcome
 from ordain.rules.proposals import Parsed, Unparsed
-from ordain.rules.reasons import Reason
-from ordain.rules.route import ROUTE, Path, Routed, RouteFacts, RouteInputs
+from ordain.rules.route import ROUTE, Path, Routed, RouteFacts, RouteInputs, RouteReason
 
 TURN = "turn"
 READ_RUN = "run"
 PROMPT_BYTES = 4000
 """What a prompt is taken to need beside message and history; an agent's, with its tools and trace, often needs more."""
 ROUTER_TOKENS = 200
-LEFT_OPEN = frozenset({Reason.ROUTER_LOW_CONFIDENCE, Reason.ROUTER_OUTSIDE_MODE})
+LEFT_OPEN = frozenset({RouteReason.LOW_CONFIDENCE, RouteReason.OUTSIDE_MODE})
 """A router model was asked and its answer did not settle the path: the turn is ambiguous (LLM-03)."""
 BEFORE_CHARS = 2000
 

@@ -8,17 +8,18 @@ import msgspec
 
 from ordain.contracts.catalog import Catalog, CompiledVerb
 from ordain.contracts.verbs import MODEL_SERVICE, PlanStep, Trust
+from ordain.effects.calls import Call
+from ordain.effects.results import ModelAnswer, VerbReturned
 from ordain.flows.act import VERB_PLAN, Acted, StepResult, VerbPlanInput, VerbPlanOutput, act, turn_kind
 from ordain.flows.ask import AskFailed, Question, ask
 from ordain.flows.context import Flow, FlowContext, open_account, settled_by_error
 from ordain.flows.observations import error_of
 from ordain.flows.transcript import Spoken
-from ordain.ports.children import Call
-from ordain.ports.effects import Interrupted, ModelAnswer, VerbReturned
+from ordain.ports.effects import Interrupted
 from ordain.prompts.verb_step import VerbPrompt, size_bound
 from ordain.rules.output import OUTPUT, Accepted, OutputFacts, OutputInputs
-from ordain.rules.proposals import Parsed, Unparsed, parse_object
-from ordain.rules.reasons import Reason
+from ordain.rules.proposals import Parsed, ProposalReason, Unparsed, parse_object
+from ordain.rules.step import STEP
 
 
 def plan_steps(verb: CompiledVerb) -> tuple[PlanStep, ...]:
@@ -80,7 +81,9 @@ def proposal_of(answer: ModelAnswer) -> Parsed | Unparsed:
     if answer.content is not None:
         return parse_object(answer.content)
     withheld = answer.withheld
-    return Unparsed(reason=Reason(withheld.reason) if withheld else Reason.STEP_EMPTY, size_bytes=withheld.size_bytes if withheld else 0)
+    return Unparsed(
+        reason=STEP.reason(withheld.reason) if withheld else ProposalReason.EMPTY, size_bytes=withheld.size_bytes if withheld else 0
+    )
 
 
 def verb_prompt(

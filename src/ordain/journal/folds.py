@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import msgspec
 
 from ordain.journal.codec import Read, decode
+from ordain.journal.digests import derived_id
 from ordain.journal.records import (
     ChildEndedBody,
     ClaimBody,
@@ -15,18 +16,16 @@ from ordain.journal.records import (
     EndedBody,
     FaultedBody,
     IntentBody,
+    Kind,
     NoteBody,
     ObservationBody,
     Record,
     Started,
 )
 from ordain.journal.seen import (
-    ASKED,
     CHILDREN,
-    FACTS,
     LOST,
     MODEL,
-    OUTCOME,
     READ,
     RUN_SEEN,
     SEEN,
@@ -34,9 +33,10 @@ from ordain.journal.seen import (
     Given,
     Output,
 )
-from ordain.rules.budget import Carved, Spend
+from ordain.rules.decision import Recorded
 from ordain.rules.header import SIGNS, HeaderFacts, HeaderLine
-from ordain.rules.reasons import Reason
+from ordain.rules.rulebook import Rulebook
+from ordain.rules.spend import Carved, Spend
 
 MARK_OF = {
     "returned": "ok",
@@ -47,47 +47,15 @@ MARK_OF = {
     "answered": "ok",
     "said": "ok",
 }
-CONVERSING = frozenset({"entry", "outcome", "route", "supervise", "history"})
-SUPERVISED = frozenset({Reason.SUPERVISE_REPLAN, Reason.SUPERVISE_SUGGESTED})
-SPEAKING = frozenset(
-    {
-        Reason.LIMITS_CLAMPED,
-        Reason.ENTRY_UNKNOWN_VERB,
-        Reason.ENTRY_INACTIVE_VERB,
-        Reason.ENTRY_RESERVED_VERB,
-        Reason.SCOPE_UNKNOWN_VERB,
-        Reason.SCOPE_INACTIVE_VERB,
-        Reason.LANE_EMPTY,
-        Reason.FALLBACK_RETRY,
-        Reason.FALLBACK_NEXT_PROFILE,
-        Reason.FALLBACK_NEXT_LANE,
-        Reason.FALLBACK_WAIT_TOO_LONG,
-        Reason.LANE_ROUTINE,
-        Reason.LANE_ESCALATED,
-        Reason.LANE_ROUTED,
-        Reason.BUDGET_OVERRUN,
-        Reason.BUDGET_TOKENS,
-        Reason.BUDGET_MONEY,
-        Reason.BUDGET_MODEL_CALLS,
-        Reason.OUTPUT_SCHEMA,
-        Reason.OUTPUT_UNPARSED,
-        Reason.REASK_ALLOWED,
-        Reason.REASK_SPENT,
-        Reason.VERB_RETRY,
-        Reason.VERB_WAIT_TOO_LONG,
-        Reason.BUDGET_VERB_CALLS,
-    }
-)
-"""Decisions that get a line of their own: whatever was lowered, refused, retried or replaced. The rest show in the lines of what they let happen."""
 
 
 class Fold:
     """Everything the folds say of a run, gathered in one pass over its records."""
 
-    def __init__(self, run: str, records: Sequence[Record], read: Read = decode) -> None:
-        """Fold the records; erased bodies are passed over."""
+    def __init__(self, run: str, records: Sequence[Record], rules: Rulebook, read: Read = decode) -> None:
+        """Fold the records; erased bodies are passed over. ``rules`` say what their decisions add."""
         self.run = run
-        self._read = read
+        self._read, self._rules = read, rules
         self.flow = ""
         self.began = self.last = records[0].at if records else 0
         self.lines: list[HeaderLine] = []
@@ -112,14 +80,8 @@ class Fold:
         match body:
             case Started():
                 self.flow = f"{body.flow}@{body.flow_version}"
-            case DecisionBody():
-                self._decision(record.name, body)
-            case ClaimBody():
-                if body.reason in {Reason.BUDGET_CARVED, Reason.BUDGET_REST}:
-                    self.carved = msgspec.json.decode(body.outcome, type=Carved)
-                if body.reason != str(Reason.BUDGET_CARVED):
-                    refused = b'"type":"refused"' in bytes(body.outcome) or b'"type":"session_busy"' in bytes(body.outcome)
-                    self._line("fail" if refused else "info", record.name, reason=body.reason)
+            case DecisionBody() | ClaimBody():
+                self._decided(record.name, body)
             case IntentBody():
                 self._intent(record.name, body)
             case ObservationBody():
@@ -138,42 +100,17 @@ class Fold:
     def _line(self, mark: str, what: str, *, reason: str = "", excerpt: str = "") -> None:
         self.lines.append(HeaderLine(mark=mark, what=what, reason=reason, excerpt=excerpt))
 
-    def _decision(self, rule: str, body: DecisionBody) -> None:
-        if rule == "step":
-            self.steps += 1
-            ok = body.reason in {Reason.STEP_CALL, Reason.STEP_FINISH}
-            proposed = OUTCOME.decode(body.outcome).tool_id or ("finish" if ok else "no executable directive")
-            self._line("ok" if ok else "fail", f"step {self.steps}: {proposed}", reason=body.reason)
-        elif rule == "settle":
-            settled = FACTS.decode(body.facts)
-            self._spend(Spend(tokens=settled.tokens, usd_micros=settled.usd_micros, model_calls=settled.calls))
-        elif rule == "authorize" and body.reason.startswith("authorize.") and b'"type":"deny"' in bytes(body.outcome):
-            self._line("fail", "verb call refused", reason=body.reason)
-        elif rule in CONVERSING:
-            self._conversing(rule, body)
-        if body.reason in SPEAKING:
-            outcome = OUTCOME.decode(body.outcome)
-            detail = ", ".join(outcome.clamped) if rule == "limits" else outcome.lane
-            self._line("info", f"{rule}{': ' + detail if detail else ''}", reason=body.reason)
-
-    def _conversing(self, rule: str, body: DecisionBody) -> None:
-        """What a conversation's rules decided, as far as it is not what one expects."""
-        outcome, asked = OUTCOME.decode(body.outcome), ASKED.decode(body.facts)
-        if rule == "entry" and asked.attachments:
-            self._line("info", f"{asked.attachments} attachments: not read")
-        elif rule == "outcome" and outcome.outcome != "direct":
-            self._line("fail", f"outcome {outcome.outcome}", reason=body.reason)
-        elif rule == "outcome" and (asked.workflow or asked.delegates):
-            self._line("info", f"hints at a workflow or delegates are not followed in mode {asked.mode}", reason=body.reason)
-        elif rule == "route" and (outcome.path != "direct" or body.reason != str(Reason.ROUTE_OF_MODE)):
-            self._line("info", f"path {outcome.path}, {outcome.budget_class}", reason=body.reason)
-        elif rule == "supervise" and body.reason not in (Reason.SUPERVISE_ACTION, Reason.SUPERVISE_FINAL):
-            self._line("info" if body.reason in SUPERVISED else "fail", "supervisor", reason=body.reason)
-        elif rule == "history" and (outcome.left_out or outcome.summary or outcome.cut):
-            cut = f", {outcome.cut} cut" if outcome.cut else ""
-            summed = ", older ones summed up" if outcome.summary else ""
-            whole = outcome.whole - outcome.cut
-            self._line("info", f"history: {whole} entries whole{cut}{summed}, {outcome.left_out} left out", reason=body.reason)
+    def _decided(self, name: str, body: DecisionBody | ClaimBody) -> None:
+        """What the rule says of its own decision; of a rule that this build lacks nothing is said."""
+        rule = self._rules.get(name)
+        if rule is None or rule.tells is None:
+            return
+        share = rule.tells(Recorded(outcome=body.outcome, reason=body.reason, facts=body.facts, steps=self.steps))
+        self.lines += share.lines
+        self.steps += share.steps
+        if share.spent is not None:
+            self._spend(share.spent)
+        self.carved = share.carved or self.carved
 
     def _run_seen(self, result: msgspec.Raw) -> None:
         """Another run that this one read: its account stands in this one's, so that nothing that had happened is lost from sight."""
@@ -305,3 +242,15 @@ def ending(records: Sequence[Record], read: Read = decode) -> EndedBody | None:
             body = read(record)
             return body if isinstance(body, EndedBody) else None
     return None
+
+
+def open_children(records: Sequence[Record], run: str) -> list[str]:
+    """The children of the join that a run is in, whether they have settled or not; none where it is in no join."""
+    announced = next((record for record in reversed(records) if record.kind in {Kind.INTENT, Kind.OBSERVATION}), None)
+    if announced is None or announced.kind is not Kind.INTENT or announced.name != "children":
+        return []
+    body = decode(announced)
+    if not isinstance(body, IntentBody):
+        return []
+    spawned = len(CHILDREN.decode(body.effect).spawns)
+    return [derived_id(run, body.addr, index) for index in range(spawned)]

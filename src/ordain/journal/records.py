@@ -12,10 +12,8 @@ from enum import StrEnum
 import msgspec
 from msgspec import Raw, Struct
 
-from ordain.rules.budget import Spend
-
-NULL = Raw(b"null")
-"""No value, where raw JSON is expected."""
+from ordain.effects.children import NULL
+from ordain.rules.spend import Spend
 
 PAYLOAD_BYTES = 4096
 """A body longer than this goes to the payload table; digest and chain do not change (DESIGN section 4)."""

@@ -8,9 +8,10 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from ordain.effects.results import Beside
 from ordain.journal.codec import decode
 from ordain.journal.records import DecisionBody, IntentBody, Kind, ObservationBody, Record
-from ordain.journal.seen import LOST, Beside
+from ordain.journal.seen import LOST
 
 LANE, SETTLE, FALLBACK, MODEL_CALL = "lane", "settle", "fallback", "model_call"
 SPENDING = (LANE, SETTLE, FALLBACK, MODEL_CALL)

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from ordain.rules.attach import SUGGESTED
+from ordain.rules.suggestion import SUGGESTED
 
 NAME = "triage_step"
 SCHEMA: dict[str, Any] = {

@@ -18,6 +18,22 @@ from ordain.rules.decision import Decision, Rule
 from ordain.rules.reasons import Reason
 
 
+class AccessReason(Reason):
+    """Why a caller is admitted or is not."""
+
+    PUBLIC = "access.public", "The address is open to everybody."
+    LOCAL = "access.local", "A caller on this machine, where no token is asked for."
+    OWNER = "access.owner", "The caller holds the key that the server left in its data folder."
+    TOKEN = "access.token", "A live token that has the scope and the workspace."
+    MISSING = "access.missing", "A token is asked for and none was sent."
+    MALFORMED = "access.malformed", "What was sent is no token: mistyped, cut or of another kind."
+    UNKNOWN = "access.unknown", "No token like this was ever given, or its secret is another."
+    REVOKED = "access.revoked", "The token was revoked, or replaced by a rotation."
+    EXPIRED = "access.expired", "The token's time is over."
+    SCOPE = "access.scope", "The token has none of the scopes that the address asks for."
+    WORKSPACE = "access.workspace", "The token does not belong to the workspace."
+
+
 class Presented(StrEnum):
     """What a request brings to be known by."""
 
@@ -78,32 +94,32 @@ _FORBIDDEN = NotAdmitted(Refusal.FORBIDDEN)
 def decide_access(facts: AccessFacts, inputs: None, policy: Policy) -> Decision[Admitted | NotAdmitted]:
     """Who is refused before what for: a wrong token says nothing of what a right one would open."""
     if facts.public:
-        return Decision(outcome=Admitted(Presented.NOTHING), reason=Reason.ACCESS_PUBLIC)
+        return Decision(outcome=Admitted(Presented.NOTHING), reason=AccessReason.PUBLIC)
     match facts.presented:
         case Presented.OWNER:
-            return Decision(outcome=Admitted(Presented.OWNER), reason=Reason.ACCESS_OWNER)
+            return Decision(outcome=Admitted(Presented.OWNER), reason=AccessReason.OWNER)
         case Presented.MALFORMED:
-            return Decision(outcome=_UNAUTHENTICATED, reason=Reason.ACCESS_MALFORMED)
+            return Decision(outcome=_UNAUTHENTICATED, reason=AccessReason.MALFORMED)
         case Presented.UNKNOWN:
-            return Decision(outcome=_UNAUTHENTICATED, reason=Reason.ACCESS_UNKNOWN)
+            return Decision(outcome=_UNAUTHENTICATED, reason=AccessReason.UNKNOWN)
         case Presented.NOTHING if facts.demanded:
-            return Decision(outcome=_UNAUTHENTICATED, reason=Reason.ACCESS_MISSING)
+            return Decision(outcome=_UNAUTHENTICATED, reason=AccessReason.MISSING)
         case Presented.NOTHING:
-            return Decision(outcome=Admitted(Presented.NOTHING), reason=Reason.ACCESS_LOCAL)
+            return Decision(outcome=Admitted(Presented.NOTHING), reason=AccessReason.LOCAL)
         case Presented.TOKEN:
             return _of_token(facts)
 
 
 def _of_token(facts: AccessFacts) -> Decision[Admitted | NotAdmitted]:
     if facts.revoked_at is not None and facts.revoked_at <= facts.at:
-        return Decision(outcome=_UNAUTHENTICATED, reason=Reason.ACCESS_REVOKED)
+        return Decision(outcome=_UNAUTHENTICATED, reason=AccessReason.REVOKED)
     if facts.expires_at is not None and facts.expires_at <= facts.at:
-        return Decision(outcome=_UNAUTHENTICATED, reason=Reason.ACCESS_EXPIRED)
+        return Decision(outcome=_UNAUTHENTICATED, reason=AccessReason.EXPIRED)
     if not facts.scopes or (facts.asked and not set(facts.asked) & set(facts.scopes)):
-        return Decision(outcome=_FORBIDDEN, reason=Reason.ACCESS_SCOPE)
+        return Decision(outcome=_FORBIDDEN, reason=AccessReason.SCOPE)
     if facts.workspace and facts.workspace not in facts.workspaces:
-        return Decision(outcome=_FORBIDDEN, reason=Reason.ACCESS_WORKSPACE)
-    return Decision(outcome=Admitted(Presented.TOKEN), reason=Reason.ACCESS_TOKEN)
+        return Decision(outcome=_FORBIDDEN, reason=AccessReason.WORKSPACE)
+    return Decision(outcome=Admitted(Presented.TOKEN), reason=AccessReason.TOKEN)
 
 
-ACCESS: Rule[AccessFacts, None, Any] = Rule(name="access", outcome=Admitted | NotAdmitted, apply=decide_access)
+ACCESS: Rule[AccessFacts, None, Any] = Rule(name="access", outcome=Admitted | NotAdmitted, apply=decide_access, reasons=(AccessReason,))

@@ -9,14 +9,42 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import StrEnum
-from typing import Any, Final
+from typing import Any
 
 from msgspec import Struct
 
 from ordain.contracts.policy import Policy
 from ordain.rules.cues import Cues, ExpectedType
-from ordain.rules.decision import Decision, Rule
+from ordain.rules.decision import Decision, HeaderShare, Recorded, Rule
+from ordain.rules.header import HeaderLine
 from ordain.rules.reasons import Reason
+
+
+class AttachReason(Reason):
+    """Why a message means what it means to its session (RTE-05, RTE-08, C5)."""
+
+    OVERRIDE = "attach.override", "The wording orders what runs to stop or to be done otherwise."
+    NOTHING_TO_STOP = "attach.nothing_to_stop", "The wording orders a stop and nothing runs."
+    NUDGE = "attach.status_nudge", "The wording asks after work that there is."
+    ANSWER = "attach.answer", "The message fits what exactly one open question expects."
+    ANSWER_ANCHORED = "attach.answer_anchored", "The message replies to the question itself and fits it."
+    FILLER = "attach.filler", "The wording wants nothing."
+    NEW_REQUEST = "attach.new_request", "Nothing else fits: a request of its own."
+    ANCHORED = "attach.anchored", "A request that replies to a message of the thread."
+    AMBIGUOUS = "attach.ambiguous", "Two threads fit equally: the sender is asked."
+    CHOSEN = "attach.chosen", "The sender chose one of the two readings."
+    ASK = "attach.ask", "Wording and state leave the class open; policy lets a model suggest one."
+    SUGGESTED = "attach.suggested", "A model's suggestion, possible here and confident enough."
+    SUGGESTION_REJECTED = (
+        "attach.suggestion_rejected",
+        "A model's suggestion was missing, not possible here or not confident enough.",
+    )
+    EDIT = "attach.edit", "The message replaces one whose turn is unsettled."
+    EDIT_LATE = "attach.edit_late", "The message replaces one whose turn has ended."
+    STALE_EDIT = "attach.stale_edit", "A later edit of the same message came before this one."
+    SUPERSEDED = "attach.superseded", "An edit of this message came before it."
+    BUSY = "attach.session_busy", "The session has as many unsettled turns as policy permits."
+
 
 THREADS_MAX = 6
 """Most threads that the facts of one decision name: those referred to first, then the live ones, then the most recent."""
@@ -34,11 +62,6 @@ class Attached(StrEnum):
     NEW_REQUEST = "new_request"
     REPAIR = "repair"
     TRIAGE = "triage"
-
-
-SUGGESTED: Final = (Attached.OVERRIDE, Attached.STATUS_NUDGE, Attached.ANSWER, Attached.FILLER, Attached.NEW_REQUEST)
-"""The classes that a model may suggest (RTE-05)."""
-SUGGESTION_KEYS: Final = frozenset({"type", "thread", "confidence"})
 
 
 class Edit(StrEnum):
@@ -151,7 +174,7 @@ def decide_attach(facts: AttachFacts, inputs: None, policy: Policy) -> Decision[
     """The class, by precedence; capacity last, since only a new turn needs any."""
     outcome, reason = _attached(facts, policy)
     if _busy(facts, outcome, policy):
-        outcome, reason = SessionBusy(), Reason.ATTACH_BUSY
+        outcome, reason = SessionBusy(), AttachReason.BUSY
     return Decision(outcome=outcome, reason=reason)
 
 
@@ -185,7 +208,7 @@ def _busy(facts: AttachFacts, outcome: AttachOutcome, policy: Policy) -> bool:
 def _attached(facts: AttachFacts, policy: Policy) -> Verdict:
     if facts.choice and facts.options:
         chosen = facts.options["AB".index(facts.choice)]
-        return _read(chosen, facts), Reason.ATTACH_CHOSEN
+        return _read(chosen, facts), AttachReason.CHOSEN
     if facts.edit is not Edit.NONE:
         return _edited(facts)
     found = _certain(facts)
@@ -194,16 +217,16 @@ def _attached(facts: AttachFacts, policy: Policy) -> Verdict:
     if facts.suggests:
         return _suggested(facts, policy)
     if facts.may_ask and _at_work(facts):
-        return Triage(), Reason.ATTACH_ASK
+        return Triage(), AttachReason.ASK
     return _open(facts)
 
 
 def _edited(facts: AttachFacts) -> Verdict:
     if facts.edit is Edit.LIVE:
-        return Override(thread=facts.anchor), Reason.ATTACH_EDIT
+        return Override(thread=facts.anchor), AttachReason.EDIT
     if facts.edit is Edit.OVER:
-        return NewRequest(thread=facts.anchor), Reason.ATTACH_EDIT_LATE
-    return Filler(), Reason.ATTACH_STALE_EDIT if facts.edit is Edit.STALE else Reason.ATTACH_SUPERSEDED
+        return NewRequest(thread=facts.anchor), AttachReason.EDIT_LATE
+    return Filler(), AttachReason.STALE_EDIT if facts.edit is Edit.STALE else AttachReason.SUPERSEDED
 
 
 def _certain(facts: AttachFacts) -> Verdict | None:
@@ -216,7 +239,7 @@ def _override(facts: AttachFacts) -> Verdict | None:
     if max(cues.stop, cues.steer) < 2:
         return None
     if not live:
-        return (Filler(), Reason.ATTACH_NOTHING_TO_STOP) if cues.stop == 2 and cues.steer < 2 and not facts.explicit else None
+        return (Filler(), AttachReason.NOTHING_TO_STOP) if cues.stop == 2 and cues.steer < 2 and not facts.explicit else None
     if cues.stop < 2 and any(thread.fits and thread.asks not in ("", ExpectedType.FREEFORM) for thread in live):
         return None  # "rather Tuesday" to the question when: the answer it looks like
     stop = cues.steer < 2
@@ -224,9 +247,9 @@ def _override(facts: AttachFacts) -> Verdict | None:
     working = [thread for thread in live if not thread.asks]
     target = anchored or (working if len(working) == 1 else live)
     if anchored or len(target) == 1:
-        return Override(thread=target[0].id, stop=stop), Reason.ATTACH_OVERRIDE
+        return Override(thread=target[0].id, stop=stop), AttachReason.OVERRIDE
     first, second = (Reading(attached=Attached.OVERRIDE, thread=thread.id, stop=stop) for thread in live[:2])
-    return Repair(a=first, b=second), Reason.ATTACH_AMBIGUOUS
+    return Repair(a=first, b=second), AttachReason.AMBIGUOUS
 
 
 def _at_work(facts: AttachFacts) -> Sequence[ThreadFact]:
@@ -240,7 +263,7 @@ def _nudge(facts: AttachFacts) -> Verdict | None:
     if max(cues.nudge, cues.trouble) < 2 and not weak:
         return None
     target = _target(facts, at_work_only=weak)
-    return None if target is None else (StatusNudge(thread=target), Reason.ATTACH_NUDGE)
+    return None if target is None else (StatusNudge(thread=target), AttachReason.NUDGE)
 
 
 def _target(facts: AttachFacts, *, at_work_only: bool = False) -> int | None:
@@ -257,47 +280,33 @@ def _answer(facts: AttachFacts) -> Verdict | None:
     pending = [thread for thread in facts.threads if thread.live and thread.asks]
     for thread in pending:
         if thread.id == facts.anchor and facts.asked and thread.fits:
-            return AnswerPending(thread=thread.id), Reason.ATTACH_ANSWER_ANCHORED
+            return AnswerPending(thread=thread.id), AttachReason.ANSWER_ANCHORED
     if facts.closed:
         return None  # an answer to what is no longer asked answers nothing else
     fitting = [thread for thread in pending if thread.fits and not (thread.asks == ExpectedType.FREEFORM and facts.cues.question)]
     typed = [thread for thread in fitting if thread.asks != ExpectedType.FREEFORM]
     best = typed or fitting
     if len(best) == 1:
-        return AnswerPending(thread=best[0].id), Reason.ATTACH_ANSWER
+        return AnswerPending(thread=best[0].id), AttachReason.ANSWER
     if not best:
         return None
     first, second = (Reading(attached=Attached.ANSWER, thread=thread.id) for thread in best[:2])
-    return Repair(a=first, b=second), Reason.ATTACH_AMBIGUOUS
+    return Repair(a=first, b=second), AttachReason.AMBIGUOUS
 
 
 def _filler(facts: AttachFacts) -> Verdict | None:
-    return (Filler(), Reason.ATTACH_FILLER) if facts.cues.filler == 2 and not facts.explicit else None
+    return (Filler(), AttachReason.FILLER) if facts.cues.filler == 2 and not facts.explicit else None
 
 
 def _open(facts: AttachFacts) -> Verdict:
     """No cue decides: a new request, in the thread it replies to or a thread of its own."""
     known = any(thread.id == facts.anchor and not thread.asks for thread in facts.threads)  # behind a question it would wait for that
     if known:
-        return NewRequest(thread=facts.anchor), Reason.ATTACH_ANCHORED
-    return NewRequest(), Reason.ATTACH_NEW_REQUEST
+        return NewRequest(thread=facts.anchor), AttachReason.ANCHORED
+    return NewRequest(), AttachReason.NEW_REQUEST
 
 
 # --- a model's suggestion -----------------------------------------------------------------------------------------------------------
-
-
-def suggestion_of(value: dict[str, Any]) -> tuple[str, int, float] | None:
-    """(type, thread, confidence) of an answer of exactly the contract's shape, thread 0 being none; else None."""
-    if value.keys() != SUGGESTION_KEYS:
-        return None
-    kind, thread, confidence = value["type"], value["thread"], value["confidence"]
-    if not isinstance(kind, str) or kind not in SUGGESTED:
-        return None
-    if isinstance(thread, bool) or not isinstance(thread, int) or not 0 <= thread < 2**31:
-        return None
-    if isinstance(confidence, bool) or not isinstance(confidence, int | float) or not 0 <= confidence <= 1:
-        return None
-    return kind, thread, float(confidence)
 
 
 def possible(facts: AttachFacts) -> Sequence[Attached]:
@@ -319,7 +328,7 @@ def _suggested(facts: AttachFacts, policy: Policy) -> Verdict:
     unsuggested = _open(facts)[0]
     outcome: AttachOutcome | None
     if facts.confidence < policy.attach.threshold or facts.suggests not in possible(facts):
-        return unsuggested, Reason.ATTACH_SUGGESTION_REJECTED
+        return unsuggested, AttachReason.SUGGESTION_REJECTED
     match Attached(facts.suggests):
         case Attached.OVERRIDE:
             live = _named(facts, _at_work(facts))
@@ -337,8 +346,8 @@ def _suggested(facts: AttachFacts, policy: Policy) -> Verdict:
         case _:
             outcome = unsuggested
     if outcome is None:
-        return unsuggested, Reason.ATTACH_SUGGESTION_REJECTED
-    return outcome, Reason.ATTACH_SUGGESTED
+        return unsuggested, AttachReason.SUGGESTION_REJECTED
+    return outcome, AttachReason.SUGGESTED
 
 
 def _named(facts: AttachFacts, candidates: Sequence[ThreadFact]) -> int | None:
@@ -362,4 +371,14 @@ def _read(reading: Reading, facts: AttachFacts) -> AttachOutcome:
     return NewRequest(thread=reading.thread if thread is not None else 0)
 
 
-ATTACH: Rule[AttachFacts, None, Any] = Rule(name="attach", outcome=AttachOutcome, apply=decide_attach)
+_BUSY = b'"type":"session_busy"'
+
+
+def _tells(recorded: Recorded) -> HeaderShare:
+    mark = "fail" if _BUSY in bytes(recorded.outcome) else "info"
+    return HeaderShare(lines=(HeaderLine(mark=mark, what="attach", reason=recorded.reason),))
+
+
+ATTACH: Rule[AttachFacts, None, Any] = Rule(
+    name="attach", outcome=AttachOutcome, apply=decide_attach, reasons=(AttachReason,), tells=_tells
+)

@@ -14,8 +14,25 @@ from msgspec import Struct
 from ordain.contracts.catalog import Catalog, CompiledVerb
 from ordain.contracts.policy import Policy
 from ordain.contracts.verbs import VerbEffect
-from ordain.rules.decision import Decision, Rule
+from ordain.rules.decision import SILENT, Decision, HeaderShare, Recorded, Rule
+from ordain.rules.header import HeaderLine
 from ordain.rules.reasons import Reason
+
+
+class AuthorizeReason(Reason):
+    """Why a verb call may run or may not (security policy)."""
+
+    READ = "authorize.read", "A read in scope."
+    PRIVATE = "authorize.private", "A write to the user's own space, in scope."
+    EGRESS_DECLARED = "authorize.egress_declared", "Every argument is fixed by the verb or on its declared list."
+    OUT_OF_SCOPE = "authorize.out_of_scope", "The verb is not in the run's scope."
+    UNKNOWN_VERB = "authorize.unknown_verb", "No such verb in the catalog."
+    INACTIVE = "authorize.inactive", "The verb is switched off here."
+    SCHEMA = "authorize.schema", "The arguments do not fit the verb's schema."
+    DEPTH = "authorize.depth", "No recursion depth is left."
+    BUDGET = "authorize.budget", "No verb call is left in the run's budget."
+    NO_APPROVAL = "authorize.approval_not_available", "The call needs an approval and nobody can give one here."
+    SESSION_ONLY = "authorize.session_only", "The verb works inside a session only."
 
 
 class Allow(Struct, frozen=True, tag="allow"):
@@ -57,32 +74,32 @@ def decide_authorize(facts: AuthorizeFacts, inputs: AuthorizeInputs, policy: Pol
     """Scope, activation, depth, budget and schema; then the effect."""
     verb = inputs.catalog.verbs.get(facts.verb)
     if verb is None:
-        return Decision(outcome=Deny(), reason=Reason.AUTHORIZE_UNKNOWN_VERB)
+        return Decision(outcome=Deny(), reason=AuthorizeReason.UNKNOWN_VERB)
     if not facts.in_scope:
-        return Decision(outcome=Deny(), reason=Reason.AUTHORIZE_OUT_OF_SCOPE)
+        return Decision(outcome=Deny(), reason=AuthorizeReason.OUT_OF_SCOPE)
     if (why := inputs.catalog.inactive_reason(facts.verb, policy.verbs)) is not None:
-        return Decision(outcome=Deny(why), reason=Reason.AUTHORIZE_INACTIVE)
+        return Decision(outcome=Deny(why), reason=AuthorizeReason.INACTIVE)
     if verb.spec.flow is not None and not facts.session:
-        return Decision(outcome=Deny(), reason=Reason.AUTHORIZE_SESSION_ONLY)
+        return Decision(outcome=Deny(), reason=AuthorizeReason.SESSION_ONLY)
     deepest = min(policy.verbs.max_depth, verb.spec.max_recursion_depth) if verb.spec.composite else policy.verbs.max_depth
     if facts.depth >= deepest:
-        return Decision(outcome=Deny(), reason=Reason.AUTHORIZE_DEPTH)
+        return Decision(outcome=Deny(), reason=AuthorizeReason.DEPTH)
     if facts.verb_calls >= facts.cap_verb_calls:
-        return Decision(outcome=Deny(), reason=Reason.AUTHORIZE_BUDGET)
+        return Decision(outcome=Deny(), reason=AuthorizeReason.BUDGET)
     if not verb.input.accepts(inputs.args):
-        return Decision(outcome=Deny("; ".join(verb.input.errors(inputs.args))[:200]), reason=Reason.AUTHORIZE_SCHEMA)
+        return Decision(outcome=Deny("; ".join(verb.input.errors(inputs.args))[:200]), reason=AuthorizeReason.SCHEMA)
     return _by_effect(verb, facts.call, inputs.args)
 
 
 def _by_effect(verb: CompiledVerb, call: str, args: dict[str, Any]) -> Decision[AuthorizeOutcome]:
     effect = verb.spec.effect
     if effect is VerbEffect.READ:
-        return Decision(outcome=Allow(call), reason=Reason.AUTHORIZE_READ)
+        return Decision(outcome=Allow(call), reason=AuthorizeReason.READ)
     if effect is VerbEffect.PRIVATE:
-        return Decision(outcome=Allow(call), reason=Reason.AUTHORIZE_PRIVATE)
+        return Decision(outcome=Allow(call), reason=AuthorizeReason.PRIVATE)
     if effect is VerbEffect.EGRESS and _all_declared(verb, args):
-        return Decision(outcome=Allow(call), reason=Reason.AUTHORIZE_EGRESS_DECLARED)
-    return Decision(outcome=Deny(effect.value), reason=Reason.AUTHORIZE_NO_APPROVAL)
+        return Decision(outcome=Allow(call), reason=AuthorizeReason.EGRESS_DECLARED)
+    return Decision(outcome=Deny(effect.value), reason=AuthorizeReason.NO_APPROVAL)
 
 
 def _all_declared(verb: CompiledVerb, args: dict[str, Any]) -> bool:
@@ -113,4 +130,16 @@ def _same(value: object, declared: object) -> bool:
     return value == declared
 
 
-AUTHORIZE: Rule[AuthorizeFacts, AuthorizeInputs, Any] = Rule(name="authorize", outcome=AuthorizeOutcome, apply=decide_authorize)
+_DENIED = b'"type":"deny"'
+
+
+def _tells(recorded: Recorded) -> HeaderShare:
+    """An allowed call shows in what became of it."""
+    if _DENIED not in bytes(recorded.outcome):
+        return SILENT
+    return HeaderShare(lines=(HeaderLine(mark="fail", what="verb call refused", reason=recorded.reason),))
+
+
+AUTHORIZE: Rule[AuthorizeFacts, AuthorizeInputs, Any] = Rule(
+    name="authorize", outcome=AuthorizeOutcome, apply=decide_authorize, reasons=(AuthorizeReason,), tells=_tells
+)

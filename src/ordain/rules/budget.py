@@ -8,29 +8,38 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
 from ordain.contracts.policy import Policy
-from ordain.rules.decision import Decision, Rule
+from ordain.rules.decision import Decision, HeaderShare, Recorded, Rule, tells_of
+from ordain.rules.header import HeaderLine
 from ordain.rules.reasons import Reason
+from ordain.rules.spend import Carved, Spend
 
 
-class Spend(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """An amount of everything that is budgeted: what a run may use, or has used."""
+class ReserveReason(Reason):
+    """Why a spend is reserved or refused."""
 
-    tokens: int = 0
-    usd_micros: int = 0
-    model_calls: int = 0
-    verb_calls: int = 0
+    RESERVED = "budget.reserved", "The spend fits and is reserved at its upper bound."
+    TOKENS = "budget.tokens", "The run's token budget does not cover the call."
+    MONEY = "budget.money", "The run's money budget does not cover the call."
+    MODEL_CALLS = "budget.model_calls", "The run's model calls are spent."
 
-    def plus(self, more: Spend) -> Spend:
-        """Both together."""
-        return Spend(
-            tokens=self.tokens + more.tokens,
-            usd_micros=self.usd_micros + more.usd_micros,
-            model_calls=self.model_calls + more.model_calls,
-            verb_calls=self.verb_calls + more.verb_calls,
-        )
+
+class SettleReason(Reason):
+    """How a spend was booked."""
+
+    SETTLED = "budget.settled", "The reservation is replaced by what was used."
+    OVERRUN = "budget.overrun", "More was used than reserved; the excess is booked and blocks the next."
+
+
+class CarveReason(Reason):
+    """Whether shared accounts cover a run's bound."""
+
+    CARVED = "budget.carved", "The run's bound was taken out of the shared accounts."
+    REST = "budget.rest", "What was left of a shared account is less than the run's bound: the run may use that."
+    ACCOUNT = "budget.account", "A shared account does not cover the run's bound."
 
 
 class Reserved(Struct, frozen=True, tag="reserved"):
@@ -70,22 +79,48 @@ class SettleFacts(Struct, frozen=True, kw_only=True):
 def decide_reserve(facts: ReserveFacts, inputs: None, policy: Policy) -> Decision[Reserved | BudgetRefused]:
     """All of the bound must fit."""
     if facts.left_calls < (1 if facts.calls is UNSET else facts.calls):
-        return Decision(outcome=BudgetRefused(), reason=Reason.BUDGET_MODEL_CALLS)
+        return Decision(outcome=BudgetRefused(), reason=ReserveReason.MODEL_CALLS)
     if facts.tokens > facts.left_tokens:
-        return Decision(outcome=BudgetRefused(), reason=Reason.BUDGET_TOKENS)
+        return Decision(outcome=BudgetRefused(), reason=ReserveReason.TOKENS)
     if facts.usd_micros > facts.left_usd_micros:
-        return Decision(outcome=BudgetRefused(), reason=Reason.BUDGET_MONEY)
-    return Decision(outcome=Reserved(), reason=Reason.BUDGET_RESERVED)
+        return Decision(outcome=BudgetRefused(), reason=ReserveReason.MONEY)
+    return Decision(outcome=Reserved(), reason=ReserveReason.RESERVED)
 
 
 def decide_settle(facts: SettleFacts, inputs: None, policy: Policy) -> Decision[Settled]:
     """Book what was used, and an overrun as such."""
     overrun = max(0, facts.tokens - facts.reserved)
-    return Decision(outcome=Settled(overrun_tokens=overrun), reason=Reason.BUDGET_OVERRUN if overrun else Reason.BUDGET_SETTLED)
+    return Decision(outcome=Settled(overrun_tokens=overrun), reason=SettleReason.OVERRUN if overrun else SettleReason.SETTLED)
 
 
-RESERVE: Rule[ReserveFacts, None, Any] = Rule(name="reserve", outcome=Reserved | BudgetRefused, apply=decide_reserve)
-SETTLE: Rule[SettleFacts, None, Any] = Rule(name="settle", outcome=Settled, apply=decide_settle)
+class _Booked(Struct):
+    """What of a settlement's facts its run's header counts."""
+
+    tokens: int = 0
+    usd_micros: int = 0
+    calls: int = 1
+
+
+_BOOKED = msgspec.json.Decoder(_Booked)
+_OVERRUN = tells_of("settle", (SettleReason.OVERRUN,))
+
+
+def _settle_tells(recorded: Recorded) -> HeaderShare:
+    booked = _BOOKED.decode(recorded.facts)
+    spent = Spend(tokens=booked.tokens, usd_micros=booked.usd_micros, model_calls=booked.calls)
+    return HeaderShare(spent=spent, lines=_OVERRUN(recorded).lines)
+
+
+RESERVE: Rule[ReserveFacts, None, Any] = Rule(
+    name="reserve",
+    outcome=Reserved | BudgetRefused,
+    apply=decide_reserve,
+    reasons=(ReserveReason,),
+    tells=tells_of("reserve", (ReserveReason.TOKENS, ReserveReason.MONEY, ReserveReason.MODEL_CALLS)),
+)
+SETTLE: Rule[SettleFacts, None, Any] = Rule(
+    name="settle", outcome=Settled, apply=decide_settle, reasons=(SettleReason,), tells=_settle_tells
+)
 
 
 # --- shared: the run's bound comes out of accounts that other runs use too -----------------------------------------------------------
@@ -109,14 +144,6 @@ class CarveFacts(Struct, frozen=True, kw_only=True):
     accounts: tuple[AccountFacts, ...]
 
 
-class Carved(Struct, frozen=True, kw_only=True, tag="carved"):
-    """All accounts were charged with this much."""
-
-    tokens: int
-    usd_micros: int
-    accounts: tuple[str, ...]
-
-
 class CarveRefused(Struct, frozen=True, tag="refused"):
     """No account was charged; the first that does not cover it."""
 
@@ -130,9 +157,9 @@ def decide_carve(facts: CarveFacts, inputs: None, policy: Policy) -> Decision[Ca
     for account in facts.accounts:
         short = account.cap_tokens and account.tokens + facts.tokens > account.cap_tokens
         if short or (account.cap_usd_micros and account.usd_micros + facts.usd_micros > account.cap_usd_micros):
-            return Decision(outcome=CarveRefused(account.name), reason=Reason.BUDGET_ACCOUNT)
+            return Decision(outcome=CarveRefused(account.name), reason=CarveReason.ACCOUNT)
     names = tuple(account.name for account in facts.accounts)
-    return Decision(outcome=Carved(tokens=facts.tokens, usd_micros=facts.usd_micros, accounts=names), reason=Reason.BUDGET_CARVED)
+    return Decision(outcome=Carved(tokens=facts.tokens, usd_micros=facts.usd_micros, accounts=names), reason=CarveReason.CARVED)
 
 
 def _carve_rest(facts: CarveFacts) -> Decision[Carved | CarveRefused]:
@@ -140,12 +167,25 @@ def _carve_rest(facts: CarveFacts) -> Decision[Carved | CarveRefused]:
     tokens, money = facts.tokens, facts.usd_micros
     for account in facts.accounts:
         if account.cap_tokens and account.tokens >= account.cap_tokens:
-            return Decision(outcome=CarveRefused(account.name), reason=Reason.BUDGET_ACCOUNT)
+            return Decision(outcome=CarveRefused(account.name), reason=CarveReason.ACCOUNT)
         tokens = min(tokens, account.cap_tokens - account.tokens) if account.cap_tokens else tokens
         money = min(money, max(0, account.cap_usd_micros - account.usd_micros)) if account.cap_usd_micros else money
     whole = (tokens, money) == (facts.tokens, facts.usd_micros)
     carved = Carved(tokens=tokens, usd_micros=money, accounts=tuple(account.name for account in facts.accounts))
-    return Decision(outcome=carved, reason=Reason.BUDGET_CARVED if whole else Reason.BUDGET_REST)
+    return Decision(outcome=carved, reason=CarveReason.CARVED if whole else CarveReason.REST)
 
 
-CARVE: Rule[CarveFacts, None, Any] = Rule(name="carve", outcome=Carved | CarveRefused, apply=decide_carve)
+_CARVED = msgspec.json.Decoder(Carved)
+
+
+def _carve_tells(recorded: Recorded) -> HeaderShare:
+    """The whole bound goes without saying; the rest of an account, and none, do not."""
+    if recorded.reason == str(CarveReason.ACCOUNT):
+        return HeaderShare(lines=(HeaderLine(mark="fail", what="carve", reason=recorded.reason),))
+    lines = () if recorded.reason == str(CarveReason.CARVED) else (HeaderLine(mark="info", what="carve", reason=recorded.reason),)
+    return HeaderShare(lines=lines, carved=_CARVED.decode(recorded.outcome))
+
+
+CARVE: Rule[CarveFacts, None, Any] = Rule(
+    name="carve", outcome=Carved | CarveRefused, apply=decide_carve, reasons=(CarveReason,), tells=_carve_tells
+)

@@ -1,15 +1,21 @@
-"""What a rule is: a pure function of facts, inputs and policy that returns a decision (DESIGN section 3)."""
+"""What a rule is: a pure function of facts, inputs and policy that returns a decision (DESIGN section 3).
+
+A rule is whole where it is defined: its outcomes, its reasons, and what a decision of it adds to its run's header.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Generic, TypeVar
 
-from msgspec import Struct
+from msgspec import Raw, Struct
 
 from ordain.contracts.policy import Policy
+from ordain.rules.header import HeaderLine
 from ordain.rules.reasons import Reason
+from ordain.rules.spend import Carved, Spend
 
 F = TypeVar("F", bound=Struct)
 I = TypeVar("I")  # noqa: E741 - the established letter for inputs beside F and O
@@ -29,12 +35,73 @@ class Decision(Generic[O]):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Recorded:
+    """A decision as its record holds it; ``steps`` are those that its run had counted before it."""
+
+    outcome: Raw
+    reason: str
+    facts: Raw
+    steps: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeaderShare:
+    """What one decision adds to the header of its run: lines, steps, what was used, what was taken out of shared accounts."""
+
+    lines: tuple[HeaderLine, ...] = ()
+    steps: int = 0
+    spent: Spend | None = None
+    carved: Carved | None = None
+
+
+SILENT = HeaderShare()
+"""A decision that adds nothing."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Rule(Generic[F, I, O]):
     """A named rule with the type of its outcome union, so that a recorded decision can be read back.
 
-    ``apply`` is total: it never raises and never looks at anything but its arguments.
+    ``apply`` is total: it never raises and never looks at anything but its arguments. ``reasons`` are the closed sets that its decisions'
+    reasons come from. ``tells`` is what a decision adds to the header; None where it shows in what it lets happen.
     """
 
     name: str
     outcome: Any
     apply: Callable[[F, I, Policy], Decision[O]]
+    reasons: tuple[type[Reason], ...]
+    tells: Callable[[Recorded], HeaderShare] | None = None
+
+    def reason(self, code: str) -> Reason:
+        """A recorded code as one of the rule's reasons.
+
+        Raises:
+            ValueError: the rule has no such reason.
+        """
+        found = _by_code(self.reasons).get(code)
+        if found is None:
+            raise ValueError(f"{code} is no reason of rule {self.name}")
+        return found
+
+
+@lru_cache(maxsize=256)
+def _by_code(sets: tuple[type[Reason], ...]) -> Mapping[str, Reason]:
+    return {reason.value: reason for reasons in sets for reason in reasons}
+
+
+def nothing_more(_: Raw) -> str:
+    """An outcome of which a line says no detail."""
+    return ""
+
+
+def tells_of(name: str, reasons: Iterable[Reason], detail: Callable[[Raw], str] = nothing_more) -> Callable[[Recorded], HeaderShare]:
+    """What most rules add: a line where the decision's reason is one of these, with what ``detail`` reads out of the outcome."""
+    speaking = frozenset(str(reason) for reason in reasons)
+
+    def tells(recorded: Recorded) -> HeaderShare:
+        if recorded.reason not in speaking:
+            return SILENT
+        said = detail(recorded.outcome)
+        return HeaderShare(lines=(HeaderLine(mark="info", what=f"{name}: {said}" if said else name, reason=recorded.reason),))
+
+    return tells

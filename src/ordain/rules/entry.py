@@ -12,13 +12,28 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any
 
+import msgspec
 from msgspec import Struct
 
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.conversation import ExecMode
 from ordain.contracts.policy import Policy
-from ordain.rules.decision import Decision, Rule
+from ordain.rules.decision import Decision, HeaderShare, Recorded, Rule, tells_of
+from ordain.rules.header import HeaderLine
 from ordain.rules.reasons import Reason
+
+
+class EntryReason(Reason):
+    """Why a turn enters by its verb, or by none (ING-10, GW-01, B-06, B-33)."""
+
+    OF_MODE = "entry.of_mode", "The mode's own entry verb."
+    NAMED = "entry.named", "The message names this verb."
+    UNKNOWN_VERB = "entry.unknown_verb", "No verb has this id; ids are exact."
+    INACTIVE_VERB = "entry.inactive_verb", "The verb is switched off here."
+    RESERVED_VERB = "entry.reserved_verb", "The verb is the entry of another mode."
+    UNKNOWN_PACK = "entry.unknown_pack", "Policy has no pack of this name."
+    EMPTY_PACK = "entry.empty_pack", "The packs named, and the tools named with them, leave no verb that may run here."
+
 
 ENTRY_OF = {ExecMode.BRAIN: "chat_general", ExecMode.AGENT: "agent_runtime", ExecMode.COUNCIL: "council_runtime"}
 """The canonical entry verb of each mode (B-06)."""
@@ -71,20 +86,20 @@ def decide_entry(facts: EntryFacts, inputs: EntryInputs, policy: Policy) -> Deci
     if inputs.packs:
         packed = pack_verbs(inputs.packs, inputs.catalog, policy)
         if isinstance(packed, EntryRefused):
-            return Decision(outcome=packed, reason=Reason.ENTRY_UNKNOWN_PACK)
+            return Decision(outcome=packed, reason=EntryReason.UNKNOWN_PACK)
         tools = tuple(tool for tool in tools if tool in packed) if inputs.tools else tools if named else packed
         if not tools:
-            return Decision(outcome=EntryRefused(verb=inputs.packs[0][:64], code="empty_pack"), reason=Reason.ENTRY_EMPTY_PACK)
-    return Decision(outcome=Entered(verb=verb, tools=tools), reason=Reason.ENTRY_NAMED if facts.verb else Reason.ENTRY_OF_MODE)
+            return Decision(outcome=EntryRefused(verb=inputs.packs[0][:64], code="empty_pack"), reason=EntryReason.EMPTY_PACK)
+    return Decision(outcome=Entered(verb=verb, tools=tools), reason=EntryReason.NAMED if facts.verb else EntryReason.OF_MODE)
 
 
 def _refused(verb: str, catalog: Catalog, policy: Policy, *, own: str) -> Decision[Entered | EntryRefused] | None:
     if verb not in catalog.verbs:
-        return Decision(outcome=EntryRefused(verb=verb[:128], code="unknown_verb"), reason=Reason.ENTRY_UNKNOWN_VERB)
+        return Decision(outcome=EntryRefused(verb=verb[:128], code="unknown_verb"), reason=EntryReason.UNKNOWN_VERB)
     if catalog.inactive_reason(verb, policy.verbs) is not None:
-        return Decision(outcome=EntryRefused(verb=verb, code=f"inactive_verb:{verb}"), reason=Reason.ENTRY_INACTIVE_VERB)
+        return Decision(outcome=EntryRefused(verb=verb, code=f"inactive_verb:{verb}"), reason=EntryReason.INACTIVE_VERB)
     if verb in ENTRY_OF.values() and verb not in (own, ENTRY_OF[ExecMode.BRAIN]):
-        return Decision(outcome=EntryRefused(verb=verb, code=f"reserved_verb:{verb}"), reason=Reason.ENTRY_RESERVED_VERB)
+        return Decision(outcome=EntryRefused(verb=verb, code=f"reserved_verb:{verb}"), reason=EntryReason.RESERVED_VERB)
     return None
 
 
@@ -107,4 +122,16 @@ def _matching(patterns: Sequence[str], catalog: Catalog, policy: Policy) -> Sequ
     ]
 
 
-ENTRY: Rule[EntryFacts, EntryInputs, Any] = Rule(name="entry", outcome=Entered | EntryRefused, apply=decide_entry)
+_ASKED = msgspec.json.Decoder(EntryFacts)
+_REFUSED_SO = tells_of("entry", (EntryReason.UNKNOWN_VERB, EntryReason.INACTIVE_VERB, EntryReason.RESERVED_VERB))
+
+
+def _tells(recorded: Recorded) -> HeaderShare:
+    attachments = _ASKED.decode(recorded.facts).attachments
+    unread = (HeaderLine(mark="info", what=f"{attachments} attachments: not read"),) if attachments else ()
+    return HeaderShare(lines=(*unread, *_REFUSED_SO(recorded).lines))
+
+
+ENTRY: Rule[EntryFacts, EntryInputs, Any] = Rule(
+    name="entry", outcome=Entered | EntryRefused, apply=decide_entry, reasons=(EntryReason,), tells=_tells
+)

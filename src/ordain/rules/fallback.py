@@ -8,8 +8,20 @@ from msgspec import Struct
 
 from ordain.contracts.policy import ModelErrorCode, OnModelError, Policy
 from ordain.rules.backoff import backoff_ms
-from ordain.rules.decision import Decision, Rule
+from ordain.rules.decision import Decision, Rule, tells_of
 from ordain.rules.reasons import Reason
+
+
+class FallbackReason(Reason):
+    """What follows a model error, and why (LLM-04, LLM-06)."""
+
+    RETRY = "fallback.retry", "The error may pass: the same model is tried again."
+    WAIT_TOO_LONG = "fallback.wait_too_long", "Another model is tried: the wait before a retry would be longer than policy likes."
+    NEXT_PROFILE = "fallback.next_profile", "The next model of the lane is tried."
+    NEXT_LANE = "fallback.next_lane", "Policy's next lane is tried."
+    NOT_RETRYABLE = "fallback.not_retryable", "The error would repeat itself."
+    EXHAUSTED = "fallback.exhausted", "Every permitted attempt was made."
+    NO_TIME = "fallback.no_time", "The deadline has passed or comes before the provider's retry-after."
 
 
 class Retry(Struct, frozen=True, tag="retry"):
@@ -50,24 +62,27 @@ def decide_fallback(facts: FallbackFacts, inputs: None, policy: Policy) -> Decis
     table = policy.fallback
     answer = table.on_error.get(facts.code, OnModelError.FAIL)
     if answer is OnModelError.FAIL:
-        return Decision(outcome=GiveUp(), reason=Reason.FALLBACK_NOT_RETRYABLE)
+        return Decision(outcome=GiveUp(), reason=FallbackReason.NOT_RETRYABLE)
     if facts.attempts_total >= table.attempts_total:
-        return Decision(outcome=GiveUp(), reason=Reason.FALLBACK_EXHAUSTED)
+        return Decision(outcome=GiveUp(), reason=FallbackReason.EXHAUSTED)
     if facts.left_ms <= 0:
-        return Decision(outcome=GiveUp(), reason=Reason.FALLBACK_NO_TIME)
+        return Decision(outcome=GiveUp(), reason=FallbackReason.NO_TIME)
     lost = facts.code is ModelErrorCode.LOST  # this process died, which says nothing of the provider
     wait = max(facts.retry_after_ms, 0 if lost else backoff_ms(table.backoff_ms, table.backoff_max_ms, facts.attempts))
     again = answer is OnModelError.RETRY and facts.attempts < table.attempts_per_profile and wait < facts.left_ms
     too_long = bool(table.wait_max_ms) and wait > table.wait_max_ms and (facts.profiles_left > 0 or facts.lane_left)
     if again and not too_long:
-        return Decision(outcome=Retry(wait), reason=Reason.FALLBACK_RETRY)
+        return Decision(outcome=Retry(wait), reason=FallbackReason.RETRY)
     if facts.profiles_left:
-        return Decision(outcome=NextProfile(), reason=Reason.FALLBACK_WAIT_TOO_LONG if again else Reason.FALLBACK_NEXT_PROFILE)
+        return Decision(outcome=NextProfile(), reason=FallbackReason.WAIT_TOO_LONG if again else FallbackReason.NEXT_PROFILE)
     if facts.lane_left:
-        return Decision(outcome=NextLane(), reason=Reason.FALLBACK_WAIT_TOO_LONG if again else Reason.FALLBACK_NEXT_LANE)
+        return Decision(outcome=NextLane(), reason=FallbackReason.WAIT_TOO_LONG if again else FallbackReason.NEXT_LANE)
     if answer is OnModelError.RETRY and wait >= facts.left_ms:
-        return Decision(outcome=GiveUp(), reason=Reason.FALLBACK_NO_TIME)
-    return Decision(outcome=GiveUp(), reason=Reason.FALLBACK_EXHAUSTED)
+        return Decision(outcome=GiveUp(), reason=FallbackReason.NO_TIME)
+    return Decision(outcome=GiveUp(), reason=FallbackReason.EXHAUSTED)
 
 
-FALLBACK: Rule[FallbackFacts, None, Any] = Rule(name="fallback", outcome=FallbackOutcome, apply=decide_fallback)
+_TELLS = tells_of("fallback", (FallbackReason.RETRY, FallbackReason.NEXT_PROFILE, FallbackReason.NEXT_LANE, FallbackReason.WAIT_TOO_LONG))
+FALLBACK: Rule[FallbackFacts, None, Any] = Rule(
+    name="fallback", outcome=FallbackOutcome, apply=decide_fallback, reasons=(FallbackReason,), tells=_TELLS
+)

@@ -11,6 +11,13 @@ from ordain.rules.decision import Decision, Rule
 from ordain.rules.reasons import Reason
 
 
+class HedgeReason(Reason):
+    """Why a second model is asked too, or is not."""
+
+    SECOND = "hedge.second", "Policy lets a second model be asked too if the first is slow."
+    ALONE = "hedge.alone", "No second model is asked: none is left, or the budget or the time does not cover it."
+
+
 class AskSecond(Struct, frozen=True, tag="second"):
     """The lane's next profile is asked as well if there is no answer after ``after_ms``; the first answer counts."""
 
@@ -34,8 +41,8 @@ def decide_hedge(facts: HedgeFacts, inputs: None, policy: Policy) -> Decision[As
     """Where there is a second model, money for both and time for it."""
     after_ms = policy.fallback.hedge_ms.get(facts.lane, 0)
     if after_ms and facts.profiles_left and facts.covered and facts.left_ms > after_ms:
-        return Decision(outcome=AskSecond(after_ms), reason=Reason.HEDGE_SECOND)
-    return Decision(outcome=AskAlone(), reason=Reason.HEDGE_ALONE)
+        return Decision(outcome=AskSecond(after_ms), reason=HedgeReason.SECOND)
+    return Decision(outcome=AskAlone(), reason=HedgeReason.ALONE)
 
 
-HEDGE: Rule[HedgeFacts, None, Any] = Rule(name="hedge", outcome=AskSecond | AskAlone, apply=decide_hedge)
+HEDGE: Rule[HedgeFacts, None, Any] = Rule(name="hedge", outcome=AskSecond | AskAlone, apply=decide_hedge, reasons=(HedgeReason,))

@@ -10,11 +10,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import msgspec
 from msgspec import Struct
 
 from ordain.contracts.policy import Policy
-from ordain.rules.decision import Decision, Rule
+from ordain.rules.decision import SILENT, Decision, HeaderShare, Recorded, Rule
+from ordain.rules.header import HeaderLine
 from ordain.rules.reasons import Reason
+
+
+class HistoryReason(Reason):
+    """How much of what was said before stands in a prompt."""
+
+    WHOLE = "history.whole", "Everything stands in the prompt, whole or summarised."
+    SUMMARISE = "history.summarise", "More entries or bytes than policy's stand whole: the older ones are summarised first."
+    LEFT_OUT = "history.left_out", "Part of the history neither fits nor is summarised, or is shown cut."
 
 
 class Window(Struct, frozen=True, kw_only=True, tag="window"):
@@ -60,13 +70,13 @@ def decide_history(facts: HistoryFacts, inputs: None, policy: Policy) -> Decisio
     sizes = [min(size, bound) for size in facts.sizes]
     if facts.may_summarise and (len(sizes) + facts.older > table.max_entries or sum(sizes) > table.max_bytes):
         kept = _fitting(sizes, table.max_bytes // 2, table.keep_entries)
-        return Decision(outcome=Summarise(entries=max(1, len(sizes) - kept)), reason=Reason.HISTORY_SUMMARISE)
+        return Decision(outcome=Summarise(entries=max(1, len(sizes) - kept)), reason=HistoryReason.SUMMARISE)
     room = min(table.max_bytes, facts.room_bytes)
     summary = 0 < facts.summary_bytes <= room
     whole = _fitting(sizes, room - (facts.summary_bytes if summary else 0), table.max_entries)
     cut = sum(size > bound for size in facts.sizes[len(sizes) - whole :])
     left_out = facts.older + len(sizes) - whole + (facts.summary_bytes > 0 and not summary)
-    reason = Reason.HISTORY_LEFT_OUT if left_out or cut else Reason.HISTORY_WHOLE
+    reason = HistoryReason.LEFT_OUT if left_out or cut else HistoryReason.WHOLE
     return Decision(outcome=Window(whole=whole, summary=summary, left_out=left_out, cut=cut), reason=reason)
 
 
@@ -81,4 +91,20 @@ def _fitting(sizes: Sequence[int], room: int, most: int) -> int:
     return fitting
 
 
-HISTORY: Rule[HistoryFacts, None, Any] = Rule(name="history", outcome=Window | Summarise, apply=decide_history)
+_WINDOW = msgspec.json.Decoder(Window | Summarise)
+
+
+def _tells(recorded: Recorded) -> HeaderShare:
+    """What does not stand whole in the prompt."""
+    window = _WINDOW.decode(recorded.outcome)
+    if not isinstance(window, Window) or not (window.left_out or window.summary or window.cut):
+        return SILENT
+    cut = f", {window.cut} cut" if window.cut else ""
+    summed = ", older ones summed up" if window.summary else ""
+    what = f"history: {window.whole - window.cut} entries whole{cut}{summed}, {window.left_out} left out"
+    return HeaderShare(lines=(HeaderLine(mark="info", what=what, reason=recorded.reason),))
+
+
+HISTORY: Rule[HistoryFacts, None, Any] = Rule(
+    name="history", outcome=Window | Summarise, apply=decide_history, reasons=(HistoryReason,), tells=_tells
+)

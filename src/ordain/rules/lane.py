@@ -9,11 +9,23 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from msgspec import UNSET, Struct, UnsetType
+import msgspec
+from msgspec import UNSET, Raw, Struct, UnsetType
 
 from ordain.contracts.policy import Lane, LaneRoute, LaneWhy, Policy
-from ordain.rules.decision import Decision, Rule
+from ordain.rules.decision import Decision, Rule, tells_of
 from ordain.rules.reasons import Reason
+
+
+class LaneReason(Reason):
+    """Why a lane serves a call (RTE-01, B-09)."""
+
+    BY_PURPOSE = "lane.by_purpose", "Policy's table names the lane for this purpose."
+    AFTER_FAILURE = "lane.after_failure", "The lane that policy names after the one whose models failed."
+    ROUTINE = "lane.routine", "A row of the route table: routine or low-risk work."
+    ESCALATED = "lane.escalated", "A row of the route table: the work asks for more than its purpose's lane."
+    ROUTED = "lane.routed", "A row of the route table names the lane."
+    EMPTY = "lane.empty", "No model profile stands behind the lane."
 
 
 class LaneChosen(Struct, frozen=True, tag="lane"):
@@ -62,14 +74,14 @@ PURPOSES: Mapping[str, Callable[[Policy], Lane]] = {
 def decide_lane(facts: LaneFacts, inputs: None, policy: Policy) -> Decision[LaneChosen | LaneEmpty]:
     """The lane and its profiles; a lane without any is an outcome of its own."""
     lanes = policy.lanes
-    lane, reason = PURPOSES.get(facts.purpose, _verb)(policy), Reason.LANE_BY_PURPOSE
+    lane, reason = PURPOSES.get(facts.purpose, _verb)(policy), LaneReason.BY_PURPOSE
     if facts.after is not None:
-        lane, reason = lanes.next_lane.get(facts.after, facts.after), Reason.LANE_AFTER_FAILURE
+        lane, reason = lanes.next_lane.get(facts.after, facts.after), LaneReason.AFTER_FAILURE
     elif (row := next((route for route in lanes.routes if fits(route, facts)), None)) is not None:
         lane, reason = row.lane, WHY[row.why]
     profiles = tuple(lanes.profiles.get(lane, ()))
     if not profiles:
-        return Decision(outcome=LaneEmpty(lane), reason=Reason.LANE_EMPTY)
+        return Decision(outcome=LaneEmpty(lane), reason=LaneReason.EMPTY)
     return Decision(outcome=LaneChosen(lane, profiles), reason=reason)
 
 
@@ -86,9 +98,17 @@ def fits(route: LaneRoute, facts: LaneFacts) -> bool:
 
 
 WHY: Mapping[LaneWhy, Reason] = {
-    LaneWhy.ROUTINE: Reason.LANE_ROUTINE,
-    LaneWhy.ESCALATED: Reason.LANE_ESCALATED,
-    LaneWhy.ROUTED: Reason.LANE_ROUTED,
+    LaneWhy.ROUTINE: LaneReason.ROUTINE,
+    LaneWhy.ESCALATED: LaneReason.ESCALATED,
+    LaneWhy.ROUTED: LaneReason.ROUTED,
 }
 
-LANE: Rule[LaneFacts, None, Any] = Rule(name="lane", outcome=LaneChosen | LaneEmpty, apply=decide_lane)
+_CHOSEN = msgspec.json.Decoder(LaneChosen | LaneEmpty)
+
+
+def _lane(outcome: Raw) -> str:
+    return str(_CHOSEN.decode(outcome).lane)
+
+
+_TELLS = tells_of("lane", (LaneReason.EMPTY, LaneReason.ROUTINE, LaneReason.ESCALATED, LaneReason.ROUTED), _lane)
+LANE: Rule[LaneFacts, None, Any] = Rule(name="lane", outcome=LaneChosen | LaneEmpty, apply=decide_lane, reasons=(LaneReason,), tells=_TELLS)

@@ -4,11 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from msgspec import Struct
+import msgspec
+from msgspec import Raw, Struct
 
 from ordain.contracts.policy import Policy
-from ordain.rules.decision import Decision, Rule
+from ordain.rules.decision import Decision, Rule, tells_of
 from ordain.rules.reasons import Reason
+
+
+class LimitsReason(Reason):
+    """Whether a server cap lowered a limit (PLN-15, B-42, B-44)."""
+
+    AS_ASKED = "limits.as_asked", "The request's limits hold."
+    CLAMPED = "limits.clamped", "A server cap lowered at least one limit."
 
 
 class LimitsFacts(Struct, frozen=True, kw_only=True):
@@ -41,8 +49,21 @@ def decide_limits(facts: LimitsFacts, inputs: None, policy: Policy) -> Decision[
     }
     held = {name: min(pair) for name, pair in asked.items()}
     clamped = tuple(name for name, (want, cap) in asked.items() if want > cap)
-    reason = Reason.LIMITS_CLAMPED if clamped else Reason.LIMITS_AS_ASKED
+    reason = LimitsReason.CLAMPED if clamped else LimitsReason.AS_ASKED
     return Decision(outcome=LimitsSet(clamped=clamped, **held), reason=reason)
 
 
-LIMITS: Rule[LimitsFacts, None, Any] = Rule(name="limits", outcome=LimitsSet, apply=decide_limits)
+_LIMITS = msgspec.json.Decoder(LimitsSet)
+
+
+def _clamped(outcome: Raw) -> str:
+    return ", ".join(_LIMITS.decode(outcome).clamped)
+
+
+LIMITS: Rule[LimitsFacts, None, Any] = Rule(
+    name="limits",
+    outcome=LimitsSet,
+    apply=decide_limits,
+    reasons=(LimitsReason,),
+    tells=tells_of("limits", (LimitsReason.CLAMPED,), _clamped),
+)

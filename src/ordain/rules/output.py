@@ -11,10 +11,19 @@ from msgspec import Struct
 from ordain.contracts.catalog import Schema
 from ordain.contracts.policy import Policy
 from ordain.contracts.verbs import Ground
-from ordain.rules.decision import Decision, Rule
+from ordain.rules.decision import Decision, Rule, tells_of
 from ordain.rules.grounds import find_ungrounded, find_unquoted
 from ordain.rules.proposals import Parsed, Unparsed
 from ordain.rules.reasons import Reason
+
+
+class OutputReason(Reason):
+    """Why a prompt plan's answer counts or does not (VRB-07, C3)."""
+
+    VALID = "output.valid", "The step's answer fits the verb's output schema."
+    UNPARSED = "output.unparsed", "The step's answer is not one JSON object."
+    SCHEMA = "output.schema", "The step's answer does not fit the verb's output schema."
+    UNGROUNDED = "output.ungrounded", "The step's answer refers to an item, or quotes words, that its input does not hold."
 
 
 class Accepted(Struct, frozen=True, tag="accepted"):
@@ -50,15 +59,21 @@ def decide_output(facts: OutputFacts, inputs: OutputInputs, policy: Policy) -> D
     """Parsed, schema-valid and grounded in the call's arguments, or rejected."""
     proposal = inputs.proposal
     if isinstance(proposal, Unparsed):
-        return Decision(outcome=Rejected(proposal.reason), reason=Reason.OUTPUT_UNPARSED)
+        return Decision(outcome=Rejected(proposal.reason), reason=OutputReason.UNPARSED)
     if not inputs.schema.accepts(proposal.value):
-        return Decision(outcome=Rejected("; ".join(inputs.schema.errors(proposal.value))[:200]), reason=Reason.OUTPUT_SCHEMA)
+        return Decision(outcome=Rejected("; ".join(inputs.schema.errors(proposal.value))[:200]), reason=OutputReason.SCHEMA)
     ungrounded = find_ungrounded(inputs.grounds, proposal.value, inputs.args, by_code=inputs.by_code)
     if not ungrounded and not inputs.by_code:
         ungrounded = find_unquoted(proposal.value, inputs.args)
     if ungrounded:
-        return Decision(outcome=Rejected(ungrounded[:200]), reason=Reason.OUTPUT_UNGROUNDED)
-    return Decision(outcome=Accepted(), reason=Reason.OUTPUT_VALID)
+        return Decision(outcome=Rejected(ungrounded[:200]), reason=OutputReason.UNGROUNDED)
+    return Decision(outcome=Accepted(), reason=OutputReason.VALID)
 
 
-OUTPUT: Rule[OutputFacts, OutputInputs, Any] = Rule(name="output", outcome=Accepted | Rejected, apply=decide_output)
+OUTPUT: Rule[OutputFacts, OutputInputs, Any] = Rule(
+    name="output",
+    outcome=Accepted | Rejected,
+    apply=decide_output,
+    reasons=(OutputReason,),
+    tells=tells_of("output", (OutputReason.SCHEMA, OutputReason.UNPARSED)),
+)

@@ -13,6 +13,22 @@ from typing import Any
 
 from ordain.rules.reasons import Reason
 
+
+class ProposalReason(Reason):
+    """Why an answer is no JSON object that anything can be read from (B-25, B-26)."""
+
+    EMPTY = "step.syntax.empty", "The answer is empty."
+    PROSE = "step.syntax.prose", "The answer holds no JSON object."
+    BROKEN = "step.syntax.broken", "The answer's JSON is malformed or cut off."
+    SEVERAL = "step.syntax.several", "The answer holds more than one JSON value."
+    NOT_OBJECT = "step.syntax.not_object", "The answer is JSON but not an object."
+    DUPLICATE_KEY = "step.syntax.duplicate_key", "An object names a key twice."
+    NOT_FINITE = "step.syntax.not_finite", "A number is NaN, infinite or out of range."
+    ENCODING = "step.syntax.encoding", "The text is not well-formed Unicode."
+    TOO_LARGE = "step.size.bytes", "The directive is longer than policy allows."
+    TOO_DEEP = "step.size.depth", "The directive nests deeper than policy allows."
+
+
 PARSE_BYTES = 1_000_000
 """Above this nothing is parsed: the answer is too large whatever it says."""
 PARSE_DEPTH = 200
@@ -48,24 +64,24 @@ class _Refused(ValueError):
 def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) != len(pairs):
-        raise _Refused(Reason.STEP_DUPLICATE_KEY)
+        raise _Refused(ProposalReason.DUPLICATE_KEY)
     return found
 
 
 def _constant(_: str) -> float:
-    raise _Refused(Reason.STEP_NOT_FINITE)
+    raise _Refused(ProposalReason.NOT_FINITE)
 
 
 def _float(text: str) -> float:
     value = float(text)
     if not math.isfinite(value):
-        raise _Refused(Reason.STEP_NOT_FINITE)
+        raise _Refused(ProposalReason.NOT_FINITE)
     return value
 
 
 def _integer(text: str) -> int:
     if len(text) > 20 or not -INTEGER_BOUND <= (value := int(text)) < INTEGER_BOUND:
-        raise _Refused(Reason.STEP_NOT_FINITE)
+        raise _Refused(ProposalReason.NOT_FINITE)
     return value
 
 
@@ -95,16 +111,16 @@ def parse_object(raw: str) -> Parsed | Unparsed:
     try:
         size = len(raw.encode())
     except UnicodeEncodeError:
-        return Unparsed(reason=Reason.STEP_ENCODING, size_bytes=len(raw))
+        return Unparsed(reason=ProposalReason.ENCODING, size_bytes=len(raw))
     text = raw.strip().removeprefix("\ufeff").strip()
     if not text:
-        return Unparsed(reason=Reason.STEP_EMPTY, size_bytes=size)
+        return Unparsed(reason=ProposalReason.EMPTY, size_bytes=size)
     if size > PARSE_BYTES:
-        return Unparsed(reason=Reason.STEP_TOO_LARGE, size_bytes=size)
+        return Unparsed(reason=ProposalReason.TOO_LARGE, size_bytes=size)
     start = text.find("{")
     depth = nesting(text, max(start, 0))
     if depth > PARSE_DEPTH:
-        return Unparsed(reason=Reason.STEP_TOO_DEEP, size_bytes=size)
+        return Unparsed(reason=ProposalReason.TOO_DEEP, size_bytes=size)
     try:
         value = _one_object(text, start)
         if "\\u" in text:
@@ -112,33 +128,33 @@ def parse_object(raw: str) -> Parsed | Unparsed:
     except _Refused as refused:
         return Unparsed(reason=refused.reason, size_bytes=size)
     except UnicodeEncodeError:
-        return Unparsed(reason=Reason.STEP_ENCODING, size_bytes=size)
+        return Unparsed(reason=ProposalReason.ENCODING, size_bytes=size)
     return Parsed(value=value, size_bytes=size, depth=depth)
 
 
 def _one_object(text: str, start: int) -> dict[str, Any]:
     if start != 0 and _is_other_json(text):
-        raise _Refused(Reason.STEP_NOT_OBJECT)
+        raise _Refused(ProposalReason.NOT_OBJECT)
     if start < 0:
-        raise _Refused(Reason.STEP_PROSE)
+        raise _Refused(ProposalReason.PROSE)
     try:
         value, end = _DECODER.raw_decode(text, start)
     except json.JSONDecodeError:
-        raise _Refused(Reason.STEP_BROKEN) from None
+        raise _Refused(ProposalReason.BROKEN) from None
     after = text[end:].lstrip()
     if "{" in after:
-        raise _Refused(Reason.STEP_SEVERAL)
+        raise _Refused(ProposalReason.SEVERAL)
     if after.startswith("]") or text[:start].rstrip().endswith("["):
-        raise _Refused(Reason.STEP_NOT_OBJECT)  # part of a list: taking it out would be a choice that is not ours
+        raise _Refused(ProposalReason.NOT_OBJECT)  # part of a list: taking it out would be a choice that is not ours
     if after.startswith("}"):
-        raise _Refused(Reason.STEP_BROKEN)
+        raise _Refused(ProposalReason.BROKEN)
     return value
 
 
 def _is_other_json(text: str) -> bool:
     inner = text.strip("`").removeprefix("json").strip() if text.startswith("```") else text
     if inner.startswith("[") and nesting(inner) > PARSE_DEPTH:
-        raise _Refused(Reason.STEP_TOO_DEEP)
+        raise _Refused(ProposalReason.TOO_DEEP)
     try:
         value, end = _PLAIN_DECODER.raw_decode(inner)
     except json.JSONDecodeError:

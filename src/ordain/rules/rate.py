@@ -14,6 +14,14 @@ from ordain.contracts.policy import Policy
 from ordain.rules.decision import Decision, Rule
 from ordain.rules.reasons import Reason
 
+
+class RateReason(Reason):
+    """Whether a token's bucket covers a request."""
+
+    GRANTED = "rate.granted", "The bucket covers the request."
+    SPENT = "rate.spent", "The bucket is empty: it fills with time."
+
+
 COST = 1_000_000
 """What a request takes out, for each second of the period."""
 
@@ -46,9 +54,9 @@ def decide_rate(facts: RateFacts, inputs: None, policy: Policy) -> Decision[Gran
     full = cost * max(0, facts.requests)
     level = full if facts.level is None else min(full, max(0, facts.level) + max(0, facts.elapsed_us) * max(0, facts.requests))
     if level >= cost:
-        return Decision(outcome=Granted(level - cost), reason=Reason.RATE_GRANTED)
+        return Decision(outcome=Granted(level - cost), reason=RateReason.GRANTED)
     missing = -(-(cost - level) // max(1, facts.requests))  # in microseconds, rounded up
-    return Decision(outcome=Spent(level, -(-missing // 1_000_000)), reason=Reason.RATE_SPENT)
+    return Decision(outcome=Spent(level, -(-missing // 1_000_000)), reason=RateReason.SPENT)
 
 
-RATE: Rule[RateFacts, None, Any] = Rule(name="rate", outcome=Granted | Spent, apply=decide_rate)
+RATE: Rule[RateFacts, None, Any] = Rule(name="rate", outcome=Granted | Spent, apply=decide_rate, reasons=(RateReason,))

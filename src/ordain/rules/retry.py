@@ -8,8 +8,17 @@ from msgspec import UNSET, Struct, UnsetType
 
 from ordain.contracts.policy import Policy
 from ordain.rules.backoff import backoff_ms
-from ordain.rules.decision import Decision, Rule
+from ordain.rules.decision import Decision, Rule, tells_of
 from ordain.rules.reasons import Reason
+
+
+class RetryReason(Reason):
+    """Why a failed verb call is made again or is not."""
+
+    RETRY = "verb.retry", "The failure may pass: the call is tried again with the same key."
+    NO_RETRY = "verb.no_retry", "The failure would repeat itself, or every permitted attempt was made."
+    BUDGET_SPENT = "budget.verb_calls", "The run's verb calls are spent."
+    WAIT_TOO_LONG = "verb.wait_too_long", "The failure may pass, but not before policy's longest wait, or the time, is over."
 
 
 class TryAgain(Struct, frozen=True, tag="try_again", omit_defaults=True):
@@ -42,15 +51,22 @@ def decide_retry(facts: RetryFacts, inputs: None, policy: Policy) -> Decision[Tr
     A delay that policy finds too long, or that the time does not cover, is not waited for: the failure says it, and whoever called decides.
     """
     if facts.verb_calls >= facts.cap_verb_calls:
-        return Decision(outcome=TakeIt(), reason=Reason.BUDGET_VERB_CALLS)
+        return Decision(outcome=TakeIt(), reason=RetryReason.BUDGET_SPENT)
     if not facts.retryable or facts.attempt >= facts.max_attempts or facts.left_ms <= 0:
-        return Decision(outcome=TakeIt(), reason=Reason.VERB_NO_RETRY)
+        return Decision(outcome=TakeIt(), reason=RetryReason.NO_RETRY)
     most = policy.verbs.retry_wait_max_ms
     named = 0 if facts.retry_after_ms is UNSET else facts.retry_after_ms
     wait = max(named, backoff_ms(policy.verbs.retry_wait_ms, most, facts.attempt))
     if wait > most or wait >= facts.left_ms:
-        return Decision(outcome=TakeIt(), reason=Reason.VERB_WAIT_TOO_LONG)
-    return Decision(outcome=TryAgain(wait), reason=Reason.VERB_RETRY)
+        return Decision(outcome=TakeIt(), reason=RetryReason.WAIT_TOO_LONG)
+    return Decision(outcome=TryAgain(wait), reason=RetryReason.RETRY)
 
 
-RETRY: Rule[RetryFacts, None, Any] = Rule(name="retry", outcome=TryAgain | TakeIt, apply=decide_retry)
+_TELLS = tells_of("retry", (RetryReason.RETRY, RetryReason.WAIT_TOO_LONG, RetryReason.BUDGET_SPENT))
+RETRY: Rule[RetryFacts, None, Any] = Rule(
+    name="retry",
+    outcome=TryAgain | TakeIt,
+    apply=decide_retry,
+    reasons=(RetryReason,),
+    tells=_TELLS,
+)

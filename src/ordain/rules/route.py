@@ -12,13 +12,29 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+import msgspec
 from msgspec import Struct
 
 from ordain.contracts.conversation import BudgetClass, ExecMode
 from ordain.contracts.policy import Policy
-from ordain.rules.decision import Decision, Rule
+from ordain.rules.decision import SILENT, Decision, HeaderShare, Recorded, Rule
+from ordain.rules.header import HeaderLine
 from ordain.rules.proposals import Parsed, Unparsed
 from ordain.rules.reasons import Reason
+
+
+class RouteReason(Reason):
+    """Why a turn takes its path (EXE-10, B-10)."""
+
+    OF_MODE = "route.of_mode", "The mode's own path; no router model is asked."
+    SUGGESTED = "route.suggested", "The router model's path, allowed for the mode and confident enough."
+    UNAVAILABLE = "router_rejected:unavailable", "The router model gave no answer; the mode's own path holds."
+    MALFORMED = "router_rejected:malformed", "The router model's answer is not of its contract's shape; the mode's own path holds."
+    CONFIDENCE = "router_rejected:confidence", "The router model's confidence is no number from 0 to 1; the mode's own path holds."
+    BUDGET_CLASS = "router_rejected:budget_class", "The router model's budget class is none; the mode's own path holds."
+    UNKNOWN_PATH = "router_rejected:unknown_path", "The router model's path is none; the mode's own path holds."
+    OUTSIDE_MODE = "router_rejected:outside_mode", "The router model's path is not allowed for the mode; the mode's own path holds."
+    LOW_CONFIDENCE = "router_rejected:low_confidence", "The router model is not confident enough; the mode's own path holds."
 
 
 class Path(StrEnum):
@@ -78,31 +94,31 @@ def decide_route(facts: RouteFacts, inputs: RouteInputs, policy: Policy) -> Deci
     paths = allowed_paths(facts.mode, supervised=facts.supervised)
     asked = BudgetClass(facts.budget_class) if facts.budget_class else policy.router.default_class
     if not facts.asked:
-        return Decision(outcome=_routed(paths[0], asked, facts, policy), reason=Reason.ROUTE_OF_MODE)
+        return Decision(outcome=_routed(paths[0], asked, facts, policy), reason=RouteReason.OF_MODE)
     rejected = _rejected(inputs.proposal, paths, policy)
     if rejected is not None or not isinstance(inputs.proposal, Parsed):
-        return Decision(outcome=_routed(paths[0], asked, facts, policy), reason=rejected or Reason.ROUTER_UNAVAILABLE)
+        return Decision(outcome=_routed(paths[0], asked, facts, policy), reason=rejected or RouteReason.UNAVAILABLE)
     value = inputs.proposal.value
     lower = min(asked, BudgetClass(value["budget_class"]), key=CLASSES.index)
-    return Decision(outcome=_routed(Path(value["path"]), lower, facts, policy), reason=Reason.ROUTE_SUGGESTED)
+    return Decision(outcome=_routed(Path(value["path"]), lower, facts, policy), reason=RouteReason.SUGGESTED)
 
 
 def _rejected(proposal: Parsed | Unparsed | None, paths: tuple[Path, ...], policy: Policy) -> Reason | None:
     if proposal is None:
-        return Reason.ROUTER_UNAVAILABLE
+        return RouteReason.UNAVAILABLE
     if isinstance(proposal, Unparsed) or proposal.value.keys() != KEYS:
-        return Reason.ROUTER_MALFORMED
+        return RouteReason.MALFORMED
     value = proposal.value
     confidence = value["confidence"]
     if isinstance(confidence, bool) or not isinstance(confidence, int | float) or not 0 <= confidence <= 1:
-        return Reason.ROUTER_CONFIDENCE
+        return RouteReason.CONFIDENCE
     if not isinstance(value["budget_class"], str) or value["budget_class"] not in set(BudgetClass):
-        return Reason.ROUTER_BUDGET_CLASS
+        return RouteReason.BUDGET_CLASS
     if not isinstance(value["path"], str) or value["path"] not in set(Path):
-        return Reason.ROUTER_UNKNOWN_PATH
+        return RouteReason.UNKNOWN_PATH
     if value["path"] not in paths:
-        return Reason.ROUTER_OUTSIDE_MODE
-    return Reason.ROUTER_LOW_CONFIDENCE if confidence < policy.router.threshold else None
+        return RouteReason.OUTSIDE_MODE
+    return RouteReason.LOW_CONFIDENCE if confidence < policy.router.threshold else None
 
 
 def _routed(path: Path, budget_class: BudgetClass, facts: RouteFacts, policy: Policy) -> Routed:
@@ -118,4 +134,15 @@ def _routed(path: Path, budget_class: BudgetClass, facts: RouteFacts, policy: Po
     )
 
 
-ROUTE: Rule[RouteFacts, RouteInputs, Any] = Rule(name="route", outcome=Routed, apply=decide_route)
+_ROUTED = msgspec.json.Decoder(Routed)
+
+
+def _tells(recorded: Recorded) -> HeaderShare:
+    """The path, where it is not what one expects."""
+    routed = _ROUTED.decode(recorded.outcome)
+    if routed.path is Path.DIRECT and recorded.reason == str(RouteReason.OF_MODE):
+        return SILENT
+    return HeaderShare(lines=(HeaderLine(mark="info", what=f"path {routed.path}, {routed.budget_class}", reason=recorded.reason),))
+
+
+ROUTE: Rule[RouteFacts, RouteInputs, Any] = Rule(name="route", outcome=Routed, apply=decide_route, reasons=(RouteReason,), tells=_tells)

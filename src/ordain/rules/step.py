@@ -10,14 +10,43 @@ from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass
 from typing import Any, cast
 
+import msgspec
 from msgspec import Struct
 
 from ordain.contracts.catalog import Schema
 from ordain.contracts.planner import CONTENT_MAX, THOUGHT_MAX, TOOL_ID_MAX
 from ordain.contracts.policy import Policy
-from ordain.rules.decision import Decision, Rule
-from ordain.rules.proposals import Parsed, Unparsed
+from ordain.rules.decision import Decision, HeaderShare, Recorded, Rule, tells_of
+from ordain.rules.header import HeaderLine
+from ordain.rules.proposals import Parsed, ProposalReason, Unparsed
 from ordain.rules.reasons import Reason
+
+
+class StepReason(Reason):
+    """Why a directive is what it is: precedence shape, consistency, tool id, tool input (PLN-30, PLN-31)."""
+
+    CALL = "step.call", "The directive calls a tool of the toolset with valid input."
+    FINISH = "step.finish", "The directive finishes with an answer."
+    TEXT_TOO_LONG = "step.size.text", "A text field is longer than its contract allows."
+    MISSING_KEY = "step.shape.missing_key", "A required key is absent."
+    UNKNOWN_KEY = "step.shape.unknown_key", "There is a key that the contract does not know."
+    WRONG_TYPE = "step.shape.wrong_type", "A value has the wrong type."
+    EMPTY_TEXT = "step.shape.empty_text", "A text that must say something is empty."
+    FINISH_WITH_ACTION = "step.consistency.finish_with_action", "finish is true and there is an action."
+    FINISH_WITHOUT_ANSWER = "step.consistency.finish_without_answer", "finish is true and there is no final answer."
+    ACT_WITH_ANSWER = "step.consistency.act_with_answer", "finish is false and there is a final answer."
+    ACT_WITHOUT_ACTION = "step.consistency.act_without_action", "finish is false and there is no action."
+    UNKNOWN_TOOL = "step.tool.unknown", "No verb has this id; ids are exact."
+    TOOL_OUTSIDE = "step.tool.outside_toolset", "The verb exists but is not in this run's toolset."
+    INPUT_INVALID = "step.input.invalid", "The tool's input does not fit its schema."
+
+
+class ReaskReason(Reason):
+    """Whether an invalid directive is asked for once more (B-25)."""
+
+    ALLOWED = "reask.allowed", "Policy grants one more try after an invalid directive."
+    SPENT = "reask.spent", "No further try is left; the run fails with the first reason."
+
 
 DETAIL_MAX = 200
 
@@ -72,12 +101,12 @@ def decide_step(facts: StepFacts, inputs: StepInputs, policy: Policy) -> Decisio
         return _invalid(found)
     value = proposal.value
     if value["finish"]:
-        return Decision(outcome=Finish(), reason=Reason.STEP_FINISH)
+        return Decision(outcome=Finish(), reason=StepReason.FINISH)
     action = value["action"]
     found = _tool(action, inputs)
     if found is not None:
         return _invalid(found)
-    return Decision(outcome=CallTool(action["tool_id"]), reason=Reason.STEP_CALL)
+    return Decision(outcome=CallTool(action["tool_id"]), reason=StepReason.CALL)
 
 
 def directive_fault(proposal: Parsed, policy: Policy) -> Reason | None:
@@ -97,12 +126,12 @@ def _invalid(found: tuple[Reason, str]) -> Decision[StepOutcome]:
 
 def _size(proposal: Parsed, policy: Policy) -> Found:
     if proposal.size_bytes > policy.step.max_bytes:
-        return Reason.STEP_TOO_LARGE, ""
+        return ProposalReason.TOO_LARGE, ""
     if proposal.depth > policy.step.max_depth:
-        return Reason.STEP_TOO_DEEP, ""
+        return ProposalReason.TOO_DEEP, ""
     for place, bound in TEXT_BOUNDS.items():
         if len(_text_at(proposal.value, place)) > bound:
-            return Reason.STEP_TEXT_TOO_LONG, place
+            return StepReason.TEXT_TOO_LONG, place
     return None
 
 
@@ -149,20 +178,20 @@ def _shape(value: dict[str, Any]) -> Found:
             outer, _, inner = place.partition(".")
             part = value.get(outer)
             if part is not None and not part[inner].strip():
-                return Reason.STEP_EMPTY_TEXT, place
+                return StepReason.EMPTY_TEXT, place
     return found
 
 
 def _keys(value: dict[str, Any], keys: Keys, prefix: str) -> Found:
     for key, (required, _) in keys.items():
         if required and key not in value:
-            return Reason.STEP_MISSING_KEY, prefix + key
+            return StepReason.MISSING_KEY, prefix + key
     for key in value:
         if key not in keys:
-            return Reason.STEP_UNKNOWN_KEY, prefix.rstrip(".")
+            return StepReason.UNKNOWN_KEY, prefix.rstrip(".")
     for key, (_, fits) in keys.items():
         if key in value and not fits(value[key]):
-            return Reason.STEP_WRONG_TYPE, prefix + key
+            return StepReason.WRONG_TYPE, prefix + key
     return None
 
 
@@ -170,11 +199,11 @@ def _consistency(value: dict[str, Any]) -> Found:
     action, answer = value.get("action"), value.get("final_answer")
     if value["finish"]:
         if action is not None:
-            return Reason.STEP_FINISH_WITH_ACTION, "action"
-        return (Reason.STEP_FINISH_WITHOUT_ANSWER, "final_answer") if answer is None else None
+            return StepReason.FINISH_WITH_ACTION, "action"
+        return (StepReason.FINISH_WITHOUT_ANSWER, "final_answer") if answer is None else None
     if answer is not None:
-        return Reason.STEP_ACT_WITH_ANSWER, "final_answer"
-    return (Reason.STEP_ACT_WITHOUT_ACTION, "action") if action is None else None
+        return StepReason.ACT_WITH_ANSWER, "final_answer"
+    return (StepReason.ACT_WITHOUT_ACTION, "action") if action is None else None
 
 
 def _tool(action: dict[str, Any], inputs: StepInputs) -> Found:
@@ -182,14 +211,30 @@ def _tool(action: dict[str, Any], inputs: StepInputs) -> Found:
     schemas = inputs.tools.get(tool_id)
     if schemas is None:
         outside = tool_id in inputs.registered
-        return (Reason.STEP_TOOL_OUTSIDE if outside else Reason.STEP_UNKNOWN_TOOL), "action.tool_id"
+        return (StepReason.TOOL_OUTSIDE if outside else StepReason.UNKNOWN_TOOL), "action.tool_id"
     for schema in schemas:
         if not schema.accepts(action["input"]):
-            return Reason.STEP_INPUT_INVALID, "action.input " + "; ".join(schema.errors(action["input"]))
+            return StepReason.INPUT_INVALID, "action.input " + "; ".join(schema.errors(action["input"]))
     return None
 
 
-STEP: Rule[StepFacts, StepInputs, Any] = Rule(name="step", outcome=StepOutcome, apply=decide_step)
+_STEP = msgspec.json.Decoder(CallTool | Finish | Invalid)
+
+
+def _tells(recorded: Recorded) -> HeaderShare:
+    number, outcome = recorded.steps + 1, _STEP.decode(recorded.outcome)
+    proposed = outcome.tool_id if isinstance(outcome, CallTool) else "finish" if isinstance(outcome, Finish) else "no executable directive"
+    mark = "fail" if isinstance(outcome, Invalid) else "ok"
+    return HeaderShare(steps=1, lines=(HeaderLine(mark=mark, what=f"step {number}: {proposed}", reason=recorded.reason),))
+
+
+STEP: Rule[StepFacts, StepInputs, Any] = Rule(
+    name="step",
+    outcome=StepOutcome,
+    apply=decide_step,
+    reasons=(StepReason, ProposalReason),
+    tells=_tells,
+)
 
 
 # --- one more try (B-25) ---------------------------------------------------------------------------------------------------------
@@ -213,8 +258,10 @@ class ReaskFacts(Struct, frozen=True, kw_only=True):
 def decide_reask(facts: ReaskFacts, inputs: None, policy: Policy) -> Decision[Reask | Fail]:
     """Policy grants ``step.reask`` tries in a run."""
     if facts.used < policy.step.reask:
-        return Decision(outcome=Reask(), reason=Reason.REASK_ALLOWED)
-    return Decision(outcome=Fail(), reason=Reason.REASK_SPENT)
+        return Decision(outcome=Reask(), reason=ReaskReason.ALLOWED)
+    return Decision(outcome=Fail(), reason=ReaskReason.SPENT)
 
 
-REASK: Rule[ReaskFacts, None, Any] = Rule(name="reask", outcome=Reask | Fail, apply=decide_reask)
+REASK: Rule[ReaskFacts, None, Any] = Rule(
+    name="reask", outcome=Reask | Fail, apply=decide_reask, reasons=(ReaskReason,), tells=tells_of("reask", ReaskReason)
+)

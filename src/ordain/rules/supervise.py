@@ -14,9 +14,26 @@ from typing import Any
 from msgspec import Struct
 
 from ordain.contracts.policy import Policy
-from ordain.rules.decision import Decision, Rule
+from ordain.rules.decision import SILENT, Decision, HeaderShare, Recorded, Rule
+from ordain.rules.header import HeaderLine
 from ordain.rules.proposals import Parsed, Unparsed
 from ordain.rules.reasons import Reason
+
+
+class SuperviseReason(Reason):
+    """Why the supervisor's next move is what it is (EXE-04..EXE-06, EXE-12)."""
+
+    ACTION = "supervise.action", "A valid action is pending."
+    FINAL = "supervise.final", "A valid final answer is pending."
+    REPLAN = "supervise.replan", "The planner's step was refused and one more try is granted."
+    SUGGESTED = "supervise.suggested", "The supervisor model's decision, possible here."
+    NO_DIRECTIVE = (
+        "supervise.no_directive",
+        "The planner gave neither a valid action nor a valid answer, and no further try is left.",
+    )
+    PLANNER_FAILED = "supervise.planner_failed", "The planner gave no step at all."
+    INVALID = "supervise.invalid", "The supervisor model's answer is not of its contract's shape."
+    NOT_POSSIBLE = "supervise.not_possible", "The supervisor model chose what the state does not permit."
 
 
 class Move(StrEnum):
@@ -71,27 +88,27 @@ class SuperviseInputs:
 def decide_supervise(facts: SuperviseFacts, inputs: SuperviseInputs, policy: Policy) -> Decision[NextMove | SuperviseFailed]:
     """What the facts demand, then what a model may choose among what they permit."""
     if facts.pending is Pending.FAILED:
-        return _failed(facts.code, Reason.SUPERVISE_PLANNER_FAILED)
+        return _failed(facts.code, SuperviseReason.PLANNER_FAILED)
     if facts.pending is Pending.REFUSED:
         if facts.replans < policy.step.reask and facts.step < facts.max_steps:
-            return Decision(outcome=NextMove(move=Move.REQUEST_REPLAN), reason=Reason.SUPERVISE_REPLAN)
-        return _failed(facts.code, Reason.SUPERVISE_NO_DIRECTIVE)
+            return Decision(outcome=NextMove(move=Move.REQUEST_REPLAN), reason=SuperviseReason.REPLAN)
+        return _failed(facts.code, SuperviseReason.NO_DIRECTIVE)
     if facts.asked:
         return _by_model(facts, inputs.proposal)
     if facts.pending is Pending.FINAL:
-        return Decision(outcome=NextMove(move=Move.FINISH), reason=Reason.SUPERVISE_FINAL)
-    return Decision(outcome=NextMove(move=Move.EXECUTE_ACTION), reason=Reason.SUPERVISE_ACTION)
+        return Decision(outcome=NextMove(move=Move.FINISH), reason=SuperviseReason.FINAL)
+    return Decision(outcome=NextMove(move=Move.EXECUTE_ACTION), reason=SuperviseReason.ACTION)
 
 
 def _by_model(facts: SuperviseFacts, proposal: Parsed | Unparsed | None) -> Decision[NextMove | SuperviseFailed]:
     if not isinstance(proposal, Parsed) or set(proposal.value) != {"decision"}:
-        return _failed("supervisor_invalid", Reason.SUPERVISE_INVALID)
+        return _failed("supervisor_invalid", SuperviseReason.INVALID)
     said = proposal.value["decision"]
     if not isinstance(said, str) or said not in set(Move):
-        return _failed("supervisor_invalid", Reason.SUPERVISE_INVALID)
+        return _failed("supervisor_invalid", SuperviseReason.INVALID)
     if said not in PERMITTED[facts.pending] or (said == Move.REQUEST_REPLAN and facts.step >= facts.max_steps):
-        return _failed("supervisor_invalid", Reason.SUPERVISE_NOT_POSSIBLE)
-    return Decision(outcome=NextMove(move=Move(said)), reason=Reason.SUPERVISE_SUGGESTED)
+        return _failed("supervisor_invalid", SuperviseReason.NOT_POSSIBLE)
+    return Decision(outcome=NextMove(move=Move(said)), reason=SuperviseReason.SUGGESTED)
 
 
 def _failed(code: str, reason: Reason) -> Decision[NextMove | SuperviseFailed]:
@@ -106,4 +123,17 @@ PERMITTED: Mapping[Pending, frozenset[Move]] = {
 }
 """What a supervisor model may choose, by what is pending."""
 
-SUPERVISE: Rule[SuperviseFacts, SuperviseInputs, Any] = Rule(name="supervise", outcome=NextMove | SuperviseFailed, apply=decide_supervise)
+_EXPECTED = frozenset({str(SuperviseReason.ACTION), str(SuperviseReason.FINAL)})
+_REPLANNED = frozenset({str(SuperviseReason.REPLAN), str(SuperviseReason.SUGGESTED)})
+
+
+def _tells(recorded: Recorded) -> HeaderShare:
+    if recorded.reason in _EXPECTED:
+        return SILENT
+    mark = "info" if recorded.reason in _REPLANNED else "fail"
+    return HeaderShare(lines=(HeaderLine(mark=mark, what="supervisor", reason=recorded.reason),))
+
+
+SUPERVISE: Rule[SuperviseFacts, SuperviseInputs, Any] = Rule(
+    name="supervise", outcome=NextMove | SuperviseFailed, apply=decide_supervise, reasons=(SuperviseReason,), tells=_tells
+)

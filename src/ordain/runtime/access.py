@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import ipaddress
+from collections.abc import Mapping
 from hmac import compare_digest
 from typing import assert_never
 
@@ -18,9 +19,9 @@ from ordain.contracts.policy import Policy
 from ordain.errors import OrdainError, Refused, Transient, Unauthenticated
 from ordain.ports.access import AuditEvent, KnownToken, Noted
 from ordain.ports.store import Operation
-from ordain.rules.access import AccessFacts, Admitted, NotAdmitted, Presented, Refusal, decide_access, may_speak_for_users
+from ordain.rules.access import AccessFacts, AccessReason, Admitted, NotAdmitted, Presented, Refusal, decide_access, may_speak_for_users
 from ordain.rules.decision import Decision
-from ordain.rules.rate import Granted, RateFacts, decide_rate
+from ordain.rules.rate import Granted, RateFacts, RateReason, decide_rate
 from ordain.rules.reasons import Reason
 from ordain.runtime.services import Services
 
@@ -201,7 +202,7 @@ class Access:
         """An address that has guessed too often has to wait before its next wrong guess; a secret that somebody was given is none: neighbours go on."""
         _, wait = self._failed.look(_network(asked.address), exposure.failed_rate, now)
         if wait is not None:
-            self._note(AuditEvent.REFUSED, "", asked, Reason.RATE_SPENT, now)
+            self._note(AuditEvent.REFUSED, "", asked, RateReason.SPENT, now)
             raise _limited("too many tokens from this address were wrong", wait)
 
     def _known(self, parsed: ParsedToken | None) -> KnownToken | None:
@@ -222,7 +223,7 @@ class Access:
         rate = (known.token.rate if known is not None else None) or exposure.rate
         wait = self._by_token.take(name, rate, now)
         if wait is not None:
-            self._note(AuditEvent.REFUSED, name, asked, Reason.RATE_SPENT, now)
+            self._note(AuditEvent.REFUSED, name, asked, RateReason.SPENT, now)
             raise _limited(f"token {name} may ask {rate}", wait)
 
     # --- noting ---------------------------------------------------------------------------------------------------------------------
@@ -309,17 +310,17 @@ def _facts(asked: Asked, exposure: Exposure, presented: Presented, known: KnownT
     )
 
 
-_SAID = {
-    Reason.ACCESS_MISSING: "send Authorization: Bearer with a token; `ordain token create` on the server's machine makes one",
-    Reason.ACCESS_REVOKED: "the token was revoked or replaced",
-    Reason.ACCESS_EXPIRED: "the token has expired",
+_SAID: Mapping[Reason, str] = {
+    AccessReason.MISSING: "send Authorization: Bearer with a token; `ordain token create` on the server's machine makes one",
+    AccessReason.REVOKED: "the token was revoked or replaced",
+    AccessReason.EXPIRED: "the token has expired",
 }
 
 
 def _refusal(decision: Decision[Admitted | NotAdmitted], asked: Asked, workspace: str) -> OrdainError:
-    if decision.reason is Reason.ACCESS_SCOPE:
+    if decision.reason is AccessReason.SCOPE:
         return Refused(f"the token has not the scope {asked.label}", code="forbidden")
-    if decision.reason is Reason.ACCESS_WORKSPACE:
+    if decision.reason is AccessReason.WORKSPACE:
         return Refused(f"the token does not belong to workspace {workspace[:64]}; name one of its own", code="forbidden")
     return Unauthenticated(_SAID.get(decision.reason, "the token is not good"))
 

@@ -7,11 +7,12 @@ from typing import Any
 
 from ordain.contracts.catalog import Catalog, CompiledVerb
 from ordain.contracts.verbs import Trust, VerbEffect, VerbSpec, less_trusted
+from ordain.effects.calls import Authorized, Call
+from ordain.effects.effect import VerbCall
+from ordain.effects.results import VerbFailed, VerbResult, VerbReturned, VerbTimedOut, VerbUnknown, VerbWithdrawn
 from ordain.errors import FlowFault
 from ordain.journal.digests import content_digest
 from ordain.journal.records import ENCODER
-from ordain.ports.children import Authorized, Call
-from ordain.ports.effects import VerbCall, VerbFailed, VerbResult, VerbReturned, VerbTimedOut, VerbUnknown, VerbWithdrawn
 from ordain.ports.store import StoredRun
 from ordain.ports.verb import AnyLeafResult, LeafCall, LeafFailed, LeafReturned
 from ordain.rules.authorize import Allow, AuthorizeFacts, AuthorizeInputs, decide_authorize

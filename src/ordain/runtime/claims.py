@@ -8,8 +8,8 @@ from typing import Any, Protocol
 import msgspec
 
 from ordain.contracts.catalog import Catalog
+from ordain.effects.effect import Claim
 from ordain.journal.records import Started
-from ordain.ports.effects import Claim
 from ordain.ports.store import Consequence, SessionState, StoredRun
 from ordain.rules.attach import AttachFacts, Filler, SessionBusy
 from ordain.rules.decision import Decision

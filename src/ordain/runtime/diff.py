@@ -19,16 +19,16 @@ from msgspec import Struct
 
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.policy import Policy
+from ordain.effects.effect import Effect
 from ordain.errors import JournalDiverged, OrdainError
 from ordain.flows.context import Flow, Flows, flow_context
 from ordain.flows.prompting import Values
 from ordain.flows.transcript import Transcript
 from ordain.journal.codec import decode
 from ordain.journal.records import DecisionBody, Kind, Record, Started
-from ordain.ports.effects import Effect, Interrupted
+from ordain.ports.effects import Interrupted
 from ordain.ports.store import StoredRun
 from ordain.rules.decision import Decision, Rule
-from ordain.rules.reasons import Reason
 from ordain.runtime.execution import Execution
 from ordain.runtime.replay import EndOfJournal, NothingBeyond, drive_to_end, opened, replay, short
 
@@ -108,7 +108,7 @@ class _Exact(Execution):
         self.asked.add(address)
         if body is not None:
             outcome = msgspec.json.decode(body.outcome, type=rule.outcome)
-            note(self.flips, Decision(outcome=outcome, reason=Reason(body.reason), address=address), anew, rule.name, exact=True)
+            note(self.flips, Decision(outcome=outcome, reason=rule.reason(body.reason), address=address), anew, rule.name, exact=True)
         return Decision(outcome=anew.outcome, reason=anew.reason, address=address)
 
 

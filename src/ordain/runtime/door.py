@@ -14,13 +14,13 @@ from ordain.contracts.failures import categorised
 from ordain.contracts.ids import DEFAULT_WORKSPACE
 from ordain.contracts.planner import PlannerRequest
 from ordain.contracts.verbs import VerbRequest
+from ordain.effects.effect import WaitFor
 from ordain.errors import RUN_MOVED_ON, Conflict, Erased, InvalidRequest, LeaseLost, NotFound, StorageUnavailable, Transient
 from ordain.flows.planner import PLANNER, StepRefs
 from ordain.flows.prompting import trace_of
 from ordain.journal.codec import Scribe
-from ordain.journal.folds import Fold, ending
+from ordain.journal.folds import ending
 from ordain.journal.records import ENCODER, NULL, STOPPED, Kind, NoteBody, Record, ResumedBody, Started, Status, SuspendedBody, raw
-from ordain.ports.effects import WaitFor
 from ordain.ports.search import RunRow, Search
 from ordain.ports.store import Append, MailKind, NewMail, Operation, Post, StoredRun
 from ordain.rules.header import HeaderLine, render_header
@@ -28,11 +28,11 @@ from ordain.rules.proposals import nesting
 from ordain.runtime.access import Access
 from ordain.runtime.conversation import Acknowledged, Conversation
 from ordain.runtime.execution import handed
+from ordain.runtime.headers import loaded
 from ordain.runtime.intake import Accepted, Intake
 from ordain.runtime.library import Remembered
 from ordain.runtime.live import AnswerBody, InterruptBody
 from ordain.runtime.reloading import Reloading
-from ordain.runtime.retrospect import loaded
 from ordain.runtime.run_view import AT_REST, RunView, may_pass, why_nothing
 from ordain.runtime.services import Services
 
@@ -157,8 +157,7 @@ class Runtime:
         end = ending(stored.records)
         if end is not None:
             return RunView(stored=stored, header=end.header, result=end.result)
-        fold = Fold(run, stored.records)
-        return RunView(stored=stored, header=render_header(fold.header(stored.status, stored.reason or "unfinished")), result=NULL)
+        return RunView(stored=stored, header=render_header(self.services.headers.own(stored)), result=NULL)
 
     def _load(self, run: str) -> StoredRun:
         stored = self.services.store.load(run)
@@ -231,7 +230,7 @@ class Runtime:
 
     def unknown_effects(self, view: RunView) -> Sequence[int]:
         """The numbers of the effects whose outcome nobody knows."""
-        return Fold(view.stored.id, view.stored.records).unknown
+        return self.services.headers.fold(view.stored).unknown
 
     async def checks(self) -> Mapping[str, bool]:
         """Whether the engine accepts runs, the lease is held and the storage takes a transaction."""
@@ -334,7 +333,7 @@ class Runtime:
         stored = self._load(run)
         if stored.status not in AT_REST:
             raise Conflict(f"run {run} is {stored.status}: only its engine may write to it now", code="not_at_rest")
-        if addr not in Fold(run, stored.records).unknown:
+        if addr not in self.services.headers.fold(stored).unknown:
             raise Conflict(f"effect {addr} of run {run} has no unknown outcome", code="not_unknown")
         note = NoteBody(by=by, action="resolve", why=why, details=raw({"addr": addr, "happened": happened}))
         record = self._scribe(stored).write(Kind.NOTE, note.action, note, self.services.clock.now())

@@ -9,10 +9,11 @@ from typing import Any
 
 import msgspec
 
+from ordain.effects.children import AnyEnded, Cancelled, Completed, Failed, TimedOut, Unknown
 from ordain.errors import Erased, FlowUnavailable, JournalCorrupt, JournalDiverged, LeaseLost, OrdainError
 from ordain.flows.context import FlowContext, Settlement, flow_context
 from ordain.journal.codec import verify
-from ordain.journal.folds import Fold
+from ordain.journal.folds import Fold, open_children
 from ordain.journal.records import (
     ENCODER,
     NULL,
@@ -28,15 +29,13 @@ from ordain.journal.records import (
     Status,
     raw,
 )
-from ordain.ports.children import AnyEnded, Cancelled, Completed, Failed, TimedOut, Unknown
 from ordain.ports.effects import Interrupted, Suspended
 from ordain.ports.store import Append, MailKind, NewMail, Refund, StoredRun
 from ordain.rules.header import HeaderFacts, HeaderLine, render_header
 from ordain.runtime.execution import Execution
-from ordain.runtime.joins import open_children
+from ordain.runtime.headers import readable
 from ordain.runtime.live import LiveRun
 from ordain.runtime.mail import InterruptBody
-from ordain.runtime.retrospect import readable, so_far
 from ordain.runtime.services import Services
 from ordain.runtime.speaking import at_rest, reply, stop_entry, stopped_text, unreadable_entry
 
@@ -231,7 +230,7 @@ def with_stop(services: Services, unit: Append, status: Status) -> Append:
 
 def stopped_facts(services: Services, stored: StoredRun, status: Status) -> HeaderFacts:
     """The header's facts of a turn of which a run has stopped: the turn's own, and what stopped."""
-    own = Fold(stored.id, stored.records).header(status, str(status))
+    own = services.headers.fold(stored).header(status, str(status))
     if stored.parent is None:
         return own
     try:
@@ -240,14 +239,14 @@ def stopped_facts(services: Services, stored: StoredRun, status: Status) -> Head
         root = None
     if root is None:
         return own
-    facts = so_far(root, services.store)
+    facts = services.headers.so_far(root)
     stopped = HeaderLine(mark="fail", what=f"{own.flow} (run {stored.id}) {status}", reason=str(status))
     return msgspec.structs.replace(facts, status=str(status), reason=str(status), lines=(*facts.lines, stopped))
 
 
 async def settle(live: LiveRun, settlement: Settlement, output: Raw, told: str | None = None) -> Driven:
     """End the run: its result and header, its parent's mail and its session's reply ``told``, in one commit."""
-    fold = Fold(live.id, live.records)
+    fold = Fold(live.id, live.records, live.services.flows.rules)
     header = fold.header(settlement.status, settlement.reason)
     ended = EndedBody(status=settlement.status, reason=settlement.reason, result=output, header=render_header(header))
     live.write(Kind.ENDED, settlement.status, ended)

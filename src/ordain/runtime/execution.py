@@ -17,6 +17,9 @@ import msgspec
 from msgspec import Struct
 
 from ordain.contracts.moments import EPOCH
+from ordain.effects.children import AnyEnded, Join, Spawn
+from ordain.effects.effect import Children, Claim, Effect
+from ordain.effects.results import Abandoned, AnyResult, Joined
 from ordain.errors import JournalDiverged
 from ordain.flows.prompting import Values
 from ordain.journal.codec import Read, decode
@@ -34,10 +37,8 @@ from ordain.journal.records import (
     ObservationBody,
     Record,
 )
-from ordain.ports.children import AnyEnded, Join, Spawn
-from ordain.ports.effects import Abandoned, AnyResult, Children, Claim, Effect, Interrupted, Joined, Suspended
+from ordain.ports.effects import Interrupted, Suspended
 from ordain.rules.decision import FACTS_BYTES, Decision, Rule
-from ordain.rules.reasons import Reason
 from ordain.rules.shared import SHARED
 
 R = TypeVar("R")
@@ -201,7 +202,7 @@ class Execution:
         self._take(record)
         try:
             recorded: Decision[O] = Decision(
-                outcome=_outcome_decoder(rule.outcome).decode(body.outcome), reason=Reason(body.reason), address=address
+                outcome=_outcome_decoder(rule.outcome).decode(body.outcome), reason=rule.reason(body.reason), address=address
             )
         except (msgspec.DecodeError, ValueError) as error:
             raise self._diverged(address, f"unreadable decision: {error}", record) from error
@@ -275,7 +276,7 @@ class Execution:
         self._take(record)
         facts = msgspec.json.decode(body.facts, type=shared.facts)
         outcome = _outcome_decoder(shared.rule.outcome).decode(body.outcome)
-        recorded: Decision[Any] = Decision(outcome=outcome, reason=Reason(body.reason), address=f"{addr}/{claim.name}#0")
+        recorded: Decision[Any] = Decision(outcome=outcome, reason=shared.rule.reason(body.reason), address=f"{addr}/{claim.name}#0")
         return recorded if self._judge is None else self._judge.judge(recorded, shared.rule, facts, None)
 
     def now(self) -> datetime:

@@ -10,12 +10,12 @@ from typing import Any
 import msgspec
 from msgspec import Raw
 
+from ordain.effects.effect import WaitFor
 from ordain.flows.context import Flow
 from ordain.flows.status import STATUS_FLOW, STOPPED, StatusInput
 from ordain.flows.triage import TRIAGE_FLOW, TriageInput
 from ordain.flows.turn import TURN_FLOW
 from ordain.journal.records import ENCODER, raw
-from ordain.ports.effects import WaitFor
 from ordain.ports.sessions import Thread, ThreadChange, ThreadStatus
 from ordain.ports.store import Consequence, MailKind, NewMail, NewTurn, SessionState
 from ordain.rules.attach import (

@@ -11,12 +11,13 @@ from msgspec import structs
 
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.policy import ModelErrorCode, Policy
+from ordain.effects.effect import ModelCall
+from ordain.effects.results import Beside, ModelAnswer, ModelFailed, ModelResult, Withheld
 from ordain.errors import ConfigurationError
 from ordain.flows.planner import PLANNER
 from ordain.flows.prompting import PromptInputs, Values, prompt_digest, prompt_inputs
 from ordain.journal.digests import content_digest
 from ordain.journal.records import ENCODER
-from ordain.ports.effects import Beside, ModelAnswer, ModelCall, ModelFailed, ModelResult, Withheld
 from ordain.ports.model import Charge, Heard, ModelError, ModelPort, ModelReply, ModelRequest
 from ordain.prompts.renderer import Prompt, render
 from ordain.rules.proposals import Unparsed, parse_object

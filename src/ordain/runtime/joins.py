@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any, Protocol
 
 import msgspec
 
 from ordain.contracts.catalog import Catalog
+from ordain.effects.children import AnyEnded, Completed, Join, JoinMode, Spawn
+from ordain.effects.effect import Children
+from ordain.effects.results import Joined
 from ordain.errors import FlowFault, FlowUnavailable
-from ordain.journal.codec import Scribe, decode
+from ordain.journal.codec import Scribe
 from ordain.journal.digests import derived_id
-from ordain.journal.records import Body, ChildEndedBody, IntentBody, Kind, Record, Started, raw
-from ordain.ports.children import AnyEnded, Completed, Join, JoinMode, Spawn
-from ordain.ports.effects import Children, Interrupted, Joined
+from ordain.journal.records import Body, ChildEndedBody, Kind, Record, Started, raw
+from ordain.ports.effects import Interrupted
 from ordain.ports.store import Mail, MailKind, NewMail, NewRun, StoredRun
 from ordain.runtime.execution import ENDS, Execution
 from ordain.runtime.services import Services
@@ -144,18 +146,6 @@ def _check_narrower(spawn: Spawn[Any], parent: Started) -> None:
 
 def _started(stored: StoredRun) -> Started:
     return msgspec.json.decode(stored.records[0].body or b"", type=Started)
-
-
-def open_children(records: Sequence[Record], run: str) -> list[str]:
-    """The children of the join that a run is in, whether they have settled or not; none where it is in no join."""
-    announced = next((record for record in reversed(records) if record.kind in {Kind.INTENT, Kind.OBSERVATION}), None)
-    if announced is None or announced.kind is not Kind.INTENT or announced.name != "children":
-        return []
-    body = decode(announced)
-    if not isinstance(body, IntentBody):
-        return []
-    spawned = len(msgspec.json.decode(body.effect, type=Children).spawns)
-    return [derived_id(run, body.addr, index) for index in range(spawned)]
 
 
 def over(until: Join, spawned: int, ended: dict[int, AnyEnded]) -> str | None:

@@ -11,6 +11,21 @@ from msgspec import Struct
 
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.policy import ModelErrorCode
+from ordain.effects.children import AnyEnded
+from ordain.effects.effect import Children, Claim, Effect, ModelCall, Read, Say, VerbCall, Wait
+from ordain.effects.results import (
+    Abandoned,
+    Answered,
+    AnyResult,
+    Expired,
+    ModelFailed,
+    ReadFailed,
+    ReadResult,
+    ReadValue,
+    Said,
+    VerbResult,
+    VerbTimedOut,
+)
 from ordain.errors import FlowFault
 from ordain.journal.codec import decode
 from ordain.journal.digests import derived_id
@@ -28,30 +43,7 @@ from ordain.journal.records import (
     SuspendedBody,
     raw,
 )
-from ordain.ports.children import AnyEnded
-from ordain.ports.effects import (
-    Abandoned,
-    Answered,
-    AnyResult,
-    Children,
-    Claim,
-    Effect,
-    Expired,
-    Interrupted,
-    ModelCall,
-    ModelFailed,
-    Read,
-    ReadFailed,
-    ReadResult,
-    ReadValue,
-    Said,
-    Say,
-    Suspended,
-    VerbCall,
-    VerbResult,
-    VerbTimedOut,
-    Wait,
-)
+from ordain.ports.effects import Interrupted, Suspended
 from ordain.ports.store import Append, ClaimUnit, Mail, MailKind, SayRow, StoredRun
 from ordain.rules.decision import Decision, Rule
 from ordain.rules.shared import SHARED

@@ -8,7 +8,7 @@ from ordain.contracts.catalog import Catalog
 from ordain.journal.codec import Scribe
 from ordain.journal.records import Kind, Started
 from ordain.ports.store import NewRun
-from ordain.rules.budget import Spend
+from ordain.rules.spend import Spend
 
 
 class Opening(Struct, frozen=True, kw_only=True):

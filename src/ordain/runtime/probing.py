@@ -18,10 +18,11 @@ from ordain.contracts.catalog import Catalog
 from ordain.contracts.conversation import RoutingHints, WorkflowHint
 from ordain.contracts.policy import ModelErrorCode, Policy
 from ordain.contracts.probes import Probe
+from ordain.effects.effect import Effect, ModelCall
+from ordain.effects.results import ModelAnswer, ModelFailed
 from ordain.errors import ConfigurationError
 from ordain.flows.turn import TURN_FLOW, TurnInput
 from ordain.journal.records import DecisionBody
-from ordain.ports.effects import Effect, ModelAnswer, ModelCall, ModelFailed
 from ordain.ports.store import SessionState
 from ordain.rules.attach import ATTACH, Attached
 from ordain.rules.cues import cues

@@ -13,7 +13,7 @@ from ordain.flows.turn import READ_RUN
 from ordain.ports.sessions import Sessions
 from ordain.ports.store import JournalStore, StoredRun
 from ordain.rules.header import HeaderFacts, HeaderLine, render_header
-from ordain.runtime.retrospect import loaded, open_question, so_far
+from ordain.runtime.headers import Headers, loaded
 from ordain.runtime.services import Reader
 
 THREADS_SHOWN = 6
@@ -21,14 +21,14 @@ LINES_SHOWN = 40
 FAILURES_SHOWN = 3
 
 
-def readers(store: JournalStore, sessions: Sessions, now: Callable[[], int]) -> Mapping[str, Reader]:
+def readers(headers: Headers, store: JournalStore, sessions: Sessions, now: Callable[[], int]) -> Mapping[str, Reader]:
     """The readers of this build, by name; ``now`` in microseconds since 1970."""
 
     def run(workspace: str, args: dict[str, Any]) -> Any:
         stored = loaded(str(args["run"]), store)
         if isinstance(stored, HeaderLine):
             return nothing_seen(str(args["run"]), stored)
-        return None if stored is None or stored.workspace != workspace else run_seen(stored, store, now())
+        return None if stored is None or stored.workspace != workspace else run_seen(stored, headers, now())
 
     def history(workspace: str, args: dict[str, Any]) -> Any:
         own = int(args["own"])
@@ -52,9 +52,9 @@ def readers(store: JournalStore, sessions: Sessions, now: Callable[[], int]) -> 
     return {READ_RUN: run, READ_HISTORY: history, READ_THREADS: threads}
 
 
-def run_seen(stored: StoredRun, store: JournalStore, now: int) -> dict[str, Any]:
+def run_seen(stored: StoredRun, headers: Headers, now: int) -> dict[str, Any]:
     """A run as others may tell of it: where it stands, since when, its header's facts, and what it waits for the user to say."""
-    facts, asks = so_far(stored, store), open_question(stored, store)
+    facts, asks = headers.so_far(stored), headers.open_question(stored)
     status = "waiting for an answer" if asks else facts.status
     shown = msgspec.structs.replace(facts, lines=facts.lines[-LINES_SHOWN:])
     failures = [f"{line.what}: {line.reason}".strip(": ") for line in facts.lines if line.mark in ("fail", "unknown")]
@@ -105,11 +105,11 @@ def nothing_seen(run: str, line: HeaderLine) -> dict[str, Any]:
     }
 
 
-def header_so_far(store: JournalStore) -> Callable[[str], str | None]:
+def header_so_far(headers: Headers, store: JournalStore) -> Callable[[str], str | None]:
     """Renders what a run has finished so far, by id; None where there is no such run."""
 
     def rendered(run: str) -> str | None:
         stored = loaded(run, store)
-        return None if not isinstance(stored, StoredRun) else render_header(so_far(stored, store))
+        return None if not isinstance(stored, StoredRun) else render_header(headers.so_far(stored))
 
     return rendered

@@ -12,15 +12,14 @@ from typing import Any
 import msgspec
 
 from ordain.contracts.catalog import Catalog
+from ordain.effects.effect import Children, Effect, ModelCall
 from ordain.flows.context import Flow
 from ordain.flows.prompting import prompt_inputs
 from ordain.flows.verb_plan import VERB_FLOW, VERB_PLAN_FLOW, VerbRunInput, VerbRunOutput
 from ordain.journal.records import DecisionBody
-from ordain.ports.effects import Children, Effect, ModelCall
 from ordain.prompts.renderer import Prompt, render
-from ordain.rules.budget import Spend
 from ordain.rules.decision import Rule
-from ordain.rules.reasons import Reason
+from ordain.rules.spend import Spend
 from ordain.runtime.execution import Execution
 from ordain.runtime.replay import EndOfJournal
 from ordain.runtime.unspent import Unspending, run_unspent, unspent_opening
@@ -60,7 +59,7 @@ class _Rehearsal(Unspending):
         self.effect: Effect[Any] | None = None
 
     def decided(self, rule: Rule[Any, Any, Any], body: DecisionBody) -> None:
-        reason = Reason(body.reason)
+        reason = rule.reason(body.reason)
         outcome, facts = msgspec.json.decode(body.outcome), msgspec.json.decode(body.facts)
         self._into.decisions.append(Decided(rule=rule.name, outcome=outcome, reason=str(reason), meaning=reason.meaning, facts=facts))
 

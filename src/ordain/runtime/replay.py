@@ -15,6 +15,9 @@ import msgspec
 from msgspec import Struct
 
 from ordain.contracts.catalog import Catalog
+from ordain.effects.children import AnyEnded
+from ordain.effects.effect import Claim, Effect, ModelCall
+from ordain.effects.results import ModelAnswer
 from ordain.errors import ConfigurationError, Erased, FlowUnavailable, JournalCorrupt, JournalDiverged, JournalError, OrdainError
 from ordain.flows.context import Flow, Flows, Settlement, flow_context
 from ordain.flows.prompting import Values, prompt_digest, prompt_inputs
@@ -22,12 +25,12 @@ from ordain.flows.transcript import Transcript
 from ordain.journal.codec import Read, read_once, verify
 from ordain.journal.folds import Fold, ending
 from ordain.journal.records import ENCODER, NULL, DecisionBody, EndedBody, FaultedBody, Kind, NoteBody, Raw, Started, Status, raw
-from ordain.ports.children import AnyEnded
-from ordain.ports.effects import Claim, Effect, Interrupted, ModelAnswer, ModelCall
+from ordain.ports.effects import Interrupted
 from ordain.ports.store import StoredRun
 from ordain.prompts.renderer import render
 from ordain.rules.decision import Decision, Rule
 from ordain.rules.header import render_header
+from ordain.rules.rulebook import Rulebook
 from ordain.runtime.execution import Execution
 
 _STARTED = msgspec.json.Decoder(Started)
@@ -182,7 +185,7 @@ def opened(stored: StoredRun, catalog: Catalog, flows: Flows) -> tuple[Started, 
 
 def _replay(stored: StoredRun, catalog: Catalog, world: tuple[Flows, Transcript | None], report: Replayed) -> None:
     started, flow = opened(stored, catalog, world[0])
-    recorded = _Recorded.of(stored)
+    recorded = _Recorded.of(stored, world[0].rules)
     judge = _Comparing(catalog, report.differences)
     execution = Execution(stored.id, stored.records, NothingBeyond(), catalog.policy, judge, read=recorded.read)
     execution.values.transcript = world[1]
@@ -220,16 +223,17 @@ class _Recorded:
     """A run as its journal has it, each body decoded once; ``closed`` says that an operator cancelled it while it was stopped."""
 
     stored: StoredRun
+    rules: Rulebook
     read: Read
     end: EndedBody | None
     closed: bool
 
     @classmethod
-    def of(cls, stored: StoredRun) -> _Recorded:
+    def of(cls, stored: StoredRun, rules: Rulebook) -> _Recorded:
         read = read_once(stored.records)
         notes = [read(record) for record in stored.records if record.kind is Kind.NOTE]
         closed = any(isinstance(note, NoteBody) and note.action == "cancel" and b'"was"' in bytes(note.details) for note in notes)
-        return cls(stored=stored, read=read, end=ending(stored.records, read), closed=closed)
+        return cls(stored=stored, rules=rules, read=read, end=ending(stored.records, read), closed=closed)
 
     def faulted_so(self, error: Exception) -> bool:
         """Whether the run's last word is this very fault."""
@@ -240,7 +244,9 @@ class _Recorded:
 def _compare_header(recorded: _Recorded, end: EndedBody, settlement: Settlement, report: Replayed) -> None:
     stored = recorded.stored
     at_end = next(index for index, record in enumerate(stored.records) if record.kind == "ended")
-    header = render_header(Fold(stored.id, stored.records[:at_end], recorded.read).header(settlement.status, settlement.reason))
+    header = render_header(
+        Fold(stored.id, stored.records[:at_end], recorded.rules, recorded.read).header(settlement.status, settlement.reason)
+    )
     if end.header != header:
         report.differences.append(Difference(place="ended/header", recorded=end.header[:300], now=header[:300]))
 

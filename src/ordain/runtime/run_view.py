@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import msgspec
 
+from ordain.effects.results import VerbFailed
 from ordain.journal.records import SETTLED, STOPPED, Kind, Status
-from ordain.ports.effects import VerbFailed
 from ordain.ports.store import StoredRun
 from ordain.runtime.execution import handed
 

@@ -17,6 +17,7 @@ from ordain.ports.sessions import Entry, Sessions
 from ordain.ports.store import JournalStore
 from ordain.ports.verb import VerbPort
 from ordain.runtime.breakers import Breakers
+from ordain.runtime.headers import Headers
 from ordain.runtime.streams import Streams
 
 CATALOGS_KEPT = 16
@@ -89,6 +90,7 @@ class Services:
     verbs: VerbPort
     catalogs: Catalogs
     flows: Flows
+    headers: Headers
     sessions: Sessions
     streams: Streams
     tokens: TokenStore

@@ -9,9 +9,9 @@ from typing import Any
 
 import msgspec
 
+from ordain.effects.effect import Say, Wait
 from ordain.errors import RunPlace
 from ordain.journal.records import ENCODER, Status
-from ordain.ports.effects import Say, Wait
 from ordain.ports.sessions import Asked, EntryKind, NewEntry, ThreadChange, ThreadStatus
 from ordain.ports.store import StoredRun
 from ordain.rules.header import MARKS, HeaderFacts, render_header

@@ -9,12 +9,12 @@ import msgspec
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.ids import DEFAULT_WORKSPACE
 from ordain.contracts.policy import Policy
+from ordain.effects.effect import Claim
 from ordain.flows.context import Flow, flow_context
 from ordain.journal.records import Started, raw
-from ordain.ports.effects import Claim
-from ordain.rules.budget import Spend
 from ordain.rules.decision import Decision
 from ordain.rules.shared import SHARED
+from ordain.rules.spend import Spend
 from ordain.runtime.execution import Execution
 from ordain.runtime.opening import Opening, root_run
 from ordain.runtime.replay import EndOfJournal, NothingBeyond, drive_to_end

@@ -8,10 +8,10 @@ from typing import Any
 from ordain.errors import JournalCorrupt
 from ordain.journal.spending import SPENDING
 from ordain.ports.spending import SpendingPage, SpendingRun
-from ordain.rules.reasons import Reason
+from ordain.rules.budget import SettleReason
 from ordain.store.sqlite import SqliteStore, stored_record
 
-_SETTLING = (str(Reason.BUDGET_SETTLED), str(Reason.BUDGET_OVERRUN))
+_SETTLING = (str(SettleReason.SETTLED), str(SettleReason.OVERRUN))
 _RUNS = "SELECT no, id, flow, session, created_at, root FROM runs WHERE workspace = ? AND no < ? ORDER BY no DESC LIMIT ?"
 _ASKED = "SELECT DISTINCT run FROM records WHERE reason IN (?, ?) AND run BETWEEN ? AND ?"
 _WHOLE = (

@@ -11,12 +11,13 @@ from typing import Any
 import pytest
 
 from ordain.app import Ordain
+from ordain.effects.children import Join, Spawn
+from ordain.effects.effect import Say
 from ordain.flows.context import Flow, FlowContext
 from ordain.journal.codec import Scribe
 from ordain.journal.records import ENCODER, NULL, Kind, NoteBody, Status, raw
 from ordain.models.scripted import make_script
-from ordain.ports.children import Join, Spawn
-from ordain.ports.effects import Interrupted, Say
+from ordain.ports.effects import Interrupted
 from ordain.ports.store import Append, MailKind, NewMail, Post
 from ordain.runtime.mail import AnswerBody, InterruptBody
 from ordain.runtime.replay import replay

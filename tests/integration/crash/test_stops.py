@@ -13,11 +13,11 @@ import msgspec
 import pytest
 
 from ordain.app import Ordain
+from ordain.effects.effect import Say, Wait, WaitFor
 from ordain.errors import Conflict, FlowFault
 from ordain.flows.context import Flow, FlowContext
 from ordain.journal.codec import verify
 from ordain.journal.records import Kind, ResumedBody, Status
-from ordain.ports.effects import Say, Wait, WaitFor
 from ordain.ports.store import Append
 from ordain.runtime.replay import replay
 from tests.shapes.catalogue import ASLEEP, RUN, of_flow

@@ -12,7 +12,7 @@ from ordain.contracts.profiles import ModelProfile, Structured
 from ordain.flows.shipped import shipped_flows
 from ordain.journal.records import Kind
 from ordain.ports.model import ModelPort
-from ordain.rules.reasons import Reason
+from ordain.rules.rulebook import rulebook
 from ordain.runtime.replay import replay
 from ordain.runtime.spending import By, Span, spent
 from ordain.settings import Settings, load_settings
@@ -69,7 +69,7 @@ def check(ordain: Ordain, offered: Sequence[str]) -> None:
         assert verdict.equal, verdict
         bodies = [(record, msgspec.json.decode(record.body or b"null")) for record in stored.records]
         steps = [body for record, body in bodies if record.name == "step"]
-        assert all(Reason(body["reason"]) for record, body in bodies if record.kind is Kind.DECISION)
+        assert all(rulebook()[record.name].reason(body["reason"]) for record, body in bodies if record.kind is Kind.DECISION)
         assert len(steps) <= 2 * STEPS
         called = [
             body["effect"]["authorized"]["call"]["verb"] for record, body in bodies if record.name == "verb_call" and "effect" in body

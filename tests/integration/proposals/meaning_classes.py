@@ -7,7 +7,8 @@ from collections.abc import Callable
 from random import Random
 from typing import Any
 
-from ordain.rules.reasons import Reason
+from ordain.rules.proposals import ProposalReason
+from ordain.rules.step import StepReason
 from tests.integration.proposals.materials import OUTSIDE, Json, acting, changed, directive, finishing, shown, words
 from tests.integration.proposals.syntax_classes import made
 
@@ -60,7 +61,7 @@ def number(random: Random) -> int:
 SHAPE = [
     made(
         "key_missing",
-        Reason.STEP_MISSING_KEY,
+        StepReason.MISSING_KEY,
         changed(directive, drop("thought")),
         changed(directive, drop("finish")),
         changed(acting, drop("action", "tool_id")),
@@ -69,7 +70,7 @@ SHAPE = [
     ),
     made(
         "key_by_another_name",
-        Reason.STEP_MISSING_KEY,
+        StepReason.MISSING_KEY,
         changed(directive, rename("thoughts", "thought")),
         changed(directive, rename("Finish", "finish")),
         changed(acting, rename("tool", "action", "tool_id")),
@@ -79,7 +80,7 @@ SHAPE = [
     ),
     made(
         "other_protocol",
-        Reason.STEP_MISSING_KEY,
+        StepReason.MISSING_KEY,
         shown(lambda r: {"name": "weather", "arguments": {"place": words(r)}}),
         shown(lambda r: {"tool_calls": [{"id": number(r), "function": {"name": "weather", "arguments": words(r)}}]}),
         shown(lambda r: {"action": "shelf.find", "action_input": words(r)}),
@@ -90,7 +91,7 @@ SHAPE = [
     ),
     made(
         "key_unknown",
-        Reason.STEP_UNKNOWN_KEY,
+        StepReason.UNKNOWN_KEY,
         changed(directive, lambda r, v: v.update(confidence=r.random())),
         changed(directive, lambda r, v: v.update({words(r): None})),
         changed(acting, put(words, "action", "reason")),
@@ -100,7 +101,7 @@ SHAPE = [
     ),
     made(
         "finish_is_no_boolean",
-        Reason.STEP_WRONG_TYPE,
+        StepReason.WRONG_TYPE,
         changed(directive, put("true", "finish")),
         changed(directive, put(lambda r: r.randint(0, 1), "finish")),
         changed(directive, put(None, "finish")),
@@ -110,7 +111,7 @@ SHAPE = [
     ),
     made(
         "action_is_no_object",
-        Reason.STEP_WRONG_TYPE,
+        StepReason.WRONG_TYPE,
         changed(acting, put("weather", "action")),
         changed(acting, lambda r, v: v.update(action=[v["action"]])),
         changed(acting, lambda r, v: v.update(action=json.dumps(v["action"]))),
@@ -119,7 +120,7 @@ SHAPE = [
     ),
     made(
         "tool_id_is_no_text",
-        Reason.STEP_WRONG_TYPE,
+        StepReason.WRONG_TYPE,
         changed(acting, put(None, "action", "tool_id")),
         changed(acting, put(number, "action", "tool_id")),
         changed(acting, put(["weather"], "action", "tool_id")),
@@ -128,7 +129,7 @@ SHAPE = [
     ),
     made(
         "input_is_no_object",
-        Reason.STEP_WRONG_TYPE,
+        StepReason.WRONG_TYPE,
         changed(acting, lambda r, v: v["action"].update(input=json.dumps(v["action"]["input"]))),
         changed(acting, put(words, "action", "input")),
         changed(acting, put(None, "action", "input")),
@@ -137,7 +138,7 @@ SHAPE = [
     ),
     made(
         "thought_is_no_text",
-        Reason.STEP_WRONG_TYPE,
+        StepReason.WRONG_TYPE,
         changed(directive, put(lambda r: [words(r)], "thought")),
         changed(directive, put(number, "thought")),
         changed(directive, put(lambda r: {"reasoning": words(r)}, "thought")),
@@ -146,7 +147,7 @@ SHAPE = [
     ),
     made(
         "answer_is_no_object",
-        Reason.STEP_WRONG_TYPE,
+        StepReason.WRONG_TYPE,
         changed(finishing, put(words, "final_answer")),
         changed(finishing, lambda r, v: v.update(final_answer=[v["final_answer"]])),
         changed(finishing, put(True, "final_answer")),
@@ -155,7 +156,7 @@ SHAPE = [
     ),
     made(
         "answer_holds_the_wrong_types",
-        Reason.STEP_WRONG_TYPE,
+        StepReason.WRONG_TYPE,
         changed(finishing, put(None, "final_answer", "content")),
         changed(finishing, put(lambda r: [words(r)], "final_answer", "content")),
         changed(finishing, put(lambda r: {"text": words(r)}, "final_answer", "content")),
@@ -165,7 +166,7 @@ SHAPE = [
     ),
     made(
         "text_that_says_nothing",
-        Reason.STEP_EMPTY_TEXT,
+        StepReason.EMPTY_TEXT,
         changed(finishing, put("", "final_answer", "content")),
         changed(finishing, put(" \n\t ", "final_answer", "content")),
         changed(acting, put("", "action", "tool_id")),
@@ -177,7 +178,7 @@ SHAPE = [
 CONSISTENCY = [
     made(
         "finish_with_action",
-        Reason.STEP_FINISH_WITH_ACTION,
+        StepReason.FINISH_WITH_ACTION,
         changed(finishing, lambda r, v: v.update(action=acting(r)["action"])),
         changed(acting, put(True, "finish")),
         changed(acting, lambda r, v: v.update(finish=True, final_answer=finishing(r)["final_answer"])),
@@ -186,7 +187,7 @@ CONSISTENCY = [
     ),
     made(
         "finish_without_answer",
-        Reason.STEP_FINISH_WITHOUT_ANSWER,
+        StepReason.FINISH_WITHOUT_ANSWER,
         changed(finishing, put(None, "final_answer")),
         changed(finishing, drop("final_answer")),
         changed(finishing, both(drop("final_answer"), drop("action"))),
@@ -195,7 +196,7 @@ CONSISTENCY = [
     ),
     made(
         "act_with_answer",
-        Reason.STEP_ACT_WITH_ANSWER,
+        StepReason.ACT_WITH_ANSWER,
         changed(acting, lambda r, v: v.update(final_answer=finishing(r)["final_answer"])),
         changed(finishing, put(False, "finish")),
         changed(finishing, both(put(False, "finish"), drop("action"))),
@@ -204,7 +205,7 @@ CONSISTENCY = [
     ),
     made(
         "act_without_action",
-        Reason.STEP_ACT_WITHOUT_ACTION,
+        StepReason.ACT_WITHOUT_ACTION,
         changed(acting, put(None, "action")),
         changed(acting, drop("action")),
         changed(acting, both(drop("action"), drop("final_answer"))),
@@ -216,7 +217,7 @@ CONSISTENCY = [
 TOOL = [
     made(
         "tool_nearly_right",
-        Reason.STEP_UNKNOWN_TOOL,
+        StepReason.UNKNOWN_TOOL,
         changed(acting, lambda r, v: v["action"].update(tool_id=v["action"]["tool_id"].upper())),
         changed(acting, lambda r, v: v["action"].update(tool_id=" " + v["action"]["tool_id"])),
         changed(acting, lambda r, v: v["action"].update(tool_id=v["action"]["tool_id"] + "()")),
@@ -226,7 +227,7 @@ TOOL = [
     ),
     made(
         "tool_invented",
-        Reason.STEP_UNKNOWN_TOOL,
+        StepReason.UNKNOWN_TOOL,
         changed(acting, put("Tell the weather.", "action", "tool_id")),
         changed(acting, put(lambda r: f"search_{number(r)}", "action", "tool_id")),
         changed(acting, put("*", "action", "tool_id")),
@@ -236,7 +237,7 @@ TOOL = [
     ),
     made(
         "tool_outside_the_toolset",
-        Reason.STEP_TOOL_OUTSIDE,
+        StepReason.TOOL_OUTSIDE,
         *[changed(acting, put(verb, "action", "tool_id")) for verb in OUTSIDE[:3]],
         changed(acting, lambda r, v: v.update(action={"tool_id": "extract_facts", "input": {"text": words(r)}})),
         changed(acting, lambda r, v: v.update(action={"tool_id": "summarize_facts", "input": {"facts": [{"text": words(r)}]}})),
@@ -251,7 +252,7 @@ def calling(tool: str, arguments: Callable[[Random], Json]) -> Any:
 INPUT = [
     made(
         "input_incomplete",
-        Reason.STEP_INPUT_INVALID,
+        StepReason.INPUT_INVALID,
         calling("weather", lambda r: {}),
         calling("weather", lambda r: {"place": words(r)[:40]}),
         calling("weather", lambda r: {"unit": "kelvin"}),
@@ -260,7 +261,7 @@ INPUT = [
     ),
     made(
         "input_of_another_type",
-        Reason.STEP_INPUT_INVALID,
+        StepReason.INPUT_INVALID,
         calling("shelf.find", lambda r: {"topic": number(r)}),
         calling("shelf.find", lambda r: {"topic": "bees", "most": str(number(r))}),
         calling("shelf.find", lambda r: {"topic": [words(r)]}),
@@ -270,7 +271,7 @@ INPUT = [
     ),
     made(
         "input_out_of_bounds",
-        Reason.STEP_INPUT_INVALID,
+        StepReason.INPUT_INVALID,
         calling("shelf.find", lambda r: {"topic": "bees", "most": 21 + number(r)}),
         calling("shelf.find", lambda r: {"topic": "bees", "most": -number(r)}),
         calling("shelf.find", lambda r: {"topic": words(r) * 4}),
@@ -279,7 +280,7 @@ INPUT = [
     ),
     made(
         "input_with_more_than_asked",
-        Reason.STEP_INPUT_INVALID,
+        StepReason.INPUT_INVALID,
         calling("weather", lambda r: {"place": "Oslo", "unit": "kelvin", "when": words(r)}),
         calling("shelf.find", lambda r: {"topic": "bees", words(r): 1}),
         calling("shelf.find", lambda r: {"query": words(r), "topic": "bees"}),
@@ -291,7 +292,7 @@ INPUT = [
 PRECEDENCE = [
     made(
         "large_before_shape",
-        Reason.STEP_TOO_LARGE,
+        ProposalReason.TOO_LARGE,
         changed(directive, both(put(lambda r: words(r) * 1500, "extra"), put("no", "finish"))),
         changed(acting, both(put(lambda r: [words(r)] * 1500, "action", "tool_id"), drop("thought"))),
         changed(finishing, both(put(lambda r: [words(r)] * 1500, "thought"), put(True, "action"))),
@@ -300,7 +301,7 @@ PRECEDENCE = [
     ),
     made(
         "long_text_before_shape",
-        Reason.STEP_TEXT_TOO_LONG,
+        StepReason.TEXT_TOO_LONG,
         changed(directive, both(put(lambda r: words(r) * 200, "thought"), drop("finish"))),
         changed(acting, both(put(lambda r: words(r) * 10, "action", "tool_id"), drop("action", "input"))),
         changed(finishing, both(put(lambda r: words(r) * 600, "final_answer", "content"), put(1, "extra"))),
@@ -309,7 +310,7 @@ PRECEDENCE = [
     ),
     made(
         "missing_before_unknown_and_type",
-        Reason.STEP_MISSING_KEY,
+        StepReason.MISSING_KEY,
         changed(directive, both(drop("thought"), put(words, "extra"))),
         changed(directive, both(drop("finish"), put(number, "thought"))),
         changed(acting, both(drop("action", "input"), put(number, "action", "tool_id"))),
@@ -318,7 +319,7 @@ PRECEDENCE = [
     ),
     made(
         "unknown_key_before_consistency",
-        Reason.STEP_UNKNOWN_KEY,
+        StepReason.UNKNOWN_KEY,
         changed(acting, both(put(True, "finish"), put(words, "extra"))),
         changed(finishing, both(put(False, "finish"), put(words, "final_answer", "why"))),
         changed(acting, both(put("no_such", "action", "tool_id"), put(words, "action", "why"))),
@@ -327,7 +328,7 @@ PRECEDENCE = [
     ),
     made(
         "consistency_before_tool",
-        Reason.STEP_ACT_WITH_ANSWER,
+        StepReason.ACT_WITH_ANSWER,
         changed(acting, both(put("no_such", "action", "tool_id"), put(lambda r: {"content": words(r)}, "final_answer"))),
         changed(acting, both(put("extract_facts", "action", "tool_id"), put(lambda r: {"content": words(r)}, "final_answer"))),
         changed(acting, both(put({}, "action", "input"), put(lambda r: {"content": words(r)}, "final_answer"))),
@@ -336,7 +337,7 @@ PRECEDENCE = [
     ),
     made(
         "tool_before_input",
-        Reason.STEP_UNKNOWN_TOOL,
+        StepReason.UNKNOWN_TOOL,
         changed(acting, both(put("no_such", "action", "tool_id"), put({}, "action", "input"))),
         changed(acting, both(put("Weather", "action", "tool_id"), put({"place": 1}, "action", "input"))),
         changed(acting, both(put(lambda r: f"w{number(r)}", "action", "tool_id"), put({"unit": []}, "action", "input"))),

@@ -8,7 +8,9 @@ from collections.abc import Callable
 from random import Random
 from typing import Any
 
+from ordain.rules.proposals import ProposalReason
 from ordain.rules.reasons import Reason
+from ordain.rules.step import StepReason
 from tests.integration.proposals.materials import (
     Generator,
     Json,
@@ -59,7 +61,7 @@ def _yaml(random: Random) -> str:
 PROSE = [
     made(
         "prose_answer",
-        Reason.STEP_PROSE,
+        ProposalReason.PROSE,
         lambda r: f"{words(r).capitalize()}. Therefore {words(r)}.",
         lambda r: f"Sorry, I cannot help with that: {words(r)}.",
         lambda r: f"FINAL ANSWER: {words(r)}",
@@ -69,7 +71,7 @@ PROSE = [
     ),
     made(
         "prose_that_announces_a_call",
-        Reason.STEP_PROSE,
+        ProposalReason.PROSE,
         lambda r: f"I will now call weather with place = {words(r)} and unit = kelvin.",
         lambda r: f"Thought: {words(r)}\nAction: shelf.find\nAction Input: {words(r)}",
         lambda r: f"weather({_arguments(r)})",
@@ -78,7 +80,7 @@ PROSE = [
     ),
     made(
         "markup_instead_of_json",
-        Reason.STEP_PROSE,
+        ProposalReason.PROSE,
         lambda r: f"<tool_call><name>weather</name><place>{words(r)}</place></tool_call>",
         lambda r: f"<directive finish='false' thought='{words(r)}'/>",
         lambda r: f'<?xml version="1.0"?>\n<step>\n  <thought>{words(r)}</thought>\n</step>',
@@ -87,7 +89,7 @@ PROSE = [
     ),
     made(
         "yaml_instead_of_json",
-        Reason.STEP_PROSE,
+        ProposalReason.PROSE,
         _yaml,
         lambda r: f"```yaml\n{_yaml(r)}\n```",
         lambda r: f"---\n{_yaml(r)}\n...",
@@ -99,7 +101,7 @@ PROSE = [
 BROKEN = [
     made(
         "cut_off",
-        Reason.STEP_BROKEN,
+        ProposalReason.BROKEN,
         lambda r: json.dumps(directive(r))[: r.randint(2, 120)],
         lambda r: f"```json\n{json.dumps(directive(r))[: -r.randint(1, 25)]}",
         lambda r: json.dumps({**finishing(r), "thought": words(r)}, indent=2)[: -r.randint(2, 40)],
@@ -108,7 +110,7 @@ BROKEN = [
     ),
     made(
         "comma_missing",
-        Reason.STEP_BROKEN,
+        ProposalReason.BROKEN,
         text(directive, sub(r', "finish"', ' "finish"')),
         text(directive, sub(r', "action"', ' "action"')),
         text(directive, sub(r', "final_answer"', '\n"final_answer"')),
@@ -117,7 +119,7 @@ BROKEN = [
     ),
     made(
         "comma_too_many",
-        Reason.STEP_BROKEN,
+        ProposalReason.BROKEN,
         text(acting, sub(r"null}$", "null,}")),
         text(finishing, sub(r"}}}$", "},}}")),
         text(directive, sub(r', "finish"', ',, "finish"')),
@@ -126,7 +128,7 @@ BROKEN = [
     ),
     made(
         "colon_missing_or_equals",
-        Reason.STEP_BROKEN,
+        ProposalReason.BROKEN,
         text(directive, sub(r'"thought":', '"thought" =')),
         text(directive, sub(r'"finish":', '"finish"')),
         text(acting, sub(r'"tool_id":', '"tool_id" =>')),
@@ -135,7 +137,7 @@ BROKEN = [
     ),
     made(
         "single_quotes",
-        Reason.STEP_BROKEN,
+        ProposalReason.BROKEN,
         lambda r: presented(r, repr(acting(r))),
         lambda r: presented(r, repr(finishing(r))),
         text(directive, sub(r'"thought": "([^"]*)"', r'"thought": \'\1\'')),
@@ -144,7 +146,7 @@ BROKEN = [
     ),
     made(
         "keys_without_quotes",
-        Reason.STEP_BROKEN,
+        ProposalReason.BROKEN,
         text(directive, sub(r'"thought":', "thought:")),
         text(directive, sub(r'"finish":', "finish:")),
         text(acting, sub(r'"tool_id":', "tool_id:")),
@@ -153,7 +155,7 @@ BROKEN = [
     ),
     made(
         "words_of_another_language",
-        Reason.STEP_BROKEN,
+        ProposalReason.BROKEN,
         text(acting, sub("false", "False")),
         text(finishing, sub("true", "True")),
         text(directive, sub("null", "None")),
@@ -162,7 +164,7 @@ BROKEN = [
     ),
     made(
         "comments",
-        Reason.STEP_BROKEN,
+        ProposalReason.BROKEN,
         text(directive, sub(r', "finish"', r', // what follows\n"finish"')),
         text(directive, sub(r"^{", "{ /* my step */ ")),
         text(directive, sub(r', "action"', r', # the action\n"action"')),
@@ -171,7 +173,7 @@ BROKEN = [
     ),
     made(
         "raw_control_character",
-        Reason.STEP_BROKEN,
+        ProposalReason.BROKEN,
         text(directive, sub(r'"thought": "', '"thought": "first\nthen ')),
         text(directive, sub(r'"thought": "', '"thought": "\t')),
         text(finishing, sub(r'"content": "', '"content": "one\r\ntwo ')),
@@ -180,7 +182,7 @@ BROKEN = [
     ),
     made(
         "quote_inside_a_text",
-        Reason.STEP_BROKEN,
+        ProposalReason.BROKEN,
         text(directive, sub(r'"thought": "', '"thought": "they said "yes" and ')),
         text(finishing, sub(r'"content": "', '"content": "the "answer" is ')),
         text(directive, sub(r'"thought": "', '"thought": ""')),
@@ -189,7 +191,7 @@ BROKEN = [
     ),
     made(
         "unknown_escape",
-        Reason.STEP_BROKEN,
+        ProposalReason.BROKEN,
         text(directive, sub(r'"thought": "', r'"thought": "C:\\new\\qork ')),
         text(directive, sub(r'"thought": "', r'"thought": "\\x41 ')),
         text(finishing, sub(r'"content": "', r'"content": "\\q and \\\\ ')),
@@ -198,7 +200,7 @@ BROKEN = [
     ),
     made(
         "braces_that_are_no_json",
-        Reason.STEP_BROKEN,
+        ProposalReason.BROKEN,
         lambda r: f"Call {{tool}} with {words(r)}.",
         lambda r: f"weather {{ place -> {words(r)} }}",
         lambda r: f"\\boxed{{{words(r)}}}",
@@ -208,7 +210,7 @@ BROKEN = [
     ),
     made(
         "brace_too_many",
-        Reason.STEP_BROKEN,
+        ProposalReason.BROKEN,
         text(acting, sub(r"}$", "}}")),
         text(finishing, sub(r"}$", "}\n}")),
         text(directive, sub(r"}$", "}}}}")),
@@ -220,7 +222,7 @@ BROKEN = [
 SEVERAL = [
     made(
         "two_directives",
-        Reason.STEP_SEVERAL,
+        ProposalReason.SEVERAL,
         lambda r: write(r, acting(r)) + "\n" + write(r, finishing(r)),
         lambda r: write(r, acting(r)) + write(r, acting(r)),
         lambda r: "".join(f"```json\n{write(r, directive(r))}\n```\n" for _ in range(2)),
@@ -229,7 +231,7 @@ SEVERAL = [
     ),
     made(
         "directive_and_something_else",
-        Reason.STEP_SEVERAL,
+        ProposalReason.SEVERAL,
         lambda r: write(r, directive(r)) + '\n{"confidence": 0.9}',
         lambda r: write(r, {"note": words(r)}) + "\n" + write(r, directive(r)),
         lambda r: write(r, directive(r)) + f"\nI filled {{place}} with {words(r)}.",
@@ -242,7 +244,7 @@ SEVERAL = [
 NOT_OBJECT = [
     made(
         "list_of_directives",
-        Reason.STEP_NOT_OBJECT,
+        ProposalReason.NOT_OBJECT,
         lambda r: write(r, [directive(r)]),
         lambda r: write(r, [acting(r), finishing(r)]),
         lambda r: f"```json\n{write(r, [directive(r)])}\n```",
@@ -251,7 +253,7 @@ NOT_OBJECT = [
     ),
     made(
         "directive_in_a_string",
-        Reason.STEP_NOT_OBJECT,
+        ProposalReason.NOT_OBJECT,
         lambda r: json.dumps(json.dumps(directive(r))),
         lambda r: json.dumps(f"```json\n{json.dumps(acting(r))}\n```"),
         lambda r: f"```json\n{json.dumps(json.dumps(finishing(r)))}\n```",
@@ -260,7 +262,7 @@ NOT_OBJECT = [
     ),
     made(
         "bare_value",
-        Reason.STEP_NOT_OBJECT,
+        ProposalReason.NOT_OBJECT,
         lambda r: str(r.randrange(10**9)),
         lambda r: repr(r.random() * 10 ** r.randint(-5, 5)),
         lambda r: write(r, [words(r), words(r)]),
@@ -288,7 +290,7 @@ def _number(written: str) -> Callable[[Random, str], str]:
 VALUES = [
     made(
         "key_twice",
-        Reason.STEP_DUPLICATE_KEY,
+        ProposalReason.DUPLICATE_KEY,
         text(directive, _twice("thought", words)),
         text(directive, _twice("finish", lambda r: True)),
         text(acting, _twice("tool_id", lambda r: "weather")),
@@ -298,7 +300,7 @@ VALUES = [
     ),
     made(
         "not_a_number",
-        Reason.STEP_NOT_FINITE,
+        ProposalReason.NOT_FINITE,
         text(acting, _number("NaN")),
         text(directive, _number("Infinity")),
         text(finishing, _number("-Infinity")),
@@ -307,7 +309,7 @@ VALUES = [
     ),
     made(
         "number_out_of_range",
-        Reason.STEP_NOT_FINITE,
+        ProposalReason.NOT_FINITE,
         text(acting, _number("1e999")),
         text(finishing, _number("-#e400")),
         text(acting, _number("9223372036854775808")),
@@ -317,7 +319,7 @@ VALUES = [
     ),
     made(
         "half_a_character",
-        Reason.STEP_ENCODING,
+        ProposalReason.ENCODING,
         text(directive, sub(r'"thought": "', r'"thought": "\\ud83d ')),
         text(directive, sub(r'"thought": "', r'"thought": "\\udc00 ')),
         text(finishing, sub(r'"content": "', r'"content": "\\uDBFF.')),
@@ -341,7 +343,7 @@ def _long(random: Random, least: int) -> str:
 SIZE = [
     made(
         "too_many_bytes",
-        Reason.STEP_TOO_LARGE,
+        ProposalReason.TOO_LARGE,
         changed(acting, lambda r, v: v["action"]["input"].update(place=_long(r, 40_000))),
         changed(finishing, lambda r, v: v["final_answer"]["structured"].update({words(r): words(r) for _ in range(900)})),
         changed(directive, lambda r, v: v.update(notes=[words(r) for _ in range(1200)])),
@@ -351,7 +353,7 @@ SIZE = [
     ),
     made(
         "too_deep",
-        Reason.STEP_TOO_DEEP,
+        ProposalReason.TOO_DEEP,
         changed(acting, lambda r, v: v["action"].update(input={"place": _nested(r, r.randint(33, 90))})),
         changed(finishing, lambda r, v: v["final_answer"].update(structured=_nested(r, r.randint(33, 90), lists=False))),
         changed(directive, lambda r, v: v.update(thought=_nested(r, r.randint(33, 60)))),
@@ -361,7 +363,7 @@ SIZE = [
     ),
     made(
         "text_too_long",
-        Reason.STEP_TEXT_TOO_LONG,
+        StepReason.TEXT_TOO_LONG,
         changed(directive, lambda r, v: v.update(thought=_long(r, 4200)[: r.randint(4001, 4200)])),
         changed(finishing, lambda r, v: v["final_answer"].update(content=_long(r, 17_000)[: r.randint(16_001, 17_000)])),
         changed(acting, lambda r, v: v["action"].update(tool_id=_long(r, 400)[: r.randint(129, 400)])),

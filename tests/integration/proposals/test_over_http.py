@@ -15,7 +15,7 @@ import pytest
 import pytest_asyncio
 
 from ordain.app import Ordain
-from ordain.rules.reasons import Reason
+from ordain.rules.step import StepReason
 from ordain.settings import load_settings
 from tests.integration.proposals.corpus import CLASSES, variants
 from tests.integration.proposals.materials import OUTSIDE, VERBS, MalformedClass, acting, finishing
@@ -115,6 +115,6 @@ async def test_nothing_is_called_that_was_refused(ordain: Ordain, provider: str)
     action = {"tool_id": OUTSIDE[0], "input": {"text": "Alice lives in Paris."}}
     outside = json.dumps({"thought": "t", "finish": False, "action": action, "final_answer": None})
     response, _ = await play(ordain, provider, "outside", [outside, outside])
-    assert response["error"]["code"] == Reason.STEP_TOOL_OUTSIDE
+    assert response["error"]["code"] == StepReason.TOOL_OUTSIDE
     stored = ordain.runtime.view(response["run_id"]).stored
     assert not [record for record in stored.records if record.name in {"verb_call", "children", "authorize"}]

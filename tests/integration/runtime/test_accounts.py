@@ -20,6 +20,7 @@ from ordain.flows.context import period
 from ordain.flows.shipped import shipped_flows
 from ordain.journal.folds import Fold
 from ordain.models.scripted import ScriptedModel, make_script
+from ordain.rules.rulebook import rulebook
 from ordain.runtime.accounts import AGENTS_MAX
 from ordain.runtime.replay import replay
 from ordain.runtime.spending import By, Span, spent
@@ -64,7 +65,7 @@ async def test_what_was_not_used_comes_back(tmp_path: Path) -> None:
             assert answer["status"] == "ok"
             stored = ordain.store.load(answer["run_id"])
             assert stored is not None
-            used += Fold(stored.id, stored.records).spent.tokens
+            used += Fold(stored.id, stored.records, rulebook()).spent.tokens
             assert ordain.store.query("SELECT tokens FROM accounts") == [(used,)]
 
 
@@ -189,7 +190,7 @@ async def test_what_a_suggestion_costs_is_charged_and_told(tmp_path: Path) -> No
         await house.quiet()
         stored = house.ordain.store.load(triage)
         assert stored is not None
-        fold = Fold(stored.id, stored.records)
+        fold = Fold(stored.id, stored.records, rulebook())
         used = fold.spent.tokens
         assert fold.carved is not None
         assert used < fold.carved.tokens < RUN_TOKENS / 4  # the turn that follows finds its own share

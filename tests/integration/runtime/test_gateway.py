@@ -22,7 +22,8 @@ from ordain.models.openai import OpenAIModel
 from ordain.ports.model import Charge, Heard, ModelError, ModelPort, ModelReply, ModelRequest
 from ordain.ports.store import StoredRun
 from ordain.rules.breaker import Circuit
-from ordain.rules.budget import Spend
+from ordain.rules.rulebook import rulebook
+from ordain.rules.spend import Spend
 from ordain.runtime.breakers import Admitted
 from ordain.runtime.replay import replay
 from ordain.settings import load_settings
@@ -159,7 +160,7 @@ async def planned(ordain: Ordain, name: str = "r") -> tuple[dict[str, Any], Fold
     """One plan that the models only have to finish."""
     told = await ordain.plan(request(request_id=name))
     found = stored(ordain, told["run_id"])
-    return told, Fold(found.id, found.records)
+    return told, Fold(found.id, found.records, rulebook())
 
 
 HEDGED = {"hedge_ms": {Lane.WORKER: 20}}
@@ -528,5 +529,5 @@ async def test_a_hedged_call_that_was_cut_off_hides_nobody(tmp_path: Path) -> No
         found = stored(ordain, accepted.run)
         attempts = Spending(found.records).attempts
         assert [(one.profile, one.code) for one in attempts] == [("first", "lost"), ("second", "lost"), ("first", "")]
-        fold = Fold(found.id, found.records)
+        fold = Fold(found.id, found.records, rulebook())
         assert fold.spent.tokens > sum(one.tokens for one in attempts[2:])

@@ -8,11 +8,10 @@ from hypothesis import strategies as st
 
 from ordain.contracts.policy import ModelErrorCode
 from ordain.contracts.profiles import ModelProfile, PriceTier
+from ordain.effects.results import Beside, ModelAnswer, ModelFailed
 from ordain.flows.pricing import bound_of, cost, price_of, price_of_failure
-from ordain.journal.seen import Beside
-from ordain.ports.effects import ModelAnswer, ModelFailed
 from ordain.ports.model import REFUSALS, Charge, ModelError
-from ordain.rules.budget import Spend
+from ordain.rules.spend import Spend
 
 prices = st.integers(0, 10_000)
 counts = st.integers(0, 100_000)

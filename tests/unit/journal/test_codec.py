@@ -36,7 +36,7 @@ from ordain.journal.records import (
     raw,
 )
 from ordain.journal.upcasters import UPCASTERS, upcast
-from ordain.rules.budget import Spend
+from ordain.rules.spend import Spend
 
 texts = st.text(st.characters(codec="utf-8"), max_size=10)
 numbers = st.integers(-(2**62), 2**62)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from ordain.prompts import router_step, supervisor_step, triage_step
 from ordain.prompts.renderer import render
-from ordain.rules.attach import suggestion_of
+from ordain.rules.suggestion import suggestion_of
 from tests.unit.prompts.texts import json_values, objects, size, words
 
 SOURCES = {

@@ -10,10 +10,9 @@ from hypothesis import strategies as st
 
 from ordain.contracts.access import TokenScope
 from ordain.contracts.policy import Policy
-from ordain.rules.access import ACCESS, AccessFacts, Admitted, NotAdmitted, Presented, Refusal
+from ordain.rules.access import ACCESS, AccessFacts, AccessReason, Admitted, NotAdmitted, Presented, Refusal
 from ordain.rules.decision import Decision
 from ordain.rules.rate import COST, RATE, Granted, RateFacts, Spent
-from ordain.rules.reasons import Reason
 from tests.unit.rules.given import decided
 
 POLICY = Policy(version=1)
@@ -49,7 +48,7 @@ def test_access_is_total_and_its_reason_says_what_it_did(found: AccessFacts) -> 
     """Every request is admitted or not, for a reason of the rule's own; a reason that admits never stands beside a refusal."""
     decision = access(found)
     assert isinstance(decision.outcome, ORDER)
-    admits = {Reason.ACCESS_PUBLIC, Reason.ACCESS_LOCAL, Reason.ACCESS_OWNER, Reason.ACCESS_TOKEN}
+    admits = {AccessReason.PUBLIC, AccessReason.LOCAL, AccessReason.OWNER, AccessReason.TOKEN}
     assert (decision.reason in admits) == isinstance(decision.outcome, Admitted)
     assert decision.reason.value.startswith("access.")
 

@@ -15,6 +15,7 @@ from ordain.rules.attach import (
     Attached,
     AttachFacts,
     AttachOutcome,
+    AttachReason,
     Edit,
     Filler,
     NewRequest,
@@ -190,7 +191,7 @@ def test_a_nudge_with_something_at_work_wins_over_an_answer(facts: AttachFacts, 
     roomy = msgspec.structs.replace(facts, open=min(facts.open, 2 * policy.session.max_open - 1))
     outcome, reason = attach(msgspec.structs.replace(roomy, cues=nudge), policy)
     assert isinstance(outcome, StatusNudge)
-    assert reason is Reason.ATTACH_NUDGE
+    assert reason is AttachReason.NUDGE
 
 
 @example(
@@ -208,7 +209,7 @@ def test_a_nudge_is_about_the_message_it_replies_to(facts: AttachFacts, policy: 
     outcome, reason = attach(facts, policy)
     told = [thread.id for thread in facts.threads if thread in working(facts) or thread.status in {"failed", "blocked"}]
     if isinstance(outcome, StatusNudge) and max(facts.cues.nudge, facts.cues.trouble) == 2 and facts.anchor in told:
-        assert (outcome.thread, reason) == (facts.anchor, Reason.ATTACH_NUDGE)
+        assert (outcome.thread, reason) == (facts.anchor, AttachReason.NUDGE)
 
 
 @given(states(plain=True), policies)
@@ -250,11 +251,11 @@ def test_no_new_turn_above_the_caps(facts: AttachFacts, policy: Policy) -> None:
 def test_a_suggestion_chooses_only_what_is_possible(facts: AttachFacts, policy: Policy) -> None:
     """RTE-03 "LLMs may only suggest": a suggested class counts only among those that wording and state leave open."""
     outcome, reason = attach(facts, policy)
-    if reason is Reason.ATTACH_SUGGESTED:
+    if reason is AttachReason.SUGGESTED:
         assert Attached(facts.suggests) in possible(facts)
         assert facts.confidence >= policy.attach.threshold
     silent = msgspec.structs.replace(facts, suggests="", may_ask=False)
-    if reason is Reason.ATTACH_SUGGESTION_REJECTED:
+    if reason is AttachReason.SUGGESTION_REJECTED:
         assert attach(silent, policy)[0] == outcome
 
 
@@ -262,9 +263,9 @@ def test_a_suggestion_chooses_only_what_is_possible(facts: AttachFacts, policy: 
 def test_a_less_sure_suggestion_never_counts_more(facts: AttachFacts, policy: Policy, lower: float) -> None:
     """Monotone: what is rejected at one confidence is rejected at a lower one."""
     _, reason = attach(facts, policy)
-    if reason is Reason.ATTACH_SUGGESTION_REJECTED:
+    if reason is AttachReason.SUGGESTION_REJECTED:
         _, again = attach(msgspec.structs.replace(facts, confidence=min(lower, facts.confidence)), policy)
-        assert again is Reason.ATTACH_SUGGESTION_REJECTED
+        assert again is AttachReason.SUGGESTION_REJECTED
 
 
 @given(states(), policies)
@@ -300,7 +301,7 @@ def test_a_choice_does_what_was_offered_or_less(facts: AttachFacts, policy: Poli
             assert chosen.stop
         case other:
             assert isinstance(other, NewRequest | SessionBusy)
-    assert isinstance(outcome, SessionBusy) or reason is Reason.ATTACH_CHOSEN
+    assert isinstance(outcome, SessionBusy) or reason is AttachReason.CHOSEN
 
 
 @given(states(), policies)

@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 
 from ordain.contracts.policy import Activation, Policy
 from ordain.contracts.verbs import Argument, ArgumentRole, VerbEffect, VerbSpec
-from ordain.rules.authorize import AUTHORIZE, Allow, AuthorizeFacts, AuthorizeInputs, Deny
+from ordain.rules.authorize import AUTHORIZE, Allow, AuthorizeFacts, AuthorizeInputs, AuthorizeReason, Deny
 from ordain.rules.decision import Decision
-from ordain.rules.reasons import Reason
 from tests.unit.rules.given import NAMES, POLICY, catalog, catalogs, counts, decided, json_values, names, objects, policies, texts
 
 facts = st.builds(
@@ -39,7 +38,7 @@ def call(verb: str = "a", **changes: Any) -> AuthorizeFacts:
 def test_every_call_is_decided(facts: AuthorizeFacts, args: dict[str, Any], found: Any, policy: Policy) -> None:
     """Any facts and arguments give one decision; it allows only the very call it was asked about, for a reason that allows."""
     decision = authorize(facts, args, found, policy)
-    allowing = {Reason.AUTHORIZE_READ, Reason.AUTHORIZE_PRIVATE, Reason.AUTHORIZE_EGRESS_DECLARED}
+    allowing = {AuthorizeReason.READ, AuthorizeReason.PRIVATE, AuthorizeReason.EGRESS_DECLARED}
     assert (decision.reason in allowing) == isinstance(decision.outcome, Allow)
     if isinstance(decision.outcome, Allow):
         assert decision.outcome.call == facts.call
@@ -94,7 +93,7 @@ def test_deny_wins(name: str, data: st.DataObject) -> None:
     policy = POLICY.model_copy(update={"verbs": verbs})
     found = catalog({name: VerbSpec(name=name, description="d", effect=VerbEffect.READ, input_schema={"type": "object"})}, policy)
     decision = authorize(call(name), {}, found, policy)
-    assert decision == Decision(outcome=Deny("denied"), reason=Reason.AUTHORIZE_INACTIVE)
+    assert decision == Decision(outcome=Deny("denied"), reason=AuthorizeReason.INACTIVE)
 
 
 @given(arguments, catalogs(st.just(VerbEffect.EGRESS)))
@@ -127,7 +126,7 @@ def egress(**fields: Any) -> Any:
 def test_a_declared_value_may_be_sent(value: Any, listed: bool) -> None:
     """A value that is fixed or on the list is allowed, for the reason that it was declared."""
     found = egress(allowed=[value]) if listed else egress(fixed=value)
-    assert authorize(call(), {"x": value}, found, POLICY).reason is Reason.AUTHORIZE_EGRESS_DECLARED
+    assert authorize(call(), {"x": value}, found, POLICY).reason is AuthorizeReason.EGRESS_DECLARED
 
 
 CONFUSED = [(True, 1), (1, 1.0), (False, 0), ("1", 1), (None, "null"), (0.0, False), ([], {}), ("a", "A"), ("a", "a "), (None, [])]
@@ -139,7 +138,7 @@ def test_what_only_looks_declared_is_denied(pair: tuple[Any, Any], flip: bool, l
     declared, value = map(within, pair[::-1] if flip else pair)
     assume(declared is not None)
     found = egress(allowed=[declared]) if listed else egress(fixed=declared)
-    assert authorize(call(), {"x": value}, found, POLICY).reason is Reason.AUTHORIZE_NO_APPROVAL
+    assert authorize(call(), {"x": value}, found, POLICY).reason is AuthorizeReason.NO_APPROVAL
 
 
 def test_fixed_and_listed_both_hold() -> None:
@@ -161,6 +160,6 @@ def test_a_denial_names_places_and_no_values(args: dict[str, Any], private: str)
         input_schema={"type": "object", "properties": {"x": {"type": "string", "maxLength": 1}}, "additionalProperties": False},
     )
     decision = authorize(call(), {**args, "x": private}, catalog({"a": spec}), POLICY)
-    assert decision.reason is Reason.AUTHORIZE_SCHEMA
+    assert decision.reason is AuthorizeReason.SCHEMA
     assert private not in decision.outcome.detail
     assert len(decision.outcome.detail) <= 200

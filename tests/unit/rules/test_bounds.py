@@ -9,12 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ordain.contracts.policy import Lane, ModelErrorCode, Policy
-from ordain.rules.budget import RESERVE, SETTLE, Reserved, ReserveFacts, SettleFacts
+from ordain.rules.budget import RESERVE, SETTLE, Reserved, ReserveFacts, ReserveReason, SettleFacts, SettleReason
 from ordain.rules.fallback import FALLBACK, FallbackFacts, GiveUp, NextLane, NextProfile, Retry
-from ordain.rules.lane import LANE, LaneChosen, LaneFacts
-from ordain.rules.limits import LIMITS, LimitsFacts, LimitsSet
-from ordain.rules.reasons import Reason
-from ordain.rules.scope import SCOPE, Scope, ScopeFacts, ScopeInputs
+from ordain.rules.lane import LANE, LaneChosen, LaneFacts, LaneReason
+from ordain.rules.limits import LIMITS, LimitsFacts, LimitsReason, LimitsSet
+from ordain.rules.scope import SCOPE, Scope, ScopeFacts, ScopeInputs, ScopeReason
 from tests.unit.rules.given import NAMES, catalog, catalogs, counts, decided, lanes, names, policies, texts
 
 # --- limits -----------------------------------------------------------------------------------------------------------------------
@@ -54,7 +53,7 @@ def test_a_limit_is_neither_above_the_request_nor_above_the_cap(facts: LimitsFac
         assert value <= getattr(cap, field)
         assert (field in held.clamped) == (value < getattr(facts, field))
     reason = decided(LIMITS, facts, None, policy).reason
-    assert reason is (Reason.LIMITS_CLAMPED if held.clamped else Reason.LIMITS_AS_ASKED)
+    assert reason is (LimitsReason.CLAMPED if held.clamped else LimitsReason.AS_ASKED)
 
 
 @given(asked_limits, policies, st.sampled_from(FIELDS), st.integers(0, 1000))
@@ -81,7 +80,7 @@ def test_scope_is_what_was_asked_or_nothing(asked: list[str], found: Any) -> Non
     if bad:
         assert decision.outcome.verb == bad[0]
         unknown = bad[0] not in found.verbs
-        assert decision.reason is (Reason.SCOPE_UNKNOWN_VERB if unknown else Reason.SCOPE_INACTIVE_VERB)
+        assert decision.reason is (ScopeReason.UNKNOWN_VERB if unknown else ScopeReason.INACTIVE_VERB)
         assert decision.outcome.code.partition(":")[0] == ("unknown_verb" if unknown else "inactive_verb")
     else:
         assert decision.outcome == Scope(tuple(dict.fromkeys(asked)))
@@ -121,7 +120,7 @@ def test_a_lane_is_the_policys(facts: LaneFacts, policy: Policy) -> None:
     if isinstance(decision.outcome, LaneChosen):
         assert list(decision.outcome.profiles) == profiles != []
     else:
-        assert (decision.reason, profiles) == (Reason.LANE_EMPTY, [])
+        assert (decision.reason, profiles) == (LaneReason.EMPTY, [])
 
 
 # --- budget -----------------------------------------------------------------------------------------------------------------------
@@ -147,9 +146,9 @@ def test_a_call_that_might_not_fit_does_not_start(facts: ReserveFacts, policy: P
         assert facts.left_calls > 0
     else:
         short = {
-            Reason.BUDGET_MODEL_CALLS: facts.left_calls <= 0,
-            Reason.BUDGET_TOKENS: facts.tokens > facts.left_tokens,
-            Reason.BUDGET_MONEY: facts.usd_micros > facts.left_usd_micros,
+            ReserveReason.MODEL_CALLS: facts.left_calls <= 0,
+            ReserveReason.TOKENS: facts.tokens > facts.left_tokens,
+            ReserveReason.MONEY: facts.usd_micros > facts.left_usd_micros,
         }
         assert short[decision.reason]
 
@@ -186,7 +185,7 @@ def test_a_run_overspends_by_no_more_than_its_last_overrun(calls: list[tuple[int
         really = min(used, bound) + more
         settled = decided(SETTLE, SettleFacts(reserved=bound, tokens=really, usd_micros=0, calls=1), None, policy)
         assert settled.outcome.overrun_tokens == max(0, really - bound)
-        assert (settled.reason is Reason.BUDGET_OVERRUN) == (really > bound)
+        assert (settled.reason is SettleReason.OVERRUN) == (really > bound)
         spent, overruns = spent + really, overruns + settled.outcome.overrun_tokens
         assert spent <= cap + overruns
 

@@ -15,8 +15,7 @@ from ordain.contracts.conversation import ExecMode
 from ordain.contracts.policy import Activation, Policy, SupervisorPolicy, VerbsPolicy
 from ordain.contracts.verbs import VerbEffect, VerbSpec
 from ordain.rules.decision import FACTS_BYTES
-from ordain.rules.entry import ENTRY, ENTRY_OF, Entered, EntryFacts, EntryInputs, EntryRefused
-from ordain.rules.reasons import Reason
+from ordain.rules.entry import ENTRY, ENTRY_OF, Entered, EntryFacts, EntryInputs, EntryReason, EntryRefused
 from tests.unit.rules.given import OPEN, catalog, decided, texts
 
 KNOWN = [*ENTRY_OF.values(), "math.evaluate", "search", "write.note"]
@@ -117,7 +116,7 @@ def test_a_mode_without_its_entry_verb_is_refused(mode: ExecMode) -> None:
     known = house([name for name in KNOWN if name != own])
     decision = decided(ENTRY, EntryFacts(mode=mode), EntryInputs(tools=(), catalog=known), Policy(version=1))
     assert decision.outcome == EntryRefused(verb=own, code="unknown_verb")
-    assert decision.reason is Reason.ENTRY_UNKNOWN_VERB
+    assert decision.reason is EntryReason.UNKNOWN_VERB
 
 
 def test_the_largest_facts_fit() -> None:

@@ -10,8 +10,7 @@ from ordain.contracts.conversation import MESSAGE_CHARS
 from ordain.contracts.policy import HistoryPolicy, Policy
 from ordain.flows.history import AHEAD, SUMMARY_CHARS
 from ordain.rules.decision import FACTS_BYTES
-from ordain.rules.history import HISTORY, HistoryFacts, Summarise, Window, entry_bytes
-from ordain.rules.reasons import Reason
+from ordain.rules.history import HISTORY, HistoryFacts, HistoryReason, Summarise, Window, entry_bytes
 from tests.unit.rules.given import decided
 
 ENTRIES_MAX = HistoryPolicy.model_fields["max_entries"].metadata[1].le
@@ -97,9 +96,9 @@ def test_the_reason_says_whether_something_is_left_out(facts: HistoryFacts, poli
     decision = decided(HISTORY, facts, None, policy)
     if isinstance(decision.outcome, Window):
         lost = decision.outcome.left_out or decision.outcome.cut
-        assert decision.reason is (Reason.HISTORY_LEFT_OUT if lost else Reason.HISTORY_WHOLE)
+        assert decision.reason is (HistoryReason.LEFT_OUT if lost else HistoryReason.WHOLE)
     else:
-        assert decision.reason is Reason.HISTORY_SUMMARISE
+        assert decision.reason is HistoryReason.SUMMARISE
         assert facts.may_summarise
 
 

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ordain.rules.proposals import PARSE_BYTES, PARSE_DEPTH, Parsed, Unparsed, nesting, parse_object
-from ordain.rules.reasons import Reason
+from ordain.rules.proposals import PARSE_BYTES, PARSE_DEPTH, Parsed, ProposalReason, Unparsed, nesting, parse_object
 from tests.unit.rules.given import json_values
 
 bounded = st.dictionaries(st.text(st.characters(codec="utf-8"), max_size=8), json_values, max_size=4)
@@ -74,7 +73,7 @@ def test_two_objects_are_no_proposal(first: Any, second: Any, between: str) -> N
     """Of several objects none is chosen."""
     found = parse_object(f"{json.dumps(first)}\n{between}\n{json.dumps(second)}")
     assert isinstance(found, Unparsed)
-    assert found.reason is Reason.STEP_SEVERAL
+    assert found.reason is ProposalReason.SEVERAL
 
 
 @given(bounded, prose, st.sampled_from(["[{}]", "[1, {}]", "[{}, 1]", "[ {} , {} ]"]))
@@ -82,7 +81,7 @@ def test_an_object_is_not_taken_out_of_a_list(value: Any, before: str, within: s
     """An object that is part of a list is not the answer's one object."""
     found = parse_object(f"{before}\n{within.replace('{}', json.dumps(value))}")
     assert isinstance(found, Unparsed)
-    assert found.reason in {Reason.STEP_NOT_OBJECT, Reason.STEP_SEVERAL}
+    assert found.reason in {ProposalReason.NOT_OBJECT, ProposalReason.SEVERAL}
 
 
 @given(bounded.filter(bool), st.data())
@@ -91,7 +90,7 @@ def test_a_cut_object_is_never_completed(value: Any, data: st.DataObject) -> Non
     written = json.dumps(value)
     found = parse_object(written[: data.draw(st.integers(1, len(written) - 1))])
     assert isinstance(found, Unparsed)
-    assert found.reason is Reason.STEP_BROKEN
+    assert found.reason is ProposalReason.BROKEN
 
 
 @pytest.mark.parametrize("opener", ["[", '{"a":', "[{", '{"a":['])
@@ -101,7 +100,7 @@ def test_bottomless_nesting_is_refused(before: str, opener: str, after: str) -> 
     """However deep an answer nests, and whatever quotes stand around it, it is too deep and never a crash."""
     found = parse_object(before + opener * 40_000 + after)
     assert isinstance(found, Unparsed)
-    assert found.reason is Reason.STEP_TOO_DEEP
+    assert found.reason is ProposalReason.TOO_DEEP
 
 
 @pytest.mark.parametrize(
@@ -129,7 +128,7 @@ def test_an_answer_over_the_bound_is_not_even_parsed() -> None:
     for text in ("x" * (PARSE_BYTES + 1), '{"a": "' + "é" * (PARSE_BYTES // 2) + '"}'):
         found = parse_object(text)
         assert isinstance(found, Unparsed)
-        assert found.reason is Reason.STEP_TOO_LARGE
+        assert found.reason is ProposalReason.TOO_LARGE
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from ordain.contracts.policy import Policy, VerbsPolicy
 from ordain.rules.backoff import backoff_ms
-from ordain.rules.reasons import Reason
-from ordain.rules.retry import RETRY, RetryFacts, TakeIt, TryAgain
+from ordain.rules.retry import RETRY, RetryFacts, RetryReason, TakeIt, TryAgain
 from tests.unit.rules.given import decided, names, texts
 
 retries = st.builds(
@@ -34,7 +33,7 @@ def test_a_verb_is_tried_as_often_as_it_declares(facts: RetryFacts, waiting: Ver
     decision = decided(RETRY, facts, None, policy)
     again = isinstance(decision.outcome, TryAgain)
     left = facts.attempt < facts.max_attempts and facts.left_ms > 0 and facts.verb_calls < facts.cap_verb_calls
-    assert again == (facts.retryable and left and decision.reason is not Reason.VERB_WAIT_TOO_LONG)
+    assert again == (facts.retryable and left and decision.reason is not RetryReason.WAIT_TOO_LONG)
     attempt = 1
     while isinstance(decided(RETRY, msgspec.structs.replace(facts, attempt=attempt), None, policy).outcome, TryAgain):
         attempt += 1
@@ -50,7 +49,7 @@ def test_a_retry_waits_as_long_as_it_was_asked_to(facts: RetryFacts, waiting: Ve
     if isinstance(decision.outcome, TryAgain):
         assert named <= decision.outcome.wait_ms == wait <= waiting.retry_wait_max_ms
         assert wait < facts.left_ms
-    elif decision.reason is Reason.VERB_WAIT_TOO_LONG:
+    elif decision.reason is RetryReason.WAIT_TOO_LONG:
         assert wait > waiting.retry_wait_max_ms or wait >= facts.left_ms
     else:
         assert isinstance(decision.outcome, TakeIt)

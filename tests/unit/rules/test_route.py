@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from ordain.contracts.conversation import BudgetClass, ExecMode
 from ordain.contracts.policy import BudgetCaps, Policy, RouterPolicy, SupervisorPolicy
 from ordain.rules.decision import FACTS_BYTES
-from ordain.rules.proposals import Parsed, Unparsed, parse_object
+from ordain.rules.proposals import Parsed, ProposalReason, Unparsed, parse_object
 from ordain.rules.reasons import Reason
-from ordain.rules.route import ALLOWED, ROUTE, Path, Routed, RouteFacts, RouteInputs, allowed_paths
+from ordain.rules.route import ALLOWED, ROUTE, Path, Routed, RouteFacts, RouteInputs, RouteReason, allowed_paths
 from tests.unit.rules.given import POLICY, counts, decided, json_values, limits_policies, objects
 
 caps = st.builds(
@@ -60,7 +60,7 @@ valid = st.fixed_dictionaries(
 )
 proposals = st.one_of(
     st.none(),
-    st.builds(Unparsed, reason=st.just(Reason.STEP_PROSE), size_bytes=counts),
+    st.builds(Unparsed, reason=st.just(ProposalReason.PROSE), size_bytes=counts),
     st.builds(Parsed, value=st.one_of(suggestions, valid), size_bytes=counts, depth=st.integers(1, 9)),
 )
 
@@ -82,7 +82,7 @@ def test_no_path_outside_the_modes(facts: RouteFacts, proposal: Any, policy: Pol
     routed, reason = route(facts, proposal, policy)
     paths = allowed_paths(facts.mode, supervised=facts.supervised)
     assert routed.path in paths
-    if reason is not Reason.ROUTE_SUGGESTED:
+    if reason is not RouteReason.SUGGESTED:
         assert routed.path is paths[0]
 
 
@@ -112,7 +112,7 @@ def test_a_lower_class_is_no_more_under_the_shipped_table(facts: RouteFacts, pro
 def test_only_an_exact_suggestion_counts(facts: RouteFacts, proposal: Any, policy: Policy) -> None:
     """EXE-10 "a strict enum object": three keys, a known path and class, a confident number; else the reason is router_rejected."""
     routed, reason = route(facts, proposal, policy)
-    if reason is Reason.ROUTE_SUGGESTED:
+    if reason is RouteReason.SUGGESTED:
         assert isinstance(proposal, Parsed)
         assert proposal.value.keys() == {"path", "confidence", "budget_class"}
         assert proposal.value["path"] == routed.path
@@ -126,26 +126,26 @@ def test_less_confidence_never_counts_more(facts: RouteFacts, said: dict[str, An
     """Monotone: a suggestion that is rejected is rejected at a lower confidence, too."""
     asked = msgspec.structs.replace(facts, asked="answered")
     _, reason = route(asked, Parsed(value=said, size_bytes=1, depth=1), policy)
-    if reason is not Reason.ROUTE_SUGGESTED:
+    if reason is not RouteReason.SUGGESTED:
         less = {**said, "confidence": min(lower, said["confidence"])}
-        assert route(asked, Parsed(value=less, size_bytes=1, depth=1), policy)[1] is not Reason.ROUTE_SUGGESTED
+        assert route(asked, Parsed(value=less, size_bytes=1, depth=1), policy)[1] is not RouteReason.SUGGESTED
 
 
 @pytest.mark.parametrize(
     ("answer", "reason"),
     [
-        ('{"path":"warp","confidence":1.0,"budget_class":"small"}', Reason.ROUTER_UNKNOWN_PATH),
-        ('{"path":"council","confidence":1.0,"budget_class":"small"}', Reason.ROUTER_OUTSIDE_MODE),
-        ('{"path":"react_lite","confidence":0.1,"budget_class":"small"}', Reason.ROUTER_LOW_CONFIDENCE),
-        ('{"path":"react_lite","confidence":2,"budget_class":"small"}', Reason.ROUTER_CONFIDENCE),
-        ('{"path":"react_lite","confidence":true,"budget_class":"small"}', Reason.ROUTER_CONFIDENCE),
-        ('{"path":"react_lite","confidence":"1","budget_class":"small"}', Reason.ROUTER_CONFIDENCE),
-        ('{"path":"react_lite","confidence":1.0,"budget_class":"huge"}', Reason.ROUTER_BUDGET_CLASS),
-        ('{"path":"react_lite","confidence":1.0}', Reason.ROUTER_MALFORMED),
-        ('{"path":["react_lite"],"confidence":1.0,"budget_class":"small"}', Reason.ROUTER_UNKNOWN_PATH),
-        ('{"path":"react_lite","confidence":1.0,"budget_class":"small","verb":"chat_general"}', Reason.ROUTER_MALFORMED),
-        ("react_lite, I am sure", Reason.ROUTER_MALFORMED),
-        ("", Reason.ROUTER_MALFORMED),
+        ('{"path":"warp","confidence":1.0,"budget_class":"small"}', RouteReason.UNKNOWN_PATH),
+        ('{"path":"council","confidence":1.0,"budget_class":"small"}', RouteReason.OUTSIDE_MODE),
+        ('{"path":"react_lite","confidence":0.1,"budget_class":"small"}', RouteReason.LOW_CONFIDENCE),
+        ('{"path":"react_lite","confidence":2,"budget_class":"small"}', RouteReason.CONFIDENCE),
+        ('{"path":"react_lite","confidence":true,"budget_class":"small"}', RouteReason.CONFIDENCE),
+        ('{"path":"react_lite","confidence":"1","budget_class":"small"}', RouteReason.CONFIDENCE),
+        ('{"path":"react_lite","confidence":1.0,"budget_class":"huge"}', RouteReason.BUDGET_CLASS),
+        ('{"path":"react_lite","confidence":1.0}', RouteReason.MALFORMED),
+        ('{"path":["react_lite"],"confidence":1.0,"budget_class":"small"}', RouteReason.UNKNOWN_PATH),
+        ('{"path":"react_lite","confidence":1.0,"budget_class":"small","verb":"chat_general"}', RouteReason.MALFORMED),
+        ("react_lite, I am sure", RouteReason.MALFORMED),
+        ("", RouteReason.MALFORMED),
     ],
 )
 def test_a_bad_answer_of_a_router_model(answer: str, reason: Reason) -> None:

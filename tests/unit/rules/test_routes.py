@@ -22,11 +22,12 @@ from ordain.contracts.policy import (
 )
 from ordain.contracts.verbs import Category
 from ordain.rules.backoff import backoff_ms
-from ordain.rules.budget import CARVE, AccountFacts, Carved, CarveFacts
+from ordain.rules.budget import CARVE, AccountFacts, CarveFacts
 from ordain.rules.fallback import FALLBACK, FallbackFacts, GiveUp, NextLane, NextProfile, Retry
 from ordain.rules.hedge import HEDGE, AskSecond, HedgeFacts
-from ordain.rules.lane import LANE, WHY, LaneChosen, LaneFacts
+from ordain.rules.lane import LANE, WHY, LaneChosen, LaneFacts, LaneReason
 from ordain.rules.reasons import Reason
+from ordain.rules.spend import Carved
 from ordain.settings import read_policy
 from tests.unit.rules.given import decided, lanes
 
@@ -85,7 +86,7 @@ def test_the_first_row_that_fits_decides(facts: LaneFacts, table: list[LaneRoute
     assert isinstance(decision.outcome, LaneChosen)
     row = next((route for route in table if meets(route, facts)), None)
     if row is None:
-        assert (decision.outcome.lane, decision.reason) == (verb if facts.purpose == "verb" else planner, Reason.LANE_BY_PURPOSE)
+        assert (decision.outcome.lane, decision.reason) == (verb if facts.purpose == "verb" else planner, LaneReason.BY_PURPOSE)
     else:
         assert (decision.outcome.lane, decision.reason) == (row.lane, WHY[row.why])
 
@@ -100,7 +101,7 @@ def shipped(**facts: object) -> tuple[Lane, Reason]:
 
 def test_routine_checks_stay_local() -> None:
     """A verb tagged routine is served by lane local."""
-    assert shipped(tags=("routine",)) == (Lane.LOCAL, Reason.LANE_ROUTINE)
+    assert shipped(tags=("routine",)) == (Lane.LOCAL, LaneReason.ROUTINE)
 
 
 def test_what_asks_for_more_is_escalated() -> None:
@@ -108,10 +109,10 @@ def test_what_asks_for_more_is_escalated() -> None:
 
     LLM-03: "Interactive coding, synthesis, ambiguous tasks escalate to `worker` or `brain`"
     """
-    assert shipped(tags=("code",)) == (Lane.BRAIN, Reason.LANE_ESCALATED)
-    assert shipped(budget_class="large") == (Lane.BRAIN, Reason.LANE_ESCALATED)
-    assert shipped(ambiguous=True) == (Lane.BRAIN, Reason.LANE_ESCALATED)
-    assert shipped(category=str(Category.GENERATIVE)) == (Lane.WORKER, Reason.LANE_BY_PURPOSE)
+    assert shipped(tags=("code",)) == (Lane.BRAIN, LaneReason.ESCALATED)
+    assert shipped(budget_class="large") == (Lane.BRAIN, LaneReason.ESCALATED)
+    assert shipped(ambiguous=True) == (Lane.BRAIN, LaneReason.ESCALATED)
+    assert shipped(category=str(Category.GENERATIVE)) == (Lane.WORKER, LaneReason.BY_PURPOSE)
 
 
 waiting = st.builds(

@@ -13,10 +13,9 @@ from ordain.contracts.catalog import Schema
 from ordain.contracts.planner import PlannerStep
 from ordain.contracts.policy import Policy
 from ordain.rules.decision import Decision
-from ordain.rules.output import OUTPUT, Accepted, OutputFacts, OutputInputs
-from ordain.rules.proposals import Parsed, Unparsed
-from ordain.rules.reasons import Reason
-from ordain.rules.step import REASK, STEP, CallTool, Fail, Finish, Invalid, Reask, ReaskFacts, StepFacts, StepInputs
+from ordain.rules.output import OUTPUT, Accepted, OutputFacts, OutputInputs, OutputReason
+from ordain.rules.proposals import Parsed, ProposalReason, Unparsed
+from ordain.rules.step import REASK, STEP, CallTool, Fail, Finish, Invalid, Reask, ReaskFacts, StepFacts, StepInputs, StepReason
 from tests.unit.rules.given import NAMES, counts, decided, json_values, objects, policies, texts
 
 SCHEMAS = [
@@ -54,7 +53,7 @@ directives = st.one_of(
     ),
     st.fixed_dictionaries({"thought": texts, "finish": st.booleans(), "action": actions, "final_answer": answers}),
 )
-unparsed = st.builds(Unparsed, reason=st.sampled_from([r for r in Reason if r.startswith("step.syntax.")]), size_bytes=counts)
+unparsed = st.builds(Unparsed, reason=st.sampled_from([r for r in ProposalReason if r.startswith("step.syntax.")]), size_bytes=counts)
 parsed = st.builds(Parsed, value=directives, size_bytes=st.integers(0, 40_000), depth=st.integers(1, 40))
 facts = st.builds(StepFacts, step_index=st.integers(0, 1000), size_bytes=counts, tools=st.integers(0, 100), toolset=texts)
 
@@ -70,12 +69,12 @@ def test_every_directive_is_decided(facts: StepFacts, proposal: Any, offered: An
     decision = decided(STEP, facts, StepInputs(proposal=proposal, tools=offered, registered=registered), policy)
     match decision.outcome:
         case Finish():
-            assert decision.reason is Reason.STEP_FINISH
+            assert decision.reason is StepReason.FINISH
         case CallTool():
-            assert decision.reason is Reason.STEP_CALL
+            assert decision.reason is StepReason.CALL
         case Invalid(detail=detail):
             assert decision.reason.startswith("step.")
-            assert decision.reason not in {Reason.STEP_FINISH, Reason.STEP_CALL}
+            assert decision.reason not in {StepReason.FINISH, StepReason.CALL}
             assert len(detail) <= 200
 
 
@@ -111,8 +110,8 @@ def test_what_fits_the_contract_is_refused_for_tools_only(value: Any, offered: A
     except ValidationError:
         return
     reason = step(Parsed(value=value, size_bytes=10, depth=3), offered, Policy(version=1)).reason
-    allowed = {Reason.STEP_CALL, Reason.STEP_FINISH, Reason.STEP_UNKNOWN_TOOL, Reason.STEP_TOOL_OUTSIDE, Reason.STEP_INPUT_INVALID}
-    assert reason in {*allowed, Reason.STEP_EMPTY_TEXT}
+    allowed = {StepReason.CALL, StepReason.FINISH, StepReason.UNKNOWN_TOOL, StepReason.TOOL_OUTSIDE, StepReason.INPUT_INVALID}
+    assert reason in {*allowed, StepReason.EMPTY_TEXT}
 
 
 @given(parsed, tools, policies, st.data())
@@ -139,8 +138,8 @@ def test_no_tools_no_call(proposal: Parsed, registered: set[str]) -> None:
     """PLN-26 "Only tools in this run's `toolset` may be used": with an empty toolset nothing is called, whatever is registered."""
     decision = step(proposal, {}, Policy(version=1), registered)
     assert not isinstance(decision.outcome, CallTool)
-    if decision.reason in {Reason.STEP_TOOL_OUTSIDE, Reason.STEP_UNKNOWN_TOOL}:
-        assert (decision.reason is Reason.STEP_TOOL_OUTSIDE) == (proposal.value["action"]["tool_id"] in registered)
+    if decision.reason in {StepReason.TOOL_OUTSIDE, StepReason.UNKNOWN_TOOL}:
+        assert (decision.reason is StepReason.TOOL_OUTSIDE) == (proposal.value["action"]["tool_id"] in registered)
 
 
 @given(st.text(st.characters(codec="utf-8", categories=["L", "N"]), min_size=30, max_size=60))
@@ -148,7 +147,7 @@ def test_a_refusal_names_places_and_no_values(private: str) -> None:
     """The detail of a refused input is where it is wrong, not what stood there."""
     value = {"thought": private, "finish": False, "action": {"tool_id": "a", "input": {"x": private}}, "final_answer": None}
     decision = step(Parsed(value=value, size_bytes=10, depth=3), {"a": (SCHEMAS[2],)}, Policy(version=1))
-    assert decision.reason is Reason.STEP_INPUT_INVALID
+    assert decision.reason is StepReason.INPUT_INVALID
     assert "/x" in decision.outcome.detail
     assert private not in decision.outcome.detail
 
@@ -173,7 +172,7 @@ def test_an_output_counts_if_it_fits(proposal: Any, schema: Schema, policy: Poli
         OUTPUT, OutputFacts(verb="v", step="s", size_bytes=proposal.size_bytes), OutputInputs(proposal=proposal, schema=schema), policy
     )
     if isinstance(proposal, Unparsed):
-        assert decision.reason is Reason.OUTPUT_UNPARSED
+        assert decision.reason is OutputReason.UNPARSED
     else:
         assert isinstance(decision.outcome, Accepted) == schema.accepts(proposal.value)
-        assert decision.reason is (Reason.OUTPUT_VALID if schema.accepts(proposal.value) else Reason.OUTPUT_SCHEMA)
+        assert decision.reason is (OutputReason.VALID if schema.accepts(proposal.value) else OutputReason.SCHEMA)

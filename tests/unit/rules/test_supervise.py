@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 
 from ordain.contracts.policy import Policy, StepPolicy
 from ordain.rules.decision import FACTS_BYTES
-from ordain.rules.proposals import Parsed, Unparsed, parse_object
+from ordain.rules.proposals import Parsed, ProposalReason, Unparsed, parse_object
 from ordain.rules.reasons import Reason
-from ordain.rules.supervise import SUPERVISE, Move, NextMove, Pending, SuperviseFacts, SuperviseFailed, SuperviseInputs
+from ordain.rules.rulebook import rulebook
+from ordain.rules.supervise import SUPERVISE, Move, NextMove, Pending, SuperviseFacts, SuperviseFailed, SuperviseInputs, SuperviseReason
 from tests.unit.rules.given import POLICY, counts, decided, json_values, objects, texts
 
 policies = st.builds(Policy, version=st.just(1), step=st.builds(StepPolicy, reask=st.integers(0, 10)))
@@ -33,7 +34,7 @@ said = st.one_of(
 )
 proposals = st.one_of(
     st.none(),
-    st.builds(Unparsed, reason=st.just(Reason.STEP_PROSE), size_bytes=counts),
+    st.builds(Unparsed, reason=st.just(ProposalReason.PROSE), size_bytes=counts),
     st.builds(Parsed, value=said, size_bytes=counts, depth=st.integers(1, 9)),
 )
 
@@ -74,7 +75,7 @@ def test_neither_action_nor_answer_ends_softly(facts: SuperviseFacts, proposal: 
 def test_only_an_exact_decision_counts(facts: SuperviseFacts, proposal: Any, policy: Policy) -> None:
     """EXE-12 "hard schema validation": where a model was asked, a move stands only on one of the five decisions and nothing beside it."""
     outcome, reason = supervise(facts, proposal, policy)
-    if reason is Reason.SUPERVISE_SUGGESTED:
+    if reason is SuperviseReason.SUGGESTED:
         assert isinstance(proposal, Parsed)
         assert proposal.value == {"decision": outcome.move}
     elif facts.asked and facts.pending in (Pending.ACTION, Pending.FINAL):
@@ -104,7 +105,7 @@ def test_replanning_is_bounded(facts: SuperviseFacts, policy: Policy) -> None:
 def test_a_bad_decision_of_a_supervisor_model(pending: Pending, answer: str) -> None:
     """D13: a decision outside the contract fails the turn."""
     facts = SuperviseFacts(step=1, max_steps=3, pending=pending, asked=True)
-    assert supervise(facts, parse_object(answer)) == (SuperviseFailed(code="supervisor_invalid"), Reason.SUPERVISE_INVALID)
+    assert supervise(facts, parse_object(answer)) == (SuperviseFailed(code="supervisor_invalid"), SuperviseReason.INVALID)
 
 
 @pytest.mark.parametrize(("pending", "move"), [(Pending.ACTION, "finish"), (Pending.FINAL, "execute_action")])
@@ -112,11 +113,11 @@ def test_a_decision_that_is_not_possible(pending: Pending, move: str) -> None:
     """A model cannot finish without an answer, nor execute without an action."""
     facts = SuperviseFacts(step=1, max_steps=3, pending=pending, asked=True)
     said = Parsed(value={"decision": move}, size_bytes=1, depth=1)
-    assert supervise(facts, said) == (SuperviseFailed(code="supervisor_invalid"), Reason.SUPERVISE_NOT_POSSIBLE)
+    assert supervise(facts, said) == (SuperviseFailed(code="supervisor_invalid"), SuperviseReason.NOT_POSSIBLE)
 
 
 def test_the_largest_facts_fit() -> None:
     """Facts are at most 1 KiB for the longest reason code."""
-    code = max(Reason, key=len)
+    code = max((reason for rule in rulebook().values() for reasons in rule.reasons for reason in reasons), key=len)
     facts = SuperviseFacts(step=1000, max_steps=1000, pending=Pending.REFUSED, code=str(code), replans=10, asked=True)
     assert len(msgspec.json.encode(facts)) <= FACTS_BYTES

@@ -1,35 +1,20 @@
-"""Calls, authorisations and child runs: the values that effects are made of, and how a child ends."""
+"""Child runs: what starts one, how a join ends, and how a child ends."""
 
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from msgspec import Raw, Struct
 
-from ordain.journal.records import NULL
-from ordain.rules.budget import Spend
+from ordain.effects.calls import Authorized
 from ordain.rules.header import HeaderFacts
+from ordain.rules.spend import Spend
 
 R_co = TypeVar("R_co", covariant=True)
 
-
-class Call(Struct, frozen=True, kw_only=True):
-    """A proposed verb call: the exact verb id and arguments."""
-
-    verb: str
-    args: dict[str, Any]
-
-
-class Authorized(Struct, frozen=True, kw_only=True):
-    """A call together with the address of the decision that allows it and the digest of what it allows.
-
-    Built only by ``flows.act``; the executor checks it against the journal before anything goes live.
-    """
-
-    call: Call
-    digest: str
-    decision: str
+NULL = Raw(b"null")
+"""No value, where raw JSON is expected."""
 
 
 class Spawn(Struct, Generic[R_co], frozen=True, kw_only=True, omit_defaults=True):

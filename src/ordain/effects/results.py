@@ -1,0 +1,191 @@
+"""What becomes of effects. A foreign failure is a value here and never an exception."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import Struct
+
+from ordain.contracts.policy import ModelErrorCode
+from ordain.contracts.verbs import Trust
+
+
+class Result(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="result"):
+    """What became of an effect. ``seq`` is where it stands in the journal; the port sets it, the record omits it."""
+
+    seq: int = -1
+
+
+class Withheld(Struct, frozen=True, kw_only=True):
+    """An answer that did not parse where thoughts may not be kept (B-37): its length in bytes, digest and parse reason."""
+
+    size_bytes: int
+    digest: str
+    reason: str
+
+
+class Beside(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The other attempt of a hedged call: whom it asked, and why it does not count (a model error code, or ``abandoned``).
+
+    ``live``, ``charged`` and ``retry_after_ms`` are as in a failed attempt's result.
+    """
+
+    profile: str
+    provider: str
+    model: str
+    code: str
+    message: str = ""
+    live: bool = True
+    charged: bool | None = None
+    retry_after_ms: int | None = None
+
+
+class ModelAnswer(Result, frozen=True, kw_only=True, omit_defaults=True, tag="answer"):
+    """A complete answer; still an untrusted proposal. ``estimated``: the provider reported no usage (B-42).
+
+    ``profile`` is who answered where it was not the call's own profile but its hedge; ``beside`` is the attempt that did not count.
+    """
+
+    content: str | None
+    withheld: Withheld | None = None
+    provider: str
+    model: str
+    input_tokens: int
+    output_tokens: int
+    estimated: bool = False
+    cached_tokens: int = 0
+    written_tokens: int = 0
+    prompt_digest: str
+    notice: str | None = None
+    profile: str = ""
+    beside: Beside | None = None
+
+    @property
+    def by_code(self) -> bool:
+        """Whether rules of code answered, which can only repeat what they were given, and no model."""
+        return self.provider == "offline"
+
+
+class ModelFailed(Result, frozen=True, kw_only=True, omit_defaults=True, tag="model_failed"):
+    """The attempt failed. ``live`` is false where nothing was sent; ``message`` holds no secret and no prompt.
+
+    ``charged`` is false where the provider refused it before any work, true where it may stand on the bill; None where nobody said, and
+    the code does.
+    """
+
+    code: ModelErrorCode
+    message: str
+    provider: str
+    model: str
+    retry_after_ms: int | None = None
+    prompt_digest: str = ""
+    live: bool = True
+    charged: bool | None = None
+    profile: str = ""
+    beside: Beside | None = None
+
+
+ModelResult = ModelAnswer | ModelFailed
+
+
+class VerbReturned(Result, frozen=True, kw_only=True, omit_defaults=True, tag="returned"):
+    """The verb's output, valid against its schema; origin and trust of each top-level field, undeclared ones foreign."""
+
+    output: dict[str, Any]
+    origin: str
+    trust: dict[str, Trust]
+
+
+class VerbFailed(Result, frozen=True, kw_only=True, omit_defaults=True, tag="verb_failed"):
+    """The verb failed and is known not to have had its effect, or its effect does not matter (a read). ``retry_after_ms``: the delay it named."""
+
+    code: str
+    message: str
+    retryable: bool = False
+    retry_after_ms: int = 0
+
+
+class VerbTimedOut(Result, frozen=True, kw_only=True, omit_defaults=True, tag="timed_out"):
+    """A read took too long."""
+
+    message: str = "deadline passed"
+
+
+class VerbUnknown(Result, frozen=True, kw_only=True, omit_defaults=True, tag="outcome_unknown"):
+    """Nobody can know whether it happened; shown, never guessed, resolvable by a person."""
+
+    message: str
+
+
+class VerbWithdrawn(Result, frozen=True, kw_only=True, omit_defaults=True, tag="withdrawn"):
+    """The current catalog forbids what the pinned one allowed; the call did not go live."""
+
+    message: str
+
+
+VerbResult = VerbReturned | VerbFailed | VerbTimedOut | VerbUnknown | VerbWithdrawn
+
+
+class ReadValue(Result, frozen=True, kw_only=True, omit_defaults=True, tag="read"):
+    """What was read, as it was then."""
+
+    value: Any
+
+
+class ReadFailed(Result, frozen=True, kw_only=True, omit_defaults=True, tag="read_failed"):
+    """It could not be read."""
+
+    code: str
+    message: str
+
+
+ReadResult = ReadValue | ReadFailed
+
+
+class Answered(Result, frozen=True, kw_only=True, omit_defaults=True, tag="answered"):
+    """Somebody answered the wait."""
+
+    value: Any
+    by: str
+
+
+class Expired(Result, frozen=True, kw_only=True, omit_defaults=True, tag="expired"):
+    """The wait's deadline came first; for a timer this is the normal end. ``why``: it was over for another reason, and nobody was asked."""
+
+    why: str = ""
+
+
+WaitResult = Answered | Expired
+
+
+class Said(Result, frozen=True, kw_only=True, omit_defaults=True, tag="said"):
+    """The words are in the outbox, in the same commit as this record."""
+
+
+class Abandoned(Result, frozen=True, kw_only=True, omit_defaults=True, tag="abandoned"):
+    """The effect in flight was given up for an interrupt, which follows; a flow never sees this value."""
+
+
+class Joined(Result, frozen=True, kw_only=True, omit_defaults=True, tag="joined"):
+    """Which children were counted in when the join ended; the rest were interrupted."""
+
+    counted: tuple[int, ...]
+    why: str
+
+
+AnyResult = (
+    ModelAnswer
+    | ModelFailed
+    | VerbReturned
+    | VerbFailed
+    | VerbTimedOut
+    | VerbUnknown
+    | VerbWithdrawn
+    | ReadValue
+    | ReadFailed
+    | Answered
+    | Expired
+    | Said
+    | Abandoned
+    | Joined
+)

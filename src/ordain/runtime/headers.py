@@ -1,0 +1,153 @@
+"""The header of any run as it stands: what it has done so far, as durable now, with what the runs have done that it waits for, and the run before it that it takes the place of."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+from msgspec import Struct
+
+from ordain.effects.effect import Wait
+from ordain.errors import JournalCorrupt
+from ordain.flows.context import Flows
+from ordain.flows.status import STATUS
+from ordain.flows.turn import TURN
+from ordain.journal.codec import decode
+from ordain.journal.folds import Fold, open_children
+from ordain.journal.records import IntentBody, Kind, Record, Started, Status
+from ordain.ports.store import JournalStore, StoredRun
+from ordain.rules.header import HeaderFacts, HeaderLine
+
+BEFORE = 20
+"""How many interrupted runs in a row are looked back at."""
+
+
+class _Input(Struct):
+    """What a conversation's run says of the run before it."""
+
+    after: str = ""
+    run: str = ""
+
+
+class Headers:
+    """Makes the header of any run as durable now, whether it has ended or not. Reads only."""
+
+    def __init__(self, store: JournalStore, flows: Flows) -> None:
+        """``flows`` say what the runs' records mean."""
+        self._store, self._rules = store, flows.rules
+
+    def so_far(self, stored: StoredRun) -> HeaderFacts:
+        """The header's facts of a run as durable now, with what the children it waits for have done."""
+        records = readable(stored.records)
+        facts = self._with_before(self.own(stored), stored)
+        if len(records) < len(stored.records):
+            facts = msgspec.structs.replace(facts, lines=(*facts.lines, unreadable(stored.id)))
+        for run in open_children(records, stored.id):
+            child = loaded(run, self._store)
+            if isinstance(child, HeaderLine):
+                facts = msgspec.structs.replace(facts, lines=(*facts.lines, child))
+            elif child is not None:
+                facts = _with_child(facts, child, self.so_far(child))
+        return facts
+
+    def own(self, stored: StoredRun) -> HeaderFacts:
+        """What the run's own records say, as far as they can be read."""
+        return self.fold(stored).header(stored.status, stored.reason or "unfinished")
+
+    def fold(self, stored: StoredRun) -> Fold:
+        """Everything that the run's own records say, as far as they can be read."""
+        return Fold(stored.id, readable(stored.records), self._rules)
+
+    def _with_before(self, facts: HeaderFacts, stored: StoredRun) -> HeaderFacts:
+        """A run that was interrupted before it had read what the run before it did: that is not lost, whoever asks next sees it here."""
+        lines: list[HeaderLine] = []
+        for _ in range(BEFORE):
+            before = _unread(stored)
+            if before is None or (found := loaded(before, self._store)) is None:
+                break
+            if isinstance(found, HeaderLine):
+                lines = [found, *lines]
+                break
+            stored = found
+            told = [msgspec.structs.replace(line, depth=line.depth + 1) for line in self.own(stored).lines]
+            lines = [HeaderLine(mark="info", what=f"run {stored.id} · {stored.status}"), *told, *lines]
+        return facts if not lines else msgspec.structs.replace(facts, lines=(*lines, *facts.lines))
+
+    def open_question(self, stored: StoredRun) -> str:
+        """The open question of a run or of a child it waits for."""
+        found = ""
+        for seen in self._tree(stored):
+            intents = [record for record in readable(seen.records) if record.kind is Kind.INTENT]
+            if seen.status is not Status.WAITING or not intents or intents[-1].name != "wait":
+                continue
+            body = decode(intents[-1])
+            if isinstance(body, IntentBody):
+                effect = msgspec.json.decode(body.effect, type=Wait)
+                found = effect.about if effect.question is not None else found
+        return found
+
+    def _tree(self, stored: StoredRun) -> list[StoredRun]:
+        found: list[StoredRun] = []
+        rest = [stored]
+        while rest:
+            one = rest.pop()
+            found.append(one)
+            children = (loaded(run, self._store) for run in open_children(readable(one.records), one.id))
+            rest += [child for child in children if isinstance(child, StoredRun)]
+        return found
+
+
+def _with_child(facts: HeaderFacts, child: StoredRun, inner: HeaderFacts) -> HeaderFacts:
+    lines = tuple(msgspec.structs.replace(line, depth=line.depth + 1) for line in inner.lines)
+    at_work = HeaderLine(mark="info", what=f"{inner.flow} (run {child.id}) at work", reason=str(child.status))
+    return msgspec.structs.replace(
+        facts,
+        status=str(Status.RUNNING),  # what waits for its own children is at work
+        models=tuple(dict.fromkeys((*facts.models, *inner.models))),
+        notices=tuple(dict.fromkeys((*facts.notices, *inner.notices))),
+        lines=(*facts.lines, at_work, *lines),
+        steps=facts.steps + inner.steps,
+        model_calls=facts.model_calls + inner.model_calls,
+        verb_calls=facts.verb_calls + inner.verb_calls,
+        tokens_in=facts.tokens_in + inner.tokens_in,
+        tokens_out=facts.tokens_out + inner.tokens_out,
+        estimated=facts.estimated or inner.estimated,
+        usd_micros=facts.usd_micros + inner.usd_micros,
+    )
+
+
+def readable(records: Sequence[Record]) -> Sequence[Record]:
+    """The records as far as they can be read: a header tells what it can of a corrupt run."""
+    for index, record in enumerate(records):
+        try:
+            if record.body is not None:
+                decode(record)
+        except JournalCorrupt:
+            return records[:index]
+    return records
+
+
+def _unread(stored: StoredRun) -> str | None:
+    """The run before, if this one has not looked at it."""
+    first = stored.records[0].body if readable(stored.records[:1]) else None
+    looked = any(
+        record.kind is Kind.OBSERVATION and record.name == "read" and b'"result":"read"' in (record.body or b"")
+        for record in stored.records  # one that was abandoned has seen nothing
+    )
+    if looked or first is None or stored.flow not in (TURN, STATUS):
+        return None
+    given = msgspec.json.decode(msgspec.json.decode(first, type=Started).input, type=_Input)
+    return given.after or given.run or None
+
+
+def loaded(run: str, store: JournalStore) -> StoredRun | HeaderLine | None:
+    """A run that another one tells of. One that cannot be read is no fault of the one that tells, and is told as what nobody knows."""
+    try:
+        return store.load(run)
+    except JournalCorrupt:
+        return unreadable(run)
+
+
+def unreadable(run: str) -> HeaderLine:
+    """Nobody knows what a run has done whose records cannot be read."""
+    return HeaderLine(mark="unknown", what=f"run {run}, whose records cannot be read")

@@ -24,9 +24,9 @@ from ordain.contracts.planner import PlannerRequest
 from ordain.flows import prompting, verb_plan
 from ordain.journal.codec import Scribe
 from ordain.runtime import drive, gateway
+from ordain.runtime.consequences import Following
 from ordain.runtime.conversation import Conversation
 from ordain.runtime.execution import Execution
-from ordain.runtime.following import Following
 from ordain.store import units
 from ordain.store.sessions import SqliteSessions
 from ordain.store.sqlite import SqliteStore

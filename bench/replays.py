@@ -9,9 +9,9 @@ import time
 from pathlib import Path
 from typing import Any
 
-from ordain.app import shipped_flows
+from ordain.app import shipped_kinds
 from ordain.contracts.catalog import Catalog
-from ordain.journal.records import SETTLED, Kind
+from ordain.journal.records import SETTLED, RecordKind
 from ordain.runtime.replay import replay
 from ordain.runtime.services import Catalogs
 from ordain.store.search import SqliteSearch
@@ -21,7 +21,7 @@ ROUNDS = 5
 
 
 def _one_round(store: SqliteStore, catalogs: Catalogs, runs: list[str]) -> dict[str, float]:
-    flows, decisions, effects, records, reading = shipped_flows(), 0, 0, 0, 0.0
+    flows, decisions, effects, records, reading = shipped_kinds(), 0, 0, 0, 0.0
     cpu = time.process_time()
     began = time.perf_counter()
     for run in runs:
@@ -34,7 +34,7 @@ def _one_round(store: SqliteStore, catalogs: Catalogs, runs: list[str]) -> dict[
             raise AssertionError(f"run {run}: {found.verdict} {found.differences}")
         decisions += found.decisions
         records += found.records
-        effects += sum(record.kind is Kind.INTENT for record in stored.records)
+        effects += sum(record.kind is RecordKind.INTENT for record in stored.records)
     wall, count = time.perf_counter() - began, len(runs)
     return {
         "turns_per_s": count / wall,

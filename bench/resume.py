@@ -47,7 +47,7 @@ async def _begin(home: Path, runs: int) -> None:
     async with Ordain(settings(home, None, running=runs), verbs=(look_up,)) as ordain:
         request = PlannerRequest.model_validate(REQUEST)
         for _ in range(runs):
-            await ordain.runtime.accept_plan(request, "local:bench")
+            await ordain.runtime.accept(request, "local:bench")
         await all_hang.wait()
         print("hanging", flush=True)
         await asyncio.Event().wait()

@@ -19,7 +19,7 @@ from ordain.contracts.policy import ModelErrorCode
 from ordain.contracts.profiles import ModelProfile
 from ordain.contracts.verbs import VerbSpec
 from ordain.effects import calls, children, effect, results
-from ordain.journal.records import BESIDE_FLOW, BODY_OF, CURRENT_VERSION, HANDED_TO_FLOW, Kind, Record
+from ordain.journal.records import BESIDE_FLOW, BODY_OF, CURRENT_VERSION, HANDED_TO_FLOW, Record, RecordKind
 from ordain.journal.upcasters import UPCASTERS
 from ordain.ports import effects
 from ordain.rules.rulebook import rulebook
@@ -138,10 +138,10 @@ def render_records() -> str:
             _yes(kind in BESIDE_FLOW),
             summary(BODY_OF[kind]),
         )
-        for kind in Kind
+        for kind in RecordKind
     ]
     lines += table(("kind", "version", "moves the flow's time", "never seen by the flow", "what it says"), rows)
-    for kind in Kind:
+    for kind in RecordKind:
         lines += [f"## {kind}", "", f"Version {CURRENT_VERSION[kind]}. {whole(BODY_OF[kind])}", "", *field_table(BODY_OF[kind])]
         for (old, version), step in sorted(UPCASTERS.items()):
             if old is kind:

@@ -21,7 +21,7 @@ from bench.conversation.talk import HOLD, Talk, talking
 from ordain.errors import Refused
 from ordain.ports.store import Consequence, SessionState
 from ordain.runtime import conversation
-from ordain.runtime.following import Following
+from ordain.runtime.consequences import Following
 from ordain.store import units
 
 OPEN = 16

@@ -24,14 +24,13 @@ from ordain.contracts.verbs import VerbRequest
 from ordain.engines.clock import SystemClock
 from ordain.engines.local import LocalEngine
 from ordain.errors import OrdainError
-from ordain.flows.context import Flow
-from ordain.flows.shipped import shipped_flows
+from ordain.flows.kind import Kind, Kinds
+from ordain.flows.shipped import shipped_kinds
 from ordain.models.embedding import installed_embedder
 from ordain.models.providers import build_models
 from ordain.ports.catalog_source import Built, CatalogSource, Problem
 from ordain.ports.library import Embedder, Library
 from ordain.ports.model import ModelPort
-from ordain.prompts import planner_step, router_step, supervisor_step, triage_step
 from ordain.prompts.renderer import check_template
 from ordain.runtime.background import keep_going
 from ordain.runtime.conversation import Acknowledged
@@ -60,15 +59,14 @@ from ordain.verbs.registry import Registry
 
 LOG = logging.getLogger("ordain.app")
 PRINCIPAL = "local:python"
-PROMPTS = (planner_step.NAME, router_step.NAME, supervisor_step.NAME, triage_step.NAME)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Extras:
-    """What an embedder adds to the settings: verbs, flows and model adapters of its own; ``store`` options for tests."""
+    """What an embedder adds to the settings: verbs, kinds of runs and model adapters of its own; ``store`` options for tests."""
 
     verbs: Sequence[FunctionVerb[..., Any]] = ()
-    flows: Sequence[Flow[Any, Any]] = ()
+    kinds: Sequence[Kind[Any, Any]] = ()
     models: Mapping[str, ModelPort] | None = None
     store: StoreOptions = field(default_factory=lambda: StoreOptions(holder="local"))
     memory: bool = False
@@ -116,10 +114,17 @@ def own_verbs(settings: Settings) -> OwnVerbs:
     return OwnVerbs(settings.home / "verbs", HttpAccess(secrets=secrets), python=settings.verbs.python)
 
 
-def build_catalog(settings: Settings, registry: Registry) -> Catalog:
-    """Policy, verbs, prompts and profiles as one value; every template is compiled once here."""
-    templates = files("ordain.prompts").joinpath("templates")
-    own = {name: templates.joinpath(f"{name}.j2").read_text(encoding="utf-8") for name in PROMPTS}
+def build_catalog(settings: Settings, registry: Registry, kinds: Kinds | None = None) -> Catalog:
+    """Policy, verbs, prompts and profiles as one value; every template is compiled once here.
+
+    Raises:
+        ConfigurationError: a template does not compile, or policy routes by a purpose that no kind of this build has.
+    """
+    kinds = kinds or shipped_kinds()
+    kinds.check_policy(settings.policy)
+    own = {
+        name: files(package).joinpath("templates", f"{name}.j2").read_text(encoding="utf-8") for name, package in kinds.templates.items()
+    }
     prompts = {**registry.templates, **own}
     for source in prompts.values():
         check_template(source)
@@ -146,7 +151,7 @@ class _VerbFiles(CatalogSource):
         """From the folder as it is now, and the settings as they were."""
         ordain = self._ordain
         registry, problems = build_verbs(ordain.settings, self._own, self._more, self._library, strict=strict)
-        catalog = build_catalog(ordain.settings, registry)
+        catalog = build_catalog(ordain.settings, registry, ordain.kinds)
         return Built(catalog=catalog, install=lambda: ordain.use(registry, catalog), problems=problems)
 
 
@@ -176,6 +181,7 @@ class Ordain:
             scripted = ModelProfile(provider="scripted", model="scripted", script=str(script))
             self.settings = with_profile(self.settings, scripted)
         self._extras = extras or Extras(verbs=verbs)
+        self.kinds = shipped_kinds(self._extras.kinds)
         self._library: SqliteLibrary | None = None
         self._executor: LeafExecutor | None = None
         self.registry: Registry
@@ -186,7 +192,11 @@ class Ordain:
         self._began = (seen, built.problems)
         self.seal = Seal(self.settings.every_secret)
         models = self._extras.models
-        self.models = models if models is not None else build_models(self.settings.profiles, self.settings.secrets, self.settings.home)
+        self.models = (
+            models
+            if models is not None
+            else build_models(self.settings.profiles, self.settings.secrets, self.settings.home, self.kinds.scripted)
+        )
         self.runtime: Runtime
         self.engine: LocalEngine
         self.store: SqliteStore
@@ -213,15 +223,14 @@ class Ordain:
         opened.callback(library.close)
         executor = self._executor = LeafExecutor(self.registry, threads=self.settings.verbs.threads)
         opened.push_async_callback(executor.close)
-        flows = shipped_flows(self._extras.flows)
-        headers = Headers(self.store, flows)
+        headers = Headers(self.store, self.kinds)
         services = Services(
             store=self.store,
             clock=clock,
             models=sealed_models(self.models, self.seal),
             verbs=SealedVerbs(executor, self.seal),
             catalogs=Catalogs(self.catalog, self.store.catalog),
-            flows=flows,
+            kinds=self.kinds,
             headers=headers,
             sessions=sessions,
             streams=Streams(sessions, header_so_far(headers, self.store)),
@@ -301,13 +310,13 @@ class Ordain:
             ValidationError: the request is not of its contract's shape.
         """
         parsed = request if isinstance(request, PlannerRequest) else PlannerRequest.model_validate(request)
-        accepted = await self.runtime.accept_plan(parsed, PRINCIPAL)
-        return self.runtime.planner_response(await self.runtime.wait(accepted.run))
+        accepted = await self.runtime.accept(parsed, PRINCIPAL)
+        return self.runtime.response(await self.runtime.wait(accepted.run))
 
     async def execute(self, verb_id: str, payload: Mapping[str, Any]) -> dict[str, Any]:
         """Run one verb; the reply is the wire's (``POST /verbs/execute``)."""
-        accepted = await self.runtime.accept_verb(VerbRequest(verb_id=verb_id, payload=dict(payload), caller="python"), PRINCIPAL)
-        return self.runtime.verb_reply(await self.runtime.wait(accepted.run))
+        accepted = await self.runtime.accept(VerbRequest(verb_id=verb_id, payload=dict(payload), caller="python"), PRINCIPAL)
+        return self.runtime.response(await self.runtime.wait(accepted.run))
 
     async def send(self, message: Message | Mapping[str, Any], *, workspace: str = DEFAULT_WORKSPACE) -> Acknowledged:
         """Send a message into its session; it is durable when this returns, and answered later (``answer``, ``stream``).

@@ -77,7 +77,7 @@ async def test_every_run_of_it_replays_as_erased() -> None:
         for one in runs:
             stored = house.ordain.store.load(one)
             assert stored is not None
-            assert replay(stored, house.ordain.catalog, services.flows, services.transcript("default")).verdict == "erased"
+            assert replay(stored, house.ordain.catalog, services.kinds, services.transcript("default")).verdict == "erased"
             assert house.ordain.runtime.view(one).header == without_words(headers[one])
 
 
@@ -100,7 +100,7 @@ async def test_a_session_goes_on_under_another_key(tmp_path: Path) -> None:
     for (one,) in house.query("SELECT r.id FROM runs r JOIN subjects s ON s.no = r.subject WHERE s.key IS NOT NULL"):
         stored = house.ordain.store.load(one)
         assert stored is not None
-        assert replay(stored, house.ordain.catalog, services.flows, services.transcript("default")).equal
+        assert replay(stored, house.ordain.catalog, services.kinds, services.transcript("default")).equal
     events: list[Any] = house.ordain.runtime.conversation.transcript("default", "s1", after=0, limit=500)
     assert [entry.seq for entry in events] == list(range(1, len(events) + 1))
     await house.kill()

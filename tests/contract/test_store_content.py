@@ -8,7 +8,7 @@ import pytest
 
 from ordain.errors import ConfigurationError, Erased
 from ordain.journal.codec import decode, verify
-from ordain.journal.records import PAYLOAD_BYTES, EndedBody, Kind, NoteBody, Record
+from ordain.journal.records import PAYLOAD_BYTES, EndedBody, NoteBody, Record, RecordKind
 from ordain.ports.store import Append, Operation, Outcome, SayRow, StoredRun
 from ordain.store.sqlite import FILE, SqliteStore, StoreOptions
 from tests.contract.writing import DAY, KEY, Run
@@ -23,7 +23,7 @@ def found(store: SqliteStore, run: str = "a") -> StoredRun:
     return stored
 
 
-def of_kind(store: SqliteStore, kind: Kind, run: str = "a") -> list[Record]:
+def of_kind(store: SqliteStore, kind: RecordKind, run: str = "a") -> list[Record]:
     return [record for record in found(store, run).records if record.kind is kind]
 
 
@@ -94,7 +94,7 @@ async def test_erasure_keeps_what_operators_wrote_and_happens_once(store: Sqlite
     await store.submit(Append(run="a", records=(run.note("why " * 2000), run.note("short"))))
     erase = Operation(name="erase", args={"run": "a", "at": 99})
     await store.submit(erase)
-    notes = [decode(record) for record in of_kind(store, Kind.NOTE)]
+    notes = [decode(record) for record in of_kind(store, RecordKind.NOTE)]
     assert [isinstance(note, NoteBody) and note.why[:5] for note in notes] == ["why w", "short"]
     before = found(store)
     assert (await store.submit(erase)).count == 0
@@ -125,7 +125,7 @@ async def test_a_damaged_ending_does_not_stop_erasure(store: SqliteStore) -> Non
     store._db.execute("UPDATE records SET body = CAST('broken {' AS BLOB) WHERE kind = 'ended'")
     await store.submit(Operation(name="erase", args={"run": "a", "at": 1}))
     assert holds(store, SECRET) == []
-    assert of_kind(store, Kind.ENDED)[0].body is None
+    assert of_kind(store, RecordKind.ENDED)[0].body is None
 
 
 @pytest.mark.parametrize("words", [SECRET, LONG], ids=["short", "long"])
@@ -142,7 +142,7 @@ async def test_retention_empties_one_class_of_old_runs(store: SqliteStore, words
     outcome = await store.submit(Operation(name="sweep", args=args))
     records = found(store).records
     emptied = [record for record in records if record.body is None]
-    assert {record.kind if record.kind is Kind.STARTED else record.name for record in emptied} == kinds
+    assert {record.kind if record.kind is RecordKind.STARTED else record.name for record in emptied} == kinds
     assert outcome.count == len(emptied)
     verify("a", KEY, records)
     verify("young", KEY, found(store, "young").records)
@@ -156,7 +156,7 @@ async def test_retention_of_results_keeps_the_header(store: SqliteStore, words: 
     """A sweep of results takes them out of old runs wherever they are stored; the header stays, and the journal is intact."""
     await finished(store, "a", words)
     await store.submit(Operation(name="sweep", args={"class": "result", "before": 10**18, "at": 99}))
-    ended = decode(of_kind(store, Kind.ENDED)[0])
+    ended = decode(of_kind(store, RecordKind.ENDED)[0])
     assert isinstance(ended, EndedBody)
     assert (ended.header, bytes(ended.result)) == ("✓ the header", b"null")
     verify("a", KEY, found(store).records)

@@ -5,7 +5,19 @@ from __future__ import annotations
 from typing import Any
 
 from ordain.journal.codec import Scribe
-from ordain.journal.records import Body, EndedBody, IntentBody, Kind, NoteBody, ObservationBody, Record, Started, Status, SuspendedBody, raw
+from ordain.journal.records import (
+    Body,
+    EndedBody,
+    IntentBody,
+    NoteBody,
+    ObservationBody,
+    Record,
+    RecordKind,
+    Started,
+    Status,
+    SuspendedBody,
+    raw,
+)
 from ordain.ports.store import Append, MailKind, NewMail, NewRun, Open, Post
 from ordain.rules.spend import Spend
 
@@ -41,14 +53,14 @@ class Run:
             workspace=WORKSPACE,
             subject=self.subject,
             key=KEY,
-            started=self.write(Kind.STARTED, "planner", started),
+            started=self.write(RecordKind.STARTED, "planner", started),
             parent=parent.id if parent else None,
             parent_addr=addr,
             index=index,
             root=parent.id if parent else None,
         )
 
-    def write(self, kind: Kind, name: str, body: Body) -> Record:
+    def write(self, kind: RecordKind, name: str, body: Body) -> Record:
         record = self.scribe.write(kind, name, body, DAY * (len(self.records) + 1))
         self.records.append(record)
         return record
@@ -57,25 +69,25 @@ class Run:
         return Open(run=self.new, request_id=request_id, request_digest=digest, catalog_bytes=catalog, max_accepted=accepted)
 
     def note(self, why: str = "") -> Record:
-        return self.write(Kind.NOTE, "note", NoteBody(by="test", action="note", why=why))
+        return self.write(RecordKind.NOTE, "note", NoteBody(by="test", action="note", why=why))
 
     def intent(self, name: str = "verb_call", effect: Any = None) -> Record:
-        return self.write(Kind.INTENT, name, IntentBody(addr=0, effect=raw(effect)))
+        return self.write(RecordKind.INTENT, name, IntentBody(addr=0, effect=raw(effect)))
 
     def observation(self, name: str = "verb_call", result: Any = None) -> Record:
-        return self.write(Kind.OBSERVATION, name, ObservationBody(addr=0, result=raw(result)))
+        return self.write(RecordKind.OBSERVATION, name, ObservationBody(addr=0, result=raw(result)))
 
     def step(self, **fields: Any) -> Append:
         """The next note, stored."""
         return Append(run=self.id, records=(self.note(),), **fields)
 
     def suspend(self, addr: int, **fields: Any) -> Append:
-        record = self.write(Kind.SUSPENDED, "wait", SuspendedBody(addr=addr, waits_for="answer"))
+        record = self.write(RecordKind.SUSPENDED, "wait", SuspendedBody(addr=addr, waits_for="answer"))
         return Append(run=self.id, records=(record,), status=Status.WAITING, suspend=addr, **fields)
 
     def end(self, result: Any = None, status: Status = Status.COMPLETED) -> Append:
         body = EndedBody(status=status, reason="ok", header="✓ the header", result=raw(result))
-        return Append(run=self.id, records=(self.write(Kind.ENDED, "end", body),), status=status, reason="ok")
+        return Append(run=self.id, records=(self.write(RecordKind.ENDED, "end", body),), status=status, reason="ok")
 
     def mail(self, key: str = "k", kind: MailKind = MailKind.ANSWER, addr: int = 0, body: bytes = b"{}") -> NewMail:
         return NewMail(run=self.id, kind=kind, key=key, body=body, at=1, addr=addr)

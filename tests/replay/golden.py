@@ -76,7 +76,7 @@ async def play(name: str) -> list[tuple[str, GoldenJournal]]:
     asked, planner, verbs = CASES[name]
     with tempfile.TemporaryDirectory() as home:
         async with scripted(load_settings({}, Path(home)), planner, verbs) as ordain:
-            accepted = await ordain.runtime.accept_plan(PlannerRequest.model_validate(asked), "local:test")
+            accepted = await ordain.runtime.accept(PlannerRequest.model_validate(asked), "local:test")
             await ordain.runtime.wait(accepted.run)
             rows = ordain.runtime.runs(roots_only=False)
             catalog = ordain.catalog.encoded

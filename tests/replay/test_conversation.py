@@ -54,7 +54,7 @@ def replays(house: House, transcript: Transcript | None = None) -> dict[str, Rep
         assert stored is not None
         if stored.status in SETTLED:
             read = transcript or services.transcript(stored.workspace)
-            found[run] = replay(stored, services.catalogs.pinned(stored.catalog), services.flows, read)
+            found[run] = replay(stored, services.catalogs.pinned(stored.catalog), services.kinds, read)
     return found
 
 

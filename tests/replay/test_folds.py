@@ -7,14 +7,10 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from ordain.flows.context import flow_context
-from ordain.flows.shipped import shipped_flows
+from ordain.flows.shipped import shipped_kinds
 from ordain.journal.folds import Fold
-from ordain.journal.records import Started
 from ordain.rules.header import render_header
-from ordain.rules.rulebook import rulebook
-from ordain.runtime.execution import Execution
-from ordain.runtime.replay import NothingBeyond, drive_to_end
+from ordain.runtime.replay import NothingBeyond, drive_to_end, opened
 from tests.replay.golden_file import GOLDEN, read
 
 FILES = sorted(GOLDEN.glob("v*/*.json"))
@@ -25,13 +21,11 @@ def test_account_and_fold_agree(file: Path) -> None:
     """Tokens, money, model calls and verb calls agree between the flow's account and the fold of its journal."""
     golden = read(file)
     catalog = golden.compiled()
-    started = msgspec.json.decode(golden.run.records[0].body or b"", type=Started)
-    flow = shipped_flows()[golden.run.flow, golden.run.flow_version]
-    execution = Execution(golden.run.id, golden.run.records, NothingBeyond(), catalog.policy)
-    execution.values[0] = given = flow.decode_input(started.input)
-    context = flow_context(execution, catalog, started)
-    drive_to_end(flow.run(context, given))
-    assert Fold(golden.run.id, golden.run.records, rulebook()).spent == context.account.spent
+    kinds = shipped_kinds()
+    setup = opened(golden.run, catalog, kinds)
+    state = setup.state(golden.run.records[0].at)
+    drive_to_end(setup.kind.run(setup.context(setup.execution(golden.run.records, NothingBeyond(), state)), setup.given))
+    assert Fold(golden.run.id, golden.run.records, kinds).spent == state.authority.spent
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: f"{file.parent.name}/{file.stem}")
@@ -40,4 +34,4 @@ def test_fold_survives_erased_bodies(file: Path) -> None:
     golden = read(file)
     for seq in range(len(golden.run.records)):
         records = [msgspec.structs.replace(record, body=None) if record.seq >= seq else record for record in golden.run.records]
-        assert render_header(Fold(golden.run.id, records, rulebook()).header("completed", "ok"))
+        assert render_header(Fold(golden.run.id, records, shipped_kinds()).header("completed", "ok"))

@@ -9,10 +9,10 @@ import msgspec
 import pytest
 
 from ordain.contracts.catalog import Catalog
-from ordain.flows.context import Flows
-from ordain.flows.shipped import shipped_flows
+from ordain.flows.kind import Kinds
+from ordain.flows.shipped import shipped_kinds
 from ordain.journal.codec import decode
-from ordain.journal.records import CURRENT_VERSION, Kind, SuspendedBody
+from ordain.journal.records import CURRENT_VERSION, RecordKind, SuspendedBody
 from ordain.ports.store import StoredRun
 from ordain.runtime.replay import Replayed, replay
 from tests.replay.golden_file import GOLDEN, read, read_talk
@@ -25,7 +25,7 @@ TALKS = sorted(GOLDEN.glob("talks/*.json"))
 
 def again(run: StoredRun, catalog: Catalog) -> Replayed:
     """Replay with the flows of this build."""
-    return replay(run, catalog, shipped_flows())
+    return replay(run, catalog, shipped_kinds())
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: f"{file.parent.name}/{file.stem}")
@@ -42,7 +42,7 @@ def test_golden_journal_replays_equal(file: Path) -> None:
 def test_golden_conversation_replays_equal(file: Path) -> None:
     """Every run of a golden conversation comes out byte for byte, over the transcript that its prompts refer to."""
     talk = read_talk(file)
-    catalog, flows = talk.compiled(), shipped_flows()
+    catalog, flows = talk.compiled(), shipped_kinds()
     reports = [replay(run, catalog, flows, talk.read) for run in talk.runs]
     assert [(report.flow, report.verdict, report.differences) for report in reports if not report.equal] == []
     assert all(report.settled for report in reports)
@@ -64,8 +64,8 @@ def test_bad_journal_is_refused_by_name(file: Path) -> None:
 def test_first_schema_version_is_kept() -> None:
     """Journals whose suspended records are of version 1 are still read, and say that they do not know what was waited for."""
     golden = read(GOLDEN / "v1" / "prompt_plan_child.json")
-    (suspended,) = [record for record in golden.run.records if record.kind is Kind.SUSPENDED]
-    assert suspended.v == 1 < CURRENT_VERSION[Kind.SUSPENDED]
+    (suspended,) = [record for record in golden.run.records if record.kind is RecordKind.SUSPENDED]
+    assert suspended.v == 1 < CURRENT_VERSION[RecordKind.SUSPENDED]
     body = decode(suspended)
     assert isinstance(body, SuspendedBody)
     assert body.waits_for == "unknown"
@@ -74,7 +74,7 @@ def test_first_schema_version_is_kept() -> None:
 def test_second_schema_version_says_what_is_waited_for() -> None:
     """Journals of version 2 name what a suspended run waits for."""
     golden = read(GOLDEN / "v2" / "prompt_plan_child.json")
-    (suspended,) = [record for record in golden.run.records if record.kind is Kind.SUSPENDED]
+    (suspended,) = [record for record in golden.run.records if record.kind is RecordKind.SUSPENDED]
     body = decode(suspended)
     assert isinstance(body, SuspendedBody)
     assert body.waits_for == "children"
@@ -124,13 +124,15 @@ def test_every_prefix_replays() -> None:
 
 def test_erased_run_is_refused_as_erased() -> None:
     """A run whose key was destroyed replays as erased, not as corrupt."""
-    records = tuple(msgspec.structs.replace(record, body=None) if record.kind is not Kind.ENDED else record for record in GOOD.run.records)
+    records = tuple(
+        msgspec.structs.replace(record, body=None) if record.kind is not RecordKind.ENDED else record for record in GOOD.run.records
+    )
     assert refused(msgspec.structs.replace(GOOD.run, key=None, records=records)) == "erased"
 
 
 def test_unknown_flow_version_is_refused() -> None:
     """A run of a flow that this build lacks is flow_unavailable."""
-    report = replay(GOOD.run, GOOD.compiled(), Flows())
+    report = replay(GOOD.run, GOOD.compiled(), Kinds())
     assert report.verdict == "flow_unavailable"
 
 

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from ordain.contracts.policy import Policy
-from ordain.flows.shipped import shipped_flows
+from ordain.flows.kind import Kinds
+from ordain.flows.shipped import shipped_kinds
 from ordain.journal.folds import ending
 from ordain.ports.store import StoredRun
 from ordain.runtime.diff import PolicyDiff, diff
@@ -28,7 +29,7 @@ def compare(name: str, **changes: dict[str, Any]) -> PolicyDiff:
     tables = catalog.policy.model_dump(mode="json")
     for table, values in changes.items():
         tables[table] = {**tables[table], **values}
-    return diff(golden.run, catalog, Policy.model_validate(tables, strict=False), shipped_flows(), children.get)
+    return diff(golden.run, catalog, Policy.model_validate(tables, strict=False), shipped_kinds(), children.get)
 
 
 def flips(report: PolicyDiff) -> list[tuple[str, str, str, bool]]:
@@ -88,7 +89,7 @@ def test_fallback_table_flips_a_retry() -> None:
 def test_altered_journal_is_not_compared() -> None:
     """A run that does not replay is not compared but named."""
     golden = read(V1 / "three_tools.json")
-    report = diff(golden.run, golden.compiled(), golden.compiled().policy, {}, lambda _: None)
+    report = diff(golden.run, golden.compiled(), golden.compiled().policy, Kinds(), lambda _: None)
     assert report.verdict == "flow_unavailable"
 
 
@@ -97,7 +98,7 @@ def test_same_policy_changes_nothing_in_a_conversation() -> None:
     talk = read_talk(GOLDEN / "talks" / "first.json")
     catalog, runs = talk.compiled(), {run.id: run for run in talk.runs}
     for run in talk.runs:
-        report = diff(run, catalog, catalog.policy, shipped_flows(), runs.get, talk.read)
+        report = diff(run, catalog, catalog.policy, shipped_kinds(), runs.get, talk.read)
         recorded = ending(run.records)
         assert report.verdict == "compared", run.id
         assert (report.frontier, flips(report)) == (None, []), run.id

@@ -7,10 +7,10 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from ordain.flows.shipped import shipped_kinds
 from ordain.journal.folds import Fold
 from ordain.journal.records import Record
 from ordain.journal.spending import SPENDING, Spending
-from ordain.rules.rulebook import rulebook
 from tests.replay.golden_file import GOLDEN, read, read_talk
 
 FILES = sorted(GOLDEN.glob("v*/*.json"))
@@ -24,7 +24,7 @@ def own(records: tuple[Record, ...]) -> list[Record]:
 
 def check(run: str, records: tuple[Record, ...]) -> int:
     """The law, for one run; how many attempts it made."""
-    told, fold = Spending(own(records)), Fold(run, own(records), rulebook())
+    told, fold = Spending(own(records)), Fold(run, own(records), shipped_kinds())
     assert sum(attempt.tokens for attempt in told.attempts) == fold.spent.tokens
     assert sum(attempt.usd_micros for attempt in told.attempts) == fold.spent.usd_micros
     assert sum(attempt.input_tokens for attempt in told.attempts) == fold.tokens_in

@@ -25,16 +25,16 @@ def audit(event, args):
 
 sys.addaudithook(audit)
 from pathlib import Path
-from ordain.flows.shipped import shipped_flows
+from ordain.flows.shipped import shipped_kinds
 from ordain.runtime.diff import diff
 from ordain.runtime.replay import replay
 from tests.replay.golden_file import read
 
 for file in sorted(Path(sys.argv[1]).glob("v*/*.json")):
     golden = read(file)
-    report = replay(golden.run, golden.compiled(), shipped_flows())
+    report = replay(golden.run, golden.compiled(), shipped_kinds())
     assert report.equal, report
-    assert not diff(golden.run, golden.compiled(), golden.compiled().policy, shipped_flows(), lambda run: None).flips
+    assert not diff(golden.run, golden.compiled(), golden.compiled().policy, shipped_kinds(), lambda run: None).flips
     print(file.stem)
 """
 

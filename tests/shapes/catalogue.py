@@ -13,16 +13,16 @@ from msgspec import Raw
 from ordain.app import Ordain
 from ordain.contracts.planner import PlannerRequest
 from ordain.effects.children import JoinMode
-from ordain.flows.context import Flow
+from ordain.flows.kind import Kind
 from ordain.journal.digests import content_digest
 from ordain.journal.records import ENCODER, Status, raw
 from ordain.models.scripted import Script, make_script
 from ordain.ports.store import MailKind, NewMail, Post
-from ordain.runtime.intake import Intake, Request
 from ordain.runtime.mail import InterruptBody
 from tests.shapes.client import Client
 from tests.shapes.flows import DEADLY as FLOW_DEADLY
 from tests.shapes.flows import DELEGATED, ERRANDS, FAN_OUT, QUESTIONS, Errands, FanOut, Questions
+from tests.shapes.request import Request
 
 RUN = "5ca1ab1e" * 4
 MINUTE = 60_000_000
@@ -49,20 +49,12 @@ class Shape:
     lawful: bool = True
 
 
-def of_flow(flow: Flow[Any, Any], given: object) -> Callable[[Ordain], Request]:
+def of_flow(flow: Kind[Any, Any], given: object) -> Callable[[Ordain], Request]:
     """A request for a run of this flow."""
     encoded = given if isinstance(given, Raw) else raw(given)
 
     def request(ordain: Ordain) -> Request:
-        return Request(
-            flow=flow.name,
-            flow_version=flow.version,
-            input=encoded,
-            principal="test",
-            request_id="shape",
-            digest=content_digest(bytes(encoded)),
-            run=RUN,
-        )
+        return Request(kind=flow, input=encoded, request_id="shape", digest=content_digest(bytes(encoded)), run=RUN)
 
     return request
 
@@ -72,7 +64,10 @@ def of_plan(*tools: str) -> Callable[[Ordain], Request]:
 
     def request(ordain: Ordain) -> Request:
         parsed = PlannerRequest.model_validate(plan_body(*tools))
-        return dataclasses.replace(Intake(ordain.runtime.services).of_plan(parsed, "test"), run=RUN)
+        kind = ordain.kinds.answering(PlannerRequest)
+        assert kind.wire is not None
+        taken = kind.wire.take(parsed, ordain.catalog, RUN)
+        return Request(kind=kind, input=taken.input, request_id=taken.request_id, digest=taken.digest, run=RUN)
 
     return request
 
@@ -315,7 +310,7 @@ async def beside_an_innocent(client: Client, run: str) -> None:
 
 
 async def _accepted(client: Client, request: Request) -> str:
-    return (await Intake(client.ordain.runtime.services).accept(request)).run
+    return await request.open(client.ordain)
 
 
 POISON = Shape(

@@ -14,10 +14,10 @@ from typing import Any
 
 from ordain.app import Ordain
 from ordain.journal.records import SETTLED, STOPPED, Status
-from ordain.runtime.intake import Intake, Request
 from tests.shapes.house import HeldModel, MovableClock
 from tests.shapes.ledger import Ledger
 from tests.shapes.moments import Moments
+from tests.shapes.request import Request
 
 POLL_S = 0.002
 PATIENCE_S = 30.0
@@ -62,10 +62,9 @@ class Client:
 
     async def accept(self, request: Request) -> str:
         """Have the request accepted; gives the run."""
-        intake = Intake(self.ordain.runtime.services)
 
         async def send() -> str:
-            return (await intake.accept(request)).run
+            return await request.open(self.ordain)
 
         return await self.once("accept", send)
 

@@ -13,13 +13,17 @@ import msgspec
 from msgspec import Raw, Struct
 
 from ordain.contracts.planner import PlannerRequest
+from ordain.contracts.scope import CapabilityScope
 from ordain.effects.calls import Call
 from ordain.effects.children import AnyEnded, Completed, Join, JoinMode, Spawn
 from ordain.effects.effect import ModelCall, Say, Wait, WaitFor
 from ordain.effects.results import Answered, VerbReturned
-from ordain.flows import planner
 from ordain.flows.act import act
-from ordain.flows.context import Flow, FlowContext, Settlement
+from ordain.flows.context import FlowContext
+from ordain.flows.kind import Kind, Settlement
+from ordain.flows.planner.kind import PLANNER
+from ordain.flows.planner.prompt import PROMPT
+from ordain.flows.steps.steps import ProposedCall, begin, next_step
 from ordain.journal.records import Status, raw
 from ordain.ports.effects import Interrupted
 
@@ -45,8 +49,6 @@ def tag(value: object) -> str:
 
 async def errand(context: FlowContext, verb: str, text: str) -> str:
     """One call through the one door, as a line."""
-    context.scope = context.scope | {verb}
-    context.depth = 0  # a leaf verb may be called where no verb is at work yet; a child of a join is no verb
     acted = await act(context, Call(verb=verb, args={"text": text}))
     what = acted.result.output["receipt"] if isinstance(acted.result, VerbReturned) else tag(acted.result)
     return f"{verb}: {what}"
@@ -84,8 +86,23 @@ async def run_errands(context: FlowContext, given: Errands) -> Report:
     return Report(lines=tuple(lines))
 
 
-ERRANDS: Flow[Errands, Report] = Flow(
-    name="errands", version=1, run=run_errands, decode_input=lambda data: msgspec.json.decode(data, type=Errands), settle=settle
+def verbs_of(given: Errands) -> tuple[str, ...]:
+    """The verbs that these errands need."""
+    return tuple(sorted({verb for verb, _ in given.errands}))
+
+
+def allow(*verbs: str) -> CapabilityScope:
+    """A grant of exactly these verbs."""
+    return CapabilityScope(allowed=tuple(sorted(set(verbs))))
+
+
+ERRANDS: Kind[Errands, Report] = Kind(
+    name="errands",
+    version=1,
+    run=run_errands,
+    decode_input=lambda data: msgspec.json.decode(data, type=Errands),
+    settle=settle,
+    grant=lambda given, _: allow(*verbs_of(given)),
 )
 
 
@@ -104,14 +121,13 @@ class FanOut(Struct, frozen=True, kw_only=True):
 async def run_fan_out(context: FlowContext, given: FanOut) -> Report:
     """Spawn, join, and tell how each child ended, in the order of spawning; then one call of its own."""
     until = None if given.deadline is None else context.now() + given.deadline
+    share = context.share(len(given.children))
     spawns = tuple(
-        Spawn[Any](flow=ERRANDS.name, input=raw(child), deadline=context.deadline, allowance=context.account.share(len(given.children)))
+        Spawn[Any](flow=ERRANDS.name, input=raw(child), scope=verbs_of(child), deadline=context.deadline, allowance=share)
         for child in given.children
     )
     try:
         ends = await context.fx.children(spawns, Join(mode=given.mode, quorum=given.quorum, deadline=until))
-        for end in ends:
-            context.account.book(end.spent)
         return Report(lines=(*(line_of(end) for end in ends), await errand(context, "note_put", "joined")))
     except Interrupted as interrupted:
         await context.fx.perform(Say(text=f"stopped by {interrupted.what}"))
@@ -125,8 +141,13 @@ def line_of(end: AnyEnded) -> str:
     return tag(end)
 
 
-FAN_OUT: Flow[FanOut, Report] = Flow(
-    name="fan_out", version=1, run=run_fan_out, decode_input=lambda data: msgspec.json.decode(data, type=FanOut), settle=settle
+FAN_OUT: Kind[FanOut, Report] = Kind(
+    name="fan_out",
+    version=1,
+    run=run_fan_out,
+    decode_input=lambda data: msgspec.json.decode(data, type=FanOut),
+    settle=settle,
+    grant=lambda given, _: allow("note_put", *(verb for child in given.children for verb in verbs_of(child))),
 )
 
 
@@ -151,8 +172,13 @@ async def run_questions(context: FlowContext, given: Questions) -> Report:
     return Report(lines=tuple(lines))
 
 
-QUESTIONS: Flow[Questions, Report] = Flow(
-    name="questions", version=1, run=run_questions, decode_input=lambda data: msgspec.json.decode(data, type=Questions), settle=settle
+QUESTIONS: Kind[Questions, Report] = Kind(
+    name="questions",
+    version=1,
+    run=run_questions,
+    decode_input=lambda data: msgspec.json.decode(data, type=Questions),
+    settle=settle,
+    grant=lambda _, __: allow("entry_add"),
 )
 
 
@@ -161,9 +187,9 @@ QUESTIONS: Flow[Questions, Report] = Flow(
 
 async def run_delegated(context: FlowContext, request: PlannerRequest) -> Report:
     """One step by ``planner.next_step``, judged by the same rule, executed here."""
-    progress, _ = planner.begin(context, request)
-    step = await planner.next_step(context, progress)
-    if not isinstance(step, planner.ProposedCall):
+    context, progress, _ = begin(context, request, PROMPT)
+    step = await next_step(context, progress)
+    if not isinstance(step, ProposedCall):
         return Report(lines=(type(step).__name__,), status=Status.FAILED)
     acted = await act(context, step.call, (step.answer,))
     return Report(lines=(f"{step.call.verb}: {tag(acted.result)}",))
@@ -174,7 +200,15 @@ def decode_request(data: Raw) -> PlannerRequest:
     return PlannerRequest.model_validate_json(bytes(data))
 
 
-DELEGATED: Flow[PlannerRequest, Report] = Flow(name="delegated", version=1, run=run_delegated, decode_input=decode_request, settle=settle)
+DELEGATED: Kind[PlannerRequest, Report] = Kind(
+    name="delegated",
+    version=1,
+    run=run_delegated,
+    decode_input=decode_request,
+    settle=settle,
+    grant=PLANNER.grant,
+    prompts=(PROMPT,),
+)
 
 
 # --- a flow that breaks the law: a model call after an interrupt -----------------------------------------------------------------
@@ -201,7 +235,7 @@ async def run_stubborn(context: FlowContext, given: Errands) -> Report:
     return Report(lines=("answered",))
 
 
-STUBBORN: Flow[Errands, Report] = Flow(
+STUBBORN: Kind[Errands, Report] = Kind(
     name="stubborn", version=1, run=run_stubborn, decode_input=lambda data: msgspec.json.decode(data, type=Errands), settle=settle
 )
 
@@ -212,8 +246,8 @@ async def run_deadly(context: FlowContext, given: Errands) -> Report:
     return Report(lines=())
 
 
-DEADLY: Flow[Errands, Report] = Flow(
+DEADLY: Kind[Errands, Report] = Kind(
     name="deadly", version=1, run=run_deadly, decode_input=lambda data: msgspec.json.decode(data, type=Errands), settle=settle
 )
 
-SHAPE_FLOWS: tuple[Flow[Any, Any], ...] = (ERRANDS, FAN_OUT, QUESTIONS, DELEGATED, STUBBORN, DEADLY)
+SHAPE_KINDS: tuple[Kind[Any, Any], ...] = (ERRANDS, FAN_OUT, QUESTIONS, DELEGATED, STUBBORN, DEADLY)

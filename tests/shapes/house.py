@@ -11,12 +11,12 @@ from typing import Any
 from ordain.app import Extras, Ordain, with_profile
 from ordain.contracts.profiles import ModelProfile
 from ordain.engines.clock import SystemClock
-from ordain.flows.context import Flow
+from ordain.flows.kind import Kind
 from ordain.models.scripted import Script, ScriptedModel, make_script
 from ordain.ports.model import Heard, ModelError, ModelReply, ModelRequest
 from ordain.settings import load_settings
 from ordain.store.sqlite import StoreOptions
-from tests.shapes.flows import SHAPE_FLOWS
+from tests.shapes.flows import SHAPE_KINDS
 from tests.shapes.ledger import Ledger, ledger_verbs
 from tests.shapes.moments import Moments
 
@@ -86,14 +86,14 @@ def build_house(
     ledger: Ledger | None = None,
     *,
     script: Script | None = None,
-    flows: Sequence[Flow[Any, Any]] = SHAPE_FLOWS,
+    kinds: Sequence[Kind[Any, Any]] = SHAPE_KINDS,
     store: StoreOptions | None = None,
 ) -> Ordain:
     """An Ordain over ``home`` that is not yet started."""
     settings = with_profile(load_settings(environment={}, home=home), SCRIPTED)
     extras = Extras(
         verbs=ledger_verbs(ledger or Ledger()),
-        flows=flows,
+        kinds=kinds,
         models={"default": HeldModel(script or make_script())},
         store=store or StoreOptions(holder=f"test:{os.getpid()}", threaded=False),
     )

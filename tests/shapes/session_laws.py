@@ -206,7 +206,7 @@ def unequal(ordain: Ordain) -> list[str]:
         assert stored is not None
         if stored.status in SETTLED and stored.key is not None:
             catalog = services.catalogs.pinned(stored.catalog)
-            report = replay(stored, catalog, services.flows, services.transcript(stored.workspace))
+            report = replay(stored, catalog, services.kinds, services.transcript(stored.workspace))
             if not report.equal:
                 found.append(f"run {run} ({stored.flow}) replays {report.verdict}: {report.differences[:2]}")
     return found

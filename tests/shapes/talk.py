@@ -16,7 +16,7 @@ from ordain.app import Extras, Ordain, with_profile
 from ordain.contracts.conversation import Message, MessageAnswer
 from ordain.contracts.policy import ModelErrorCode
 from ordain.contracts.profiles import ModelProfile
-from ordain.flows.context import Flow
+from ordain.flows.kind import Kind
 from ordain.journal.records import SETTLED, STOPPED, Status
 from ordain.models.scripted import NOTICE
 from ordain.ports.model import Heard, ModelError, ModelReply, ModelRequest
@@ -154,13 +154,13 @@ class House:
         puppet: Puppet | None = None,
         policy: Mapping[str, Mapping[str, Any]] | None = None,
         verbs: Sequence[FunctionVerb[..., Any]] = (),
-        flows: Sequence[Flow[Any, Any]] = (),
+        kinds: Sequence[Kind[Any, Any]] = (),
         node: str | None = None,
     ) -> None:
         """``policy`` overrides single values, table by table."""
         self.home, self.puppet = home, puppet or Puppet()
         self.settings = talk_settings(home or Path("/nowhere"), policy or {})
-        self._verbs, self._flows = verbs, flows
+        self._verbs, self._kinds = verbs, kinds
         self._clock_file = None if home is None else home / "clock"
         self.ordain: Ordain
         self.clock: MovableClock
@@ -176,7 +176,7 @@ class House:
 
     async def open(self) -> None:
         """Start over what is stored."""
-        self.ordain = make_ordain(self.settings, self.puppet, verbs=self._verbs, flows=self._flows, memory=self.home is None)
+        self.ordain = make_ordain(self.settings, self.puppet, verbs=self._verbs, kinds=self._kinds, memory=self.home is None)
         if self.home is not None:
             self.home.mkdir(parents=True, exist_ok=True)
         await self.ordain.start()
@@ -289,9 +289,9 @@ def make_ordain(
     puppet: Puppet,
     *,
     verbs: Sequence[FunctionVerb[..., Any]] = (),
-    flows: Sequence[Flow[Any, Any]] = (),
+    kinds: Sequence[Kind[Any, Any]] = (),
     memory: bool = True,
 ) -> Ordain:
     """An Ordain of a house, not yet started."""
-    extras = Extras(verbs=verbs, flows=flows, models={"default": puppet}, store=StoreOptions(holder="talk", threaded=False), memory=memory)
+    extras = Extras(verbs=verbs, kinds=kinds, models={"default": puppet}, store=StoreOptions(holder="talk", threaded=False), memory=memory)
     return Ordain(settings, extras=extras)

@@ -18,7 +18,7 @@ from ordain.contracts import events
 from ordain.contracts.policy import Policy
 from ordain.contracts.profiles import ModelProfile
 from ordain.effects import children, effect, results
-from ordain.journal.records import BODY_OF, Kind
+from ordain.journal.records import BODY_OF, RecordKind
 from ordain.rules.attach import Attached, Reading, ThreadFact
 from ordain.rules.cues import Cues
 from ordain.rules.reasons import Reason
@@ -63,8 +63,8 @@ def test_every_reason_is_on_both_pages() -> None:
 def test_every_record_kind_and_field_has_its_row() -> None:
     """Each record kind is a section of records.md, and each field of its body a row there."""
     text = PAGES["records.md"]()
-    assert {str(kind) for kind in Kind} <= headings("records.md")
-    for kind in Kind:
+    assert {str(kind) for kind in RecordKind} <= headings("records.md")
+    for kind in RecordKind:
         section = text.partition(f"\n## {kind}\n")[2].partition("\n## ")[0]
         assert [name for name in BODY_OF[kind].__struct_fields__ if f"| `{name}` |" not in section] == []
 

@@ -11,6 +11,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from ordain.app import shipped_kinds
 from ordain.cli.exit_codes import OK
 from ordain.cli.output import print_json, show
 from ordain.cli.places import home_of
@@ -18,7 +19,6 @@ from ordain.contracts.catalog import Catalog, CatalogData
 from ordain.contracts.policy import Policy
 from ordain.engines.clock import SystemClock
 from ordain.errors import ConfigurationError, JournalCorrupt, JournalError, NotFound, StorageUnavailable
-from ordain.flows.shipped import shipped_flows
 from ordain.ports.library import Embedder
 from ordain.ports.verb import AnyLeafResult, LeafCall, LeafFailed
 from ordain.runtime.diff import PolicyDiff, diff
@@ -26,9 +26,9 @@ from ordain.runtime.door import Runtime
 from ordain.runtime.headers import Headers
 from ordain.runtime.library import Remembered
 from ordain.runtime.replay import Difference, Replayed, replay
-from ordain.runtime.retelling import Retold, retell
 from ordain.runtime.services import Catalogs, Services
 from ordain.runtime.streams import Streams
+from ordain.runtime.transcript_replay import Retold, retell
 from ordain.store.access import SqliteTokens
 from ordain.store.documents import DocumentReader
 from ordain.store.library import SqliteLibrary
@@ -89,7 +89,7 @@ class Archive:
             if stored is None:
                 raise NotFound(f"there is no run {run}", code="run_not_found")
             report.flow, report.records = f"{stored.flow}@{stored.flow_version}", len(stored.records)
-            return replay(stored, services.catalogs.pinned(stored.catalog), services.flows, services.transcript(stored.workspace))
+            return replay(stored, services.catalogs.pinned(stored.catalog), services.kinds, services.transcript(stored.workspace))
         except (JournalError, ConfigurationError, ValueError) as error:
             report.differences.append(Difference(place="storage", recorded="", now=str(error)[:300]))
             return report
@@ -109,7 +109,7 @@ class Archive:
             stored,
             services.catalogs.pinned(stored.catalog),
             policy,
-            services.flows,
+            services.kinds,
             self.store.load,
             transcript=services.transcript(stored.workspace),
         )
@@ -154,8 +154,8 @@ def open_archive(home: Path) -> Generator[Archive]:
             models={},
             verbs=_NoVerbs(),
             catalogs=Catalogs(Catalog(CatalogData(policy=Policy(version=1))), store.catalog),
-            flows=(flows := shipped_flows()),
-            headers=Headers(store, flows),
+            kinds=(kinds := shipped_kinds()),
+            headers=Headers(store, kinds),
             sessions=(sessions := SqliteSessions(store)),
             streams=Streams(sessions, lambda _: None),
             tokens=SqliteTokens(store),

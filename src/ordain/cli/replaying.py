@@ -15,7 +15,7 @@ from ordain.contracts.ids import DEFAULT_WORKSPACE
 from ordain.errors import ConfigurationError
 from ordain.runtime.diff import PolicyDiff
 from ordain.runtime.replay import Difference, Replayed
-from ordain.runtime.retelling import Retold
+from ordain.runtime.transcript_replay import Retold
 from ordain.settings import read_policy
 
 ERASED = "erased"

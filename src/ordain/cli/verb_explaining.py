@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, cast
 
-from ordain.app import build_catalog, build_verbs, own_verbs
+from ordain.app import build_catalog, build_verbs, own_verbs, shipped_kinds
 from ordain.cli.exit_codes import FAILED, OK
 from ordain.cli.output import json_text, print_json, show, show_foreign
 from ordain.cli.places import home_of
@@ -78,7 +78,7 @@ def explained(catalog: Catalog, spec: VerbSpec, args: dict[str, Any], origin: st
         "error": None,
     }
     try:
-        rehearsed = rehearse_verb(catalog, spec.name, args)
+        rehearsed = rehearse_verb(shipped_kinds(), catalog, spec.name, args)
     except ConfigurationError as error:
         return {**told, "error": {"code": "prompt", "message": error.message}}
     told["decisions"] = [

@@ -85,7 +85,7 @@ class LaneRoute(Strict):
 
     lane: Lane = Field(strict=False, description="The lane of the calls that fit.")
     why: LaneWhy = Field(default=LaneWhy.ROUTED, strict=False, description="The reason that decisions give.")
-    purpose: Literal["planner", "verb", "router", "supervisor", "triage"] | None = Field(default=None, description="What the call is for.")
+    purpose: str | None = Field(default=None, max_length=64, description="What the call is for: a purpose of one of this build's kinds.")
     verb: str | None = Field(default=None, max_length=128, description="Id of the verb whose prompt plan asks.")
     category: Category | None = Field(default=None, strict=False, description="Category of that verb.")
     tag: str | None = Field(default=None, max_length=100, description="A tag of that verb.")
@@ -228,6 +228,10 @@ class SessionPolicy(Strict):
     hold_seconds: int = Field(default=604_800, ge=60, le=7_776_000, description="Longest life of one turn, all waiting included.")
 
 
+ENTRY_BYTES_LEAST = 16
+"""An entry that is cut still says so: what is less than that is no entry."""
+
+
 class HistoryPolicy(Strict):
     """Which part of a session's history a prompt holds: recent entries whole, older ones summarised by ``verb``."""
 
@@ -243,6 +247,11 @@ class HistoryPolicy(Strict):
         if self.keep_entries >= self.max_entries:
             raise ValueError("keep_entries is less than max_entries: otherwise every turn would summarise")
         return self
+
+    @property
+    def entry_bytes(self) -> int:
+        """What one entry may take in a prompt; a longer one is shown cut, and counted as cut."""
+        return max(ENTRY_BYTES_LEAST, self.max_bytes // 4)
 
 
 class AttachPolicy(Strict):

@@ -196,9 +196,9 @@ class VerbSpec(Strict):
         default=[], max_length=20, description="What the answer of a prompt plan must refer to: numbers of given items, given words."
     )
     example: Example | None = None
-    flow: str | None = Field(
-        default=None, description="The flow of this build that is the verb; only inside a session. Shipped verbs alone."
-    )
+    flow: str | None = Field(default=None, description="The kind of run of this build that carries the verb out. Shipped verbs alone.")
+    session_only: bool = Field(default=False, description="Works inside a session only, where there is somebody to ask.")
+    entry: bool = Field(default=False, description="What a turn enters by: no tool, and no nesting of verbs.")
     narrates: str | None = Field(
         default=None, description="The output field that is text for the user: it may be shown while it is written."
     )
@@ -208,6 +208,17 @@ class VerbSpec(Strict):
     def composite(self) -> bool:
         """Whether the verb is a flow (a prompt plan, or one of this build's) and not a leaf."""
         return bool(self.plan) or self.flow is not None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_older_builds(cls, given: Any) -> Any:
+        """Declarations in older catalogs say both by ``flow``: all such verbs were for sessions, and those tagged so were entries."""
+        if not isinstance(given, dict):
+            return given
+        declared = cast("dict[str, Any]", given)
+        if not declared.get("flow") or "session_only" in declared:
+            return declared
+        return {**declared, "session_only": True, "entry": "entry" in declared.get("tags", ())}
 
     @model_validator(mode="after")
     def _lint(self) -> Self:

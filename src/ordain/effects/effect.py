@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from ordain.effects.calls import Authorized
 from ordain.effects.children import Join, Spawn
-from ordain.effects.results import ModelResult, ReadResult, Said, VerbResult, WaitResult
+from ordain.effects.results import ModelResult, ReadResult, Said, Unreserved, VerbResult, WaitResult
 
 R_co = TypeVar("R_co", covariant=True)
 O = TypeVar("O", bound=Struct)  # noqa: E741 - the established letters of ordain.rules.decision
@@ -23,7 +23,7 @@ class Effect(Struct, Generic[R_co], frozen=True, kw_only=True, omit_defaults=Tru
     """One attempt at one thing in the world."""
 
 
-class ModelCall(Effect[ModelResult], frozen=True, kw_only=True, omit_defaults=True, tag="model_call"):
+class ModelCall(Effect[ModelResult | Unreserved], frozen=True, kw_only=True, omit_defaults=True, tag="model_call"):
     """Ask one model profile once.
 
     The prompt is rendered where the call goes live, from the template ``prompt`` over the records ``refs`` (seqs) and the
@@ -58,7 +58,7 @@ class VerbCall(Effect[VerbResult], frozen=True, kw_only=True, omit_defaults=True
     attempt: int = 1
 
 
-class Reading(StrEnum):
+class SharedState(StrEnum):
     """What a flow of this build may read of what is shared: how far a run is, a session's history, its threads."""
 
     RUN = "run"
@@ -74,7 +74,7 @@ class WaitFor(StrEnum):
     TIMER = "timer"
 
 
-class Question(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class UserQuestion(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What a wait asks the session's user: under which key the answer is kept and what it must be (``rules.cues.ExpectedType``).
 
     ``options`` are the labels of a choice, A first.
@@ -94,7 +94,7 @@ class Wait(Effect[WaitResult], frozen=True, kw_only=True, omit_defaults=True, ta
     what: WaitFor
     about: str
     deadline: int
-    question: Question | None = None
+    question: UserQuestion | None = None
 
 
 class Say(Effect[Said], frozen=True, kw_only=True, omit_defaults=True, tag="say"):

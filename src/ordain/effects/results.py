@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from ordain.contracts.policy import ModelErrorCode
 from ordain.contracts.verbs import Trust
+from ordain.rules.reasons import Reason
 
 
 class Result(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="result"):
@@ -86,6 +87,12 @@ class ModelFailed(Result, frozen=True, kw_only=True, omit_defaults=True, tag="mo
 
 
 ModelResult = ModelAnswer | ModelFailed
+
+
+class Unreserved(Struct, frozen=True, kw_only=True):
+    """The run's budget does not cover the call: nothing was asked. It stands in no observation; the decision of rule ``reserve`` says why."""
+
+    reason: Reason
 
 
 class VerbReturned(Result, frozen=True, kw_only=True, omit_defaults=True, tag="returned"):

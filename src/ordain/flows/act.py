@@ -1,6 +1,6 @@
 """``act``: the one way to a verb. Authorise, attempt, retry; a prompt-plan verb becomes a child run, a leaf goes to the executor.
 
-The only module that builds ``Authorized``. A failed verb is an observation with ``ok: false``, never an exception (B-04).
+The only module that builds ``Authorized``; what allows it the port decides. A failed verb is an observation with ``ok: false``, never an exception (B-04).
 """
 
 from __future__ import annotations
@@ -12,35 +12,17 @@ import msgspec
 
 from ordain.contracts.verbs import Trust
 from ordain.effects.calls import Authorized, Call
-from ordain.effects.children import AnyEnded, Completed, Failed, Join, Spawn, TimedOut, Unknown
+from ordain.effects.children import NULL, AnyEnded, Completed, Failed, Join, Spawn, TimedOut, Unknown
 from ordain.effects.effect import VerbCall, Wait, WaitFor
 from ordain.effects.results import VerbFailed, VerbResult, VerbReturned, VerbTimedOut, VerbUnknown
 from ordain.flows.context import FlowContext, TurnKind
-from ordain.journal.digests import content_digest
-from ordain.journal.records import ENCODER, NULL, raw
-from ordain.rules.authorize import AUTHORIZE, AuthorizeFacts, AuthorizeInputs, Deny
+from ordain.flows.transcript import HistoryRef
+from ordain.journal.digests import call_digest
+from ordain.journal.records import Label, raw
+from ordain.rules.authorize import AUTHORIZE, Deny
 from ordain.rules.retry import RETRY, RetryFacts, TryAgain
-from ordain.rules.spend import Spend
 
 VERB_PLAN = "verb_plan"
-
-
-class HistoryRef(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Part of a session's transcript by reference: entries ``first`` to ``last`` without ``own``, and the summary before them.
-
-    ``size_bytes`` is what their texts have as JSON, each cut to ``cut`` bytes (0: none is longer); ``digest`` is the link of entry ``head``, which fixes all that stands before it.
-    """
-
-    session: str
-    first: int = 0
-    last: int = 0
-    own: int = 0
-    entries: int = 0
-    size_bytes: int = 0
-    summary: int = 0
-    cut: int = 0
-    head: int = 0
-    digest: str = ""
 
 
 class VerbPlanInput(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -64,6 +46,11 @@ class VerbPlanInput(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
 def turn_kind(given: VerbPlanInput) -> TurnKind:
     """What the turn is like that a composite verb works for."""
     return TurnKind(budget_class=given.budget_class, ambiguous=given.ambiguous)
+
+
+def call_label(given: VerbPlanInput) -> Label:
+    """What others are told of a run that carries out a composite verb."""
+    return Label(verb=given.verb, narrates=given.narrate)
 
 
 class InConversation(msgspec.Struct, frozen=True, kw_only=True):
@@ -122,38 +109,23 @@ def denied(verb: str, code: str) -> Acted:
 
 async def act(context: FlowContext, call: Call, refs: tuple[int, ...] = (), talk: InConversation = NO_TALK) -> Acted:
     """Authorise the call and carry it out; ``talk`` is for composite verbs in a conversation, which are told too what their turn is like."""
-    digest = content_digest(ENCODER.encode(call))
-    decision = context.fx.decide(
-        AUTHORIZE,
-        AuthorizeFacts(
-            verb=call.verb,
-            call=digest,
-            in_scope=call.verb in context.scope,
-            depth=context.depth,
-            verb_calls=context.account.spent.verb_calls,
-            cap_verb_calls=context.account.cap.verb_calls,
-            session=bool(context.session),
-        ),
-        AuthorizeInputs(args=call.args, catalog=context.catalog),
-        refs,
-    )
+    decision = context.fx.authorize(call, context.scope, refs)
     if isinstance(decision.outcome, Deny):
         return denied(call.verb, decision.reason)
-    authorized = Authorized(call=call, digest=digest, decision=decision.address)
-    if context.catalog.verbs[call.verb].spec.composite:
-        turn = context.turn if context.tells_turn or talk.narrate else TurnKind()
-        given = VerbPlanInput(
-            verb=call.verb,
-            args=call.args,
-            history=talk.history,
-            narrate=talk.narrate,
-            max_tokens=talk.max_tokens,
-            budget_class=turn.budget_class,
-            ambiguous=turn.ambiguous,
-            recalled=talk.recalled,
-        )
-        return await _plan(context, authorized, given)
-    return await _leaf(context, authorized)
+    authorized = Authorized(call=call, digest=call_digest(call), decision=decision.address)
+    if not context.catalog.verbs[call.verb].spec.composite:
+        return await _leaf(context, authorized)
+    given = VerbPlanInput(
+        verb=call.verb,
+        args=call.args,
+        history=talk.history,
+        narrate=talk.narrate,
+        max_tokens=talk.max_tokens,
+        budget_class=context.turn.budget_class,
+        ambiguous=context.turn.ambiguous,
+        recalled=talk.recalled,
+    )
+    return await _plan(context, authorized, given)
 
 
 async def _leaf(context: FlowContext, authorized: Authorized) -> Acted:
@@ -162,7 +134,6 @@ async def _leaf(context: FlowContext, authorized: Authorized) -> Acted:
     attempt = 0
     while True:
         attempt += 1
-        context.account.book(Spend(verb_calls=1))
         deadline = min(context.deadline, context.now() + spec.timeout_ms * 1000)
         result = await context.fx.perform(VerbCall(authorized=authorized, deadline=deadline, attempt=attempt))
         if not isinstance(result, VerbFailed | VerbTimedOut) or spec.retry.max_attempts == 1:
@@ -194,19 +165,17 @@ async def _plan(context: FlowContext, authorized: Authorized, given: VerbPlanInp
         within, deadline = context.deadline, min(context.deadline, context.now() + spec.timeout_ms * 1000)
     else:  # one of this build's own flows may wait for a person: its time is the run's, and it bounds its own work
         within = deadline = context.hard
-    context.account.book(Spend(verb_calls=1))
     spawn: Spawn[VerbPlanOutput] = Spawn(
         flow=spec.flow or VERB_PLAN,
         input=raw(given),
-        scope=() if spec.flow is None else tuple(sorted(context.scope)),
+        scope=() if spec.flow is None else context.scope.allowed,
         deadline=deadline,
-        allowance=context.account.share(1),
+        allowance=context.share(1, calls=1),
         keep_thoughts=context.keep_thoughts,
         authorized=authorized,
     )
     # The child's own deadline is the verb's; the join only bounds a child that came to no end.
     (ended,) = await context.fx.children((spawn,), Join(deadline=within))
-    context.account.book(ended.spent)
     return acted_by_child(call.verb, ended)
 
 

@@ -1,4 +1,4 @@
-"""``ask``: the one way to a model. Lane, budget, attempt, settlement, fallback; every one of them a decision on record.
+"""``ask``: the one way to a model. Lane, hedge, attempt, fallback; every one of them a decision on record. What a call may cost the port decides.
 
 It returns a complete answer or a typed failure. What the answer means is for the caller to decide by a rule.
 """
@@ -6,43 +6,29 @@ It returns a complete answer or a typed failure. What the answer means is for th
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, assert_never
+from typing import Any, TypeVar, assert_never
 
 from msgspec import UNSET
 
 from ordain.contracts.policy import ModelErrorCode
 from ordain.contracts.profiles import ModelProfile
 from ordain.effects.effect import ModelCall, Wait, WaitFor
-from ordain.effects.results import Beside, ModelAnswer, ModelFailed, ModelResult
+from ordain.effects.results import Beside, ModelAnswer, ModelFailed, ModelResult, Unreserved
 from ordain.flows.context import FlowContext
-from ordain.flows.pricing import bound_of, price_of, price_of_failure
-from ordain.ports.effects import Interrupted
-from ordain.rules.budget import RESERVE, SETTLE, BudgetRefused, ReserveFacts, SettleFacts, decide_reserve
+from ordain.flows.kind import ModelQuestion, PromptKind
+from ordain.flows.pricing import call_bound, reserve_facts
+from ordain.rules.budget import RESERVE, Reserved
 from ordain.rules.fallback import FALLBACK, FallbackFacts, FallbackOutcome, GiveUp, NextLane, NextProfile, Retry
 from ordain.rules.hedge import HEDGE, AskSecond, HedgeFacts
-from ordain.rules.lane import LANE, LaneEmpty, LaneFacts
-from ordain.rules.spend import Spend
+from ordain.rules.lane import LANE, LaneEmpty, LaneFacts, LaneInputs
+
+G = TypeVar("G")
 
 RETRY_WAIT = "the provider's retry-after"
 """What a run waits for before another attempt, policy's own waits included: journals hold these words, and they are part of the effect."""
 TAGS_TOLD = 8
 """Most tags of a verb in the facts of rule ``lane``."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
-    """What to ask: the prompt by template and records, the answer's contract, its bounds in tokens, and what of it may be shown early."""
-
-    purpose: str
-    prompt: str
-    contract: str
-    refs: tuple[int, ...]
-    args: dict[str, Any]
-    prompt_tokens: int
-    max_tokens: int
-    narrative: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,17 +63,19 @@ class _Attempts:
         self.total += 1
 
 
-async def ask(context: FlowContext, question: Question) -> ModelAnswer | AskFailed:
+async def ask(context: FlowContext, prompt: PromptKind[G], given: G) -> ModelAnswer | AskFailed:
     """Ask until there is an answer, policy forbids another attempt, or the budget or the time is spent."""
-    lane = context.lanes.get(question.purpose)
+    asking = _Asking(context, prompt, prompt.ask(context, given))
+    inputs = LaneInputs(by_purpose=prompt.lane)
+    lane = context.lanes.get(prompt.purpose)
     if lane is None:
-        chosen = context.fx.decide(LANE, lane_facts(context, question.purpose, verb_of(question)), None)
+        chosen = context.fx.decide(LANE, lane_facts(context, prompt.purpose, asking.verb), inputs)
         if isinstance(chosen.outcome, LaneEmpty):
             return AskFailed(code=chosen.reason, message=f"no model behind lane {chosen.outcome.lane}")
-        lane = context.lanes[question.purpose] = chosen.outcome
+        lane = context.lanes[prompt.purpose] = chosen.outcome
     attempts = _Attempts(lane)
     while True:
-        result = await _attempt(context, question, attempts)
+        result = await asking.attempt(attempts)
         if not isinstance(result, ModelFailed):
             return result
         failed, outcome = _after(context, attempts, result)
@@ -99,7 +87,7 @@ async def ask(context: FlowContext, question: Question) -> ModelAnswer | AskFail
             case NextProfile():
                 attempts.profile += 1
             case NextLane():
-                chosen = context.fx.decide(LANE, LaneFacts(purpose=question.purpose, after=attempts.lane.lane), None)
+                chosen = context.fx.decide(LANE, LaneFacts(purpose=prompt.purpose, after=attempts.lane.lane), inputs)
                 if isinstance(chosen.outcome, LaneEmpty):
                     return AskFailed(code=failed.code, message=failed.message)
                 attempts = _Attempts(chosen.outcome, total=attempts.total)
@@ -107,11 +95,6 @@ async def ask(context: FlowContext, question: Question) -> ModelAnswer | AskFail
                 return AskFailed(code=failed.code, message=failed.message)
             case _:
                 assert_never(outcome)
-
-
-def verb_of(question: Question) -> str:
-    """The verb whose prompt plan asks; "" for every other purpose."""
-    return question.contract.removeprefix("verb:") if question.purpose == "verb" else ""
 
 
 def lane_facts(context: FlowContext, purpose: str, verb: str = "") -> LaneFacts:
@@ -131,51 +114,84 @@ def lane_facts(context: FlowContext, purpose: str, verb: str = "") -> LaneFacts:
     )
 
 
-async def _attempt(context: FlowContext, question: Question, attempts: _Attempts) -> ModelResult | AskFailed:
-    """One attempt, or two beside each other. Where both fail the first one's failure is the result, and the other's waits for its turn."""
-    name, after_ms = attempts.lane.profiles[attempts.profile], 0
-    if attempts.lane.lane in context.catalog.policy.fallback.hedge_ms and not attempts.total:
-        after_ms = _hedge(context, question, attempts)
-    hedge = attempts.lane.profiles[attempts.profile + 1] if after_ms else ""
-    bound = _bound(context, question, (name, hedge) if hedge else (name,))
-    reserved = context.fx.decide(RESERVE, _reserve(context, bound), None)
-    if isinstance(reserved.outcome, BudgetRefused):
-        return AskFailed(code="budget_exceeded", message=f"{reserved.reason}: {reserved.reason.meaning}")
-    call = ModelCall(
-        purpose=question.purpose,
-        prompt=question.prompt,
-        refs=question.refs,
-        args=question.args,
-        contract=question.contract,
-        profile=name,
-        max_tokens=_max_tokens(context, question, name),
-        bound_tokens=question.prompt_tokens,
-        deadline=_deadline(context, name),
-        keep_thoughts=context.keep_thoughts,
-        narrative=question.narrative,
-        hedge=hedge,
-        hedge_ms=after_ms,
-        hedge_max_tokens=_max_tokens(context, question, hedge) if hedge else 0,
-        hedge_deadline=_deadline(context, hedge, after_ms) if hedge else 0,
-    )
-    try:
-        result = await context.fx.perform(call)
-    except Interrupted as interrupted:
-        if interrupted.in_flight:
-            _settle(context, bound.tokens, bound)
-        raise
-    attempts.count(attempts.profile)
-    used = _used(context, question, result, result.profile or name)
-    if hedge and isinstance(result, ModelFailed) and result.code is ModelErrorCode.LOST:
-        used = bound  # nobody knows whether the second one had gone out
-    if result.beside is not None:
-        attempts.count(attempts.profile + 1)
-        used = used.plus(price_of_failure(result.beside, _bound(context, question, (result.beside.profile,))))
-    _settle(context, bound.tokens, used, (result.seq,))
-    if result.beside is None or isinstance(result, ModelAnswer):
-        return result
-    attempts.waiting = result
-    return _first_failure(result.beside, result.seq)
+VERB_CONTRACT = "verb:"
+"""How a contract begins that is the output of a verb's prompt plan."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Asking:
+    """One question: everything that its attempts share."""
+
+    context: FlowContext
+    prompt: PromptKind[Any]
+    question: ModelQuestion
+
+    @property
+    def contract(self) -> str:
+        """The answer's contract."""
+        return self.question.contract or self.prompt.contract
+
+    @property
+    def verb(self) -> str:
+        """The verb whose prompt plan asks; "" for every other question."""
+        return self.contract.removeprefix(VERB_CONTRACT) if self.contract.startswith(VERB_CONTRACT) else ""
+
+    async def attempt(self, attempts: _Attempts) -> ModelResult | AskFailed:
+        """One attempt, or two beside each other. Where both fail the first one's failure is the result, and the other's waits for its turn."""
+        context, question = self.context, self.question
+        name, after_ms = attempts.lane.profiles[attempts.profile], 0
+        if attempts.lane.lane in context.catalog.policy.fallback.hedge_ms and not attempts.total:
+            after_ms = self._hedge(attempts)
+        hedge = attempts.lane.profiles[attempts.profile + 1] if after_ms else ""
+        result = await context.fx.perform(
+            ModelCall(
+                purpose=self.prompt.purpose,
+                prompt=question.template or self.prompt.template,
+                refs=question.refs,
+                args=question.args,
+                contract=self.contract,
+                profile=name,
+                max_tokens=self._max_tokens(name),
+                bound_tokens=question.prompt_tokens,
+                deadline=self._deadline(name),
+                keep_thoughts=context.keep_thoughts,
+                narrative=question.narrative,
+                hedge=hedge,
+                hedge_ms=after_ms,
+                hedge_max_tokens=self._max_tokens(hedge) if hedge else 0,
+                hedge_deadline=self._deadline(hedge, after_ms) if hedge else 0,
+            )
+        )
+        if isinstance(result, Unreserved):
+            return AskFailed(code="budget_exceeded", message=f"{result.reason}: {result.reason.meaning}")
+        attempts.count(attempts.profile)
+        if result.beside is not None:
+            attempts.count(attempts.profile + 1)
+        if result.beside is None or isinstance(result, ModelAnswer):
+            return result
+        attempts.waiting = result
+        return _first_failure(result.beside, result.seq)
+
+    def _hedge(self, attempts: _Attempts) -> int:
+        """After how many milliseconds the lane's next profile is asked too; 0: it is not."""
+        context = self.context
+        both = attempts.lane.profiles[attempts.profile : attempts.profile + 2]
+        bound = call_bound(context.catalog, [(name, self._max_tokens(name)) for name in both], self.question.prompt_tokens)
+        reserved = RESERVE.apply(reserve_facts(context.account, bound), None, context.catalog.policy)
+        covered = isinstance(reserved.outcome, Reserved)
+        facts = HedgeFacts(lane=attempts.lane.lane, profiles_left=attempts.left, covered=covered, left_ms=max(0, context.left_ms()))
+        outcome = context.fx.decide(HEDGE, facts, None).outcome
+        return outcome.after_ms if isinstance(outcome, AskSecond) else 0
+
+    def _profile(self, name: str) -> ModelProfile:
+        return self.context.catalog.data.profiles[name]
+
+    def _deadline(self, name: str, after_ms: int = 0) -> int:
+        """Each profile has its own time, from when it is asked, within the run's."""
+        return min(self.context.deadline, self.context.now() + (after_ms + self._profile(name).timeout_ms) * 1000)
+
+    def _max_tokens(self, name: str) -> int:
+        return min(self.question.max_tokens, self._profile(name).max_tokens)
 
 
 def _first_failure(beside: Beside, seq: int) -> ModelFailed:
@@ -188,62 +204,6 @@ def _first_failure(beside: Beside, seq: int) -> ModelFailed:
         model=beside.model,
         retry_after_ms=beside.retry_after_ms,
     )
-
-
-def _hedge(context: FlowContext, question: Question, attempts: _Attempts) -> int:
-    """After how many milliseconds the lane's next profile is asked too; 0: it is not."""
-    both = attempts.lane.profiles[attempts.profile : attempts.profile + 2]
-    covered = not isinstance(
-        decide_reserve(_reserve(context, _bound(context, question, both)), None, context.catalog.policy).outcome, BudgetRefused
-    )
-    facts = HedgeFacts(lane=attempts.lane.lane, profiles_left=attempts.left, covered=covered, left_ms=max(0, context.left_ms()))
-    outcome = context.fx.decide(HEDGE, facts, None).outcome
-    return outcome.after_ms if isinstance(outcome, AskSecond) else 0
-
-
-def _profile(context: FlowContext, name: str) -> ModelProfile:
-    return context.catalog.data.profiles[name]
-
-
-def _deadline(context: FlowContext, name: str, after_ms: int = 0) -> int:
-    """Each profile has its own time, from when it is asked, within the run's."""
-    return min(context.deadline, context.now() + (after_ms + _profile(context, name).timeout_ms) * 1000)
-
-
-def _max_tokens(context: FlowContext, question: Question, name: str) -> int:
-    return min(question.max_tokens, _profile(context, name).max_tokens)
-
-
-def _bound(context: FlowContext, question: Question, asked: Sequence[str]) -> Spend:
-    """The most that asking each of these profiles once can come to."""
-    bound = Spend()
-    for name in asked:
-        bound = bound.plus(bound_of(_profile(context, name), question.prompt_tokens, _max_tokens(context, question, name)))
-    return bound
-
-
-def _reserve(context: FlowContext, bound: Spend) -> ReserveFacts:
-    cap, spent = context.account.cap, context.account.spent
-    return ReserveFacts(
-        tokens=bound.tokens,
-        usd_micros=bound.usd_micros,
-        left_tokens=cap.tokens - spent.tokens,
-        left_usd_micros=cap.usd_micros - spent.usd_micros,
-        left_calls=cap.model_calls - spent.model_calls,
-        calls=UNSET if bound.model_calls == 1 else bound.model_calls,
-    )
-
-
-def _used(context: FlowContext, question: Question, result: ModelResult, name: str) -> Spend:
-    if isinstance(result, ModelAnswer):
-        return price_of(_profile(context, name), result)
-    return price_of_failure(result, _bound(context, question, (name,)))
-
-
-def _settle(context: FlowContext, reserved: int, used: Spend, refs: tuple[int, ...] = ()) -> None:
-    facts = SettleFacts(reserved=reserved, tokens=used.tokens, usd_micros=used.usd_micros, calls=used.model_calls)
-    context.fx.decide(SETTLE, facts, None, refs)
-    context.account.book(used)
 
 
 def _after(context: FlowContext, attempts: _Attempts, failed: ModelFailed) -> tuple[ModelFailed, FallbackOutcome]:

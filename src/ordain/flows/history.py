@@ -8,14 +8,14 @@ from __future__ import annotations
 import msgspec
 
 from ordain.effects.calls import Call
-from ordain.effects.effect import Say
+from ordain.effects.effect import Say, SharedState
 from ordain.effects.results import ReadValue, VerbReturned
-from ordain.flows.act import Acted, HistoryRef, InConversation, act
+from ordain.flows.act import Acted, InConversation, act
 from ordain.flows.context import FlowContext
+from ordain.flows.transcript import HistoryRef
 from ordain.ports.sessions import Uncovered
-from ordain.rules.history import HISTORY, HistoryFacts, Window, entry_bytes
+from ordain.rules.history import HISTORY, HistoryFacts, Window
 
-READ_HISTORY = "history"
 AHEAD = 16
 """How many uncovered entries beyond policy's number are looked at."""
 SUMMARY_CHARS = 8000
@@ -38,7 +38,7 @@ async def gather(context: FlowContext, own: int, room_bytes: int) -> tuple[Histo
         )
         outcome = context.fx.decide(HISTORY, facts, None, (seq,)).outcome
         if isinstance(outcome, Window):
-            return _reference(context.session, own, found, outcome, entry_bytes(context.catalog.policy)), outcome
+            return _reference(context.session, own, found, outcome, context.catalog.policy.history.entry_bytes), outcome
         most = outcome.entries
         if found.older:  # the oldest come first: a summary covers everything before its end
             found, _ = await _read(context, own, table.max_entries + AHEAD, oldest=True)
@@ -48,7 +48,7 @@ async def gather(context: FlowContext, own: int, room_bytes: int) -> tuple[Histo
 
 async def _read(context: FlowContext, own: int, limit: int, *, oldest: bool = False) -> tuple[Uncovered, int]:
     args = {"session": context.session, "own": own, "limit": limit, **({"oldest": True} if oldest else {})}
-    result = await context.fx.perform(context.read(READ_HISTORY, args))
+    result = await context.fx.perform(context.read(SharedState.HISTORY, args))
     if isinstance(result, ReadValue):
         return msgspec.convert(result.value, Uncovered), result.seq
     return Uncovered(entries=(), older=0, summary=None), result.seq
@@ -56,7 +56,7 @@ async def _read(context: FlowContext, own: int, limit: int, *, oldest: bool = Fa
 
 async def _summarise(context: FlowContext, own: int, found: Uncovered, most: int) -> bool:
     """Have the oldest entries, ``most`` at the most, summarised, together with the summary before them; whether that succeeded."""
-    bound, room = entry_bytes(context.catalog.policy), context.catalog.policy.history.max_bytes
+    bound, room = context.catalog.policy.history.entry_bytes, context.catalog.policy.history.max_bytes
     entries: list[tuple[int, int]] = []
     for seq, size in found.entries[:most]:
         room -= min(size, bound)

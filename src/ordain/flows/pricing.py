@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
+from msgspec import UNSET
+
+from ordain.contracts.catalog import Catalog
 from ordain.contracts.policy import ModelErrorCode
 from ordain.contracts.profiles import ModelProfile, PriceTier
+from ordain.effects.effect import ModelCall
 from ordain.effects.results import Beside, ModelAnswer, ModelFailed
+from ordain.flows.context import Account
+from ordain.rules.budget import ReserveFacts
 from ordain.rules.spend import Spend
 
 UNTOLD_REFUSALS = frozenset(
@@ -29,6 +35,48 @@ def bound_of(profile: ModelProfile, prompt_tokens: int, max_tokens: int) -> Spen
     ways = ((0, 0), (prompt_tokens, 0), (0, prompt_tokens if profile.cache else 0))
     money = max(_at(prices, prompt_tokens, max_tokens, *way) for prices in _possible(profile, prompt_tokens) for way in ways)
     return Spend(tokens=prompt_tokens + max_tokens, usd_micros=money, model_calls=1)
+
+
+def call_bound(catalog: Catalog, asked: Iterable[tuple[str, int]], prompt_tokens: int) -> Spend:
+    """The most that asking each of these profiles once, each for so many tokens, can come to."""
+    bound = Spend()
+    for name, max_tokens in asked:
+        bound = bound.plus(bound_of(catalog.data.profiles[name], prompt_tokens, max_tokens))
+    return bound
+
+
+def bound_of_call(catalog: Catalog, call: ModelCall) -> Spend:
+    """The most that a model call can come to, its hedge included."""
+    hedge = ((call.hedge, call.hedge_max_tokens),) if call.hedge else ()
+    return call_bound(catalog, ((call.profile, call.max_tokens), *hedge), call.bound_tokens)
+
+
+def reserve_facts(account: Account, bound: Spend) -> ReserveFacts:
+    """What rule ``reserve`` looks at: the bound, and what the account has left."""
+    left = account.cap.less(account.spent)
+    return ReserveFacts(
+        tokens=bound.tokens,
+        usd_micros=bound.usd_micros,
+        left_tokens=left.tokens,
+        left_usd_micros=left.usd_micros,
+        left_calls=left.model_calls,
+        calls=UNSET if bound.model_calls == 1 else bound.model_calls,
+    )
+
+
+def price_of_call(catalog: Catalog, call: ModelCall, result: ModelAnswer | ModelFailed) -> Spend:
+    """What a model call came to, both of its attempts where it had two."""
+    if call.hedge and isinstance(result, ModelFailed) and result.code is ModelErrorCode.LOST:
+        return bound_of_call(catalog, call)  # nobody knows whether the second one had gone out
+    limits = {call.profile: call.max_tokens} | ({call.hedge: call.hedge_max_tokens} if call.hedge else {})
+    name = result.profile or call.profile
+    if isinstance(result, ModelAnswer):
+        used = price_of(catalog.data.profiles[name], result)
+    else:
+        used = price_of_failure(result, call_bound(catalog, ((name, limits[name]),), call.bound_tokens))
+    if (beside := result.beside) is None:
+        return used
+    return used.plus(price_of_failure(beside, call_bound(catalog, ((beside.profile, limits[beside.profile]),), call.bound_tokens)))
 
 
 def price_of(profile: ModelProfile, answer: ModelAnswer) -> Spend:

@@ -1,26 +1,31 @@
-"""The flows of this build, by (name, version). Passed in as a value; a run whose flow is not here is ``flow_unavailable``."""
+"""The kinds of this build, and of the builds before it as far as runs that began under them can go on."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import Any
 
-from ordain.flows.context import Flow, Flows
-from ordain.flows.planner import PLANNER_FLOW
-from ordain.flows.question import QUESTION_FLOW
-from ordain.flows.status import STATUS_FLOW
-from ordain.flows.supervisor import SUPERVISOR_FLOW, UNTOLD_SUPERVISOR
-from ordain.flows.triage import TRIAGE_FLOW, UNCHARGED_FLOW
-from ordain.flows.turn import TURN_FLOW, UNTOLD_TURN
-from ordain.flows.verb_plan import VERB_FLOW, VERB_PLAN_FLOW
+from ordain.flows.kind import Kind, Kinds
+from ordain.flows.planner.kind import PLANNER, PLANNER_1
+from ordain.flows.question.kind import QUESTION
+from ordain.flows.status.kind import STATUS
+from ordain.flows.supervisor.kind import SUPERVISOR, SUPERVISOR_1, SUPERVISOR_2
+from ordain.flows.triage.kind import TRIAGE, TRIAGE_1
+from ordain.flows.turn.kind import TURN, TURN_1, TURN_2
+from ordain.flows.verb.kind import VERB
+from ordain.flows.verb_plan.kind import VERB_PLAN_KIND
 
-SHIPPED: tuple[Flow[Any, Any], ...] = (
-    *(PLANNER_FLOW, VERB_PLAN_FLOW, VERB_FLOW),
-    *(TURN_FLOW, SUPERVISOR_FLOW, QUESTION_FLOW, STATUS_FLOW, TRIAGE_FLOW),
-    *(UNTOLD_TURN, UNTOLD_SUPERVISOR, UNCHARGED_FLOW),  # of earlier builds, for what was begun under them
+SHIPPED: tuple[Kind[Any, Any], ...] = (
+    *(PLANNER, VERB_PLAN_KIND, VERB),
+    *(TURN, SUPERVISOR, QUESTION, STATUS, TRIAGE),
+    *(PLANNER_1, TURN_2, TURN_1, SUPERVISOR_2, SUPERVISOR_1, TRIAGE_1),
 )
 
 
-def shipped_flows(more: Iterable[Flow[Any, Any]] = ()) -> Flows:
-    """Every flow of this build and ``more``."""
-    return Flows((*SHIPPED, *more))
+def shipped_kinds(more: Iterable[Kind[Any, Any]] = ()) -> Kinds:
+    """Every kind of this build and ``more``.
+
+    Raises:
+        ConfigurationError: two kinds have one name and version.
+    """
+    return Kinds((*SHIPPED, *more))

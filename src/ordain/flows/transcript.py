@@ -8,13 +8,30 @@ import msgspec
 from msgspec import Struct
 
 from ordain.errors import Erased, JournalCorrupt
-from ordain.flows.act import HistoryRef
 from ordain.ports.sessions import Entry, EntryKind
 
 ROLES = {EntryKind.MESSAGE: "user", EntryKind.REPLY: "assistant", EntryKind.QUESTION: "assistant", EntryKind.SAID: "assistant"}
 
 Transcript = Callable[[str, int, int], Sequence[Entry]]
 """(session, first, last) -> the transcript's entries with these numbers, in the run's own workspace."""
+
+
+class HistoryRef(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Part of a session's transcript by reference: entries ``first`` to ``last`` without ``own``, and the summary before them.
+
+    ``size_bytes`` is what their texts have as JSON, each cut to ``cut`` bytes (0: none is longer); ``digest`` is the link of entry ``head``, which fixes all that stands before it.
+    """
+
+    session: str
+    first: int = 0
+    last: int = 0
+    own: int = 0
+    entries: int = 0
+    size_bytes: int = 0
+    summary: int = 0
+    cut: int = 0
+    head: int = 0
+    digest: str = ""
 
 
 class Spoken(Struct, frozen=True, kw_only=True):

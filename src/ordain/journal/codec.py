@@ -8,7 +8,7 @@ import msgspec
 
 from ordain.errors import Erased, JournalCorrupt
 from ordain.journal.digests import GENESIS, chain, digest
-from ordain.journal.records import BODY_OF, CURRENT_VERSION, ENCODER, NULL, Body, EndedBody, Kind, Record
+from ordain.journal.records import BODY_OF, CURRENT_VERSION, ENCODER, NULL, Body, EndedBody, Record, RecordKind
 from ordain.journal.upcasters import upcast
 
 _DECODERS = {kind: msgspec.json.Decoder(body) for kind, body in BODY_OF.items()}
@@ -36,7 +36,7 @@ class Scribe:
         """Forget the records written since ``mark``; only before they were stored."""
         self.seq, self.at, self._chain = mark
 
-    def write(self, kind: Kind, name: str, body: Body, at: int) -> Record:
+    def write(self, kind: RecordKind, name: str, body: Body, at: int) -> Record:
         """The next record; nothing is stored by this."""
         if isinstance(body, EndedBody) and body.result != NULL:
             body = msgspec.structs.replace(body, result_digest=digest(self._key, bytes(body.result)).hex())
@@ -85,9 +85,9 @@ _SEALED = msgspec.json.Decoder(_Sealed)
 _RESULT = b',"result":'
 
 
-def _covered(kind: Kind, body: bytes) -> tuple[bytes, _Sealed | None]:
+def _covered(kind: RecordKind, body: bytes) -> tuple[bytes, _Sealed | None]:
     """The bytes that a record's digest covers: all, but of an ``ended`` body not the result that stands last in it."""
-    if kind is not Kind.ENDED:
+    if kind is not RecordKind.ENDED:
         return body, None
     sealed = _SEALED.decode(body)
     end = len(body) - 1 - len(bytes(sealed.result)) - len(_RESULT)

@@ -7,6 +7,10 @@ from __future__ import annotations
 
 from hashlib import blake2b
 
+import msgspec
+
+from ordain.effects.calls import Call
+
 DIGEST_BYTES = 16
 KEY_BYTES = 32
 GENESIS = bytes(DIGEST_BYTES)
@@ -27,6 +31,11 @@ def chain(previous: bytes, run: str, seq: int, heading: tuple[str, str, int, int
 def content_digest(data: bytes) -> str:
     """Unkeyed content address, 32 hex characters: prompts, effects, calls. Only ever stored in an erasable body."""
     return blake2b(data, digest_size=DIGEST_BYTES).hexdigest()
+
+
+def call_digest(call: Call) -> str:
+    """The digest that an authorisation of a verb call holds: of the exact verb and arguments."""
+    return content_digest(msgspec.json.encode(call, order="deterministic"))
 
 
 def derived_id(run: str, address: object, k: int = 0) -> str:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
+from typing import Protocol
 
 import msgspec
+from msgspec import Struct
 
 from ordain.journal.codec import Read, decode
 from ordain.journal.digests import derived_id
@@ -16,10 +19,10 @@ from ordain.journal.records import (
     EndedBody,
     FaultedBody,
     IntentBody,
-    Kind,
     NoteBody,
     ObservationBody,
     Record,
+    RecordKind,
     Started,
 )
 from ordain.journal.seen import (
@@ -30,7 +33,6 @@ from ordain.journal.seen import (
     RUN_SEEN,
     SEEN,
     VERB,
-    Given,
     Output,
 )
 from ordain.rules.decision import Recorded
@@ -49,13 +51,26 @@ MARK_OF = {
 }
 
 
+class Meaning(Protocol):
+    """What records mean that rules and kinds of runs have left: who knows them is passed in."""
+
+    @property
+    def rules(self) -> Rulebook:
+        """The rules by name: each says what a decision of it adds."""
+        ...
+
+    def narrates(self, name: str, given: msgspec.Raw) -> bool:
+        """Whether the words of a child of this kind, with this input, stand below its parent's header."""
+        ...
+
+
 class Fold:
     """Everything the folds say of a run, gathered in one pass over its records."""
 
-    def __init__(self, run: str, records: Sequence[Record], rules: Rulebook, read: Read = decode) -> None:
-        """Fold the records; erased bodies are passed over. ``rules`` say what their decisions add."""
+    def __init__(self, run: str, records: Sequence[Record], meaning: Meaning, read: Read = decode) -> None:
+        """Fold the records; erased bodies are passed over."""
         self.run = run
-        self._read, self._rules = read, rules
+        self._read, self._meaning = read, meaning
         self.flow = ""
         self.began = self.last = records[0].at if records else 0
         self.lines: list[HeaderLine] = []
@@ -102,7 +117,7 @@ class Fold:
 
     def _decided(self, name: str, body: DecisionBody | ClaimBody) -> None:
         """What the rule says of its own decision; of a rule that this build lacks nothing is said."""
-        rule = self._rules.get(name)
+        rule = self._meaning.rules.get(name)
         if rule is None or rule.tells is None:
             return
         share = rule.tells(Recorded(outcome=body.outcome, reason=body.reason, facts=body.facts, steps=self.steps))
@@ -135,7 +150,7 @@ class Fold:
             spawns = CHILDREN.decode(body.effect).spawns
             self._spend(Spend(verb_calls=sum(spawn.authorized is not None for spawn in spawns)))
             self._children[body.addr] = tuple("" if s.authorized is None else s.authorized.call.verb for s in spawns)
-            self._narrating |= {(body.addr, index) for index, spawn in enumerate(spawns) if _narrates(spawn.input)}
+            self._narrating |= {(body.addr, index) for index, spawn in enumerate(spawns) if self._meaning.narrates(spawn.flow, spawn.input)}
         self._effects[body.addr] = (name, what)
 
     def _observation(self, body: ObservationBody) -> None:
@@ -217,14 +232,6 @@ class Fold:
         )
 
 
-def _narrates(given: msgspec.Raw) -> bool:
-    """Whether a child's input asks it to speak for its turn; other flows' inputs may be any JSON."""
-    try:
-        return msgspec.json.decode(given, type=Given).narrate
-    except msgspec.ValidationError:
-        return False
-
-
 def _excerpt(value: msgspec.Raw) -> str:
     """A child's output as JSON text: of a verb its ``output``, of any other flow the whole."""
     fields = bytes(value)
@@ -246,11 +253,32 @@ def ending(records: Sequence[Record], read: Read = decode) -> EndedBody | None:
 
 def open_children(records: Sequence[Record], run: str) -> list[str]:
     """The children of the join that a run is in, whether they have settled or not; none where it is in no join."""
-    announced = next((record for record in reversed(records) if record.kind in {Kind.INTENT, Kind.OBSERVATION}), None)
-    if announced is None or announced.kind is not Kind.INTENT or announced.name != "children":
+    announced = next((record for record in reversed(records) if record.kind in {RecordKind.INTENT, RecordKind.OBSERVATION}), None)
+    if announced is None or announced.kind is not RecordKind.INTENT or announced.name != "children":
         return []
     body = decode(announced)
     if not isinstance(body, IntentBody):
         return []
     spawned = len(CHILDREN.decode(body.effect).spawns)
     return [derived_id(run, body.addr, index) for index in range(spawned)]
+
+
+class _Purpose(Struct):
+    purpose: str
+
+
+class _ModelIntent(Struct):
+    effect: _Purpose
+
+
+def answered_calls(records: Sequence[Record]) -> Counter[str]:
+    """How many model calls of each purpose came to an end; an attempt that was lost with the process did not, the next takes its place."""
+    answered: Counter[str] = Counter()
+    purpose = ""
+    for record in records:
+        if record.name == "model_call" and record.body is not None:
+            if record.kind is RecordKind.INTENT:
+                purpose = msgspec.json.decode(record.body, type=_ModelIntent).effect.purpose
+            elif record.kind is RecordKind.OBSERVATION and b'"code":"lost"' not in record.body:
+                answered[purpose] += 1
+    return answered

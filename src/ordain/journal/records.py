@@ -12,6 +12,7 @@ from enum import StrEnum
 import msgspec
 from msgspec import Raw, Struct
 
+from ordain.contracts.scope import CapabilityScope
 from ordain.effects.children import NULL
 from ordain.rules.spend import Spend
 
@@ -19,7 +20,7 @@ PAYLOAD_BYTES = 4096
 """A body longer than this goes to the payload table; digest and chain do not change (DESIGN section 4)."""
 
 
-class Kind(StrEnum):
+class RecordKind(StrEnum):
     """What a record says."""
 
     STARTED = "started"
@@ -36,10 +37,10 @@ class Kind(StrEnum):
     NOTE = "note"
 
 
-HANDED_TO_FLOW = frozenset({Kind.STARTED, Kind.OBSERVATION, Kind.CLAIM, Kind.CHILD_ENDED, Kind.DELIVERED})
+HANDED_TO_FLOW = frozenset({RecordKind.STARTED, RecordKind.OBSERVATION, RecordKind.CLAIM, RecordKind.CHILD_ENDED, RecordKind.DELIVERED})
 """The kinds whose ``at`` moves the flow's ``now()``."""
 
-BESIDE_FLOW = frozenset({Kind.SUSPENDED, Kind.RESUMED, Kind.NOTE, Kind.FAULTED})
+BESIDE_FLOW = frozenset({RecordKind.SUSPENDED, RecordKind.RESUMED, RecordKind.NOTE, RecordKind.FAULTED})
 """The kinds a flow never sees: re-execution passes over them."""
 
 
@@ -72,7 +73,7 @@ class Record(Struct, frozen=True, kw_only=True):
     """
 
     seq: int
-    kind: Kind
+    kind: RecordKind
     name: str
     v: int
     at: int
@@ -81,10 +82,25 @@ class Record(Struct, frozen=True, kw_only=True):
     body: bytes | None
 
 
-class Started(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The run exists: what it runs, on what input, for whom. ``depth`` is how many verb calls it is nested in.
+class Label(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What others need to know of a run; its kind writes it when the run is opened, and nobody looks into the input for it.
 
-    ``session`` and ``thread`` (0: none) are where in a conversation it belongs, "" outside of any.
+    ``agent`` is whom a root works for (the name of its account), ``verb`` the composite verb that it carries out, ``after`` the run that it
+    takes the place of or tells of; ``narrates``: its words stand below the header of the run that it works for.
+    """
+
+    agent: str = ""
+    verb: str = ""
+    after: str = ""
+    narrates: bool = False
+
+
+class Started(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The run exists: what it runs, on what input, for whom, and what it may do. ``depth`` is how many verb calls it is nested in.
+
+    ``session`` and ``thread`` (0: none) are where in a conversation it belongs, "" outside of any. ``label``, ``grant`` and ``wording`` are
+    None and "" in records of builds before them: the run's kind makes the label from the input, a child's grant is ``scope``, a root's
+    what its kind grants, and the wording the frozen one.
     """
 
     flow: str
@@ -104,6 +120,9 @@ class Started(Struct, frozen=True, kw_only=True, omit_defaults=True):
     keep_thoughts: bool = True
     session: str = ""
     thread: int = 0
+    label: Label | None = None
+    grant: CapabilityScope | None = None
+    wording: str = ""
 
 
 class DecisionBody(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -225,21 +244,21 @@ Body = (
     | NoteBody
 )
 
-BODY_OF: dict[Kind, type[Body]] = {
-    Kind.STARTED: Started,
-    Kind.DECISION: DecisionBody,
-    Kind.CLAIM: ClaimBody,
-    Kind.INTENT: IntentBody,
-    Kind.OBSERVATION: ObservationBody,
-    Kind.DELIVERED: DeliveredBody,
-    Kind.CHILD_ENDED: ChildEndedBody,
-    Kind.SUSPENDED: SuspendedBody,
-    Kind.RESUMED: ResumedBody,
-    Kind.ENDED: EndedBody,
-    Kind.FAULTED: FaultedBody,
-    Kind.NOTE: NoteBody,
+BODY_OF: dict[RecordKind, type[Body]] = {
+    RecordKind.STARTED: Started,
+    RecordKind.DECISION: DecisionBody,
+    RecordKind.CLAIM: ClaimBody,
+    RecordKind.INTENT: IntentBody,
+    RecordKind.OBSERVATION: ObservationBody,
+    RecordKind.DELIVERED: DeliveredBody,
+    RecordKind.CHILD_ENDED: ChildEndedBody,
+    RecordKind.SUSPENDED: SuspendedBody,
+    RecordKind.RESUMED: ResumedBody,
+    RecordKind.ENDED: EndedBody,
+    RecordKind.FAULTED: FaultedBody,
+    RecordKind.NOTE: NoteBody,
 }
-CURRENT_VERSION: dict[Kind, int] = {**dict.fromkeys(Kind, 1), Kind.SUSPENDED: 2}
+CURRENT_VERSION: dict[RecordKind, int] = {**dict.fromkeys(RecordKind, 1), RecordKind.SUSPENDED: 2}
 
 
 def raw(value: object) -> Raw:

@@ -17,12 +17,6 @@ LOST = "lost"
 """The code of an attempt of which the process that made it never told."""
 
 
-class Given(Struct):
-    """Whether a child speaks for its turn."""
-
-    narrate: bool = False
-
-
 class RunSeen(Struct):
     """What a run read of another one: of it the header shows where that stood and what it had done."""
 

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from ordain.effects.results import Beside
 from ordain.journal.codec import decode
-from ordain.journal.records import DecisionBody, IntentBody, Kind, ObservationBody, Record
+from ordain.journal.records import DecisionBody, IntentBody, ObservationBody, Record, RecordKind
 from ordain.journal.seen import LOST
 
 LANE, SETTLE, FALLBACK, MODEL_CALL = "lane", "settle", "fallback", "model_call"
@@ -103,7 +103,7 @@ class Spending:
                 continue
             if record.body is not None:
                 self._one(record)
-            elif record.kind is Kind.DECISION and record.name == SETTLE:
+            elif record.kind is RecordKind.DECISION and record.name == SETTLE:
                 self.erased += 1
 
     def _one(self, record: Record) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 import msgspec
 
 from ordain.errors import JournalCorrupt
-from ordain.journal.records import CURRENT_VERSION, Kind
+from ordain.journal.records import CURRENT_VERSION, RecordKind
 
 
 def suspended_1(body: bytes) -> bytes:
@@ -15,11 +15,11 @@ def suspended_1(body: bytes) -> bytes:
     return msgspec.json.encode({**msgspec.json.decode(body), "waits_for": "unknown"})
 
 
-UPCASTERS: Mapping[tuple[Kind, int], Callable[[bytes], bytes]] = {(Kind.SUSPENDED, 1): suspended_1}
+UPCASTERS: Mapping[tuple[RecordKind, int], Callable[[bytes], bytes]] = {(RecordKind.SUSPENDED, 1): suspended_1}
 """(kind, version) -> the body one version later."""
 
 
-def upcast(kind: Kind, version: int, body: bytes) -> bytes:
+def upcast(kind: RecordKind, version: int, body: bytes) -> bytes:
     """The body in the current version of its kind.
 
     Raises:

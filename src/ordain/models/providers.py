@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from ordain.contracts.profiles import ModelProfile
@@ -10,11 +10,14 @@ from ordain.errors import ConfigurationError
 from ordain.ports.model import ModelPort
 
 
-def build_models(profiles: Mapping[str, ModelProfile], secrets: Mapping[str, str], home: Path | None = None) -> Mapping[str, ModelPort]:
+def build_models(
+    profiles: Mapping[str, ModelProfile], secrets: Mapping[str, str], home: Path | None = None, purposes: Collection[str] | None = None
+) -> Mapping[str, ModelPort]:
     """The adapter behind each profile, by the profile's name; profiles of one endpoint and key share one, and its connections.
 
     ``secrets`` are API keys by profile name; a profile without one sends none. A relative ``script`` counts from the working
-    directory, a relative ``gguf`` from ``home``, the data folder. Nothing is sent or started.
+    directory, a relative ``gguf`` from ``home``, the data folder. ``purposes`` are what a script may hold lists for (None: anything). Nothing is sent or
+    started.
 
     Raises:
         ConfigurationError: a profile lacks what its provider needs; the message names the profile.
@@ -27,14 +30,14 @@ def build_models(profiles: Mapping[str, ModelProfile], secrets: Mapping[str, str
             key = (profile.provider, profile.gguf or "", str(profile.threads), str(profile.context_tokens))
         if key not in built:
             try:
-                built[key] = _build(profile, secrets.get(name), home or Path())
+                built[key] = _build(profile, secrets.get(name), home or Path(), purposes)
             except ConfigurationError as error:
                 raise ConfigurationError(f"models.{name}: {error.message}", code=error.code) from error
         models[name] = built[key]
     return models
 
 
-def _build(profile: ModelProfile, secret: str | None, home: Path) -> ModelPort:
+def _build(profile: ModelProfile, secret: str | None, home: Path, purposes: Collection[str] | None) -> ModelPort:
     match profile.provider:
         case "openai":
             from ordain.models.openai import DEFAULT_BASE_URL, OpenAIModel  # lazy: an offline start pays for no HTTP client
@@ -45,7 +48,7 @@ def _build(profile: ModelProfile, secret: str | None, home: Path) -> ModelPort:
 
             if profile.script is None:
                 raise ConfigurationError("provider scripted needs script, the path of a file of proposals")
-            return ScriptedModel(read_script(Path(profile.script)))
+            return ScriptedModel(read_script(Path(profile.script), purposes))
         case "offline":
             from ordain.models.offline import OfflineModel  # lazy: only this provider needs its rules
 

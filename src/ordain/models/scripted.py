@@ -21,7 +21,7 @@ A chat turn's case is chosen by its current message alone, any other request's b
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -33,13 +33,12 @@ from ordain.contracts.policy import ModelErrorCode
 from ordain.errors import ConfigurationError
 from ordain.models.narrative import Narrative
 from ordain.ports.model import Heard, ModelError, ModelReply, ModelRequest
-from ordain.rules.lane import PURPOSES
 
 NOTICE = "scripted proposals, no language model"
 SCRIPT_BYTES = 16 * 1024 * 1024
 DELAY_MS_MAX = 600_000
-OWN_PURPOSES = tuple(purpose for purpose in PURPOSES if purpose != "verb")
-"""Purposes with a script of their own; verbs have one each."""
+OTHER_KEYS = frozenset({"verbs", "cases", "when"})
+"""What a script holds beside a list per purpose; verbs have one each."""
 PIECE_CHARS = 12
 _ASKED_ABOUT = ("goal", "user_message", "history", "facts", "input")
 _WAITS = ("$delay_ms", "$text_ms")
@@ -60,9 +59,7 @@ class _Part(Struct, frozen=True):
     verbs: Mapping[str, tuple[_Item, ...]] = {}
 
     def items(self, request: ModelRequest) -> tuple[_Item, ...]:
-        if request.purpose in OWN_PURPOSES:
-            return self.purposes.get(request.purpose, ())
-        return self.verbs.get(str(request.inputs.get("verb")), ()) if request.purpose == "verb" else ()
+        return self.verbs.get(request.verb, ()) if request.verb else self.purposes.get(request.purpose, ())
 
 
 class Script(Struct, frozen=True):
@@ -93,7 +90,7 @@ class ScriptedModel:
         """The item at the request's index."""
         items = self._script.items(request)
         if not 0 <= request.index < len(items):
-            what = request.purpose if request.purpose in OWN_PURPOSES else f"{request.purpose} {request.inputs.get('verb')}"
+            what = f"{request.purpose} {request.verb}".strip()
             message = f"the script has {len(items)} proposals for {what[:150]}; number {request.index + 1} was asked for"
             return ModelError(code=ModelErrorCode.SCRIPT_EXHAUSTED, message=message)
         item = items[request.index]
@@ -136,8 +133,8 @@ def make_script(
     return _script({**lists, "planner": list(planner), "verbs": by_verb}, "script")
 
 
-def read_script(path: Path) -> Script:
-    """A script from a YAML or JSON file.
+def read_script(path: Path, purposes: Collection[str] | None = None) -> Script:
+    """A script from a YAML or JSON file; where ``purposes`` are given it has lists for these alone.
 
     Raises:
         ConfigurationError: the file cannot be read or is no script; the message names the file and the place.
@@ -152,7 +149,7 @@ def read_script(path: Path) -> Script:
         raise _wrong(str(path), error.strerror or type(error).__name__) from error
     except (yaml.YAMLError, msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise _wrong(str(path), " ".join(str(error).split())) from error
-    return _script(tree, str(path))
+    return _script(tree, str(path), purposes)
 
 
 class _Loader(yaml.SafeLoader):
@@ -166,17 +163,17 @@ class _Loader(yaml.SafeLoader):
         return cast("dict[Any, Any]", super().construct_mapping(node, deep))
 
 
-def _script(tree: object, place: str) -> Script:
-    top = _mapping(tree, place, {*OWN_PURPOSES, "verbs", "cases"})
+def _script(tree: object, place: str, purposes: Collection[str] | None = None) -> Script:
+    top = _mapping(tree, place, None if purposes is None else {*purposes, "verbs", "cases"})
     cases = _list(top.get("cases"), f"{place}: cases")
     return Script(
         default=_part(top, f"{place}: "),
-        cases=tuple(_case(case, f"{place}: cases[{number}]") for number, case in enumerate(cases)),
+        cases=tuple(_case(case, f"{place}: cases[{number}]", purposes) for number, case in enumerate(cases)),
     )
 
 
-def _case(tree: object, place: str) -> tuple[str, _Part]:
-    case = _mapping(tree, place, {"when", *OWN_PURPOSES, "verbs"})
+def _case(tree: object, place: str, purposes: Collection[str] | None) -> tuple[str, _Part]:
+    case = _mapping(tree, place, None if purposes is None else {"when", *purposes, "verbs"})
     when = _mapping(case.get("when"), f"{place}.when", {"contains"})
     words = when.get("contains")
     if not isinstance(words, str) or not words.strip():
@@ -187,7 +184,7 @@ def _case(tree: object, place: str) -> tuple[str, _Part]:
 def _part(tree: Mapping[str, Any], place: str) -> _Part:
     verbs = _mapping(tree.get("verbs") or {}, f"{place}verbs", None)
     return _Part(
-        purposes={name: _items(tree.get(name), f"{place}{name}") for name in OWN_PURPOSES},
+        purposes={name: _items(tree.get(name), f"{place}{name}") for name in tree if name not in OTHER_KEYS},
         verbs={name: _items(items, f"{place}verbs.{name}") for name, items in verbs.items()},
     )
 

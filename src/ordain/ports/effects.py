@@ -11,8 +11,11 @@ from typing import Any, Protocol, TypeVar
 
 from msgspec import Struct
 
+from ordain.contracts.scope import CapabilityScope
+from ordain.effects.calls import Call
 from ordain.effects.children import AnyEnded, Join, Spawn
 from ordain.effects.effect import Claim, Effect
+from ordain.rules.authorize import AuthorizeOutcome
 from ordain.rules.decision import Decision, Rule
 
 R = TypeVar("R")
@@ -43,7 +46,11 @@ class Effects(Protocol):
     """
 
     async def perform(self, effect: Effect[R]) -> R:
-        """Attempt one thing once; recorded before (intent) and after (observation)."""
+        """Attempt one thing once; recorded before (intent) and after (observation).
+
+        A model call is reserved before it and settled after it, by decisions on record; where the budget does not cover it nothing goes
+        live, and the result is ``Unreserved``.
+        """
         ...
 
     async def children(self, spawns: Sequence[Spawn[Any]], until: Join) -> tuple[AnyEnded, ...]:
@@ -51,7 +58,11 @@ class Effects(Protocol):
         ...
 
     def decide(self, rule: Rule[F, I, O], facts: F, inputs: I, refs: tuple[int, ...] = ()) -> Decision[O]:
-        """Apply a local rule to facts; ``refs`` are the seqs of the records ``inputs`` came from."""
+        """Apply a local rule to facts; ``refs`` are the seqs of the records ``inputs`` came from. Granting rules are the port's own."""
+        ...
+
+    def authorize(self, call: Call, within: CapabilityScope, refs: tuple[int, ...] = ()) -> Decision[AuthorizeOutcome]:
+        """Apply rule ``authorize`` to a verb call: what the run may do the port knows, ``within`` is what the flow holds itself to."""
         ...
 
     async def claim(self, claim: Claim[O]) -> Decision[O]:

@@ -21,11 +21,14 @@ class ModelRequest(Struct, frozen=True, kw_only=True):
     providers that are no language model (shapes: ``prompts``). ``timeout_s`` is what is left of the deadline. ``index`` is how
     many model calls of its purpose the run made before this one, so that a scripted answer depends on the journal and not on
     memory. ``narrative`` is the place in the JSON answer of the text that may be shown while it is being written (keys joined by
-    dots, like ``final_answer.content``); "" where nothing may.
+    dots, like ``final_answer.content``); "" where nothing may. ``verb`` is the verb whose prompt plan asks ("": none), ``by_code`` what code may
+    answer where no model is configured (``flows.kind.ByCode``).
     """
 
     profile: ModelProfile
     purpose: str
+    verb: str = ""
+    by_code: str = ""
     system: str
     user: str
     schema_name: str

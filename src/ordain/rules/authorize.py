@@ -79,7 +79,7 @@ def decide_authorize(facts: AuthorizeFacts, inputs: AuthorizeInputs, policy: Pol
         return Decision(outcome=Deny(), reason=AuthorizeReason.OUT_OF_SCOPE)
     if (why := inputs.catalog.inactive_reason(facts.verb, policy.verbs)) is not None:
         return Decision(outcome=Deny(why), reason=AuthorizeReason.INACTIVE)
-    if verb.spec.flow is not None and not facts.session:
+    if verb.spec.session_only and not facts.session:
         return Decision(outcome=Deny(), reason=AuthorizeReason.SESSION_ONLY)
     deepest = min(policy.verbs.max_depth, verb.spec.max_recursion_depth) if verb.spec.composite else policy.verbs.max_depth
     if facts.depth >= deepest:

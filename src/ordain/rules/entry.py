@@ -98,7 +98,7 @@ def _refused(verb: str, catalog: Catalog, policy: Policy, *, own: str) -> Decisi
         return Decision(outcome=EntryRefused(verb=verb[:128], code="unknown_verb"), reason=EntryReason.UNKNOWN_VERB)
     if catalog.inactive_reason(verb, policy.verbs) is not None:
         return Decision(outcome=EntryRefused(verb=verb, code=f"inactive_verb:{verb}"), reason=EntryReason.INACTIVE_VERB)
-    if verb in ENTRY_OF.values() and verb not in (own, ENTRY_OF[ExecMode.BRAIN]):
+    if catalog.verbs[verb].spec.entry and verb != own:
         return Decision(outcome=EntryRefused(verb=verb, code=f"reserved_verb:{verb}"), reason=EntryReason.RESERVED_VERB)
     return None
 
@@ -117,6 +117,7 @@ def _matching(patterns: Sequence[str], catalog: Catalog, policy: Policy) -> Sequ
         verb
         for verb in sorted(catalog.verbs)
         if any(fnmatchcase(verb, pattern) for pattern in patterns)
+        and not catalog.verbs[verb].spec.entry
         and verb not in ENTRY_OF.values()
         and catalog.inactive_reason(verb, policy.verbs) is None
     ]

@@ -55,18 +55,9 @@ class HistoryFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
     may_summarise: bool = False
 
 
-ENTRY_BYTES_LEAST = 16
-"""An entry that is cut still says so: what is less than that is no entry."""
-
-
-def entry_bytes(policy: Policy) -> int:
-    """What one entry may take in a prompt; a longer one is shown cut, and counted as cut."""
-    return max(ENTRY_BYTES_LEAST, policy.history.max_bytes // 4)
-
-
 def decide_history(facts: HistoryFacts, inputs: None, policy: Policy) -> Decision[Window | Summarise]:
     """Summarise where too much stands uncovered, by number or bytes; else as many of the latest entries as fit."""
-    table, bound = policy.history, entry_bytes(policy)
+    table, bound = policy.history, policy.history.entry_bytes
     sizes = [min(size, bound) for size in facts.sizes]
     if facts.may_summarise and (len(sizes) + facts.older > table.max_entries or sum(sizes) > table.max_bytes):
         kept = _fitting(sizes, table.max_bytes // 2, table.keep_entries)

@@ -7,6 +7,7 @@ never implies a lane.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -42,7 +43,7 @@ class LaneEmpty(Struct, frozen=True, tag="empty"):
 
 
 class LaneFacts(Struct, frozen=True, kw_only=True):
-    """What the call is for (``PURPOSES``); ``after`` is the lane that failed, if one did.
+    """What the call is for (a purpose of a kind's prompt); ``after`` is the lane that failed, if one did.
 
     The rest is there where policy has a route table: the verb whose prompt plan asks, its category and those of its tags that the
     table names, the class of the turn and whether its wording left its meaning or path open.
@@ -57,24 +58,17 @@ class LaneFacts(Struct, frozen=True, kw_only=True):
     ambiguous: bool | UnsetType = UNSET
 
 
-def _verb(policy: Policy) -> Lane:
-    return policy.lanes.verb
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LaneInputs:
+    """The lane of the purpose by policy. A function, so that a policy diff asks the other policy."""
+
+    by_purpose: Callable[[Policy], Lane]
 
 
-PURPOSES: Mapping[str, Callable[[Policy], Lane]] = {
-    "planner": lambda policy: policy.lanes.planner,
-    "verb": _verb,
-    "router": lambda policy: policy.router.ask or policy.lanes.planner,
-    "supervisor": lambda policy: policy.supervisor.ask or policy.lanes.planner,
-    "triage": lambda policy: policy.attach.ask or policy.lanes.planner,
-}
-"""The lane of each purpose, from policy."""
-
-
-def decide_lane(facts: LaneFacts, inputs: None, policy: Policy) -> Decision[LaneChosen | LaneEmpty]:
+def decide_lane(facts: LaneFacts, inputs: LaneInputs, policy: Policy) -> Decision[LaneChosen | LaneEmpty]:
     """The lane and its profiles; a lane without any is an outcome of its own."""
     lanes = policy.lanes
-    lane, reason = PURPOSES.get(facts.purpose, _verb)(policy), LaneReason.BY_PURPOSE
+    lane, reason = inputs.by_purpose(policy), LaneReason.BY_PURPOSE
     if facts.after is not None:
         lane, reason = lanes.next_lane.get(facts.after, facts.after), LaneReason.AFTER_FAILURE
     elif (row := next((route for route in lanes.routes if fits(route, facts)), None)) is not None:
@@ -111,4 +105,6 @@ def _lane(outcome: Raw) -> str:
 
 
 _TELLS = tells_of("lane", (LaneReason.EMPTY, LaneReason.ROUTINE, LaneReason.ESCALATED, LaneReason.ROUTED), _lane)
-LANE: Rule[LaneFacts, None, Any] = Rule(name="lane", outcome=LaneChosen | LaneEmpty, apply=decide_lane, reasons=(LaneReason,), tells=_TELLS)
+LANE: Rule[LaneFacts, LaneInputs, Any] = Rule(
+    name="lane", outcome=LaneChosen | LaneEmpty, apply=decide_lane, reasons=(LaneReason,), tells=_TELLS
+)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 import msgspec
-from msgspec import Struct
+from msgspec import UNSET, Struct, UnsetType
 
 from ordain.contracts.catalog import Schema
 from ordain.contracts.planner import CONTENT_MAX, THOUGHT_MAX, TOOL_ID_MAX
@@ -76,7 +76,7 @@ class StepFacts(Struct, frozen=True, kw_only=True):
     step_index: int
     size_bytes: int
     tools: int
-    toolset: str
+    toolset: str | UnsetType = UNSET
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

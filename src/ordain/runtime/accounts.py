@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from ordain.contracts.policy import BudgetPolicy
-from ordain.flows.context import account_kinds, period
+from ordain.flows.accounts import account_kinds, period
 from ordain.ports.store import Operation
 
 AGENTS_MAX = 1000

@@ -7,12 +7,9 @@ from typing import Any
 
 from ordain.contracts.catalog import Catalog, CompiledVerb
 from ordain.contracts.verbs import Trust, VerbEffect, VerbSpec, less_trusted
-from ordain.effects.calls import Authorized, Call
+from ordain.effects.calls import Call
 from ordain.effects.effect import VerbCall
 from ordain.effects.results import VerbFailed, VerbResult, VerbReturned, VerbTimedOut, VerbUnknown, VerbWithdrawn
-from ordain.errors import FlowFault
-from ordain.journal.digests import content_digest
-from ordain.journal.records import ENCODER
 from ordain.ports.store import StoredRun
 from ordain.ports.verb import AnyLeafResult, LeafCall, LeafFailed, LeafReturned
 from ordain.rules.authorize import Allow, AuthorizeFacts, AuthorizeInputs, decide_authorize
@@ -21,17 +18,6 @@ from ordain.runtime.services import Services
 RECONCILE_TIMEOUT_S = 10.0
 NOT_STARTED = "not_started"
 DIED = "the process died while the verb ran; whether it took effect is unknown"
-
-
-def check_authorized(authorized: Authorized, allowed: dict[str, str]) -> None:
-    """``allowed`` maps the addresses of this run's allowing decisions to the digest of what each allows.
-
-    Raises:
-        FlowFault: no such decision, or it allowed something else. Nothing goes live.
-    """
-    digest = content_digest(ENCODER.encode(authorized.call))
-    if authorized.digest != digest or allowed.get(authorized.decision) != digest:
-        raise FlowFault(f"call of {authorized.call.verb} is not what decision {authorized.decision} allowed")
 
 
 def withdrawn(services: Services, pinned: Catalog, call: Call) -> str | None:

@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from datetime import timedelta
 from typing import Any, Protocol
 
 import msgspec
 
 from ordain.contracts.catalog import Catalog
+from ordain.contracts.moments import EPOCH
 from ordain.effects.effect import Claim
-from ordain.journal.records import Started
+from ordain.errors import FlowFault
+from ordain.flows.accounts import shared_accounts
 from ordain.ports.store import Consequence, SessionState, StoredRun
 from ordain.rules.attach import AttachFacts, Filler, SessionBusy
 from ordain.rules.decision import Decision
 from ordain.rules.shared import SHARED
 from ordain.runtime.accounts import with_sharing
-from ordain.runtime.attaching import Suggested, attach_facts
-from ordain.runtime.following import Following
+from ordain.runtime.attach_facts import Suggested, attach_facts
+from ordain.runtime.consequences import Consequences
 from ordain.runtime.received import received
+from ordain.runtime.run_state import RunState
 from ordain.runtime.services import Services
+from ordain.runtime.setup import RunSetup
 
 
 class Claiming(Protocol):
@@ -27,6 +32,8 @@ class Claiming(Protocol):
     services: Services
     stored: StoredRun
     catalog: Catalog
+    setup: RunSetup
+    state: RunState
 
 
 class AttachClaim:
@@ -36,8 +43,7 @@ class AttachClaim:
         """The run's own pinned policy decides."""
         self.args, seq = claim.args, int(claim.args["seq"])
         (kept,) = run.services.sessions.entries(run.stored.workspace, claim.args["session"], after=seq - 1, limit=1)
-        started = msgspec.json.decode(run.stored.records[0].body or b"", type=Started)
-        self._message = received(kept, started.principal, claim.args["reply_to"], claim.args["edits"])
+        self._message = received(kept, run.setup.started.principal, claim.args["reply_to"], claim.args["edits"])
         given = {name: value for name, value in claim.args.items() if name in Suggested.__struct_fields__}
         self._suggested, self._run = msgspec.convert(given, Suggested), run
 
@@ -48,7 +54,7 @@ class AttachClaim:
     def change(self, read: SessionState, facts: AttachFacts, decision: Decision[Any]) -> Consequence:
         """What follows from the decision; a session that is busy leaves the message with the run that says so."""
         services, stored = self._run.services, self._run.stored
-        follows = Following(services, read, self._message).of(facts, decision, under=stored.catalog)
+        follows = Consequences(services, read, self._message).of(facts, decision, under=stored.catalog)
         replies = isinstance(decision.outcome, SessionBusy) or (isinstance(decision.outcome, Filler) and bool(facts.choice))
         said = stored.id if replies else ""  # from a mere filler nothing follows: nobody answers it
         current = services.catalogs.current
@@ -82,10 +88,17 @@ class _PlainClaim:
 
 
 class _CarveClaim(_PlainClaim):
-    """A claim on shared accounts, one of which may be many agents'."""
+    """A claim on shared accounts, one of which may be many agents': those that policy says bound the run, for no more than its own bound."""
 
     def __init__(self, claim: Claim[Any], run: Claiming) -> None:
         super().__init__(claim, run)
+        setup, state = run.setup, run.state
+        accounts = shared_accounts(
+            run.catalog.policy.budget, setup.agent, setup.started.session, EPOCH + timedelta(microseconds=state.handed_at)
+        )
+        cap, asked = state.authority.cap, claim.args
+        if asked["accounts"] != accounts or not (0 <= asked["tokens"] <= cap.tokens and 0 <= asked["usd_micros"] <= cap.usd_micros):
+            raise FlowFault("a claim on shared accounts that are not this run's, or for more than its own bound")
         self.args = with_sharing(run.catalog.policy.budget, claim.args)
 
 

@@ -18,7 +18,7 @@ from ordain.journal.records import ENCODER
 from ordain.ports.sessions import Entry, EntryKind, NewEntry, SessionRow, Thread
 from ordain.ports.store import Consequence, Receive, SessionState
 from ordain.rules.attach import Attached
-from ordain.runtime.following import Following
+from ordain.runtime.consequences import Consequences
 from ordain.runtime.received import Received, body_of, message_of
 from ordain.runtime.services import Services
 from ordain.runtime.speaking import OUR_IDS, spoken
@@ -72,8 +72,8 @@ class Conversation:
         made: list[Consequence] = []
 
         def decide(state: SessionState) -> Consequence:
-            following = Following(services, state, given)
-            made[:] = [following.of(*following.decide())]
+            consequences = Consequences(services, state, given)
+            made[:] = [consequences.of(*consequences.decide())]
             return made[0]
 
         acknowledged = await self._submitted(self._unit(message, body, given, workspace, decide), given)

@@ -11,7 +11,7 @@ throughout. Budgets are not simulated again: a call that costs what was recorded
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import msgspec
@@ -21,16 +21,18 @@ from ordain.contracts.catalog import Catalog
 from ordain.contracts.policy import Policy
 from ordain.effects.effect import Effect
 from ordain.errors import JournalDiverged, OrdainError
-from ordain.flows.context import Flow, Flows, flow_context
-from ordain.flows.prompting import Values
+from ordain.flows.kind import Kinds
 from ordain.flows.transcript import Transcript
+from ordain.flows.values import Values
 from ordain.journal.codec import decode
-from ordain.journal.records import DecisionBody, Kind, Record, Started
+from ordain.journal.records import DecisionBody, Record, RecordKind
 from ordain.ports.effects import Interrupted
 from ordain.ports.store import StoredRun
 from ordain.rules.decision import Decision, Rule
 from ordain.runtime.execution import Execution
 from ordain.runtime.replay import EndOfJournal, NothingBeyond, drive_to_end, opened, replay, short
+from ordain.runtime.run_state import RunState
+from ordain.runtime.setup import RunSetup
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,19 +90,20 @@ def note(flips: list[Flip], recorded: Decision[Any], anew: Decision[Any], rule: 
 class _Exact(Execution):
     """An execution whose decisions may differ in number and facts: records are found by address, only effects must agree."""
 
-    def __init__(self, run: str, records: Sequence[Record], policy: Policy) -> None:
+    def __init__(self, setup: RunSetup, records: Sequence[Record], state: RunState) -> None:
         decisions: dict[str, DecisionBody] = {}
         for record in records:
-            body = decode(record) if record.kind is Kind.DECISION else None
+            body = decode(record) if record.kind is RecordKind.DECISION else None
             if isinstance(body, DecisionBody):
                 decisions[body.addr] = body
-        super().__init__(run, [record for record in records if record.kind is not Kind.DECISION], NothingBeyond(), policy)
+        undecided = [record for record in records if record.kind is not RecordKind.DECISION]
+        super().__init__(setup.run, undecided, NothingBeyond(), setup.catalog, state)
         self._recorded = decisions
-        self._applied = policy
+        self._applied = setup.catalog.policy
         self.flips: list[Flip] = []
         self.asked: set[str] = set()
 
-    def decide(self, rule: Rule[Any, Any, Any], facts: Struct, inputs: Any, refs: tuple[int, ...] = ()) -> Decision[Any]:
+    def _decide(self, rule: Rule[Any, Any, Any], facts: Struct, inputs: Any, refs: tuple[int, ...] = ()) -> Decision[Any]:
         """Decide anew; where the journal has a decision of this rule at this address, compare."""
         address = self.address(rule.name)
         body = self._recorded.pop(address, None)
@@ -108,15 +111,16 @@ class _Exact(Execution):
         self.asked.add(address)
         if body is not None:
             outcome = msgspec.json.decode(body.outcome, type=rule.outcome)
-            note(self.flips, Decision(outcome=outcome, reason=rule.reason(body.reason), address=address), anew, rule.name, exact=True)
+            recorded: Decision[Any] = Decision(outcome=outcome, reason=rule.reason(body.reason), address=address)
+            note(self.flips, recorded, anew, rule.name, exact=True)
         return Decision(outcome=anew.outcome, reason=anew.reason, address=address)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _World:
-    """What a comparison needs beside run and policy: the flows, the children's journals, the sessions' transcripts."""
+    """What a comparison needs beside run and policy: the kinds, the children's journals, the sessions' transcripts."""
 
-    flows: Flows
+    kinds: Kinds
     load: Callable[[str], StoredRun | None]
     transcript: Transcript | None
 
@@ -125,28 +129,28 @@ def diff(
     stored: StoredRun,
     catalog: Catalog,
     policy: Policy,
-    flows: Flows,
+    kinds: Kinds,
     load: Callable[[str], StoredRun | None],
     transcript: Transcript | None = None,
 ) -> PolicyDiff:
     """Compare one run, its children included; ``load`` finds a child. What cannot be replayed is in the verdict."""
-    return _diff(stored, catalog, policy, _World(flows=flows, load=load, transcript=transcript), exact=True)
+    return _diff(stored, catalog, policy, _World(kinds=kinds, load=load, transcript=transcript), exact=True)
 
 
 def _diff(stored: StoredRun, catalog: Catalog, policy: Policy, world: _World, *, exact: bool) -> PolicyDiff:
     report = PolicyDiff(run=stored.id, flow=f"{stored.flow}@{stored.flow_version}")
-    replayed = replay(stored, catalog, world.flows, world.transcript)
+    replayed = replay(stored, catalog, world.kinds, world.transcript)
     if not replayed.equal:
         report.verdict = replayed.verdict
         return report
-    started, flow = opened(stored, catalog, world.flows)
+    setup = opened(stored, catalog, world.kinds)
     filled = policy if policy.lanes.profiles else with_lanes(policy, catalog.policy)
     if exact:
-        _exact(stored, catalog, filled, flow, started, report)
+        _exact(setup, stored, filled, report)
     else:
         report.frontier = -1
     if report.frontier is not None:
-        _bounded(stored, catalog, filled, flow, started, report)
+        _bounded(setup, stored, filled, report)
     for addr, child in children_of(stored):
         loaded = world.load(child)
         if loaded is not None:
@@ -160,13 +164,13 @@ def with_lanes(policy: Policy, pinned: Policy) -> Policy:
     return policy.model_copy(update={"lanes": policy.lanes.model_copy(update={"profiles": pinned.lanes.profiles})})
 
 
-def _exact(stored: StoredRun, catalog: Catalog, policy: Policy, flow: Flow[Any, Any], started: Started, report: PolicyDiff) -> None:
-    other = Catalog(catalog.data.model_copy(update={"policy": policy}))
-    execution = _Exact(stored.id, stored.records, policy)
-    execution.values[0] = given = flow.decode_input(started.input)
+def _exact(setup: RunSetup, stored: StoredRun, policy: Policy, report: PolicyDiff) -> None:
+    other = replace(setup, catalog=Catalog(setup.catalog.data.model_copy(update={"policy": policy})))
+    state = other.state(stored.records[0].at)
+    execution = _Exact(other, stored.records, state)
     try:
-        returned = drive_to_end(flow.run(flow_context(execution, other, started), given))
-        settlement = flow.settled(returned, masked=execution.masked)
+        returned = drive_to_end(other.kind.run(other.context(execution), other.given))
+        settlement = other.kind.settled(returned, masked=state.masked)
         report.ended = (settlement.status, settlement.reason)
         if not execution.exhausted:
             report.frontier = execution.effect
@@ -178,16 +182,15 @@ def _exact(stored: StoredRun, catalog: Catalog, policy: Policy, flow: Flow[Any, 
         report.verdict, report.frontier = f"flow_fault:{type(error).__name__}", execution.effect
     report.flips += execution.flips
     report.asked |= execution.asked
-    if not any(record.kind is Kind.ENDED for record in stored.records) and report.ended is None and execution.exhausted:
+    if not any(record.kind is RecordKind.ENDED for record in stored.records) and report.ended is None and execution.exhausted:
         report.frontier = None
 
 
-def _bounded(stored: StoredRun, catalog: Catalog, policy: Policy, flow: Flow[Any, Any], started: Started, report: PolicyDiff) -> None:
+def _bounded(setup: RunSetup, stored: StoredRun, policy: Policy, report: PolicyDiff) -> None:
     judge = _Forced(policy, report.flips, report.asked)
-    execution = Execution(stored.id, stored.records, NothingBeyond(), catalog.policy, judge)
-    execution.values[0] = given = flow.decode_input(started.input)
+    execution = setup.execution(stored.records, NothingBeyond(), setup.state(stored.records[0].at), judge)
     try:
-        drive_to_end(flow.run(flow_context(execution, catalog, started), given))
+        drive_to_end(setup.kind.run(setup.context(execution), setup.given))
     except (Interrupted, EndOfJournal):
         return
 
@@ -196,7 +199,7 @@ def children_of(stored: StoredRun) -> list[tuple[int, str]]:
     """(effect number, run id) of every child that has ended."""
     found: list[tuple[int, str]] = []
     for record in stored.records:
-        if record.kind is Kind.CHILD_ENDED:
+        if record.kind is RecordKind.CHILD_ENDED:
             body: Any = decode(record)
             found.append((body.addr, body.child))
     return found

@@ -7,36 +7,33 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 import msgspec
+from msgspec import Raw, Struct
+from pydantic import BaseModel
 
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.conversation import Message
-from ordain.contracts.failures import categorised
 from ordain.contracts.ids import DEFAULT_WORKSPACE
-from ordain.contracts.planner import PlannerRequest
-from ordain.contracts.verbs import VerbRequest
 from ordain.effects.effect import WaitFor
-from ordain.errors import RUN_MOVED_ON, Conflict, Erased, InvalidRequest, LeaseLost, NotFound, StorageUnavailable, Transient
-from ordain.flows.planner import PLANNER, StepRefs
-from ordain.flows.prompting import trace_of
+from ordain.errors import RUN_MOVED_ON, Conflict, InvalidRequest, LeaseLost, NotFound, StorageUnavailable, Transient
+from ordain.flows.kind import Taken
 from ordain.journal.codec import Scribe
 from ordain.journal.folds import ending
-from ordain.journal.records import ENCODER, NULL, STOPPED, Kind, NoteBody, Record, ResumedBody, Started, Status, SuspendedBody, raw
+from ordain.journal.records import ENCODER, NULL, STOPPED, NoteBody, Record, RecordKind, ResumedBody, Status, SuspendedBody, raw
 from ordain.ports.search import RunRow, Search
 from ordain.ports.store import Append, MailKind, NewMail, Operation, Post, StoredRun
 from ordain.rules.header import HeaderLine, render_header
 from ordain.rules.proposals import nesting
 from ordain.runtime.access import Access
 from ordain.runtime.conversation import Acknowledged, Conversation
-from ordain.runtime.execution import handed
 from ordain.runtime.headers import loaded
 from ordain.runtime.intake import Accepted, Intake
 from ordain.runtime.library import Remembered
 from ordain.runtime.live import AnswerBody, InterruptBody
 from ordain.runtime.reloading import Reloading
-from ordain.runtime.run_view import AT_REST, RunView, may_pass, why_nothing
+from ordain.runtime.run_view import AT_REST, RunView, ending_of
 from ordain.runtime.services import Services
 
-__all__ = ["AT_REST", "NULL", "Engine", "Kind", "Record", "RunRow", "RunView", "Runtime", "Status"]
+__all__ = ["AT_REST", "NULL", "Engine", "Record", "RecordKind", "RunRow", "RunView", "Runtime", "Status"]
 
 EVENT_POLL_S = 0.5
 ANSWER_BYTES = 262_144
@@ -84,15 +81,23 @@ class Runtime:
 
     # --- requests -----------------------------------------------------------------------------------------------------------------
 
-    async def accept_plan(self, request: PlannerRequest, principal: str, workspace: str = DEFAULT_WORKSPACE) -> Accepted:
-        """Accept a planning request (PLN-06); raises as ``Intake.accept``."""
+    async def accept(self, request: BaseModel, principal: str, workspace: str = DEFAULT_WORKSPACE) -> Accepted:
+        """Accept a request of any contract that a kind answers (PLN-06, VRB-02); raises as ``Intake.of_request``."""
         self._check_open()
-        return await self._intake.accept(self._intake.of_plan(request, principal, workspace))
+        return await self._intake.of_request(request, principal, workspace)
 
-    async def accept_verb(self, request: VerbRequest, principal: str, workspace: str = DEFAULT_WORKSPACE) -> Accepted:
-        """Accept a verb request (VRB-02); raises as ``Intake.accept``."""
+    async def open(self, kind: str, given: Struct | Raw, principal: str, workspace: str = DEFAULT_WORKSPACE) -> Accepted:
+        """Open a root run of a kind by its name, with its input; raises as ``Intake.open``.
+
+        Raises:
+            NotFound: this build has no such kind.
+        """
         self._check_open()
-        return await self._intake.accept(self._intake.of_verb(request, principal, workspace))
+        found = self.services.kinds.newest.get(kind)
+        if found is None:
+            raise NotFound(f"this build has no kind {kind}", code="unknown_kind")
+        taken = Taken(input=given if isinstance(given, Raw) else raw(given), request_id=None, digest="")
+        return await self._intake.open(found, taken, self.services.clock.new_run_id(), principal, workspace)
 
     async def receive(self, message: Message, principal: str, workspace: str = DEFAULT_WORKSPACE) -> Acknowledged:
         """Accept a message of a conversation (ING-01); raises as ``Conversation.receive``."""
@@ -165,56 +170,20 @@ class Runtime:
             raise NotFound(f"there is no run {run}", code="run_not_found")
         return stored
 
-    def planner_response(self, view: RunView) -> dict[str, Any]:
-        """The source's response with ``run_id`` and ``header`` (PLN-18); a stopped run answers with a typed error."""
-        stored = view.stored
-        if stored.flow != PLANNER:
-            raise Conflict(f"run {stored.id} is a {stored.flow} run", code="not_a_plan")
-        if view.result != NULL:
-            body: dict[str, Any] = msgspec.json.decode(view.result)
-            steps = body.pop("steps")
-            body["trace"] = self._trace(stored, steps) if self._wants_trace(stored) else None
-        else:
-            code = why_nothing(stored)
-            body = {
-                "request_id": self._given(stored).get("request_id") or stored.id,
-                "status": "error",
-                "error": {"code": code, "message": f"the run is {stored.status}" if stored.key else "the run's content was erased"},
-                "final_answer": None,
-                "trace": None,
-                "usage": {"steps": 0, "tokens_reason": 0, "tokens_answer": 0, "tools_called": [], "duration_ms": 0, "estimated": False},
-            }
-        return {**body, "run_id": stored.id, "header": view.header}
+    def response(self, view: RunView, contract: type[BaseModel] | None = None) -> Any:
+        """What a caller from outside is answered, as the run's kind answers; of other kinds the result, None where there is none.
 
-    @staticmethod
-    def _trace(stored: StoredRun, steps: Sequence[StepRefs]) -> Sequence[dict[str, Any]] | None:
-        """The trace, read from the records it refers to; None once one of them was erased or swept."""
-        try:
-            return trace_of(
-                handed(stored.records, (seq for answer, acted, _ in steps for seq in (answer, acted) if seq is not None)), steps
-            )
-        except Erased:
-            return None
-
-    def _wants_trace(self, stored: StoredRun) -> bool:
-        return self._given(stored).get("preferences", {}).get("return_trace", True)
-
-    @staticmethod
-    def _given(stored: StoredRun) -> dict[str, Any]:
-        """The request as accepted; empty once erased."""
-        if stored.records[0].body is None:
-            return {}
-        return msgspec.json.decode(msgspec.json.decode(stored.records[0].body, type=Started).input)
-
-    def verb_reply(self, view: RunView) -> dict[str, Any]:
-        """The source's verb reply (VRB-03) with the caller's id, run and header."""
-        stored = view.stored
-        body: dict[str, Any] = {"ok": False, "output": None, "error": {"code": why_nothing(stored), "message": ""}}
-        if view.result != NULL:
-            body = msgspec.json.decode(view.result)
-        if body["error"] is not None:
-            body["error"] = categorised(body["error"], retryable=may_pass(stored, body["error"]["code"]))
-        return {**body, "request_id": self._given(stored).get("request_id"), "run_id": stored.id, "header": view.header}
+        Raises:
+            Conflict: the run is not of the kind that answers ``contract``.
+        """
+        kinds, stored = self.services.kinds, view.stored
+        kind = kinds.get(stored.flow, stored.flow_version)
+        if contract is not None and (kind is None or kind.wire is None or kind.wire.contract is not contract):
+            wanted = kinds.answering(contract).wire
+            raise Conflict(f"run {stored.id} is a {stored.flow} run", code="" if wanted is None else wanted.other)
+        if kind is None or kind.wire is None:
+            return None if view.result == NULL else view.result
+        return kind.wire.response(ending_of(view))
 
     @property
     def catalog(self) -> Catalog:
@@ -224,7 +193,7 @@ class Runtime:
     def waiting_at(self, view: RunView) -> int | None:
         """The number of the effect that the run waits at, where it waits."""
         last = view.stored.records[-1]
-        if view.stored.status is not Status.WAITING or last.kind is not Kind.SUSPENDED or last.body is None:
+        if view.stored.status is not Status.WAITING or last.kind is not RecordKind.SUSPENDED or last.body is None:
             return None
         return msgspec.json.decode(last.body, type=SuspendedBody).addr
 
@@ -311,7 +280,7 @@ class Runtime:
         if stored.key is None:
             raise Conflict(f"run {run} was erased: there is nothing to go on from", code="erased")
         body = ResumedBody(by=by, why=stored.reason)
-        record = self._scribe(stored).write(Kind.RESUMED, "resumed", body, self.services.clock.now())
+        record = self._scribe(stored).write(RecordKind.RESUMED, "resumed", body, self.services.clock.now())
         retake = Operation(name="retake", args={"run": stored.root}) if stored.session else None
         try:  # one commit: whatever happens in between, a run that is to go on says who asked for it, and a turn has its place
             await self.services.store.submit(Append(run=run, records=(record,), status=Status.READY, operation=retake))
@@ -336,7 +305,7 @@ class Runtime:
         if addr not in self.services.headers.fold(stored).unknown:
             raise Conflict(f"effect {addr} of run {run} has no unknown outcome", code="not_unknown")
         note = NoteBody(by=by, action="resolve", why=why, details=raw({"addr": addr, "happened": happened}))
-        record = self._scribe(stored).write(Kind.NOTE, note.action, note, self.services.clock.now())
+        record = self._scribe(stored).write(RecordKind.NOTE, note.action, note, self.services.clock.now())
         await self.services.store.submit(Append(run=run, records=(record,)))
 
     async def erase(self, run: str, *, by: str, why: str) -> int:
@@ -373,7 +342,7 @@ class Runtime:
         at = self.services.clock.now()
         unit = operation = Operation(name="erase", args={**named, "at": at})
         if isinstance(stored, StoredRun) and stored.status in AT_REST:
-            record = self._scribe(stored).write(Kind.NOTE, note.action, note, at)
+            record = self._scribe(stored).write(RecordKind.NOTE, note.action, note, at)
             unit = Append(run=stored.id, records=(record,), operation=operation)
         message = f"{what} is not at rest: cancel or answer what is open first"
         try:

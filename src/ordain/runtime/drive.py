@@ -11,19 +11,18 @@ import msgspec
 
 from ordain.effects.children import AnyEnded, Cancelled, Completed, Failed, TimedOut, Unknown
 from ordain.errors import Erased, FlowUnavailable, JournalCorrupt, JournalDiverged, LeaseLost, OrdainError
-from ordain.flows.context import FlowContext, Settlement, flow_context
+from ordain.flows.kind import Kind, Settlement
 from ordain.journal.codec import verify
 from ordain.journal.folds import Fold, open_children
 from ordain.journal.records import (
     ENCODER,
-    NULL,
     SETTLED,
     STOPPED,
     EndedBody,
     FaultedBody,
-    Kind,
     NoteBody,
     Raw,
+    RecordKind,
     ResumedBody,
     Started,
     Status,
@@ -33,10 +32,13 @@ from ordain.ports.effects import Interrupted, Suspended
 from ordain.ports.store import Append, MailKind, NewMail, Refund, StoredRun
 from ordain.rules.header import HeaderFacts, HeaderLine, render_header
 from ordain.runtime.execution import Execution
+from ordain.runtime.flow_end import FlowEnd
 from ordain.runtime.headers import readable
 from ordain.runtime.live import LiveRun
 from ordain.runtime.mail import InterruptBody
+from ordain.runtime.pen import Pen
 from ordain.runtime.services import Services
+from ordain.runtime.setup import RunSetup
 from ordain.runtime.speaking import at_rest, reply, stop_entry, stopped_text, unreadable_entry
 
 LOG = logging.getLogger("ordain.run")
@@ -97,7 +99,7 @@ class Drive:
             return await self._stop(_STOPS.get(type(error), Status.DIVERGED), error)
         if driven.status is not Status.FAULTED:
             return driven
-        masked = self.live is not None and self.live.execution.masked
+        masked = self.live is not None and self.live.state.masked
         if asked is None and masked and restarted is not None:
             asked = InterruptBody(what="cancel", by=restarted, why="it was interrupted before, and faulted again")
         return driven if asked is None else await self._close(asked)
@@ -118,40 +120,39 @@ class Drive:
         if stored.key is None or stored.records[0].body is None:
             raise Erased(f"run {stored.id} was erased")
         started = _STARTED.decode(stored.records[0].body)
-        flow = self.services.flows.get((started.flow, started.flow_version))
-        if flow is None:
+        kind = self.services.kinds.get(started.flow, started.flow_version)
+        if kind is None:
             raise FlowUnavailable(f"this build has no flow {started.flow}@{started.flow_version}")
-        live, context = self._prepare(stored, started)
+        live, execution = self._prepared(stored, kind, started)
+        state = live.state
         try:
-            live.execution.values[0] = given = flow.decode_input(started.input)
-            returned = await flow.run(context, given)
-            output, settlement = raw(returned), flow.settled(returned, masked=live.execution.masked)
-            told = flow.reply(returned) if flow.reply is not None else None
+            returned = await kind.run(live.setup.context(execution), live.setup.given)
+            ended = FlowEnd.of(kind, returned, masked=state.masked)
         except Suspended:
             return self._suspended(live)
         except Interrupted as interrupted:
-            output, settlement = NULL, Settlement(status=Status.CANCELLED, reason=interrupted.what)
-            told = stopped_text(Status.CANCELLED)
+            settlement = Settlement(status=Status.CANCELLED, reason=interrupted.what)
+            ended = FlowEnd(settlement=settlement, told=stopped_text(Status.CANCELLED))
         except (JournalDiverged, JournalCorrupt, FlowUnavailable, Erased, LeaseLost):
             raise
         except Exception as error:  # a flow is foreign code here: whatever else it raises is its fault, and stops its run alone
-            return self._suspended(live) if live.execution.suspended else await self._fault(live, error)
-        if live.execution.suspended:
+            return self._suspended(live) if state.suspended else await self._fault(live, error)
+        if state.suspended:
             return self._suspended(live)
-        if not live.execution.exhausted:
+        if not execution.exhausted:
             raise JournalDiverged(f"run {stored.id}: the flow ends, its journal goes on")
-        return await settle(live, settlement, output, told)
+        return await settle(live, ended)
 
-    def _prepare(self, stored: StoredRun, started: Started) -> tuple[LiveRun, FlowContext]:
-        catalog = self.services.catalogs.pinned(started.catalog)
-        live = LiveRun(self.services, stored, catalog)
-        live.execution = Execution(stored.id, stored.records, live, catalog.policy)
-        live.execution.values.transcript = self.services.transcript(stored.workspace)
+    def _prepared(self, stored: StoredRun, kind: Kind[Any, Any], started: Started) -> tuple[LiveRun, Execution]:
+        """The run's two halves. The port holds the live end, and nothing holds the port but the flow: a driven run is no cycle."""
+        setup = RunSetup.of(stored.id, kind, started, self.services.catalogs.pinned(started.catalog))
+        state = setup.state(stored.records[0].at, self.services.transcript(stored.workspace))
+        live = LiveRun(self.services, stored, setup, state)
         self.live = live
         live.look()
         if self._resumed_by is not None:
-            live.write(Kind.RESUMED, "resumed", ResumedBody(by=self._resumed_by, why=stored.reason))
-        return live, flow_context(live.execution, catalog, started)
+            live.write(RecordKind.RESUMED, "resumed", ResumedBody(by=self._resumed_by, why=stored.reason))
+        return live, setup.execution(stored.records, live, state)
 
     @staticmethod
     def _suspended(live: LiveRun) -> Driven:
@@ -161,7 +162,7 @@ class Drive:
     async def _fault(self, live: LiveRun, error: Exception) -> Driven:
         frame = traceback.extract_tb(error.__traceback__)[-1]
         where = f"{frame.filename.rpartition('/')[2]}:{frame.lineno} {frame.name}"
-        fault = live.write(Kind.FAULTED, "fault", FaultedBody(error=type(error).__name__, where=where))
+        fault = live.write(RecordKind.FAULTED, "fault", FaultedBody(error=type(error).__name__, where=where))
         if live.stored.session:
             now = msgspec.structs.replace(live.stored, records=tuple(live.records))
             entry, change = stop_entry(now, stopped_facts(self.services, now, Status.FAULTED), Status.FAULTED, fault.at)
@@ -181,7 +182,7 @@ class Drive:
     async def _close(self, asked: InterruptBody) -> Driven:
         """Settle a stopped run as cancelled without its flow, which cannot go on. Children that still run are stopped first."""
         stored = self._load()
-        live = LiveRun(self.services, stored, self.services.catalogs.current)
+        live = Pen(self.services, stored)
         live.records = list(readable(live.records))
         if unsettled := [child for child in open_children(live.records, self.run) if self._unsettled(child)]:
             body = ENCODER.encode(InterruptBody(what="cancel", by=f"run:{self.run}", why="parent cancelled"))
@@ -190,12 +191,13 @@ class Drive:
             await self.services.store.submit(Append(run=self.run, records=(), mail=mail))
             return Driven(status=stored.status)
         note = live.write(
-            Kind.NOTE, "cancel", NoteBody(by=asked.by, action="cancel", why=asked.why, details=raw({"was": str(stored.status)}))
+            RecordKind.NOTE, "cancel", NoteBody(by=asked.by, action="cancel", why=asked.why, details=raw({"was": str(stored.status)}))
         )
-        for mail in live.look():
+        for mail in self.services.store.mail(self.run):
             if mail.kind is MailKind.INTERRUPT:
                 live.take(mail, note.seq)
-        return await settle(live, Settlement(status=Status.CANCELLED, reason=asked.what), NULL, stopped_text(Status.CANCELLED))
+        settlement = Settlement(status=Status.CANCELLED, reason=asked.what)
+        return await settle(live, FlowEnd(settlement=settlement, told=stopped_text(Status.CANCELLED)))
 
     def _unsettled(self, run: str) -> bool:
         stored = self.services.store.load(run)
@@ -205,7 +207,7 @@ class Drive:
 def _resumed_by(stored: StoredRun) -> str | None:
     """Who resumed the run, if nothing has happened to it since."""
     last = stored.records[-1]
-    return None if last.kind is not Kind.RESUMED or last.body is None else msgspec.json.decode(last.body, type=ResumedBody).by
+    return None if last.kind is not RecordKind.RESUMED or last.body is None else msgspec.json.decode(last.body, type=ResumedBody).by
 
 
 _STOPS: dict[type[OrdainError], Status] = {FlowUnavailable: Status.FLOW_UNAVAILABLE}
@@ -244,12 +246,14 @@ def stopped_facts(services: Services, stored: StoredRun, status: Status) -> Head
     return msgspec.structs.replace(facts, status=str(status), reason=str(status), lines=(*facts.lines, stopped))
 
 
-async def settle(live: LiveRun, settlement: Settlement, output: Raw, told: str | None = None) -> Driven:
-    """End the run: its result and header, its parent's mail and its session's reply ``told``, in one commit."""
-    fold = Fold(live.id, live.records, live.services.flows.rules)
+async def settle(live: Pen, end: FlowEnd) -> Driven:
+    """End the run: its result and header, its parent's mail and its session's reply, in one commit."""
+    settlement, told = end.settlement, end.told
+    fold = live.services.headers.fold_of(live.id, live.records)
+    fold.lines += end.lines
     header = fold.header(settlement.status, settlement.reason)
-    ended = EndedBody(status=settlement.status, reason=settlement.reason, result=output, header=render_header(header))
-    live.write(Kind.ENDED, settlement.status, ended)
+    ended = EndedBody(status=settlement.status, reason=settlement.reason, result=end.output, header=render_header(header))
+    live.write(RecordKind.ENDED, settlement.status, ended)
     if live.stored.session and live.stored.parent is None:
         if told is not None:
             now = msgspec.structs.replace(live.stored, records=tuple(live.records))
@@ -261,12 +265,12 @@ async def settle(live: LiveRun, settlement: Settlement, output: Raw, told: str |
             live.refund(Refund(account=account, **left))
     stored = live.stored
     if stored.parent is not None:
-        end = _end(live.id, settlement, output, fold)
+        child = _end(live.id, settlement, end.output, fold)
         mail = NewMail(
             run=stored.parent,
             kind=MailKind.CHILD,
             key=f"child:{stored.parent_addr}:{stored.index}",
-            body=ENCODER.encode(msgspec.structs.replace(end, spent=fold.spent, header=header)),
+            body=ENCODER.encode(msgspec.structs.replace(child, spent=fold.spent, header=header)),
             at=live.scribe.at,
             addr=stored.parent_addr,
         )

@@ -6,8 +6,7 @@ compared. Where the records end, ``Beyond`` says what happens: live it goes on, 
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from functools import lru_cache
 from time import perf_counter_ns
@@ -16,12 +15,17 @@ from typing import Any, Protocol, TypeVar
 import msgspec
 from msgspec import Struct
 
+from ordain.contracts.catalog import Catalog
 from ordain.contracts.moments import EPOCH
+from ordain.contracts.scope import CapabilityScope
+from ordain.effects.calls import Call
 from ordain.effects.children import AnyEnded, Join, Spawn
-from ordain.effects.effect import Children, Claim, Effect
-from ordain.effects.results import Abandoned, AnyResult, Joined
-from ordain.errors import JournalDiverged
-from ordain.flows.prompting import Values
+from ordain.effects.effect import Children, Claim, Effect, ModelCall
+from ordain.effects.results import Abandoned, AnyResult, Joined, Unreserved
+from ordain.errors import FlowFault, JournalDiverged
+from ordain.flows.accounts import CARVE
+from ordain.flows.pricing import bound_of_call, price_of_call, reserve_facts
+from ordain.flows.values import Values
 from ordain.journal.codec import Read, decode
 from ordain.journal.digests import derived_id
 from ordain.journal.records import (
@@ -33,13 +37,18 @@ from ordain.journal.records import (
     DecisionBody,
     DeliveredBody,
     IntentBody,
-    Kind,
     ObservationBody,
     Record,
+    RecordKind,
 )
 from ordain.ports.effects import Interrupted, Suspended
+from ordain.rules.authorize import AUTHORIZE, AuthorizeInputs, AuthorizeOutcome
+from ordain.rules.budget import RESERVE, SETTLE, BudgetRefused, SettleFacts
 from ordain.rules.decision import FACTS_BYTES, Decision, Rule
 from ordain.rules.shared import SHARED
+from ordain.rules.spend import Spend
+from ordain.runtime.authority import GRANTING
+from ordain.runtime.run_state import RunState
 
 R = TypeVar("R")
 F = TypeVar("F", bound=Struct)
@@ -82,93 +91,48 @@ class Judge(Protocol):
         ...
 
 
-class _Purpose(Struct):
-    purpose: str
-
-
-class _ModelIntent(Struct):
-    effect: _Purpose
-
-
-def answered_calls(records: Sequence[Record]) -> Counter[str]:
-    """How many model calls of each purpose came to an end; an attempt that was lost with the process did not, the next takes its place."""
-    answered: Counter[str] = Counter()
-    purpose = ""
-    for record in records:
-        if record.name == "model_call" and record.body is not None:
-            if record.kind is Kind.INTENT:
-                purpose = msgspec.json.decode(record.body, type=_ModelIntent).effect.purpose
-            elif record.kind is Kind.OBSERVATION and b'"code":"lost"' not in record.body:
-                answered[purpose] += 1
-    return answered
-
-
-def handed(records: Sequence[Record], seqs: Iterable[int]) -> Values:
-    """What these records handed to the flow.
-
-    Raises:
-        Erased: one of them was erased or swept.
-    """
-    values = Values()
-    for seq in seqs:
-        body = decode(records[seq])
-        if isinstance(body, ObservationBody):
-            values[seq] = RESULTS.decode(body.result)
-        elif isinstance(body, ChildEndedBody):
-            values[seq] = ENDS.decode(body.ended)
-    return values
-
-
 @lru_cache(maxsize=256)
 def _outcome_decoder(outcome: Any) -> msgspec.json.Decoder[Any]:
     return msgspec.json.Decoder(outcome)
 
 
 class Execution:
-    """The Effects port for one run. Holds the cursor, the effect number and what each record handed to the flow."""
+    """The Effects port for one run. Holds the cursor and the effect number; what the run may do stands in its ``Authority``."""
 
     def __init__(
-        self, run: str, records: Sequence[Record], beyond: Beyond, policy: Any, judge: Judge | None = None, *, read: Read = decode
+        self, run: str, records: Sequence[Record], beyond: Beyond, catalog: Catalog, state: RunState, judge: Judge | None = None
     ) -> None:
-        """``records`` begin with ``started``; the flow's input must be put into ``values[0]`` by the caller."""
+        """``records`` begin with ``started``; the flow's input must be put into ``state.values[0]`` by the caller."""
         self.run = run
-        self._read = read
+        self.state = state
+        self.read: Read = decode
         self._records = [record for record in records if record.kind not in BESIDE_FLOW]
         self._cursor = 1
         self._beyond = beyond
         self._judge = judge
-        self._policy = policy
+        self._catalog = catalog
         self._effect = 0
         self._counts: dict[str, int] = {}
         self._ids = 0
-        self.handed_at = records[0].at
-        self.values = Values()
-        self.masked = False
-        self.suspended = False
         self.decisions = 0
-        self.decide_ns = 0
 
     @property
     def exhausted(self) -> bool:
         """Whether every record but the end was met."""
         rest = self._records[self._cursor :]
-        return not rest or rest[0].kind is Kind.ENDED
+        return not rest or rest[0].kind is RecordKind.ENDED
 
     def _next(self) -> Record | None:
         if self._cursor < len(self._records):
             record = self._records[self._cursor]
-            if record.kind is not Kind.ENDED:
+            if record.kind is not RecordKind.ENDED:
                 return record
         return None
 
     def _take(self, record: Record) -> None:
         self._cursor += 1
         if record.kind in HANDED_TO_FLOW:
-            self.handed_at = record.at
-
-    def handed(self, record: Record) -> None:
-        """A record was written live and handed to the flow: the flow's time moves."""
-        self.handed_at = record.at
+            self.state.handed_at = record.at
 
     def _diverged(self, addr: object, why: str, record: Record) -> JournalDiverged:
         return JournalDiverged(
@@ -179,6 +143,19 @@ class Execution:
 
     def decide(self, rule: Rule[F, I, O], facts: F, inputs: I, refs: tuple[int, ...] = ()) -> Decision[O]:
         """See ``Effects.decide``."""
+        if rule.name in GRANTING:
+            raise FlowFault(f"rule {rule.name} is asked by the port alone")
+        return self._decide(rule, facts, inputs, refs)
+
+    def authorize(self, call: Call, within: CapabilityScope, refs: tuple[int, ...] = ()) -> Decision[AuthorizeOutcome]:
+        """See ``Effects.authorize``."""
+        authority = self.state.authority
+        inputs = AuthorizeInputs(args=call.args, catalog=self._catalog)
+        decision = self._decide(AUTHORIZE, authority.facts_of(call, within), inputs, refs)
+        authority.authorized(decision)
+        return decision
+
+    def _decide(self, rule: Rule[F, I, O], facts: F, inputs: I, refs: tuple[int, ...] = ()) -> Decision[O]:
         self._check_here()
         address = self.address(rule.name)
         encoded = ENCODER.encode(facts)
@@ -187,8 +164,8 @@ class Execution:
             if len(encoded) > FACTS_BYTES:
                 raise JournalDiverged(f"facts of {rule.name} exceed {FACTS_BYTES} bytes")
             began = perf_counter_ns()
-            made = rule.apply(facts, inputs, self._policy)
-            self.decide_ns += perf_counter_ns() - began
+            made = rule.apply(facts, inputs, self._catalog.policy)
+            self.state.decide_ns += perf_counter_ns() - began
             outcome = msgspec.Raw(ENCODER.encode(made.outcome))
             self._beyond.decided(
                 rule, DecisionBody(addr=address, outcome=outcome, reason=made.reason, facts=msgspec.Raw(encoded), refs=refs)
@@ -209,20 +186,43 @@ class Execution:
         return recorded if self._judge is None else self._judge.judge(recorded, rule, facts, inputs)
 
     def _decision(self, record: Record, rule: Rule[Any, Any, Any], address: str) -> DecisionBody:
-        if record.kind is not Kind.DECISION or record.name != rule.name:
+        if record.kind is not RecordKind.DECISION or record.name != rule.name:
             raise self._diverged(address, f"the flow asked rule {rule.name}", record)
-        body = self._read(record)
+        body = self.read(record)
         if not isinstance(body, DecisionBody) or body.addr != address:
             raise self._diverged(address, "other address", record)
         return body
 
     async def perform(self, effect: Effect[R]) -> R:
         """See ``Effects.perform``."""
+        return await (self._model_call(effect) if isinstance(effect, ModelCall) else self._perform(effect))
+
+    async def _model_call(self, call: ModelCall) -> Any:
+        """Reserve the most that it can come to, make it, and book what it came to."""
+        bound = bound_of_call(self._catalog, call)
+        reserved = self._decide(RESERVE, reserve_facts(self.state.authority, bound), None)
+        if isinstance(reserved.outcome, BudgetRefused):
+            return Unreserved(reason=reserved.reason)
+        try:
+            result = await self._perform(call)
+        except Interrupted as interrupted:
+            if interrupted.in_flight:
+                self._settle(bound.tokens, bound)
+            raise
+        self._settle(bound.tokens, price_of_call(self._catalog, call, result), (result.seq,))
+        return result
+
+    def _settle(self, reserved: int, used: Spend, refs: tuple[int, ...] = ()) -> None:
+        facts = SettleFacts(reserved=reserved, tokens=used.tokens, usd_micros=used.usd_micros, calls=used.model_calls)
+        self._decide(SETTLE, facts, None, refs)
+        self.state.authority.book(used)
+
+    async def _perform(self, effect: Effect[Any]) -> Any:
         addr = self._begin()
         record = self._next()
         if record is None:
             return await self._beyond.begin(addr, effect)
-        if record.kind is Kind.DELIVERED:
+        if record.kind is RecordKind.DELIVERED:
             raise self._interrupted(record, addr)
         self._announced(record, addr, effect)
         result: Any = self._observed(addr)
@@ -231,46 +231,56 @@ class Execution:
         if isinstance(result, Abandoned):
             return self._after_abandoned(addr)
         if self._judge is not None:
-            self._judge.rendered(addr, effect, result, self.values)
+            self._judge.rendered(addr, effect, result, self.state.values)
         return result
 
     async def children(self, spawns: Sequence[Spawn[Any]], until: Join) -> tuple[AnyEnded, ...]:
         """See ``Effects.children``."""
+        ends = await self._joined(Children(spawns=tuple(spawns), until=until))
+        self.state.authority.ended(ends)
+        return ends
+
+    async def _joined(self, effect: Children) -> tuple[AnyEnded, ...]:
         addr = self._begin()
-        effect = Children(spawns=tuple(spawns), until=until)
         record = self._next()
         ended: dict[int, AnyEnded] = {}
         if record is None:
             return await self._beyond.begin(addr, effect)
-        if record.kind is Kind.DELIVERED:
+        if record.kind is RecordKind.DELIVERED:
             raise self._interrupted(record, addr)
         self._announced(record, addr, effect)
-        while (record := self._next()) is not None and record.kind is Kind.CHILD_ENDED:
-            body = self._read(record)
+        while (record := self._next()) is not None and record.kind is RecordKind.CHILD_ENDED:
+            body = self.read(record)
             if not isinstance(body, ChildEndedBody) or body.addr != addr or body.child != derived_id(self.run, addr, body.index):
                 raise self._diverged(addr, "another child", record)
             self._take(record)
-            ended[body.index] = self.remember(ENDS.decode(body.ended), record.seq)
+            ended[body.index] = self.state.remember(ENDS.decode(body.ended), record.seq)
         joined = self._observed(addr)
         if joined is None:
             return await self._beyond.resume(addr, effect, ended)
         if not isinstance(joined, Joined):
             return self._after_abandoned(addr)
         following = self._next()
-        if following is not None and following.kind is Kind.DELIVERED and self._delivered(following).addr == addr:
+        if following is not None and following.kind is RecordKind.DELIVERED and self._delivered(following).addr == addr:
             raise self._interrupted(following, addr)
-        return tuple(ended[index] for index in range(len(spawns)))
+        return tuple(ended[index] for index in range(len(effect.spawns)))
 
     async def claim(self, claim: Claim[O]) -> Decision[O]:
         """See ``Effects.claim``. The facts stand in the record: nobody can read that state again."""
+        decision = await self._claimed(claim)
+        if claim.name == CARVE:
+            self.state.authority.carved(decision.outcome)
+        return decision
+
+    async def _claimed(self, claim: Claim[Any]) -> Decision[Any]:
         shared = SHARED[claim.name]
         addr = self._begin()
         record = self._next()
         if record is None:
             return await self._beyond.claim(addr, claim)
-        if record.kind is Kind.DELIVERED:
+        if record.kind is RecordKind.DELIVERED:
             raise self._interrupted(record, addr)
-        body = self._read(record)
+        body = self.read(record)
         if not isinstance(body, ClaimBody) or body.addr != addr or bytes(body.claim) != ENCODER.encode(claim):
             raise self._diverged(addr, f"the flow claimed {claim.name}", record)
         self._take(record)
@@ -281,7 +291,7 @@ class Execution:
 
     def now(self) -> datetime:
         """See ``Effects.now``."""
-        return EPOCH + timedelta(microseconds=self.handed_at)
+        return EPOCH + timedelta(microseconds=self.state.handed_at)
 
     def new_id(self) -> str:
         """See ``Effects.new_id``."""
@@ -304,7 +314,7 @@ class Execution:
 
     def _check_here(self) -> None:
         """A flow that swallowed ``Suspended`` gets it again: its run waits, and nothing may be written for it."""
-        if self.suspended:
+        if self.state.suspended:
             raise Suspended
 
     def _begin(self) -> int:
@@ -315,31 +325,26 @@ class Execution:
         return addr
 
     def _announced(self, record: Record, addr: int, effect: Effect[Any]) -> None:
-        body = self._read(record)
+        body = self.read(record)
         if not isinstance(body, IntentBody) or body.addr != addr:
             raise self._diverged(addr, "the flow performed an effect", record)
         if bytes(body.effect) != ENCODER.encode(effect):
             raise self._diverged(addr, "another effect", record)
         self._take(record)
+        self.state.authority.made(effect)
 
     def _observed(self, addr: int) -> AnyResult | None:
         record = self._next()
         if record is None:
             return None
-        body = self._read(record)
+        body = self.read(record)
         if not isinstance(body, ObservationBody) or body.addr != addr:
             raise self._diverged(addr, "no observation follows", record)
         self._take(record)
-        return self.remember(RESULTS.decode(body.result), record.seq)
-
-    def remember(self, value: Any, seq: int) -> Any:
-        """Give a result its place in the journal, and keep it for references."""
-        msgspec.structs.force_setattr(value, "seq", seq)
-        self.values[seq] = value
-        return value
+        return self.state.remember(RESULTS.decode(body.result), record.seq)
 
     def _delivered(self, record: Record) -> DeliveredBody:
-        body = self._read(record)
+        body = self.read(record)
         if not isinstance(body, DeliveredBody):
             raise self._diverged("delivery", "unreadable", record)
         return body
@@ -349,12 +354,12 @@ class Execution:
         if body.addr != addr:
             raise self._diverged(addr, "an interrupt was delivered elsewhere", record)
         self._take(record)
-        self.masked = True
+        self.state.masked = True
         return Interrupted(body.what, body.by, body.why)
 
     def _after_abandoned(self, addr: int) -> Any:
         record = self._next()
-        if record is None or record.kind is not Kind.DELIVERED:
+        if record is None or record.kind is not RecordKind.DELIVERED:
             raise JournalDiverged(f"run {self.run} at {addr}: abandoned without an interrupt")
         interrupted = self._interrupted(record, addr)
         interrupted.in_flight = True

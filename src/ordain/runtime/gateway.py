@@ -6,22 +6,21 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter_ns
+from typing import Any
 
 from msgspec import structs
 
 from ordain.contracts.catalog import Catalog
-from ordain.contracts.policy import ModelErrorCode, Policy
+from ordain.contracts.policy import ModelErrorCode
 from ordain.effects.effect import ModelCall
 from ordain.effects.results import Beside, ModelAnswer, ModelFailed, ModelResult, Withheld
 from ordain.errors import ConfigurationError
-from ordain.flows.planner import PLANNER
-from ordain.flows.prompting import PromptInputs, Values, prompt_digest, prompt_inputs
+from ordain.flows.ask import VERB_CONTRACT
+from ordain.flows.kind import PromptKind
+from ordain.flows.values import PromptInputs, Values, prompt_digest
 from ordain.journal.digests import content_digest
-from ordain.journal.records import ENCODER
 from ordain.ports.model import Charge, Heard, ModelError, ModelPort, ModelReply, ModelRequest
 from ordain.prompts.renderer import Prompt, render
-from ordain.rules.proposals import Unparsed, parse_object
-from ordain.rules.step import directive_fault
 from ordain.runtime.breakers import endpoint_of
 from ordain.runtime.services import Services
 
@@ -41,6 +40,7 @@ class Attempt:
     """
 
     index: int
+    prompt: PromptKind[Any]
     verb: str = ""
     heard: Heard | None = None
 
@@ -72,7 +72,7 @@ class _Asking:
         failure = _Failure(profile.provider, profile.model)
         if current is None or port is None or (current.provider, current.model) != (profile.provider, profile.model):
             return failure.of(ModelErrorCode.WITHDRAWN, f"model profile {name} is no longer configured as it was")
-        verb = call.contract.removeprefix("verb:") if call.purpose == "verb" else self.attempt.verb
+        verb = self.attempt.verb
         if verb and (why := verb_withdrawn(services, verb)) is not None:
             return failure.of(ModelErrorCode.WITHDRAWN, why)
         left_us = call.deadline - services.clock.now()
@@ -85,6 +85,8 @@ class _Asking:
         request = ModelRequest(
             profile=current,
             purpose=call.purpose,
+            verb=call.contract.removeprefix(VERB_CONTRACT) if call.contract.startswith(VERB_CONTRACT) else "",
+            by_code=str(self.attempt.prompt.by_code),
             system=prompt.system,
             user=prompt.user,
             schema_name=call.contract.replace(":", "_").replace(".", "_"),
@@ -96,13 +98,41 @@ class _Asking:
             narrative=call.narrative if heard is not None else "",
         )
         reply = await self._sent(name, port, request, heard, failure)
-        return reply if isinstance(reply, ModelFailed) else _answer(call, reply, failure, size, self.catalog.policy)
+        return reply if isinstance(reply, ModelFailed) else self._answer(reply, failure, size)
+
+    def _answer(self, reply: ModelReply, about: _Failure, prompt_size: int) -> ModelAnswer:
+        """What may be kept of a reply, and what it is believed to have used."""
+        call = self.call
+        text = reply.text.encode(errors="replace").decode()
+        content: str | None = text
+        size = len(text.encode())
+        withheld: Withheld | None = None
+        if not call.keep_thoughts and (withhold := self.attempt.prompt.withhold) is not None:
+            kept = withhold(text, self.catalog.policy)
+            if kept.content is None:
+                withheld = Withheld(size_bytes=kept.size_bytes, digest=content_digest(text.encode()), reason=str(kept.reason))
+            content = kept.content
+        given = _believed(reply.input_tokens, max(call.bound_tokens, prompt_size))
+        said = _believed(reply.output_tokens, max(call.max_tokens, call.hedge_max_tokens, size))
+        return ModelAnswer(
+            content=content,
+            withheld=withheld,
+            provider=about.provider,
+            model=reply.model,
+            input_tokens=prompt_size if given is None else given,
+            output_tokens=size if said is None else said,
+            cached_tokens=min(reply.cached_tokens, given or 0),
+            written_tokens=min(reply.written_tokens, given or 0),
+            estimated=given is None or said is None,
+            prompt_digest=about.prompt_digest,
+            notice=reply.notice,
+        )
 
     def _prepared(self, failure: _Failure) -> tuple[Prompt, PromptInputs, int] | ModelFailed:
         """The rendered prompt with its size in bytes, within the bound that was reserved for it."""
         began = perf_counter_ns()
         try:
-            resolved = prompt_inputs(self.catalog, self.call, self.values)
+            resolved = self.attempt.prompt.build(self.catalog, self.call, self.values)
             prompt = render(resolved.source, resolved.inputs)
         except ConfigurationError as error:
             return failure.of(ModelErrorCode.REJECTED, error.message)
@@ -264,43 +294,6 @@ class _Failure:
         )
 
 
-def _answer(call: ModelCall, reply: ModelReply, about: _Failure, prompt_size: int, policy: Policy) -> ModelResult:
-    content: str | None = reply.text.encode(errors="replace").decode()
-    size = len(content.encode())
-    withheld: Withheld | None = None
-    if not call.keep_thoughts and call.purpose == PLANNER:
-        content, withheld = withhold(content or "", policy)
-    given = _believed(reply.input_tokens, max(call.bound_tokens, prompt_size))
-    said = _believed(reply.output_tokens, max(call.max_tokens, call.hedge_max_tokens, size))
-    return ModelAnswer(
-        content=content,
-        withheld=withheld,
-        provider=about.provider,
-        model=reply.model,
-        input_tokens=prompt_size if given is None else given,
-        output_tokens=size if said is None else said,
-        cached_tokens=min(reply.cached_tokens, given or 0),
-        written_tokens=min(reply.written_tokens, given or 0),
-        estimated=given is None or said is None,
-        prompt_digest=about.prompt_digest,
-        notice=reply.notice,
-    )
-
-
 def _believed(count: int | None, most: int) -> int | None:
     """A provider's count, if it can be: more than so many times what was reserved for it would empty every account at one stroke."""
     return None if count is None or count > BELIEVED_TIMES * most else count
-
-
-def withhold(content: str, policy: Policy) -> tuple[str | None, Withheld | None]:
-    """Blank the thought before the answer is recorded (B-37).
-
-    An answer that is no directive, or not of a directive's shape, may hold a thought anywhere: it is kept as length, digest
-    and reason. The reason is rule ``step``'s own, found on the whole answer, so that withholding changes no decision.
-    """
-    parsed = parse_object(content)
-    reason = parsed.reason if isinstance(parsed, Unparsed) else directive_fault(parsed, policy)
-    if reason is not None or isinstance(parsed, Unparsed):
-        digest = content_digest(content.encode(errors="replace"))
-        return None, Withheld(size_bytes=parsed.size_bytes, digest=digest, reason=str(reason))
-    return ENCODER.encode({**parsed.value, "thought": None}).decode(), None

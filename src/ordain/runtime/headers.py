@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import msgspec
-from msgspec import Struct
 
 from ordain.effects.effect import Wait
 from ordain.errors import JournalCorrupt
-from ordain.flows.context import Flows
-from ordain.flows.status import STATUS
-from ordain.flows.turn import TURN
+from ordain.flows.kind import Kinds
 from ordain.journal.codec import decode
 from ordain.journal.folds import Fold, open_children
-from ordain.journal.records import IntentBody, Kind, Record, Started, Status
+from ordain.journal.records import IntentBody, Record, RecordKind, Started, Status
 from ordain.ports.store import JournalStore, StoredRun
 from ordain.rules.header import HeaderFacts, HeaderLine
 
@@ -22,19 +19,12 @@ BEFORE = 20
 """How many interrupted runs in a row are looked back at."""
 
 
-class _Input(Struct):
-    """What a conversation's run says of the run before it."""
-
-    after: str = ""
-    run: str = ""
-
-
 class Headers:
     """Makes the header of any run as durable now, whether it has ended or not. Reads only."""
 
-    def __init__(self, store: JournalStore, flows: Flows) -> None:
-        """``flows`` say what the runs' records mean."""
-        self._store, self._rules = store, flows.rules
+    def __init__(self, store: JournalStore, kinds: Kinds) -> None:
+        """``kinds`` say what the runs' records mean."""
+        self._store, self._kinds = store, kinds
 
     def so_far(self, stored: StoredRun) -> HeaderFacts:
         """The header's facts of a run as durable now, with what the children it waits for have done."""
@@ -56,13 +46,17 @@ class Headers:
 
     def fold(self, stored: StoredRun) -> Fold:
         """Everything that the run's own records say, as far as they can be read."""
-        return Fold(stored.id, readable(stored.records), self._rules)
+        return self.fold_of(stored.id, readable(stored.records))
+
+    def fold_of(self, run: str, records: Sequence[Record]) -> Fold:
+        """Everything that these records of a run say."""
+        return Fold(run, records, self._kinds)
 
     def _with_before(self, facts: HeaderFacts, stored: StoredRun) -> HeaderFacts:
         """A run that was interrupted before it had read what the run before it did: that is not lost, whoever asks next sees it here."""
         lines: list[HeaderLine] = []
         for _ in range(BEFORE):
-            before = _unread(stored)
+            before = self._unread(stored)
             if before is None or (found := loaded(before, self._store)) is None:
                 break
             if isinstance(found, HeaderLine):
@@ -73,11 +67,20 @@ class Headers:
             lines = [HeaderLine(mark="info", what=f"run {stored.id} · {stored.status}"), *told, *lines]
         return facts if not lines else msgspec.structs.replace(facts, lines=(*lines, *facts.lines))
 
+    def _unread(self, stored: StoredRun) -> str | None:
+        """The run before, if this one has not looked at it."""
+        first = stored.records[0].body if readable(stored.records[:1]) else None
+        looked = any(
+            record.kind is RecordKind.OBSERVATION and record.name == "read" and b'"result":"read"' in (record.body or b"")
+            for record in stored.records  # one that was abandoned has seen nothing
+        )
+        return None if looked or first is None else self._kinds.label(msgspec.json.decode(first, type=Started)).after or None
+
     def open_question(self, stored: StoredRun) -> str:
         """The open question of a run or of a child it waits for."""
         found = ""
         for seen in self._tree(stored):
-            intents = [record for record in readable(seen.records) if record.kind is Kind.INTENT]
+            intents = [record for record in readable(seen.records) if record.kind is RecordKind.INTENT]
             if seen.status is not Status.WAITING or not intents or intents[-1].name != "wait":
                 continue
             body = decode(intents[-1])
@@ -125,19 +128,6 @@ def readable(records: Sequence[Record]) -> Sequence[Record]:
         except JournalCorrupt:
             return records[:index]
     return records
-
-
-def _unread(stored: StoredRun) -> str | None:
-    """The run before, if this one has not looked at it."""
-    first = stored.records[0].body if readable(stored.records[:1]) else None
-    looked = any(
-        record.kind is Kind.OBSERVATION and record.name == "read" and b'"result":"read"' in (record.body or b"")
-        for record in stored.records  # one that was abandoned has seen nothing
-    )
-    if looked or first is None or stored.flow not in (TURN, STATUS):
-        return None
-    given = msgspec.json.decode(msgspec.json.decode(first, type=Started).input, type=_Input)
-    return given.after or given.run or None
 
 
 def loaded(run: str, store: JournalStore) -> StoredRun | HeaderLine | None:

@@ -8,17 +8,20 @@ from typing import Any, Protocol
 import msgspec
 
 from ordain.contracts.catalog import Catalog
+from ordain.contracts.scope import CapabilityScope
 from ordain.effects.children import AnyEnded, Completed, Join, JoinMode, Spawn
 from ordain.effects.effect import Children
 from ordain.effects.results import Joined
-from ordain.errors import FlowFault, FlowUnavailable
+from ordain.errors import FlowUnavailable
 from ordain.journal.codec import Scribe
 from ordain.journal.digests import derived_id
-from ordain.journal.records import Body, ChildEndedBody, Kind, Record, Started, raw
+from ordain.journal.records import Body, ChildEndedBody, Record, RecordKind, Started, raw
 from ordain.ports.effects import Interrupted
 from ordain.ports.store import Mail, MailKind, NewMail, NewRun, StoredRun
-from ordain.runtime.execution import ENDS, Execution
+from ordain.runtime.execution import ENDS
+from ordain.runtime.run_state import RunState
 from ordain.runtime.services import Services
+from ordain.runtime.setup import RunSetup
 
 DEADLINE = "join deadline"
 DECIDED = "join decided"
@@ -32,9 +35,10 @@ class Parent(Protocol):
     stored: StoredRun
     records: list[Record]
     catalog: Catalog
-    execution: Execution
+    setup: RunSetup
+    state: RunState
 
-    def write(self, kind: Kind, name: str, body: Body, *, at: int | None = None) -> Record:
+    def write(self, kind: RecordKind, name: str, body: Body, *, at: int | None = None) -> Record:
         """Append a record."""
         ...
 
@@ -74,16 +78,15 @@ def new_children(parent: Parent, addr: int, effect: Children) -> Iterator[NewRun
         FlowUnavailable: this build has no such flow.
     """
     stored, key = parent.stored, parent.stored.key or b""
-    began = _started(stored)
+    began, kinds = parent.setup.started, parent.services.kinds
     for index, spawn in enumerate(effect.spawns):
-        _check_narrower(spawn, began)
-        version = max((v for name, v in parent.services.flows if name == spawn.flow), default=0)
-        if not version:
+        kind = kinds.newest.get(spawn.flow)
+        if kind is None:
             raise FlowUnavailable(f"this build has no flow {spawn.flow}")
         child = derived_id(parent.id, addr, index)
         started = Started(
             flow=spawn.flow,
-            flow_version=version,
+            flow_version=kind.version,
             catalog=stored.catalog,
             input=spawn.input,
             workspace=stored.workspace,
@@ -93,18 +96,20 @@ def new_children(parent: Parent, addr: int, effect: Children) -> Iterator[NewRun
             parent_addr=addr,
             index=index,
             depth=began.depth + _nests(parent.catalog, spawn),
-            scope=spawn.scope,
+            grant=CapabilityScope(allowed=spawn.scope, constraints=parent.setup.scope.constraints),
             deadline=spawn.deadline,
             allowance=spawn.allowance,
             keep_thoughts=spawn.keep_thoughts,
             session=began.session,
             thread=began.thread,
+            label=kind.label(kind.decode_input(spawn.input)),
+            wording=began.wording,
         )
-        record = Scribe(child, key).write(Kind.STARTED, spawn.flow, started, parent.services.clock.now())
+        record = Scribe(child, key).write(RecordKind.STARTED, spawn.flow, started, parent.services.clock.now())
         yield NewRun(
             id=child,
             flow=spawn.flow,
-            flow_version=version,
+            flow_version=kind.version,
             catalog=stored.catalog,
             workspace=stored.workspace,
             subject=stored.subject,
@@ -121,31 +126,7 @@ def new_children(parent: Parent, addr: int, effect: Children) -> Iterator[NewRun
 
 def _nests(catalog: Catalog, spawn: Spawn[Any]) -> bool:
     """Whether the child counts as a verb call inside a verb call: what a turn enters by is no nesting of verbs (B-32)."""
-    return spawn.authorized is not None and catalog.verbs[spawn.authorized.call.verb].spec.flow is None
-
-
-def _check_narrower(spawn: Spawn[Any], parent: Started) -> None:
-    """A child never gets more than its parent has.
-
-    Raises:
-        FlowFault: a flow tried to give more; nothing is opened.
-    """
-    has, gets = parent.allowance, spawn.allowance
-    wider = (
-        spawn.deadline > parent.deadline
-        or (spawn.keep_thoughts and not parent.keep_thoughts)
-        or gets.tokens > has.tokens
-        or gets.usd_micros > has.usd_micros
-        or gets.model_calls > has.model_calls
-        or gets.verb_calls > has.verb_calls
-        or (parent.parent is not None and not set(spawn.scope) <= set(parent.scope))
-    )
-    if wider:
-        raise FlowFault(f"a child run of {spawn.flow} would get more than its parent has")
-
-
-def _started(stored: StoredRun) -> Started:
-    return msgspec.json.decode(stored.records[0].body or b"", type=Started)
+    return spawn.authorized is not None and not catalog.verbs[spawn.authorized.call.verb].spec.entry
 
 
 def over(until: Join, spawned: int, ended: dict[int, AnyEnded]) -> str | None:
@@ -191,11 +172,11 @@ class _Joining:
             body = ChildEndedBody(
                 addr=self.addr, index=index, child=derived_id(parent.id, self.addr, index), ended=msgspec.Raw(row.body), mail=row.id
             )
-            record = parent.write(Kind.CHILD_ENDED, "child", body, at=row.at)  # when it ended, not when it was noticed
+            record = parent.write(RecordKind.CHILD_ENDED, "child", body, at=row.at)  # when it ended, not when it was noticed
             self._note_deadline(record.at, self.ended)
             parent.take(row, record.seq)
-            parent.execution.handed(record)
-            end: AnyEnded = parent.execution.remember(ENDS.decode(row.body), record.seq)
+            parent.state.handed(record)
+            end: AnyEnded = parent.state.remember(ENDS.decode(row.body), record.seq)
             self.ended[index] = end
             self._weigh(self.ended)
 
@@ -230,7 +211,7 @@ async def join_children(parent: Parent, addr: int, effect: Children, ended: dict
     while True:
         mail = parent.look()
         joining.collect(mail)
-        interrupt = parent.interrupt() if not parent.execution.masked else None
+        interrupt = parent.interrupt() if not parent.state.masked else None
         if len(joining.ended) == len(effect.spawns):
             parent.observe(addr, "children", Joined(counted=joining.counted, why=joining.why or "all ended"))
             if interrupt is not None:

@@ -7,7 +7,6 @@ from collections.abc import Coroutine
 from typing import Any, TypeVar
 
 import msgspec
-from msgspec import Struct
 
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.policy import ModelErrorCode
@@ -27,18 +26,17 @@ from ordain.effects.results import (
     VerbTimedOut,
 )
 from ordain.errors import FlowFault
-from ordain.journal.codec import decode
 from ordain.journal.digests import derived_id
+from ordain.journal.folds import answered_calls
 from ordain.journal.records import (
     ClaimBody,
     DecisionBody,
     DeliveredBody,
     IntentBody,
-    Kind,
     NoteBody,
     ObservationBody,
     Record,
-    Started,
+    RecordKind,
     Status,
     SuspendedBody,
     raw,
@@ -47,38 +45,38 @@ from ordain.ports.effects import Interrupted, Suspended
 from ordain.ports.store import Append, ClaimUnit, Mail, MailKind, SayRow, StoredRun
 from ordain.rules.decision import Decision, Rule
 from ordain.rules.shared import SHARED
-from ordain.runtime.calls import call_verb, check_authorized, recover_verb
+from ordain.runtime.calls import call_verb, recover_verb
 from ordain.runtime.claims import prepared
-from ordain.runtime.execution import RESULTS, Execution, answered_calls
+from ordain.runtime.execution import RESULTS
 from ordain.runtime.gateway import Attempt, call_model, verb_withdrawn
 from ordain.runtime.joins import join_children, new_children
 from ordain.runtime.mail import AnswerBody, InterruptBody
 from ordain.runtime.pen import Pen
+from ordain.runtime.run_state import RunState
 from ordain.runtime.services import Services
+from ordain.runtime.setup import RunSetup
 from ordain.runtime.speaking import answered, question, said
 
 R = TypeVar("R")
 TIMER_SLACK_US = 100_000
 """A timer on the monotonic clock may fire a little before the wall clock's deadline; only then is the deadline the record's time."""
-ALLOW = b'{"type":"allow"'
 
 
 class LiveRun(Pen):
     """Implements ``Beyond`` for a run that is being driven."""
 
-    def __init__(self, services: Services, stored: StoredRun, catalog: Catalog) -> None:
+    def __init__(self, services: Services, stored: StoredRun, setup: RunSetup, state: RunState) -> None:
         """Continue after the stored records. The subject's key must still exist."""
         super().__init__(services, stored)
-        self.catalog = catalog
-        self.execution: Execution
+        self.setup, self.state = setup, state
+        self.catalog = setup.catalog
         self._interrupts: list[Mail] = []
         self._abandonable: asyncio.Task[Any] | None = None
         self._abandoned = False
-        self._allowed: dict[str, str] | None = None
         self.in_verb = False
         self._stop_after_verb = False
         self._model_calls = answered_calls(stored.records)
-        self._verb_run = verb_of(stored)
+        self._verb_run = services.kinds.label(setup.started).verb if stored.parent is not None else ""
 
     # --- waiting ----------------------------------------------------------------------------------------------------------------
 
@@ -90,9 +88,9 @@ class LiveRun(Pen):
         """
         await self.barrier()
         mark = self.scribe.mark()
-        self.write(Kind.SUSPENDED, "wait", SuspendedBody(addr=addr, waits_for=waits_for, wake_at=wake_at))
+        self.write(RecordKind.SUSPENDED, "wait", SuspendedBody(addr=addr, waits_for=waits_for, wake_at=wake_at))
         if await self._unless_mail(mark, self.unit(status=Status.WAITING, wake_at=wake_at, suspend=addr, deaf=deaf)):
-            self.execution.suspended = True
+            self.state.suspended = True
             raise Suspended
 
     async def _unless_mail(self, mark: tuple[int, int, bytes], unit: Append) -> bool:
@@ -107,16 +105,14 @@ class LiveRun(Pen):
 
     def decided(self, rule: Rule[Any, Any, Any], body: DecisionBody) -> None:
         """See ``Beyond.decided``."""
-        counters, execution = self.services.counters, self.execution
+        counters, state = self.services.counters, self.state
         counters.decisions += 1
-        counters.decide_ns, execution.decide_ns = counters.decide_ns + execution.decide_ns, 0
-        self.write(Kind.DECISION, rule.name, body)
-        if self._allowed is not None and rule.name == "authorize":
-            self._note_allowed(body)
+        counters.decide_ns, state.decide_ns = counters.decide_ns + state.decide_ns, 0
+        self.write(RecordKind.DECISION, rule.name, body)
 
     async def claim(self, addr: int, claim: Claim[Any]) -> Decision[Any]:
         """See ``Beyond.claim``: one unit, its own barrier, behind the run's own records."""
-        if self.execution.masked:
+        if self.state.masked:
             raise FlowFault("a claim after an interrupt: only Say and Read may follow")
         if (mail := self.interrupt()) is not None:
             raise self.deliver(mail, addr)
@@ -129,7 +125,7 @@ class LiveRun(Pen):
             facts = own.facts(read)
             made = shared.rule.apply(facts, None, self.catalog.policy)
             body = ClaimBody(addr=addr, claim=raw(claim), outcome=raw(made.outcome), reason=made.reason, facts=raw(facts))
-            record = self.scribe.write(Kind.CLAIM, claim.name, body, self.services.clock.now())
+            record = self.scribe.write(RecordKind.CLAIM, claim.name, body, self.services.clock.now())
             decided[:] = [(made, record)]
             if not isinstance(made.outcome, shared.grants):
                 return record, None
@@ -138,23 +134,21 @@ class LiveRun(Pen):
         await self.offer(ClaimUnit(append=self.unit(), name=claim.name, args=own.args, decide=decide))
         made, record = decided[0]
         self.records.append(record)
-        self.execution.handed(record)
+        self.state.handed(record)
         return Decision(outcome=made.outcome, reason=made.reason, address=f"{addr}/{claim.name}#0")
 
     async def begin(self, addr: int, effect: Effect[Any]) -> Any:
         """See ``Beyond.begin``."""
-        masked = self.execution.masked
+        masked = self.state.masked
         if not masked and (mail := self.interrupt()) is not None:
             raise self.deliver(mail, addr)
         if masked and not isinstance(effect, (Say, Read)):
             raise FlowFault(f"{type(effect).__name__} after an interrupt: only Say and Read may follow")
         name = type(effect).__struct_config__.tag
         self.services.counters.effects += 1
-        if isinstance(effect, Children):
-            for spawn in effect.spawns:
-                if spawn.authorized is not None:
-                    check_authorized(spawn.authorized, self._allowed_calls())
-        self.write(Kind.INTENT, str(name), IntentBody(addr=addr, effect=raw(effect)))
+        self.state.authority.check(effect, self.catalog)
+        self.state.authority.made(effect)
+        self.write(RecordKind.INTENT, str(name), IntentBody(addr=addr, effect=raw(effect)))
         if isinstance(effect, Say):
             return self._say(addr, effect)
         if isinstance(effect, Wait) and effect.question is not None and self.stored.session:
@@ -193,7 +187,7 @@ class LiveRun(Pen):
                 _lost(self.catalog, effect) if again else await self._abandonable_call(self._model(effect), addr, "model_call")
             )
             name = "model_call"
-        elif isinstance(effect, VerbCall) and not again and not self.execution.masked and (mail := self.interrupt()) is not None:
+        elif isinstance(effect, VerbCall) and not again and not self.state.masked and (mail := self.interrupt()) is not None:
             raise self._abandon(addr, "verb_call", mail)  # it was durable before the verb began
         elif isinstance(effect, VerbCall):
             result, name = await self._verb(effect, again=again), "verb_call"
@@ -217,20 +211,20 @@ class LiveRun(Pen):
         body = ObservationBody(
             addr=addr, result=raw(result), catalog="" if current == self.catalog.digest else current, mail=0 if mail is None else mail.id
         )
-        record = self.write(Kind.OBSERVATION, name, body, at=at)
+        record = self.write(RecordKind.OBSERVATION, name, body, at=at)
         if name == "wait" and self.stored.session:
             self.change_thread(answered(self.stored, addr, record.at))
         if mail is not None:
             self.take(mail, record.seq)
-        self.execution.handed(record)
-        return self.execution.remember(RESULTS.decode(body.result), record.seq)
+        self.state.handed(record)
+        return self.state.remember(RESULTS.decode(body.result), record.seq)
 
     # --- interrupts -------------------------------------------------------------------------------------------------------------
 
     def heard(self) -> None:
         """Mail may have arrived: look for interrupts, and abandon what may be abandoned."""
         self.look()
-        if self._interrupts and not self.execution.masked and self._abandonable is not None:
+        if self._interrupts and not self.state.masked and self._abandonable is not None:
             self._abandoned = True
             self._abandonable.cancel()
 
@@ -252,15 +246,15 @@ class LiveRun(Pen):
         """Record that an interrupt has reached the flow; from here on effects are masked."""
         said = msgspec.json.decode(mail.body, type=InterruptBody)
         body = DeliveredBody(addr=addr, mail=mail.id, what=said.what, by=said.by, why=said.why)
-        record = self.write(Kind.DELIVERED, said.what, body)
+        record = self.write(RecordKind.DELIVERED, said.what, body)
         for row in self._interrupts:
             self.take(row, record.seq)
             if row.id != mail.id:
                 also = msgspec.json.decode(row.body, type=InterruptBody)
-                self.write(Kind.NOTE, also.what, NoteBody(by=also.by, action=also.what, why=also.why))
+                self.write(RecordKind.NOTE, also.what, NoteBody(by=also.by, action=also.what, why=also.why))
         self._interrupts = []
-        self.execution.handed(record)
-        self.execution.masked = True
+        self.state.handed(record)
+        self.state.masked = True
         return Interrupted(said.what, said.by, said.why)
 
     def _abandon(self, addr: int, name: str, mail: Mail) -> Interrupted:
@@ -271,7 +265,7 @@ class LiveRun(Pen):
         return interrupted
 
     async def _abandonable_call(self, call: Coroutine[Any, Any, R], addr: int, name: str) -> R:
-        if not self.execution.masked and (early := self.interrupt()) is not None:  # it came while the intent was written
+        if not self.state.masked and (early := self.interrupt()) is not None:  # it came while the intent was written
             call.close()
             raise self._abandon(addr, name, early)
         task = asyncio.get_running_loop().create_task(call)
@@ -291,11 +285,10 @@ class LiveRun(Pen):
         index = self._model_calls[effect.purpose]
         self._model_calls[effect.purpose] += 1
         heard = self.services.streams.attempt(self.stored) if effect.narrative and self.stored.session else None
-        attempt = Attempt(index=index, verb=self._verb_run, heard=heard)
-        return await call_model(self.services, self.catalog, effect, self.execution.values, attempt)
+        attempt = Attempt(index=index, prompt=self.setup.kind.prompt(effect.purpose), verb=self._verb_run, heard=heard)
+        return await call_model(self.services, self.catalog, effect, self.state.values, attempt)
 
     async def _verb(self, effect: VerbCall, *, again: bool) -> VerbResult:
-        check_authorized(effect.authorized, self._allowed_calls())
         key = derived_id(self.id, effect.authorized.decision)
         call = recover_verb if again else call_verb
         self.in_verb = True
@@ -321,44 +314,13 @@ class LiveRun(Pen):
                 return self.observe(addr, "wait", Answered(value=said.value, by=said.by), mail=answers[0])
             if self.services.clock.now() >= effect.deadline:
                 await self.barrier()
-                mark, handed = self.scribe.mark(), self.execution.handed_at
+                mark, handed = self.scribe.mark(), self.state.handed_at
                 expired = self.observe(addr, "wait", Expired(), at=max(self.services.clock.now(), effect.deadline))
                 if await self._unless_mail(mark, self.unit(suspend=addr)):
                     return expired
-                self.execution.handed_at = handed
+                self.state.handed_at = handed
                 continue
             await self.suspend(addr, effect.deadline, effect.what)
-
-    # --- authorisation ----------------------------------------------------------------------------------------------------------
-
-    def _allowed_calls(self) -> dict[str, str]:
-        if self._allowed is None:
-            self._allowed = {}
-            for record in self.records:
-                if record.kind is Kind.DECISION and record.name == "authorize":
-                    body = decode(record)
-                    if isinstance(body, DecisionBody):
-                        self._note_allowed(body)
-        return self._allowed
-
-    def _note_allowed(self, body: DecisionBody) -> None:
-        if self._allowed is not None and bytes(body.outcome).startswith(ALLOW):
-            self._allowed[body.addr] = msgspec.json.decode(body.outcome)["call"]
-
-
-class _Called(Struct):
-    verb: str = ""
-
-
-def verb_of(stored: StoredRun) -> str:
-    """The composite verb whose flow a child run is; "" for any other run."""
-    body = stored.records[0].body
-    if stored.parent is None or body is None:
-        return ""
-    try:
-        return msgspec.json.decode(msgspec.json.decode(body, type=Started).input, type=_Called).verb
-    except msgspec.ValidationError:  # other flows' inputs may be any JSON
-        return ""
 
 
 def _deadline_of(effect: ModelCall | VerbCall | Read, result: AnyResult | None) -> int:

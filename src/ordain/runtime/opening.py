@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from msgspec import Raw, Struct
 
 from ordain.contracts.catalog import Catalog
+from ordain.flows.kind import Kind
 from ordain.journal.codec import Scribe
-from ordain.journal.records import Kind, Started
+from ordain.journal.records import RecordKind, Started
 from ordain.ports.store import NewRun
 from ordain.rules.spend import Spend
 
@@ -15,8 +18,6 @@ class Opening(Struct, frozen=True, kw_only=True):
     """What a root run is opened with. ``key`` is its subject's digest key; times in microseconds since 1970."""
 
     run: str
-    flow: str
-    flow_version: int
     input: Raw
     workspace: str
     principal: str
@@ -29,12 +30,12 @@ class Opening(Struct, frozen=True, kw_only=True):
     thread: int = 0
 
 
-def root_run(opening: Opening, catalog: Catalog) -> NewRun:
-    """The run with its ``started`` record, under the catalog's budget."""
-    budget = catalog.policy.budget
+def root_run(kind: Kind[Any, Any], opening: Opening, catalog: Catalog) -> NewRun:
+    """The run with its ``started`` record: what its kind says of it and grants it, under the catalog's budget."""
+    budget, given = catalog.policy.budget, kind.decode_input(opening.input)
     started = Started(
-        flow=opening.flow,
-        flow_version=opening.flow_version,
+        flow=kind.name,
+        flow_version=kind.version,
         catalog=catalog.digest,
         input=opening.input,
         workspace=opening.workspace,
@@ -50,16 +51,18 @@ def root_run(opening: Opening, catalog: Catalog) -> NewRun:
         keep_thoughts=opening.keep_thoughts,
         session=opening.session,
         thread=opening.thread,
+        label=kind.label(given),
+        grant=kind.grant(given, catalog),
     )
     return NewRun(
         id=opening.run,
-        flow=opening.flow,
-        flow_version=opening.flow_version,
+        flow=kind.name,
+        flow_version=kind.version,
         catalog=catalog.digest,
         workspace=opening.workspace,
         subject=opening.subject,
         key=opening.key,
-        started=Scribe(opening.run, opening.key).write(Kind.STARTED, opening.flow, started, opening.at),
+        started=Scribe(opening.run, opening.key).write(RecordKind.STARTED, kind.name, started, opening.at),
         session=opening.session,
         thread=opening.thread,
     )

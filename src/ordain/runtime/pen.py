@@ -11,7 +11,7 @@ from time import perf_counter_ns
 
 from ordain.errors import StorageUnavailable
 from ordain.journal.codec import Scribe
-from ordain.journal.records import Body, Kind, Record, Status
+from ordain.journal.records import Body, Record, RecordKind, Status
 from ordain.ports.sessions import NewEntry, ThreadChange
 from ordain.ports.store import Append, ClaimUnit, Mail, NewMail, NewRun, Refund, SayRow, StoredRun
 from ordain.runtime.services import Services
@@ -39,7 +39,7 @@ class Pen:
         self._threads: list[ThreadChange] = []
         self._status: Status | None = Status.RUNNING if stored.status is not Status.RUNNING else None
 
-    def write(self, kind: Kind, name: str, body: Body, *, at: int | None = None) -> Record:
+    def write(self, kind: RecordKind, name: str, body: Body, *, at: int | None = None) -> Record:
         """Append a record to what the next barrier makes durable."""
         began, counters = perf_counter_ns(), self.services.counters
         record = self.scribe.write(kind, name, body, self.services.clock.now() if at is None else at)

@@ -1,6 +1,6 @@
 """Routing probes: what a policy makes of the messages that it carries as examples, without any model.
 
-Each probe's message is taken into an empty session by rule ``attach``; what is a request is then driven through flow ``turn`` itself, as
+Each probe's message is taken into an empty session by rule ``attach``; what is a request is then driven through the flow that answers requests itself, as
 far as the first thing it would do on the path chosen. A router model that policy has asked answers what the probe says it suggests.
 """
 
@@ -21,7 +21,8 @@ from ordain.contracts.probes import Probe
 from ordain.effects.effect import Effect, ModelCall
 from ordain.effects.results import ModelAnswer, ModelFailed
 from ordain.errors import ConfigurationError
-from ordain.flows.turn import TURN_FLOW, TurnInput
+from ordain.flows.commission import Commission
+from ordain.flows.kind import Kinds, Serves, commissioned
 from ordain.journal.records import DecisionBody
 from ordain.ports.store import SessionState
 from ordain.rules.attach import ATTACH, Attached
@@ -30,9 +31,9 @@ from ordain.rules.decision import Rule
 from ordain.rules.entry import ENTRY, Entered
 from ordain.rules.outcome import OUTCOME, TurnOutcome
 from ordain.rules.route import ROUTE, Path
-from ordain.runtime.attaching import attach_facts
-from ordain.runtime.received import Received, turn_input
-from ordain.runtime.unspent import Unspending, run_unspent, unspent_opening
+from ordain.runtime.attach_facts import attach_facts
+from ordain.runtime.dry_run import NothingSpent, dry_opening, dry_run
+from ordain.runtime.received import Received
 
 NOTHING = "nothing"
 PROBE = "probe"
@@ -69,14 +70,14 @@ class Probed:
         return f"probes[{self.number}] {json.dumps(self.text[:80], ensure_ascii=False)}: {what or 'holds'}"
 
 
-def run_probes(catalog: Catalog, place: str = "policy") -> Sequence[Probed]:
+def run_probes(kinds: Kinds, catalog: Catalog, place: str = "policy") -> Sequence[Probed]:
     """Every probe of the catalog's policy, in order; ``place`` is what an error calls the policy.
 
     Raises:
         ConfigurationError: a probe expects something that cannot come out of any policy.
     """
     _check(catalog.policy, place)
-    return [_probed(number, probe, catalog) for number, probe in enumerate(catalog.policy.probes)]
+    return [_probed(kinds, number, probe, catalog) for number, probe in enumerate(catalog.policy.probes)]
 
 
 def _check(policy: Policy, place: str) -> None:
@@ -90,8 +91,8 @@ def _check(policy: Policy, place: str) -> None:
                 raise ConfigurationError(f"{where}.{name}: {expected[name]!r} is none of {', '.join(known)}")
 
 
-def _probed(number: int, probe: Probe, catalog: Catalog) -> Probed:
-    found = outcome_of(probe, catalog)
+def _probed(kinds: Kinds, number: int, probe: Probe, catalog: Catalog) -> Probed:
+    found = outcome_of(kinds, probe, catalog)
     expected: dict[str, str] = probe.expect.model_dump(mode="json", exclude_none=True)
     missed = tuple(
         Missed(name=name, expected=value, found=found.get(name, NOTHING)) for name, value in expected.items() if found.get(name) != value
@@ -99,15 +100,15 @@ def _probed(number: int, probe: Probe, catalog: Catalog) -> Probed:
     return Probed(number=number, text=probe.message.text, missed=missed)
 
 
-def outcome_of(probe: Probe, catalog: Catalog) -> Mapping[str, str]:
+def outcome_of(kinds: Kinds, probe: Probe, catalog: Catalog) -> Mapping[str, str]:
     """What policy makes of a probe's message: attached, verb, outcome, path, budget_class, refused; what does not arise is not there."""
     message = _message(probe)
     attached = ATTACH.apply(attach_facts(_empty_session(), message, catalog.policy), None, catalog.policy).outcome
     name = str(attached.__struct_config__.tag)
-    return {"attached": name, **(_rehearsed(turn_input(message, PROBE, 1), probe, catalog) if name == Attached.NEW_REQUEST else {})}
+    return {"attached": name, **(_rehearsed(kinds, message, probe, catalog) if name == Attached.NEW_REQUEST else {})}
 
 
-class _Probing(Unspending):
+class _Probing(NothingSpent):
     """What a turn meets up to its path: a router model suggests what it is supposed to, or fails."""
 
     def __init__(self, policy: Policy, suggests: dict[str, Any] | str | None) -> None:
@@ -126,11 +127,13 @@ class _Probing(Unspending):
         return ModelAnswer(content=self._suggests, provider=PROBE, model=PROBE, input_tokens=0, output_tokens=0, prompt_digest="")
 
 
-def _rehearsed(given: TurnInput, probe: Probe, catalog: Catalog) -> Mapping[str, str]:
-    """What flow ``turn`` decides, and the code with which it ends where it ends before its path."""
+def _rehearsed(kinds: Kinds, message: Received, probe: Probe, catalog: Catalog) -> Mapping[str, str]:
+    """What the kind that answers requests decides, and the code with which it ends where it ends before its path."""
+    kind = kinds.serving(Serves.REQUEST)
+    given = commissioned(kind, Commission(session=PROBE, seq=1, message=message))
     beyond = _Probing(catalog.policy, probe.suggests)
-    opening = unspent_opening(TURN_FLOW, given, PROBE, catalog.policy.session.hold_seconds * 1_000_000)
-    ended, _ = run_unspent(TURN_FLOW, given, catalog, beyond, msgspec.structs.replace(opening, session=given.session, thread=1))
+    opening = dry_opening(given, PROBE, catalog.policy.session.hold_seconds * 1_000_000)
+    ended, _ = dry_run(kind, msgspec.structs.replace(opening, session=PROBE, thread=1), catalog, beyond)
     found = {} if ended is None or ended.error is None else {"refused": ended.error["code"]}
     entry, outcome, routed = (beyond.decided_by.get(rule.name) for rule in (ENTRY, OUTCOME, ROUTE))
     found |= {"verb": entry.verb} if isinstance(entry, Entered) else {}

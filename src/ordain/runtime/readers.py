@@ -7,9 +7,7 @@ from typing import Any
 
 import msgspec
 
-from ordain.flows.history import READ_HISTORY
-from ordain.flows.triage import READ_THREADS
-from ordain.flows.turn import READ_RUN
+from ordain.effects.effect import SharedState
 from ordain.ports.sessions import Sessions
 from ordain.ports.store import JournalStore, StoredRun
 from ordain.rules.header import HeaderFacts, HeaderLine, render_header
@@ -49,7 +47,7 @@ def readers(headers: Headers, store: JournalStore, sessions: Sessions, now: Call
             for thread in found
         ]
 
-    return {READ_RUN: run, READ_HISTORY: history, READ_THREADS: threads}
+    return {SharedState.RUN: run, SharedState.HISTORY: history, SharedState.THREADS: threads}
 
 
 def run_seen(stored: StoredRun, headers: Headers, now: int) -> dict[str, Any]:

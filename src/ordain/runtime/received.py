@@ -7,31 +7,18 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from ordain.contracts.conversation import Context, Message, Recall, RoutingHints
-from ordain.flows.recalling import RecallAsked
-from ordain.flows.turn import TurnInput
+from ordain.contracts.conversation import Context, Message
+from ordain.flows.commission import MessageFacts
 from ordain.ports.sessions import Entry
 from ordain.rules.cues import Cues, cues
 
 
-class Received(Struct, frozen=True, kw_only=True):
-    """A message as the transcript keeps it, with its identity. Its entry's body is this without what the entry says by itself.
+class Received(MessageFacts, frozen=True, kw_only=True):
+    """A message as the transcript keeps it. Its entry's body is this without what the entry says by itself.
 
     ``found`` is what its wording says, read before the write transaction.
     """
 
-    text: str
-    user: str
-    channel: str
-    message_id: str
-    reply_to: str = ""
-    edits: str = ""
-    locale: str = ""
-    hints: RoutingHints = RoutingHints()
-    recall: Recall | None = None
-    attachments: int = 0
-    principal: str
-    timestamp_ms: int = 0
     found: Cues
 
 
@@ -95,38 +82,4 @@ def message_of(message: Message, message_id: str, principal: str) -> Received:
         principal=principal,
         timestamp_ms=message.timestamp_ms or 0,
         found=cues(message.message.text),
-    )
-
-
-def turn_input(message: Received, session: str, seq: int, after: str = "") -> TurnInput:
-    """The input of the turn that serves a message; ``after`` is the run that it takes the place of."""
-    hints = message.hints
-    return TurnInput(
-        session=session,
-        seq=seq,
-        user=message.user,
-        channel=message.channel,
-        text=message.text if message.text.strip() else f"({message.attachments} attachments, without a word)",
-        mode=hints.mode,
-        verb=hints.verb or "",
-        allowed_verbs=tuple(hints.allowed_verbs),
-        packs=tuple(hints.packs),
-        supervised=hints.supervised,
-        max_steps=hints.max_steps or 0,
-        budget_class="" if hints.budget_class is None else str(hints.budget_class),
-        workflow="" if hints.workflow is None else hints.workflow.template,
-        delegates=tuple(hints.delegates),
-        attachments=message.attachments,
-        locale=message.locale,
-        after=after,
-        recall=_asked(message.recall),
-    )
-
-
-def _asked(recall: Recall | None) -> RecallAsked | None:
-    """What a turn is to recall; None where nobody asked for it."""
-    if recall is None or not recall.enabled:
-        return None
-    return RecallAsked(
-        required=recall.required, mode=recall.mode, profile=recall.profile or "", days=recall.time_window_days, max_items=recall.max_items
     )

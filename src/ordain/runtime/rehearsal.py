@@ -10,19 +10,19 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
+from msgspec import Raw
 
 from ordain.contracts.catalog import Catalog
+from ordain.contracts.verbs import VerbRequest
+from ordain.effects.children import NULL, Spawn
 from ordain.effects.effect import Children, Effect, ModelCall
-from ordain.flows.context import Flow
-from ordain.flows.prompting import prompt_inputs
-from ordain.flows.verb_plan import VERB_FLOW, VERB_PLAN_FLOW, VerbRunInput, VerbRunOutput
+from ordain.flows.kind import Kind, Kinds
 from ordain.journal.records import DecisionBody
 from ordain.prompts.renderer import Prompt, render
 from ordain.rules.decision import Rule
-from ordain.rules.spend import Spend
-from ordain.runtime.execution import Execution
+from ordain.runtime.dry_run import NothingSpent, dry_opening, dry_run
 from ordain.runtime.replay import EndOfJournal
-from ordain.runtime.unspent import Unspending, run_unspent, unspent_opening
+from ordain.runtime.run_state import RunState
 
 REHEARSAL = "rehearsal"
 HOUR_US = 3_600_000_000
@@ -50,7 +50,7 @@ class Rehearsed:
     prompt: Prompt | None = None
 
 
-class _Rehearsal(Unspending):
+class _Rehearsal(NothingSpent):
     """Keeps what is decided, and the first effect."""
 
     def __init__(self, catalog: Catalog, into: Rehearsed) -> None:
@@ -68,35 +68,42 @@ class _Rehearsal(Unspending):
         raise EndOfJournal
 
 
-def rehearse_verb(catalog: Catalog, verb_id: str, args: Mapping[str, Any]) -> Rehearsed:
+def rehearse_verb(kinds: Kinds, catalog: Catalog, verb_id: str, args: Mapping[str, Any]) -> Rehearsed:
     """What would become of this call for a caller from outside (VRB-02), up to its first live effect.
 
     Raises:
         ConfigurationError: the prompt cannot be rendered from these arguments.
     """
     done = Rehearsed()
-    given = VerbRunInput(verb_id=verb_id, payload=dict(args), caller=REHEARSAL)
-    effect, output, _ = _until_live(catalog, VERB_FLOW, given, done)
-    if isinstance(output, VerbRunOutput):
-        done.error = output.error
+    kind = kinds.answering(VerbRequest)
+    asked = VerbRequest(verb_id=verb_id, payload=dict(args), caller=REHEARSAL)
+    given = kind.wire.take(asked, catalog, REHEARSAL).input if kind.wire is not None else NULL
+    effect, ended, _ = _until_live(kind, given, catalog, done)
+    if ended is not None:
+        done.error = ended
         return done
-    if isinstance(effect, Children) and effect.spawns[0].flow == VERB_PLAN_FLOW.name:
-        planned = VERB_PLAN_FLOW.decode_input(effect.spawns[0].input)
-        effect, output, execution = _until_live(catalog, VERB_PLAN_FLOW, planned, done, effect.spawns[0].allowance)
-        if output is not None:
-            done.error = {"code": output.error, "message": output.message}
+    spawned = effect.spawns[0] if isinstance(effect, Children) else None
+    child = None if spawned is None else kinds.newest.get(spawned.flow)
+    if spawned is not None and child is not None:
+        effect, done.error, state = _until_live(child, spawned.input, catalog, done, spawned)
         if isinstance(effect, ModelCall):
             done.call = effect
-            resolved = prompt_inputs(catalog, effect, execution.values)
+            resolved = child.prompt(effect.purpose).build(catalog, effect, state.values)
             done.prompt = render(resolved.source, resolved.inputs)
     done.goes_live = "" if effect is None else str(type(effect).__struct_config__.tag)
     return done
 
 
 def _until_live(
-    catalog: Catalog, flow: Flow[Any, Any], given: Any, done: Rehearsed, allowance: Spend | None = None
-) -> tuple[Effect[Any] | None, Any, Execution]:
+    kind: Kind[Any, Any], given: Raw, catalog: Catalog, done: Rehearsed, spawn: Spawn[Any] | None = None
+) -> tuple[Effect[Any] | None, Mapping[str, str] | None, RunState]:
+    """The first effect, or how the run would have ended before it."""
     beyond = _Rehearsal(catalog, done)
-    opening = unspent_opening(flow, given, REHEARSAL, HOUR_US)
-    output, execution = run_unspent(flow, given, catalog, beyond, opening, allowance)
-    return beyond.effect, output, execution
+    output, state = dry_run(kind, dry_opening(given, REHEARSAL, HOUR_US), catalog, beyond, spawn)
+    return beyond.effect, None if output is None else _error_of(output), state
+
+
+def _error_of(output: Any) -> Mapping[str, str]:
+    """The error of an output, whichever way its kind puts it."""
+    error: Mapping[str, str] | str = output.error
+    return {"code": error, "message": output.message} if isinstance(error, str) else error

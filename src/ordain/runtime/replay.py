@@ -19,19 +19,20 @@ from ordain.effects.children import AnyEnded
 from ordain.effects.effect import Claim, Effect, ModelCall
 from ordain.effects.results import ModelAnswer
 from ordain.errors import ConfigurationError, Erased, FlowUnavailable, JournalCorrupt, JournalDiverged, JournalError, OrdainError
-from ordain.flows.context import Flow, Flows, Settlement, flow_context
-from ordain.flows.prompting import Values, prompt_digest, prompt_inputs
+from ordain.flows.kind import Kinds, Settlement
 from ordain.flows.transcript import Transcript
+from ordain.flows.values import Values, prompt_digest
 from ordain.journal.codec import Read, read_once, verify
 from ordain.journal.folds import Fold, ending
-from ordain.journal.records import ENCODER, NULL, DecisionBody, EndedBody, FaultedBody, Kind, NoteBody, Raw, Started, Status, raw
+from ordain.journal.records import ENCODER, NULL, DecisionBody, EndedBody, FaultedBody, NoteBody, RecordKind, Started, Status
 from ordain.ports.effects import Interrupted
 from ordain.ports.store import StoredRun
 from ordain.prompts.renderer import render
 from ordain.rules.decision import Decision, Rule
 from ordain.rules.header import render_header
-from ordain.rules.rulebook import Rulebook
 from ordain.runtime.execution import Execution
+from ordain.runtime.flow_end import FlowEnd
+from ordain.runtime.setup import RunSetup
 
 _STARTED = msgspec.json.Decoder(Started)
 
@@ -90,8 +91,8 @@ class Replayed:
 class _Comparing:
     """Implements ``Judge``: applies every rule anew and notes what differs; the flow gets the recorded decision."""
 
-    def __init__(self, catalog: Catalog, found: list[Difference]) -> None:
-        self._catalog = catalog
+    def __init__(self, setup: RunSetup, found: list[Difference]) -> None:
+        self._kind, self._catalog = setup.kind, setup.catalog
         self._found = found
 
     def judge(self, decision: Decision[Any], rule: Rule[Any, Any, Any], facts: Struct, inputs: object) -> Decision[Any]:
@@ -108,7 +109,7 @@ class _Comparing:
         if not isinstance(effect, ModelCall) or not isinstance(result, ModelAnswer):
             return
         try:
-            resolved = prompt_inputs(self._catalog, effect, values)
+            resolved = self._kind.prompt(effect.purpose).build(self._catalog, effect, values)
             digest = prompt_digest(render(resolved.source, resolved.inputs))
         except ConfigurationError as error:
             digest = error.code
@@ -135,11 +136,11 @@ def drive_to_end(coroutine: Coroutine[Any, Any, Any]) -> Any:
     raise JournalDiverged("the flow awaited something other than its port")
 
 
-def replay(stored: StoredRun, catalog: Catalog, flows: Flows, transcript: Transcript | None = None) -> Replayed:
+def replay(stored: StoredRun, catalog: Catalog, kinds: Kinds, transcript: Transcript | None = None) -> Replayed:
     """Replay one run; whatever is wrong with it is in the verdict. ``transcript`` reads the session that a conversation's run refers to."""
     report = Replayed(run=stored.id, flow=f"{stored.flow}@{stored.flow_version}", verdict="equal", records=len(stored.records))
     try:
-        _replay(stored, catalog, (flows, transcript), report)
+        _replay(stored, catalog, (kinds, transcript), report)
     except JournalError as error:
         report.verdict = error.code
         report.differences.append(Difference(place=str(error.details.get("seq", "")), recorded="", now=error.message))
@@ -160,8 +161,8 @@ def replay(stored: StoredRun, catalog: Catalog, flows: Flows, transcript: Transc
     return report
 
 
-def opened(stored: StoredRun, catalog: Catalog, flows: Flows) -> tuple[Started, Flow[Any, Any]]:
-    """Check the record as a whole and find the flow.
+def opened(stored: StoredRun, catalog: Catalog, kinds: Kinds) -> RunSetup:
+    """Check the record as a whole, and set the run up.
 
     Raises:
         JournalCorrupt, Erased, FlowUnavailable: it cannot be run again.
@@ -172,45 +173,44 @@ def opened(stored: StoredRun, catalog: Catalog, flows: Flows) -> tuple[Started, 
     if stored.key is None or stored.records[0].body is None:
         raise Erased(f"run {stored.id} was erased")
     started = _STARTED.decode(stored.records[0].body)
-    flow = flows.get((started.flow, started.flow_version))
-    if flow is None:
+    kind = kinds.get(started.flow, started.flow_version)
+    if kind is None:
         raise FlowUnavailable(f"this build has no flow {started.flow}@{started.flow_version}")
     if started.catalog != catalog.digest:
         raise JournalCorrupt("the run pins another catalog", details={"seq": 0})
     row = (stored.workspace, stored.subject, stored.parent, stored.index)
     if row != (started.workspace, started.subject, started.parent, started.index):
         raise JournalCorrupt("the run's row and its first record disagree", details={"seq": 0})
-    return started, flow
+    return RunSetup.of(stored.id, kind, started, catalog)
 
 
-def _replay(stored: StoredRun, catalog: Catalog, world: tuple[Flows, Transcript | None], report: Replayed) -> None:
-    started, flow = opened(stored, catalog, world[0])
-    recorded = _Recorded.of(stored, world[0].rules)
-    judge = _Comparing(catalog, report.differences)
-    execution = Execution(stored.id, stored.records, NothingBeyond(), catalog.policy, judge, read=recorded.read)
-    execution.values.transcript = world[1]
-    execution.values[0] = given = flow.decode_input(started.input)
+def _replay(stored: StoredRun, catalog: Catalog, world: tuple[Kinds, Transcript | None], report: Replayed) -> None:
+    kinds, transcript = world
+    setup = opened(stored, catalog, kinds)
+    recorded = _Recorded.of(stored, kinds)
+    state = setup.state(stored.records[0].at, transcript)
+    execution = setup.execution(stored.records, NothingBeyond(), state, _Comparing(setup, report.differences))
+    execution.read = recorded.read
     end, closed = recorded.end, recorded.closed
-    output: Raw = NULL
+    came: FlowEnd | None = None
     try:
-        returned = drive_to_end(flow.run(flow_context(execution, catalog, started), given))
-        output, settlement = raw(returned), flow.settled(returned, masked=execution.masked)
+        returned = drive_to_end(setup.kind.run(setup.context(execution), setup.given))
+        came = FlowEnd.of(setup.kind, returned, masked=state.masked)
     except Interrupted as interrupted:
-        settlement = Settlement(status=Status.CANCELLED, reason=interrupted.what)
+        came = FlowEnd(settlement=Settlement(status=Status.CANCELLED, reason=interrupted.what))
     except EndOfJournal:
-        settlement = None
+        pass
     except _FAULTS as error:
         if not closed and not recorded.faulted_so(error):
             raise
-        settlement = None
     finally:
         report.decisions = execution.decisions
     report.settled = end is not None
     if end is not None and closed:
-        _compare_header(recorded, end, Settlement(status=end.status, reason=end.reason), report)
+        _compare_header(recorded, end, FlowEnd(settlement=Settlement(status=end.status, reason=end.reason)), report)
     elif end is not None:
-        _compare_end(recorded, end, settlement, output, execution, report)
-    elif settlement is not None:
+        _compare_end(recorded, end, came, execution, report)
+    elif came is not None:
         raise JournalDiverged(f"run {stored.id}: the flow ends, its journal does not")
 
 
@@ -223,45 +223,43 @@ class _Recorded:
     """A run as its journal has it, each body decoded once; ``closed`` says that an operator cancelled it while it was stopped."""
 
     stored: StoredRun
-    rules: Rulebook
+    kinds: Kinds
     read: Read
     end: EndedBody | None
     closed: bool
 
     @classmethod
-    def of(cls, stored: StoredRun, rules: Rulebook) -> _Recorded:
+    def of(cls, stored: StoredRun, kinds: Kinds) -> _Recorded:
         read = read_once(stored.records)
-        notes = [read(record) for record in stored.records if record.kind is Kind.NOTE]
+        notes = [read(record) for record in stored.records if record.kind is RecordKind.NOTE]
         closed = any(isinstance(note, NoteBody) and note.action == "cancel" and b'"was"' in bytes(note.details) for note in notes)
-        return cls(stored=stored, rules=rules, read=read, end=ending(stored.records, read), closed=closed)
+        return cls(stored=stored, kinds=kinds, read=read, end=ending(stored.records, read), closed=closed)
 
     def faulted_so(self, error: Exception) -> bool:
         """Whether the run's last word is this very fault."""
-        faults = [self.read(record) for record in self.stored.records if record.kind is Kind.FAULTED]
+        faults = [self.read(record) for record in self.stored.records if record.kind is RecordKind.FAULTED]
         return bool(faults) and isinstance(faults[-1], FaultedBody) and faults[-1].error == type(error).__name__
 
 
-def _compare_header(recorded: _Recorded, end: EndedBody, settlement: Settlement, report: Replayed) -> None:
+def _compare_header(recorded: _Recorded, end: EndedBody, came: FlowEnd, report: Replayed) -> None:
     stored = recorded.stored
     at_end = next(index for index, record in enumerate(stored.records) if record.kind == "ended")
-    header = render_header(
-        Fold(stored.id, stored.records[:at_end], recorded.rules, recorded.read).header(settlement.status, settlement.reason)
-    )
+    fold = Fold(stored.id, stored.records[:at_end], recorded.kinds, recorded.read)
+    fold.lines += came.lines
+    header = render_header(fold.header(came.settlement.status, came.settlement.reason))
     if end.header != header:
         report.differences.append(Difference(place="ended/header", recorded=end.header[:300], now=header[:300]))
 
 
-def _compare_end(
-    recorded: _Recorded, end: EndedBody, settlement: Settlement | None, output: Raw, execution: Execution, report: Replayed
-) -> None:
-    if settlement is None or not execution.exhausted:
+def _compare_end(recorded: _Recorded, end: EndedBody, came: FlowEnd | None, execution: Execution, report: Replayed) -> None:
+    if came is None or not execution.exhausted:
         raise JournalDiverged(f"run {recorded.stored.id}: the journal ends, the flow does not")
     if end.result == NULL and end.result_digest:
         raise Erased(f"run {recorded.stored.id}: its result was swept")
-    _compare_header(recorded, end, settlement, report)
+    _compare_header(recorded, end, came, report)
     pairs = (
-        ("ended/status", str(end.status), str(settlement.status)),
-        ("ended/reason", end.reason, settlement.reason),
-        ("ended/result", bytes(end.result).decode(), bytes(output).decode()),
+        ("ended/status", str(end.status), str(came.settlement.status)),
+        ("ended/reason", end.reason, came.settlement.reason),
+        ("ended/result", bytes(end.result).decode(), bytes(came.output).decode()),
     )
     report.differences += [Difference(place=place, recorded=was[:300], now=now[:300]) for place, was, now in pairs if was != now]

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import msgspec
 
 from ordain.effects.results import VerbFailed
-from ordain.journal.records import SETTLED, STOPPED, Kind, Status
+from ordain.flows.kind import Ending
+from ordain.flows.values import Values
+from ordain.journal.codec import decode
+from ordain.journal.records import SETTLED, STOPPED, ChildEndedBody, ObservationBody, Record, RecordKind, Started, Status
 from ordain.ports.store import StoredRun
-from ordain.runtime.execution import handed
+from ordain.runtime.execution import ENDS, RESULTS
 
 AT_REST = SETTLED | STOPPED
 CHILD_STOPPED = "child_stopped"
@@ -39,8 +43,41 @@ def why_nothing(stored: StoredRun) -> str:
 
 def may_pass(stored: StoredRun, code: str) -> bool | None:
     """Whether the verb that failed with this code said that the same call may succeed later; None where no verb of this run did."""
-    last = next((one.seq for one in reversed(stored.records) if one.kind is Kind.OBSERVATION), None)
+    last = next((one.seq for one in reversed(stored.records) if one.kind is RecordKind.OBSERVATION), None)
     if last is None or stored.records[last].body is None:
         return None
     result = handed(stored.records, (last,))[last]
     return result.retryable if isinstance(result, VerbFailed) and result.code == code else None
+
+
+def ending_of(view: RunView) -> Ending:
+    """What a response is made from."""
+    stored = view.stored
+    first = stored.records[0].body
+    return Ending(
+        run=stored.id,
+        status=stored.status,
+        header=view.header,
+        output=view.result,
+        given={} if first is None else msgspec.json.decode(msgspec.json.decode(first, type=Started).input),
+        erased=not stored.key,
+        why=why_nothing(stored),
+        handed=lambda seqs: handed(stored.records, seqs),
+        may_pass=lambda code: may_pass(stored, code),
+    )
+
+
+def handed(records: Sequence[Record], seqs: Iterable[int]) -> Values:
+    """What these records handed to the flow.
+
+    Raises:
+        Erased: one of them was erased or swept.
+    """
+    values = Values()
+    for seq in seqs:
+        body = decode(records[seq])
+        if isinstance(body, ObservationBody):
+            values[seq] = RESULTS.decode(body.result)
+        elif isinstance(body, ChildEndedBody):
+            values[seq] = ENDS.decode(body.ended)
+    return values

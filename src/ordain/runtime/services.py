@@ -8,7 +8,7 @@ from typing import Any
 
 from ordain.contracts.catalog import Catalog
 from ordain.errors import JournalCorrupt
-from ordain.flows.context import Flows
+from ordain.flows.kind import Kinds
 from ordain.flows.transcript import Transcript
 from ordain.ports.access import TokenStore
 from ordain.ports.clock import Clock
@@ -89,7 +89,7 @@ class Services:
     models: Mapping[str, ModelPort]
     verbs: VerbPort
     catalogs: Catalogs
-    flows: Flows
+    kinds: Kinds
     headers: Headers
     sessions: Sessions
     streams: Streams

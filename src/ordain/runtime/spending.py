@@ -9,14 +9,12 @@ from enum import StrEnum
 
 import msgspec
 
-from ordain.contracts.conversation import ExecMode
 from ordain.errors import JournalCorrupt
-from ordain.flows.triage import TRIAGE
+from ordain.flows.kind import Kinds
 from ordain.journal.codec import decode
 from ordain.journal.records import Record, Started
 from ordain.journal.spending import Attempt, Spending
 from ordain.ports.spending import SpendingRun, SpendingSearch
-from ordain.rules.entry import ENTRY_OF
 
 DAY_US = 24 * 3600 * 1_000_000
 PAGE_RUNS = 100
@@ -107,7 +105,7 @@ class Span:
     slack_us: int
 
 
-async def spent(search: SpendingSearch, by: By, span: Span, runs_max: int = RUNS_MAX, groups_max: int = GROUPS_MAX) -> Spent:
+async def spent(search: SpendingSearch, kinds: Kinds, by: By, span: Span, runs_max: int = RUNS_MAX, groups_max: int = GROUPS_MAX) -> Spent:
     """Add up, newest runs first; other work goes on between pages. Of more groups than ``groups_max`` the smallest are one."""
     found = Spent(by=by, since=span.since, until=span.until)
     seen, before = 0, None
@@ -115,7 +113,7 @@ async def spent(search: SpendingSearch, by: By, span: Span, runs_max: int = RUNS
         page = search.spending(workspace=span.workspace, before=before, limit=PAGE_RUNS)
         for run in page.runs:
             try:
-                _add(found, run)
+                _add(found, kinds, run)
             except (JournalCorrupt, msgspec.DecodeError):  # one damaged run is no reason to say nothing of the others
                 found.unreadable += 1
         found.unreadable += page.damaged
@@ -131,10 +129,10 @@ async def spent(search: SpendingSearch, by: By, span: Span, runs_max: int = RUNS
     return found
 
 
-def _add(found: Spent, run: SpendingRun) -> None:
+def _add(found: Spent, kinds: Kinds, run: SpendingRun) -> None:
     """All of a run or, where some of it cannot be read, nothing."""
     told = Spending(run.records)
-    attempts = [(_key(found.by, attempt, run), attempt) for attempt in told.attempts if found.since <= attempt.at <= found.until]
+    attempts = [(_key(kinds, found.by, attempt, run), attempt) for attempt in told.attempts if found.since <= attempt.at <= found.until]
     found.erased += told.erased
     found.runs += bool(attempts)
     for key, attempt in attempts:
@@ -147,7 +145,7 @@ def day_of(at: int) -> str:
     return datetime.fromtimestamp(at / 1e6, UTC).date().isoformat()
 
 
-def _key(by: By, attempt: Attempt, run: SpendingRun) -> str:
+def _key(kinds: Kinds, by: By, attempt: Attempt, run: SpendingRun) -> str:
     match by:
         case By.DAY:
             return day_of(attempt.at)
@@ -160,29 +158,13 @@ def _key(by: By, attempt: Attempt, run: SpendingRun) -> str:
         case By.SESSION:
             return run.session
         case By.AGENT:
-            return agent_of(run.opening)
+            return agent_of(kinds, run.opening)
 
 
-class _Opening(msgspec.Struct):
-    """What a root run's input says of whom it works for: a turn its mode and verb, everything else its caller."""
-
-    mode: ExecMode | None = None
-    verb: str = ""
-    caller: str = ""
-
-
-def agent_of(opening: Record | None) -> str:
-    """The agent that a root run works for, as its account is named (``flows.context.open_account``); "" where that is erased."""
+def agent_of(kinds: Kinds, opening: Record | None) -> str:
+    """The agent that a root run works for, as its account is named (``flows.accounts.open_account``); "" where that is erased."""
     body = None if opening is None or opening.body is None else decode(opening)
-    if not isinstance(body, Started):
-        return ""
-    if body.flow == TRIAGE:
-        return TRIAGE
-    try:
-        given = msgspec.json.decode(body.input, type=_Opening)
-    except msgspec.DecodeError:
-        return ""
-    return given.caller or given.verb or ENTRY_OF[given.mode or ExecMode.BRAIN]
+    return kinds.label(body).agent if isinstance(body, Started) else ""
 
 
 def _largest(found: Spent, groups_max: int) -> dict[str, Sum]:

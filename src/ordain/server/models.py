@@ -88,6 +88,6 @@ def models_router(face: Face) -> APIRouter:
         now = runtime.services.clock.now()
         slack_us = runtime.catalog.policy.session.hold_seconds * 1_000_000
         span = Span(workspace=workspace, since=now - days * DAY_US, until=now, slack_us=slack_us)
-        return Json(costs_view(await spent(runtime.search, by, span), workspace))
+        return Json(costs_view(await spent(runtime.search, runtime.services.kinds, by, span), workspace))
 
     return router

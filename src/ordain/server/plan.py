@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from fastapi import APIRouter, Request, Response
 
 from ordain.contracts.ids import DEFAULT_WORKSPACE, WorkspaceId
@@ -26,7 +28,7 @@ def plan_router(face: Face) -> APIRouter:
         The same ``request_id`` with the same body names the same run. ``Prefer: respond-async`` answers 202 with the run's address.
         """
         given = await read(request, PlannerRequest, face.body_bytes)
-        accepted = await face.runtime.accept_plan(given, face.by(request), WorkspaceId(workspace))
-        return await outcome(face, request, accepted, face.runtime.planner_response)
+        accepted = await face.runtime.accept(given, face.by(request), WorkspaceId(workspace))
+        return await outcome(face, request, accepted, partial(face.runtime.response, contract=PlannerRequest))
 
     return router

@@ -8,11 +8,11 @@ from typing import Annotated, Any
 from msgspec import Meta, Raw, Struct, field
 
 from ordain.contracts.events import DurableEvent
-from ordain.runtime.door import Kind, Status
+from ordain.runtime.door import RecordKind, Status
 
 Moment = Annotated[str, Meta(extra_json_schema={"format": "date-time"})]
 StatusName = Annotated[str, Meta(extra_json_schema={"enum": [str(status) for status in Status]})]
-KindName = Annotated[str, Meta(extra_json_schema={"enum": [str(kind) for kind in Kind]})]
+KindName = Annotated[str, Meta(extra_json_schema={"enum": [str(kind) for kind in RecordKind]})]
 Hex = Annotated[str, Meta(pattern="^[0-9a-f]*$")]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
+from functools import partial
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -153,8 +154,8 @@ def verbs_router(face: Face) -> APIRouter:
     async def execute_verb(request: Request, workspace: Workspace = DEFAULT_WORKSPACE) -> Response:
         """Run one verb as a run of its own: authorised, journalled and replayable like every other."""
         given = await read(request, VerbRequest, face.body_bytes)
-        accepted = await face.runtime.accept_verb(given, face.by(request), WorkspaceId(workspace))
-        return await outcome(face, request, accepted, face.runtime.verb_reply)
+        accepted = await face.runtime.accept(given, face.by(request), WorkspaceId(workspace))
+        return await outcome(face, request, accepted, partial(face.runtime.response, contract=VerbRequest))
 
     @router.get("/verbs/{verb_id}", **refusing(shown(VerbView), "unknown_verb"))
     async def show_verb(verb_id: str) -> Response:

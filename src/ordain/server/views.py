@@ -12,7 +12,7 @@ from ordain.contracts.failures import categorised
 from ordain.contracts.moments import moment, moment_if
 from ordain.runtime.conversation import SessionRow
 from ordain.runtime.conversation import Thread as LiveThread
-from ordain.runtime.door import NULL, Record, RunRow, Runtime, RunView
+from ordain.runtime.door import Record, RunRow, Runtime, RunView
 from ordain.server.shapes import InFlight, JournalBytes, JournalRecord, PendingQuestion, Run, RunItem, Session, SessionItem, Thread
 
 
@@ -66,13 +66,7 @@ def run_view(runtime: Runtime, view: RunView) -> Run:
 def _response(runtime: Runtime, view: RunView) -> Any:
     if not view.at_rest:
         return None
-    match view.stored.flow:
-        case "planner":
-            return runtime.planner_response(view)
-        case "verb":
-            return runtime.verb_reply(view)
-        case _:
-            return None if view.result == NULL else view.result
+    return runtime.response(view)
 
 
 def record_view(record: Record) -> JournalRecord:

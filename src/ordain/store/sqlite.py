@@ -19,7 +19,7 @@ from statistics import median
 from typing import Any
 
 from ordain.errors import ConfigurationError, JournalCorrupt, RunPlace, StorageUnavailable
-from ordain.journal.records import Kind, Record, Status
+from ordain.journal.records import Record, RecordKind, Status
 from ordain.ports.store import Mail, MailKind, Outcome, Pending, StoredRun, Unit
 from ordain.store import schema
 from ordain.store.library_units import LIBRARY_OPERATIONS
@@ -33,7 +33,7 @@ THREAD_ABOVE_S = 0.002
 FSYNC_SAMPLES = 20
 POLL_S = 0.1
 
-_KINDS = {str(kind): kind for kind in Kind}
+_KINDS = {str(kind): kind for kind in RecordKind}
 _STATUSES = {str(status): status for status in Status}
 _TYPES = (int, str, str, int, int, bytes, bytes)
 """Of the columns of a record before its body; SQLite itself would store anything anywhere."""

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from ordain.errors import RUN_MOVED_ON, Conflict, JournalCorrupt, LeaseLost
-from ordain.journal.records import PAYLOAD_BYTES, SETTLED, STOPPED, Kind, Record, Status
+from ordain.journal.records import PAYLOAD_BYTES, SETTLED, STOPPED, Record, RecordKind, Status
 from ordain.ports.store import (
     Append,
     ClaimUnit,
@@ -40,12 +40,12 @@ from ordain.store.conversation import (
 _INSERT_RECORD = "INSERT INTO records(run, seq, kind, name, v, at, digest, chain, body, payload, reason) VALUES (?,?,?,?,?,?,?,?,?,?,?)"
 NUMBERS_KEPT = 20_000
 """How many runs' row numbers are remembered; they are found again by id."""
-_DECIDED = frozenset({Kind.DECISION, Kind.CLAIM})
+_DECIDED = frozenset({RecordKind.DECISION, RecordKind.CLAIM})
 _OVER = (
     "SELECT 1 FROM records r LEFT JOIN payloads p ON p.id = r.payload WHERE r.run = ? AND r.kind = 'observation' AND r.name = 'wait'"
     " AND iif(json_valid(CAST(coalesce(r.body, p.bytes) AS TEXT)), json_extract(CAST(coalesce(r.body, p.bytes) AS TEXT), '$.addr'), -1) = ?"
 )
-_CLASS = {Kind.STARTED: "input", Kind.ENDED: "result", Kind.CHILD_ENDED: "result", Kind.NOTE: "note"}
+_CLASS = {RecordKind.STARTED: "input", RecordKind.ENDED: "result", RecordKind.CHILD_ENDED: "result", RecordKind.NOTE: "note"}
 
 
 class _Reason(msgspec.Struct):
@@ -57,7 +57,7 @@ _REASON = msgspec.json.Decoder(_Reason)
 
 def payload_class(record: Record) -> str:
     """The retention class of a record's content: input, model, verb, result or note."""
-    if record.kind in (Kind.INTENT, Kind.OBSERVATION):
+    if record.kind in (RecordKind.INTENT, RecordKind.OBSERVATION):
         return "model" if record.name.startswith("model") else "verb"
     return _CLASS.get(record.kind, "note")
 

@@ -8,17 +8,17 @@ import sys
 import unicodedata
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import Raw
 
 from ordain import Ordain, __version__
 from ordain.app import Extras
 from ordain.cli import main
-from ordain.contracts.planner import PlannerRequest
-from ordain.flows.context import Flow, FlowContext, Settlement
+from ordain.flows.context import FlowContext
+from ordain.flows.kind import Kind, Settlement
 from ordain.journal.records import Status
 from tests.e2e.model_endpoint import ModelEndpoint
 from tests.e2e.process import Server, run_cli
@@ -277,11 +277,9 @@ async def test_whatever_a_flow_returned_is_shown(tmp_path: Path, capsys: pytest.
         return output
 
     done = Settlement(status=Status.COMPLETED, reason="ok")
-    flow: Flow[Any, Any] = Flow(name="told", version=1, run=run, decode_input=decode_request, settle=lambda _: done)
-    async with Ordain(home=tmp_path, extras=Extras(flows=(flow,))) as ordain:
-        intake = ordain.runtime._intake
-        asked = intake.of_plan(PlannerRequest.model_validate(ask("simple")), "local:test")
-        accepted = await intake.accept(replace(asked, flow="told"))
+    flow: Kind[Any, Any] = Kind(name="told", version=1, run=run, decode_input=decode_request, settle=lambda _: done)
+    async with Ordain(home=tmp_path, extras=Extras(kinds=(flow,))) as ordain:
+        accepted = await ordain.runtime.open("told", Raw(json.dumps(ask("simple")).encode()), "local:test")
         await ordain.runtime.wait(accepted.run)
     assert await asyncio.to_thread(main, ["runs", "show", accepted.run, "--data-dir", str(tmp_path)]) == 0
     shown = capsys.readouterr().out

@@ -279,7 +279,7 @@ async def test_a_stopped_child_gives_up_the_turns_place() -> None:
         return finish("x") if "birds" in said else None
 
     async with House(policy={"session": {"max_active": 1}}, puppet=Puppet(bug)) as house:
-        flows = house.ordain.runtime.services.flows
+        flows = house.ordain.runtime.services.kinds
         supervisors = {key: flows.pop(key) for key in [*flows] if key[0] == "supervisor"}
         first = await house.say("tell me about cats", mode="agent")
         assert first.reply is not None

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from ordain.errors import Conflict
-from ordain.flows.context import Flow
+from ordain.flows.kind import Kind, Kinds
 from ordain.ports.model import ModelRequest
-from ordain.runtime.retelling import retell
+from ordain.runtime.transcript_replay import retell
 from tests.shapes.session_laws import broken_at_rest, broken_now, rows_of, unequal
 from tests.shapes.talk import WORKSPACE, House, Puppet, act, finish
 
@@ -33,9 +33,16 @@ def change_file(home: Path, *statements: tuple[str, Any]) -> None:
     db.close()
 
 
-def stop_flow(house: House, name: tuple[str, int] = TURN) -> Flow[Any, Any]:
+def stop_flow(house: House, name: tuple[str, int] = TURN) -> Kind[Any, Any]:
     """Take a flow out of this build."""
-    return house.ordain.runtime.services.flows.pop(name)
+    services = house.ordain.runtime.services
+    services.kinds, gone = without(services.kinds, name), services.kinds.by_id[name]
+    return gone
+
+
+def without(kinds: Kinds, name: tuple[str, int]) -> Kinds:
+    """A build that lacks a kind."""
+    return Kinds(tuple(kind for kind in kinds.all if (kind.name, kind.version) != name))
 
 
 class Faulty(Puppet):
@@ -210,7 +217,7 @@ async def test_a_resume_that_fails_again_gives_the_place_up_again() -> None:
             assert house.status(run) == "flow_unavailable"
             assert house.query("SELECT state FROM turns WHERE id = ?", run) == [("over",)]
             assert house.query("SELECT count(*) FROM transcript WHERE kind = 'reply' AND run = ?", run) == [(times,)]
-        house.ordain.runtime.services.flows[TURN] = flow
+        house.ordain.runtime.services.kinds[TURN] = flow
         assert await answered(house, "and cats?", reply_to="m1")
         await house.ordain.runtime.resume(run, by="op")
         await house.quiet()
@@ -274,7 +281,7 @@ async def test_a_stopped_run_of_an_erased_session_says_nothing_more(then: str) -
         flow = stop_flow(house)
         stopped = await house.say("tell me about dogs")
         run = stopped.run_id or ""
-        house.ordain.runtime.services.flows[TURN] = flow
+        house.ordain.runtime.services.kinds[TURN] = flow
         await runtime.erase(run, by="op", why="asked to")
         if then == "resume":
             with pytest.raises(Conflict, match="erased"):

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from ordain.contracts.conversation import Message, MessageAnswer
-from ordain.flows.turn import TURN_FLOW
+from ordain.flows.turn.kind import TURN
 from ordain.ports.model import ModelRequest
 from ordain.verbs.functions import FunctionVerb, verb
 from tests.shapes.talk import House, Puppet, act, finish, message
@@ -108,11 +108,11 @@ async def test_a_turn_is_a_typed_request(hints: dict[str, Any]) -> None:
         names = [name for (name,) in house.query("SELECT name FROM records WHERE kind = 'decision' AND name IN ('entry', 'route')")]
         (stored,) = house.query("SELECT CAST(body AS TEXT) FROM records WHERE kind = 'started' AND name = 'turn'")
     given = json.loads(stored[0])["input"]
-    assert msgspec.json.decode(msgspec.json.encode(TURN_FLOW.decode_input(msgspec.Raw(json.dumps(given).encode())))) == given
+    assert msgspec.json.decode(msgspec.json.encode(TURN.decode_input(msgspec.Raw(json.dumps(given).encode())))) == given
     assert (names, [seen["verb"] for seen in notebook.seen("router")]) == (["entry", "route"], [result["verb"]])
     for forged in ({**given, "path": "direct"}, {**given, "mode": "root"}, {**given, "seq": "1"}, {"text": "x"}, []):
         with pytest.raises(msgspec.ValidationError):
-            TURN_FLOW.decode_input(msgspec.Raw(json.dumps(forged).encode()))
+            TURN.decode_input(msgspec.Raw(json.dumps(forged).encode()))
 
 
 async def test_what_the_router_is_told() -> None:

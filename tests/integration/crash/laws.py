@@ -93,7 +93,7 @@ def outcome(ordain: Ordain) -> str:
     view = ordain.runtime.view(RUN)
     result = json.loads(bytes(view.result))
     if view.stored.flow == "planner":
-        result = {**result, "steps": ordain.runtime.planner_response(view)["trace"]}
+        result = {**result, "steps": ordain.runtime.response(view)["trace"]}
     return json.dumps(_without(result), sort_keys=True)
 
 
@@ -138,7 +138,7 @@ def _everything_settled(ordain: Ordain, seen: Evidence) -> Iterator[str]:
             verify(run, stored.key, stored.records)
         except JournalCorrupt as error:
             yield f"run {run}: {error.message}"
-        report = replay(stored, ordain.catalog, ordain.runtime.services.flows)
+        report = replay(stored, ordain.catalog, ordain.runtime.services.kinds)
         if not report.equal or not report.settled:
             yield f"run {run} replays {report.verdict}: {report.differences[:2]}"
 

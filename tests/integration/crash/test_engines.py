@@ -56,5 +56,5 @@ async def test_the_newer_engine_finishes_and_the_stale_one_stops(tmp_path: Path,
     applied = [call["text"] for call in ledger.calls() if call["applied"]]
     assert sorted(applied) == ["hold this", "next"]
     verify(RUN, view.stored.key, view.stored.records)
-    assert replay(view.stored, fresh.catalog, fresh.runtime.services.flows).equal
+    assert replay(view.stored, fresh.catalog, fresh.runtime.services.kinds).equal
     await fresh.stop()

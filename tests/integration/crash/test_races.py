@@ -13,9 +13,10 @@ import pytest
 from ordain.app import Ordain
 from ordain.effects.children import Join, Spawn
 from ordain.effects.effect import Say
-from ordain.flows.context import Flow, FlowContext
+from ordain.flows.context import FlowContext
+from ordain.flows.kind import Kind
 from ordain.journal.codec import Scribe
-from ordain.journal.records import ENCODER, NULL, Kind, NoteBody, Status, raw
+from ordain.journal.records import ENCODER, NULL, NoteBody, RecordKind, Status, raw
 from ordain.models.scripted import make_script
 from ordain.ports.effects import Interrupted
 from ordain.ports.store import Append, MailKind, NewMail, Post
@@ -24,7 +25,7 @@ from ordain.runtime.replay import replay
 from ordain.store.sqlite import StoreOptions
 from tests.shapes.catalogue import ASLEEP, MINUTE, RUN, calls, finishes, of_flow, of_plan
 from tests.shapes.client import Client
-from tests.shapes.flows import ERRANDS, FAN_OUT, HOUR, QUESTIONS, SHAPE_FLOWS, Errands, FanOut, Questions, Report, ask_person
+from tests.shapes.flows import ERRANDS, FAN_OUT, HOUR, QUESTIONS, SHAPE_KINDS, Errands, FanOut, Questions, Report, ask_person
 from tests.shapes.house import HeldModel, MovableClock, build_house
 from tests.shapes.ledger import Ledger
 
@@ -53,7 +54,7 @@ def check_replay(ordain: Ordain) -> None:
     for (run,) in ordain.store.query("SELECT id FROM runs"):
         stored = ordain.store.load(run)
         assert stored is not None
-        report = replay(stored, ordain.catalog, ordain.runtime.services.flows)
+        report = replay(stored, ordain.catalog, ordain.runtime.services.kinds)
         assert report.equal, report
 
 
@@ -107,7 +108,7 @@ async def test_an_answer_that_is_faster_than_the_expiry_counts(tmp_path: Path, l
 async def test_an_answer_to_a_wait_that_has_expired_is_refused(tmp_path: Path, ledger: Ledger) -> None:
     """An answer that nobody would read is not acknowledged as sent."""
     ledger.prepare(hold=True)
-    async with build_house(tmp_path, ledger, flows=(*SHAPE_FLOWS, _expiring())) as ordain:
+    async with build_house(tmp_path, ledger, kinds=(*SHAPE_KINDS, _expiring())) as ordain:
         client = Client(ordain, ledger)
         await client.accept(of_flow(_expiring(), ASLEEP)(ordain))
         await client.until("asleep again", lambda: client.waits_at(RUN, 1))
@@ -117,14 +118,14 @@ async def test_an_answer_to_a_wait_that_has_expired_is_refused(tmp_path: Path, l
         await client.until("done", lambda: client.over(RUN))
 
 
-def _expiring() -> Flow[Any, Any]:
+def _expiring() -> Kind[Any, Any]:
     async def run(context: FlowContext, given: Errands) -> Report:
         return Report(lines=(await ask_person(context, "a", context.now() + 1), await ask_person(context, "b")))
 
     return replace(ERRANDS, name="expiring", run=run)
 
 
-def _joins_then(fixed: bool) -> Flow[Any, Any]:
+def _joins_then(fixed: bool) -> Kind[Any, Any]:
     async def run(context: FlowContext, given: Errands) -> Report:
         spawn: Spawn[Any] = Spawn(
             flow=ERRANDS.name, input=raw(Errands(errands=())), deadline=context.deadline, allowance=context.account.share(1)
@@ -142,11 +143,11 @@ def _joins_then(fixed: bool) -> Flow[Any, Any]:
 
 async def test_an_interrupt_after_a_join_is_replayed_after_the_join(tmp_path: Path, ledger: Ledger) -> None:
     """An interrupt delivered at the effect after a join does not move into the join when the run is driven again."""
-    async with build_house(tmp_path, ledger, flows=(*SHAPE_FLOWS, _joins_then(fixed=False))) as ordain:
+    async with build_house(tmp_path, ledger, kinds=(*SHAPE_KINDS, _joins_then(fixed=False))) as ordain:
         client = Client(ordain, ledger)
         await client.accept(of_flow(_joins_then(fixed=False), ASLEEP)(ordain))
         await client.until("faulted", lambda: client.status(RUN) is Status.FAULTED)
-    async with build_house(tmp_path, ledger, flows=(*SHAPE_FLOWS, _joins_then(fixed=True))) as ordain:
+    async with build_house(tmp_path, ledger, kinds=(*SHAPE_KINDS, _joins_then(fixed=True))) as ordain:
         client = Client(ordain, ledger)
         await client.cancel(RUN)
         await client.until("cancelled", lambda: client.status(RUN) is Status.CANCELLED)
@@ -171,7 +172,7 @@ async def test_who_was_in_at_the_deadline_stays_who_was_in(tmp_path: Path, ledge
         (joined,) = [
             json.loads(record.body or b"{}")["result"]
             for record in ordain.store.load(RUN).records  # type: ignore[union-attr]
-            if record.kind is Kind.OBSERVATION and record.name == "children"
+            if record.kind is RecordKind.OBSERVATION and record.name == "children"
         ]
         assert joined == {"result": "joined", "counted": [0], "why": "join deadline"}
         check_replay(ordain)
@@ -191,7 +192,7 @@ async def test_a_run_that_moved_on_does_not_stop_the_engine(tmp_path: Path, ledg
         stored = ordain.store.load(RUN)
         assert stored is not None
         note = Scribe(RUN, stored.key or b"", stored.records[-1]).write(
-            Kind.NOTE, "note", NoteBody(by="ada", action="note", details=NULL), ordain.runtime.services.clock.now()
+            RecordKind.NOTE, "note", NoteBody(by="ada", action="note", details=NULL), ordain.runtime.services.clock.now()
         )
         await ordain.store.submit(Append(run=RUN, records=(note,)))
         ledger.let_go()
@@ -319,7 +320,7 @@ async def test_words_are_said_once(tmp_path: Path, ledger: Ledger, said: str) ->
         return Report(lines=(await ask_person(context, "heard"),))
 
     flow = replace(ERRANDS, name="says", run=run)
-    async with build_house(tmp_path, ledger, flows=(*SHAPE_FLOWS, flow)) as ordain:
+    async with build_house(tmp_path, ledger, kinds=(*SHAPE_KINDS, flow)) as ordain:
         client = Client(ordain, ledger)
         await client.accept(of_flow(flow, ASLEEP)(ordain))
         await client.until("asleep", lambda: client.waits_at(RUN, 1))

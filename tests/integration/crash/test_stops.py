@@ -15,14 +15,15 @@ import pytest
 from ordain.app import Ordain
 from ordain.effects.effect import Say, Wait, WaitFor
 from ordain.errors import Conflict, FlowFault
-from ordain.flows.context import Flow, FlowContext
+from ordain.flows.context import FlowContext
+from ordain.flows.kind import Kind
 from ordain.journal.codec import verify
-from ordain.journal.records import Kind, ResumedBody, Status
+from ordain.journal.records import RecordKind, ResumedBody, Status
 from ordain.ports.store import Append
 from ordain.runtime.replay import replay
 from tests.shapes.catalogue import ASLEEP, RUN, of_flow
 from tests.shapes.client import Client
-from tests.shapes.flows import ERRANDS, FAN_OUT, HOUR, SHAPE_FLOWS, STUBBORN, Errands, FanOut, Report, ask_person, errand
+from tests.shapes.flows import ERRANDS, FAN_OUT, HOUR, SHAPE_KINDS, STUBBORN, Errands, FanOut, Report, ask_person, errand
 from tests.shapes.house import MovableClock, build_house
 from tests.shapes.ledger import Ledger
 
@@ -30,9 +31,9 @@ Body = Callable[[FlowContext, Errands], Awaitable[Any]]
 ONE = Errands(errands=(("entry_add", "once"),))
 
 
-def errands_by(body: Any) -> tuple[Flow[Any, Any], ...]:
+def errands_by(body: Any) -> tuple[Kind[Any, Any], ...]:
     """The shapes' flows, with another body under the name and version of ``errands``."""
-    return tuple(replace(flow, run=body) if flow is ERRANDS else flow for flow in SHAPE_FLOWS)
+    return tuple(replace(flow, run=body) if flow is ERRANDS else flow for flow in SHAPE_KINDS)
 
 
 async def started(home: Path, ledger: Ledger, **options: Any) -> Ordain:
@@ -40,7 +41,7 @@ async def started(home: Path, ledger: Ledger, **options: Any) -> Ordain:
     return await build_house(home, ledger, **options).start()
 
 
-async def rest(ordain: Ordain, ledger: Ledger, given: object = ONE, flow: Flow[Any, Any] = ERRANDS) -> Client:
+async def rest(ordain: Ordain, ledger: Ledger, given: object = ONE, flow: Kind[Any, Any] = ERRANDS) -> Client:
     """Accept a run and wait until it rests."""
     client = Client(ordain, ledger)
     await client.accept(of_flow(flow, given)(ordain))
@@ -53,7 +54,7 @@ def check_journal(ordain: Ordain) -> None:
     stored = ordain.store.load(RUN)
     assert stored is not None
     verify(stored.id, stored.key, stored.records)
-    assert replay(stored, ordain.catalog, ordain.runtime.services.flows).equal
+    assert replay(stored, ordain.catalog, ordain.runtime.services.kinds).equal
 
 
 async def _key_error(context: FlowContext, given: Errands) -> Report:
@@ -79,7 +80,7 @@ async def _no_json(context: FlowContext, given: Errands) -> Any:
 @pytest.mark.parametrize("body", [_key_error, _runtime_error, _foreign, _no_json])
 async def test_a_bug_in_a_flow_stops_its_run_until_it_is_fixed(tmp_path: Path, ledger: Ledger, body: Body) -> None:
     """Whatever a flow raises, or returns that is no data, its run is faulted, visible, and completes after the fix without a second call."""
-    async with build_house(tmp_path, ledger, flows=errands_by(body)) as ordain:
+    async with build_house(tmp_path, ledger, kinds=errands_by(body)) as ordain:
         await rest(ordain, ledger)
         view = await ordain.runtime.wait(RUN)
         assert view.stored.status is Status.FAULTED
@@ -94,7 +95,7 @@ async def test_a_bug_in_a_flow_stops_its_run_until_it_is_fixed(tmp_path: Path, l
 
 async def test_a_resume_is_durable_before_it_is_acknowledged(tmp_path: Path, ledger: Ledger) -> None:
     """A process that dies right after an operator's resume goes on after the restart, with who asked for it on record, once."""
-    async with build_house(tmp_path, ledger, flows=errands_by(_key_error)) as ordain:
+    async with build_house(tmp_path, ledger, kinds=errands_by(_key_error)) as ordain:
         await rest(ordain, ledger)
         assert Client(ordain, ledger).status(RUN) is Status.FAULTED
         ordain.engine.accepting = False  # as one that dies before it gets to driving the run
@@ -107,14 +108,16 @@ async def test_a_resume_is_durable_before_it_is_acknowledged(tmp_path: Path, led
         await client.until("done", lambda: client.status(RUN) is Status.COMPLETED)
         stored = ordain.store.load(RUN)
         assert stored is not None
-        resumes = [msgspec.json.decode(record.body or b"", type=ResumedBody) for record in stored.records if record.kind is Kind.RESUMED]
+        resumes = [
+            msgspec.json.decode(record.body or b"", type=ResumedBody) for record in stored.records if record.kind is RecordKind.RESUMED
+        ]
         assert resumes == [ResumedBody(by="ada", why="faulted")]
         check_journal(ordain)
 
 
 async def test_of_two_resumes_at_once_one_counts(tmp_path: Path, ledger: Ledger) -> None:
     """Two operators who resume a run at the same moment: one does, the other is told, and the run ends once."""
-    async with build_house(tmp_path, ledger, flows=errands_by(_key_error)) as ordain:
+    async with build_house(tmp_path, ledger, kinds=errands_by(_key_error)) as ordain:
         await rest(ordain, ledger)
     async with build_house(tmp_path, ledger) as ordain:
         client = Client(ordain, ledger)
@@ -126,7 +129,7 @@ async def test_of_two_resumes_at_once_one_counts(tmp_path: Path, ledger: Ledger)
 
 async def test_an_erased_run_is_not_resumed(tmp_path: Path, ledger: Ledger) -> None:
     """What a stopped run said is gone: resuming it is refused, and nothing is written."""
-    async with build_house(tmp_path, ledger, flows=errands_by(_key_error)) as ordain:
+    async with build_house(tmp_path, ledger, kinds=errands_by(_key_error)) as ordain:
         await rest(ordain, ledger)
         await ordain.runtime.erase(RUN, by="ada", why="asked to")
         before = ordain.store.query("SELECT count(*) FROM records")
@@ -137,7 +140,7 @@ async def test_an_erased_run_is_not_resumed(tmp_path: Path, ledger: Ledger) -> N
 
 async def test_a_stopped_run_that_faults_again_is_cancelled_all_the_same(tmp_path: Path, ledger: Ledger) -> None:
     """Cancelling a faulted run settles it, with who and why on record, though its flow still cannot run."""
-    async with build_house(tmp_path, ledger, flows=errands_by(_key_error)) as ordain:
+    async with build_house(tmp_path, ledger, kinds=errands_by(_key_error)) as ordain:
         client = await rest(ordain, ledger)
         await client.cancel(RUN)
         await client.until("cancelled", lambda: client.status(RUN) is Status.CANCELLED)
@@ -189,7 +192,7 @@ async def test_cancelling_a_stopped_parent_stops_its_children_first(tmp_path: Pa
         client = Client(ordain, ledger)
         await client.accept(of_flow(FAN_OUT, FanOut(children=(ASLEEP,)))(ordain))
         await client.until("all wait", lambda: _statuses(ordain) == ["waiting", "waiting"])
-    async with build_house(tmp_path, ledger, flows=(ERRANDS,)) as ordain:
+    async with build_house(tmp_path, ledger, kinds=(ERRANDS,)) as ordain:
         client = Client(ordain, ledger)
         ordain.engine.wake(RUN)
         await client.until("stopped", lambda: client.status(RUN) is Status.FLOW_UNAVAILABLE)
@@ -206,7 +209,7 @@ async def test_a_flow_that_this_build_lacks_stops_its_run_only(tmp_path: Path, l
     """A run whose flow is missing is flow_unavailable and goes on in a build that has it."""
     async with build_house(tmp_path, ledger) as ordain:
         await rest(ordain, ledger, ASLEEP)
-    async with build_house(tmp_path, ledger, flows=(FAN_OUT,)) as ordain:
+    async with build_house(tmp_path, ledger, kinds=(FAN_OUT,)) as ordain:
         client = Client(ordain, ledger)
         await client.answer(RUN, 0, "yes")
         await client.until("stopped", lambda: client.status(RUN) is Status.FLOW_UNAVAILABLE)
@@ -233,7 +236,7 @@ async def test_a_flow_that_does_something_else_now_stops_as_diverged(tmp_path: P
     async with build_house(tmp_path, ledger) as ordain:
         await rest(ordain, ledger, ASLEEP)
         before = ordain.store.load(RUN)
-    async with build_house(tmp_path, ledger, flows=errands_by(body)) as ordain:
+    async with build_house(tmp_path, ledger, kinds=errands_by(body)) as ordain:
         client = Client(ordain, ledger)
         ordain.engine.wake(RUN)
         await client.until("stopped", lambda: client.over(RUN))
@@ -298,7 +301,7 @@ async def _swallows(context: FlowContext, given: Errands) -> Report:
 
 async def test_a_flow_that_swallows_suspension_is_suspended_all_the_same(tmp_path: Path, ledger: Ledger) -> None:
     """Suspension is thrown again at every further port call: nothing is written for a run that waits."""
-    async with build_house(tmp_path, ledger, flows=errands_by(_swallows)) as ordain:
+    async with build_house(tmp_path, ledger, kinds=errands_by(_swallows)) as ordain:
         client = await rest(ordain, ledger)
         assert client.status(RUN) is Status.WAITING
         assert ordain.store.query("SELECT text FROM outbox") == []
@@ -314,7 +317,7 @@ async def _waits_on_time(context: FlowContext, given: Errands) -> Report:
 
 async def test_a_flow_may_wait_for_a_time(tmp_path: Path, ledger: Ledger) -> None:
     """A timer wait ends by itself, and its expiry is on record no earlier than its deadline."""
-    async with build_house(tmp_path, ledger, flows=errands_by(_waits_on_time)) as ordain:
+    async with build_house(tmp_path, ledger, kinds=errands_by(_waits_on_time)) as ordain:
         client = Client(ordain, ledger)
         await client.accept(of_flow(ERRANDS, ONE)(ordain))
         await client.until("done", lambda: client.status(RUN) is Status.COMPLETED)

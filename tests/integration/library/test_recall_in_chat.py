@@ -140,5 +140,5 @@ async def test_a_turn_with_recall_replays_without_a_store(talk: Talk) -> None:
     services = talk.ordain.runtime.services
     stored = services.store.load(result["run_id"])
     assert stored is not None
-    report = replay(stored, services.catalogs.pinned(stored.catalog), services.flows, services.transcript("default"))
+    report = replay(stored, services.catalogs.pinned(stored.catalog), services.kinds, services.transcript("default"))
     assert (report.verdict, report.settled) == ("equal", True)

@@ -29,7 +29,7 @@ def settings(home: Path, *profiles: ModelProfile) -> Settings:
 async def open_house(home: Path, *profiles: ModelProfile) -> AsyncIterator[Ordain]:
     async with Ordain(settings(home, *profiles)) as running:
         yield running
-        flows = running.runtime.services.flows
+        flows = running.runtime.services.kinds
         for run in running.runtime.runs(limit=500):
             again = replay(running.runtime._load(run.id), running.catalog, flows)
             assert again.equal, again

@@ -9,8 +9,8 @@ import pytest_asyncio
 
 from ordain.app import Extras, Ordain, with_profile
 from ordain.contracts.profiles import ModelProfile, Structured
-from ordain.flows.shipped import shipped_flows
-from ordain.journal.records import Kind
+from ordain.flows.shipped import shipped_kinds
+from ordain.journal.records import RecordKind
 from ordain.ports.model import ModelPort
 from ordain.rules.rulebook import rulebook
 from ordain.runtime.replay import replay
@@ -65,11 +65,11 @@ def check(ordain: Ordain, offered: Sequence[str]) -> None:
         stored = ordain.store.load(row.id)
         assert stored is not None
         assert stored.status in {"completed", "failed"}, stored.status
-        verdict = replay(stored, ordain.catalog, shipped_flows(), ordain.runtime.services.transcript(stored.workspace))
+        verdict = replay(stored, ordain.catalog, shipped_kinds(), ordain.runtime.services.transcript(stored.workspace))
         assert verdict.equal, verdict
         bodies = [(record, msgspec.json.decode(record.body or b"null")) for record in stored.records]
         steps = [body for record, body in bodies if record.name == "step"]
-        assert all(rulebook()[record.name].reason(body["reason"]) for record, body in bodies if record.kind is Kind.DECISION)
+        assert all(rulebook()[record.name].reason(body["reason"]) for record, body in bodies if record.kind is RecordKind.DECISION)
         assert len(steps) <= 2 * STEPS
         called = [
             body["effect"]["authorized"]["call"]["verb"] for record, body in bodies if record.name == "verb_call" and "effect" in body

@@ -17,10 +17,9 @@ from ordain.contracts.moments import EPOCH
 from ordain.contracts.policy import AccountPolicy
 from ordain.contracts.profiles import ModelProfile
 from ordain.flows.context import period
-from ordain.flows.shipped import shipped_flows
+from ordain.flows.shipped import shipped_kinds
 from ordain.journal.folds import Fold
 from ordain.models.scripted import ScriptedModel, make_script
-from ordain.rules.rulebook import rulebook
 from ordain.runtime.accounts import AGENTS_MAX
 from ordain.runtime.replay import replay
 from ordain.runtime.spending import By, Span, spent
@@ -65,7 +64,7 @@ async def test_what_was_not_used_comes_back(tmp_path: Path) -> None:
             assert answer["status"] == "ok"
             stored = ordain.store.load(answer["run_id"])
             assert stored is not None
-            used += Fold(stored.id, stored.records, rulebook()).spent.tokens
+            used += Fold(stored.id, stored.records, shipped_kinds()).spent.tokens
             assert ordain.store.query("SELECT tokens FROM accounts") == [(used,)]
 
 
@@ -78,7 +77,7 @@ async def test_claims_replay_on_their_recorded_facts(tmp_path: Path) -> None:
             stored = ordain.store.load(answer["run_id"])
             assert stored is not None
             assert [record.name for record in stored.records if record.kind == "claim"] == ["carve"]
-            assert replay(stored, ordain.catalog, shipped_flows()).equal
+            assert replay(stored, ordain.catalog, shipped_kinds()).equal
 
 
 async def test_no_account_without_a_bound(tmp_path: Path) -> None:
@@ -135,7 +134,7 @@ async def test_a_session_without_a_token_left_is_refused(tmp_path: Path) -> None
         for row in ordain.runtime.runs(roots_only=False):
             stored = ordain.store.load(row.id)
             assert stored is not None
-            assert replay(stored, ordain.catalog, shipped_flows(), ordain.runtime.services.transcript("default")).equal
+            assert replay(stored, ordain.catalog, shipped_kinds(), ordain.runtime.services.transcript("default")).equal
 
 
 OPEN = "hmm the blue thing number {} perhaps"
@@ -152,7 +151,7 @@ def all_replay(house: House) -> bool:
     ordain = house.ordain
     runs = [ordain.store.load(row.id) for row in ordain.runtime.runs(roots_only=False)]
     return all(
-        run is not None and replay(run, ordain.catalog, shipped_flows(), ordain.runtime.services.transcript("default")).equal
+        run is not None and replay(run, ordain.catalog, shipped_kinds(), ordain.runtime.services.transcript("default")).equal
         for run in runs
     )
 
@@ -190,7 +189,7 @@ async def test_what_a_suggestion_costs_is_charged_and_told(tmp_path: Path) -> No
         await house.quiet()
         stored = house.ordain.store.load(triage)
         assert stored is not None
-        fold = Fold(stored.id, stored.records, rulebook())
+        fold = Fold(stored.id, stored.records, shipped_kinds())
         used = fold.spent.tokens
         assert fold.carved is not None
         assert used < fold.carved.tokens < RUN_TOKENS / 4  # the turn that follows finds its own share
@@ -238,7 +237,7 @@ async def test_made_up_names_share_an_account(tmp_path: Path, per: Literal["ever
             assert answer["status"] == "ok"
             stored = ordain.store.load(answer["run_id"])
             assert stored is not None
-            assert replay(stored, ordain.catalog, shipped_flows()).equal
+            assert replay(stored, ordain.catalog, shipped_kinds()).equal
         rows = named(ordain)
         assert len(rows) == AGENTS_MAX + 1
         assert rows[f"agent:(others){since}"] > 2 * (rows[f"agent:made-up-3{since}"] - 7) > 0

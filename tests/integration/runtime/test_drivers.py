@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ from ordain.contracts.profiles import ModelProfile
 from ordain.journal.codec import decode
 from ordain.journal.records import DecisionBody
 from ordain.models.scripted import ScriptedModel, make_script
+from ordain.runtime.run_view import RunView
 from ordain.settings import load_settings
 from tests.replay.golden import SUM, act, finish, request
 from tests.shapes.flows import DELEGATED
@@ -29,16 +29,21 @@ PROPOSALS: dict[str, Any] = {
 }
 
 
-async def judged(home: Path, proposal: object, flow: str) -> tuple[str, str]:
+async def opened(ordain: Ordain, kind: str) -> RunView:
+    """A run of this kind for a planning request, at its end."""
+    wire = ordain.kinds.answering(PlannerRequest).wire
+    assert wire is not None
+    given = wire.take(PlannerRequest.model_validate(request("math.evaluate")), ordain.catalog, "r").input
+    return await ordain.runtime.wait((await ordain.runtime.open(kind, given, "local:test")).run)
+
+
+async def judged(home: Path, proposal: object, kind: str) -> tuple[str, str]:
     """The outcome and reason of rule step on the first proposal, under one of the two drivers."""
     settings = load_settings({}, home).model_copy(update={"profiles": {"default": PROFILE}})
     script = make_script([proposal, finish("done"), finish("done")], {})
-    extras = Extras(models={"default": ScriptedModel(script)}, memory=True, flows=(DELEGATED,))
+    extras = Extras(models={"default": ScriptedModel(script)}, memory=True, kinds=(DELEGATED,))
     async with Ordain(settings, extras=extras) as ordain:
-        intake = ordain.runtime._intake
-        asked = intake.of_plan(PlannerRequest.model_validate(request("math.evaluate")), "local:test")
-        accepted = await intake.accept(replace(asked, flow=flow))
-        view = await ordain.runtime.wait(accepted.run)
+        view = await opened(ordain, kind)
         body = decode(next(record for record in view.stored.records if record.name == "step"))
         assert isinstance(body, DecisionBody)
         return bytes(body.outcome).decode(), body.reason
@@ -54,10 +59,8 @@ async def test_both_drivers_judge_alike(name: str, tmp_path: Path) -> None:
 async def test_a_delegated_driver_executes_the_step_itself(tmp_path: Path) -> None:
     """B-02 "One step contract, two drivers": a delegated driver executes the proposed call through the same door and records it."""
     settings = load_settings({}, tmp_path).model_copy(update={"profiles": {"default": PROFILE}})
-    extras = Extras(models={"default": ScriptedModel(make_script([PROPOSALS["call"]], {}))}, memory=True, flows=(DELEGATED,))
+    extras = Extras(models={"default": ScriptedModel(make_script([PROPOSALS["call"]], {}))}, memory=True, kinds=(DELEGATED,))
     async with Ordain(settings, extras=extras) as ordain:
-        intake = ordain.runtime._intake
-        asked = intake.of_plan(PlannerRequest.model_validate(request("math.evaluate")), "local:test")
-        view = await ordain.runtime.wait((await intake.accept(replace(asked, flow="delegated"))).run)
+        view = await opened(ordain, "delegated")
         assert b"math.evaluate: returned" in bytes(view.result)
         assert [record.name for record in view.stored.records if record.kind == "intent"] == ["model_call", "verb_call"]

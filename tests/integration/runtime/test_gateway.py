@@ -14,7 +14,7 @@ from ordain.app import Extras, Ordain
 from ordain.contracts.planner import PlannerRequest
 from ordain.contracts.policy import Lane, ModelErrorCode, Policy
 from ordain.contracts.profiles import ModelProfile
-from ordain.flows.shipped import shipped_flows
+from ordain.flows.shipped import shipped_kinds
 from ordain.journal.folds import Fold
 from ordain.journal.records import Status
 from ordain.journal.spending import Spending
@@ -22,7 +22,6 @@ from ordain.models.openai import OpenAIModel
 from ordain.ports.model import Charge, Heard, ModelError, ModelPort, ModelReply, ModelRequest
 from ordain.ports.store import StoredRun
 from ordain.rules.breaker import Circuit
-from ordain.rules.rulebook import rulebook
 from ordain.rules.spend import Spend
 from ordain.runtime.breakers import Admitted
 from ordain.runtime.replay import replay
@@ -152,7 +151,7 @@ def stored(ordain: Ordain, run: str) -> StoredRun:
     """The run, which replays equal."""
     found = ordain.store.load(run)
     assert found is not None
-    assert replay(found, ordain.catalog, shipped_flows()).equal
+    assert replay(found, ordain.catalog, shipped_kinds()).equal
     return found
 
 
@@ -160,7 +159,7 @@ async def planned(ordain: Ordain, name: str = "r") -> tuple[dict[str, Any], Fold
     """One plan that the models only have to finish."""
     told = await ordain.plan(request(request_id=name))
     found = stored(ordain, told["run_id"])
-    return told, Fold(found.id, found.records, rulebook())
+    return told, Fold(found.id, found.records, shipped_kinds())
 
 
 HEDGED = {"hedge_ms": {Lane.WORKER: 20}}
@@ -364,7 +363,7 @@ async def test_a_probe_that_is_given_up_twice_is_under_way_no_more(tmp_path: Pat
     async with house(tmp_path, {"slow": slow, "other": other}, {"slow": ELSEWHERE}, breaker={"failures": 1}, fallback=HEDGED) as ordain:
         breakers, clock, runtime = ordain.runtime.services.breakers, ordain.runtime.services.clock, ordain.runtime
         breakers._circuits[Admitted(ELSEWHERE, 0, hedged=True).circuit] = Circuit(opened_at=1)
-        run = (await runtime.accept_plan(PlannerRequest.model_validate(request()), "test")).run
+        run = (await runtime.accept(PlannerRequest.model_validate(request()), "test")).run
         await slow.asked.wait()
         await runtime.cancel(run, by="one", why="enough")
         await slow.given_up.wait()
@@ -518,7 +517,7 @@ async def test_a_hedged_call_that_was_cut_off_hides_nobody(tmp_path: Path) -> No
     """A process that ends during a hedged call leaves it lost: header and costs name both models, and both are paid for."""
     first, second = Model(lambda _: 30.0), Model(lambda _: 30.0)
     cut = await on_disk(tmp_path, {"first": first, "second": second}, fallback=HEDGED).start()
-    accepted = await cut.runtime.accept_plan(PlannerRequest.model_validate_json(json.dumps(request(request_id="r"))), "test")
+    accepted = await cut.runtime.accept(PlannerRequest.model_validate_json(json.dumps(request(request_id="r"))), "test")
     await asyncio.wait_for(second.asked.wait(), SECONDS)
     await cut.stop()
     quick = Model(lambda _: answer())
@@ -529,5 +528,5 @@ async def test_a_hedged_call_that_was_cut_off_hides_nobody(tmp_path: Path) -> No
         found = stored(ordain, accepted.run)
         attempts = Spending(found.records).attempts
         assert [(one.profile, one.code) for one in attempts] == [("first", "lost"), ("second", "lost"), ("first", "")]
-        fold = Fold(found.id, found.records, rulebook())
+        fold = Fold(found.id, found.records, shipped_kinds())
         assert fold.spent.tokens > sum(one.tokens for one in attempts[2:])

@@ -16,7 +16,7 @@ from ordain.contracts.profiles import ModelProfile
 from ordain.errors import JournalCorrupt
 from ordain.models.scripted import ScriptedModel, make_script
 from ordain.ports.sessions import Entry, EntryKind, SessionRow
-from ordain.runtime.retelling import PAGE, Retold, retell
+from ordain.runtime.transcript_replay import PAGE, Retold, retell
 from ordain.settings import load_settings
 
 SESSION = "s"

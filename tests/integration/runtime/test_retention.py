@@ -10,7 +10,7 @@ import pytest
 from ordain.app import Ordain
 from ordain.contracts.policy import RetentionPolicy
 from ordain.engines.local import DAY_US
-from ordain.flows.shipped import shipped_flows
+from ordain.flows.shipped import shipped_kinds
 from ordain.journal.codec import verify
 from ordain.rules.header import without_words
 from ordain.runtime.replay import replay
@@ -37,7 +37,7 @@ async def test_erase_destroys_content_and_keeps_the_header(tmp_path: Path) -> No
         assert stored.key is None
         verify(run, stored.key, stored.records)
         assert SECRET.encode() not in b"".join(record.body or b"" for record in stored.records)
-        assert replay(stored, ordain.catalog, shipped_flows()).verdict == "erased"
+        assert replay(stored, ordain.catalog, shipped_kinds()).verdict == "erased"
         assert ordain.runtime.view(run).header == without_words(answer["header"]) != answer["header"]
         (note,) = [record for record in stored.records if record.kind == "note"]
         assert b"asked to" in (note.body or b"")
@@ -56,7 +56,7 @@ async def test_sweep_erases_only_what_is_old_enough(tmp_path: Path) -> None:
         assert (await ordain.engine.sweep())["model"] > 0
         stored = ordain.store.load(answer["run_id"])
         assert stored is not None
-        assert replay(stored, ordain.catalog, shipped_flows()).verdict == "erased"
+        assert replay(stored, ordain.catalog, shipped_kinds()).verdict == "erased"
         assert ordain.runtime.view(answer["run_id"]).header == answer["header"]
 
 
@@ -136,7 +136,7 @@ async def test_the_engine_sweeps_by_itself(tmp_path: Path) -> None:
             await asyncio.sleep(0.01)
         sweeping.cancel()
         assert answer["trace"] is not None
-        assert ordain.runtime.planner_response(ordain.runtime.view(answer["run_id"]))["trace"] is None
+        assert ordain.runtime.response(ordain.runtime.view(answer["run_id"]))["trace"] is None
 
 
 def _swept(ordain: Ordain, run: str) -> bool:

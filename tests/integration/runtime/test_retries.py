@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from ordain import Ordain, VerbContext, VerbError, verb
-from ordain.app import shipped_flows
+from ordain.app import shipped_kinds
 from ordain.contracts.verbs import Retry
-from ordain.journal.records import Kind
+from ordain.journal.records import RecordKind
 from ordain.runtime.replay import replay
 
 
@@ -34,12 +34,12 @@ async def called(home: Path, what: Any) -> tuple[dict[str, Any], list[Any], Any]
     async with Ordain(home=home, verbs=[what]) as ordain:
         reply = await ordain.execute("tide.level", {})
         stored = ordain.runtime.view(reply["run_id"]).stored
-        return reply, list(stored.records), replay(stored, ordain.catalog, shipped_flows())
+        return reply, list(stored.records), replay(stored, ordain.catalog, shipped_kinds())
 
 
 def decisions(records: list[Any]) -> list[dict[str, Any]]:
     """The bodies of rule ``retry``'s decisions."""
-    return [json.loads(one.body) for one in records if one.kind is Kind.DECISION and one.name == "retry"]
+    return [json.loads(one.body) for one in records if one.kind is RecordKind.DECISION and one.name == "retry"]
 
 
 @pytest.mark.parametrize(("after_s", "waits"), [(0, [200, 400]), (0.3, [300, 400])])
@@ -48,7 +48,7 @@ async def test_each_try_waits_as_asked(tmp_path: Path, after_s: float, waits: li
     reply, records, replayed = await called(tmp_path, failing(after_s, 2))
     assert reply["output"] == {"attempt": 3}
     assert [one["outcome"].get("wait_ms") for one in decisions(records)] == waits
-    begun = [one.at for one in records if one.kind is Kind.INTENT and one.name == "verb_call"]
+    begun = [one.at for one in records if one.kind is RecordKind.INTENT and one.name == "verb_call"]
     waited = [later - earlier for earlier, later in pairwise(begun)]
     assert all(was >= wait * 1000 for was, wait in zip(waited, waits, strict=True))
     assert replayed.equal

@@ -14,11 +14,11 @@ from msgspec import structs
 from ordain.app import Extras, Ordain
 from ordain.contracts.policy import Lane
 from ordain.contracts.profiles import ModelProfile
+from ordain.flows.shipped import shipped_kinds
 from ordain.journal.folds import Fold
 from ordain.models.scripted import ScriptedModel, make_script
 from ordain.ports.model import ModelReply
 from ordain.ports.spending import SpendingPage, SpendingSearch
-from ordain.rules.rulebook import rulebook
 from ordain.runtime.spending import DAY_US, OTHERS, By, Span, Spent, Sum, day_of, spent
 from ordain.settings import load_settings
 from tests.integration.runtime.test_gateway import HEDGED, Model
@@ -147,7 +147,7 @@ async def test_both_attempts_of_a_hedged_call_are_told(tmp_path: Path) -> None:
     assert stored is not None
     assert found.groups["slow"].failures == {"abandoned": 1}
     assert (found.groups["quick"].attempts, found.groups["quick"].failed) == (1, 0)
-    assert found.total.usd_micros == Fold(stored.id, stored.records, rulebook()).spent.usd_micros > 0
+    assert found.total.usd_micros == Fold(stored.id, stored.records, shipped_kinds()).spent.usd_micros > 0
 
 
 async def test_the_tail_of_many_groups_keeps_all_that_it_says(tmp_path: Path) -> None:

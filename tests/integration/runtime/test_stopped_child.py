@@ -48,4 +48,4 @@ async def test_whoever_waits_is_told_that_a_child_has_stopped(tmp_path: Path) ->
         await ordain.runtime.resume(child.id, by="test")
         async for _ in ordain.runtime.events(reply["run_id"]):
             pass  # until it rests
-        assert ordain.runtime.verb_reply(ordain.runtime.view(reply["run_id"]))["ok"]
+        assert ordain.runtime.response(ordain.runtime.view(reply["run_id"]))["ok"]

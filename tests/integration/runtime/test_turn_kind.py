@@ -10,7 +10,7 @@ from typing import Any
 from ordain.app import Extras, Ordain
 from ordain.contracts.policy import Lane, Policy
 from ordain.contracts.profiles import ModelProfile
-from ordain.flows.shipped import shipped_flows
+from ordain.flows.shipped import shipped_kinds
 from ordain.ports.model import Heard, ModelError, ModelReply, ModelRequest
 from ordain.runtime.replay import replay
 from ordain.settings import load_settings
@@ -58,7 +58,7 @@ def replays(ordain: Ordain) -> bool:
     """Whether every run replays equal."""
     runs = [ordain.store.load(row.id) for row in ordain.runtime.runs(roots_only=False)]
     told = ordain.runtime.services.transcript("default")
-    return all(run is not None and replay(run, ordain.catalog, shipped_flows(), told).equal for run in runs)
+    return all(run is not None and replay(run, ordain.catalog, shipped_kinds(), told).equal for run in runs)
 
 
 async def test_a_tool_of_a_large_turn_is_routed_as_the_turn_is(tmp_path: Path) -> None:

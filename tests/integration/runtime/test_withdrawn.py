@@ -49,7 +49,7 @@ async def test_widening_never_applies_to_a_running_plan(tmp_path: Path) -> None:
         pinned = services.catalogs.current
         services.catalogs = Catalogs(build_catalog(settings, ordain.registry), ordain.store.catalog)
         services.catalogs.current, opened = pinned, services.catalogs.current
-        accepted = await ordain.runtime.accept_plan(PlannerRequest.model_validate(request("math.evaluate")), "local:test")
+        accepted = await ordain.runtime.accept(PlannerRequest.model_validate(request("math.evaluate")), "local:test")
         services.catalogs.current = opened
         view = await ordain.runtime.wait(accepted.run)
         assert view.stored.reason == "inactive_verb:math.evaluate"

@@ -25,10 +25,10 @@ from ordain.journal.records import (
     EndedBody,
     FaultedBody,
     IntentBody,
-    Kind,
     NoteBody,
     ObservationBody,
     Record,
+    RecordKind,
     ResumedBody,
     Started,
     Status,
@@ -47,8 +47,8 @@ keys = st.binary(min_size=KEY_BYTES, max_size=KEY_BYTES)
 runs = st.text("0123456789abcdef", min_size=1, max_size=32)
 spends = st.builds(Spend, tokens=numbers, usd_micros=numbers, model_calls=numbers, verb_calls=numbers)
 
-STRATEGIES: dict[Kind, st.SearchStrategy[Any]] = {
-    Kind.STARTED: st.builds(
+STRATEGIES: dict[RecordKind, st.SearchStrategy[Any]] = {
+    RecordKind.STARTED: st.builds(
         Started,
         flow=texts,
         flow_version=numbers,
@@ -63,19 +63,19 @@ STRATEGIES: dict[Kind, st.SearchStrategy[Any]] = {
         allowance=spends,
         keep_thoughts=st.booleans(),
     ),
-    Kind.DECISION: st.builds(
+    RecordKind.DECISION: st.builds(
         DecisionBody, addr=texts, outcome=values, reason=texts, facts=values, refs=st.lists(numbers, max_size=3).map(tuple)
     ),
-    Kind.CLAIM: st.builds(ClaimBody, addr=numbers, claim=values, outcome=values, reason=texts, facts=values),
-    Kind.INTENT: st.builds(IntentBody, addr=numbers, effect=values),
-    Kind.OBSERVATION: st.builds(ObservationBody, addr=numbers, result=values, catalog=texts, mail=numbers),
-    Kind.DELIVERED: st.builds(DeliveredBody, addr=numbers, mail=numbers, what=texts, by=texts, why=texts),
-    Kind.CHILD_ENDED: st.builds(ChildEndedBody, addr=numbers, index=numbers, child=texts, ended=values, mail=numbers),
-    Kind.SUSPENDED: st.builds(SuspendedBody, addr=numbers, waits_for=texts, wake_at=st.one_of(st.none(), numbers)),
-    Kind.RESUMED: st.builds(ResumedBody, by=texts, why=texts),
-    Kind.ENDED: st.builds(EndedBody, status=st.sampled_from(Status), reason=texts, header=texts, result=values),
-    Kind.FAULTED: st.builds(FaultedBody, error=texts, where=texts),
-    Kind.NOTE: st.builds(NoteBody, by=texts, action=texts, why=texts, details=values),
+    RecordKind.CLAIM: st.builds(ClaimBody, addr=numbers, claim=values, outcome=values, reason=texts, facts=values),
+    RecordKind.INTENT: st.builds(IntentBody, addr=numbers, effect=values),
+    RecordKind.OBSERVATION: st.builds(ObservationBody, addr=numbers, result=values, catalog=texts, mail=numbers),
+    RecordKind.DELIVERED: st.builds(DeliveredBody, addr=numbers, mail=numbers, what=texts, by=texts, why=texts),
+    RecordKind.CHILD_ENDED: st.builds(ChildEndedBody, addr=numbers, index=numbers, child=texts, ended=values, mail=numbers),
+    RecordKind.SUSPENDED: st.builds(SuspendedBody, addr=numbers, waits_for=texts, wake_at=st.one_of(st.none(), numbers)),
+    RecordKind.RESUMED: st.builds(ResumedBody, by=texts, why=texts),
+    RecordKind.ENDED: st.builds(EndedBody, status=st.sampled_from(Status), reason=texts, header=texts, result=values),
+    RecordKind.FAULTED: st.builds(FaultedBody, error=texts, where=texts),
+    RecordKind.NOTE: st.builds(NoteBody, by=texts, action=texts, why=texts, details=values),
 }
 bodies = st.one_of([st.tuples(st.just(kind), strategy) for kind, strategy in STRATEGIES.items()])
 clocks = st.integers(0, 2**53)
@@ -108,14 +108,14 @@ def test_what_was_written_is_read(run: str, key: bytes, given_entries: list[Any]
 
 def test_every_kind_has_its_body() -> None:
     """The kinds are closed: each has a body, a version and a place in these laws."""
-    assert set(BODY_OF) == set(CURRENT_VERSION) == set(STRATEGIES) == set(Kind)
+    assert set(BODY_OF) == set(CURRENT_VERSION) == set(STRATEGIES) == set(RecordKind)
 
 
 @given(runs, keys, st.lists(clocks, min_size=1, max_size=8))
 def test_time_never_runs_back(run: str, key: bytes, moments: list[int]) -> None:
     """A clock that is set back never makes a record older than the one before it; the latest moment so far stands."""
     scribe = Scribe(run, key)
-    records = [scribe.write(Kind.NOTE, "n", NoteBody(by="b", action="a"), at) for at in moments]
+    records = [scribe.write(RecordKind.NOTE, "n", NoteBody(by="b", action="a"), at) for at in moments]
     assert [record.at for record in records] == [max(moments[: i + 1]) for i in range(len(moments))]
     verify(run, key, records)
 
@@ -126,7 +126,7 @@ def _flip(data: bytes) -> bytes:
 
 CHANGES: dict[str, Callable[[Record], Any]] = {
     "seq": lambda r: r.seq + 1,
-    "kind": lambda r: Kind.NOTE if r.kind is not Kind.NOTE else Kind.FAULTED,
+    "kind": lambda r: RecordKind.NOTE if r.kind is not RecordKind.NOTE else RecordKind.FAULTED,
     "name": lambda r: r.name + "x",
     "v": lambda r: r.v + 1,
     "at": lambda r: r.at + 1,
@@ -223,17 +223,17 @@ def test_a_refused_suspension_leaves_no_trace(run: str, key: bytes, given_entrie
     for number, ((kind, body), name, at) in enumerate(given_entries):
         mark = scribe.mark()
         if number == back:
-            scribe.write(Kind.NOTE, "never", NoteBody(by="b", action="a"), 2**60)
+            scribe.write(RecordKind.NOTE, "never", NoteBody(by="b", action="a"), 2**60)
             scribe.back_to(mark)
         assert scribe.write(kind, name, body, at) == expected[number]
     again = Scribe(run, key, expected[-1])
-    follow = again.write(Kind.NOTE, "n", NoteBody(by="b", action="a"), 0)
+    follow = again.write(RecordKind.NOTE, "n", NoteBody(by="b", action="a"), 0)
     verify(run, key, [*expected, follow])
 
 
-@pytest.mark.parametrize("kind", Kind)
+@pytest.mark.parametrize("kind", RecordKind)
 @pytest.mark.parametrize("version", [-1, 0, "next", 99])
-def test_versions_never_written_are_refused(kind: Kind, version: int | str) -> None:
+def test_versions_never_written_are_refused(kind: RecordKind, version: int | str) -> None:
     """A body of a newer version, or of one that never was, is refused and not guessed at."""
     number = CURRENT_VERSION[kind] + 1 if version == "next" else int(version)
     for body in (b"{}", b""):
@@ -249,11 +249,11 @@ def test_every_old_version_has_its_upcaster() -> None:
 
 
 @given(
-    st.sampled_from(Kind),
+    st.sampled_from(RecordKind),
     st.integers(-2, 5),
     st.one_of(st.binary(max_size=60), values.map(bytes), st.just(b"[" * 100_000), st.just(b'{"addr":' + b"[" * 100_000)),
 )
-def test_any_bytes_decode_or_are_corrupt(kind: Kind, version: int, body: bytes) -> None:
+def test_any_bytes_decode_or_are_corrupt(kind: RecordKind, version: int, body: bytes) -> None:
     """Whatever stands in a row, reading it gives a body of its kind or ``journal_corrupt``, never another failure."""
     record = Record(seq=0, kind=kind, name="n", v=version, at=0, digest=b"", chain=b"", body=body)
     try:
@@ -276,10 +276,10 @@ def test_derived_ids_are_of_their_place(run: str, other: str, addr: int, elsewhe
     assert (derived_id(run, addr, k) == derived_id(other, elsewhere, j)) == ((run, addr, k) == (other, elsewhere, j))
 
 
-@given(runs, keys, STRATEGIES[Kind.ENDED].filter(lambda body: body.result != raw(None)), values)
+@given(runs, keys, STRATEGIES[RecordKind.ENDED].filter(lambda body: body.result != raw(None)), values)
 def test_a_swept_result_is_no_damage_and_nothing_else_is_excused(run: str, key: bytes, ended: EndedBody, forged: Any) -> None:
     """An ended body is intact with its result and without it; with another result, header, reason or seal it is not."""
-    (record,) = written(run, key, [((Kind.ENDED, ended), "end", 1)])
+    (record,) = written(run, key, [((RecordKind.ENDED, ended), "end", 1)])
     sealed = decode(record)
 
     def check(**changes: Any) -> None:
@@ -308,6 +308,6 @@ def test_a_swept_result_is_no_damage_and_nothing_else_is_excused(run: str, key: 
 )
 def test_an_ending_of_any_bytes_is_checked(run: str, key: bytes, body: bytes) -> None:
     """Whatever stands in an ended row in place of its body is corruption, never another failure."""
-    (record,) = written(run, key, [((Kind.ENDED, EndedBody(status=Status.COMPLETED, reason="ok", header="h")), "end", 1)])
+    (record,) = written(run, key, [((RecordKind.ENDED, EndedBody(status=Status.COMPLETED, reason="ok", header="h")), "end", 1)])
     with pytest.raises(JournalCorrupt):
         verify(run, key, [msgspec.structs.replace(record, body=body)])

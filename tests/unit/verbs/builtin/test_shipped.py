@@ -13,7 +13,7 @@ import pytest
 from ordain.contracts.catalog import Catalog, CatalogData
 from ordain.contracts.policy import Policy
 from ordain.contracts.verbs import Category, Trust, VerbEffect
-from ordain.flows.shipped import shipped_flows
+from ordain.flows.shipped import shipped_kinds
 from ordain.ports.verb import LeafCall, LeafFailed, LeafReturned
 from ordain.prompts.renderer import render
 from ordain.verbs import LeafExecutor, Registry
@@ -63,7 +63,7 @@ def test_every_example_fits_its_schemas(registry: Registry) -> None:
     for name, spec in registry.specs.items():
         assert spec.example is not None, name
         assert compiled[name].input.errors(spec.example.input) == (), name
-        if spec.composite and (spec.flow is None or (spec.flow, 1) in shipped_flows()):
+        if spec.composite and (spec.flow is None or (spec.flow, 1) in shipped_kinds()):
             assert compiled[name].output.errors(spec.example.output) == (), name
 
 
@@ -105,7 +105,7 @@ def test_a_verb_that_is_a_flow_says_which(registry: Registry) -> None:
     """Verbs that are flows have neither prompt nor plan, read only, and name a flow of this build; the council's is not there yet."""
     flows = {name: spec.flow for name, spec in registry.specs.items() if spec.flow is not None}
     assert flows == FLOWS
-    assert set(FLOWS.values()) - {flow.name for flow in shipped_flows().values()} == {"council"}
+    assert set(FLOWS.values()) - {flow.name for flow in shipped_kinds().values()} == {"council"}
     for name in FLOWS:
         spec = registry.specs[name]
         assert (spec.plan, spec.prompt_template, spec.effect) == ([], None, VerbEffect.READ)

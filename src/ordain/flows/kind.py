@@ -1,0 +1,336 @@
+"""What a kind of run is, as a value: its flow, its prompts and rules, and all that others need to know of it. ``Kinds`` holds those of a build.
+
+Nobody outside this room and the composition root names a kind: whoever needs one looks it up by what it does (``Serves``, the request that
+it answers) or by what a run's own record says. So the next kind touches its own folder only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from typing import Any, Generic, Protocol, TypeVar
+
+from msgspec import MsgspecError, Raw
+
+from ordain.contracts.catalog import Catalog
+from ordain.contracts.policy import Lane, Policy
+from ordain.contracts.scope import CapabilityScope
+from ordain.effects.effect import ModelCall
+from ordain.errors import ConfigurationError
+from ordain.flows.commission import Commission
+from ordain.flows.context import FlowContext
+from ordain.flows.values import PromptInputs, Values
+from ordain.journal.records import Label, Started, Status, raw
+from ordain.rules.decision import Rule
+from ordain.rules.header import HeaderLine
+from ordain.rules.rulebook import Rulebook, rulebook
+from ordain.rules.thoughts import Kept
+
+I = TypeVar("I")  # noqa: E741 - input, as in ordain.rules.decision
+O = TypeVar("O")  # noqa: E741 - output
+G = TypeVar("G")
+W = TypeVar("W")
+
+NO_LABEL = Label()
+NO_SCOPE = CapabilityScope()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settlement:
+    """How a flow's output settles its run: the status and a stable code."""
+
+    status: Status
+    reason: str
+
+
+_STATUS_OF = {
+    "": Status.COMPLETED,
+    **dict.fromkeys(("cancelled", "interrupted"), Status.CANCELLED),
+    **dict.fromkeys(("timed_out", "timeout", "question_expired", "repair_expired"), Status.TIMED_OUT),
+}
+
+
+class Erring(Protocol):
+    """A flow's output that says what went wrong: a code, or an error with its code; nothing where all went well."""
+
+    @property
+    def error(self) -> str | Mapping[str, str] | None:
+        """The code, or an error with its code."""
+        ...
+
+
+def settled_by_error(output: Erring) -> Settlement:
+    """How an output's typed error settles its run; a code that is not in the table is a failure."""
+    error = output.error or ""
+    code = error if isinstance(error, str) else error["code"]
+    return Settlement(status=_STATUS_OF.get(code, Status.FAILED), reason=code or "ok")
+
+
+# --- prompts ----------------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelQuestion:
+    """What to ask: the records that the prompt is made from, its literals, its bounds in tokens, and what of the answer may be shown early.
+
+    ``template`` and ``contract`` are the prompt kind's own where they are "".
+    """
+
+    refs: tuple[int, ...]
+    args: dict[str, Any]
+    prompt_tokens: int
+    max_tokens: int
+    narrative: str = ""
+    template: str = ""
+    contract: str = ""
+
+
+class ByCode(StrEnum):
+    """What answers a prompt where no model is configured: nothing, code that takes the only step there is, or code that quotes."""
+
+    NOTHING = ""
+    STEP = "step"
+    QUOTE = "quote"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PromptKind(Generic[G]):
+    """One thing that models are asked for. ``ask`` puts the question on record, ``build`` makes the prompt from that record again.
+
+    Both directions stand in one module. ``template`` is a file of ``package`` and a name in the catalog; "" where each call names one of the
+    catalog's. ``withhold`` blanks what may not be kept of an answer (B-37).
+    """
+
+    purpose: str
+    contract: str
+    lane: Callable[[Policy], Lane]
+    ask: Callable[[FlowContext, G], ModelQuestion]
+    build: Callable[[Catalog, ModelCall, Values], PromptInputs]
+    template: str = ""
+    package: str = ""
+    withhold: Callable[[str, Policy], Kept] | None = None
+    by_code: ByCode = ByCode.NOTHING
+
+
+# --- what comes from outside, and what goes back ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Taken:
+    """A request from outside as its run gets it: the input, and the identity of the request."""
+
+    input: Raw
+    request_id: str | None
+    digest: str
+    keep_thoughts: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ending:
+    """A run that rests, for a response: its output (null where it has none, ``why`` then) and the request as it was taken ({} once erased).
+
+    ``handed`` reads what records handed to the flow; ``may_pass`` says whether a failure with this code may pass, None where nobody knows.
+    """
+
+    run: str
+    status: Status
+    header: str
+    output: Raw
+    given: Mapping[str, Any]
+    erased: bool
+    why: str
+    handed: Callable[[Iterable[int]], Values]
+    may_pass: Callable[[str], bool | None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wire(Generic[W]):
+    """How callers from outside reach a kind: the contract of their request, how it is taken, and what they are answered.
+
+    ``take`` gets the request, the catalog and the id that the run will have, and refuses what only the catalog can judge
+    (``InvalidRequest``). ``other`` is the code with which a run of another kind is refused where this one's answer is asked for.
+    """
+
+    contract: type[W]
+    take: Callable[[W, Catalog, str], Taken]
+    response: Callable[[Ending], dict[str, Any]]
+    other: str
+
+
+class Serves(StrEnum):
+    """What a conversation needs runs for: to answer a request, to tell how things stand, to find out what a message means."""
+
+    REQUEST = "request"
+    STATUS = "status"
+    PLACING = "placing"
+
+
+# --- kinds ------------------------------------------------------------------------------------------------------------------------
+
+
+def no_label(_: Any) -> Label:
+    """Of most runs nobody needs to know anything."""
+    return NO_LABEL
+
+
+def no_grant(_: Any, __: Catalog) -> CapabilityScope:
+    """Most kinds use no verb as roots."""
+    return NO_SCOPE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kind(Generic[I, O]):
+    """A kind of run. A run pins (name, version); a build that lacks it cannot resume that run.
+
+    ``label`` is what others are told of a run with this input; ``grant`` what a root with it may use. ``reply`` is what the run's session is
+    answered from the output, below the header, and ``header`` lines of its own that the output adds there; None where there is nothing.
+    ``rules`` are those that only this kind asks. ``charged``: a root takes its bound out of the shared accounts before it spends.
+    """
+
+    name: str
+    version: int
+    run: Callable[[FlowContext, I], Coroutine[Any, Any, O]]
+    decode_input: Callable[[Raw], I]
+    settle: Callable[[O], Settlement]
+    label: Callable[[I], Label] = no_label
+    grant: Callable[[I, Catalog], CapabilityScope] = no_grant
+    prompts: tuple[PromptKind[Any], ...] = ()
+    rules: tuple[Rule[Any, Any, Any], ...] = ()
+    reply: Callable[[O], str | None] | None = None
+    header: Callable[[O], tuple[HeaderLine, ...]] | None = None
+    wire: Wire[Any] | None = None
+    serves: Serves | None = None
+    commissioned: Callable[[Commission], I] | None = None
+    charged: bool = True
+
+    def settled(self, output: O, *, masked: bool) -> Settlement:
+        """How its output settles a run; ``masked``: the run was cancelled and only cleaned up, so that is how it ended."""
+        settlement = self.settle(output)
+        return replace(settlement, status=Status.CANCELLED) if masked else settlement
+
+    def prompt(self, purpose: str) -> PromptKind[Any]:
+        """The prompt kind of a purpose.
+
+        Raises:
+            ConfigurationError: this kind asks for no such thing.
+        """
+        for one in self.prompts:
+            if one.purpose == purpose:
+                return one
+        raise ConfigurationError(f"kind {self.name}@{self.version} asks nothing for {purpose}", code="unknown_purpose")
+
+
+@dataclass(frozen=True)
+class Kinds:
+    """The kinds of a build by (name, version), and what they bring with them. A value that is passed in.
+
+    ``Serves`` and requests are the newest version's business; an older one is kept for runs that began as such.
+    """
+
+    all: tuple[Kind[Any, Any], ...] = ()
+    by_id: Mapping[tuple[str, int], Kind[Any, Any]] = field(init=False)
+    newest: Mapping[str, Kind[Any, Any]] = field(init=False)
+    rules: Rulebook = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Index them.
+
+        Raises:
+            ConfigurationError: two kinds have one name and version, or one purpose means two lanes' business.
+        """
+        by_id: dict[tuple[str, int], Kind[Any, Any]] = {}
+        newest: dict[str, Kind[Any, Any]] = {}
+        rules: dict[str, Rule[Any, Any, Any]] = {}
+        for kind in self.all:
+            if by_id.setdefault((kind.name, kind.version), kind) is not kind:
+                raise ConfigurationError(f"there are two kinds {kind.name}@{kind.version}", code="duplicate_kind")
+            if kind.name not in newest or newest[kind.name].version < kind.version:
+                newest[kind.name] = kind
+            rules |= {rule.name: rule for rule in kind.rules}
+        object.__setattr__(self, "by_id", by_id)
+        object.__setattr__(self, "newest", newest)
+        object.__setattr__(self, "rules", rulebook(rules.values()))
+
+    def get(self, name: str, version: int) -> Kind[Any, Any] | None:
+        """The kind that a run pins, None where this build lacks it."""
+        return self.by_id.get((name, version))
+
+    def serving(self, what: Serves) -> Kind[Any, Any]:
+        """The kind that a conversation needs for this.
+
+        Raises:
+            ConfigurationError: this build has none.
+        """
+        for kind in self.newest.values():
+            if kind.serves is what:
+                return kind
+        raise ConfigurationError(f"no kind of this build serves {what}", code="unknown_kind")
+
+    def answering(self, contract: type[Any]) -> Kind[Any, Any]:
+        """The kind that a request of this contract opens.
+
+        Raises:
+            ConfigurationError: this build has none.
+        """
+        for kind in self.newest.values():
+            if kind.wire is not None and kind.wire.contract is contract:
+                return kind
+        raise ConfigurationError(f"no kind of this build answers {contract.__name__}", code="unknown_kind")
+
+    def label(self, started: Started) -> Label:
+        """What is to be known of a run: as recorded, else as its kind makes it from the input."""
+        if started.label is not None:
+            return started.label
+        kind = self.get(started.flow, started.flow_version)
+        return NO_LABEL if kind is None else _label(kind, started.input)
+
+    def narrates(self, name: str, given: Raw) -> bool:
+        """Whether the words of a child with this input stand below its parent's header."""
+        kind = self.newest.get(name)
+        return kind is not None and _label(kind, given).narrates
+
+    @property
+    def prompts(self) -> Mapping[str, PromptKind[Any]]:
+        """What models are asked for, by purpose, as the newest versions ask."""
+        return {prompt.purpose: prompt for kind in self.newest.values() for prompt in kind.prompts}
+
+    @property
+    def scripted(self) -> frozenset[str]:
+        """The purposes that a script has one list for; a prompt without a contract of its own has one list per verb."""
+        return frozenset(purpose for purpose, prompt in self.prompts.items() if prompt.contract)
+
+    def check_policy(self, policy: Policy) -> None:
+        """Policy names no purpose that nothing is asked for.
+
+        Raises:
+            ConfigurationError: it does; the message names the row.
+        """
+        for number, row in enumerate(policy.lanes.routes):
+            if row.purpose is not None and row.purpose not in self.prompts:
+                known = ", ".join(sorted(self.prompts))
+                raise ConfigurationError(f"policy: lanes.routes.{number}.purpose: {row.purpose!r} is none of {known}")
+
+    @property
+    def templates(self) -> Mapping[str, str]:
+        """The package of each template that a kind brings, by the template's name."""
+        return {prompt.template: prompt.package for kind in self.all for prompt in kind.prompts if prompt.template}
+
+
+def commissioned(kind: Kind[Any, Any], given: Commission) -> Raw:
+    """The input of the run that a conversation commissions.
+
+    Raises:
+        ConfigurationError: the kind takes no commission.
+    """
+    if kind.commissioned is None:
+        raise ConfigurationError(f"kind {kind.name} serves no conversation", code="unknown_kind")
+    return raw(kind.commissioned(given))
+
+
+def _label(kind: Kind[Any, Any], given: Raw) -> Label:
+    """The label that a kind makes from an input; none where that is not its input, as damage or another's spawn may have it."""
+    try:
+        return kind.label(kind.decode_input(given))
+    except (MsgspecError, ValueError):
+        return NO_LABEL

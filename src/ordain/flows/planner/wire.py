@@ -1,0 +1,105 @@
+"""``POST /plan/react``: how a request is taken, and what it is answered (PLN-06, PLN-18)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, cast
+
+import msgspec
+from msgspec import Raw
+
+from ordain.contracts.catalog import Catalog
+from ordain.contracts.planner import PlannerRequest
+from ordain.effects.children import NULL
+from ordain.errors import ConfigurationError, Erased, InvalidRequest
+from ordain.flows.kind import Ending, Taken, Wire
+from ordain.flows.steps.trace import StepRefs, trace_of
+from ordain.journal.digests import content_digest
+
+SCHEMA_BYTES = 16_384
+TOOLSET_BYTES = 131_072
+REFERENCES = frozenset({"$ref", "$dynamicRef", "$recursiveRef"})
+NO_USAGE: dict[str, Any] = {
+    "steps": 0,
+    "tokens_reason": 0,
+    "tokens_answer": 0,
+    "tools_called": [],
+    "duration_ms": 0,
+    "estimated": False,
+}
+
+
+def _refuse_references(tool_id: str, schema: object) -> None:
+    """A caller's schema refers to nothing: a few references that double at each level would hold a validator for hours."""
+    if isinstance(schema, dict):
+        members = cast("dict[str, object]", schema)
+        if REFERENCES & members.keys():
+            raise InvalidRequest(f"tool {tool_id}: a schema in a request may not use references", code="invalid_schema")
+        for value in members.values():
+            _refuse_references(tool_id, value)
+    elif isinstance(schema, list):
+        for value in cast("list[object]", schema):
+            _refuse_references(tool_id, value)
+
+
+def take_plan(request: PlannerRequest, catalog: Catalog, run: str) -> Taken:
+    """Check what only the catalog and compilers can check.
+
+    Raises:
+        InvalidRequest: a tool's schema is none, or too large.
+    """
+    total = 0
+    for tool in request.toolset:
+        known = catalog.verbs.get(tool.tool_id)
+        for schema in (tool.input_schema, tool.output_schema):
+            if schema and (known is None or schema not in (known.spec.input_schema, known.spec.output_schema)):
+                _refuse_references(tool.tool_id, schema)
+                size = len(msgspec.json.encode(schema))
+                total += size
+                if total > TOOLSET_BYTES:
+                    raise InvalidRequest(f"the toolset's schemas exceed {TOOLSET_BYTES} bytes", code="toolset_too_large")
+                if size > SCHEMA_BYTES:
+                    raise InvalidRequest(f"tool {tool.tool_id}: a schema exceeds {SCHEMA_BYTES} bytes", code="schema_too_large")
+                try:
+                    catalog.schema(schema)
+                except ConfigurationError as error:
+                    raise InvalidRequest(f"tool {tool.tool_id}: {error.message}", code="invalid_schema") from error
+    body = request.model_dump(mode="json", exclude_unset=True)
+    named = {**body, "request_id": request.request_id or run}
+    return Taken(
+        input=Raw(msgspec.json.encode(named, order="sorted")),
+        request_id=request.request_id,
+        digest=content_digest(msgspec.json.encode(body, order="sorted")),
+        keep_thoughts=request.preferences.allow_internal_thought_logging,
+    )
+
+
+def planner_response(ending: Ending) -> dict[str, Any]:
+    """The source's response with ``run_id`` and ``header``; a stopped run answers with a typed error."""
+    if ending.output != NULL:
+        body: dict[str, Any] = msgspec.json.decode(ending.output)
+        steps = body.pop("steps")
+        wanted = ending.given.get("preferences", {}).get("return_trace", True)
+        body["trace"] = _trace(ending, steps) if wanted else None
+    else:
+        message = "the run's content was erased" if ending.erased else f"the run is {ending.status}"
+        body = {
+            "request_id": ending.given.get("request_id") or ending.run,
+            "status": "error",
+            "error": {"code": ending.why, "message": message},
+            "final_answer": None,
+            "trace": None,
+            "usage": NO_USAGE,
+        }
+    return {**body, "run_id": ending.run, "header": ending.header}
+
+
+def _trace(ending: Ending, steps: Sequence[StepRefs]) -> Sequence[dict[str, Any]] | None:
+    """The trace, read from the records it refers to; None once one of them was erased or swept."""
+    try:
+        return trace_of(ending.handed(seq for answer, acted, _ in steps for seq in (answer, acted) if seq is not None), steps)
+    except Erased:
+        return None
+
+
+PLAN_WIRE: Wire[PlannerRequest] = Wire(contract=PlannerRequest, take=take_plan, response=planner_response, other="not_a_plan")

@@ -1,0 +1,1 @@
+"""Kind ``question``: a question to the user of a conversation, and its answer."""

@@ -1,0 +1,1 @@
+"""Kind ``status``: how a thread is getting on, told from the journal."""

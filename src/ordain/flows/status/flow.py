@@ -1,0 +1,69 @@
+"""Flow ``status``: how a thread is getting on, told from the durable journal; nothing is asked of a model and nothing waits."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import Struct
+
+from ordain.effects.effect import SharedState
+from ordain.effects.results import ReadValue
+from ordain.flows.commission import Telling
+from ordain.flows.context import FlowContext
+from ordain.ports.effects import Interrupted
+from ordain.rules.header import SIGNS, plain
+
+SHOWN = 300
+
+
+class StatusInput(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Which run is asked after; ``about`` is progress, or stopped: what had happened by then, and how many ``queued`` turns never began."""
+
+    session: str
+    seq: int
+    run: str
+    intent: str = ""
+    about: str = Telling.PROGRESS
+    queued: int = 0
+
+
+class StatusOutput(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What is told; ``run`` is the run it is about, ``status`` where that stood."""
+
+    narrative: str
+    run: str
+    status: str
+    error: dict[str, str] | None = None
+
+
+async def run_status(context: FlowContext, given: StatusInput) -> StatusOutput:
+    """Read the run as durable now, and put it into words; its own lines stand in this run's header."""
+    try:
+        seen = await context.fx.perform(context.read(SharedState.RUN, {"run": given.run}))
+    except Interrupted:
+        return StatusOutput(narrative="Stopped.", run=given.run, status="", error={"code": "interrupted", "message": ""})
+    if not isinstance(seen, ReadValue) or seen.value is None:
+        return StatusOutput(narrative="Nothing is known of it any more.", run=given.run, status="unknown")
+    found: dict[str, Any] = seen.value
+    return StatusOutput(narrative=_told(given, found), run=given.run, status=str(found["status"]))
+
+
+def _told(given: StatusInput, found: dict[str, Any]) -> str:
+    status = found["status"]
+    about = f"“{plain(given.intent.translate(SIGNS), SHOWN)}”: " if given.intent else ""
+    if given.about == Telling.STOPPED:
+        ended = "it had ended by itself before it could be stopped" if status == "completed" else "stopped"
+        ended += f", and {given.queued} queued behind it" if given.queued else ""
+        return f"{about}{ended}. What had happened by then stands above."
+    if found["asks"]:
+        return f"{about}waiting for your answer: {found['asks'][:SHOWN]}"
+    if status in {"ready", "running", "waiting"}:
+        begun = found["steps"] or found["verb_calls"]
+        calls = f"{found['model_calls']} model calls and {found['verb_calls']} verb calls so far" if begun else "no step has ended yet"
+        return f"{about}at work for {int(found['age_ms']) // 1000} s; {calls}. What has happened stands above."
+    if status == "queued":
+        return f"{about}queued behind the turn before it."
+    if status == "completed":
+        return f"{about}done."
+    failures = found["failures"]
+    return f"{about}it ended as {status} ({found['reason']})." + (f" What went wrong: {failures[:SHOWN]}" if failures else "")

@@ -1,0 +1,235 @@
+"""The planner prompt: what the planner model sees before each step (PLN-32, PLN-39, C2), put on record and made from it again.
+
+Everything is cut to a declared limit here, so that the size of the rendered prompt has an upper bound before it is rendered.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from ordain.contracts.catalog import Catalog
+from ordain.contracts.planner import CONTENT_MAX, THOUGHT_MAX, PlannerRequest, ToolRef
+from ordain.contracts.policy import Lane, Policy
+from ordain.effects.effect import ModelCall
+from ordain.flows.context import FlowContext
+from ordain.flows.kind import ByCode, ModelQuestion, PromptKind
+from ordain.flows.steps.steps import Progress, left_answer, left_reason
+from ordain.flows.steps.trace import filled_tools, shown_steps
+from ordain.flows.transcript import Spoken
+from ordain.flows.values import PromptInputs, Values
+from ordain.rules.thoughts import withhold_thought
+
+PURPOSE = "planner"
+TEMPLATE = "planner_step"
+TRACE_STEPS = 3
+TRACE_CHARS = 1000
+MESSAGE_CHARS = 14_000
+FACTS_CHARS = 10_000
+HISTORY_MESSAGES = 20
+HISTORY_CHARS = 2000
+GOAL_CHARS = 14_000
+STATE_CHARS = 4000
+TOOL_CHARS = 2000
+
+
+class PlannerPrompt(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The template's input.
+
+    ``reask`` is the reason code of the directive that was refused, if one was; ``message`` what a session's user said, for providers
+    that are no language model.
+    """
+
+    goal_type: str
+    goal: str
+    user_message: str | None
+    history: tuple[dict[str, str], ...]
+    facts: dict[str, Any]
+    state: dict[str, Any]
+    tools: tuple[dict[str, Any], ...]
+    trace: tuple[dict[str, Any], ...]
+    steps_left: int
+    reask: str | None
+    style: str
+    message: str | None = None
+
+
+def with_progress(base: PlannerPrompt, trace: tuple[dict[str, Any], ...], steps_left: int, reask: str | None) -> PlannerPrompt:
+    """The request's part with what changes from step to step; ``trace`` holds the wire form of earlier steps, the last three are shown."""
+    return msgspec.structs.replace(base, trace=trace[-TRACE_STEPS:], steps_left=steps_left, reask=reask)
+
+
+def planner_base(request: PlannerRequest, tools: tuple[ToolRef, ...]) -> PlannerPrompt:
+    """The request's part of the prompt, cut and arranged: the same for every step of a run."""
+    goal, context = request.goal, request.context
+    history = context.conversation_history[-HISTORY_MESSAGES:]
+    newest = len(history) - 1
+    facts = context.external_facts.model_dump(exclude_none=True)
+    if isinstance(facts.get("text"), str):
+        facts["text_cut"] = len(facts["text"]) > FACTS_CHARS
+        facts["text"] = facts["text"][:FACTS_CHARS]
+    if not facts.get("text_cut"):
+        facts.pop("text_cut", None)
+    return PlannerPrompt(
+        goal_type=goal.type,
+        goal=_cut(goal.description, GOAL_CHARS),
+        user_message=None if goal.metadata.user_message is None else _cut(goal.metadata.user_message, MESSAGE_CHARS),
+        history=tuple(
+            {"role": m.role, "content": _cut(m.content, MESSAGE_CHARS if i == newest else HISTORY_CHARS)} for i, m in enumerate(history)
+        ),
+        facts=_bounded(facts, FACTS_CHARS + STATE_CHARS),
+        state=_bounded(context.orion_state_snapshot.model_dump(exclude_defaults=True), STATE_CHARS),
+        tools=tuple(
+            {
+                "tool_id": tool.tool_id,
+                "description": _cut(tool.description or "", TOOL_CHARS),
+                "input_schema": tool.input_schema or {},
+                "output_schema": tool.output_schema or {},
+            }
+            for tool in tools
+        ),
+        trace=(),
+        steps_left=0,
+        reask=None,
+        style=request.preferences.style,
+    )
+
+
+def fixed_size(base: PlannerPrompt) -> int:
+    """Bytes of the request's part as JSON."""
+    return len(msgspec.json.encode(msgspec.structs.replace(base, trace=(), steps_left=0, reask=None)))
+
+
+def size_bound(source: str, prompt: PlannerPrompt, fixed: int | None = None) -> int:
+    """Upper bound of the rendered prompt in bytes: every value once as JSON, the template once per repeated part.
+
+    ``fixed`` is ``fixed_size`` of the same request, where it is known already.
+    """
+    repeats = 1 + len(prompt.tools) + len(prompt.history) + len(prompt.trace)
+    shown = sum(min(len(msgspec.json.encode(step)), 4 * (TRACE_CHARS + 1)) for step in prompt.trace)
+    moving = len(str(prompt.steps_left)) + len(prompt.reask or "")
+    return len(source.encode()) * repeats + 2 * (shown + moving + (fixed_size(prompt) if fixed is None else fixed))
+
+
+def _cut(text: str, bound: int) -> str:
+    return text if len(text) <= bound else text[:bound] + "…"
+
+
+def _bounded(value: dict[str, Any], bound: int) -> dict[str, Any]:
+    encoded = msgspec.json.encode(value)
+    return value if len(encoded) <= bound * 4 else {"cut": _cut(encoded.decode(), bound)}
+
+
+# --- on record, and from it -----------------------------------------------------------------------------------------------------------
+
+
+def ask_step(context: FlowContext, progress: Progress) -> ModelQuestion:
+    """The question for the next directive: the last steps by reference, what is left, and why the last one was refused."""
+    index = len(progress.steps)
+    left = progress.limits.max_steps - index
+    shown = progress.steps[-TRACE_STEPS:]
+    if progress.base is None:
+        base = planner_base(progress.request, progress.tools)
+        more = 0 if progress.history is None else 2 * progress.history.size_bytes
+        progress.base = base, fixed_size(base) + more
+    base, fixed = progress.base
+    prompt = with_progress(base, tuple(step.wire for step in shown), left, progress.reask)
+    args: dict[str, Any] = {"first": index - len(shown), "steps": [[step.answer, step.acted, step.denied] for step in shown], "left": left}
+    if progress.reask is not None:
+        args["reask"] = progress.reask
+    source = context.catalog.data.prompts[TEMPLATE]
+    entries = 0 if progress.history is None else progress.history.entries + 1  # each repeats its part of the template
+    return ModelQuestion(
+        refs=(0, *(seq for step in shown for seq in (step.answer, step.acted) if seq is not None)),
+        args=args,
+        prompt_tokens=size_bound(source, prompt, fixed) + entries * len(source.encode()),
+        max_tokens=max(1, left_reason(progress), left_answer(progress)),
+        narrative=progress.narrative,
+    )
+
+
+Given = Callable[[Values], tuple[PlannerRequest, Spoken | None]]
+"""The planning request behind a run, and what was said before in its conversation; None outside of any."""
+
+
+def build_step(given: Given) -> Callable[[Catalog, ModelCall, Values], PromptInputs]:
+    """How the prompt is made again from a recorded call, where ``given`` finds the request."""
+
+    def build(catalog: Catalog, call: ModelCall, values: Values) -> PromptInputs:
+        known = values.memo.get(PURPOSE)
+        if known is None:
+            request, spoken = given(values)
+            tools = filled_tools(catalog, request)
+            base = planner_base(request, tools)
+            if spoken is not None:
+                base = _in_session(base, request.goal.description, spoken)
+            known = values.memo[PURPOSE] = (base, planner_step_schema(tools))
+        base, schema = known
+        prompt = with_progress(base, shown_steps(call, values), call.args["left"], call.args.get("reask"))
+        return PromptInputs(source=catalog.data.prompts[call.prompt], inputs=msgspec.structs.asdict(prompt), schema=schema)
+
+    return build
+
+
+def _in_session(base: PlannerPrompt, message: str, spoken: Spoken) -> PlannerPrompt:
+    """The planner's prompt in a conversation: its history stands whole, as rule ``history`` chose it."""
+    before = () if spoken.summary is None else ({"role": "system", "content": f"What was said before, summed up: {spoken.summary}"},)
+    return msgspec.structs.replace(base, history=(*before, *spoken.history), message=message)
+
+
+def _lane(policy: Policy) -> Lane:
+    return policy.lanes.planner
+
+
+def step_prompt(given: Given) -> PromptKind[Progress]:
+    """The prompt kind of a loop whose request ``given`` finds."""
+    return PromptKind(
+        purpose=PURPOSE,
+        template=TEMPLATE,
+        package="ordain.flows.steps",
+        contract="planner_step",
+        lane=_lane,
+        ask=ask_step,
+        build=build_step(given),
+        withhold=withhold_thought,
+        by_code=ByCode.STEP,
+    )
+
+
+def planner_step_schema(tools: tuple[ToolRef, ...]) -> dict[str, Any]:
+    """The directive's JSON Schema for this toolset: ``oneOf`` on ``finish``, every string bounded, each tool with its own input.
+
+    A tool schema with references of its own is shown as a plain object; rule ``step`` judges the input either way.
+    """
+    return _step_schema(json.dumps([[tool.tool_id, tool.input_schema] for tool in tools], sort_keys=True))
+
+
+@lru_cache(maxsize=32)
+def _step_schema(tools: str) -> dict[str, Any]:
+    thought = {"type": "string", "maxLength": THOUGHT_MAX}
+    null = {"type": "null"}
+    finish = _object(
+        thought=thought,
+        finish={"const": True},
+        action=null,
+        final_answer=_object(content={"type": "string", "minLength": 1, "maxLength": CONTENT_MAX}, structured={"type": "object"}),
+    )
+    actions = [
+        _object(tool_id={"const": tool_id}, input={"type": "object"} if "$ref" in json.dumps(schema) else schema)
+        for tool_id, schema in json.loads(tools)
+    ]
+    if not actions:
+        return finish
+    act = _object(
+        thought=thought, finish={"const": False}, action=actions[0] if len(actions) == 1 else {"oneOf": actions}, final_answer=null
+    )
+    return {"oneOf": [act, finish]}
+
+
+def _object(**properties: Any) -> dict[str, Any]:
+    return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}

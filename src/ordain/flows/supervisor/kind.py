@@ -1,0 +1,26 @@
+"""Kind ``supervisor`` as a value, and its versions before for what was begun under them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import msgspec
+
+from ordain.flows.act import VerbPlanInput, VerbPlanOutput, call_label
+from ordain.flows.kind import Kind, settled_by_error
+from ordain.flows.supervisor.flow import run_supervisor
+from ordain.flows.supervisor.prompt import MOVE_PROMPT, STEP_PROMPT
+from ordain.flows.supervisor.v2 import run_supervisor as run_supervisor_2
+from ordain.flows.supervisor.v2 import run_untold
+
+SUPERVISOR: Kind[VerbPlanInput, VerbPlanOutput] = Kind(
+    name="supervisor",
+    version=3,
+    run=run_supervisor,
+    decode_input=msgspec.json.Decoder(VerbPlanInput).decode,
+    settle=settled_by_error,
+    label=call_label,
+    prompts=(STEP_PROMPT, MOVE_PROMPT),
+)
+SUPERVISOR_2 = replace(SUPERVISOR, version=2, run=run_supervisor_2)
+SUPERVISOR_1 = replace(SUPERVISOR, version=1, run=run_untold)

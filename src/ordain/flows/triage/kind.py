@@ -1,0 +1,37 @@
+"""Kind ``triage`` as a value, and its versions before for what was begun under them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import msgspec
+
+from ordain.flows.kind import Kind, Serves, settled_by_error
+from ordain.flows.triage.flow import AGENT, run_triage, run_uncharged
+from ordain.flows.triage.prompt import TRIAGE_PROMPT
+from ordain.flows.triage.request import TriageInput, TriageOutput, triage_input
+from ordain.journal.records import Label
+
+
+def _label(_: TriageInput) -> Label:
+    return Label(agent=AGENT)
+
+
+def _reply(output: TriageOutput) -> str | None:
+    return output.narrative or None
+
+
+TRIAGE: Kind[TriageInput, TriageOutput] = Kind(
+    name="triage",
+    version=2,
+    run=run_triage,
+    decode_input=msgspec.json.Decoder(TriageInput).decode,
+    settle=settled_by_error,
+    label=_label,
+    prompts=(TRIAGE_PROMPT,),
+    reply=_reply,
+    serves=Serves.PLACING,
+    commissioned=triage_input,
+)
+TRIAGE_1 = replace(TRIAGE, version=1, run=run_uncharged, charged=False)
+"""A model was asked whatever the shared accounts had left."""

@@ -1,0 +1,1 @@
+"""Kind ``turn``: one message of a conversation, answered."""

@@ -1,0 +1,56 @@
+"""Kind ``turn`` as a value, and its versions before for what was begun under them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import msgspec
+
+from ordain.contracts.catalog import Catalog
+from ordain.contracts.conversation import ExecMode
+from ordain.contracts.scope import CapabilityScope
+from ordain.flows.kind import Kind, Serves, settled_by_error
+from ordain.flows.recall import RECALL_VERB
+from ordain.flows.turn.flow import run_turn
+from ordain.flows.turn.request import TurnInput, TurnOutput, turn_input
+from ordain.flows.turn.router import ROUTER_PROMPT
+from ordain.flows.turn.v2 import run_turn as run_turn_2
+from ordain.flows.turn.v2 import run_untold
+from ordain.journal.records import Label
+from ordain.rules.entry import ENTRY, ENTRY_OF, Entered, EntryFacts, EntryInputs
+
+
+def _label(given: TurnInput) -> Label:
+    return Label(agent=given.verb or ENTRY_OF[given.mode], after=given.after)
+
+
+def _grant(given: TurnInput, catalog: Catalog) -> CapabilityScope:
+    """The verb entered by and its tools, the agent's entry, which a router may choose, what sums up, and what recalls where that is asked."""
+    inputs = EntryInputs(tools=given.allowed_verbs, catalog=catalog, packs=given.packs)
+    entered = ENTRY.apply(EntryFacts(mode=given.mode, verb=given.verb), inputs, catalog.policy).outcome
+    if not isinstance(entered, Entered):
+        return CapabilityScope()
+    more = (RECALL_VERB,) if given.recall is not None else ()
+    verbs = {entered.verb, ENTRY_OF[ExecMode.AGENT], catalog.policy.history.verb, *entered.tools, *more}
+    return CapabilityScope(allowed=tuple(sorted(verbs)))
+
+
+def _reply(output: TurnOutput) -> str:
+    return output.narrative
+
+
+TURN: Kind[TurnInput, TurnOutput] = Kind(
+    name="turn",
+    version=3,
+    run=run_turn,
+    decode_input=msgspec.json.Decoder(TurnInput).decode,
+    settle=settled_by_error,
+    label=_label,
+    grant=_grant,
+    prompts=(ROUTER_PROMPT,),
+    reply=_reply,
+    serves=Serves.REQUEST,
+    commissioned=turn_input,
+)
+TURN_2 = replace(TURN, version=2, run=run_turn_2)
+TURN_1 = replace(TURN, version=1, run=run_untold)

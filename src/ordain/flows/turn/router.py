@@ -1,0 +1,95 @@
+"""The router prompt: what a model sees that may suggest a turn's path (EXE-09), put on record and made from it again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from ordain.contracts.catalog import Catalog
+from ordain.contracts.policy import Lane, Policy
+from ordain.effects.effect import ModelCall
+from ordain.flows.context import FlowContext
+from ordain.flows.kind import ModelQuestion, PromptKind
+from ordain.flows.turn.request import TurnInput
+from ordain.flows.values import PromptInputs, Values
+from ordain.rules.route import CLASSES, Path
+
+TEMPLATE = "router_step"
+MAX_TOKENS = 200
+SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "path": {"enum": [str(path) for path in Path]},
+        "confidence": {"type": "number", "minimum": 0, "maximum": 1},
+        "budget_class": {"enum": [str(size) for size in CLASSES]},
+    },
+    "required": ["path", "confidence", "budget_class"],
+    "additionalProperties": False,
+}
+"""The contract of the answer (EXE-10)."""
+
+
+class RouterPrompt(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The template's input: mode, verb and last user message, and as ``context`` what code knows of the turn besides."""
+
+    mode: str
+    verb: str
+    message: str
+    supervised: bool
+    context: dict[str, Any] = {}
+
+
+def size_bound(source: str, prompt: RouterPrompt) -> int:
+    """Upper bound of the rendered prompt in bytes. A template of an older catalog shows no context: its runs reserved nothing for it."""
+    if "context" not in source:
+        prompt = msgspec.structs.replace(prompt, context={})
+    return len(source.encode()) + 4 * len(msgspec.json.encode(prompt))
+
+
+def router_prompt(given: TurnInput, verb: str) -> RouterPrompt:
+    """What the router model sees of a turn: no history and nothing recalled, for its path is chosen before either is read."""
+    known = {
+        "message_number": given.seq,
+        "attachments": given.attachments,
+        "tools": list(given.allowed_verbs),
+        "max_steps": given.max_steps,
+        "budget_class": given.budget_class,
+        "replaces_earlier_work": bool(given.after),
+    }
+    said = {name: value for name, value in known.items() if value}
+    return RouterPrompt(mode=str(given.mode), verb=verb, message=given.text, supervised=given.supervised, context=said)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RoutedTurn:
+    """What the router model is asked about: the turn, and the verb that rule ``entry`` entered by."""
+
+    given: TurnInput
+    verb: str
+
+
+def _ask(context: FlowContext, turn: RoutedTurn) -> ModelQuestion:
+    prompt = router_prompt(turn.given, turn.verb)
+    return ModelQuestion(
+        refs=(0,),
+        args={"verb": turn.verb},
+        prompt_tokens=size_bound(context.catalog.data.prompts[TEMPLATE], prompt),
+        max_tokens=MAX_TOKENS,
+    )
+
+
+def _build(catalog: Catalog, call: ModelCall, values: Values) -> PromptInputs:
+    prompt = router_prompt(values[0], call.args["verb"])
+    return PromptInputs(source=catalog.data.prompts[call.prompt], inputs=msgspec.structs.asdict(prompt), schema=SCHEMA)
+
+
+def _lane(policy: Policy) -> Lane:
+    return policy.router.ask or policy.lanes.planner
+
+
+ROUTER_PROMPT: PromptKind[RoutedTurn] = PromptKind(
+    purpose="router", template=TEMPLATE, package="ordain.flows.turn", contract="router_step", lane=_lane, ask=_ask, build=_build
+)

@@ -1,0 +1,37 @@
+"""What a run's records handed to its flow, and what a prompt is made from. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from ordain.flows.transcript import Transcript
+from ordain.journal.digests import content_digest
+from ordain.prompts.renderer import Prompt
+
+
+class Values(dict[int, Any]):
+    """seq -> what that record handed to the flow; 0 is the run's input.
+
+    ``memo`` keeps what was derived from them and cannot change within the run: the request's part of the prompt, past steps.
+    """
+
+    def __init__(self, transcript: Transcript | None = None) -> None:
+        """``transcript`` reads what a reference into the run's session says."""
+        super().__init__()
+        self.memo: dict[object, Any] = {}
+        self.transcript = transcript
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PromptInputs:
+    """The template's source and input, and the schema the answer must fit."""
+
+    source: str
+    inputs: dict[str, Any]
+    schema: dict[str, Any]
+
+
+def prompt_digest(prompt: Prompt) -> str:
+    """Content address of a rendered prompt."""
+    return content_digest(f"{prompt.system}\x1e{prompt.user}".encode())

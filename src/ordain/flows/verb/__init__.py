@@ -1,0 +1,1 @@
+"""Kind ``verb``: one verb call for a caller from outside."""

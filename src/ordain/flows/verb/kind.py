@@ -1,0 +1,54 @@
+"""Kind ``verb`` as a value, and ``POST /verbs/execute``: how a request is taken, and what it is answered (VRB-02, VRB-03)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from ordain.contracts.catalog import Catalog
+from ordain.contracts.failures import categorised
+from ordain.contracts.scope import CapabilityScope
+from ordain.contracts.verbs import VerbRequest
+from ordain.effects.children import NULL
+from ordain.flows.kind import Ending, Kind, Taken, Wire, settled_by_error
+from ordain.flows.verb.flow import VerbRunInput, VerbRunOutput, run_verb
+from ordain.journal.digests import content_digest
+from ordain.journal.records import ENCODER, Label, raw
+
+
+def take_verb(request: VerbRequest, _: Catalog, __: str) -> Taken:
+    """A verb request as its run gets it; the verb itself is judged inside the run."""
+    body = request.model_dump(mode="json")
+    given = VerbRunInput(verb_id=request.verb_id, payload=body["payload"], caller=request.caller, request_id=request.request_id)
+    return Taken(input=raw(given), request_id=request.request_id, digest=content_digest(ENCODER.encode(given)))
+
+
+def verb_reply(ending: Ending) -> dict[str, Any]:
+    """The source's verb reply with the caller's id, run and header."""
+    body: dict[str, Any] = {"ok": False, "output": None, "error": {"code": ending.why, "message": ""}}
+    if ending.output != NULL:
+        body = msgspec.json.decode(ending.output)
+    if body["error"] is not None:
+        body["error"] = categorised(body["error"], retryable=ending.may_pass(body["error"]["code"]))
+    return {**body, "request_id": ending.given.get("request_id"), "run_id": ending.run, "header": ending.header}
+
+
+def _label(request: VerbRunInput) -> Label:
+    return Label(agent=request.caller)
+
+
+def _grant(request: VerbRunInput, _: Catalog) -> CapabilityScope:
+    return CapabilityScope(allowed=(request.verb_id,))
+
+
+VERB: Kind[VerbRunInput, VerbRunOutput] = Kind(
+    name="verb",
+    version=1,
+    run=run_verb,
+    decode_input=msgspec.json.Decoder(VerbRunInput).decode,
+    settle=settled_by_error,
+    label=_label,
+    grant=_grant,
+    wire=Wire(contract=VerbRequest, take=take_verb, response=verb_reply, other="not_a_verb_call"),
+)

@@ -1,0 +1,1 @@
+"""Kind ``verb_plan``: one prompt-plan verb, its steps in order."""

@@ -1,0 +1,20 @@
+"""Kind ``verb_plan`` as a value."""
+
+from __future__ import annotations
+
+import msgspec
+
+from ordain.flows.act import VERB_PLAN, VerbPlanInput, VerbPlanOutput, call_label
+from ordain.flows.kind import Kind, settled_by_error
+from ordain.flows.verb_plan.flow import run_verb_plan
+from ordain.flows.verb_plan.prompt import VERB_PROMPT
+
+VERB_PLAN_KIND: Kind[VerbPlanInput, VerbPlanOutput] = Kind(
+    name=VERB_PLAN,
+    version=1,
+    run=run_verb_plan,
+    decode_input=msgspec.json.Decoder(VerbPlanInput).decode,
+    settle=settled_by_error,
+    label=call_label,
+    prompts=(VERB_PROMPT,),
+)

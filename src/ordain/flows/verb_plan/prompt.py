@@ -1,0 +1,90 @@
+"""The prompt of a verb's plan step, put on record and made from it again (VRB-07)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from ordain.contracts.catalog import Catalog
+from ordain.contracts.policy import Lane, Policy
+from ordain.contracts.verbs import PlanStep
+from ordain.effects.effect import ModelCall
+from ordain.effects.results import ModelAnswer
+from ordain.flows.act import VerbPlanInput
+from ordain.flows.ask import VERB_CONTRACT
+from ordain.flows.context import FlowContext
+from ordain.flows.kind import ByCode, ModelQuestion, PromptKind
+from ordain.flows.transcript import Spoken, resolve
+from ordain.flows.values import PromptInputs, Values
+from ordain.prompts.verb_step import VerbPrompt, size_bound
+from ordain.rules.proposals import Parsed, parse_object
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanQuestion:
+    """What a step of a verb's plan asks: the call, the step, and what the step before it that asked gave."""
+
+    call: VerbPlanInput
+    step: PlanStep
+    previous: ModelAnswer | None
+    output: dict[str, Any] | None
+
+
+def verb_prompt(
+    catalog: Catalog, call: VerbPlanInput, step_name: str, previous: dict[str, Any] | None, spoken: Spoken | None = None
+) -> VerbPrompt:
+    """The typed input of a step's template; ``spoken`` is the call's history, where it is at hand."""
+    spec = catalog.verbs[call.verb].spec
+    message = call.args.get("text") if call.history is not None else None
+    return VerbPrompt(
+        verb=call.verb,
+        description=spec.description,
+        step=step_name,
+        input=call.args,
+        previous=previous,
+        output_schema=spec.output_schema,
+        message=message if isinstance(message, str) else None,
+        history=spoken.history if spoken is not None else (),
+        summary=spoken.summary if spoken is not None else None,
+        recalled=call.recalled,
+    )
+
+
+def _ask(context: FlowContext, given: PlanQuestion) -> ModelQuestion:
+    call, catalog = given.call, context.catalog
+    name = given.step.prompt_template or ""
+    bare = msgspec.structs.replace(call, recalled=())  # counted with the history: it is shown once
+    prompt, history = verb_prompt(catalog, bare, given.step.name, given.output), call.history
+    shown = (0, 0) if history is None else (history.entries + 1, history.size_bytes)
+    recalled = sum(len(msgspec.json.encode(one)) for one in call.recalled)
+    spec = catalog.verbs[call.verb].spec
+    return ModelQuestion(
+        template=name,
+        contract=f"{VERB_CONTRACT}{call.verb}",
+        refs=(0,) if given.previous is None else (0, given.previous.seq),
+        args={"step": given.step.name},
+        prompt_tokens=size_bound(catalog.data.prompts[name], prompt, (shown[0] + len(call.recalled), shown[1] + recalled)),
+        max_tokens=min(spec.output_max_tokens, call.max_tokens or spec.output_max_tokens),
+        narrative=(spec.narrates or "") if call.narrate else "",
+    )
+
+
+def _build(catalog: Catalog, call: ModelCall, values: Values) -> PromptInputs:
+    plan: VerbPlanInput = values[0]
+    previous: dict[str, Any] | None = None
+    if len(call.refs) > 1:
+        answer: ModelAnswer = values[call.refs[1]]
+        proposal = parse_object(answer.content or "")
+        previous = proposal.value if isinstance(proposal, Parsed) else None
+    prompt = verb_prompt(catalog, plan, call.args["step"], previous, resolve(values.transcript, plan.history))
+    schema: dict[str, Any] = dict(catalog.verbs[plan.verb].spec.output_schema)
+    return PromptInputs(source=catalog.data.prompts[call.prompt], inputs=msgspec.structs.asdict(prompt), schema=schema)
+
+
+def _lane(policy: Policy) -> Lane:
+    return policy.lanes.verb
+
+
+VERB_PROMPT: PromptKind[PlanQuestion] = PromptKind(purpose="verb", contract="", lane=_lane, ask=_ask, build=_build, by_code=ByCode.QUOTE)

@@ -1,0 +1,171 @@
+"""What a run may do, as its port has it: computed from its first record and the decisions on record, never from what its flow says.
+
+Live, resumed and replayed a run has the same authority at the same place, and all that its flow can do is use less. Old journals hold the
+facts that flows supplied themselves; they equal what is computed here.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from msgspec import structs
+
+from ordain.contracts.catalog import Catalog
+from ordain.contracts.scope import CapabilityScope
+from ordain.effects.calls import Authorized, Call
+from ordain.effects.children import AnyEnded, Spawn
+from ordain.effects.effect import Children, Effect, ModelCall, Read, VerbCall
+from ordain.errors import FlowFault
+from ordain.journal.digests import call_digest
+from ordain.journal.records import Started
+from ordain.rules.authorize import AUTHORIZE, Allow, AuthorizeFacts
+from ordain.rules.budget import RESERVE, SETTLE
+from ordain.rules.decision import Decision
+from ordain.rules.spend import Carved, Spend
+
+GRANTING = frozenset({AUTHORIZE.name, RESERVE.name, SETTLE.name})
+"""Rules that only the port asks: what they grant a flow cannot give itself."""
+
+
+class Authority:
+    """A run's scope, depth, bounds and spending so far. Implements ``flows.context.Account``."""
+
+    def __init__(self, started: Started, scope: CapabilityScope, *, charged: bool) -> None:
+        """``scope`` is the run's grant; ``charged`` says that shared accounts have to be carved before anything is spent."""
+        self.scope = scope
+        self.depth = started.depth
+        self.deadline = started.deadline
+        self.keep_thoughts = started.keep_thoughts
+        self._session = started.session
+        self.cap = started.allowance
+        self.spent = Spend()
+        self._owes_carving = charged
+        self._permits: dict[str, str] = {}
+        self._attempts: Counter[str] = Counter()
+
+    # --- facts ----------------------------------------------------------------------------------------------------------------
+
+    def facts_of(self, call: Call, within: CapabilityScope) -> AuthorizeFacts:
+        """The facts of rule ``authorize``; the flow may hold itself to less than its scope."""
+        return AuthorizeFacts(
+            verb=call.verb,
+            call=call_digest(call),
+            in_scope=self.scope.permits(call.verb) and within.permits(call.verb),
+            depth=self.depth,
+            verb_calls=self.spent.verb_calls,
+            cap_verb_calls=self.cap.verb_calls,
+            session=bool(self._session),
+        )
+
+    def authorized(self, decision: Decision[Any]) -> None:
+        """Keep what a decision of rule ``authorize`` allows."""
+        if isinstance(decision.outcome, Allow):
+            self._permits[decision.address] = decision.outcome.call
+
+    def book(self, amount: Spend) -> None:
+        """Add to what was spent."""
+        self.spent = self.spent.plus(amount)
+
+    def ended(self, ends: Sequence[AnyEnded]) -> None:
+        """A join is over: what the children spent was the run's."""
+        for end in ends:
+            self.book(end.spent)
+
+    def carved(self, outcome: object) -> None:
+        """Shared accounts were claimed: the run has what they gave, at the most."""
+        self._owes_carving = False
+        if isinstance(outcome, Carved):
+            tokens, money = min(self.cap.tokens, outcome.tokens), min(self.cap.usd_micros, outcome.usd_micros)
+            self.cap = structs.replace(self.cap, tokens=tokens, usd_micros=money)
+
+    # --- effects --------------------------------------------------------------------------------------------------------------
+
+    def made(self, effect: Effect[Any]) -> None:
+        """An effect was announced, now or on record: it uses its permits and counts."""
+        match effect:
+            case VerbCall():
+                self._attempts[effect.authorized.decision] += 1
+                self.book(Spend(verb_calls=1))
+            case Children():
+                for spawn in effect.spawns:
+                    if spawn.authorized is not None:
+                        self._attempts[spawn.authorized.decision] += 1
+                        self.book(Spend(verb_calls=1))
+            case _:
+                pass
+
+    def check(self, effect: Effect[Any], catalog: Catalog) -> None:
+        """An effect is about to go live: it is within what the run may do.
+
+        Raises:
+            FlowFault: it is not; nothing goes live.
+        """
+        match effect:
+            case ModelCall():
+                self._check_model_call(effect)
+            case VerbCall():
+                self._check_verb_call(effect, catalog)
+            case Children():
+                self._check_spawns(effect.spawns)
+            case Read() if self._session != effect.args.get("session", self._session):
+                raise FlowFault("a read of another session")
+            case _:
+                pass
+
+    def _check_model_call(self, call: ModelCall) -> None:
+        """It ends with the run at the latest, and only after the shared accounts were asked."""
+        self._check_spending()
+        if max(call.deadline, call.hedge_deadline) > self.deadline:
+            raise FlowFault("a model call after the run's deadline")
+        if call.keep_thoughts and not self.keep_thoughts:
+            raise FlowFault("a model call whose thoughts would be kept where they may not be")
+
+    def _check_verb_call(self, call: VerbCall, catalog: Catalog) -> None:
+        """It is what a decision allowed, as often as the verb's declared retries allow, within calls and time."""
+        self._check_spending()
+        self._check_permit(call.authorized, catalog.verbs[call.authorized.call.verb].spec.retry.max_attempts)
+        if call.deadline > self.deadline:
+            raise FlowFault("a verb call after the run's deadline")
+        if self.spent.verb_calls >= self.cap.verb_calls:
+            raise FlowFault("the run's verb calls are spent")
+
+    def _check_spawns(self, spawns: Sequence[Spawn[Any]]) -> None:
+        """Children get no more than their parent has, and all together no more than it has left."""
+        self._check_spending()
+        permits = [spawn.authorized for spawn in spawns if spawn.authorized is not None]
+        if len({permit.decision for permit in permits}) != len(permits):
+            raise FlowFault("one permit for several children")
+        for permit in permits:
+            self._check_permit(permit, 1)
+        total = Spend(verb_calls=len(permits))
+        for spawn in spawns:
+            total = total.plus(spawn.allowance)
+            if (
+                not spawn.allowance.covers(Spend())
+                or spawn.deadline > self.deadline
+                or (spawn.keep_thoughts and not self.keep_thoughts)
+                or not self.scope.covers(CapabilityScope(allowed=spawn.scope, constraints=self.scope.constraints))
+            ):
+                raise FlowFault(f"a child run of {spawn.flow} would get more than its parent has")
+        if not _covers(self.cap.less(self.spent), total):
+            raise FlowFault("the children together would get more than their parent has left")
+
+    def _check_permit(self, authorized: Authorized, most: int) -> None:
+        """A decision of this run allowed exactly this, and it was not carried out as often as it may be."""
+        digest = call_digest(authorized.call)
+        if authorized.digest != digest or self._permits.get(authorized.decision) != digest:
+            raise FlowFault(f"call of {authorized.call.verb} is not what decision {authorized.decision} allowed")
+        if self._attempts[authorized.decision] >= most:
+            raise FlowFault(f"decision {authorized.decision} allows {most} attempts, and they were made")
+
+    def _check_spending(self) -> None:
+        if self._owes_carving:
+            raise FlowFault("policy bounds shared accounts, and the run has not asked them")
+
+
+def _covers(left: Spend, total: Spend) -> bool:
+    """Whether what is left covers it; of what is overdrawn nothing can be given, and giving none of it is no fault."""
+    kinds = ("tokens", "usd_micros", "model_calls", "verb_calls")
+    return all(getattr(total, kind) <= max(0, getattr(left, kind)) for kind in kinds)

@@ -1,0 +1,211 @@
+"""What follows from a message, once rule ``attach`` has decided: exactly one consequence, made inside the write transaction.
+
+Intake and the claim of a ``triage`` run both end here, so that a message's consequence does not depend on who decided its class.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from ordain.effects.effect import WaitFor
+from ordain.flows.commission import Commission, Telling
+from ordain.flows.kind import Serves, commissioned
+from ordain.journal.records import ENCODER
+from ordain.ports.sessions import Thread, ThreadChange, ThreadStatus
+from ordain.ports.store import Consequence, MailKind, NewMail, NewTurn, SessionState
+from ordain.rules.attach import (
+    ATTACH,
+    AnswerPending,
+    Attached,
+    AttachFacts,
+    AttachOutcome,
+    Filler,
+    NewRequest,
+    Override,
+    Reading,
+    Repair,
+    SessionBusy,
+    StatusNudge,
+    Triage,
+    inline,
+)
+from ordain.rules.cues import ExpectedType, answer_value
+from ordain.rules.decision import Decision
+from ordain.runtime.attach_facts import Suggested, attach_facts
+from ordain.runtime.mail import AnswerBody, InterruptBody
+from ordain.runtime.opening import Opening, root_run
+from ordain.runtime.received import Received
+from ordain.runtime.services import Services
+
+INTENT_CHARS = 120
+
+
+class Consequences:
+    """Makes the consequence of one decision about one message."""
+
+    def __init__(self, services: Services, state: SessionState, message: Received) -> None:
+        """``state`` is what the decision was made from."""
+        self._services, self._state, self._message = services, state, message
+        self._catalog = services.catalogs.current
+        self._at = services.clock.now()
+
+    def decide(self, suggested: Suggested | None = None) -> tuple[AttachFacts, Decision[AttachOutcome]]:
+        """Apply rule ``attach``."""
+        facts = attach_facts(self._state, self._message, self._catalog.policy, suggested)
+        return facts, ATTACH.apply(facts, None, self._catalog.policy)
+
+    def of(self, facts: AttachFacts, decision: Decision[AttachOutcome], under: str = "") -> Consequence:
+        """The one consequence; ``under`` is the digest of the catalog whose policy decided, where it is not the current one."""
+        outcome = decision.outcome
+        follows = self._of(outcome)
+        anchor = follows.anchor or self._message.message_id if inline(facts, outcome) else ""
+        record = {"facts": facts, "outcome": outcome, "reason": str(decision.reason), "catalog": under or self._catalog.digest}
+        return msgspec.structs.replace(follows, reason=str(decision.reason), decision=ENCODER.encode(record), anchor=anchor)
+
+    def _of(self, outcome: AttachOutcome) -> Consequence:
+        match outcome:
+            case Override():
+                return self._override(outcome)
+            case StatusNudge(thread=number):
+                return self._nudge(self._thread(number))
+            case AnswerPending(thread=number):
+                return self._answer(self._thread(number))
+            case NewRequest(thread=number):
+                return self._request(number)
+            case Repair():
+                return self._repair(outcome)
+            case Triage():
+                turn = self._open(Serves.PLACING, self._commission(), 0, counts=False)
+                return self._consequence(Attached.TRIAGE, turn=turn)
+            case Filler():
+                return self._consequence(Attached.FILLER)
+            case SessionBusy():
+                return msgspec.structs.replace(self._consequence("session_busy"), refused="session_busy")
+
+    def _consequence(self, attached: str, **more: Any) -> Consequence:
+        turn: NewTurn | None = more.get("turn")
+        serves = more.pop("serves", turn.run.id if turn is not None else "")
+        return Consequence(attached=str(attached), reason="", decision=b"", serves=serves, **more)
+
+    def _override(self, outcome: Override) -> Consequence:
+        thread, edited = self._thread(outcome.thread), self._state.edited
+        runs = thread.turns if edited is None or edited.run not in thread.turns else (edited.run,)  # an edit replaces its own request only
+        mail = self._interrupts(runs)
+        if outcome.stop:
+            given = self._commission(run=runs[0], intent=thread.intent, telling=Telling.STOPPED, queued=len(runs) - 1)
+            turn = self._open(Serves.STATUS, given, thread.id, queued=True, counts=False)
+        else:
+            turn = self._open(Serves.REQUEST, self._commission(after=runs[0]), thread.id, queued=True)
+        change = ThreadChange(id=thread.id, session=self._state.session, status=ThreadStatus.IN_PROGRESS, at=self._at)
+        if thread.asked is not None:
+            change = msgspec.structs.replace(change, answered=(thread.asked.run, thread.asked.addr))
+        return self._consequence(Attached.OVERRIDE, thread=thread.id, turn=turn, mail=mail, threads=(change,))
+
+    def _nudge(self, thread: Thread) -> Consequence:
+        run = thread.turns[0] if thread.turns else thread.run
+        given = self._commission(run=run, intent=thread.intent)
+        turn = msgspec.structs.replace(self._open(Serves.STATUS, given, thread.id, counts=False), thread=0)
+        change = ThreadChange(id=thread.id, session=self._state.session, at=self._at)
+        return self._consequence(Attached.STATUS_NUDGE, thread=thread.id, turn=turn, threads=(change,))
+
+    def _answer(self, thread: Thread) -> Consequence:
+        asked, message = thread.asked, self._message
+        if asked is None:
+            raise AssertionError("rule attach answers open questions only")
+        value = {
+            "text": message.text,
+            "value": answer_value(ExpectedType(asked.expects), message.text, message.found),
+            "message_id": message.message_id,
+        }
+        mail = NewMail(
+            run=asked.run,
+            kind=MailKind.ANSWER,
+            key=f"{WaitFor.ANSWER}:{asked.addr}",
+            body=ENCODER.encode(AnswerBody(value=value, by=f"user:{message.user}")),
+            at=self._at,
+            addr=asked.addr,
+        )
+        change = ThreadChange(
+            id=thread.id,
+            session=self._state.session,
+            status=ThreadStatus.IN_PROGRESS,
+            answered=(asked.run, asked.addr),
+            slot=(asked.key, value["value"]),
+            at=self._at,
+        )
+        return self._consequence(
+            Attached.ANSWER, thread=thread.id, serves=asked.root, mail=(mail,), threads=(change,), anchor=asked.message_id
+        )
+
+    def _request(self, number: int) -> Consequence:
+        thread = number or self._state.next_thread
+        queued = any(known.turns for known in self._state.threads if known.id == thread)
+        turn = self._open(Serves.REQUEST, self._commission(), thread, queued=queued)
+        status = None if queued else ThreadStatus.IN_PROGRESS
+        change = ThreadChange(
+            id=thread,
+            session=self._state.session,
+            status=status,
+            intent=self._message.text[:INTENT_CHARS],
+            run="" if queued else turn.run.id,
+            at=self._at,
+        )
+        return self._consequence(Attached.NEW_REQUEST, thread=thread, turn=turn, threads=(change,))
+
+    def _repair(self, outcome: Repair) -> Consequence:
+        """Ask which was meant; a question of that kind that is still open is given up for this one."""
+        options = (outcome.a, outcome.b)
+        earlier = next(
+            (known for known in self._state.threads if known.asked is not None and known.asked.expects == ExpectedType.CHOICE), None
+        )
+        thread = self._state.next_thread if earlier is None else earlier.id
+        given = self._commission(options=options, labels=tuple(self._label(option) for option in options))
+        turn = self._open(Serves.PLACING, given, thread, queued=earlier is not None, counts=False)
+        change = ThreadChange(
+            id=thread, session=self._state.session, intent=self._message.text[:INTENT_CHARS], run=turn.run.id, at=self._at
+        )
+        mail: tuple[NewMail, ...] = ()
+        if earlier is not None and earlier.asked is not None:
+            mail = self._interrupts((earlier.asked.root,))
+            change = msgspec.structs.replace(change, answered=(earlier.asked.run, earlier.asked.addr))
+        return self._consequence(Attached.REPAIR, thread=thread, turn=turn, mail=mail, threads=(change,))
+
+    def _interrupts(self, runs: tuple[str, ...]) -> tuple[NewMail, ...]:
+        """Why it was interrupted stands in a header, which outlives erasure: the message's number, never its words."""
+        message = self._message
+        body = ENCODER.encode(InterruptBody(what="override", by=f"user:{message.user}", why=f"message {self._state.seq}"))
+        key = f"override:{message.message_id}"
+        return tuple(NewMail(run=run, kind=MailKind.INTERRUPT, key=key, body=body, at=self._at) for run in runs)
+
+    # --- what is opened -----------------------------------------------------------------------------------------------------------
+
+    def _thread(self, number: int) -> Thread:
+        return next(thread for thread in self._state.threads if thread.id == number)
+
+    def _label(self, reading: Reading) -> str:
+        thread = self._thread(reading.thread)
+        if reading.attached is Attached.ANSWER and thread.asked is not None:
+            return f"answer “{thread.asked.text[:INTENT_CHARS]}” about “{thread.intent}”"
+        return f"{'stop' if reading.stop else 'change'} “{thread.intent}”"
+
+    def _commission(self, **concerns: Any) -> Commission:
+        return Commission(session=self._state.session, seq=self._state.seq, message=self._message, **concerns)
+
+    def _open(self, what: Serves, given: Commission, thread: int, *, queued: bool = False, **how: bool) -> NewTurn:
+        hold_us = self._catalog.policy.session.hold_seconds * 1_000_000
+        kind = self._services.kinds.serving(what)
+        opening = Opening(
+            run=self._services.clock.new_run_id(),
+            input=commissioned(kind, given),
+            workspace=self._state.workspace,
+            principal=self._message.principal,
+            subject=self._state.subject,
+            key=self._state.key,
+            at=self._at,
+            deadline=self._at + hold_us,
+            session=self._state.session,
+            thread=thread,
+        )
+        return NewTurn(run=root_run(kind, opening, self._catalog), thread=thread, queued=queued, **how)

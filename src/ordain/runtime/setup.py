@@ -1,0 +1,119 @@
+"""A run set up to be executed: its kind, its input, its port and what its flow sees of it. Live, replay and rehearsals are set up here alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ordain.contracts.catalog import Catalog
+from ordain.contracts.moments import EPOCH
+from ordain.contracts.scope import CapabilityScope
+from ordain.flows.accounts import shared_accounts
+from ordain.flows.context import FlowContext
+from ordain.flows.kind import Kind
+from ordain.flows.transcript import Transcript
+from ordain.journal.records import Record, Started
+from ordain.ports.effects import Effects
+from ordain.rules.spend import Spend
+from ordain.runtime.authority import Authority
+from ordain.runtime.execution import Beyond, Execution, Judge
+from ordain.runtime.run_state import RunState
+
+
+class FlowPort:
+    """What a flow holds of its port: its methods and nothing else. A law about port calls, no sandbox for Python."""
+
+    __slots__ = ("authorize", "children", "claim", "decide", "new_id", "now", "perform")
+
+    def __init__(self, port: Effects) -> None:
+        """Only the methods."""
+        for name in self.__slots__:
+            object.__setattr__(self, name, getattr(port, name))
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"a flow cannot change its port: {name}")
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"a flow cannot change its port: {name}")
+
+
+class AccountView:
+    """Implements ``flows.context.Account``: what a flow sees of its run's spending."""
+
+    __slots__ = ("_authority",)
+    _authority: Authority
+
+    def __init__(self, authority: Authority) -> None:
+        """To be read from only."""
+        object.__setattr__(self, "_authority", authority)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"a flow cannot change its account: {name}")
+
+    @property
+    def cap(self) -> Spend:
+        """See ``Account.cap``."""
+        return self._authority.cap
+
+    @property
+    def spent(self) -> Spend:
+        """See ``Account.spent``."""
+        return self._authority.spent
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunSetup:
+    """A run as its first record has it: its kind, its input, what others know of it and what it may do."""
+
+    run: str
+    kind: Kind[Any, Any]
+    started: Started
+    given: Any
+    catalog: Catalog
+    agent: str
+    scope: CapabilityScope
+
+    @classmethod
+    def of(cls, run: str, kind: Kind[Any, Any], started: Started, catalog: Catalog) -> RunSetup:
+        """Read the input; where the record does not say what the run may do, it is a root's that its kind grants, and a child's ``scope``."""
+        given = kind.decode_input(started.input)
+        label = kind.label(given) if started.label is None else started.label
+        if started.grant is not None:
+            scope = started.grant
+        elif started.parent is not None:
+            scope = CapabilityScope(allowed=started.scope)
+        else:
+            scope = kind.grant(given, catalog)
+        return cls(run=run, kind=kind, started=started, given=given, catalog=catalog, agent=label.agent, scope=scope)
+
+    def state(self, began: int, transcript: Transcript | None = None) -> RunState:
+        """A new state; the run has done nothing yet."""
+        charged = self.kind.charged and self.started.parent is None and self._bounded()
+        state = RunState(began, Authority(self.started, self.scope, charged=charged), transcript)
+        state.values[0] = self.given
+        return state
+
+    def execution(self, records: Sequence[Record], beyond: Beyond, state: RunState, judge: Judge | None = None) -> Execution:
+        """The port over these records."""
+        return Execution(self.run, records, beyond, self.catalog, state, judge)
+
+    def context(self, execution: Execution) -> FlowContext:
+        """What the flow is given: the same live, resumed and replayed."""
+        started = self.started
+        return FlowContext(
+            fx=FlowPort(execution),
+            catalog=self.catalog,
+            account=AccountView(execution.state.authority),
+            scope=self.scope,
+            deadline=started.deadline,
+            hard=started.deadline,
+            child=started.parent is not None,
+            session=started.session,
+            keep_thoughts=started.keep_thoughts,
+        )
+
+    def _bounded(self) -> bool:
+        """Whether policy bounds an account that the run belongs to; which one it is then depends on the time."""
+        bounds = shared_accounts(self.catalog.policy.budget, self.agent, self.started.session, EPOCH)
+        return bool(bounds)

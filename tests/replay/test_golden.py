@@ -12,15 +12,18 @@ from ordain.contracts.catalog import Catalog
 from ordain.flows.kind import Kinds
 from ordain.flows.shipped import shipped_kinds
 from ordain.journal.codec import decode
-from ordain.journal.records import CURRENT_VERSION, RecordKind, SuspendedBody
+from ordain.journal.records import CURRENT_VERSION, SETTLED, DecisionBody, FaultedBody, RecordKind, Status, SuspendedBody
 from ordain.ports.store import StoredRun
 from ordain.runtime.replay import Replayed, replay
 from tests.replay.golden_file import GOLDEN, read, read_talk
 from tests.replay.mutate import corrupted, forged
+from tests.shapes.flows import ERRANDS
+from tests.shapes.forgers import FORGING_KINDS
 
 FILES = sorted(GOLDEN.glob("v*/*.json"))
 REFUSED = sorted(GOLDEN.glob("refused/*.json"))
 TALKS = sorted(GOLDEN.glob("talks/*.json"))
+OVERREACH = sorted(GOLDEN.glob("overreach/*.json"))
 
 
 def again(run: StoredRun, catalog: Catalog) -> Replayed:
@@ -48,10 +51,42 @@ def test_golden_conversation_replays_equal(file: Path) -> None:
     assert all(report.settled for report in reports)
 
 
-def test_the_golden_conversations_hold_every_flow() -> None:
-    """What the conversations do not hold they could not keep."""
-    flows = {run.flow for file in TALKS for run in read_talk(file).runs}
-    assert flows >= {"turn", "supervisor", "question", "status", "triage", "verb_plan"}
+def test_every_flow_version_that_can_be_resumed_has_a_golden() -> None:
+    """What no golden holds could not be kept: every flow version of this build, older ones included, stands in one."""
+    runs = [run for file in TALKS for run in read_talk(file).runs] + [read(file).run for file in FILES]
+    assert {(run.flow, run.flow_version) for run in runs} >= set(shipped_kinds().by_id)
+
+
+@pytest.mark.parametrize("file", OVERREACH, ids=lambda file: file.stem)
+def test_golden_overreach_replays_equal(file: Path) -> None:
+    """Calls that were denied and forgeries that stopped their runs come out byte for byte, with the tests' flows that reached for them."""
+    golden = read_talk(file)
+    flows = shipped_kinds((*FORGING_KINDS, ERRANDS))
+    reports = [replay(run, golden.compiled(), flows, golden.read) for run in golden.runs]
+    assert [(report.verdict, report.differences) for report in reports if not report.equal] == []
+    assert [report.settled for report in reports] == [run.status in SETTLED for run in golden.runs]
+
+
+def test_a_golden_denial_of_each_kind() -> None:
+    """A verb out of scope and one too deep are denied and the run goes on; nothing of them went live."""
+    runs = read_talk(GOLDEN / "overreach" / "denied.json").runs
+    assert {run.status for run in runs} == {Status.COMPLETED}
+    decisions = [
+        decode(record) for run in runs for record in run.records if (record.kind, record.name) == (RecordKind.DECISION, "authorize")
+    ]
+    denials = [one.reason for one in decisions if isinstance(one, DecisionBody) and b'"deny"' in bytes(one.outcome)]
+    assert sorted(denials) == ["authorize.depth"] * 2 + ["authorize.out_of_scope"] * 3
+
+
+def test_a_golden_forgery_stops_its_run() -> None:
+    """Whatever is forged, the run is faulted at once, and no record says that anything came of it but the end of a run that was called off."""
+    runs = read_talk(GOLDEN / "overreach" / "forged.json").runs
+    forgers = [run for run in runs if any(record.kind is RecordKind.FAULTED for record in run.records)]
+    assert {run.status for run in forgers} == {Status.FAULTED, Status.CANCELLED}
+    for run in forgers:
+        faults = [decode(record) for record in run.records if record.kind is RecordKind.FAULTED]
+        assert {fault.error for fault in faults if isinstance(fault, FaultedBody)} == {"FlowFault"}
+        assert not {record.kind for record in run.records} & {RecordKind.OBSERVATION, RecordKind.CHILD_ENDED}
 
 
 @pytest.mark.parametrize("file", REFUSED, ids=lambda file: file.stem)
@@ -149,5 +184,8 @@ def test_other_key_is_refused() -> None:
 def test_golden_journals_are_never_made_again() -> None:
     """The committed journals are byte for byte what they were when their list of digests was written; a new schema adds a folder."""
     listed = dict(reversed(line.split("  ")) for line in (GOLDEN / "SHA256SUMS").read_text(encoding="utf-8").splitlines())
-    there = {file.relative_to(GOLDEN).as_posix(): hashlib.sha256(file.read_bytes()).hexdigest() for file in (*FILES, *REFUSED, *TALKS)}
+    there = {
+        file.relative_to(GOLDEN).as_posix(): hashlib.sha256(file.read_bytes()).hexdigest()
+        for file in (*FILES, *REFUSED, *TALKS, *OVERREACH)
+    }
     assert there == listed

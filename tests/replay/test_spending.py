@@ -9,7 +9,7 @@ import pytest
 
 from ordain.flows.shipped import shipped_kinds
 from ordain.journal.folds import Fold
-from ordain.journal.records import Record
+from ordain.journal.records import Record, RecordKind
 from ordain.journal.spending import SPENDING, Spending
 from tests.replay.golden_file import GOLDEN, read, read_talk
 
@@ -29,7 +29,8 @@ def check(run: str, records: tuple[Record, ...]) -> int:
     assert sum(attempt.usd_micros for attempt in told.attempts) == fold.spent.usd_micros
     assert sum(attempt.input_tokens for attempt in told.attempts) == fold.tokens_in
     assert sum(attempt.output_tokens for attempt in told.attempts) == fold.tokens_out
-    assert len(told.attempts) == sum(record.name == "settle" for record in records)
+    beside = sum(record.kind is RecordKind.OBSERVATION and b'"beside":' in (record.body or b"") for record in own(records))
+    assert len(told.attempts) == sum(record.name == "settle" for record in records) + beside
     assert all(attempt.lane and attempt.profile for attempt in told.attempts)
     assert Spending(records).attempts == told.attempts
     return len(told.attempts)

@@ -1,0 +1,89 @@
+"""The house that a kept data folder was made in and is opened by: its policy, its few verbs, its model. No folder's test builds another.
+
+What the model proposes depends on the request alone, so that a run that goes on gets what the killed process would have got.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from ordain.contracts.verbs import ArgumentRole, Retry, Trust
+from ordain.ports.model import ModelRequest
+from ordain.verbs.functions import FunctionVerb, VerbContext, VerbError, verb
+from tests.shapes.ledger import Ledger, Receipt, ledger_verbs
+from tests.shapes.talk import House, Puppet, act, finish
+
+PLENTY = 1_000_000_000
+POLICY: dict[str, dict[str, Any]] = {
+    "attach": {"ask": "local"},
+    "router": {"ask": "local"},
+    "supervisor": {"ask": "brain"},
+    "lanes": {"routes": [{"ambiguous": True, "lane": "brain", "why": "escalated"}]},
+    "fallback": {"attempts_per_profile": 10, "attempts_total": 20},
+    "breaker": {"rest_max_s": 0},
+    "budget": {"day_tokens": PLENTY, "session": {"tokens": PLENTY}, "agent": {"tokens": PLENTY, "per": "day"}},
+    "verbs": {"retry_wait_max_ms": 600_000},
+}
+LATER_S = 120
+"""Delay that the provider and a verb name: long enough for a process to be killed meanwhile."""
+FACTS = {"facts": [{"text": "The lamp is red.", "subject": None, "predicate": None, "object": None}], "method": "analysed"}
+
+
+def folder_verbs(ledger: Ledger) -> list[FunctionVerb[..., Any]]:
+    """The ledger's verbs; a read that reaches it too; and one whose first attempt fails and names a delay."""
+
+    @verb(effect="read")
+    def page_read(text: str, context: VerbContext) -> Receipt:
+        """Read a page of the ledger."""
+        return ledger.write("page", text, context.key)
+
+    @verb(
+        effect="private",
+        arguments={"text": ArgumentRole.CONTENT},
+        output={"receipt": Trust.OWN},
+        idempotent=True,
+        retry=Retry(max_attempts=2),
+    )
+    def note_later(text: str, context: VerbContext) -> Receipt:
+        """Put a note into the ledger, at the second attempt."""
+        if context.attempt == 1:
+            raise VerbError("not_yet", "later", retryable=True, happened=False, retry_after_s=LATER_S)
+        return ledger.write("note", text, context.key)
+
+    return [*ledger_verbs(ledger), page_read, note_later]
+
+
+def proposals(request: ModelRequest, said: str) -> Any:
+    """By purpose and words; None leaves it to the puppet."""
+    goal = str(request.inputs.get("goal", ""))
+    match request.purpose:
+        case "planner":
+            steps: list[Any] = next((steps for words, steps in STEPS.items() if words in said or words in goal), [])
+            return steps[request.index] if request.index < len(steps) else None
+        case "verb" if request.inputs.get("verb") == "extract_facts":
+            return FACTS
+        case _:
+            return None
+
+
+STEPS: dict[str, list[Any]] = {
+    "look at the lamp": [act("extract_facts", {"text": "The lamp is red, says the patient verb."}), finish("the lamp is red")],
+    "put a note": [act("note_put", {"text": "hang: noted"}), finish("noted")],
+    "under supervision": [finish("said under the patient supervisor")],
+    "hang it down": [act("entry_add", {"text": "hang: added by an agent"}), finish("added")],
+    "hang it up": [act("entry_add", {"text": "hang: added before the stop"}), finish("added")],
+    "evaluate": [act("math.evaluate", {"expression": "2 + 2"}), finish("4")],
+}
+"""What a planner proposes, by words of the message or the goal."""
+
+
+def wording(request: ModelRequest) -> str:
+    """Everything a request is about, as one text."""
+    return json.dumps(request.inputs, default=str).casefold()
+
+
+def folder_house(home: Path, ledger: Ledger, puppet: Puppet | None = None) -> House:
+    """The house over this data folder, not yet opened."""
+    return House(home, puppet=puppet or Puppet(proposals), policy=POLICY, verbs=folder_verbs(ledger))

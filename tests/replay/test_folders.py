@@ -1,0 +1,191 @@
+"""Data folders as killed processes of other builds left them: opened, gone on with, replayed; and newer ones refused aloud.
+
+A folder is kept for ever with a statement of what must come of it. Whatever else this build does otherwise, it does this.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ordain import Ordain
+from ordain.errors import OrdainError
+from ordain.journal.records import SETTLED, Status
+from tests.replay.folder_file import FOLDERS, LATE, SOON, End, names, packed, statement, unpack
+from tests.replay.folder_going_on import go_on
+from tests.shapes.ledger import Ledger, ledger_process
+
+COMMAND_S = 60
+DATABASE = "ordain.db"
+NEWER = 1000
+"""A version of the schema that no build of these years knows."""
+HELD = {
+    "killed": {
+        *((flow, "model_call") for flow in ("turn@2", "supervisor@2", "triage@2", "planner@1", "verb_plan@1")),
+        *((flow, "children") for flow in ("turn@2", "supervisor@2", "planner@1", "verb@1")),
+        *((flow, "wait answer") for flow in ("question@1", "triage@2")),
+        *((flow, "wait timer") for flow in ("planner@1", "verb@1")),
+        *(("verb@1", f"verb_call {verb}") for verb in ("page_read", "entry_book", "entry_add")),
+        ("planner@1", "verb_call note_put"),
+        ("supervisor@2", "verb_call entry_add"),
+        ("turn@2", "verb_call note_put"),
+    }
+}
+"""What runs of a folder must be at when their process dies, by folder."""
+
+
+@pytest.fixture(scope="module")
+def port() -> Iterator[int]:
+    """The ledger's process."""
+    with ledger_process() as started:
+        yield started
+
+
+def ordain(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    """The command, in a process of its own."""
+    given = [sys.executable, "-m", "ordain", *map(str, arguments)]
+    return subprocess.run(given, capture_output=True, text=True, timeout=COMMAND_S, check=False)
+
+
+def told(end: End, case: str) -> End:
+    """An end as far as it must come out. Where all time is over at once, a parent may call off a child before the child's own time ends it."""
+    called_off = case == LATE and end.status in (Status.CANCELLED, Status.TIMED_OUT)
+    return End("called off", "", end.unknown) if called_off else end
+
+
+def replayed(home: Path) -> dict[str, Any]:
+    """What replaying everything in a folder says."""
+    ran = ordain("replay", "--all", "--json", "--data-dir", home)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    return json.loads(ran.stdout)
+
+
+def test_the_kept_folders_are_never_made_again() -> None:
+    """The committed folders and their statements are byte for byte what they were when their list of digests was written."""
+    listed = dict(reversed(line.split("  ")) for line in (FOLDERS / "SHA256SUMS").read_text(encoding="utf-8").splitlines())
+    files = sorted(file for file in FOLDERS.iterdir() if file.name != "SHA256SUMS")
+    assert {file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in files} == listed
+    assert {file.name for file in files} == {f"{name}.{ending}" for name in names() for ending in ("json", "tar.xz")}
+
+
+@pytest.mark.parametrize("name", names())
+def test_a_folder_holds_what_it_is_kept_for(name: str) -> None:
+    """Runs queued, ready, waiting, in a join, in a model call and inside each kind of verb, and an open question of each kind."""
+    kept = statement(name)
+    doing = {(run.flow, run.doing) for run in kept.runs}
+    lacking = {one for one in HELD[name] if not any(flow == one[0] and at.startswith(one[1]) for flow, at in doing)}
+    assert lacking == set()
+    assert {run.status for run in kept.runs} >= {"queued", "ready", "running", "waiting", "quarantined", "completed", "failed"}
+    assert {run.flow for run in kept.runs if run.status not in SETTLED} == {run.flow for run in kept.runs}
+    assert {answer.expects for answer in kept.answers} == {"location", "date_time", "yes_no", "freeform", "choice"}
+
+
+@pytest.mark.parametrize("name", names())
+def test_an_untouched_folder_replays(tmp_path: Path, name: str) -> None:
+    """Read as a guest, all that has settled replays equal, all that has not replays as far as it goes, and every session verifies."""
+    kept, home = statement(name), unpack(packed(name), tmp_path / "home")
+    found = replayed(home)
+    assert {run["run"]: (run["flow"], run["verdict"], run["settled"]) for run in found["runs"]} == {
+        run.id: (run.flow, "equal", run.status in SETTLED) for run in kept.runs
+    }
+    assert {session["session"] for session in found["sessions"]} == {run.session for run in kept.runs if run.session}
+    assert {session["verdict"] for session in found["sessions"]} == {"equal"}
+
+
+@pytest.mark.parametrize("case", [SOON, LATE])
+@pytest.mark.parametrize("name", names())
+async def test_a_folder_goes_on(tmp_path: Path, port: int, name: str, case: str) -> None:
+    """Every run comes to the end that its statement names, nothing is done twice, and everything replays and retells equal afterwards."""
+    kept, home = statement(name), unpack(packed(name), tmp_path / "home")
+    ends, calls = await go_on(home, kept, Ledger(port, f"{name}-{case}"), case)
+    assert {run: told(end, case) for run, end in ends.items()} == {run.id: told(run.ends[case], case) for run in kept.runs}
+    assert calls == kept.calls[case]
+    found = await asyncio.to_thread(replayed, home)
+    assert {run["run"] for run in found["runs"]} >= {run.id for run in kept.runs}
+    assert {(run["verdict"], run["settled"]) for run in found["runs"]} == {("equal", True)}
+    assert {session["verdict"] for session in found["sessions"]} == {"equal"}
+
+
+@pytest.mark.parametrize("name", names())
+def test_a_statement_demands_that_nothing_is_done_twice(name: str) -> None:
+    """What had reached the ledger is not applied again, what nobody can know is not called again, and both are what the statement says."""
+    kept = statement(name)
+    for case in (SOON, LATE):
+        applied = [call.key for call in (*kept.world, *kept.calls[case]) if call.applied and call.verb != "page"]
+        assert len(applied) == len(set(applied))
+        unknown = {run.id for run in kept.runs if run.ends[case].unknown}
+        assert unknown >= {run.id for run in kept.runs if run.doing == "verb_call entry_add"}
+        assert not [call for call in kept.calls[case] if "added" in call.text]
+
+
+@pytest.mark.parametrize("name", names())
+def test_a_folder_still_remembers(tmp_path: Path, name: str) -> None:
+    """What was remembered in the folder is found in it, by its words, without anything being driven."""
+    home = unpack(packed(name), tmp_path / "home")
+    ran = ordain("memory", "search", "milk tea", "--json", "--data-dir", home)
+    assert ran.returncode == 0, ran.stderr
+    assert "Ada drinks her tea without milk." in ran.stdout
+
+
+@pytest.mark.parametrize("name", names())
+def test_a_folder_is_backed_up_and_restored(tmp_path: Path, name: str) -> None:
+    """A backup of the folder as it lies holds all its runs, and a folder restored from it replays as the first one does."""
+    kept, home = statement(name), unpack(packed(name), tmp_path / "home")
+    for arguments in (("backup", tmp_path / "copy", "--data-dir", home), ("restore", tmp_path / "copy", "--data-dir", tmp_path / "other")):
+        ran = ordain(*arguments, "--json")
+        assert ran.returncode == 0, ran.stderr
+        assert json.loads(ran.stdout)["runs"] == len(kept.runs)
+    assert replayed(tmp_path / "other") == replayed(home)
+
+
+# --- newer folders ------------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def newer(tmp_path: Path) -> Path:
+    """A folder that a build of a later schema has written to."""
+    home = unpack(packed("killed"), tmp_path / "newer")
+    with closing(sqlite3.connect(home / DATABASE)) as database:
+        database.execute(f"PRAGMA user_version = {NEWER}")
+    return home
+
+
+@pytest.mark.parametrize("command", ["serve", "replay --all", "runs list", "backup {copy}", "chat hello"])
+def test_a_command_refuses_a_newer_folder_aloud(newer: Path, tmp_path: Path, command: str) -> None:
+    """It fails, says that the folder is newer and what to do, and leaves the folder as it is."""
+    before = (newer / DATABASE).read_bytes()
+    ran = ordain(*command.format(copy=tmp_path / "copy").split(), "--data-dir", newer)
+    assert ran.returncode != 0
+    assert "[newer_schema]" in ran.stderr
+    assert f"schema version {NEWER}" in ran.stderr
+    assert "use a newer Ordain" in ran.stderr
+    assert (newer / DATABASE).read_bytes() == before
+    assert not (tmp_path / "copy").exists()
+
+
+async def test_the_library_refuses_a_newer_folder_aloud(newer: Path) -> None:
+    """A program that starts it is told the same, and the folder's lock is let go of."""
+    before = (newer / DATABASE).read_bytes()
+    for _ in range(2):
+        with pytest.raises(OrdainError) as refused:
+            await Ordain(home=newer).start()
+        assert refused.value.code == "newer_schema"
+    assert (newer / DATABASE).read_bytes() == before
+
+
+def test_a_backup_of_a_newer_build_is_not_restored(newer: Path, tmp_path: Path) -> None:
+    """A file with a later schema is no backup of this build's, and nothing is put in its place."""
+    ran = ordain("restore", newer / DATABASE, "--data-dir", tmp_path / "other")
+    assert ran.returncode != 0
+    assert f"schema version {NEWER}" in ran.stderr
+    assert not (tmp_path / "other" / DATABASE).exists()

@@ -11,7 +11,8 @@ from ordain.effects.effect import Question, Wait, WaitFor
 from ordain.effects.results import Answered
 from ordain.flows.act import VerbPlanInput, VerbPlanOutput
 from ordain.flows.context import Flow, FlowContext, settled_by_error
-from ordain.rules.cues import ExpectedType, answer_value, cues, fits
+from ordain.rules.answer import ExpectedType, answer_value, fits
+from ordain.wording.wording import first_wording
 
 EXPIRED = "question_expired"
 WITHDRAWN = "withdrawn"
@@ -30,7 +31,7 @@ async def run_question(context: FlowContext, call: VerbPlanInput) -> VerbPlanOut
             return VerbPlanOutput(ok=False, error=WITHDRAWN, message=result.why)
         return VerbPlanOutput(ok=False, error=EXPIRED, message="nobody answered in time")
     text = said(result.value)
-    found = cues(text)
+    found = first_wording().cues(text)  # of version 1, whatever the catalog pins
     if not fits(expects, found) and expects is not ExpectedType.FREEFORM:
         return VerbPlanOutput(ok=False, error=UNFIT, message=f"the answer is no {expects}")
     output: dict[str, Any] = {"answer": text, "value": answer_value(expects, text, found)}

@@ -21,12 +21,13 @@ from ordain.flows.question import said
 from ordain.flows.verb_plan import proposal_of
 from ordain.ports.effects import Interrupted
 from ordain.prompts.triage_step import NAME, TriagePrompt, size_bound
+from ordain.rules.answer import ExpectedType
 from ordain.rules.attach import Filler, Reading, SessionBusy
-from ordain.rules.cues import ExpectedType, cues
 from ordain.rules.lane import LaneChosen, decide_lane
 from ordain.rules.proposals import Parsed
 from ordain.rules.spend import Spend
 from ordain.rules.suggestion import suggestion_of
+from ordain.wording.wording import first_wording
 
 TRIAGE = "triage"
 READ_THREADS = "threads"
@@ -113,7 +114,7 @@ async def _repair(context: FlowContext, given: TriageInput) -> TriageOutput:
     deadline = min(context.hard, context.now() + context.catalog.policy.session.question_seconds * 1_000_000)
     question = Question(key="choice", expects=str(ExpectedType.CHOICE), options=given.labels)
     result = await context.fx.perform(Wait(what=WaitFor.ANSWER, about=about, deadline=deadline, question=question))
-    chosen = cues(said(result.value)).choice if isinstance(result, Answered) else ""
+    chosen = first_wording().cues(said(result.value)).choice if isinstance(result, Answered) else ""
     if chosen not in ("A", "B"):
         return _nothing("repair_expired", "it stayed unclear which of the two was meant, so nothing was done")
     options = [msgspec.to_builtins(option) for option in given.options]

@@ -161,7 +161,7 @@ def with_lanes(policy: Policy, pinned: Policy) -> Policy:
 
 
 def _exact(stored: StoredRun, catalog: Catalog, policy: Policy, flow: Flow[Any, Any], started: Started, report: PolicyDiff) -> None:
-    other = Catalog(catalog.data.model_copy(update={"policy": policy}))
+    other = catalog.with_policy(policy)
     execution = _Exact(stored.id, stored.records, policy)
     execution.values[0] = given = flow.decode_input(started.input)
     try:

@@ -155,7 +155,7 @@ class Intake:
                 run=new,
                 request_id=None if request.request_id is None else f"{request.flow}:{request.request_id}",
                 request_digest=request.digest,
-                catalog_bytes=catalog.encoded if self._stored_catalog != catalog.digest else None,
+                catalogs=catalog.stored if self._stored_catalog != catalog.digest else (),
                 max_accepted=policy.engine.max_accepted,
             )
         )

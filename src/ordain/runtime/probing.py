@@ -25,7 +25,6 @@ from ordain.flows.turn import TURN_FLOW, TurnInput
 from ordain.journal.records import DecisionBody
 from ordain.ports.store import SessionState
 from ordain.rules.attach import ATTACH, Attached
-from ordain.rules.cues import cues
 from ordain.rules.decision import Rule
 from ordain.rules.entry import ENTRY, Entered
 from ordain.rules.outcome import OUTCOME, TurnOutcome
@@ -33,6 +32,7 @@ from ordain.rules.route import ROUTE, Path
 from ordain.runtime.attaching import attach_facts
 from ordain.runtime.received import Received, turn_input
 from ordain.runtime.unspent import Unspending, run_unspent, unspent_opening
+from ordain.wording.wording import wording_of
 
 NOTHING = "nothing"
 PROBE = "probe"
@@ -101,7 +101,7 @@ def _probed(number: int, probe: Probe, catalog: Catalog) -> Probed:
 
 def outcome_of(probe: Probe, catalog: Catalog) -> Mapping[str, str]:
     """What policy makes of a probe's message: attached, verb, outcome, path, budget_class, refused; what does not arise is not there."""
-    message = _message(probe)
+    message = _message(probe, catalog)
     attached = ATTACH.apply(attach_facts(_empty_session(), message, catalog.policy), None, catalog.policy).outcome
     name = str(attached.__struct_config__.tag)
     return {"attached": name, **(_rehearsed(turn_input(message, PROBE, 1), probe, catalog) if name == Attached.NEW_REQUEST else {})}
@@ -138,7 +138,7 @@ def _rehearsed(given: TurnInput, probe: Probe, catalog: Catalog) -> Mapping[str,
     return found if routed is None else found | {"path": str(routed.path), "budget_class": str(routed.budget_class)}
 
 
-def _message(probe: Probe) -> Received:
+def _message(probe: Probe, catalog: Catalog) -> Received:
     asked = probe.message
     hints = RoutingHints(
         mode=asked.mode,
@@ -147,7 +147,10 @@ def _message(probe: Probe) -> Received:
         workflow=None if asked.workflow is None else WorkflowHint(template=asked.workflow),
         delegates=asked.delegates,
     )
-    return Received(text=asked.text, user=PROBE, channel="other", message_id=PROBE, hints=hints, principal=PROBE, found=cues(asked.text))
+    found = wording_of(catalog).cues(asked.text)
+    return Received(
+        text=asked.text, user=PROBE, channel="other", message_id=PROBE, hints=hints, principal=PROBE, found=found, catalog=catalog
+    )
 
 
 def _empty_session() -> SessionState:

@@ -7,17 +7,20 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from ordain.contracts.catalog import Catalog
 from ordain.contracts.conversation import Context, Message, Recall, RoutingHints
 from ordain.flows.recalling import RecallAsked
 from ordain.flows.turn import TurnInput
 from ordain.ports.sessions import Entry
-from ordain.rules.cues import Cues, cues
+from ordain.wording.cues import Cues
+from ordain.wording.wording import wording_of
 
 
 class Received(Struct, frozen=True, kw_only=True):
     """A message as the transcript keeps it, with its identity. Its entry's body is this without what the entry says by itself.
 
-    ``found`` is what its wording says, read before the write transaction.
+    ``found`` is what its wording says under ``catalog``, read before the write transaction. The decision about it is made under that same
+    catalog, though another one may have become current by then.
     """
 
     text: str
@@ -33,6 +36,7 @@ class Received(Struct, frozen=True, kw_only=True):
     principal: str
     timestamp_ms: int = 0
     found: Cues
+    catalog: Catalog
 
 
 class Body(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -57,7 +61,7 @@ def body_of(message: Message) -> Body:
     )
 
 
-def received(entry: Entry, principal: str, reply_to: str, edits: str) -> Received:
+def received(entry: Entry, principal: str, reply_to: str, edits: str, catalog: Catalog) -> Received:
     """A stored message; an erased one says nothing."""
     body = Body(text="", user="") if entry.body is None else msgspec.json.decode(entry.body, type=Body)
     context = Context.model_validate(body.context, strict=False)
@@ -74,11 +78,12 @@ def received(entry: Entry, principal: str, reply_to: str, edits: str) -> Receive
         attachments=len(body.attachments),
         principal=principal,
         timestamp_ms=entry.timestamp_ms,
-        found=cues(body.text),
+        found=wording_of(catalog).cues(body.text),
+        catalog=catalog,
     )
 
 
-def message_of(message: Message, message_id: str, principal: str) -> Received:
+def message_of(message: Message, message_id: str, principal: str, catalog: Catalog) -> Received:
     """A canonical message as it is received, under the id that it has or was given."""
     context = message.context
     return Received(
@@ -94,7 +99,8 @@ def message_of(message: Message, message_id: str, principal: str) -> Received:
         attachments=len(message.message.attachments),
         principal=principal,
         timestamp_ms=message.timestamp_ms or 0,
-        found=cues(message.message.text),
+        found=wording_of(catalog).cues(message.message.text),
+        catalog=catalog,
     )
 
 

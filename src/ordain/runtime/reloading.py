@@ -98,17 +98,19 @@ class Reloading:
             StorageUnavailable, LeaseLost: it could not be stored, and nothing has changed.
         """
         services, new = self._services, built.catalog
-        old = services.catalogs.current.digest
+        before = services.catalogs.current
+        old = before.digest
         if new.digest == old:
             built.install()
             return
-        kept = await services.store.submit(Operation(name="keep_catalog", args={"digest": new.digest, "bytes": new.encoded}))
+        kept = await services.store.submit(Operation(name="keep_catalog", args={"digest": new.digest, "stored": new.stored}))
         services.catalogs.swap(new)
         built.install()
         written, self._written = self._written, None if kept.refused else kept.count
         if written is not None:
             try:
-                await services.store.submit(Operation(name="drop_catalog", args={"digest": old, "written": written}))
+                table = before.wording_id.partition(":")[2]
+                await services.store.submit(Operation(name="drop_catalog", args={"digest": old, "table": table, "written": written}))
             except OrdainError as error:
                 LOG.warning("catalog %s stays in the storage, where nothing may refer to it: %s", old[:12], error.message)
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass
 from typing import Final, Protocol
 
 from ordain.wording.cues import Cues
-from ordain.wording.engine_1.phrases import key
+from ordain.wording.engine_1.phrases import keys
 from ordain.wording.engine_1.reading import Reading
 from ordain.wording.engine_1.signs import LISTS, PRECEDENCE
 from ordain.wording.table import Table
@@ -20,8 +20,8 @@ class Reader(Protocol):
         """The features of the text's wording."""
         ...
 
-    def shape(self, text: str) -> str:
-        """The text as the engine sees it."""
+    def parts(self, text: str) -> tuple[tuple[str, str], ...]:
+        """The text as the engine sees it: each piece with the name of the sign that it is taken for."""
         ...
 
 
@@ -30,13 +30,13 @@ class Engine:
     """A way of reading.
 
     ``signs`` are those that phrases may have, by name, with the letter of each in a shape and in order of precedence; ``lists`` the
-    word lists that it looks into. ``key`` is what of a phrase is compared: equal keys are one phrase to it.
+    word lists that it looks into. ``keys`` are what of a phrase is compared with a text: equal keys are one phrase to it.
     """
 
     number: int
     signs: Mapping[str, str]
     lists: frozenset[str]
-    key: Callable[[str], tuple[str, ...]]
+    keys: Callable[[str], Set[tuple[str, ...]]]
     compile: Callable[[Table], Reader]
 
 
@@ -45,7 +45,7 @@ ENGINES: Final[Mapping[int, Engine]] = {
         number=1,
         signs={sign.name.lower(): sign.value for sign in PRECEDENCE},
         lists=LISTS,
-        key=key,
+        keys=keys,
         compile=Reading,
     ),
 }

@@ -30,7 +30,10 @@ PHRASES_MAX: Final = 20_000
 PHRASE_CHARS: Final = 120
 PHRASE_TOKENS: Final = 16
 """A phrase of many words is looked for at every place where its first one stands."""
+WORDS_BEYOND: Final = 0x2000
+"""From here on symbols are words: arrows, emoji."""
 _LINE: Final = re.compile(r"\(at line (\d+)")
+_KEY: Final = re.compile(r"\s*(?:\[|\"?[a-z_]+\"?\s*=)")
 _SEPARATOR: Final = re.compile(r"[|\n]")
 
 
@@ -56,6 +59,8 @@ class Language(Struct, frozen=True, kw_only=True):
         for number, line in enumerate(self.source.split("\n"), start=1):
             if (begins := under.match(line)) is not None:
                 inside, line = True, begins[1]  # noqa: PLW2901 - what stands behind the key
+            elif _KEY.match(line) is not None:
+                inside = False
             if inside and whole.search(line) is not None:
                 return number
         return 0
@@ -125,10 +130,10 @@ def _unusable(phrase: str, engine: Engine) -> str:
         return f"has more than {PHRASE_CHARS} characters"
     if not phrase.isprintable():
         return "holds a character that cannot be seen"
-    key = engine.key(phrase)
-    if not key or not any(token[0].isalnum() or ord(token[0]) > 0x2000 for token in key[:1]):
+    found = engine.keys(phrase)
+    if not found or not all(key[0][0].isalnum() or ord(key[0][0]) > WORDS_BEYOND for key in found):
         return "does not begin with a word"
-    return f"has more than {PHRASE_TOKENS} words" if len(key) > PHRASE_TOKENS else ""
+    return f"has more than {PHRASE_TOKENS} words" if any(len(key) > PHRASE_TOKENS for key in found) else ""
 
 
 def read_folder(folder: Traversable, *, checked: bool = False) -> tuple[Language, ...]:
@@ -137,25 +142,40 @@ def read_folder(folder: Traversable, *, checked: bool = False) -> tuple[Language
     Raises:
         ConfigurationError: a file cannot be used, or there are too many.
     """
+    found = tuple(read_file(file) for file in wording_files(folder))
+    for language in found if checked else ():
+        check_phrases(language)
+    return found
+
+
+def wording_files(folder: Traversable) -> Sequence[Traversable]:
+    """What of a folder is meant as a file of phrases, by name.
+
+    Raises:
+        ConfigurationError: there are too many.
+    """
     if not folder.is_dir():
         return ()
-    entries = sorted((entry for entry in folder.iterdir() if _counts(entry)), key=lambda entry: entry.name)
-    if len(entries) > FILES_MAX:
+    found = sorted((entry for entry in folder.iterdir() if _counts(entry)), key=lambda entry: entry.name)
+    if len(found) > FILES_MAX:
         raise _wrong(str(folder), f"more than {FILES_MAX} files")
-    found: list[Language] = []
-    for entry in entries:
-        if not entry.name.endswith(SUFFIX):
-            raise _wrong(str(entry), f"a file of phrases is named *{SUFFIX}")
-        try:
-            with entry.open("rb") as opened:
-                encoded: bytes = opened.read(FILE_BYTES + 1)
-        except OSError as error:
-            raise _wrong(str(entry), error.strerror or "cannot be read") from None
-        language = read_language(str(entry), encoded)
-        if checked:
-            check_phrases(language)
-        found.append(language)
-    return tuple(found)
+    return found
+
+
+def read_file(file: Traversable) -> Language:
+    """One file.
+
+    Raises:
+        ConfigurationError: it cannot be used.
+    """
+    if not file.name.endswith(SUFFIX):
+        raise _wrong(str(file), f"a file of phrases is named *{SUFFIX}")
+    try:
+        with file.open("rb") as opened:
+            encoded: bytes = opened.read(FILE_BYTES + 1)
+    except OSError as error:
+        raise _wrong(str(file), error.strerror or "cannot be read") from None
+    return read_language(str(file), encoded)
 
 
 def _counts(entry: Traversable) -> bool:

@@ -34,9 +34,9 @@ class Wording:
         """The features of a text's wording. Total, bounded, the same each time."""
         return self.reader.cues(text)
 
-    def shape(self, text: str) -> str:
-        """The text as its engine sees it: the letter of one sign per known phrase or unknown word."""
-        return self.reader.shape(text)
+    def parts(self, text: str) -> tuple[tuple[str, str], ...]:
+        """The text as its engine sees it: known phrases and unknown words, each with the name of its sign."""
+        return self.reader.parts(text)
 
 
 def compiled(table: Table, engine: int = NEWEST) -> Wording:

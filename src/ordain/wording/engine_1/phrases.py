@@ -22,28 +22,29 @@ _LAUGH: Final = re.compile(
 _UMLAUTS: Final = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue"})
 
 
-def key(phrase: str) -> tuple[str, ...]:
-    """What of a phrase is compared with a message."""
-    return tuple(tokens(fold(phrase)))
+def keys(phrase: str) -> set[tuple[str, ...]]:
+    """What of a phrase is compared with a message: its tokens, and those of its spelling without umlauts. Empty: it holds nothing to look for."""
+    return {found for spelling in {phrase, phrase.translate(_UMLAUTS)} if (found := tuple(tokens(fold(spelling))))}
 
 
 def compile_phrases(claims: Iterable[tuple[str, Iterable[str]]]) -> Phrases:
-    """Phrases by their tokens, and by those of their spelling without umlauts; the first claim that names one keeps it."""
+    """Phrases by their keys; the first claim that names one keeps it."""
     table: dict[str, tuple[int, dict[tuple[str, ...], str]]] = {}
     for name, phrases in claims:
         sign = Sign[name.upper()].value
         for phrase in phrases:
-            for spelling in {phrase, phrase.translate(_UMLAUTS)}:
-                found = key(spelling)
-                if found:
-                    longest, known = table.setdefault(found[0], (0, {}))
-                    known.setdefault(found, sign)
-                    table[found[0]] = (max(longest, len(found)), known)
+            for found in keys(phrase):
+                longest, known = table.setdefault(found[0], (0, {}))
+                known.setdefault(found, sign)
+                table[found[0]] = (max(longest, len(found)), known)
     return table
 
 
-def shape_of(found: list[str], phrases: Phrases, searches: tuple[str, ...]) -> str:
-    """The signs of the tokens; ``searches`` are endings that make a word the name of a search: *Hotelsuche*."""
+def shape_of(found: list[str], phrases: Phrases, searches: tuple[str, ...], steps: list[int] | None = None) -> str:
+    """The signs of the tokens; ``searches`` are endings that make a word the name of a search: *Hotelsuche*.
+
+    ``steps`` is filled with how many tokens each sign stands for.
+    """
     signs: list[str] = []
     at, end = 0, len(found)
     while at < end:
@@ -62,6 +63,8 @@ def shape_of(found: list[str], phrases: Phrases, searches: tuple[str, ...]) -> s
         else:
             signs.append(_unlisted(token, searches))
         at += step
+        if steps is not None:
+            steps.append(step)
     return "".join(signs)
 
 

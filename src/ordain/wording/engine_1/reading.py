@@ -8,6 +8,7 @@ stands at a clause's beginning or end and needs its marker. What is quoted, nega
 
 from __future__ import annotations
 
+from itertools import accumulate
 from typing import Final
 
 from ordain.wording.cues import Cues
@@ -86,9 +87,14 @@ class Reading:
         self._searches = tuple(fold(ending) for ending in table.lists.get("search_endings", ()))
         self._times = number_time_pattern(table.lists)
 
-    def shape(self, text: str) -> str:
-        """The signs of the beginning of a text."""
-        return self._shape(tokens(fold(text.strip()[:LOOKED_AT])))
+    def parts(self, text: str) -> tuple[tuple[str, str], ...]:
+        """The beginning of a text, folded, in pieces: what each is taken for, by its sign's name."""
+        found, steps = tokens(fold(text.strip()[:LOOKED_AT])), list[int]()
+        signs = shape_of(found, self._phrases, self._searches, steps)
+        ends = list(accumulate(steps))
+        return tuple(
+            (" ".join(found[end - step : end]), Sign(sign).name.lower()) for sign, step, end in zip(signs, steps, ends, strict=True)
+        )
 
     def _shape(self, found: list[str]) -> str:
         return shape_of(found, self._phrases, self._searches)

@@ -1,6 +1,5 @@
 """Figures in a text that name a time or a place. The words beside them are a table's lists, the forms of figures are code."""
 
-
 from __future__ import annotations
 
 import re

@@ -56,7 +56,7 @@ def explain(data_dir: Path | None, text: str, *, as_json: bool) -> int:
         print_json({"wording": wording.id, "parts": [{"text": piece, "sign": sign} for piece, sign in parts], "cues": cues})
         return OK
     print_table(("text", "sign"), [("(line end)" if piece == "\n" else piece, sign) for piece, sign in parts])
-    show("cues: " + (", ".join(f"{name}={_plain(value)}" for name, value in cues.items()) or "none"))
+    show("cues: " + ", ".join(f"{name}={_plain(value)}" for name, value in cues.items()))
     return OK
 
 

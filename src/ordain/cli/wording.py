@@ -12,7 +12,16 @@ from ordain.cli.output import print_json, print_table, show
 from ordain.cli.places import home_of
 from ordain.errors import ConfigurationError, NotFound
 from ordain.wording.engines import NEWEST
-from ordain.wording.languages import Language, check_phrases, read_file, read_folder, shipped_languages, table_with, wording_files
+from ordain.wording.languages import (
+    Language,
+    check_phrases,
+    check_sizes,
+    read_file,
+    read_folder,
+    shipped_languages,
+    table_with,
+    wording_files,
+)
 from ordain.wording.lint import Severity, lint
 from ordain.wording.wording import compiled
 
@@ -28,7 +37,7 @@ def print_languages(data_dir: Path | None, *, as_json: bool) -> int:
     own = read_folder(home_of(data_dir) / FOLDER, checked=True)
     table = table_with(own)
     rows = [
-        {"language": one.name, "phrases": one.count, "words": sum(map(len, one.lists.values())), "file": _file(one, yours=yours)}
+        {"language": one.name, "phrases": one.count, "words": one.words, "file": _file(one, yours=yours)}
         for group, yours in ((shipped_languages(), False), (own, True))
         for one in group
     ]
@@ -69,6 +78,7 @@ def print_lint(data_dir: Path | None, folder: Path | None, *, strict: bool, as_j
 
     Raises:
         NotFound: the folder that is named is not there.
+        ConfigurationError: there is too much in it.
     """
     if folder is not None and not folder.is_dir():
         raise NotFound(f"there is no folder {folder}", code="unknown_file")
@@ -107,4 +117,5 @@ def _read(folder: Path) -> tuple[Sequence[Language], list[dict[str, object]]]:
             findings.append({"file": str(file), "line": line, "severity": str(Severity.ERROR), "found": "unusable", "message": message})
         else:
             usable.append(language)
+    check_sizes(str(folder), usable)
     return usable, findings

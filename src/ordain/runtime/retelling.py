@@ -105,11 +105,14 @@ def _decided_again(report: Retold, entry: Entry, pinned: Pinned) -> None:
     try:
         told = msgspec.json.decode(entry.decision, type=Told)
         recorded: Any = msgspec.json.decode(told.outcome, type=ATTACH.outcome)
-        again = ATTACH.apply(told.facts, None, pinned(told.catalog).policy)
+        catalog = pinned(told.catalog)
+        again = ATTACH.apply(told.facts, None, catalog.policy)
     except (msgspec.MsgspecError, JournalError, LookupError, ValueError, TypeError) as error:
         _differs(report, place, "", f"{type(error).__name__}: {error}"[:300], CORRUPT)
         return
     report.decisions += 1
+    if told.wording not in ("", catalog.wording_id):
+        _differs(report, f"{entry.seq}/wording", told.wording, catalog.wording_id, CORRUPT)
     if (recorded, told.reason) != (again.outcome, str(again.reason)):
         _differs(report, place, short(told.reason, recorded), short(str(again.reason), again.outcome), DIFFERS)
     kept, said = (entry.attached, entry.reason), (str(recorded.__struct_config__.tag), told.reason)

@@ -26,7 +26,9 @@ SUFFIXES: Final = (SUFFIX, ".yaml", ".yml")
 FILES_MAX: Final = 64
 FILE_BYTES: Final = 512 * 1024
 PHRASES_MAX: Final = 20_000
-"""Most phrases and words of one file."""
+"""Most phrases of an operator's own, all files together."""
+WORDS_MAX: Final = 200
+"""Most words of an operator's own lists: they stand side by side in one pattern, which is looked for at every word of a message."""
 PHRASE_CHARS: Final = 120
 PHRASE_TOKENS: Final = 16
 """A phrase of many words is looked for at every place where its first one stands."""
@@ -49,7 +51,12 @@ class Language(Struct, frozen=True, kw_only=True):
     @property
     def count(self) -> int:
         """How many phrases it has."""
-        return sum(len(phrases) for phrases in self.phrases.values())
+        return sum(map(len, self.phrases.values()))
+
+    @property
+    def words(self) -> int:
+        """How many words its lists have."""
+        return sum(map(len, self.lists.values()))
 
     def line(self, name: str, phrase: str) -> int:
         """The line of a phrase under a sign or list; the first one, where it is written twice. 0: it is written in another spelling of TOML."""
@@ -89,16 +96,13 @@ def read_language(file: str, encoded: bytes, engine: Engine = ENGINES[NEWEST]) -
     language = content.get("language", file.rpartition("/")[2].removesuffix(SUFFIX))
     if not isinstance(language, str) or not 0 < len(language) <= PHRASE_CHARS:
         raise _wrong(file, "language: a name", _line_of(source, "language"))
-    found = Language(
+    return Language(
         file=file,
         name=language,
         phrases=_texts(file, source, content.get("phrases", {}), engine.signs),
         lists=_texts(file, source, content.get("lists", {}), engine.lists),
         source=source,
     )
-    if found.count + sum(map(len, found.lists.values())) > PHRASES_MAX:
-        raise _wrong(file, f"more than {PHRASES_MAX} phrases")
-    return found
 
 
 def _texts(file: str, source: str, content: Mapping[str, Any], known: Iterable[str]) -> Mapping[str, tuple[str, ...]]:
@@ -137,15 +141,31 @@ def _unusable(phrase: str, engine: Engine) -> str:
 
 
 def read_folder(folder: Traversable, *, checked: bool = False) -> tuple[Language, ...]:
-    """Every file of a folder, by name; none where there is no such folder. ``checked``: each phrase is looked at, too.
+    """Every file of a folder, by name; none where there is no such folder.
+
+    ``checked`` is for what somebody else wrote: each phrase is looked at, and there may not be too many.
 
     Raises:
-        ConfigurationError: a file cannot be used, or there are too many.
+        ConfigurationError: a file cannot be used, or there are too many files, phrases or words.
     """
     found = tuple(read_file(file) for file in wording_files(folder))
-    for language in found if checked else ():
-        check_phrases(language)
+    if checked:
+        for language in found:
+            check_phrases(language)
+        check_sizes(str(folder), found)
     return found
+
+
+def check_sizes(folder: str, languages: Sequence[Language]) -> None:
+    """Hold what somebody else wrote against the bounds of a table that is still quick.
+
+    Raises:
+        ConfigurationError: there are too many phrases or words.
+    """
+    if sum(language.count for language in languages) > PHRASES_MAX:
+        raise _wrong(folder, f"more than {PHRASES_MAX} phrases")
+    if sum(language.words for language in languages) > WORDS_MAX:
+        raise _wrong(folder, f"more than {WORDS_MAX} words in [lists]")
 
 
 def wording_files(folder: Traversable) -> Sequence[Traversable]:

@@ -14,6 +14,7 @@ from ordain.wording.languages import (
     FILES_MAX,
     PHRASE_TOKENS,
     PHRASES_MAX,
+    WORDS_MAX,
     check_phrases,
     read_folder,
     read_language,
@@ -67,9 +68,13 @@ def test_a_hostile_file_is_refused(encoded: bytes) -> None:
 
 
 def test_too_many_are_refused(tmp_path: Path) -> None:
-    """A file's phrases and a folder's files are bounded."""
-    with pytest.raises(ConfigurationError, match=f"more than {PHRASES_MAX} phrases"):
-        own("[phrases]\nstop = '" + "|".join(f"x{number}" for number in range(PHRASES_MAX + 1)) + "'")
+    """A folder's phrases, words and files are bounded."""
+    for section, many in (("[phrases]\nstop", PHRASES_MAX // 2 + 1), ("[lists]\nmonths", WORDS_MAX // 2 + 1)):
+        for name in ("a.toml", "b.toml"):
+            text = f"{section} = '" + "|".join(f"x{number}" for number in range(many)) + "'"
+            (tmp_path / name).write_text(text, encoding="utf-8")
+        with pytest.raises(ConfigurationError, match=f"more than ({PHRASES_MAX} phrases|{WORDS_MAX} words)"):
+            read_folder(tmp_path, checked=True)
     for number in range(FILES_MAX + 1):
         (tmp_path / f"{number}.toml").touch()
     with pytest.raises(ConfigurationError, match=f"more than {FILES_MAX} files"):

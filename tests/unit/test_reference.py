@@ -20,11 +20,11 @@ from ordain.contracts.profiles import ModelProfile
 from ordain.effects import children, effect, results
 from ordain.journal.records import BODY_OF, RecordKind
 from ordain.rules.attach import Attached, Reading, ThreadFact
-from ordain.rules.cues import Cues
 from ordain.rules.reasons import Reason
 from ordain.server.documents import SCHEMAS
 from ordain.settings import FileSettings, ServerSettings, VerbSettings
 from ordain.verbs.builtin.shipped import builtin_registry
+from ordain.wording.cues import Cues
 from scripts import reference
 from scripts.described import environment_names
 from scripts.keys import comments_of, meaning_of, model_in, models_of

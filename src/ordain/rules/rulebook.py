@@ -9,6 +9,7 @@ from ordain.rules.access import ACCESS
 from ordain.rules.attach import ATTACH
 from ordain.rules.authorize import AUTHORIZE
 from ordain.rules.budget import CARVE, RESERVE, SETTLE
+from ordain.rules.completeness import COMPLETENESS
 from ordain.rules.decision import Rule
 from ordain.rules.entry import ENTRY
 from ordain.rules.fallback import FALLBACK
@@ -18,6 +19,7 @@ from ordain.rules.lane import LANE
 from ordain.rules.limits import LIMITS
 from ordain.rules.outcome import OUTCOME
 from ordain.rules.output import OUTPUT
+from ordain.rules.proceed import PROCEED
 from ordain.rules.rate import RATE
 from ordain.rules.retry import RETRY
 from ordain.rules.route import ROUTE
@@ -25,12 +27,13 @@ from ordain.rules.scope import SCOPE
 from ordain.rules.step import REASK, STEP
 from ordain.rules.suggestion import SUGGESTION
 from ordain.rules.supervise import SUPERVISE
+from ordain.rules.unrecovered import UNRECOVERED
 
 Rulebook = Mapping[str, Rule[Any, Any, Any]]
 
 SHIPPED: tuple[Rule[Any, Any, Any], ...] = (
-    *(STEP, REASK, LIMITS, SCOPE, LANE, FALLBACK, HEDGE, RESERVE, SETTLE, CARVE, AUTHORIZE, OUTPUT, RETRY),
-    *(ATTACH, SUGGESTION, ENTRY, OUTCOME, ROUTE, SUPERVISE, HISTORY, ACCESS, RATE),
+    *(STEP, REASK, PROCEED, LIMITS, SCOPE, LANE, FALLBACK, HEDGE, RESERVE, SETTLE, CARVE, AUTHORIZE, OUTPUT, RETRY),
+    *(ATTACH, SUGGESTION, ENTRY, OUTCOME, ROUTE, COMPLETENESS, SUPERVISE, UNRECOVERED, HISTORY, ACCESS, RATE),
 )
 
 

@@ -13,6 +13,7 @@ from ordain.flows.ask import AskFailed
 from ordain.flows.context import FlowContext
 from ordain.flows.planner.outcome import PlannerOutcome
 from ordain.flows.planner.prompt import PROMPT
+from ordain.flows.steps.bounds import bound_met
 from ordain.flows.steps.steps import (
     Progress,
     ProposedCall,
@@ -21,11 +22,10 @@ from ordain.flows.steps.steps import (
     add_step,
     begin,
     carry_out,
-    left_answer,
-    left_reason,
     next_step,
 )
 from ordain.ports.effects import Interrupted
+from ordain.rules.proceed import Bound
 from ordain.rules.step import REASK, Reask, ReaskFacts
 
 
@@ -43,9 +43,7 @@ async def run_planner(context: FlowContext, request: PlannerRequest) -> PlannerO
 
 
 async def _loop(context: FlowContext, progress: Progress) -> PlannerOutcome:
-    while len(progress.steps) < progress.limits.max_steps:
-        if context.now() >= context.deadline:
-            return _timeout(context, progress)
+    while True:
         step = await next_step(context, progress)
         match step:
             case ProposedFinish():
@@ -62,28 +60,30 @@ async def _loop(context: FlowContext, progress: Progress) -> PlannerOutcome:
                 progress.reask = None
                 await carry_out(context, progress, step)
             case AskFailed():
-                if context.now() >= context.deadline:
+                if bound_met(context, progress) is Bound.TIME:
                     return _timeout(context, progress)
                 return _end(context, progress, "error", _error(step.code, step.message))
-        if left_reason(progress) < 0:
-            return _end(context, progress, "error", _error("token_limit", "max_tokens_reason is spent"), _salvage(progress, "token_limit"))
-    return _end(
-        context,
-        progress,
-        "error",
-        _error("max_steps_exhausted", f"no final answer within {progress.limits.max_steps} steps"),
-        _salvage(progress, "max_steps_exhausted"),
-    )
+        match bound_met(context, progress):
+            case Bound.TIME:
+                return _timeout(context, progress)
+            case Bound.TOKENS:
+                error = _error("token_limit", "max_tokens_reason is spent")
+                return _end(context, progress, "error", error, _salvage(progress, "token_limit"))
+            case Bound.STEPS:
+                error = _error("max_steps_exhausted", f"no final answer within {progress.limits.max_steps} steps")
+                return _end(context, progress, "error", error, _salvage(progress, "max_steps_exhausted"))
+            case None:
+                continue
 
 
 def _finish(context: FlowContext, progress: Progress, step: ProposedFinish) -> PlannerOutcome:
-    if left_answer(progress) < 0 or left_reason(progress) < 0:
-        salvaged = {
-            "content": step.final_answer["content"],
-            "structured": {**step.final_answer["structured"], "salvaged": True, "stop_reason": "token_limit"},
-        }
-        return _end(context, progress, "error", _error("token_limit", "the answer exceeds max_tokens_answer"), salvaged)
-    return _end(context, progress, "ok", None, step.final_answer)
+    if bound_met(context, progress, answered=True) is None:
+        return _end(context, progress, "ok", None, step.final_answer)
+    salvaged = {
+        "content": step.final_answer["content"],
+        "structured": {**step.final_answer["structured"], "salvaged": True, "stop_reason": "token_limit"},
+    }
+    return _end(context, progress, "error", _error("token_limit", "the answer exceeds max_tokens_answer"), salvaged)
 
 
 def _timeout(context: FlowContext, progress: Progress) -> PlannerOutcome:

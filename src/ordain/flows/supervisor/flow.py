@@ -12,6 +12,7 @@ from ordain.flows.act import StepResult, VerbPlanInput, VerbPlanOutput, turn_kin
 from ordain.flows.ask import AskFailed, ask
 from ordain.flows.context import FlowContext
 from ordain.flows.observations import error_of
+from ordain.flows.steps.bounds import bound_met
 from ordain.flows.steps.steps import (
     NextStep,
     Progress,
@@ -21,8 +22,6 @@ from ordain.flows.steps.steps import (
     add_step,
     begin,
     carry_out,
-    left_answer,
-    left_reason,
     next_step,
 )
 from ordain.flows.steps.trace import proposal_of
@@ -31,6 +30,7 @@ from ordain.flows.supervisor.request import request_of
 from ordain.flows.transcript import HistoryRef
 from ordain.journal.digests import call_digest
 from ordain.ports.effects import Interrupted
+from ordain.rules.proceed import Bound
 from ordain.rules.proposals import Parsed, Unparsed
 from ordain.rules.supervise import SUPERVISE, Move, Pending, SuperviseFacts, SuperviseFailed, SuperviseInputs, SuperviseReason
 
@@ -51,19 +51,13 @@ async def run_supervisor(context: FlowContext, call: VerbPlanInput) -> VerbPlanO
 
 async def _loop(context: FlowContext, progress: Progress, done: list[StepResult]) -> VerbPlanOutput:
     while True:
-        if context.now() >= context.deadline:
-            return _failed(done, "timed_out", "the turn's time is over")
-        if len(progress.steps) >= progress.limits.max_steps:
-            return _failed(done, "max_steps_exhausted", f"no final answer within {progress.limits.max_steps} steps")
-        if left_reason(progress) < 0:
-            return _failed(done, "token_limit", "the turn's tokens for reasoning are spent")
         step = await next_step(context, progress)
         move = await _supervise(context, progress, step)
         if isinstance(move, SuperviseFailed):
             return _failed(done, move.code, step.message if isinstance(step, AskFailed) else _why(step))
         if move is Move.FINISH and isinstance(step, ProposedFinish):
             add_step(progress, step.thought, step.answer)
-            return _finished(progress, done, step)
+            return _finished(context, progress, done, step)
         if move is Move.EXECUTE_ACTION and isinstance(step, ProposedCall):
             context = await _execute(context, progress, step, done)
         elif move is Move.REQUEST_REPLAN and not isinstance(step, AskFailed):
@@ -72,6 +66,15 @@ async def _loop(context: FlowContext, progress: Progress, done: list[StepResult]
             progress.reask = str(step.reason) if isinstance(step, RefusedStep) else str(SuperviseReason.REPLAN)
         else:
             return _failed(done, "path_unavailable", f"this build cannot carry out {move}")
+        match bound_met(context, progress):
+            case Bound.TIME:
+                return _failed(done, "timed_out", "the turn's time is over")
+            case Bound.STEPS:
+                return _failed(done, "max_steps_exhausted", f"no final answer within {progress.limits.max_steps} steps")
+            case Bound.TOKENS:
+                return _failed(done, "token_limit", "the turn's tokens for reasoning are spent")
+            case None:
+                continue
 
 
 async def _execute(context: FlowContext, progress: Progress, step: ProposedCall, done: list[StepResult]) -> FlowContext:
@@ -82,7 +85,7 @@ async def _execute(context: FlowContext, progress: Progress, step: ProposedCall,
     error = acted.denied or error_of(acted).get("code", "")
     digest = call_digest(step.call)
     done.append(StepResult(step_name=step.call.verb, order=len(done), ok=ok, error=error, call=digest))
-    waits = context.catalog.verbs[step.call.verb].spec.flow is not None
+    waits = context.catalog.verbs[step.call.verb].spec.session_only
     return context.until(context.deadline + context.now() - before) if waits else context
 
 
@@ -120,8 +123,8 @@ def _pending(step: NextStep) -> tuple[Pending, str]:
             return Pending.FAILED, code
 
 
-def _finished(progress: Progress, done: list[StepResult], step: ProposedFinish) -> VerbPlanOutput:
-    if left_answer(progress) < 0 or left_reason(progress) < 0:
+def _finished(context: FlowContext, progress: Progress, done: list[StepResult], step: ProposedFinish) -> VerbPlanOutput:
+    if bound_met(context, progress, answered=True) is not None:
         return _failed(done, "token_limit", "the answer exceeds the turn's tokens")
     return VerbPlanOutput(
         ok=True, output=step.final_answer, trust={"content": Trust.FOREIGN, "structured": Trust.FOREIGN}, step_results=tuple(done)

@@ -12,14 +12,12 @@ from typing import Any
 
 import msgspec
 
-from ordain.contracts.catalog import Catalog
 from ordain.contracts.conversation import ExecMode
-from ordain.contracts.verbs import VerbEffect
 from ordain.effects.calls import Call
 from ordain.effects.effect import SharedState
 from ordain.effects.results import ModelAnswer, ReadValue, VerbReturned
 from ordain.flows.accounts import open_account
-from ordain.flows.act import Acted, InConversation, StepResult, act
+from ordain.flows.act import Acted, InConversation, act
 from ordain.flows.ask import ask, lane_facts
 from ordain.flows.context import FlowContext, TurnKind
 from ordain.flows.history import gather
@@ -32,11 +30,13 @@ from ordain.flows.turn.request import TurnInput, TurnOutput
 from ordain.flows.turn.router import ROUTER_PROMPT, RoutedTurn
 from ordain.flows.verb_plan.prompt import VERB_PROMPT
 from ordain.ports.effects import Interrupted
+from ordain.rules.completeness import COMPLETENESS, CompletenessFacts, CompletenessInputs
 from ordain.rules.entry import ENTRY, ENTRY_OF, Entered, EntryFacts, EntryInputs, EntryRefused
 from ordain.rules.lane import LANE, LaneChosen, LaneInputs
 from ordain.rules.outcome import OUTCOME, OutcomeFacts, TurnOutcome
 from ordain.rules.proposals import Parsed, Unparsed
 from ordain.rules.route import ROUTE, Path, Routed, RouteFacts, RouteInputs, RouteReason
+from ordain.rules.unrecovered import UNRECOVERED, DoneStep, Unrecovered, UnrecoveredFacts, UnrecoveredInputs
 
 PROMPT_BYTES = 4000
 """What a prompt is taken to need beside message and history; an agent's, with its tools and trace, often needs more."""
@@ -161,7 +161,7 @@ def _room(context: FlowContext, given: TurnInput, verb: str) -> int:
 
 async def _direct(context: FlowContext, given: TurnInput, told: TurnOutput, talk: InConversation) -> TurnOutput:
     """One verb answers; only its text counts, whatever else it says (EXE-03)."""
-    call = Call(verb=told.verb, args=arguments(context, told.verb, given.text))
+    call = Call(verb=told.verb, args=_arguments(context, told.verb, given.text))
     acted = await act(context, call, (0,), talk)
     told = msgspec.structs.replace(told, executed=() if acted.denied else (told.verb,), steps=acted.steps)
     if not isinstance(acted.result, VerbReturned):
@@ -174,14 +174,12 @@ async def _direct(context: FlowContext, given: TurnInput, told: TurnOutput, talk
     return msgspec.structs.replace(told, ok=True, narrative=narrative, structured=output if text is None else {})
 
 
-def arguments(context: FlowContext, verb: str, text: str) -> dict[str, Any]:
-    """A message as the arguments of a verb: its ``text``, else its one required argument; rule ``authorize`` judges them."""
-    schema = context.catalog.verbs[verb].spec.input_schema
-    properties: Any = schema.get("properties", {})
-    required: Any = schema.get("required", [])
-    if "text" not in properties and len(required) == 1:
-        return {str(required[0]): text}
-    return {"text": text}
+def _arguments(context: FlowContext, verb: str, text: str) -> dict[str, Any]:
+    """A message as the arguments of a verb: rule ``completeness`` says which of them it fills, and rule ``authorize`` judges the call."""
+    required: Any = context.catalog.verbs[verb].spec.input_schema.get("required", [])
+    facts = CompletenessFacts(verb=verb, required=len(required))
+    outcome = context.fx.decide(COMPLETENESS, facts, CompletenessInputs(catalog=context.catalog), (0,)).outcome
+    return {outcome.argument: text}
 
 
 def _supervisor_call(given: TurnInput, routed: Routed, tools: Sequence[str], more: Mapping[str, str]) -> Call:
@@ -206,24 +204,18 @@ async def _supervised(context: FlowContext, call: Call, told: TurnOutput, talk: 
         return _failed(told, error["code"], error["message"])
     narrative, structured = acted.result.output["content"], acted.result.output["structured"]
     told = msgspec.structs.replace(told, narrative=narrative, structured=structured)
-    if bad := unrecovered(acted.steps, context.catalog):
+    if bad := _unrecovered(context, acted):
         return msgspec.structs.replace(told, error={"code": "partial", "message": f"failed: {', '.join(bad)}"})
     return msgspec.structs.replace(told, ok=True)
 
 
-def unrecovered(steps: Sequence[StepResult], catalog: Catalog) -> Sequence[str]:
-    """The verbs with a failure that was not made good afterwards: of a read by any success of the verb, else by the very same call.
-
-    What may have happened cannot be made good: an unknown outcome always counts.
-    """
-    bad: dict[str, None] = {}
-    for number, step in enumerate(steps):
-        reads = catalog.verbs[step.step_name].spec.effect is VerbEffect.READ
-        later = [again for again in steps[number + 1 :] if again.ok and again.step_name == step.step_name]
-        good = any(reads or again.call == step.call for again in later) and step.error != "outcome_unknown"
-        if not step.ok and not good:
-            bad[step.step_name] = None
-    return list(bad)
+def _unrecovered(context: FlowContext, acted: Acted) -> tuple[str, ...]:
+    """The verbs with a failure that was not made good."""
+    steps = [DoneStep(verb=step.step_name, call=step.call, ok=step.ok, error=step.error) for step in acted.steps]
+    facts = UnrecoveredFacts(steps=len(steps), failed=sum(not step.ok for step in steps))
+    inputs = UnrecoveredInputs(steps=steps, catalog=context.catalog)
+    outcome = context.fx.decide(UNRECOVERED, facts, inputs, (acted.seq,)).outcome
+    return outcome.verbs if isinstance(outcome, Unrecovered) else ()
 
 
 def _failed(told: TurnOutput, code: str, message: str) -> TurnOutput:

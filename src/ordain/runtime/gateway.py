@@ -82,14 +82,15 @@ class _Asking:
         if isinstance(prepared, ModelFailed):
             return prepared
         prompt, resolved, size = prepared
+        contract = self.attempt.prompt.contract_of(call)
         request = ModelRequest(
             profile=current,
             purpose=call.purpose,
-            verb=call.contract.removeprefix(VERB_CONTRACT) if call.contract.startswith(VERB_CONTRACT) else "",
+            verb=contract.removeprefix(VERB_CONTRACT) if contract.startswith(VERB_CONTRACT) else "",
             by_code=str(self.attempt.prompt.by_code),
             system=prompt.system,
             user=prompt.user,
-            schema_name=call.contract.replace(":", "_").replace(".", "_"),
+            schema_name=contract.replace(":", "_").replace(".", "_"),
             schema=resolved.schema,
             max_tokens=call.max_tokens,
             timeout_s=left_us / 1e6,

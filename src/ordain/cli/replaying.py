@@ -7,7 +7,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from ordain.app import shipped_kinds
 from ordain.cli.archive import open_archive
 from ordain.cli.exit_codes import FAILED, OK
 from ordain.cli.output import print_json, show
@@ -15,6 +14,7 @@ from ordain.cli.places import home_of
 from ordain.cli.wording_comparison import compare_wording
 from ordain.contracts.ids import DEFAULT_WORKSPACE
 from ordain.errors import ConfigurationError
+from ordain.flows.shipped import shipped_kinds
 from ordain.runtime.diff import PolicyDiff
 from ordain.runtime.replay import Difference, Replayed
 from ordain.runtime.transcript_replay import Retold

@@ -92,14 +92,21 @@ class _CarveClaim(_PlainClaim):
 
     def __init__(self, claim: Claim[Any], run: Claiming) -> None:
         super().__init__(claim, run)
-        setup, state = run.setup, run.state
-        accounts = shared_accounts(
-            run.catalog.policy.budget, setup.agent, setup.started.session, EPOCH + timedelta(microseconds=state.handed_at)
-        )
-        cap, asked = state.authority.cap, claim.args
-        if asked["accounts"] != accounts or not (0 <= asked["tokens"] <= cap.tokens and 0 <= asked["usd_micros"] <= cap.usd_micros):
-            raise FlowFault("a claim on shared accounts that are not this run's, or for more than its own bound")
+        check_carving(claim, run.setup, run.state)
         self.args = with_sharing(run.catalog.policy.budget, claim.args)
+
+
+def check_carving(claim: Claim[Any], setup: RunSetup, state: RunState) -> None:
+    """A claim on shared accounts is on those that policy says bound this run now, for no more than its own bound.
+
+    Raises:
+        FlowFault: it is not; no account is asked.
+    """
+    now = EPOCH + timedelta(microseconds=state.handed_at)
+    accounts = shared_accounts(setup.catalog.policy.budget, setup.agent, setup.started.session, now)
+    cap, asked = state.authority.cap, claim.args
+    if asked["accounts"] != accounts or not (0 <= asked["tokens"] <= cap.tokens and 0 <= asked["usd_micros"] <= cap.usd_micros):
+        raise FlowFault("a claim on shared accounts that are not this run's, or for more than its own bound")
 
 
 _CLAIMS: Mapping[str, Callable[[Claim[Any], Claiming], Prepared]] = {"attach": AttachClaim, "carve": _CarveClaim}

@@ -112,8 +112,7 @@ class LiveRun(Pen):
 
     async def claim(self, addr: int, claim: Claim[Any]) -> Decision[Any]:
         """See ``Beyond.claim``: one unit, its own barrier, behind the run's own records."""
-        if self.state.masked:
-            raise FlowFault("a claim after an interrupt: only Say and Read may follow")
+        self.state.admit_claim()
         if (mail := self.interrupt()) is not None:
             raise self.deliver(mail, addr)
         shared, mark = SHARED[claim.name], self.scribe.mark()
@@ -139,15 +138,11 @@ class LiveRun(Pen):
 
     async def begin(self, addr: int, effect: Effect[Any]) -> Any:
         """See ``Beyond.begin``."""
-        masked = self.state.masked
-        if not masked and (mail := self.interrupt()) is not None:
+        if not self.state.masked and (mail := self.interrupt()) is not None:
             raise self.deliver(mail, addr)
-        if masked and not isinstance(effect, (Say, Read)):
-            raise FlowFault(f"{type(effect).__name__} after an interrupt: only Say and Read may follow")
+        self.state.admit(effect, self.catalog)
         name = type(effect).__struct_config__.tag
         self.services.counters.effects += 1
-        self.state.authority.check(effect, self.catalog)
-        self.state.authority.made(effect)
         self.write(RecordKind.INTENT, str(name), IntentBody(addr=addr, effect=raw(effect)))
         if isinstance(effect, Say):
             return self._say(addr, effect)

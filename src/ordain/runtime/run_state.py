@@ -6,6 +6,9 @@ from typing import Any
 
 import msgspec
 
+from ordain.contracts.catalog import Catalog
+from ordain.effects.effect import Effect, Read, Say
+from ordain.errors import FlowFault
 from ordain.flows.transcript import Transcript
 from ordain.flows.values import Values
 from ordain.journal.records import Record
@@ -27,6 +30,26 @@ class RunState:
         self.masked = False
         self.suspended = False
         self.decide_ns = 0
+
+    def admit(self, effect: Effect[Any], catalog: Catalog) -> None:
+        """An effect is about to go live: after an interrupt only words and reads may follow, and it is within what the run may do.
+
+        Raises:
+            FlowFault: it may not; nothing goes live.
+        """
+        if self.masked and not isinstance(effect, (Say, Read)):
+            raise FlowFault(f"{type(effect).__name__} after an interrupt: only Say and Read may follow")
+        self.authority.check(effect, catalog)
+        self.authority.made(effect)
+
+    def admit_claim(self) -> None:
+        """A claim is about to be decided.
+
+        Raises:
+            FlowFault: an interrupt has reached the flow.
+        """
+        if self.masked:
+            raise FlowFault("a claim after an interrupt: only Say and Read may follow")
 
     def handed(self, record: Record) -> None:
         """A record was handed to the flow: the flow's time moves."""

@@ -123,7 +123,8 @@ def build_catalog(settings: Settings, registry: Registry, kinds: Kinds | None = 
     kinds = kinds or shipped_kinds()
     kinds.check_policy(settings.policy)
     own = {
-        name: files(package).joinpath("templates", f"{name}.j2").read_text(encoding="utf-8") for name, package in kinds.templates.items()
+        name: files(package).joinpath("templates").joinpath(f"{name}.j2").read_text(encoding="utf-8")
+        for name, package in kinds.templates.items()
     }
     prompts = {**registry.templates, **own}
     for source in prompts.values():

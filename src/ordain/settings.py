@@ -31,6 +31,8 @@ DEFAULT_PROFILE = "default"
 PLANNER_MODEL = "llama-3-8b-instruct-q4_k_m"
 """The sources' own default (PLN-40)."""
 OPENAI_URL = "https://api.openai.com/v1"
+PURPOSE_LANES = tuple(name for name, field in LanesPolicy.model_fields.items() if field.annotation is Lane)
+"""The lanes that policy names by purpose."""
 ROUTE_PREFIX = "LLM_ROUTE_"
 DEFAULT_KEY_ENV = {"anthropic": "ANTHROPIC_API_KEY", "gemini": "GEMINI_API_KEY"}
 """Where a profile's key is looked for when it names neither ``key_env`` nor ``key_file``."""
@@ -382,12 +384,12 @@ def routed(lanes: LanesPolicy, env: Mapping[str, str]) -> LanesPolicy:
             profiles[Lane(what)] = named = [part.strip() for part in value.split(",") if part.strip()]
             if not named:
                 raise ConfigurationError(f"{name} names no profile")
-        elif what in ("planner", "verb") and value.strip() in set(Lane):
+        elif what in PURPOSE_LANES and value.strip() in set(Lane):
             purposes[what] = Lane(value.strip())
-        elif what in ("planner", "verb"):
+        elif what in PURPOSE_LANES:
             raise ConfigurationError(f"{name}: {value[:40]!r} is no lane; lanes are {', '.join(Lane)}")
         else:
-            known = ", ".join(f"{ROUTE_PREFIX}{one.upper()}" for one in (*Lane, "planner", "verb"))
+            known = ", ".join(f"{ROUTE_PREFIX}{one.upper()}" for one in (*Lane, *PURPOSE_LANES))
             raise ConfigurationError(f"{name[:60]} is not known; known are {known}")
     return lanes.model_copy(update={**purposes, "profiles": profiles})
 

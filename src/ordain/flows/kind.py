@@ -300,8 +300,8 @@ class Kinds:
         """The purposes that a script has one list for; a prompt without a contract of its own has one list per verb."""
         return frozenset(purpose for purpose, prompt in self.prompts.items() if prompt.contract)
 
-    def check_policy(self, policy: Policy) -> None:
-        """Policy names no purpose that nothing is asked for.
+    def check_policy(self, policy: Policy, place: str = "policy") -> None:
+        """Policy names no purpose that nothing is asked for; ``place`` is what an error calls the policy.
 
         Raises:
             ConfigurationError: it does; the message names the row.
@@ -309,7 +309,7 @@ class Kinds:
         for number, row in enumerate(policy.lanes.routes):
             if row.purpose is not None and row.purpose not in self.prompts:
                 known = ", ".join(sorted(self.prompts))
-                raise ConfigurationError(f"policy: lanes.routes.{number}.purpose: {row.purpose!r} is none of {known}")
+                raise ConfigurationError(f"{place}: lanes.routes.{number}.purpose: {row.purpose!r} is none of {known}")
 
     @property
     def templates(self) -> Mapping[str, str]:

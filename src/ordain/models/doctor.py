@@ -142,7 +142,8 @@ def probe_request(profile: ModelProfile, schema: dict[str, Any]) -> ModelRequest
     """The probe's question: short, cheap, and never answered as ``PROBE_SCHEMA`` wants it by plain text."""
     return ModelRequest(
         profile=profile,
-        purpose="planner",
+        purpose="probe",
+        by_code="step",
         system="Answer with one JSON object.",
         user="Name a bird.",
         schema_name="doctor_probe",

@@ -9,7 +9,7 @@ from ordain.store.access_tables import ACCESS_TABLES
 from ordain.store.library_tables import LIBRARY_TABLES
 from ordain.store.word_index import WORD_INDEX_TABLES, index_again
 
-VERSION = 4
+VERSION = 5
 APPLICATION_ID = 0x4F72646E
 """\"Ordn\" in the file's header: a version number alone is anybody's."""
 
@@ -82,12 +82,14 @@ CREATE INDEX transcript_run ON transcript(session, run, seq) WHERE run <> '';
 CREATE INDEX transcript_summary ON transcript(session, seq) WHERE kind = 'summary';
 CREATE INDEX transcript_subject ON transcript(subject);
 """
-MIGRATIONS = {1: CONVERSATION, 2: LIBRARY_TABLES + ACCESS_TABLES, 3: WORD_INDEX_TABLES}
+RECORDS_ONLY = ""
+"""The tables stay; records say more (a run's label, grant and wording), and older builds have to refuse the folder."""
+MIGRATIONS = {1: CONVERSATION, 2: LIBRARY_TABLES + ACCESS_TABLES, 3: WORD_INDEX_TABLES, 4: RECORDS_ONLY}
 """What brings a schema one version on; stored records are never rewritten."""
 
 
-def prepare(connection: sqlite3.Connection) -> None:
-    """Make the tables in an empty database, or those that a later version added.
+def check(connection: sqlite3.Connection) -> int:
+    """The schema's version, 0 of an empty database.
 
     Raises:
         ConfigurationError: the database was written by a newer build, or is not ours.
@@ -96,12 +98,18 @@ def prepare(connection: sqlite3.Connection) -> None:
     (application,) = connection.execute("PRAGMA application_id").fetchone()
     if application != APPLICATION_ID and connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
         raise ConfigurationError("the database is not one of Ordain's", code="foreign_database")
-    if version == VERSION:
-        return
     if version > VERSION:
         raise ConfigurationError(
             f"the database has schema version {version}, this build knows {VERSION}: use a newer Ordain", code="newer_schema"
         )
+    return int(version)
+
+
+def prepare(connection: sqlite3.Connection) -> None:
+    """Make the tables in an empty database, or those that a later version added; raises as ``check``."""
+    version = check(connection)
+    if version == VERSION:
+        return
     statements = DDL if version == 0 else ""
     statements += "".join(MIGRATIONS[step] for step in range(max(version, 1), VERSION))
     connection.executescript(f"BEGIN IMMEDIATE;{statements}PRAGMA application_id = {APPLICATION_ID};PRAGMA user_version = {VERSION};")

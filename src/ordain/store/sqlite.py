@@ -110,7 +110,9 @@ class SqliteStore:
         try:
             self._db = _connect(folder)
             reading_only = folder is not None and options.holder is None and not os.access(folder / FILE, os.W_OK)
-            if not reading_only:
+            if reading_only:
+                schema.check(self._db)
+            else:
                 schema.prepare(self._db)
                 _configure(self._db)
             self._reads = self._db if folder is None or reading_only else _configure(_connect(folder))

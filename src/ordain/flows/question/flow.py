@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import msgspec
-
 from ordain.contracts.verbs import Trust
 from ordain.effects.effect import UserQuestion, Wait, WaitFor
 from ordain.effects.results import Answered
 from ordain.flows.act import VerbPlanInput, VerbPlanOutput
+from ordain.flows.answer_text import said
 from ordain.flows.context import FlowContext
 from ordain.rules.cues import ExpectedType, answer_value, cues, fits
 
@@ -35,12 +34,3 @@ async def run_question(context: FlowContext, call: VerbPlanInput) -> VerbPlanOut
         return VerbPlanOutput(ok=False, error=UNFIT, message=f"the answer is no {expects}")
     output: dict[str, Any] = {"answer": text, "value": answer_value(expects, text, found)}
     return VerbPlanOutput(ok=True, output=output, trust={"answer": Trust.OWN, "value": Trust.OWN})
-
-
-def said(value: Any) -> str:
-    """An answer's text: a session's messages bring ``{text}``, an operator any JSON."""
-    if isinstance(value, dict):
-        value = value.get("text", "")  # pyright: ignore[reportUnknownVariableType, reportUnknownMemberType] - any JSON
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return value if isinstance(value, str) else msgspec.json.encode(value).decode()

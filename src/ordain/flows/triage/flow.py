@@ -12,11 +12,11 @@ import msgspec
 from ordain.effects.effect import Claim, SharedState, UserQuestion, Wait, WaitFor
 from ordain.effects.results import Answered, ModelAnswer
 from ordain.flows.accounts import open_account
+from ordain.flows.answer_text import said
 from ordain.flows.ask import ask, lane_facts
 from ordain.flows.context import FlowContext
 from ordain.flows.kind import ModelQuestion
 from ordain.flows.pricing import bound_of
-from ordain.flows.question.flow import said
 from ordain.flows.steps.trace import proposal_of
 from ordain.flows.triage.prompt import MAX_TOKENS, TRIAGE_PROMPT, Unplaced
 from ordain.flows.triage.request import TriageInput, TriageOutput

@@ -1,0 +1,100 @@
+"""A kind of run that stands outside the build, with all that a kind may bring, needs no change in it."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ordain.app import Extras, Ordain, with_profile
+from ordain.cli.entry import main
+from ordain.contracts.profiles import ModelProfile
+from ordain.errors import ConfigurationError
+from ordain.flows.shipped import shipped_kinds
+from ordain.journal.records import Status
+from ordain.models.scripted import make_script
+from ordain.runtime.replay import replay
+from ordain.settings import load_settings
+from tests.shapes.house import HeldModel
+from tests.shapes.survey import SURVEY, SURVEY_PART, Survey
+
+GIVEN = Survey(topic="bridges", expression="6 * 7")
+
+
+def house(home: Path, *answers: Any) -> Ordain:
+    """An Ordain that has the kind, and a model that gives these answers to what it asks."""
+    settings = with_profile(load_settings(environment={}, home=home), ModelProfile(provider="scripted", model="scripted"))
+    model = HeldModel(make_script(survey=list(answers)))
+    return Ordain(settings, extras=Extras(kinds=(SURVEY, SURVEY_PART), models={"default": model}))
+
+
+async def test_it_runs_and_shows(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Its prompt is asked and rendered, its rule decides and speaks, its child works, its header lines stand there; all of it replays equal."""
+    async with house(tmp_path, {"worth": 7}) as ordain:
+        accepted = await ordain.runtime.open("survey", GIVEN, "local:test")
+        view = await ordain.runtime.wait(accepted.run)
+        assert (view.stored.status, view.stored.reason) == (Status.COMPLETED, "ok")
+        for said in ("survey@1", "worth · worth.much", "child (run", "✓ math.evaluate", '· survey · "42"'):
+            assert said in view.header
+        runs = [ordain.store.load(row.id) for row in ordain.runtime.runs(roots_only=False)]
+        assert sorted(run.flow for run in runs if run is not None) == ["survey", "survey_part"]
+        assert all(run is not None and replay(run, ordain.catalog, ordain.kinds).equal for run in runs)
+        assert replay(view.stored, ordain.catalog, shipped_kinds()).verdict == "flow_unavailable"
+    assert await asyncio.to_thread(main, ["runs", "show", accepted.run, "--data-dir", str(tmp_path)]) == 0
+    shown = capsys.readouterr().out
+    assert "worth · worth.much" in shown
+    assert '· survey · "42"' in shown
+
+
+async def test_it_resumes(tmp_path: Path) -> None:
+    """Cut off in its model call it goes on with the next start, and replays equal."""
+    first = house(tmp_path, "hold")
+    async with first:
+        run = (await first.runtime.open("survey", GIVEN, "local:test")).run
+        model = first.models["default"]
+        assert isinstance(model, HeldModel)
+        await asyncio.wait_for(model.held.wait(), 20)
+    async with house(tmp_path, {"worth": 9}) as again:
+        view = await asyncio.wait_for(again.runtime.wait(run), 20)
+        assert view.stored.status is Status.COMPLETED
+        assert replay(view.stored, again.catalog, again.kinds).equal
+
+
+async def test_a_build_without_it_keeps_its_run(tmp_path: Path) -> None:
+    """A build that lacks the kind stops its run as flow_unavailable; nothing of it is lost."""
+    first = house(tmp_path, "hold")
+    async with first:
+        run = (await first.runtime.open("survey", GIVEN, "local:test")).run
+        model = first.models["default"]
+        assert isinstance(model, HeldModel)
+        await asyncio.wait_for(model.held.wait(), 20)
+    async with Ordain(load_settings(environment={}, home=tmp_path)) as without:
+        view = await asyncio.wait_for(without.runtime.wait(run), 20)
+        assert view.stored.status is Status.FLOW_UNAVAILABLE
+    async with house(tmp_path, {"worth": 9}) as again:
+        await again.runtime.resume(run, by="test")
+        assert (await asyncio.wait_for(again.runtime.wait(run), 20)).stored.status is Status.COMPLETED
+
+
+async def test_what_others_know_of_it_stands_in_its_label(tmp_path: Path) -> None:
+    """Whom it works for is read from its first record, and nobody looks into its input."""
+    async with house(tmp_path, {"worth": 1}) as ordain:
+        accepted = await ordain.runtime.open("survey", GIVEN, "local:test")
+        view = await ordain.runtime.wait(accepted.run)
+        assert (view.stored.status, view.stored.reason) == (Status.FAILED, "unworthy")
+    with sqlite3.connect(tmp_path / "ordain.db") as db:
+        ((body,),) = db.execute("SELECT body FROM records WHERE seq = 0").fetchall()
+    db.close()
+    assert b'"label":{"agent":"surveyor"}' in body
+    assert b'"grant":{"allowed":["math.evaluate"]}' in body
+
+
+def test_two_kinds_of_one_name_are_refused(tmp_path: Path) -> None:
+    """A second kind of one name and version is an error of who starts it, and says which."""
+    with pytest.raises(ConfigurationError, match="survey@1") as refused:
+        Ordain(load_settings(environment={}, home=tmp_path), extras=Extras(kinds=(SURVEY, SURVEY_PART, replace(SURVEY, charged=False))))
+    assert refused.value.code == "duplicate_kind"

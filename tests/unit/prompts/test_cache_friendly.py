@@ -9,10 +9,10 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from ordain.prompts.planner_step import TRACE_STEPS, planner_base, with_progress
 
 from ordain.contracts.planner import PlannerRequest
 from ordain.contracts.verbs import MODEL_SERVICE
-from ordain.prompts.planner_step import TRACE_STEPS, planner_base, with_progress
 from ordain.prompts.renderer import Prompt, render
 from ordain.prompts.verb_step import VerbPrompt
 from ordain.verbs.builtin.shipped import prompt_plans

@@ -9,9 +9,6 @@ import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-from ordain.contracts.planner import PlannerRequest, ToolRef
-from ordain.prompts import planner_step
 from ordain.prompts.planner_step import (
     FACTS_CHARS,
     GOAL_CHARS,
@@ -26,6 +23,9 @@ from ordain.prompts.planner_step import (
     planner_base,
     with_progress,
 )
+
+from ordain.contracts.planner import PlannerRequest, ToolRef
+from ordain.prompts import planner_step
 from ordain.prompts.renderer import Prompt, render
 from tests.unit.prompts.texts import alphabet, objects, short, size, words
 

@@ -8,11 +8,11 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from ordain.rules.execution_plan import execution_plan
 
 from ordain.contracts.conversation import ExecMode
 from ordain.contracts.cortex import ExecutionPlan
 from ordain.contracts.policy import Lane, LanesPolicy, Policy
-from ordain.rules.execution_plan import execution_plan
 from ordain.rules.lane import LANE, PURPOSES, LaneFacts
 from tests.unit.rules.given import decided, lanes_policies
 

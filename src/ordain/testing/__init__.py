@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ordain.testing.catalogs import catalog_of, shipped_policy, with_policy
 from ordain.testing.effects import AS_CHILD, AS_ROOT, ScriptedEffects, Standing, kind_of
+from ordain.testing.models import Line, ModelScript, ScriptedModels
 from ordain.testing.played import Made, Played
 from ordain.testing.proposals import (
     Failing,
@@ -41,17 +42,23 @@ from ordain.testing.script import (
     unread,
     withdrawn,
 )
+from ordain.testing.verbs import RecordedCall, RecordingVerb, recorded
 
 __all__ = [
     "AS_CHILD",
     "AS_ROOT",
     "Failing",
     "Hold",
+    "Line",
     "Made",
+    "ModelScript",
     "Played",
     "Proposal",
+    "RecordedCall",
+    "RecordingVerb",
     "ScriptError",
     "ScriptedEffects",
+    "ScriptedModels",
     "Standing",
     "after",
     "answered",
@@ -77,6 +84,7 @@ __all__ = [
     "output",
     "proposes",
     "read",
+    "recorded",
     "returned",
     "routes",
     "says",

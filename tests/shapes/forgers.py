@@ -111,7 +111,13 @@ def _grant(given: Forged | Delve, _: Catalog) -> CapabilityScope:
 
 
 FORGER: Kind[Forged, Report] = Kind(
-    name="forger", version=1, run=run_forger, decode_input=lambda data: msgspec.json.decode(data, type=Forged), settle=settle, grant=_grant
+    name="forger",
+    version=1,
+    run=run_forger,
+    decode_input=lambda data: msgspec.json.decode(data, type=Forged),
+    settle=settle,
+    grant=_grant,
+    spelled_out=True,
 )
 
 
@@ -147,6 +153,8 @@ def decode_delve(data: Raw) -> Delve:
     return msgspec.json.decode(data, type=Delve)
 
 
-DELVER: Kind[Delve, Report] = Kind(name="delver", version=1, run=run_delver, decode_input=decode_delve, settle=settle, grant=_grant)
+DELVER: Kind[Delve, Report] = Kind(
+    name="delver", version=1, run=run_delver, decode_input=decode_delve, settle=settle, grant=_grant, spelled_out=True
+)
 
 FORGING_KINDS: tuple[Kind[Any, Any], ...] = (FORGER, DELVER)

@@ -14,12 +14,12 @@ class Call(Struct, frozen=True, kw_only=True):
     args: dict[str, Any]
 
 
-class Authorized(Struct, frozen=True, kw_only=True):
+class Authorized(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A call together with the address of the decision that allows it and the digest of what it allows.
 
     Built only by ``flows.act``; the executor checks it against the journal before anything goes live.
     """
 
     call: Call
-    digest: str
+    digest: str = ""
     decision: str

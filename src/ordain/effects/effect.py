@@ -27,17 +27,18 @@ class ModelCall(Effect[ModelResult | Unreserved], frozen=True, kw_only=True, omi
     """Ask one model profile once.
 
     The prompt is rendered where the call goes live, from the template ``prompt`` over the records ``refs`` (seqs) and the
-    small literals ``args``; only its digest is recorded. ``contract`` names the answer's schema. ``max_tokens`` is
+    small literals ``args``; only its digest is recorded. ``contract`` names the answer's schema. Template and contract are the purpose's own
+    where they are "". ``max_tokens`` is
     mandatory; ``bound_tokens`` is the reserved upper bound, a larger rendered prompt does not go live. ``narrative`` is the place in
     the answer of text that may be shown while it is written; "" where nothing may. ``hedge`` is the profile that is asked as well
     if there is no answer after ``hedge_ms``, within its own ``hedge_max_tokens`` and ``hedge_deadline``; "" for none.
     """
 
     purpose: str
-    prompt: str
+    prompt: str = ""
     refs: tuple[int, ...]
     args: dict[str, Any] = {}
-    contract: str
+    contract: str = ""
     profile: str
     max_tokens: int
     bound_tokens: int

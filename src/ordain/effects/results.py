@@ -96,11 +96,14 @@ class Unreserved(Struct, frozen=True, kw_only=True):
 
 
 class VerbReturned(Result, frozen=True, kw_only=True, omit_defaults=True, tag="returned"):
-    """The verb's output, valid against its schema; origin and trust of each top-level field, undeclared ones foreign."""
+    """The verb's output, valid against its schema; ``origin`` is whose it is ("": the verb that was called).
+
+    ``trust`` is that of each top-level field; a field that it does not name is foreign.
+    """
 
     output: dict[str, Any]
-    origin: str
-    trust: dict[str, Trust]
+    origin: str = ""
+    trust: dict[str, Trust] = {}
 
 
 class VerbFailed(Result, frozen=True, kw_only=True, omit_defaults=True, tag="verb_failed"):

@@ -112,7 +112,7 @@ async def act(context: FlowContext, call: Call, refs: tuple[int, ...] = (), talk
     decision = context.fx.authorize(call, context.scope, refs)
     if isinstance(decision.outcome, Deny):
         return denied(call.verb, decision.reason)
-    authorized = Authorized(call=call, digest=call_digest(call), decision=decision.address)
+    authorized = Authorized(call=call, digest=call_digest(call) if context.spelled_out else "", decision=decision.address)
     if not context.catalog.verbs[call.verb].spec.composite:
         return await _leaf(context, authorized)
     given = VerbPlanInput(
@@ -187,7 +187,7 @@ def acted_by_child(verb: str, ended: AnyEnded) -> Acted:
         case Completed(value=value):
             output = msgspec.json.decode(value, type=VerbPlanOutput)
             steps = output.step_results
-            result = VerbReturned(output=output.output or {}, origin=f"verb:{verb}", trust=output.trust)
+            result = VerbReturned(output=output.output or {}, trust=output.trust)
         case Failed(reason=reason, value=value):
             output = VerbPlanOutput(ok=False) if value == NULL else msgspec.json.decode(value, type=VerbPlanOutput)
             steps = output.step_results

@@ -146,10 +146,10 @@ class _Asking:
         result = await context.fx.perform(
             ModelCall(
                 purpose=self.prompt.purpose,
-                prompt=question.template or self.prompt.template,
+                prompt=question.template or (self.prompt.template if context.spelled_out else ""),
                 refs=question.refs,
                 args=question.args,
-                contract=self.contract,
+                contract=question.contract or (self.prompt.contract if context.spelled_out else ""),
                 profile=name,
                 max_tokens=self._max_tokens(name),
                 bound_tokens=question.prompt_tokens,

@@ -112,6 +112,10 @@ class PromptKind(Generic[G]):
     withhold: Callable[[str, Policy], Kept] | None = None
     by_code: ByCode = ByCode.NOTHING
 
+    def contract_of(self, call: ModelCall) -> str:
+        """The contract of a recorded call's answer."""
+        return call.contract or self.contract
+
 
 # --- what comes from outside, and what goes back ------------------------------------------------------------------------------------
 
@@ -186,6 +190,7 @@ class Kind(Generic[I, O]):
     ``label`` is what others are told of a run with this input; ``grant`` what a root with it may use. ``reply`` is what the run's session is
     answered from the output, below the header, and ``header`` lines of its own that the output adds there; None where there is nothing.
     ``rules`` are those that only this kind asks. ``charged``: a root takes its bound out of the shared accounts before it spends.
+    ``spelled_out``: its records say twice what one place says, as those of builds before this one do.
     """
 
     name: str
@@ -203,6 +208,7 @@ class Kind(Generic[I, O]):
     serves: Serves | None = None
     commissioned: Callable[[Commission], I] | None = None
     charged: bool = True
+    spelled_out: bool = False
 
     def settled(self, output: O, *, masked: bool) -> Settlement:
         """How its output settles a run; ``masked``: the run was cancelled and only cleaned up, so that is how it ended."""

@@ -41,28 +41,28 @@ class Stop(Struct, frozen=True, tag="stop"):
 
 
 class ProceedFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What the limits leave after a step: steps, milliseconds, tokens for reasoning; ``left_answer`` is told after a final answer.
+    """What the limits leave after a step: steps, milliseconds, tokens for reasoning; ``answer_tokens`` is told after a final answer.
 
     Less than nothing is left of tokens that were overdrawn.
     """
 
-    left_steps: int
-    left_ms: int
-    left_reason: int
-    left_answer: int | None = None
+    steps: int
+    ms: int
+    tokens: int
+    answer_tokens: int | None = None
 
 
 def decide_proceed(facts: ProceedFacts, inputs: None, policy: Policy) -> Decision[GoOn | Stop]:
     """Tokens first, then steps, then time; a final answer only has to be within its tokens."""
-    if facts.left_answer is not None:
-        if facts.left_answer < 0 or facts.left_reason < 0:
+    if facts.answer_tokens is not None:
+        if facts.answer_tokens < 0 or facts.tokens < 0:
             return Decision(outcome=Stop(Bound.TOKENS), reason=ProceedReason.TOKENS)
         return Decision(outcome=GoOn(), reason=ProceedReason.ANSWERED)
-    if facts.left_reason < 0:
+    if facts.tokens < 0:
         return Decision(outcome=Stop(Bound.TOKENS), reason=ProceedReason.TOKENS)
-    if facts.left_steps <= 0:
+    if facts.steps <= 0:
         return Decision(outcome=Stop(Bound.STEPS), reason=ProceedReason.STEPS)
-    if facts.left_ms <= 0:
+    if facts.ms <= 0:
         return Decision(outcome=Stop(Bound.TIME), reason=ProceedReason.TIME)
     return Decision(outcome=GoOn(), reason=ProceedReason.GO_ON)
 

@@ -96,7 +96,7 @@ def result_of(verb: CompiledVerb, result: AnyLeafResult) -> VerbResult:
         spec = verb.spec
         trust = {name: spec.output[name].trust if name in spec.output else Trust.FOREIGN for name in result.output}
         trust |= {name: less_trusted(trust[name], lowered) for name, lowered in result.trust.items() if name in trust}
-        return VerbReturned(output=result.output, origin=f"verb:{spec.name}", trust=trust)
+        return VerbReturned(output=result.output, trust={name: one for name, one in trust.items() if one is not Trust.FOREIGN})
     if isinstance(result, LeafFailed):
         if result.happened is None and not _harmless(verb):
             return VerbUnknown(message=f"{result.code}: {result.message}")

@@ -80,7 +80,6 @@ class _Asking:
         request = prepared.request(
             call,
             current,
-            by_code=str(self.attempt.prompt.by_code),
             timeout_s=left_us / 1e6,
             index=self.attempt.index,
             heard=heard is not None,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.policy import ModelErrorCode, Policy
@@ -47,22 +48,24 @@ class Failure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prepared:
-    """What goes out: the rendered prompt, what it was rendered from, and its size in bytes."""
+    """What goes out: the rendered prompt, its kind, what it was rendered from, and its size in bytes."""
 
+    kind: PromptKind[Any]
     prompt: Prompt
     inputs: PromptInputs
     size: int
 
-    def request(self, call: ModelCall, profile: ModelProfile, *, by_code: str, timeout_s: float, index: int, heard: bool) -> ModelRequest:
+    def request(self, call: ModelCall, profile: ModelProfile, *, timeout_s: float, index: int, heard: bool) -> ModelRequest:
         """The request of one attempt at ``profile``; ``index`` counts the run's calls of this purpose, ``heard`` says that somebody listens."""
+        contract = self.kind.contract_of(call)
         return ModelRequest(
             profile=profile,
             purpose=call.purpose,
-            verb=call.contract.removeprefix(VERB_CONTRACT) if call.contract.startswith(VERB_CONTRACT) else "",
-            by_code=by_code,
+            verb=contract.removeprefix(VERB_CONTRACT) if contract.startswith(VERB_CONTRACT) else "",
+            by_code=str(self.kind.by_code),
             system=self.prompt.system,
             user=self.prompt.user,
-            schema_name=call.contract.replace(":", "_").replace(".", "_"),
+            schema_name=contract.replace(":", "_").replace(".", "_"),
             schema=self.inputs.schema,
             max_tokens=call.max_tokens,
             timeout_s=timeout_s,
@@ -72,7 +75,7 @@ class Prepared:
         )
 
 
-def prepare(catalog: Catalog, call: ModelCall, values: Values, prompt: PromptKind[object], failure: Failure) -> Prepared | ModelFailed:
+def prepare(catalog: Catalog, call: ModelCall, values: Values, prompt: PromptKind[Any], failure: Failure) -> Prepared | ModelFailed:
     """The rendered prompt, within the bound that was reserved for it; ``failure`` is told its digest."""
     try:
         resolved = prompt.build(catalog, call, values)
@@ -83,11 +86,11 @@ def prepare(catalog: Catalog, call: ModelCall, values: Values, prompt: PromptKin
     size = len(rendered.system.encode()) + len(rendered.user.encode())
     if size > call.bound_tokens:
         return failure.of(ModelErrorCode.PROMPT_OVER_BOUND, f"the prompt has {size} bytes, reserved were {call.bound_tokens}")
-    return Prepared(prompt=rendered, inputs=resolved, size=size)
+    return Prepared(kind=prompt, prompt=rendered, inputs=resolved, size=size)
 
 
 def kept_answer(
-    call: ModelCall, prompt: PromptKind[object], policy: Policy, reply: ModelReply, about: Failure, prompt_size: int
+    call: ModelCall, prompt: PromptKind[Any], policy: Policy, reply: ModelReply, about: Failure, prompt_size: int
 ) -> ModelAnswer:
     """What may be kept of a reply (B-37), and what it is believed to have used."""
     text = reply.text.encode(errors="replace").decode()

@@ -13,6 +13,8 @@ VERSION = 5
 APPLICATION_ID = 0x4F72646E
 """\"Ordn\" in the file's header: a version number alone is anybody's."""
 
+SETTLING = "reason IN ('budget.settled', 'budget.overrun')"
+"""What the index of settlements holds; a query says it in the same words."""
 DDL = """
 CREATE TABLE engine(
   one INTEGER PRIMARY KEY CHECK (one = 1), epoch INTEGER NOT NULL, holder TEXT NOT NULL, since INTEGER NOT NULL);
@@ -82,9 +84,13 @@ CREATE INDEX transcript_run ON transcript(session, run, seq) WHERE run <> '';
 CREATE INDEX transcript_summary ON transcript(session, seq) WHERE kind = 'summary';
 CREATE INDEX transcript_subject ON transcript(subject);
 """
-RECORDS_ONLY = ""
-"""The tables stay; records say more (a run's label, grant and wording), and older builds have to refuse the folder."""
-MIGRATIONS = {1: CONVERSATION, 2: LIBRARY_TABLES + ACCESS_TABLES, 3: WORD_INDEX_TABLES, 4: RECORDS_ONLY}
+SETTLED_INDEX = f"""
+DROP INDEX records_reason;
+CREATE INDEX records_settled ON records(run) WHERE {SETTLING};
+"""
+"""Who asked models is looked up by what was settled; no other decision needs an index. Beside it records say more since (a run's label, grant
+and wording), and older builds have to refuse the folder."""
+MIGRATIONS = {1: CONVERSATION, 2: LIBRARY_TABLES + ACCESS_TABLES, 3: WORD_INDEX_TABLES, 4: SETTLED_INDEX}
 """What brings a schema one version on; stored records are never rewritten."""
 
 

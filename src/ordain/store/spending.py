@@ -8,12 +8,11 @@ from typing import Any
 from ordain.errors import JournalCorrupt
 from ordain.journal.spending import SPENDING
 from ordain.ports.spending import SpendingPage, SpendingRun
-from ordain.rules.budget import SettleReason
+from ordain.store.schema import SETTLING
 from ordain.store.sqlite import SqliteStore, stored_record
 
-_SETTLING = (str(SettleReason.SETTLED), str(SettleReason.OVERRUN))
 _RUNS = "SELECT no, id, flow, session, created_at, root FROM runs WHERE workspace = ? AND no < ? ORDER BY no DESC LIMIT ?"
-_ASKED = "SELECT DISTINCT run FROM records WHERE reason IN (?, ?) AND run BETWEEN ? AND ?"
+_ASKED = f"SELECT DISTINCT run FROM records WHERE {SETTLING} AND run BETWEEN ? AND ?"
 _WHOLE = (
     "SELECT r.run, r.seq, r.kind, r.name, r.v, r.at, r.digest, r.chain, coalesce(r.body, p.bytes)"
     " FROM records r LEFT JOIN payloads p ON p.id = r.payload WHERE r.run IN ({runs})"
@@ -36,7 +35,7 @@ class SqliteSpending:
         if not rows:
             return SpendingPage(runs=(), seen=0, oldest=0, next=None)
         first, last = rows[-1][0], rows[0][0]
-        asked = {run for (run,) in self._store.query(_ASKED, (*_SETTLING, first, last))}
+        asked = {run for (run,) in self._store.query(_ASKED, (first, last))}
         wanted = {row[0]: row for row in rows if row[0] in asked}
         found = self._records(list(wanted)) if wanted else {}
         opened = self._openings(sorted({row[5] for row in wanted.values()}))

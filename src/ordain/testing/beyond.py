@@ -223,7 +223,6 @@ class ScriptedBeyond:
                 request = sent.request(
                     effect,
                     self._catalog.data.profiles[effect.profile],
-                    by_code=str(prompt.by_code),
                     timeout_s=(effect.deadline - self.now) / 1e6,
                     index=self._model_calls[effect.purpose] - 1,
                     heard=False,

@@ -15,4 +15,5 @@ QUESTION: Kind[VerbPlanInput, VerbPlanOutput] = Kind(
     decode_input=msgspec.json.Decoder(VerbPlanInput).decode,
     settle=settled_by_error,
     label=call_label,
+    spelled_out=True,
 )

@@ -32,4 +32,5 @@ STATUS: Kind[StatusInput, StatusOutput] = Kind(
     reply=_reply,
     serves=Serves.STATUS,
     commissioned=_input,
+    spelled_out=True,
 )

@@ -10,10 +10,10 @@ from ordain.rules.proceed import PROCEED, Bound, ProceedFacts, Stop
 def bound_met(context: FlowContext, progress: Progress, *, answered: bool = False) -> Bound | None:
     """The bound that ends the loop here; ``answered``: the last step was a final answer. None: it goes on, or the answer stands."""
     facts = ProceedFacts(
-        left_steps=progress.limits.max_steps - len(progress.steps),
-        left_ms=context.left_ms(),
-        left_reason=left_reason(progress),
-        left_answer=left_answer(progress) if answered else None,
+        steps=progress.limits.max_steps - len(progress.steps),
+        ms=context.left_ms(),
+        tokens=left_reason(progress),
+        answer_tokens=left_answer(progress) if answered else None,
     )
     outcome = context.fx.decide(PROCEED, facts, None).outcome
     return outcome.bound if isinstance(outcome, Stop) else None

@@ -20,7 +20,7 @@ from ordain.effects.effect import ModelCall
 from ordain.flows.context import FlowContext
 from ordain.flows.kind import ByCode, ModelQuestion, PromptKind
 from ordain.flows.steps.steps import Progress, left_answer, left_reason
-from ordain.flows.steps.trace import filled_tools, shown_steps
+from ordain.flows.steps.trace import NOTHING_LIVE, filled_tools, shown_steps
 from ordain.flows.transcript import Spoken
 from ordain.flows.values import PromptInputs, Values
 from ordain.rules.thoughts import withhold_thought
@@ -139,13 +139,22 @@ def ask_step(context: FlowContext, progress: Progress) -> ModelQuestion:
         progress.base = base, fixed_size(base) + more
     base, fixed = progress.base
     prompt = with_progress(base, tuple(step.wire for step in shown), left, progress.reask)
-    args: dict[str, Any] = {"first": index - len(shown), "steps": [[step.answer, step.acted, step.denied] for step in shown], "left": left}
+    first = index - len(shown)
+    if context.spelled_out:
+        steps = [[step.answer, step.acted, step.denied] for step in shown]
+        args: dict[str, Any] = {"first": first, "steps": steps, "left": left}
+        refs = (0, *(seq for step in shown for seq in (step.answer, step.acted) if seq is not None))
+    else:
+        args = {"left": left} | ({"first": first} if first else {})
+        refs = (0, *(seq for step in shown for seq in (step.answer, step.acted or NOTHING_LIVE)))
+        if denied := {str(at): step.denied for at, step in enumerate(shown) if step.denied}:
+            args["denied"] = denied
     if progress.reask is not None:
         args["reask"] = progress.reask
     source = context.catalog.data.prompts[TEMPLATE]
     entries = 0 if progress.history is None else progress.history.entries + 1  # each repeats its part of the template
     return ModelQuestion(
-        refs=(0, *(seq for step in shown for seq in (step.answer, step.acted) if seq is not None)),
+        refs=refs,
         args=args,
         prompt_tokens=size_bound(source, prompt, fixed) + entries * len(source.encode()),
         max_tokens=max(1, left_reason(progress), left_answer(progress)),
@@ -171,7 +180,7 @@ def build_step(given: Given) -> Callable[[Catalog, ModelCall, Values], PromptInp
             known = values.memo[PURPOSE] = (base, planner_step_schema(tools))
         base, schema = known
         prompt = with_progress(base, shown_steps(call, values), call.args["left"], call.args.get("reask"))
-        return PromptInputs(source=catalog.data.prompts[call.prompt], inputs=msgspec.structs.asdict(prompt), schema=schema)
+        return PromptInputs(source=catalog.data.prompts[call.prompt or TEMPLATE], inputs=msgspec.structs.asdict(prompt), schema=schema)
 
     return build
 

@@ -161,7 +161,7 @@ def begin(context: FlowContext, request: PlannerRequest, prompt: PromptKind[Prog
     by_id = {tool.tool_id: tool for tool in request.toolset}
     progress.tools = filled_tools(context.catalog, request)
     progress.schemas = {verb: _schemas(context.catalog, by_id[verb]) for verb in outcome.verbs}
-    progress.toolset = digest
+    progress.toolset = digest if context.spelled_out else UNSET  # rule scope has it on record
     return context.narrowed(outcome.verbs), progress, None
 
 

@@ -17,6 +17,8 @@ from ordain.flows.values import Values
 from ordain.rules.proposals import Parsed, ProposalReason, Unparsed, parse_object
 from ordain.rules.step import STEP
 
+NOTHING_LIVE = 0
+"""Stands among a call's references for a step of which nothing went live: 0 is the run's input, and no result."""
 StepRefs = tuple[int, int | None, str]
 """A step's records: seq of the model's answer, seq of what its call gave (None: nothing went live), reason of a refused call."""
 
@@ -68,8 +70,17 @@ def _categorised(wire: dict[str, Any], step: StepRefs, values: Values) -> dict[s
 
 def shown_steps(call: ModelCall, values: Values) -> tuple[dict[str, Any], ...]:
     """The past steps that a prompt's arguments name, in their wire form."""
-    first: int = call.args["first"]
-    return tuple(_known_step(first + offset, item, values) for offset, item in enumerate(call.args["steps"]))
+    first: int = call.args.get("first", 0)
+    return tuple(_known_step(first + offset, item, values) for offset, item in enumerate(_steps_of(call)))
+
+
+def _steps_of(call: ModelCall) -> Sequence[StepRefs]:
+    """The past steps by reference: listed in the arguments, or by twos behind the input among the references."""
+    if "steps" in call.args:
+        return call.args["steps"]
+    denied: dict[str, str] = call.args.get("denied", {})
+    pairs = zip(call.refs[1::2], call.refs[2::2], strict=True)
+    return [(answer, acted or None, denied.get(str(at), "")) for at, (answer, acted) in enumerate(pairs)]
 
 
 def _known_step(index: int, item: StepRefs, values: Values) -> dict[str, Any]:

@@ -22,5 +22,5 @@ SUPERVISOR: Kind[VerbPlanInput, VerbPlanOutput] = Kind(
     label=call_label,
     prompts=(STEP_PROMPT, MOVE_PROMPT),
 )
-SUPERVISOR_2 = replace(SUPERVISOR, version=2, run=run_supervisor_2)
-SUPERVISOR_1 = replace(SUPERVISOR, version=1, run=run_untold)
+SUPERVISOR_2 = replace(SUPERVISOR, version=2, run=run_supervisor_2, spelled_out=True)
+SUPERVISOR_1 = replace(SUPERVISOR_2, version=1, run=run_untold)

@@ -90,7 +90,7 @@ def _build(catalog: Catalog, call: ModelCall, values: Values) -> PromptInputs:
     prompt = SupervisorPrompt(
         trace=shown_steps(call, values), pending=call.args["pending"], proposal=proposal, steps_left=call.args["left"]
     )
-    return PromptInputs(source=catalog.data.prompts[call.prompt], inputs=msgspec.structs.asdict(prompt), schema=SCHEMA)
+    return PromptInputs(source=catalog.data.prompts[call.prompt or TEMPLATE], inputs=msgspec.structs.asdict(prompt), schema=SCHEMA)
 
 
 def _lane(policy: Policy) -> Lane:

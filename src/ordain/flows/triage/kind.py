@@ -32,6 +32,7 @@ TRIAGE: Kind[TriageInput, TriageOutput] = Kind(
     reply=_reply,
     serves=Serves.PLACING,
     commissioned=triage_input,
+    spelled_out=True,
 )
 TRIAGE_1 = replace(TRIAGE, version=1, run=run_uncharged, charged=False)
 """A model was asked whatever the shared accounts had left."""

@@ -63,7 +63,7 @@ def _build(catalog: Catalog, call: ModelCall, values: Values) -> PromptInputs:
     given: TriageInput = values[0]
     threads: Any = getattr(values[call.refs[1]], "value", None) or []
     prompt = TriagePrompt(message=given.text, threads=tuple(threads))
-    return PromptInputs(source=catalog.data.prompts[call.prompt], inputs=msgspec.structs.asdict(prompt), schema=SCHEMA)
+    return PromptInputs(source=catalog.data.prompts[call.prompt or TEMPLATE], inputs=msgspec.structs.asdict(prompt), schema=SCHEMA)
 
 
 def _lane(policy: Policy) -> Lane:

@@ -52,5 +52,5 @@ TURN: Kind[TurnInput, TurnOutput] = Kind(
     serves=Serves.REQUEST,
     commissioned=turn_input,
 )
-TURN_2 = replace(TURN, version=2, run=run_turn_2)
-TURN_1 = replace(TURN, version=1, run=run_untold)
+TURN_2 = replace(TURN, version=2, run=run_turn_2, spelled_out=True)
+TURN_1 = replace(TURN_2, version=1, run=run_untold)

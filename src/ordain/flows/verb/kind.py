@@ -51,4 +51,5 @@ VERB: Kind[VerbRunInput, VerbRunOutput] = Kind(
     label=_label,
     grant=_grant,
     wire=Wire(contract=VerbRequest, take=take_verb, response=verb_reply, other="not_a_verb_call"),
+    spelled_out=True,
 )

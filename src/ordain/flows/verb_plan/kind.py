@@ -17,4 +17,5 @@ VERB_PLAN_KIND: Kind[VerbPlanInput, VerbPlanOutput] = Kind(
     settle=settled_by_error,
     label=call_label,
     prompts=(VERB_PROMPT,),
+    spelled_out=True,
 )

@@ -126,6 +126,7 @@ class Drive:
         state = live.state
         try:
             returned = await kind.run(live.setup.context(execution), live.setup.given)
+            state.raise_fault()
             ended = FlowEnd.of(kind, returned, masked=state.masked)
         except Suspended:
             return self._suspended(live)

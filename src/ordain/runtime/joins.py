@@ -12,10 +12,10 @@ from ordain.contracts.scope import CapabilityScope
 from ordain.effects.children import AnyEnded, Completed, Join, JoinMode, Spawn
 from ordain.effects.effect import Children
 from ordain.effects.results import Joined
-from ordain.errors import FlowUnavailable
+from ordain.errors import FlowFault, FlowUnavailable
 from ordain.flows.kind import Kinds
 from ordain.journal.codec import Scribe
-from ordain.journal.digests import derived_id
+from ordain.journal.digests import call_digest, derived_id
 from ordain.journal.records import Body, ChildEndedBody, Record, RecordKind, Started, raw
 from ordain.ports.effects import Interrupted
 from ordain.ports.store import Mail, MailKind, NewMail, NewRun, StoredRun
@@ -100,10 +100,14 @@ def started_child(parent: RunSetup, kinds: Kinds, addr: int, index: int, spawn: 
 
     Raises:
         FlowUnavailable: this build has no such flow.
+        FlowFault: it would carry out a verb call that its permit does not name.
     """
     kind, began = kinds.newest.get(spawn.flow), parent.started
     if kind is None:
         raise FlowUnavailable(f"this build has no flow {spawn.flow}")
+    given, permit = kind.decode_input(spawn.input), spawn.authorized
+    if kind.carries is not None and (permit is None or call_digest(permit.call) != call_digest(kind.carries(given))):
+        raise FlowFault(f"a child run of {spawn.flow} for a verb call that no decision allowed")
     return Started(
         flow=spawn.flow,
         flow_version=kind.version,
@@ -122,7 +126,7 @@ def started_child(parent: RunSetup, kinds: Kinds, addr: int, index: int, spawn: 
         keep_thoughts=spawn.keep_thoughts,
         session=began.session,
         thread=began.thread,
-        label=kind.label(kind.decode_input(spawn.input)),
+        label=kind.label(given),
         wording=began.wording,
     )
 

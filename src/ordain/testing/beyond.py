@@ -44,7 +44,7 @@ from ordain.rules.decision import Decision, Rule
 from ordain.rules.shared import SHARED
 from ordain.rules.spend import Spend
 from ordain.runtime.calls import result_of, too_late
-from ordain.runtime.claims import check_carving
+from ordain.runtime.claims import check_claim
 from ordain.runtime.execution import ENDS, RESULTS
 from ordain.runtime.joins import over, started_child
 from ordain.runtime.model_answers import Failure, kept_answer, prepare
@@ -62,6 +62,7 @@ class _Answers:
 
     def __init__(self, script: Script) -> None:
         self._answer: Callable[[Asked], Item | None] | None = script if callable(script) else None
+        self.listed = not callable(script)
         self.left: list[Item] = [] if callable(script) else list(script)
 
     def hear(self, asked: Asked) -> None:
@@ -109,7 +110,7 @@ class ScriptedBeyond:
         Raises:
             ScriptError: something is left.
         """
-        if self._answers.left and not faulted:
+        if self._answers.listed and self._answers.left and not faulted:
             left = "; ".join(repr(item) for item in self._answers.left)
             raise ScriptError(f"the flow has ended and never asked for: {left}")
 
@@ -125,8 +126,7 @@ class ScriptedBeyond:
         self._state.admit_claim()
         self._interrupt_before(addr, claim)
         shared = SHARED[claim.name]
-        if claim.name == CARVE:
-            check_carving(claim, self._setup, self._state)
+        check_claim(claim, self._setup, self._state)
         facts = self._claim_facts(claim)
         self.asked.append(claim)
         made = shared.rule.apply(facts, None, self._catalog.policy)
@@ -140,6 +140,9 @@ class ScriptedBeyond:
         asked: Any = effect
         self._interrupt_before(addr, asked)
         self._state.admit(effect, self._catalog)
+        if isinstance(effect, Children) and self.kinds is not None:
+            for index, spawn in enumerate(effect.spawns):
+                started_child(self._setup, self.kinds, addr, index, spawn)
         name = str(type(effect).__struct_config__.tag)
         self.write(RecordKind.INTENT, name, IntentBody(addr=addr, effect=raw(effect)))
         self.asked.append(asked)
@@ -290,9 +293,6 @@ class ScriptedBeyond:
     def _join(self, addr: int, effect: Children) -> tuple[AnyEnded, ...]:
         """Every child's end, in the order in which they came, until the join is over; an interrupt waits for them all."""
         run, count = self._setup.run, len(effect.spawns)
-        if self.kinds is not None:
-            for index, spawn in enumerate(effect.spawns):
-                started_child(self._setup, self.kinds, addr, index, spawn)
         item = self._answers.take()
         if isinstance(item, Delayed):
             self.now, item = self.now + item.ms * 1000, item.item

@@ -222,6 +222,8 @@ def all_codes() -> list[Code]:
         if name in classes and isinstance(given.get("code"), str):
             status = given.get("status", classes[name].status)
             found.add(Code(str(given["code"]), status if isinstance(status, int) else None, name, module))
+        if name == "Wire" and isinstance(given.get("other"), str):  # the runtime's door refuses with it
+            found.add(Code(str(given["other"]), errors.Conflict.status, errors.Conflict.__name__, module))
         if module.startswith("server/") and name in {"problem", "_Refused"}:
             texts = [one.value for one in call.args if isinstance(one, ast.Constant)]
             if name == "problem" and len(texts) >= 2:
@@ -232,12 +234,12 @@ def all_codes() -> list[Code]:
 
 
 def planner_codes() -> list[str]:
-    """The codes that flow ``planner`` itself gives a run's outcome."""
+    """The codes that flow ``planner`` itself gives a run's outcome, in any of its versions."""
     return sorted(
         {
             str(call.args[0].value)
             for module, call in _calls()
-            if module == "flows/planner.py"
+            if module.startswith("flows/planner/")
             and isinstance(call.func, ast.Name)
             and call.func.id == "_error"
             and isinstance(call.args[0], ast.Constant)
@@ -246,21 +248,20 @@ def planner_codes() -> list[str]:
 
 
 TURNS = {
-    "flows/turn.py": ("_failed", 1),
-    "flows/supervisor.py": ("_failed", 1),
+    "flows/turn/": ("_failed", 1),
+    "flows/supervisor/": ("_failed", 1),
     "rules/supervise.py": ("_failed", 0),
-    "flows/triage.py": ("_nothing", 0),
-    "flows/question.py": ("", 0),
-    "flows/status.py": ("", 0),
+    "flows/triage/": ("_nothing", 0),
+    "flows/question/": ("", 0),
+    "flows/status/": ("", 0),
 }
-"""The modules that give a message's run its error code: the function that does, and which of its arguments the code is."""
+"""Where a message's run gets its error code, in any version of its flow: the function that gives it, and which of its arguments the code is."""
 
 
 def turn_codes() -> list[str]:
     """The codes that a session's flows give the outcome of a message; those that rule `entry` finds with a verb's name are not listed."""
     found: set[str] = set()
-    for module, (giver, place) in TURNS.items():
-        tree = _tree(HOUSE / module)
+    for tree, giver, place in _turns():
         constants = {
             node.targets[0].id: node.value for node in tree.body if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)
         }
@@ -280,6 +281,13 @@ def turn_codes() -> list[str]:
             known = constants.get(value.id, value) if isinstance(value, ast.Name) else value
             found |= {known.value} if isinstance(known, ast.Constant) and isinstance(known.value, str) else set()
     return sorted(found)
+
+
+def _turns() -> Iterator[tuple[ast.Module, str, int]]:
+    """The modules of ``TURNS``, each with its giver and the place of the code."""
+    for where, (giver, place) in TURNS.items():
+        paths = sorted((HOUSE / where).rglob("*.py")) if where.endswith("/") else [HOUSE / where]
+        yield from ((_tree(path), giver, place) for path in paths)
 
 
 def environment_names() -> set[str]:

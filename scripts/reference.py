@@ -163,10 +163,13 @@ def render_effects() -> str:
     )
     for kind in members(effect.AnyEffect):
         lines += [f"### {tag(kind)}", "", f"`{kind.__name__}`. {whole(kind)}", ""]
-        given = [tag(result) for result in members(get_args(kind.__orig_bases__[0])[0])] or [tag(results.Joined)]
-        lines += [f"Results: {', '.join(f'[`{name}`](#result-{name})' for name in given)}.", "", *field_table(kind)]
+        given = members(get_args(kind.__orig_bases__[0])[0]) or [results.Joined]
+        recorded = [tag(result) for result in given if issubclass(result, results.Result)]
+        lines += [f"Results: {', '.join(f'[`{name}`](#result-{name})' for name in recorded)}.", ""]
+        lines += [f"Or `{one.__name__}`: {whole(one)}\n" for one in given if not issubclass(one, results.Result)]
+        lines += field_table(kind)
     lines += ["### Parts of effects", ""]
-    for part in (effect.Question, calls.Call, calls.Authorized, children.Spawn, children.Join, effect.Claim):
+    for part in (effect.UserQuestion, calls.Call, calls.Authorized, children.Spawn, children.Join, effect.Claim):
         lines += [f"**{part.__name__}.** {whole(part)}", "", *field_table(part)]
     lines += ["## Results", "", whole(results.Result), ""]
     for kind in members(results.AnyResult):

@@ -54,8 +54,11 @@ from ordain.verbs.builtin.shipped import builtin_registry
 from ordain.verbs.executor import LeafExecutor
 from ordain.verbs.functions import FunctionVerb
 from ordain.verbs.http_verb import HttpAccess, Secret
-from ordain.verbs.own import OwnVerbs
+from ordain.verbs.own import OwnVerbs, files_of
 from ordain.verbs.registry import Registry
+from ordain.wording.engines import NEWEST
+from ordain.wording.languages import SUFFIXES, read_folder, table_with
+from ordain.wording.wording import wording_of
 
 LOG = logging.getLogger("ordain.app")
 PRINCIPAL = "local:python"
@@ -115,10 +118,10 @@ def own_verbs(settings: Settings) -> OwnVerbs:
 
 
 def build_catalog(settings: Settings, registry: Registry, kinds: Kinds | None = None) -> Catalog:
-    """Policy, verbs, prompts and profiles as one value; every template is compiled once here.
+    """Policy, verbs, prompts, profiles and wording as one value; every template is compiled once here.
 
     Raises:
-        ConfigurationError: a template does not compile, or policy routes by a purpose that no kind of this build has.
+        ConfigurationError: a template or a file of ``$ORDAIN_HOME/wording`` cannot be used, or policy routes by a purpose that no kind of this build has.
     """
     kinds = kinds or shipped_kinds()
     kinds.check_policy(settings.policy)
@@ -129,30 +132,39 @@ def build_catalog(settings: Settings, registry: Registry, kinds: Kinds | None = 
     prompts = {**registry.templates, **own}
     for source in prompts.values():
         check_template(source)
-    data = CatalogData(policy=settings.policy, verbs=dict(registry.specs), prompts=prompts, profiles=settings.profiles, node=settings.node)
-    return Catalog(data)
+    table = table_with(read_folder(settings.home / "wording", checked=True))
+    data = CatalogData(
+        policy=settings.policy,
+        verbs=dict(registry.specs),
+        prompts=prompts,
+        profiles=settings.profiles,
+        node=settings.node,
+        wording=f"{NEWEST}:{table.digest}",
+    )
+    return Catalog(data, {table.digest: table.encoded}.get)
 
 
-class _VerbFiles(CatalogSource):
-    """The catalog of an ``Ordain``, made anew from its verbs folder."""
+class _OwnFiles(CatalogSource):
+    """The catalog of an ``Ordain``, made anew from its folders of verbs and of wording."""
 
     def __init__(self, ordain: Ordain, more: Sequence[FunctionVerb[..., Any]], library: Callable[[], Library]) -> None:
         self._ordain, self._more, self._library = ordain, more, library
         self._own = own_verbs(ordain.settings)
 
     def fingerprint(self) -> object:
-        """Of the folder."""
-        return self._own.fingerprint()
+        """Of both folders."""
+        return self._own.fingerprint(), files_of(self._ordain.settings.home / "wording", SUFFIXES)
 
     def close(self) -> None:
         """The modules of Python verbs go."""
         self._own.files.forget_others([])
 
     def build(self, *, strict: bool = True) -> Built:
-        """From the folder as it is now, and the settings as they were."""
+        """From the folders as they are now, and the settings as they were. The wording is compiled here, and not by the first message."""
         ordain = self._ordain
         registry, problems = build_verbs(ordain.settings, self._own, self._more, self._library, strict=strict)
         catalog = build_catalog(ordain.settings, registry, ordain.kinds)
+        wording_of(catalog)
         return Built(catalog=catalog, install=lambda: ordain.use(registry, catalog), problems=problems)
 
 
@@ -187,7 +199,7 @@ class Ordain:
         self._executor: LeafExecutor | None = None
         self.registry: Registry
         self.catalog: Catalog
-        self._files = _VerbFiles(self, (*verbs, *(self._extras.verbs if extras else ())), self._open_library)
+        self._files = _OwnFiles(self, (*verbs, *(self._extras.verbs if extras else ())), self._open_library)
         seen, built = self._files.fingerprint(), self._files.build(strict=False)
         built.install()
         self._began = (seen, built.problems)
@@ -256,7 +268,7 @@ class Ordain:
             "giving vectors to what has none": library.catch_up,
         }
         if every_ms := self.settings.verbs.watch_ms:
-            works["looking for changed verbs"] = partial(reloading.watch, every_ms / 1000)
+            works["looking for changed files"] = partial(reloading.watch, every_ms / 1000)
         self._background = [asyncio.ensure_future(keep_going(name, work)) for name, work in works.items()]
 
     def _open_library(self) -> Library:
@@ -269,7 +281,7 @@ class Ordain:
             self._executor.replace(registry)
 
     async def reload(self) -> Reloaded:
-        """Take up what stands in ``$ORDAIN_HOME/verbs`` now, or say what is wrong and leave everything as it is."""
+        """Take up what stands in ``$ORDAIN_HOME/verbs`` and ``wording`` now, or say what is wrong and leave everything as it is."""
         assert self.runtime.reloading is not None
         return await self.runtime.reloading.reload()
 

@@ -29,8 +29,7 @@ def receive(message_id: str) -> Receive:
         entry=entry(message_id),
         reply_to="",
         new_key=KEY,
-        catalog="c" * 64,
-        catalog_bytes=None,
+        catalogs=(),
         max_accepted=10,
         decide=lambda _: Consequence(attached="noise", reason="test", decision=b"{}"),
     )

@@ -29,8 +29,7 @@ async def many_threads(store: SqliteStore) -> None:
             entry=NewEntry(kind=EntryKind.MESSAGE, body=b"{}", size=2, at=1, message_id="m1", session="s1"),
             reply_to="",
             new_key=KEY,
-            catalog="c" * 64,
-            catalog_bytes=None,
+            catalogs=(),
             max_accepted=10,
             decide=lambda _: follows,
         )

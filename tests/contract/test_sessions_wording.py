@@ -11,12 +11,16 @@ from typing import Any
 import pytest
 
 from ordain.contracts.policy import Policy
+from ordain.rules.answer import ExpectedType, fits
 from ordain.rules.attach import Attached, AttachFacts, Edit, ThreadFact, decide_attach
-from ordain.rules.cues import Cues, ExpectedType, cues, fits
+from ordain.wording.cues import Cues
+from ordain.wording.languages import shipped_table
+from ordain.wording.wording import Wording, compiled
 
 FOLDER = Path(__file__).resolve().parents[1] / "fixtures" / "messages"
 FILES = ("independent", "own")
 ENOUGH = 0.9
+WORDING = compiled(shipped_table())
 ITEMS = {file: json.loads((FOLDER / f"{file}.json").read_text(encoding="utf-8")) for file in FILES}
 
 
@@ -45,9 +49,9 @@ def facts_of(item: Mapping[str, Any], found: Cues) -> AttachFacts:
     )
 
 
-def attached(item: Mapping[str, Any]) -> tuple[str, int]:
+def attached(item: Mapping[str, Any], wording: Wording = WORDING) -> tuple[str, int]:
     """The class that a message gets, and its thread."""
-    outcome = decide_attach(facts_of(item, cues(item["text"])), None, Policy(version=1)).outcome
+    outcome = decide_attach(facts_of(item, wording.cues(item["text"])), None, Policy(version=1)).outcome
     return str(outcome.__struct_config__.tag), getattr(outcome, "thread", 0)
 
 

@@ -66,7 +66,8 @@ class Run:
         return record
 
     def open(self, request_id: str | None = None, digest: str = "d", *, accepted: int = 1000, catalog: bytes | None = None) -> Open:
-        return Open(run=self.new, request_id=request_id, request_digest=digest, catalog_bytes=catalog, max_accepted=accepted)
+        stored = () if catalog is None else ((self.new.catalog, catalog),)
+        return Open(run=self.new, request_id=request_id, request_digest=digest, catalogs=stored, max_accepted=accepted)
 
     def note(self, why: str = "") -> Record:
         return self.write(RecordKind.NOTE, "note", NoteBody(by="test", action="note", why=why))

@@ -161,12 +161,12 @@ async def plan(house: House, goal: str, *tools: str) -> str:
     """Have a planning request accepted; gives its run."""
     asked = request(*tools) | {"goal": {"type": "analysis", "description": goal}, "request_id": None}
     asked["limits"] = {"timeout_seconds": 600}
-    return (await house.ordain.runtime.accept_plan(PlannerRequest.model_validate(asked), PRINCIPAL)).run
+    return (await house.ordain.runtime.accept(PlannerRequest.model_validate(asked), PRINCIPAL)).run
 
 
 async def use(house: House, verb_id: str, **payload: Any) -> str:
     """Have a verb request accepted; gives its run."""
-    return (await house.ordain.runtime.accept_verb(VerbRequest(verb_id=verb_id, payload=payload, caller="python"), PRINCIPAL)).run
+    return (await house.ordain.runtime.accept(VerbRequest(verb_id=verb_id, payload=payload, caller="python"), PRINCIPAL)).run
 
 
 async def boot(home: Path, ledger: Ledger, number: int) -> None:

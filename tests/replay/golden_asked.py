@@ -81,13 +81,13 @@ class Requests:
 async def plan(house: House, goal: str, *tools: str, **more: Any) -> str:
     """Have a planning request accepted; gives its run."""
     asked = request(*(tools or ("math.evaluate",)), **more) | {"goal": {"type": "analysis", "description": goal}, "request_id": None}
-    return (await house.ordain.runtime.accept_plan(PlannerRequest.model_validate(asked), PRINCIPAL)).run
+    return (await house.ordain.runtime.accept(PlannerRequest.model_validate(asked), PRINCIPAL)).run
 
 
 async def use(house: House, verb_id: str, payload: Mapping[str, Any], caller: str = "python") -> str:
     """Have a verb request accepted; gives its run."""
     asked = VerbRequest(verb_id=verb_id, payload=dict(payload), caller=caller)
-    return (await house.ordain.runtime.accept_verb(asked, PRINCIPAL)).run
+    return (await house.ordain.runtime.accept(asked, PRINCIPAL)).run
 
 
 async def plans(house: House) -> None:

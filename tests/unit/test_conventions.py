@@ -15,7 +15,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 HOUSE = ROOT / "src" / "ordain"
-PURE_ROOMS = {"contracts", "rules", "effects", "prompts", "journal", "flows"}
+PURE_ROOMS = {"contracts", "wording", "rules", "effects", "prompts", "journal", "flows"}
 
 MOST_MODULE_LINES, MOST_TEST_MODULE_LINES, MOST_FUNCTION_LINES, MOST_PARAMETERS, MOST_PORT_METHODS = 400, 600, 60, 6, 7
 VAGUE_NAMES = {"utils", "util", "helpers", "helper", "common", "base", "misc", "manager", "managers"}

@@ -11,7 +11,6 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from ordain.app import shipped_kinds
 from ordain.cli.exit_codes import OK
 from ordain.cli.output import print_json, show
 from ordain.cli.places import home_of
@@ -19,6 +18,7 @@ from ordain.contracts.catalog import Catalog, CatalogData
 from ordain.contracts.policy import Policy
 from ordain.engines.clock import SystemClock
 from ordain.errors import ConfigurationError, JournalCorrupt, JournalError, NotFound, StorageUnavailable
+from ordain.flows.shipped import shipped_kinds
 from ordain.ports.library import Embedder
 from ordain.ports.verb import AnyLeafResult, LeafCall, LeafFailed
 from ordain.runtime.diff import PolicyDiff, diff
@@ -29,6 +29,7 @@ from ordain.runtime.replay import Difference, Replayed, replay
 from ordain.runtime.services import Catalogs, Services
 from ordain.runtime.streams import Streams
 from ordain.runtime.transcript_replay import Retold, retell
+from ordain.runtime.wording_diff import AnswersRead, MessagesRead, answers_read, messages_read
 from ordain.store.access import SqliteTokens
 from ordain.store.documents import DocumentReader
 from ordain.store.library import SqliteLibrary
@@ -36,6 +37,7 @@ from ordain.store.schema import VERSION
 from ordain.store.search import SqliteSearch
 from ordain.store.sessions import SqliteSessions
 from ordain.store.sqlite import FILE, SqliteStore
+from ordain.wording.wording import Wording
 
 SAMPLE = 50
 RESTS = ("-wal", "-shm", "-journal")
@@ -128,6 +130,25 @@ class Archive:
     def runs(self, *, roots_only: bool = False) -> list[str]:
         """Every run, or every run without a parent, oldest first."""
         return [row[0] for row in self.store.query("SELECT id FROM runs WHERE parent IS NULL OR NOT ? ORDER BY no", (roots_only,))]
+
+    def answers(self, run: str, wording: Wording) -> AnswersRead:
+        """What another wording would make of the answers in a run.
+
+        Raises:
+            NotFound: no such run.
+            JournalCorrupt: the catalog it began under is not stored.
+        """
+        stored, services = self.store.load(run), self.runtime.services
+        if stored is None:
+            raise NotFound(f"there is no run {run}", code="run_not_found")
+        transcript = services.transcript(stored.workspace)
+        return answers_read(stored, services.catalogs.pinned(stored.catalog), wording, services.kinds, transcript)
+
+    def messages(self, wording: Wording) -> list[MessagesRead]:
+        """What another wording would make of every session's messages, oldest session first."""
+        services = self.runtime.services
+        rows = self.store.query("SELECT workspace, id FROM sessions ORDER BY no")
+        return [messages_read(services.sessions, workspace, session, wording, services.catalogs.pinned) for workspace, session in rows]
 
     def retell(self) -> list[Retold]:
         """Verify every session's transcript, oldest session first."""

@@ -12,6 +12,7 @@ from ordain.cli.commands_library import docs, memory
 from ordain.cli.commands_models import local, models
 from ordain.cli.commands_token import token
 from ordain.cli.commands_verbs import verbs
+from ordain.cli.commands_wording import wording as phrases
 from ordain.cli.exit_codes import USAGE
 from ordain.cli.options import DEFAULTS, Options, Why, Workspace
 
@@ -31,6 +32,7 @@ sessions = App(name="sessions", help="Look at conversations and erase them.")
 tree.command(runs)
 tree.command(sessions)
 tree.command(verbs)
+tree.command(phrases)
 tree.command(models)
 tree.command(local)
 tree.command(token)
@@ -93,12 +95,13 @@ def replay(
     *,
     every: Annotated[bool, Parameter(name="--all", negative=(), help="Every run, and every session's transcript.")] = False,
     policy: Annotated[Path | None, Parameter(help="Compare with the decisions that this policy would make.")] = None,
+    wording: Annotated[Path | None, Parameter(help="Compare with how messages would be read with the phrases of this folder.")] = None,
     options: Options = DEFAULTS,
 ) -> int:
     """Run again from the journal, without model, verb or network, and report whatever is not as recorded."""
-    from ordain.cli.replaying import replay_runs  # lazy: storage and flows
+    from ordain.cli.replaying import Compared, replay_runs  # lazy: storage and flows
 
-    return replay_runs(options.data_dir, run, every=every, policy=policy, as_json=options.as_json)
+    return replay_runs(options.data_dir, run, Compared(policy=policy, wording=wording), every=every, as_json=options.as_json)
 
 
 @tree.command

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from ordain.app import shipped_kinds
 from ordain.cli.archive import open_archive
 from ordain.cli.exit_codes import FAILED, OK
 from ordain.cli.output import print_json, show
 from ordain.cli.places import home_of
+from ordain.cli.wording_comparison import compare_wording
 from ordain.contracts.ids import DEFAULT_WORKSPACE
 from ordain.errors import ConfigurationError
+from ordain.flows.shipped import shipped_kinds
 from ordain.runtime.diff import PolicyDiff
 from ordain.runtime.replay import Difference, Replayed
 from ordain.runtime.transcript_replay import Retold
@@ -22,17 +23,29 @@ from ordain.settings import read_policy
 ERASED = "erased"
 
 
-def replay_runs(data_dir: Path | None, run: str | None, *, every: bool, policy: Path | None, as_json: bool) -> int:
-    """Replay a run with its children, or all runs and every session's transcript; with ``policy`` compare with what that policy would decide.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compared:
+    """What the record is compared with, at most one: a policy's file, a folder of phrases."""
+
+    policy: Path | None = None
+    wording: Path | None = None
+
+
+def replay_runs(data_dir: Path | None, run: str | None, compared: Compared, *, every: bool, as_json: bool) -> int:
+    """Replay a run with its children, or all runs and every session's transcript; or compare with what another policy or wording would decide.
 
     Raises:
-        ConfigurationError: neither a run nor ``--all`` is named, or both; or the policy is wrong.
+        ConfigurationError: neither a run nor ``--all`` is named, or both; or the policy or the wording is wrong.
         NotFound: no such run.
     """
     if (run is None) is not every:
         raise ConfigurationError("name one run, or --all", code="usage")
-    if policy is not None:
-        return _compare(home_of(data_dir), run, policy, as_json=as_json)
+    if compared.policy is not None and compared.wording is not None:
+        raise ConfigurationError("compare with a policy or with a wording, one at a time", code="usage")
+    if compared.policy is not None:
+        return _compare(home_of(data_dir), run, compared.policy, as_json=as_json)
+    if compared.wording is not None:
+        return compare_wording(home_of(data_dir), run, compared.wording, as_json=as_json)
     with open_archive(home_of(data_dir)) as archive:
         reports = [archive.replay(one) for one in (archive.tree(run) if run is not None else archive.runs())]
         retold = archive.retell() if every else []

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from functools import cached_property, lru_cache
 from typing import Any, NoReturn
@@ -21,9 +21,14 @@ from ordain.contracts.planner import Strict
 from ordain.contracts.policy import Policy, VerbsPolicy
 from ordain.contracts.profiles import ModelProfile
 from ordain.contracts.verbs import VerbSpec
-from ordain.errors import ConfigurationError
+from ordain.errors import ConfigurationError, JournalCorrupt
 
 SCHEMA_ERRORS_MAX = 5
+FIRST_WORDING = "1:551e65bc7a963e25ab29c3ecc857beb958c3074f484bfcaeaca5477bc29d3473"
+"""What messages were read with before catalogs named it: engine 1 and the table that it was shipped with."""
+
+Tables = Callable[[str], bytes | None]
+"""A table of phrases by its digest, None where there is no such."""
 
 
 class CatalogData(Strict):
@@ -34,6 +39,11 @@ class CatalogData(Strict):
     prompts: dict[str, str] = Field(default={}, description="Template source by name.")
     profiles: dict[str, ModelProfile] = {}
     node: str = "default"
+    wording: str = Field(
+        default="",
+        pattern=r"^([1-9][0-9]{0,3}:[0-9a-f]{64})?$",
+        description='Engine and table that messages are read with, as "engine:digest"; not there in catalogs of before there was a choice.',
+    )
 
 
 _PATTERNS = jsonschema_rs.FancyRegexOptions(backtrack_limit=2_000)
@@ -88,33 +98,63 @@ class CompiledVerb:
 class Catalog:
     """A compiled catalog. Immutable; equal digests mean equal behaviour."""
 
-    def __init__(self, data: CatalogData) -> None:
-        """Compile the data.
+    def __init__(self, data: CatalogData, tables: Tables | None = None) -> None:
+        """Compile the data. ``tables`` has the table of phrases that it names; it is asked when wording is first read.
 
         Raises:
             ConfigurationError: a verb's schema is invalid.
         """
         self.data = data
+        self._tables = tables
         self.policy = data.policy
         self.verbs: Mapping[str, CompiledVerb] = {name: _compile(spec) for name, spec in data.verbs.items()}
 
     @classmethod
-    def from_bytes(cls, encoded: bytes) -> Catalog:
+    def from_bytes(cls, encoded: bytes, tables: Tables | None = None) -> Catalog:
         """Load what ``encoded`` returned. The digest stays that of these bytes, though a newer build may know more fields."""
-        catalog = cls(CatalogData.model_validate_json(encoded))
+        catalog = cls(CatalogData.model_validate_json(encoded), tables)
         catalog.__dict__["encoded"] = encoded
         return catalog
 
     @cached_property
     def encoded(self) -> bytes:
         """Canonical JSON: sorted keys, no spaces."""
-        tree: Any = self.data.model_dump(mode="json")
+        tree: Any = self.data.model_dump(mode="json", exclude=None if self.data.wording else {"wording"})
         return json.dumps(tree, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
 
     @cached_property
     def digest(self) -> CatalogDigest:
         """Content address."""
         return CatalogDigest(hashlib.sha256(self.encoded).hexdigest())
+
+    @property
+    def wording_id(self) -> str:
+        """What messages are read with, as ``engine:digest``; ``wording.wording_of`` gives it compiled."""
+        return self.data.wording or FIRST_WORDING
+
+    def table(self) -> bytes | None:
+        """The table of phrases that the catalog names, as stored; None where it is the first one, which no storage holds, or is stored nowhere."""
+        if self._tables is None or self.wording_id == FIRST_WORDING:
+            return None
+        return self._tables(self.wording_id.partition(":")[2])
+
+    @property
+    def stored(self) -> Sequence[tuple[str, bytes]]:
+        """What is to be stored under which digest, so that the catalog can be loaded again: itself and its table of phrases.
+
+        Raises:
+            JournalCorrupt: its table is nowhere.
+        """
+        if self.wording_id == FIRST_WORDING:
+            return ((self.digest, self.encoded),)
+        table = self.table()
+        if table is None:
+            raise JournalCorrupt(f"wording {self.wording_id[:14]} is not stored")
+        return ((self.wording_id.partition(":")[2], table), (self.digest, self.encoded))
+
+    def with_policy(self, policy: Policy) -> Catalog:
+        """The same catalog under another policy."""
+        return Catalog(self.data.model_copy(update={"policy": policy}), self._tables)
 
     def schema(self, source: Mapping[str, JsonValue]) -> Schema:
         """Compile a schema that came with a request; the same schema is compiled once.

@@ -76,7 +76,7 @@ class WaitFor(StrEnum):
 
 
 class UserQuestion(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What a wait asks the session's user: under which key the answer is kept and what it must be (``rules.cues.ExpectedType``).
+    """What a wait asks the session's user: under which key the answer is kept and what it must be (``rules.answer.ExpectedType``).
 
     ``options`` are the labels of a choice, A first.
     """

@@ -1,10 +1,12 @@
-"""The text of an answer to a wait, whoever gave it."""
+"""An answer to a wait, whoever gave it: its text, and the value that it comes to by rule ``answer``."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, assert_never
 
 import msgspec
+
+from ordain.rules.answer import AnswerOutcome, AsSaid, Chosen, Unfit, YesOrNo
 
 
 def said(value: Any) -> str:
@@ -14,3 +16,18 @@ def said(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     return value if isinstance(value, str) else msgspec.json.encode(value).decode()
+
+
+def given_value(outcome: AnswerOutcome, text: str) -> object:
+    """What an answer with this outcome gives: a truth value, ``"A"`` or ``"B"``, the text itself; None where it is none."""
+    match outcome:
+        case YesOrNo(yes=yes):
+            return yes
+        case Chosen(option=option):
+            return option
+        case AsSaid():
+            return text.strip()
+        case Unfit():
+            return None
+        case _:
+            assert_never(outcome)

@@ -75,7 +75,7 @@ async def ask(context: FlowContext, prompt: PromptKind[G], given: G) -> ModelAns
         lane = context.lanes[prompt.purpose] = chosen.outcome
     attempts = _Attempts(lane)
     while True:
-        result = await asking.attempt(attempts)
+        result = await asking.once(attempts)
         if not isinstance(result, ModelFailed):
             return result
         failed, outcome = _after(context, attempts, result)
@@ -136,7 +136,7 @@ class _Asking:
         """The verb whose prompt plan asks; "" for every other question."""
         return self.contract.removeprefix(VERB_CONTRACT) if self.contract.startswith(VERB_CONTRACT) else ""
 
-    async def attempt(self, attempts: _Attempts) -> ModelResult | AskFailed:
+    async def once(self, attempts: _Attempts) -> ModelResult | AskFailed:
         """One attempt, or two beside each other. Where both fail the first one's failure is the result, and the other's waits for its turn."""
         context, question = self.context, self.question
         name, after_ms = attempts.lane.profiles[attempts.profile], 0

@@ -115,13 +115,17 @@ class Append(Struct, frozen=True, kw_only=True):
     operation: Operation | None = None
 
 
+Stored = Sequence[tuple[str, bytes]]
+"""Catalogs and their tables of phrases by digest; one that is stored already is left as it is."""
+
+
 class Open(Struct, frozen=True, kw_only=True):
     """Accept a request: one run, once per (workspace, request id) and body digest."""
 
     run: NewRun
     request_id: str | None
     request_digest: str
-    catalog_bytes: bytes | None
+    catalogs: Stored
     max_accepted: int
 
 
@@ -200,7 +204,7 @@ class Consequence(Struct, frozen=True, kw_only=True):
     mail: tuple[NewMail, ...] = ()
     threads: tuple[ThreadChange, ...] = ()
     refused: str = ""
-    catalog: tuple[str, bytes] | None = None
+    catalogs: Stored = ()
 
 
 class Receive(Struct, frozen=True, kw_only=True):
@@ -216,8 +220,7 @@ class Receive(Struct, frozen=True, kw_only=True):
     entry: NewEntry
     reply_to: str
     new_key: bytes
-    catalog: str
-    catalog_bytes: bytes | None
+    catalogs: Stored
     max_accepted: int
     decide: Callable[[SessionState], Consequence]
 

@@ -14,10 +14,11 @@ from typing import Any
 from msgspec import Struct
 
 from ordain.contracts.policy import Policy
-from ordain.rules.cues import Cues, ExpectedType
+from ordain.rules.answer import ExpectedType
 from ordain.rules.decision import Decision, HeaderShare, Recorded, Rule
 from ordain.rules.header import HeaderLine
 from ordain.rules.reasons import Reason
+from ordain.wording.cues import Cues
 
 
 class AttachReason(Reason):

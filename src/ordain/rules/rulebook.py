@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ordain.rules.access import ACCESS
+from ordain.rules.answer import ANSWER
 from ordain.rules.attach import ATTACH
 from ordain.rules.authorize import AUTHORIZE
 from ordain.rules.budget import CARVE, RESERVE, SETTLE
@@ -33,7 +34,7 @@ Rulebook = Mapping[str, Rule[Any, Any, Any]]
 
 SHIPPED: tuple[Rule[Any, Any, Any], ...] = (
     *(STEP, REASK, PROCEED, LIMITS, SCOPE, LANE, FALLBACK, HEDGE, RESERVE, SETTLE, CARVE, AUTHORIZE, OUTPUT, RETRY),
-    *(ATTACH, SUGGESTION, ENTRY, OUTCOME, ROUTE, COMPLETENESS, SUPERVISE, UNRECOVERED, HISTORY, ACCESS, RATE),
+    *(ATTACH, ANSWER, SUGGESTION, ENTRY, OUTCOME, ROUTE, COMPLETENESS, SUPERVISE, UNRECOVERED, HISTORY, ACCESS, RATE),
 )
 
 

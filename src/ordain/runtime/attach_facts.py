@@ -7,6 +7,7 @@ from msgspec import Struct
 from ordain.contracts.policy import Policy
 from ordain.ports.sessions import EntryKind
 from ordain.ports.store import SessionState
+from ordain.rules.answer import ExpectedType, fits
 from ordain.rules.attach import (
     THREADS_MAX,
     Attached,
@@ -15,7 +16,6 @@ from ordain.rules.attach import (
     Reading,
     ThreadFact,
 )
-from ordain.rules.cues import ExpectedType, fits
 from ordain.runtime.received import Received
 
 

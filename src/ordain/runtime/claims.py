@@ -44,7 +44,8 @@ class AttachClaim:
         """The run's own pinned policy decides."""
         self.args, seq = claim.args, int(claim.args["seq"])
         (kept,) = run.services.sessions.entries(run.stored.workspace, claim.args["session"], after=seq - 1, limit=1)
-        self._message = received(kept, run.setup.started.principal, claim.args["reply_to"], claim.args["edits"])
+        principal = run.setup.started.principal
+        self._message = received(kept, principal, claim.args["reply_to"], claim.args["edits"], run.catalog)
         given = {name: value for name, value in claim.args.items() if name in Suggested.__struct_fields__}
         self._suggested, self._run = msgspec.convert(given, Suggested), run
 
@@ -55,11 +56,11 @@ class AttachClaim:
     def change(self, read: SessionState, facts: AttachFacts, decision: Decision[Any]) -> Consequence:
         """What follows from the decision; a session that is busy leaves the message with the run that says so."""
         services, stored = self._run.services, self._run.stored
-        follows = Consequences(services, read, self._message).of(facts, decision, under=stored.catalog)
+        current = services.catalogs.current
+        follows = Consequences(services, read, self._message, begins=current).of(facts, decision)
         replies = isinstance(decision.outcome, SessionBusy) or (isinstance(decision.outcome, Filler) and bool(facts.choice))
         said = stored.id if replies else ""  # from a mere filler nothing follows: nobody answers it
-        current = services.catalogs.current
-        return msgspec.structs.replace(follows, serves=follows.serves or said, refused="", catalog=(current.digest, current.encoded))
+        return msgspec.structs.replace(follows, serves=follows.serves or said, refused="", catalogs=current.stored)
 
 
 class Prepared(Protocol):

@@ -9,12 +9,14 @@ from typing import Any
 
 import msgspec
 
+from ordain.contracts.catalog import Catalog
 from ordain.effects.effect import WaitFor
 from ordain.flows.commission import Commission, Telling
 from ordain.flows.kind import Serves, commissioned
 from ordain.journal.records import ENCODER
 from ordain.ports.sessions import Thread, ThreadChange, ThreadStatus
 from ordain.ports.store import Consequence, MailKind, NewMail, NewTurn, SessionState
+from ordain.rules.answer import ExpectedType, answer_value
 from ordain.rules.attach import (
     ATTACH,
     AnswerPending,
@@ -31,7 +33,6 @@ from ordain.rules.attach import (
     Triage,
     inline,
 )
-from ordain.rules.cues import ExpectedType, answer_value
 from ordain.rules.decision import Decision
 from ordain.runtime.attach_facts import Suggested, attach_facts
 from ordain.runtime.mail import AnswerBody, InterruptBody
@@ -45,23 +46,31 @@ INTENT_CHARS = 120
 class Consequences:
     """Makes the consequence of one decision about one message."""
 
-    def __init__(self, services: Services, state: SessionState, message: Received) -> None:
-        """``state`` is what the decision was made from."""
+    def __init__(self, services: Services, state: SessionState, message: Received, begins: Catalog | None = None) -> None:
+        """``state`` is what the decision was made from; ``begins`` is the catalog of what follows, where it is not the decision's own."""
         self._services, self._state, self._message = services, state, message
-        self._catalog = services.catalogs.current
+        self._catalog = begins or message.catalog
         self._at = services.clock.now()
 
     def decide(self, suggested: Suggested | None = None) -> tuple[AttachFacts, Decision[AttachOutcome]]:
         """Apply rule ``attach``."""
-        facts = attach_facts(self._state, self._message, self._catalog.policy, suggested)
-        return facts, ATTACH.apply(facts, None, self._catalog.policy)
+        policy = self._message.catalog.policy
+        facts = attach_facts(self._state, self._message, policy, suggested)
+        return facts, ATTACH.apply(facts, None, policy)
 
-    def of(self, facts: AttachFacts, decision: Decision[AttachOutcome], under: str = "") -> Consequence:
-        """The one consequence; ``under`` is the digest of the catalog whose policy decided, where it is not the current one."""
+    def of(self, facts: AttachFacts, decision: Decision[AttachOutcome]) -> Consequence:
+        """The one consequence. With the decision stands under which catalog it was made, and with which wording its cues were read."""
         outcome = decision.outcome
         follows = self._of(outcome)
         anchor = follows.anchor or self._message.message_id if inline(facts, outcome) else ""
-        record = {"facts": facts, "outcome": outcome, "reason": str(decision.reason), "catalog": under or self._catalog.digest}
+        under = self._message.catalog
+        record = {
+            "facts": facts,
+            "outcome": outcome,
+            "reason": str(decision.reason),
+            "catalog": under.digest,
+            "wording": under.wording_id,
+        }
         return msgspec.structs.replace(follows, reason=str(decision.reason), decision=ENCODER.encode(record), anchor=anchor)
 
     def _of(self, outcome: AttachOutcome) -> Consequence:

@@ -68,7 +68,7 @@ class Conversation:
             body = ENCODER.encode(body_of(message))
         except UnicodeError:
             raise InvalidRequest("a text holds half a surrogate pair", code="invalid_unicode", status=400) from None
-        given = message_of(message, message_id, principal)
+        given = message_of(message, message_id, principal, services.catalogs.current)
         made: list[Consequence] = []
 
         def decide(state: SessionState) -> Consequence:
@@ -84,7 +84,7 @@ class Conversation:
     def _unit(
         self, message: Message, body: bytes, given: Received, workspace: str, decide: Callable[[SessionState], Consequence]
     ) -> Receive:
-        services, catalog = self._services, self._services.catalogs.current
+        services, catalog = self._services, given.catalog
         return Receive(
             workspace=workspace,
             session=message.session_id,
@@ -103,8 +103,7 @@ class Conversation:
             ),
             reply_to=given.reply_to,
             new_key=services.clock.new_key(),
-            catalog=catalog.digest,
-            catalog_bytes=catalog.encoded if self._stored_catalog != catalog.digest else None,
+            catalogs=catalog.stored if self._stored_catalog != catalog.digest else (),
             max_accepted=catalog.policy.engine.max_accepted,
             decide=decide,
         )
@@ -121,7 +120,7 @@ class Conversation:
             raise Conflict(f"message id {given.message_id} came before with another content", code="message_id_reused")
         duplicate = outcome.refused == "same"
         if not duplicate:
-            self._stored_catalog = unit.catalog
+            self._stored_catalog = given.catalog.digest
         hints = given.hints
         LOG.info(
             "session=%s seq=%d correlation=%r mode=%s verb=%r%s",  # quoted: what a sender may choose must not look like a line of ours

@@ -69,7 +69,7 @@ class Intake:
                 run=root_run(kind, opening, catalog),
                 request_id=None if taken.request_id is None else f"{kind.name}:{taken.request_id}",
                 request_digest=taken.digest,
-                catalog_bytes=catalog.encoded if self._stored_catalog != catalog.digest else None,
+                catalogs=catalog.stored if self._stored_catalog != catalog.digest else (),
                 max_accepted=policy.engine.max_accepted,
             )
         )

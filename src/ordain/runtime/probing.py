@@ -26,7 +26,6 @@ from ordain.flows.kind import Kinds, Serves, commissioned
 from ordain.journal.records import DecisionBody
 from ordain.ports.store import SessionState
 from ordain.rules.attach import ATTACH, Attached
-from ordain.rules.cues import cues
 from ordain.rules.decision import Rule
 from ordain.rules.entry import ENTRY, Entered
 from ordain.rules.outcome import OUTCOME, TurnOutcome
@@ -34,6 +33,7 @@ from ordain.rules.route import ROUTE, Path
 from ordain.runtime.attach_facts import attach_facts
 from ordain.runtime.dry_run import NothingSpent, dry_opening, dry_run
 from ordain.runtime.received import Received
+from ordain.wording.wording import wording_of
 
 NOTHING = "nothing"
 PROBE = "probe"
@@ -102,7 +102,7 @@ def _probed(kinds: Kinds, number: int, probe: Probe, catalog: Catalog) -> Probed
 
 def outcome_of(kinds: Kinds, probe: Probe, catalog: Catalog) -> Mapping[str, str]:
     """What policy makes of a probe's message: attached, verb, outcome, path, budget_class, refused; what does not arise is not there."""
-    message = _message(probe)
+    message = _message(probe, catalog)
     attached = ATTACH.apply(attach_facts(_empty_session(), message, catalog.policy), None, catalog.policy).outcome
     name = str(attached.__struct_config__.tag)
     return {"attached": name, **(_rehearsed(kinds, message, probe, catalog) if name == Attached.NEW_REQUEST else {})}
@@ -141,7 +141,7 @@ def _rehearsed(kinds: Kinds, message: Received, probe: Probe, catalog: Catalog) 
     return found if routed is None else found | {"path": str(routed.path), "budget_class": str(routed.budget_class)}
 
 
-def _message(probe: Probe) -> Received:
+def _message(probe: Probe, catalog: Catalog) -> Received:
     asked = probe.message
     hints = RoutingHints(
         mode=asked.mode,
@@ -150,7 +150,10 @@ def _message(probe: Probe) -> Received:
         workflow=None if asked.workflow is None else WorkflowHint(template=asked.workflow),
         delegates=asked.delegates,
     )
-    return Received(text=asked.text, user=PROBE, channel="other", message_id=PROBE, hints=hints, principal=PROBE, found=cues(asked.text))
+    found = wording_of(catalog).cues(asked.text)
+    return Received(
+        text=asked.text, user=PROBE, channel="other", message_id=PROBE, hints=hints, principal=PROBE, found=found, catalog=catalog
+    )
 
 
 def _empty_session() -> SessionState:

@@ -7,19 +7,23 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from ordain.contracts.catalog import Catalog
 from ordain.contracts.conversation import Context, Message
 from ordain.flows.commission import MessageFacts
 from ordain.ports.sessions import Entry
-from ordain.rules.cues import Cues, cues
+from ordain.wording.cues import Cues
+from ordain.wording.wording import wording_of
 
 
 class Received(MessageFacts, frozen=True, kw_only=True):
     """A message as the transcript keeps it. Its entry's body is this without what the entry says by itself.
 
-    ``found`` is what its wording says, read before the write transaction.
+    ``found`` is what its wording says under ``catalog``, read before the write transaction. The decision about it is made under that same
+    catalog, though another one may have become current by then.
     """
 
     found: Cues
+    catalog: Catalog
 
 
 class Body(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -44,7 +48,7 @@ def body_of(message: Message) -> Body:
     )
 
 
-def received(entry: Entry, principal: str, reply_to: str, edits: str) -> Received:
+def received(entry: Entry, principal: str, reply_to: str, edits: str, catalog: Catalog) -> Received:
     """A stored message; an erased one says nothing."""
     body = Body(text="", user="") if entry.body is None else msgspec.json.decode(entry.body, type=Body)
     context = Context.model_validate(body.context, strict=False)
@@ -61,11 +65,12 @@ def received(entry: Entry, principal: str, reply_to: str, edits: str) -> Receive
         attachments=len(body.attachments),
         principal=principal,
         timestamp_ms=entry.timestamp_ms,
-        found=cues(body.text),
+        found=wording_of(catalog).cues(body.text),
+        catalog=catalog,
     )
 
 
-def message_of(message: Message, message_id: str, principal: str) -> Received:
+def message_of(message: Message, message_id: str, principal: str, catalog: Catalog) -> Received:
     """A canonical message as it is received, under the id that it has or was given."""
     context = message.context
     return Received(
@@ -81,5 +86,6 @@ def message_of(message: Message, message_id: str, principal: str) -> Received:
         attachments=len(message.message.attachments),
         principal=principal,
         timestamp_ms=message.timestamp_ms or 0,
-        found=cues(message.message.text),
+        found=wording_of(catalog).cues(message.message.text),
+        catalog=catalog,
     )

@@ -67,9 +67,9 @@ class Reloading:
                 return self._refused(problem_of(error))
             except Exception as error:  # a bug of ours, or of what the files reach: the verbs of before stay, and only a change may help
                 self._seen = found
-                LOG.exception("reading the verbs failed")
+                LOG.exception("reading verbs and wording failed")
                 return self._refused(
-                    Problem(code="internal", message=f"a bug while reading the verbs ({type(error).__name__}): see the log")
+                    Problem(code="internal", message=f"a bug while reading verbs and wording ({type(error).__name__}): see the log")
                 )
             try:
                 await self._swap(built)
@@ -81,13 +81,18 @@ class Reloading:
                 LOG.error("left out: %s", problem.message)
             changed = built.catalog.digest != before
             if changed:
-                LOG.info("verbs reloaded catalog=%s verbs=%d", built.catalog.digest[:12], len(built.catalog.verbs))
+                LOG.info(
+                    "reloaded catalog=%s verbs=%d wording=%s",
+                    built.catalog.digest[:12],
+                    len(built.catalog.verbs),
+                    built.catalog.wording_id[:14],
+                )
             return Reloaded(ok=True, changed=changed, catalog=built.catalog.digest, problems=self.problems)
 
     def _refused(self, problem: Problem) -> Reloaded:
         """Nothing has changed; a problem that lasts is logged once."""
         if self.problems != (problem,):
-            LOG.error("verbs were not reloaded, those of before stay: %s", problem.message)
+            LOG.error("nothing was reloaded, what was in use stays: %s", problem.message)
         self.problems = (problem,)
         return Reloaded(ok=False, changed=False, catalog=self._services.catalogs.current.digest, problems=self.problems)
 
@@ -98,17 +103,19 @@ class Reloading:
             StorageUnavailable, LeaseLost: it could not be stored, and nothing has changed.
         """
         services, new = self._services, built.catalog
-        old = services.catalogs.current.digest
+        before = services.catalogs.current
+        old = before.digest
         if new.digest == old:
             built.install()
             return
-        kept = await services.store.submit(Operation(name="keep_catalog", args={"digest": new.digest, "bytes": new.encoded}))
+        kept = await services.store.submit(Operation(name="keep_catalog", args={"digest": new.digest, "stored": new.stored}))
         services.catalogs.swap(new)
         built.install()
         written, self._written = self._written, None if kept.refused else kept.count
         if written is not None:
             try:
-                await services.store.submit(Operation(name="drop_catalog", args={"digest": old, "written": written}))
+                table = before.wording_id.partition(":")[2]
+                await services.store.submit(Operation(name="drop_catalog", args={"digest": old, "table": table, "written": written}))
             except OrdainError as error:
                 LOG.warning("catalog %s stays in the storage, where nothing may refer to it: %s", old[:12], error.message)
 

@@ -62,7 +62,7 @@ class Catalogs:
             encoded = self._fetch(digest)
             if encoded is None:
                 raise JournalCorrupt(f"catalog {digest[:12]} is not stored")
-            known = Catalog.from_bytes(encoded)
+            known = Catalog.from_bytes(encoded, self._fetch)
             if known.digest != digest:
                 raise JournalCorrupt(f"catalog {digest[:12]} was altered")
             self._keep(known)

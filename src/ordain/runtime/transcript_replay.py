@@ -49,13 +49,14 @@ class Retold:
         return self.verdict in (EQUAL, ERASED)
 
 
-class _Told(Struct, frozen=True, kw_only=True):
-    """The decision about a message as its entry keeps it."""
+class Told(Struct, frozen=True, kw_only=True):
+    """The decision about a message as its entry keeps it; ``wording`` is what its cues were read with, "" where no catalog named one yet."""
 
     facts: AttachFacts
     outcome: msgspec.Raw
     reason: str
     catalog: str
+    wording: str = ""
 
 
 def retell(sessions: Sessions, workspace: str, session: str, pinned: Pinned) -> Retold:
@@ -102,13 +103,16 @@ def _decided_again(report: Retold, entry: Entry, pinned: Pinned) -> None:
         _differs(report, place, "a decision", "none", CORRUPT)
         return
     try:
-        told = msgspec.json.decode(entry.decision, type=_Told)
+        told = msgspec.json.decode(entry.decision, type=Told)
         recorded: Any = msgspec.json.decode(told.outcome, type=ATTACH.outcome)
-        again = ATTACH.apply(told.facts, None, pinned(told.catalog).policy)
+        catalog = pinned(told.catalog)
+        again = ATTACH.apply(told.facts, None, catalog.policy)
     except (msgspec.MsgspecError, JournalError, LookupError, ValueError, TypeError) as error:
         _differs(report, place, "", f"{type(error).__name__}: {error}"[:300], CORRUPT)
         return
     report.decisions += 1
+    if told.wording not in ("", catalog.wording_id):
+        _differs(report, f"{entry.seq}/wording", told.wording, catalog.wording_id, CORRUPT)
     if (recorded, told.reason) != (again.outcome, str(again.reason)):
         _differs(report, place, short(told.reason, recorded), short(str(again.reason), again.outcome), DIFFERS)
     kept, said = (entry.attached, entry.reason), (str(recorded.__struct_config__.tag), told.reason)

@@ -24,6 +24,7 @@ from ordain.ports.store import (
     Receive,
     Unit,
 )
+from ordain.store.catalog_units import keep
 from ordain.store.claims import CLAIMS, refund_account
 from ordain.store.conversation import (
     add_entry,
@@ -237,8 +238,7 @@ class Applier:
                 return Outcome(run=row[1], refused="same" if row[0] == unit.request_digest else "request_id_reused")
         if self._accepted() >= unit.max_accepted:
             return Outcome(refused="busy")
-        if unit.catalog_bytes is not None:
-            execute("INSERT OR IGNORE INTO catalogs VALUES (?,?)", (unit.run.catalog, unit.catalog_bytes))
+        keep(self._db, unit.catalogs)
         self._new_run(unit.run, epoch, None)
         if unit.request_id is not None:
             number = self._numbers[unit.run.id][0]
@@ -272,15 +272,13 @@ class Applier:
         )
         if refused:
             raise Conflict(f"session {unit.session}: {refused}", code=refused)  # raised, so that not even the session is made
-        if unit.catalog_bytes is not None:
-            db.execute("INSERT OR IGNORE INTO catalogs VALUES (?,?)", (unit.catalog, unit.catalog_bytes))
+        keep(db, unit.catalogs)
         seq = add_entry(db, unit.workspace, entry, follows)
         self._follow(unit.workspace, unit.session, follows, epoch)
         return Outcome(run=follows.serves, seq=seq)
 
     def _follow(self, workspace: str, session: str, follows: Consequence, epoch: int) -> None:
-        if follows.catalog is not None:
-            self._db.execute("INSERT OR IGNORE INTO catalogs VALUES (?,?)", follows.catalog)
+        keep(self._db, follows.catalogs)
         change_threads(self._db, workspace, follows.threads)
         for mail in follows.mail:
             self._mail(mail)

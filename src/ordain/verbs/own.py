@@ -26,16 +26,8 @@ class OwnVerbs:
         self._python = python
 
     def fingerprint(self) -> object:
-        """Name, identity, time and size of every file that may be part of a verb."""
-        found: list[tuple[str, int, int, int]] = []
-        try:
-            with os.scandir(self.folder) as entries:
-                for entry in entries:
-                    if entry.name.endswith(SUFFIXES) and len(found) < WATCHED_MAX:
-                        found.append((entry.name, *_state(entry)))
-        except OSError:
-            return None
-        return tuple(sorted(found))
+        """Of every file that may be part of a verb."""
+        return files_of(self.folder, SUFFIXES)
 
     def added_to(
         self, registry: Registry, functions: Sequence[AnyVerb] = (), *, strict: bool = False
@@ -60,6 +52,19 @@ class OwnVerbs:
                     raise
                 left_out.append(error)
         return found, tuple(left_out)
+
+
+def files_of(folder: Path, suffixes: tuple[str, ...]) -> object:
+    """Name, identity, time and size of every file with one of these endings; None where the folder cannot be read."""
+    found: list[tuple[str, int, int, int]] = []
+    try:
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                if entry.name.endswith(suffixes) and len(found) < WATCHED_MAX:
+                    found.append((entry.name, *_state(entry)))
+    except OSError:
+        return None
+    return tuple(sorted(found))
 
 
 def _state(entry: os.DirEntry[str]) -> tuple[int, int, int]:

@@ -14,6 +14,7 @@ from ordain.contracts.conversation import Question
 from ordain.contracts.verbs import ArgumentRole
 from ordain.errors import OrdainError, Refused, Transient
 from ordain.verbs.functions import VerbError, verb
+from tests.shapes.lost import losing
 from tests.shapes.session_laws import broken_at_rest, broken_now, rows_of, unequal
 from tests.shapes.talk import House, Puppet, act, finish, talk_settings
 
@@ -279,16 +280,15 @@ async def test_a_stopped_child_gives_up_the_turns_place() -> None:
         return finish("x") if "birds" in said else None
 
     async with House(policy={"session": {"max_active": 1}}, puppet=Puppet(bug)) as house:
-        flows = house.ordain.runtime.services.kinds
-        supervisors = {key: flows.pop(key) for key in [*flows] if key[0] == "supervisor"}
-        first = await house.say("tell me about cats", mode="agent")
+        with losing(house.ordain.runtime.services, "supervisor"):
+            first = await house.say("tell me about cats", mode="agent")
         assert first.reply is not None
         assert not first.reply.ok
-        flows |= supervisors
         second = await house.say("tell me about birds", mode="agent")
         assert second.reply is not None
         assert second.reply.ok
         stopped = house.query("SELECT id FROM runs WHERE status = 'flow_unavailable'")
+        assert stopped
         for (run,) in stopped:
             await house.ordain.runtime.resume(run, by="op")
         await house.quiet()

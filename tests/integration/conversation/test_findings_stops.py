@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 
 from ordain.errors import Conflict
-from ordain.flows.kind import Kind, Kinds
 from ordain.ports.model import ModelRequest
 from ordain.runtime.transcript_replay import retell
+from tests.shapes.lost import losing
 from tests.shapes.session_laws import broken_at_rest, broken_now, rows_of, unequal
 from tests.shapes.talk import WORKSPACE, House, Puppet, act, finish
 
-TURN = ("turn", 2)
+TURN = "turn"
 DAY_S = 86_400
 
 
@@ -31,18 +31,6 @@ def change_file(home: Path, *statements: tuple[str, Any]) -> None:
         for statement, given in statements:
             db.execute(statement, given)
     db.close()
-
-
-def stop_flow(house: House, name: tuple[str, int] = TURN) -> Kind[Any, Any]:
-    """Take a flow out of this build."""
-    services = house.ordain.runtime.services
-    services.kinds, gone = without(services.kinds, name), services.kinds.by_id[name]
-    return gone
-
-
-def without(kinds: Kinds, name: tuple[str, int]) -> Kinds:
-    """A build that lacks a kind."""
-    return Kinds(tuple(kind for kind in kinds.all if (kind.name, kind.version) != name))
 
 
 class Faulty(Puppet):
@@ -207,17 +195,16 @@ async def test_what_nobody_can_read_is_told_as_unknown(tmp_path: Path, flow: str
 async def test_a_resume_that_fails_again_gives_the_place_up_again() -> None:
     """However often a turn is resumed that cannot go on: each stop is told and stored, its thread stays free, and at last it is done."""
     async with House() as house:
-        flow = stop_flow(house)
-        stopped = await house.say("tell me about dogs", id="m1")
-        assert stopped.reply is not None
-        run = stopped.run_id or ""
-        for times in (2, 3, 4):
-            await house.ordain.runtime.resume(run, by="op")
-            await house.quiet()
-            assert house.status(run) == "flow_unavailable"
-            assert house.query("SELECT state FROM turns WHERE id = ?", run) == [("over",)]
-            assert house.query("SELECT count(*) FROM transcript WHERE kind = 'reply' AND run = ?", run) == [(times,)]
-        house.ordain.runtime.services.kinds[TURN] = flow
+        with losing(house.ordain.runtime.services, TURN):
+            stopped = await house.say("tell me about dogs", id="m1")
+            assert stopped.reply is not None
+            run = stopped.run_id or ""
+            for times in (2, 3, 4):
+                await house.ordain.runtime.resume(run, by="op")
+                await house.quiet()
+                assert house.status(run) == "flow_unavailable"
+                assert house.query("SELECT state FROM turns WHERE id = ?", run) == [("over",)]
+                assert house.query("SELECT count(*) FROM transcript WHERE kind = 'reply' AND run = ?", run) == [(times,)]
         assert await answered(house, "and cats?", reply_to="m1")
         await house.ordain.runtime.resume(run, by="op")
         await house.quiet()
@@ -278,10 +265,10 @@ async def test_a_stopped_run_of_an_erased_session_says_nothing_more(then: str) -
     async with House() as house:
         runtime = house.ordain.runtime
         await house.say("tell me about cats")
-        flow = stop_flow(house)
-        stopped = await house.say("tell me about dogs")
+        with losing(runtime.services, TURN):
+            stopped = await house.say("tell me about dogs")
         run = stopped.run_id or ""
-        house.ordain.runtime.services.kinds[TURN] = flow
+        assert house.status(run) == "flow_unavailable"
         await runtime.erase(run, by="op", why="asked to")
         if then == "resume":
             with pytest.raises(Conflict, match="erased"):

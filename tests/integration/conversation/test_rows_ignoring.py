@@ -120,10 +120,10 @@ SUMMARY: Mapping[str, Sequence[Any]] = {
 }
 """Each of these is no summary: nothing is forgotten in favour of it."""
 TEMPLATES = {
-    "prompts/templates/planner_step.j2": PLANNER,
-    "prompts/templates/router_step.j2": ROUTER,
-    "prompts/templates/supervisor_step.j2": SUPERVISOR,
-    "prompts/templates/triage_step.j2": TRIAGE,
+    "flows/steps/templates/planner_step.j2": PLANNER,
+    "flows/turn/templates/router_step.j2": ROUTER,
+    "flows/supervisor/templates/supervisor_step.j2": SUPERVISOR,
+    "flows/triage/templates/triage_step.j2": TRIAGE,
     "verbs/builtin/chat_general_prompt.j2": {**CHAT, **RECALLING},
     "verbs/builtin/summarize_conversation_prompt.j2": SUMMARY,
 }

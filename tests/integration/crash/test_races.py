@@ -127,9 +127,7 @@ def _expiring() -> Kind[Any, Any]:
 
 def _joins_then(fixed: bool) -> Kind[Any, Any]:
     async def run(context: FlowContext, given: Errands) -> Report:
-        spawn: Spawn[Any] = Spawn(
-            flow=ERRANDS.name, input=raw(Errands(errands=())), deadline=context.deadline, allowance=context.account.share(1)
-        )
+        spawn: Spawn[Any] = Spawn(flow=ERRANDS.name, input=raw(Errands(errands=())), deadline=context.deadline, allowance=context.share(1))
         await context.fx.children((spawn,), Join())
         if not fixed:
             raise KeyError("a bug")

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 from msgspec import structs
-from ordain.flows.prompting import planner_step_schema
 
 from ordain.contracts.planner import ToolRef
 from ordain.contracts.policy import ModelErrorCode
+from ordain.flows.steps.prompt import planner_step_schema
 from ordain.models.providers import build_models
 from ordain.ports.model import ModelError, ModelReply
 from tests.integration.models.wire import API_KEY, SCHEMA, SYSTEM, Protocol, http_json, playing, profile

@@ -16,7 +16,7 @@ from ordain.app import Extras, Ordain
 from ordain.contracts.moments import EPOCH
 from ordain.contracts.policy import AccountPolicy
 from ordain.contracts.profiles import ModelProfile
-from ordain.flows.context import period
+from ordain.flows.accounts import period
 from ordain.flows.shipped import shipped_kinds
 from ordain.journal.folds import Fold
 from ordain.models.scripted import ScriptedModel, make_script
@@ -200,7 +200,7 @@ async def test_what_a_suggestion_costs_is_charged_and_told(tmp_path: Path) -> No
         assert rows["agent:triage"] == used > 0
         assert rows["day"] == rows["session"] == used + rows["agent:chat_general"]
         span = Span(workspace="default", since=0, until=2**62, slack_us=0)
-        groups = (await spent(house.ordain.runtime.search, By.AGENT, span)).groups
+        groups = (await spent(house.ordain.runtime.search, house.ordain.kinds, By.AGENT, span)).groups
         assert {name: found.tokens for name, found in groups.items()} == {"triage": used, "chat_general": rows["agent:chat_general"]}
         assert all_replay(house)
 

@@ -96,6 +96,7 @@ ALTERATIONS: dict[str, Callable[[Altered], None]] = {
     "garbage": lambda told: told.change(0, decision=b"{"),
     "facts": lambda told: told.decision(0, facts={"cues": "none"}),
     "unknown class": lambda told: told.decision(0, outcome={"type": "surprise"}),
+    "wording": lambda told: told.decision(0, wording=f"1:{'0' * 64}"),
     "unknown catalog": lambda told: told.decision(0, catalog="0" * 64),
 }
 

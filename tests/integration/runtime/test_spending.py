@@ -52,7 +52,7 @@ async def account(ordain: Ordain, by: By = By.DAY, **changes: Any) -> Spent:
     now = ordain.runtime.services.clock.now()
     span = {"workspace": "default", "since": now - YEAR_US, "until": now, "slack_us": 0}
     bounds = {name: changes.pop(name) for name in ("runs_max", "groups_max") if name in changes}
-    return await spent(changes.pop("search", ordain.runtime.search), by, Span(**{**span, **changes}), **bounds)
+    return await spent(changes.pop("search", ordain.runtime.search), ordain.kinds, by, Span(**{**span, **changes}), **bounds)
 
 
 async def test_each_attempt_is_counted_in_its_lane(tmp_path: Path) -> None:

@@ -5,12 +5,12 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from ordain.rules.execution_plan import execution_plan
 from pydantic import ValidationError
 
 from ordain.contracts.conversation import Message, MessageAnswer, Question, Reply
 from ordain.contracts.cortex import TRACE_VERBS, CortexChatRequest, CortexClientRequest, HubChat
 from ordain.errors import InvalidRequest
+from ordain.flows.turn.execution_plan import execution_plan
 from ordain.server.bodies import validated
 from ordain.server.translation import HUB_HTTP, HUB_WS, canonical, chat_of_hub, client_request, client_result, hub_reply
 

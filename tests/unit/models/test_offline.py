@@ -15,6 +15,7 @@ from ordain.contracts.catalog import Schema
 from ordain.contracts.planner import ActStep, FinishStep, PlannerStep
 from ordain.contracts.policy import ModelErrorCode
 from ordain.contracts.profiles import ModelProfile
+from ordain.flows.shipped import shipped_kinds
 from ordain.models.arguments import fill
 from ordain.models.offline import NOTICE, OfflineModel
 from ordain.models.sentences import split
@@ -25,6 +26,7 @@ D2 = json.loads((ROOT / "tests/fixtures/seeds/extract_facts_plan_minimal.json").
 VERBS = ROOT / "src/ordain/verbs/builtin"
 STEP: TypeAdapter[ActStep | FinishStep] = TypeAdapter(PlannerStep)
 LEAD = "not analysed:\n"
+PROMPTS = shipped_kinds().prompts
 
 REWRITES = [
     "Mina lives in Oslo, works at Norfjord AS, and her manager is Tor.",
@@ -59,6 +61,8 @@ async def ask(purpose: str, inputs: dict[str, Any], max_tokens: int = 4096) -> M
         ModelRequest(
             profile=ModelProfile(provider="offline", model="offline"),
             purpose=purpose,
+            verb=str(inputs.get("verb", "")),
+            by_code=str(PROMPTS[purpose].by_code),
             system="",
             user="",
             schema_name="x",

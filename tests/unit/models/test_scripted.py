@@ -11,9 +11,12 @@ from msgspec import structs
 from ordain.contracts.policy import ModelErrorCode
 from ordain.contracts.profiles import ModelProfile
 from ordain.errors import ConfigurationError
-from ordain.models.scripted import NOTICE, OWN_PURPOSES, PIECE_CHARS, Script, ScriptedModel, make_script, read_script
+from ordain.flows.shipped import shipped_kinds
+from ordain.models.scripted import NOTICE, PIECE_CHARS, Script, ScriptedModel, make_script, read_script
 from ordain.ports.model import Heard, ModelError, ModelReply, ModelRequest
 
+PURPOSES = shipped_kinds().scripted
+"""What a script of this build has a list for, beside its verbs."""
 FINISH = {"thought": "", "finish": True, "action": None, "final_answer": {"content": "done", "structured": {}}}
 
 
@@ -21,6 +24,7 @@ def request(index: int, verb: str | None = None, timeout_s: float = 5, **inputs:
     return ModelRequest(
         profile=ModelProfile(provider="scripted", model="three-facts"),
         purpose="planner" if verb is None else "verb",
+        verb=verb or "",
         system="",
         user="",
         schema_name="x",
@@ -128,14 +132,14 @@ async def test_a_turns_case_is_chosen_by_its_message_alone() -> None:
     assert routed.text == "to new"
 
 
-@pytest.mark.parametrize("purpose", OWN_PURPOSES)
+@pytest.mark.parametrize("purpose", sorted(PURPOSES))
 async def test_each_purpose_has_its_list(purpose: str) -> None:
     """A call is answered from its own purpose's list, and from no other."""
     script = make_script(**{purpose: ["own"]})
     answer = await ask(script, purpose)
     assert isinstance(answer, ModelReply)
     assert answer.text == "own"
-    for other in {*OWN_PURPOSES, "verb", "unknown"} - {purpose}:
+    for other in {*PURPOSES, "verb", "unknown"} - {purpose}:
         refused = await ask(script, other)
         assert isinstance(refused, ModelError)
         assert refused.code is ModelErrorCode.SCRIPT_EXHAUSTED
@@ -256,10 +260,10 @@ def test_a_bad_file_is_refused_with_its_place(tmp_path: Path, content: str, plac
     file = tmp_path / "bad.yaml"
     file.write_text(content, encoding="utf-8")
     if not place:
-        read_script(file)
+        read_script(file, PURPOSES)
         return
     with pytest.raises(ConfigurationError) as caught:
-        read_script(file)
+        read_script(file, PURPOSES)
     assert caught.value.code == "invalid_script"
     assert str(file) in caught.value.message
     assert place in caught.value.message

@@ -9,15 +9,15 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from ordain.prompts.planner_step import TRACE_STEPS, planner_base, with_progress
 
 from ordain.contracts.planner import PlannerRequest
 from ordain.contracts.verbs import MODEL_SERVICE
+from ordain.flows.steps.prompt import TEMPLATE, TRACE_STEPS, planner_base, with_progress
 from ordain.prompts.renderer import Prompt, render
 from ordain.prompts.verb_step import VerbPrompt
 from ordain.verbs.builtin.shipped import prompt_plans
 
-PLANNER = files("ordain.prompts").joinpath("templates", "planner_step.j2").read_text(encoding="utf-8")
+PLANNER = files("ordain.flows.steps").joinpath("templates", f"{TEMPLATE}.j2").read_text(encoding="utf-8")
 PLANS = prompt_plans()
 ASKING = sorted(name for name, spec in PLANS.specs.items() if spec.plan)
 

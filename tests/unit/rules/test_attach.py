@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from ordain.contracts.policy import AttachPolicy, Policy, SessionPolicy
 from ordain.ports.sessions import ThreadStatus
+from ordain.rules.answer import ExpectedType
 from ordain.rules.attach import (
     ATTACH,
     THREADS_MAX,
@@ -29,9 +30,9 @@ from ordain.rules.attach import (
     inline,
     possible,
 )
-from ordain.rules.cues import Cues, ExpectedType
 from ordain.rules.decision import FACTS_BYTES
 from ordain.rules.reasons import Reason
+from ordain.wording.cues import Cues
 from tests.unit.rules.given import decided
 
 grades = st.integers(0, 2)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from ordain.contracts.policy import Lane, ModelErrorCode, Policy
 from ordain.rules.budget import RESERVE, SETTLE, Reserved, ReserveFacts, ReserveReason, SettleFacts, SettleReason
 from ordain.rules.fallback import FALLBACK, FallbackFacts, GiveUp, NextLane, NextProfile, Retry
-from ordain.rules.lane import LANE, LaneChosen, LaneFacts, LaneReason
+from ordain.rules.lane import LANE, LaneChosen, LaneFacts, LaneInputs, LaneReason
 from ordain.rules.limits import LIMITS, LimitsFacts, LimitsReason, LimitsSet
 from ordain.rules.scope import SCOPE, Scope, ScopeFacts, ScopeInputs, ScopeReason
 from tests.unit.rules.given import NAMES, catalog, catalogs, counts, decided, lanes, names, policies, texts
@@ -112,9 +112,12 @@ def test_asking_for_less_or_denying_more_never_widens_the_scope(asked: list[str]
 @given(st.builds(LaneFacts, purpose=st.one_of(st.sampled_from(["planner", "verb"]), texts), after=st.one_of(st.none(), lanes)), policies)
 def test_a_lane_is_the_policys(facts: LaneFacts, policy: Policy) -> None:
     """The lane is the purpose's, or the one that policy names after the failed one; its profiles are policy's in order, or it is empty."""
-    decision = decided(LANE, facts, None, policy)
-    table = policy.lanes
-    own = table.planner if facts.purpose == "planner" else table.verb
+
+    def of_purpose(policy: Policy) -> Lane:
+        return policy.lanes.planner if facts.purpose == "planner" else policy.lanes.verb
+
+    decision = decided(LANE, facts, LaneInputs(by_purpose=of_purpose), policy)
+    table, own = policy.lanes, of_purpose(policy)
     assert decision.outcome.lane is (own if facts.after is None else table.next_lane.get(facts.after, facts.after))
     profiles = table.profiles.get(decision.outcome.lane, [])
     if isinstance(decision.outcome, LaneChosen):

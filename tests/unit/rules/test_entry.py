@@ -22,8 +22,9 @@ KNOWN = [*ENTRY_OF.values(), "math.evaluate", "search", "write.note"]
 
 
 def verb(name: str) -> VerbSpec:
-    """A verb of no interest but its name."""
-    return VerbSpec(name=name, description="d", effect=VerbEffect.READ, arguments={}, input_schema=OPEN)
+    """A verb of no interest but its name; a mode's own entry is declared as such, as the shipped ones are."""
+    entry = name in {ENTRY_OF[ExecMode.AGENT], ENTRY_OF[ExecMode.COUNCIL]}
+    return VerbSpec(name=name, description="d", effect=VerbEffect.READ, arguments={}, input_schema=OPEN, entry=entry)
 
 
 def house(names: Sequence[str]) -> Catalog:

@@ -10,7 +10,7 @@ from ordain.contracts.conversation import MESSAGE_CHARS
 from ordain.contracts.policy import HistoryPolicy, Policy
 from ordain.flows.history import AHEAD, SUMMARY_CHARS
 from ordain.rules.decision import FACTS_BYTES
-from ordain.rules.history import HISTORY, HistoryFacts, HistoryReason, Summarise, Window, entry_bytes
+from ordain.rules.history import HISTORY, HistoryFacts, HistoryReason, Summarise, Window
 from tests.unit.rules.given import decided
 
 ENTRIES_MAX = HistoryPolicy.model_fields["max_entries"].metadata[1].le
@@ -45,7 +45,7 @@ def choose(facts: HistoryFacts, policy: Policy) -> Window | Summarise:
 
 def shown(facts: HistoryFacts, policy: Policy) -> list[int]:
     """The bytes of each entry as a prompt shows it: a long one is cut."""
-    return [min(size, entry_bytes(policy)) for size in facts.sizes]
+    return [min(size, policy.history.entry_bytes) for size in facts.sizes]
 
 
 def settled(facts: HistoryFacts, policy: Policy) -> tuple[HistoryFacts, Window]:
@@ -87,7 +87,7 @@ def test_what_is_cut_is_counted(facts: HistoryFacts, policy: Policy) -> None:
     outcome = choose(facts, policy)
     if isinstance(outcome, Window):
         whole = facts.sizes[len(facts.sizes) - outcome.whole :]
-        assert outcome.cut == sum(size > entry_bytes(policy) for size in whole)
+        assert outcome.cut == sum(size > policy.history.entry_bytes for size in whole)
 
 
 @given(states(), policies())

@@ -21,11 +21,12 @@ from ordain.contracts.policy import (
     Policy,
 )
 from ordain.contracts.verbs import Category
+from ordain.flows.shipped import shipped_kinds
 from ordain.rules.backoff import backoff_ms
 from ordain.rules.budget import CARVE, AccountFacts, CarveFacts
 from ordain.rules.fallback import FALLBACK, FallbackFacts, GiveUp, NextLane, NextProfile, Retry
 from ordain.rules.hedge import HEDGE, AskSecond, HedgeFacts
-from ordain.rules.lane import LANE, WHY, LaneChosen, LaneFacts, LaneReason
+from ordain.rules.lane import LANE, WHY, LaneChosen, LaneFacts, LaneInputs, LaneReason
 from ordain.rules.reasons import Reason
 from ordain.rules.spend import Carved
 from ordain.settings import read_policy
@@ -60,6 +61,7 @@ facts_of_calls = st.builds(
     ambiguous=st.booleans(),
 )
 ALL = {lane: ["m"] for lane in Lane}
+OF_PURPOSE = {purpose: LaneInputs(by_purpose=prompt.lane) for purpose, prompt in shipped_kinds().prompts.items()}
 
 
 def meets(route: LaneRoute, facts: LaneFacts) -> bool:
@@ -82,7 +84,7 @@ def test_the_first_row_that_fits_decides(facts: LaneFacts, table: list[LaneRoute
     RTE-01: "Policy resolves a model lane per turn", LLM-06: "Every lane decision and every fallback is logged with a typed reason code"
     """
     policy = Policy(version=1, lanes=LanesPolicy(planner=planner, verb=verb, profiles=ALL, routes=table))
-    decision = decided(LANE, facts, None, policy)
+    decision = decided(LANE, facts, OF_PURPOSE[facts.purpose], policy)
     assert isinstance(decision.outcome, LaneChosen)
     row = next((route for route in table if meets(route, facts)), None)
     if row is None:
@@ -95,7 +97,7 @@ def shipped(**facts: object) -> tuple[Lane, Reason]:
     """What the shipped table makes of a verb's call, with a model behind each lane."""
     policy = read_policy(None)
     policy = policy.model_copy(update={"lanes": policy.lanes.model_copy(update={"profiles": ALL})})
-    decision = decided(LANE, msgspec.structs.replace(LaneFacts(purpose="verb"), **facts), None, policy)
+    decision = decided(LANE, msgspec.structs.replace(LaneFacts(purpose="verb"), **facts), OF_PURPOSE["verb"], policy)
     return decision.outcome.lane, decision.reason
 
 

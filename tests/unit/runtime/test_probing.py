@@ -15,10 +15,12 @@ from ordain.contracts.catalog import Catalog, CatalogData
 from ordain.contracts.policy import Policy
 from ordain.contracts.probes import Probe
 from ordain.errors import ConfigurationError
+from ordain.flows.shipped import shipped_kinds
 from ordain.runtime.probing import Missed, outcome_of, run_probes
 from ordain.settings import load_settings, read_policy
 
 SHIPPED = load_settings({}, Path("/nonexistent"))
+KINDS = shipped_kinds()
 CATALOG = build_catalog(SHIPPED, build_registry(SHIPPED))
 
 
@@ -40,12 +42,12 @@ CHAIN = {"path": "agent_chain", "confidence": 0.9, "budget_class": "small"}
 def probed(policy: str, **probe: Any) -> tuple[Missed, ...]:
     """What one probe misses under a policy given as TOML beside its version."""
     parsed = Policy.model_validate({"version": 1, **tomllib.loads(policy), "probes": [probe]}, strict=False)
-    return run_probes(Catalog(CATALOG.data.model_copy(update={"policy": parsed})))[0].missed
+    return run_probes(KINDS, Catalog(CATALOG.data.model_copy(update={"policy": parsed})))[0].missed
 
 
 def test_the_shipped_policy_holds_its_probes() -> None:
     """Every probe that ships with the policy comes out as it says, under the shipped verbs."""
-    found = run_probes(CATALOG)
+    found = run_probes(KINDS, CATALOG)
     assert len(found) >= 8
     assert [probe.line() for probe in found if not probe.holds] == []
 
@@ -83,14 +85,14 @@ def test_what_a_probe_finds(policy: str, probe: dict[str, Any], missed: list[tup
 )
 def test_a_suggestion_is_judged_like_a_models_answer(suggests: Any, found: tuple[str, str]) -> None:
     """B-10 "the model may only lower, never raise": what a router model would say counts only within the mode's paths, confident enough and well formed; it lowers and never raises."""
-    came = outcome_of(suggesting(suggests), asking())
+    came = outcome_of(KINDS, suggesting(suggests), asking())
     assert (came["path"], came["budget_class"]) == found
 
 
 @given(st.one_of(st.text(max_size=60), st.dictionaries(st.sampled_from(["path", "confidence", "budget_class", "x"]), st.text(max_size=5))))
 def test_no_suggestion_breaks_out_of_its_mode(suggests: Any) -> None:
     """Whatever a router model says, a brain turn stays direct."""
-    assert outcome_of(suggesting(suggests, "brain"), asking())["path"] == "direct"
+    assert outcome_of(KINDS, suggesting(suggests, "brain"), asking())["path"] == "direct"
 
 
 @pytest.mark.parametrize(
@@ -103,21 +105,21 @@ def test_no_suggestion_breaks_out_of_its_mode(suggests: Any) -> None:
 )
 def test_a_suggestion_counts_where_the_turn_would_hear_it(catalog: Catalog) -> None:
     """A turn that asks no router, cannot afford to or finds none goes by its mode, and so does its probe, whatever is suggested."""
-    came = outcome_of(suggesting(CHAIN), catalog)
+    came = outcome_of(KINDS, suggesting(CHAIN), catalog)
     assert (came["path"], came["budget_class"]) == ("react_lite", "standard")
 
 
 @pytest.mark.parametrize("retrying", ["", '[fallback]\nattempts_total = 9\non_error = { rejected = "retry" }'])
 def test_a_policy_that_asks_a_router_is_probed_without_one(retrying: str) -> None:
     """A probe that suggests nothing is as if no router model answered; every shipped one holds all the same."""
-    assert [probe.line() for probe in run_probes(asking(retrying)) if not probe.holds] == []
+    assert [probe.line() for probe in run_probes(KINDS, asking(retrying)) if not probe.holds] == []
 
 
 def test_a_turn_that_its_day_cannot_cover_is_refused() -> None:
     """What ends a turn before its path is found under the code that it ends with."""
-    came = outcome_of(suggesting(CHAIN), asking("[budget]\nday_tokens = 1"))
+    came = outcome_of(KINDS, suggesting(CHAIN), asking("[budget]\nday_tokens = 1"))
     assert came == {"attached": "new_request", "refused": "budget_exceeded"}
-    assert "refused" not in outcome_of(suggesting("prose"), asking("[budget]\nday_tokens = 100000000"))
+    assert "refused" not in outcome_of(KINDS, suggesting("prose"), asking("[budget]\nday_tokens = 100000000"))
 
 
 @pytest.mark.parametrize(
@@ -151,4 +153,4 @@ def test_a_malformed_probe_names_file_and_key(tmp_path: Path, text: str, key: st
 
 def test_a_policy_without_probes_has_nothing_to_hold() -> None:
     """No probe is no failure."""
-    assert run_probes(Catalog(CatalogData(policy=Policy(version=1)))) == []
+    assert run_probes(KINDS, Catalog(CatalogData(policy=Policy(version=1)))) == []

@@ -21,7 +21,7 @@ APP = build_app(Face(runtime=cast("Any", SimpleNamespace(conversation=None))))  
 DOCUMENT: dict[str, Any] = APP.openapi()
 NOT_OPERATIONS = {"/openapi.json", "/ws"}
 """The document itself, and the WebSocket with its answer for whoever speaks none (both told in the document's description)."""
-NOT_OF_AN_OPERATION = {"other_session", "upgrade_required", "not_a_plan", "token_not_found"}
+NOT_OF_AN_OPERATION = {"other_session", "upgrade_required", "not_a_plan", "not_a_verb_call", "unknown_kind", "token_not_found"}
 """What only a socket says, and what no route can make happen."""
 
 
@@ -166,11 +166,11 @@ def test_links_lead_to_operations() -> None:
 
 
 def test_the_table_of_refusals_has_every_code_of_the_face() -> None:
-    """Each code that the face or the runtime behind it gives an error stands in the table with its status, so that it can be declared."""
+    """Each code that the face, the runtime behind it or a kind gives an error stands in the table with its status, so that it can be declared."""
     given = {
         (one.code, one.status)
         for one in all_codes()
-        if one.module.startswith(("server/", "runtime/")) and one.kind not in {"Failed", "ErrorBody", "ConfigurationError"}
+        if one.module.startswith(("server/", "runtime/", "flows/")) and one.kind not in {"Failed", "ErrorBody", "ConfigurationError"}
     }
     missing = {(code, status) for code, status in given if code not in NOT_OF_AN_OPERATION and REFUSALS.get(code, (None,))[0] != status}
     assert not missing, f"add to server/refusals.py: {missing}"

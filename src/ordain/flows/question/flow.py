@@ -8,9 +8,10 @@ from ordain.contracts.verbs import Trust
 from ordain.effects.effect import UserQuestion, Wait, WaitFor
 from ordain.effects.results import Answered
 from ordain.flows.act import VerbPlanInput, VerbPlanOutput
-from ordain.flows.answer_text import said
+from ordain.flows.answer_text import given_value, said
 from ordain.flows.context import FlowContext
-from ordain.rules.cues import ExpectedType, answer_value, cues, fits
+from ordain.rules.answer import ANSWER, AnswerFacts, AnswerInputs, ExpectedType, Unfit
+from ordain.wording.wording import wording_of
 
 EXPIRED = "question_expired"
 WITHDRAWN = "withdrawn"
@@ -29,8 +30,10 @@ async def run_question(context: FlowContext, call: VerbPlanInput) -> VerbPlanOut
             return VerbPlanOutput(ok=False, error=WITHDRAWN, message=result.why)
         return VerbPlanOutput(ok=False, error=EXPIRED, message="nobody answered in time")
     text = said(result.value)
-    found = cues(text)
-    if not fits(expects, found) and expects is not ExpectedType.FREEFORM:
+    facts = AnswerFacts(expects=expects, size=len(text), given_as_text=isinstance(result.value, dict))
+    inputs = AnswerInputs(text=text, wording=wording_of(context.catalog))
+    outcome = context.fx.decide(ANSWER, facts, inputs, (result.seq,)).outcome
+    if isinstance(outcome, Unfit):
         return VerbPlanOutput(ok=False, error=UNFIT, message=f"the answer is no {expects}")
-    output: dict[str, Any] = {"answer": text, "value": answer_value(expects, text, found)}
+    output: dict[str, Any] = {"answer": text, "value": given_value(outcome, text)}
     return VerbPlanOutput(ok=True, output=output, trust={"answer": Trust.OWN, "value": Trust.OWN})

@@ -1,20 +1,23 @@
-"""Kind ``question`` as a value."""
+"""Kind ``question`` as a value, and its version before for what was begun under it."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import msgspec
 
 from ordain.flows.act import VerbPlanInput, VerbPlanOutput, call_label, carried_call
 from ordain.flows.kind import Kind, settled_by_error
 from ordain.flows.question.flow import run_question
+from ordain.flows.question.v1 import run_question as run_question_1
 
 QUESTION: Kind[VerbPlanInput, VerbPlanOutput] = Kind(
     name="question",
-    version=1,
+    version=2,
     run=run_question,
     decode_input=msgspec.json.Decoder(VerbPlanInput).decode,
     settle=settled_by_error,
     label=call_label,
     carries=carried_call,
-    spelled_out=True,
 )
+QUESTION_1 = replace(QUESTION, version=1, run=run_question_1, spelled_out=True)

@@ -19,51 +19,46 @@ from ordain.flows.kind import ModelQuestion
 from ordain.flows.pricing import bound_of
 from ordain.flows.steps.trace import proposal_of
 from ordain.flows.triage.prompt import MAX_TOKENS, TRIAGE_PROMPT, Unplaced
-from ordain.flows.triage.request import TriageInput, TriageOutput
+from ordain.flows.triage.request import AGENT, TriageInput, TriageOutput
 from ordain.ports.effects import Interrupted
+from ordain.rules.answer import ANSWER, AnswerFacts, AnswerInputs, Chosen, ExpectedType
 from ordain.rules.attach import Filler, SessionBusy
-from ordain.rules.cues import ExpectedType, cues
 from ordain.rules.lane import LANE, LaneChosen, LaneInputs
-from ordain.rules.proposals import Parsed
 from ordain.rules.spend import Spend
-from ordain.rules.suggestion import suggestion_of
+from ordain.rules.suggestion import SUGGESTION, Suggested, SuggestionFacts, SuggestionInputs
+from ordain.wording.wording import wording_of
 
-AGENT = "triage"
-"""The account that the question is charged to."""
 ATTEMPTS = 2
 """For so many attempts at the bound, one beside or after the other, the shared accounts are charged; what was not used goes back."""
 
 
 async def run_triage(context: FlowContext, given: TriageInput) -> TriageOutput:
     """Ask a model, or the sender, and claim the message's place; a model only where the shared accounts cover the question."""
-    return await _placed(context, given, charged=True)
+    return await _placed(context, given)
 
 
-async def run_uncharged(context: FlowContext, given: TriageInput) -> TriageOutput:
-    """Version 1, for runs that began as such: a model was asked whatever the shared accounts had left."""
-    return await _placed(context, given, charged=False)
-
-
-async def _placed(context: FlowContext, given: TriageInput, *, charged: bool) -> TriageOutput:
+async def _placed(context: FlowContext, given: TriageInput) -> TriageOutput:
     try:
         if given.options:
             return await _repair(context, given)
-        return await _suggest(context, given, charged=charged)
+        return await _suggest(context, given)
     except Interrupted as interrupted:
         return _nothing("interrupted", f"stopped by {interrupted.by}")
 
 
-async def _suggest(context: FlowContext, given: TriageInput, *, charged: bool) -> TriageOutput:
+async def _suggest(context: FlowContext, given: TriageInput) -> TriageOutput:
     read = await context.fx.perform(context.read(SharedState.THREADS, {"session": given.session}))
     threads: list[dict[str, Any]] = getattr(read, "value", None) or []
     unplaced = Unplaced(given=given, read=read.seq, threads=tuple(threads))
     question = TRIAGE_PROMPT.ask(context, unplaced)
-    covered = not charged or await open_account(context, AGENT, _most(context, question)) is None
+    covered = await open_account(context, AGENT, _most(context, question)) is None
     answer = await ask(context, TRIAGE_PROMPT, unplaced) if covered else None
-    proposal = proposal_of(answer) if isinstance(answer, ModelAnswer) else None
-    suggestion = suggestion_of(proposal.value) if isinstance(proposal, Parsed) else None
-    suggests, thread, confidence = suggestion or ("none", 0, 0.0)
-    return await _claim(context, given, {"suggests": suggests, "thread": thread, "confidence": confidence})
+    proposal, refs = (proposal_of(answer), (answer.seq,)) if isinstance(answer, ModelAnswer) else (None, ())
+    facts = SuggestionFacts(answered=proposal is not None, size_bytes=0 if proposal is None else proposal.size_bytes)
+    outcome = context.fx.decide(SUGGESTION, facts, SuggestionInputs(proposal=proposal), refs).outcome
+    if not isinstance(outcome, Suggested):
+        return await _claim(context, given, {"suggests": "none", "thread": 0, "confidence": 0.0})
+    return await _claim(context, given, {"suggests": outcome.attached, "thread": outcome.thread, "confidence": outcome.confidence})
 
 
 def _most(context: FlowContext, question: ModelQuestion) -> Spend:
@@ -81,11 +76,19 @@ async def _repair(context: FlowContext, given: TriageInput) -> TriageOutput:
     deadline = min(context.hard, context.now() + context.catalog.policy.session.question_seconds * 1_000_000)
     question = UserQuestion(key="choice", expects=str(ExpectedType.CHOICE), options=given.labels)
     result = await context.fx.perform(Wait(what=WaitFor.ANSWER, about=about, deadline=deadline, question=question))
-    chosen = cues(said(result.value)).choice if isinstance(result, Answered) else ""
-    if chosen not in ("A", "B"):
+    chosen = _chosen(context, result) if isinstance(result, Answered) else None
+    if chosen is None:
         return _nothing("repair_expired", "it stayed unclear which of the two was meant, so nothing was done")
     options = [msgspec.to_builtins(option) for option in given.options]
-    return await _claim(context, given, {"choice": chosen, "options": options})
+    return await _claim(context, given, {"choice": chosen.option, "options": options})
+
+
+def _chosen(context: FlowContext, answered: Answered) -> Chosen | None:
+    text = said(answered.value)
+    facts = AnswerFacts(expects=ExpectedType.CHOICE, size=len(text), given_as_text=isinstance(answered.value, dict))
+    inputs = AnswerInputs(text=text, wording=wording_of(context.catalog))
+    outcome = context.fx.decide(ANSWER, facts, inputs, (answered.seq,)).outcome
+    return outcome if isinstance(outcome, Chosen) else None
 
 
 async def _claim(context: FlowContext, given: TriageInput, more: dict[str, Any]) -> TriageOutput:

@@ -7,9 +7,11 @@ from dataclasses import replace
 import msgspec
 
 from ordain.flows.kind import Kind, Serves, settled_by_error
-from ordain.flows.triage.flow import AGENT, run_triage, run_uncharged
+from ordain.flows.triage.flow import run_triage
 from ordain.flows.triage.prompt import TRIAGE_PROMPT
-from ordain.flows.triage.request import TriageInput, TriageOutput, triage_input
+from ordain.flows.triage.request import AGENT, TriageInput, TriageOutput, triage_input
+from ordain.flows.triage.v2 import run_triage as run_triage_2
+from ordain.flows.triage.v2 import run_uncharged
 from ordain.journal.records import Label
 
 
@@ -23,7 +25,7 @@ def _reply(output: TriageOutput) -> str | None:
 
 TRIAGE: Kind[TriageInput, TriageOutput] = Kind(
     name="triage",
-    version=2,
+    version=3,
     run=run_triage,
     decode_input=msgspec.json.Decoder(TriageInput).decode,
     settle=settled_by_error,
@@ -32,7 +34,7 @@ TRIAGE: Kind[TriageInput, TriageOutput] = Kind(
     reply=_reply,
     serves=Serves.PLACING,
     commissioned=triage_input,
-    spelled_out=True,
 )
-TRIAGE_1 = replace(TRIAGE, version=1, run=run_uncharged, charged=False)
+TRIAGE_2 = replace(TRIAGE, version=2, run=run_triage_2, spelled_out=True)
+TRIAGE_1 = replace(TRIAGE_2, version=1, run=run_uncharged, charged=False)
 """A model was asked whatever the shared accounts had left."""

@@ -7,6 +7,9 @@ from msgspec import Struct
 from ordain.flows.commission import Commission
 from ordain.rules.attach import Reading
 
+AGENT = "triage"
+"""The account that asking a model is charged to."""
+
 
 class TriageInput(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The message, and how the claim finds what it refers to; with ``options`` the sender chooses, labelled by ``labels``."""

@@ -138,6 +138,8 @@ async def test_without_a_model_nothing_is_made_up(name: str) -> None:
     reply = await OfflineModel().attempt(
         ModelRequest(
             purpose="verb",
+            verb=name,
+            by_code="quote",
             schema_name="s",
             system="",
             user="",

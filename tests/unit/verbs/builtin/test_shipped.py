@@ -11,11 +11,13 @@ import msgspec
 import pytest
 
 from ordain.contracts.catalog import Catalog, CatalogData
+from ordain.contracts.conversation import ExecMode
 from ordain.contracts.policy import Policy
 from ordain.contracts.verbs import Category, Trust, VerbEffect
 from ordain.flows.shipped import shipped_kinds
 from ordain.ports.verb import LeafCall, LeafFailed, LeafReturned
 from ordain.prompts.renderer import render
+from ordain.rules.entry import ENTRY_OF
 from ordain.verbs import LeafExecutor, Registry
 from ordain.verbs.builtin import builtin_registry, prompt_plans
 from tests.shapes.toolbox import TOOLBOX_PLANS
@@ -63,7 +65,7 @@ def test_every_example_fits_its_schemas(registry: Registry) -> None:
     for name, spec in registry.specs.items():
         assert spec.example is not None, name
         assert compiled[name].input.errors(spec.example.input) == (), name
-        if spec.composite and (spec.flow is None or (spec.flow, 1) in shipped_kinds()):
+        if spec.composite and (spec.flow is None or spec.flow in shipped_kinds().newest):
             assert compiled[name].output.errors(spec.example.output) == (), name
 
 
@@ -102,10 +104,12 @@ def test_calculated_numbers_are_not_the_systems_own(registry: Registry) -> None:
 
 
 def test_a_verb_that_is_a_flow_says_which(registry: Registry) -> None:
-    """Verbs that are flows have neither prompt nor plan, read only, and name a flow of this build; the council's is not there yet."""
+    """Verbs that are flows have neither prompt nor plan, read only, and name a flow of this build; the council's is not there yet. Those that modes enter by, and that need somebody to ask, say so."""
     flows = {name: spec.flow for name, spec in registry.specs.items() if spec.flow is not None}
     assert flows == FLOWS
-    assert set(FLOWS.values()) - {flow.name for flow in shipped_kinds().values()} == {"council"}
+    assert set(FLOWS.values()) - set(shipped_kinds().newest) == {"council"}
+    assert {name for name, spec in registry.specs.items() if spec.entry} == {ENTRY_OF[ExecMode.AGENT], ENTRY_OF[ExecMode.COUNCIL]}
+    assert {name for name, spec in registry.specs.items() if spec.session_only} == set(FLOWS)
     for name in FLOWS:
         spec = registry.specs[name]
         assert (spec.plan, spec.prompt_template, spec.effect) == ([], None, VerbEffect.READ)

@@ -1,4 +1,4 @@
-"""Laws of the prompts: what is shown is cut to its declared limit, and the reserved bound is one."""
+"""Laws of the planner prompt: what is shown is cut to its declared limit, and the reserved bound is one."""
 
 from __future__ import annotations
 
@@ -9,27 +9,28 @@ import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from ordain.prompts.planner_step import (
+
+from ordain.contracts.planner import PlannerRequest, ToolRef
+from ordain.flows.steps.prompt import (
     FACTS_CHARS,
     GOAL_CHARS,
     HISTORY_CHARS,
     HISTORY_MESSAGES,
     MESSAGE_CHARS,
     STATE_CHARS,
+    TEMPLATE,
     TOOL_CHARS,
     TRACE_CHARS,
     TRACE_STEPS,
     PlannerPrompt,
     planner_base,
+    size_bound,
     with_progress,
 )
-
-from ordain.contracts.planner import PlannerRequest, ToolRef
-from ordain.prompts import planner_step
 from ordain.prompts.renderer import Prompt, render
 from tests.unit.prompts.texts import alphabet, objects, short, size, words
 
-SOURCE = files("ordain.prompts").joinpath("templates", "planner_step.j2").read_text(encoding="utf-8")
+SOURCE = files("ordain.flows.steps").joinpath("templates", f"{TEMPLATE}.j2").read_text(encoding="utf-8")
 
 
 def whole_prompt(request: PlannerRequest, tools: tuple[Any, ...], trace: tuple[Any, ...], left: int, reask: str | None) -> PlannerPrompt:
@@ -97,7 +98,7 @@ def test_the_planner_prompt_fits_its_bound(request: PlannerRequest, offered: Any
     """The bound that is reserved before rendering holds for the rendered prompt, whatever was asked and done."""
     prompt = whole_prompt(request, offered, trace, left, reask)
     shown = rendered(prompt)
-    assert size(shown) <= planner_step.size_bound(SOURCE, prompt)
+    assert size(shown) <= size_bound(SOURCE, prompt)
     assert shown == rendered(whole_prompt(request, offered, trace, left, reask))
 
 

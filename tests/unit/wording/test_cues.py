@@ -12,10 +12,14 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from ordain.rules.cues import Cues, ExpectedType, answer_value, cues, fits
+from ordain.rules.answer import ExpectedType, answer_value, fits
+from ordain.wording.cues import Cues
+from ordain.wording.languages import shipped_table
+from ordain.wording.wording import compiled
 
 MESSAGES: list[dict[str, str]] = json.loads((Path(__file__).parent / "cue_messages.json").read_text(encoding="utf-8"))
 ENOUGH = 0.9
+cues = compiled(shipped_table()).cues
 any_text = st.text(st.characters(), max_size=400) | st.text("stop ?!.,'\"`no不停やめ\u200b\u0301👍\n", max_size=200)
 known = st.sampled_from([message["text"] for message in MESSAGES])
 stops = st.sampled_from([message["text"] for message in MESSAGES if message["says"] == "stop" and '"' not in message["text"]])

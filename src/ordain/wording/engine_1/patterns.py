@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from ordain.rules.lexicon_signs import Sign
+from ordain.wording.engine_1.signs import Sign
 
 
 def any_of(*signs: Sign) -> str:

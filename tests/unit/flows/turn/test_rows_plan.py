@@ -1,20 +1,15 @@
-"""Laws of the execution plan behind a mode, and of what a mode may not be taken for."""
+"""Laws of the execution plan behind a mode."""
 
 from __future__ import annotations
 
 from typing import Any
 
-import msgspec
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from ordain.rules.execution_plan import execution_plan
 
 from ordain.contracts.conversation import ExecMode
 from ordain.contracts.cortex import ExecutionPlan
-from ordain.contracts.policy import Lane, LanesPolicy, Policy
-from ordain.rules.lane import LANE, PURPOSES, LaneFacts
-from tests.unit.rules.given import decided, lanes_policies
+from ordain.flows.turn.execution_plan import execution_plan
 
 modes = st.sampled_from(ExecMode)
 verbs = st.one_of(st.sampled_from(["chat_general", "agent_runtime", "council_runtime", "planner_react"]), st.text(min_size=1, max_size=20))
@@ -70,28 +65,3 @@ def test_the_council_plan(verb: str) -> None:
     plan = execution_plan(ExecMode.COUNCIL, verb)
     assert [(step.step_name, step.services, step.order) for step in plan.steps] == [("council_supervisor", ["CouncilService"], 0)]
     assert (plan.metadata, plan.interruptible) == ({"mode": "council"}, False)
-
-
-@given(st.sampled_from(sorted(PURPOSES)), lanes_policies, lanes_policies)
-def test_a_lane_is_the_tables_alone(purpose: str, one: LanesPolicy, other: LanesPolicy) -> None:
-    """The facts of rule lane hold a purpose and no mode; the same table gives the same lane, another table its own.
-
-    B-09 "mode never implies lane (policy table maps)"
-    """
-    assert "mode" not in LaneFacts.__struct_fields__
-    for table in (one, other):
-        expected = table.verb if purpose == "verb" else table.planner
-        assert decided(LANE, LaneFacts(purpose=purpose), None, Policy(version=1, lanes=table)).outcome.lane is expected
-
-
-@pytest.mark.parametrize("mode", list(ExecMode))
-def test_a_mode_is_no_lane(mode: ExecMode) -> None:
-    """Mode and lane share a word and no type: neither is read as the other where they differ, and no verb has a mode's name.
-
-    B-09 "Separate types"
-    """
-    assert not isinstance(mode, Lane)
-    assert {str(mode) for mode in ExecMode} & {str(lane) for lane in Lane} == {"brain"}
-    if mode is not ExecMode.BRAIN:
-        with pytest.raises(msgspec.ValidationError):
-            msgspec.convert({"purpose": "verb", "after": str(mode)}, LaneFacts)

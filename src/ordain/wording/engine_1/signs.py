@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import Final
 
 
 class Sign(StrEnum):
@@ -131,10 +132,28 @@ class Sign(StrEnum):
     QUOTED = "Z"
     """Something in quotation marks."""
     OWN = "_"
-    """A word that the lexicon does not know: the message's own matter."""
+    """A word that the table does not know: the message's own matter."""
     COMMA = ","
     """A soft break."""
     STOPS = "."
     """A hard break."""
     ASKS = "?"
     """A question mark."""
+
+
+PRECEDENCE: Final = (
+    *(Sign.KEEP, Sign.GO_ON, Sign.NEEDLESS, Sign.CHANGE, Sign.CHANGED, Sign.INSTEAD),
+    *(Sign.INSTEAD_OF, Sign.MEANT, Sign.RATHER, Sign.RATHER_ADJ, Sign.STOP, Sign.STOP_OPEN),
+    *(Sign.HOLD, Sign.ACTUALLY, Sign.USE, Sign.NOT_BUT, Sign.BUT, Sign.ALSO),
+    *(Sign.TROUBLE, Sign.NUDGE, Sign.IMPATIENT, Sign.PROGRESS, Sign.OKAY_IF, Sign.STILL),
+    *(Sign.FAILURE, Sign.NEGATIVE, Sign.YES, Sign.OKAY, Sign.NO, Sign.NO_OR_NOT),
+    *(Sign.SI, Sign.THANKS, Sign.NOT, Sign.ONE, Sign.TWO, Sign.LETTER_A),
+    *(Sign.LETTER_B, Sign.CHOOSE, Sign.DATE, Sign.NOW, Sign.PLACE, Sign.CAN_YOU),
+    *(Sign.PLEASE, Sign.GREETING, Sign.SAID, Sign.QUESTION_OPENS, Sign.QUESTION, Sign.QUESTION_ENDS),
+    *(Sign.IT, Sign.SEARCH, Sign.WORK, Sign.ORDER, Sign.I, Sign.YOU),
+    *(Sign.BE, Sign.PARTICLE, Sign.WITH, Sign.THE),
+)
+"""The signs that phrases may have; a phrase that two of them claim is the first one's."""
+
+LISTS: Final = frozenset({"clock", "hours", "days", "months", "within", "units", "counters", "search_endings"})
+"""The lists of words that engine 1 looks into: what stands at a figure that is a time, and what a compound ends in."""

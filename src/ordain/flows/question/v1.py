@@ -1,0 +1,37 @@
+"""Flow ``question``, version 1, frozen: for runs that began as such. What an answer comes to was found here, with the first wording."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ordain.contracts.verbs import Trust
+from ordain.effects.effect import UserQuestion, Wait, WaitFor
+from ordain.effects.results import Answered
+from ordain.flows.act import VerbPlanInput, VerbPlanOutput
+from ordain.flows.answer_text import said
+from ordain.flows.context import FlowContext
+from ordain.rules.answer import ExpectedType, answer_value, fits
+from ordain.wording.wording import first_wording
+
+EXPIRED = "question_expired"
+WITHDRAWN = "withdrawn"
+UNFIT = "answer_unfit"
+
+
+async def run_question(context: FlowContext, call: VerbPlanInput) -> VerbPlanOutput:
+    """Version 1."""
+    args = call.args
+    expects = ExpectedType(args.get("expected_type", ExpectedType.FREEFORM))
+    deadline = min(context.hard, context.now() + context.catalog.policy.session.question_seconds * 1_000_000)
+    question = UserQuestion(key=args.get("key", "answer"), expects=str(expects))
+    result = await context.fx.perform(Wait(what=WaitFor.ANSWER, about=args["question"], deadline=deadline, question=question))
+    if not isinstance(result, Answered):
+        if result.why:
+            return VerbPlanOutput(ok=False, error=WITHDRAWN, message=result.why)
+        return VerbPlanOutput(ok=False, error=EXPIRED, message="nobody answered in time")
+    text = said(result.value)
+    found = first_wording().cues(text)  # of version 1, whatever the catalog pins
+    if not fits(expects, found) and expects is not ExpectedType.FREEFORM:
+        return VerbPlanOutput(ok=False, error=UNFIT, message=f"the answer is no {expects}")
+    output: dict[str, Any] = {"answer": text, "value": answer_value(expects, text, found)}
+    return VerbPlanOutput(ok=True, output=output, trust={"answer": Trust.OWN, "value": Trust.OWN})

@@ -1,0 +1,130 @@
+"""Wording diff: which decisions would be others if messages and answers were read with another wording?
+
+Each decision is made again by itself, from what was recorded beside the wording: state, policy, what a model suggested. What would have followed from
+another one is not played: later decisions are judged on the state that was. A text that was erased cannot be read again, and counts as not judged.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from ordain.contracts.catalog import Catalog
+from ordain.effects.effect import Effect
+from ordain.errors import JournalError
+from ordain.flows.kind import Kinds
+from ordain.flows.transcript import Transcript
+from ordain.flows.values import Values
+from ordain.journal.records import RecordKind
+from ordain.ports.effects import Interrupted
+from ordain.ports.sessions import Entry, EntryKind, Sessions
+from ordain.ports.store import StoredRun
+from ordain.rules.answer import ANSWER, AnswerInputs, ExpectedType, fits
+from ordain.rules.attach import ATTACH, AttachFacts
+from ordain.rules.decision import Decision, Rule
+from ordain.runtime.diff import Flip, note
+from ordain.runtime.received import Body
+from ordain.runtime.replay import EndOfJournal, NothingBeyond, drive_to_end, opened, replay
+from ordain.runtime.transcript_replay import CORRUPT, PAGE, Pinned, Told
+from ordain.wording.cues import Cues
+from ordain.wording.wording import Wording
+
+COMPARED = "compared"
+
+
+@dataclass(slots=True, kw_only=True)
+class MessagesRead:
+    """A session's messages, read with another wording. ``unjudged`` are those whose text was erased."""
+
+    workspace: str
+    session: str
+    verdict: str = COMPARED
+    judged: int = 0
+    unjudged: int = 0
+    flips: list[Flip] = field(default_factory=list[Flip])
+
+
+@dataclass(slots=True, kw_only=True)
+class AnswersRead:
+    """A run's answers, read with another wording. ``verdict`` is that of its replay where it does not replay equal: then nothing was judged."""
+
+    run: str
+    flow: str
+    verdict: str = COMPARED
+    judged: int = 0
+    flips: list[Flip] = field(default_factory=list[Flip])
+
+
+def messages_read(sessions: Sessions, workspace: str, session: str, wording: Wording, pinned: Pinned) -> MessagesRead:
+    """Decide about each message of a session again, under the policy that decided, with the cues of this wording."""
+    report, seq = MessagesRead(workspace=workspace, session=session), 0
+    while page := sessions.entries(workspace, session, after=seq, limit=PAGE):
+        for entry in page:
+            seq = entry.seq
+            if entry.kind is not EntryKind.MESSAGE:
+                continue
+            if entry.body is None or entry.decision is None:
+                report.unjudged += 1
+                continue
+            try:
+                _decide_again(report, entry, wording, pinned)
+            except (msgspec.MsgspecError, JournalError, LookupError, ValueError, TypeError):
+                report.verdict = CORRUPT
+    return report
+
+
+def _decide_again(report: MessagesRead, entry: Entry, wording: Wording, pinned: Pinned) -> None:
+    told = msgspec.json.decode(entry.decision or b"", type=Told)
+    text = msgspec.json.decode(entry.body or b"", type=Body).text
+    recorded: Decision[Any] = Decision(
+        outcome=msgspec.json.decode(told.outcome, type=ATTACH.outcome), reason=ATTACH.reason(told.reason), address=f"{entry.seq}/attach"
+    )
+    anew = ATTACH.apply(with_cues(told.facts, wording.cues(text)), None, pinned(told.catalog).policy)
+    report.judged += 1
+    note(report.flips, recorded, anew, ATTACH.name, exact=False)
+
+
+def with_cues(facts: AttachFacts, found: Cues) -> AttachFacts:
+    """The facts as they would have been had the message been read like this."""
+    threads = tuple(
+        msgspec.structs.replace(thread, fits=bool(thread.asks) and fits(ExpectedType(thread.asks), found)) for thread in facts.threads
+    )
+    return msgspec.structs.replace(facts, cues=found, threads=threads)
+
+
+class _Reading:
+    """Implements ``Judge``: the flow gets what was recorded; rule ``answer`` is asked again, with the other wording."""
+
+    def __init__(self, wording: Wording, catalog: Catalog, report: AnswersRead) -> None:
+        self._wording, self._catalog, self._report = wording, catalog, report
+
+    def judge(self, decision: Decision[Any], rule: Rule[Any, Any, Any], facts: Struct, inputs: object) -> Decision[Any]:
+        if rule.name == ANSWER.name and isinstance(inputs, AnswerInputs):
+            anew = rule.apply(facts, replace(inputs, wording=self._wording), self._catalog.policy)
+            self._report.judged += 1
+            note(self._report.flips, decision, anew, rule.name, exact=False)
+        return decision
+
+    def rendered(self, addr: int, effect: Effect[Any], result: Any, values: Values) -> None:
+        return None
+
+
+def answers_read(stored: StoredRun, catalog: Catalog, wording: Wording, kinds: Kinds, transcript: Transcript | None = None) -> AnswersRead:
+    """Judge each answer that rule ``answer`` judged in a run again. A run without such a decision is not gone through."""
+    report = AnswersRead(run=stored.id, flow=f"{stored.flow}@{stored.flow_version}")
+    if not any(record.kind is RecordKind.DECISION and record.name == ANSWER.name for record in stored.records):
+        return report
+    replayed = replay(stored, catalog, kinds, transcript)
+    if not replayed.equal:
+        report.verdict = replayed.verdict
+        return report
+    setup = opened(stored, catalog, kinds)
+    execution = setup.execution(stored.records, NothingBeyond(), setup.state(stored.records[0].at), _Reading(wording, catalog, report))
+    try:
+        drive_to_end(setup.kind.run(setup.context(execution), setup.given))
+    except (Interrupted, EndOfJournal):
+        return report
+    return report

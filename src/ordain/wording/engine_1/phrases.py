@@ -1,0 +1,87 @@
+"""From tokens to a shape: one sign per known word or phrase, the longest phrase first."""
+
+# ruff: noqa: RUF001 (laughter is in many scripts)
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from ordain.wording.engine_1.folding import fold, tokens
+from ordain.wording.engine_1.signs import Sign
+
+Phrases = Mapping[str, tuple[int, dict[tuple[str, ...], str]]]
+"""By first token: the length of the longest phrase, and the sign of each."""
+
+_BREAKS: Final = {"?": Sign.ASKS, ".": Sign.STOPS, "!": Sign.STOPS, "\n": Sign.STOPS}
+_SOFT: Final = frozenset(",;:-~()/")
+_LAUGH: Final = re.compile(
+    r"a?(?:h[aeiou]){2,}h?|(?:ja){2,}j?|k{2,}|(?:rs){2,}|l(?:o|u)+l+z?|а?(?:х[аеи]){2,}х?|w{2,}|哈|ㅋ|ㅎ|ᄏ|ᄒ|笑|草|x+d+|lmf?ao|rofl"
+)
+"""Laughter is made of repetitions and not of words, so it is a pattern and no list."""
+_UMLAUTS: Final = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue"})
+
+
+def keys(phrase: str) -> set[tuple[str, ...]]:
+    """What of a phrase is compared with a message: its tokens, and those of its spelling without umlauts. Empty: it holds nothing to look for."""
+    return {found for spelling in {phrase, phrase.translate(_UMLAUTS)} if (found := tuple(tokens(fold(spelling))))}
+
+
+def compile_phrases(claims: Iterable[tuple[str, Iterable[str]]]) -> Phrases:
+    """Phrases by their keys; the first claim that names one keeps it."""
+    table: dict[str, tuple[int, dict[tuple[str, ...], str]]] = {}
+    for name, phrases in claims:
+        sign = Sign[name.upper()].value
+        for phrase in phrases:
+            for found in keys(phrase):
+                longest, known = table.setdefault(found[0], (0, {}))
+                known.setdefault(found, sign)
+                table[found[0]] = (max(longest, len(found)), known)
+    return table
+
+
+def shape_of(found: list[str], phrases: Phrases, searches: tuple[str, ...], steps: list[int] | None = None) -> str:
+    """The signs of the tokens; ``searches`` are endings that make a word the name of a search: *Hotelsuche*.
+
+    ``steps`` is filled with how many tokens each sign stands for.
+    """
+    signs: list[str] = []
+    at, end = 0, len(found)
+    while at < end:
+        token = found[at]
+        longest, known = phrases.get(token, (0, None))
+        step = 1
+        if known is not None:
+            for step in range(min(longest, end - at), 0, -1):
+                sign = known.get(tuple(found[at : at + step]))
+                if sign is not None:
+                    signs.append(sign)
+                    break
+            else:
+                step = 1
+                signs.append(_unlisted(token, searches))
+        else:
+            signs.append(_unlisted(token, searches))
+        at += step
+        if steps is not None:
+            steps.append(step)
+    return "".join(signs)
+
+
+def _unlisted(token: str, searches: tuple[str, ...]) -> str:
+    first = token[0]
+    if first in _BREAKS:
+        return _BREAKS[first].value
+    if token in _SOFT or first in "-~":
+        return Sign.COMMA.value
+    if first == "▢":
+        return Sign.QUOTED.value
+    if first.isdigit():
+        return Sign.NUMBER.value
+    if _LAUGH.fullmatch(token):
+        return Sign.THANKS.value
+    if token.endswith(searches):
+        return Sign.SEARCH.value
+    if not token[0].isalnum():
+        return Sign.EMOJI.value
+    return Sign.OWN.value

@@ -1,0 +1,45 @@
+"""Figures in a text that name a time or a place. The words beside them are a table's lists, the forms of figures are code."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from ordain.wording.engine_1.folding import fold
+
+_DIGIT: Final = re.compile(r"\d")
+_ENDS: Final = r"(?=$|[\s,;!?)])"
+_SPOT: Final = re.compile(
+    r"-?\d{1,2}\.\d{2,}\s*[°,; ]\s*-?\d{1,3}\.\d{2,}.*|(?:\w{1,2}-)?\d{4,5}(?:-\d{3,4})?(?:\s?[a-z]{2})?|[a-z]{1,2}\d[a-z\d]?\s?\d[a-z]{2}|〒?\d{3}-\d{4}"
+)
+
+
+def number_time_pattern(lists: Mapping[str, Iterable[str]]) -> re.Pattern[str]:
+    """What finds figures that are a date or a time of day, beside the words of these lists."""
+    clock, hours, days, months, within, units, counters = (
+        _any_of(lists.get(name, ())) for name in ("clock", "hours", "days", "months", "within", "units", "counters")
+    )
+    return re.compile(
+        rf"\b\d{{4}}-\d{{1,2}}-\d{{1,2}}\b|\b[0-3]?\d[./](?:0?\d|1[0-2])\.?(?:[./]?(?:\d{{4}}|\d{{2}}))?{_ENDS}(?<!\d\.\d)"
+        rf"|\b\d{{1,2}}:\d{{2}}\b|\b\d{{1,2}}\s?{clock}\b|\b\d{{1,2}}\s?h\s?\d{{2}}\b|\b{hours}\s\d{{1,2}}\b(?!\s?[%€$])"
+        rf"|\ba las? \d{{1,2}}\b|\ba \d{{1,2}}\s?h|\b\d{{1,2}}(?:st|nd|rd|th|er|\.|º|ª)?\s?(?:of |de |d')?{months}\w*\b"
+        rf"|\b{months}(?!or\b)[a-z]{{0,6}}\.?\s\d{{1,2}}(?:st|nd|rd|th)?\b|\b{days} \d{{1,2}}(?:st|nd|rd|th|er|\.)?{_ENDS}"
+        rf"|\b\d{{1,2}}(?:st|nd|rd|th)\b|\b{within} \d{{1,3}} {units}|\d{{1,2}}\s?{counters}|\b(?:may|mai|sat|sun|mar)\s\d"
+    )
+
+
+def names_number_time(pattern: re.Pattern[str], folded: str) -> bool:
+    """Whether figures in the text name a date or a time of day."""
+    return _DIGIT.search(folded) is not None and pattern.search(folded) is not None
+
+
+def names_spot(folded: str) -> bool:
+    """Whether the text is a pair of coordinates or a postcode."""
+    return len(folded) <= 60 and _SPOT.fullmatch(folded.strip(" .!")) is not None
+
+
+def _any_of(words: Iterable[str]) -> str:
+    """A group that matches one of the words as they stand in a folded text; of none, one that matches nothing."""
+    found = [re.escape(folded) for word in words if (folded := fold(word))]
+    return f"(?:{'|'.join(found)})" if found else "(?!)"

@@ -1,0 +1,53 @@
+"""The engines by number. One that recorded decisions name is never changed: another way of reading is another engine, beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Set
+from dataclasses import dataclass
+from typing import Final, Protocol
+
+from ordain.wording.cues import Cues
+from ordain.wording.engine_1.phrases import keys
+from ordain.wording.engine_1.reading import Reading
+from ordain.wording.engine_1.signs import LISTS, PRECEDENCE
+from ordain.wording.table import Table
+
+
+class Reader(Protocol):
+    """An engine over one compiled table. Pure and total."""
+
+    def cues(self, text: str) -> Cues:
+        """The features of the text's wording."""
+        ...
+
+    def parts(self, text: str) -> tuple[tuple[str, str], ...]:
+        """The text as the engine sees it: each piece with the name of the sign that it is taken for."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Engine:
+    """A way of reading.
+
+    ``signs`` are those that phrases may have, by name, with the letter of each in a shape and in order of precedence; ``lists`` the
+    word lists that it looks into. ``keys`` are what of a phrase is compared with a text: equal keys are one phrase to it.
+    """
+
+    number: int
+    signs: Mapping[str, str]
+    lists: frozenset[str]
+    keys: Callable[[str], Set[tuple[str, ...]]]
+    compile: Callable[[Table], Reader]
+
+
+ENGINES: Final[Mapping[int, Engine]] = {
+    1: Engine(
+        number=1,
+        signs={sign.name.lower(): sign.value for sign in PRECEDENCE},
+        lists=LISTS,
+        keys=keys,
+        compile=Reading,
+    ),
+}
+NEWEST: Final = max(ENGINES)
+"""The engine that new catalogs name."""

@@ -1,0 +1,242 @@
+"""Files of phrases, one per language: their form, their bounds, and the table that they come to.
+
+A file is TOML: ``language``, a table ``phrases`` of texts by sign, their phrases separated by ``|`` or line ends, and a table ``lists`` of words in
+the same form. The shipped ones stand in ``tables``; an operator's own have the same form, and what they say of a phrase comes first.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from typing import Any, Final
+
+from msgspec import Struct
+
+from ordain.errors import ConfigurationError
+from ordain.wording.engines import ENGINES, NEWEST, Engine
+from ordain.wording.table import Table
+
+SUFFIX: Final = ".toml"
+SUFFIXES: Final = (SUFFIX, ".yaml", ".yml")
+"""What is looked at in a folder: a file of phrases, and what somebody may have meant as one."""
+FILES_MAX: Final = 64
+FILE_BYTES: Final = 512 * 1024
+PHRASES_MAX: Final = 20_000
+"""Most phrases of an operator's own, all files together."""
+WORDS_MAX: Final = 200
+"""Most words of an operator's own lists: they stand side by side in one pattern, which is looked for at every word of a message."""
+PHRASE_CHARS: Final = 120
+PHRASE_TOKENS: Final = 16
+"""A phrase of many words is looked for at every place where its first one stands."""
+WORDS_BEYOND: Final = 0x2000
+"""From here on symbols are words: arrows, emoji."""
+_LINE: Final = re.compile(r"\(at line (\d+)")
+_KEY: Final = re.compile(r"\s*(?:\[|\"?[a-z_]+\"?\s*=)")
+_SEPARATOR: Final = re.compile(r"[|\n]")
+
+
+class Language(Struct, frozen=True, kw_only=True):
+    """One file: its phrases by sign and its words by list, as written, and where they stand."""
+
+    file: str
+    name: str
+    phrases: Mapping[str, tuple[str, ...]]
+    lists: Mapping[str, tuple[str, ...]]
+    source: str
+
+    @property
+    def count(self) -> int:
+        """How many phrases it has."""
+        return sum(map(len, self.phrases.values()))
+
+    @property
+    def words(self) -> int:
+        """How many words its lists have."""
+        return sum(map(len, self.lists.values()))
+
+    def line(self, name: str, phrase: str) -> int:
+        """The line of a phrase under a sign or list; the first one, where it is written twice. 0: it is written in another spelling of TOML."""
+        whole = re.compile(rf"(?:^|[|'\"=])\s*{re.escape(phrase)}\s*(?:$|[|'\"])")
+        under = re.compile(rf"\s*\"?{re.escape(name)}\"?\s*=(.*)", re.DOTALL)
+        inside = False
+        for number, line in enumerate(self.source.split("\n"), start=1):
+            if (begins := under.match(line)) is not None:
+                inside, line = True, begins[1]  # noqa: PLW2901 - what stands behind the key
+            elif _KEY.match(line) is not None:
+                inside = False
+            if inside and whole.search(line) is not None:
+                return number
+        return 0
+
+
+def read_language(file: str, encoded: bytes, engine: Engine = ENGINES[NEWEST]) -> Language:
+    """A file's phrases.
+
+    Raises:
+        ConfigurationError: it is no TOML, too large, or has a sign, list or phrase that the engine cannot use. Names file and line.
+    """
+    if len(encoded) > FILE_BYTES:
+        raise _wrong(file, f"more than {FILE_BYTES // 1024} KB")
+    try:
+        source = encoded.decode()
+        content: dict[str, Any] = tomllib.loads(source)
+    except UnicodeDecodeError as error:
+        raise _wrong(file, "this is not UTF-8", encoded[: error.start].count(b"\n") + 1) from None
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        at = _LINE.search(str(error))
+        raise _wrong(file, f"this is no TOML: {str(error)[:200]}", int(at[1]) if at else 0) from None
+    source = source.replace("\r\n", "\n")
+    for name, value in content.items():
+        if name not in ("language", "phrases", "lists") or isinstance(value, dict) is (name == "language"):
+            raise _wrong(file, f"{name}: a file has `language`, [phrases] and [lists], nothing else", _line_of(source, name))
+    language = content.get("language", file.rpartition("/")[2].removesuffix(SUFFIX))
+    if not isinstance(language, str) or not 0 < len(language) <= PHRASE_CHARS:
+        raise _wrong(file, "language: a name", _line_of(source, "language"))
+    return Language(
+        file=file,
+        name=language,
+        phrases=_texts(file, source, content.get("phrases", {}), engine.signs),
+        lists=_texts(file, source, content.get("lists", {}), engine.lists),
+        source=source,
+    )
+
+
+def _texts(file: str, source: str, content: Mapping[str, Any], known: Iterable[str]) -> Mapping[str, tuple[str, ...]]:
+    found: dict[str, tuple[str, ...]] = {}
+    for name, text in content.items():
+        if name not in known:
+            raise _wrong(file, f"{name[:40]}: there is no such sign or list; there are {', '.join(sorted(known))}", _line_of(source, name))
+        if not isinstance(text, str):
+            raise _wrong(file, f"{name}: a text with phrases, separated by |", _line_of(source, name))
+        found[name] = tuple(phrase for part in _SEPARATOR.split(text) if (phrase := part.strip()))
+    return found
+
+
+def check_phrases(language: Language, engine: Engine = ENGINES[NEWEST]) -> None:
+    """Hold what somebody else wrote against what the engine can look for.
+
+    Raises:
+        ConfigurationError: a phrase is too long, or holds no word and would be found between words. Names file and line.
+    """
+    for name, phrases in (*language.phrases.items(), *language.lists.items()):
+        for phrase in phrases:
+            why = _unusable(phrase, engine)
+            if why:
+                raise _wrong(language.file, f"{name}: {phrase[:60]!r} {why}", language.line(name, phrase))
+
+
+def _unusable(phrase: str, engine: Engine) -> str:
+    if len(phrase) > PHRASE_CHARS:
+        return f"has more than {PHRASE_CHARS} characters"
+    if not phrase.isprintable():
+        return "holds a character that cannot be seen"
+    found = engine.keys(phrase)
+    if not found or not all(key[0][0].isalnum() or ord(key[0][0]) > WORDS_BEYOND for key in found):
+        return "does not begin with a word"
+    return f"has more than {PHRASE_TOKENS} words" if any(len(key) > PHRASE_TOKENS for key in found) else ""
+
+
+def read_folder(folder: Traversable, *, checked: bool = False) -> tuple[Language, ...]:
+    """Every file of a folder, by name; none where there is no such folder.
+
+    ``checked`` is for what somebody else wrote: each phrase is looked at, and there may not be too many.
+
+    Raises:
+        ConfigurationError: a file cannot be used, or there are too many files, phrases or words.
+    """
+    found = tuple(read_file(file) for file in wording_files(folder))
+    if checked:
+        for language in found:
+            check_phrases(language)
+        check_sizes(str(folder), found)
+    return found
+
+
+def check_sizes(folder: str, languages: Sequence[Language]) -> None:
+    """Hold what somebody else wrote against the bounds of a table that is still quick.
+
+    Raises:
+        ConfigurationError: there are too many phrases or words.
+    """
+    if sum(language.count for language in languages) > PHRASES_MAX:
+        raise _wrong(folder, f"more than {PHRASES_MAX} phrases")
+    if sum(language.words for language in languages) > WORDS_MAX:
+        raise _wrong(folder, f"more than {WORDS_MAX} words in [lists]")
+
+
+def wording_files(folder: Traversable) -> Sequence[Traversable]:
+    """What of a folder is meant as a file of phrases, by name.
+
+    Raises:
+        ConfigurationError: there are too many.
+    """
+    if not folder.is_dir():
+        return ()
+    found = sorted((entry for entry in folder.iterdir() if _counts(entry)), key=lambda entry: entry.name)
+    if len(found) > FILES_MAX:
+        raise _wrong(str(folder), f"more than {FILES_MAX} files")
+    return found
+
+
+def read_file(file: Traversable) -> Language:
+    """One file.
+
+    Raises:
+        ConfigurationError: it cannot be used.
+    """
+    if not file.name.endswith(SUFFIX):
+        raise _wrong(str(file), f"a file of phrases is named *{SUFFIX}")
+    try:
+        with file.open("rb") as opened:
+            encoded: bytes = opened.read(FILE_BYTES + 1)
+    except OSError as error:
+        raise _wrong(str(file), error.strerror or "cannot be read") from None
+    return read_language(str(file), encoded)
+
+
+def _counts(entry: Traversable) -> bool:
+    """Whether it is meant as a file of phrases: what an editor leaves behind, or notes beside, is not."""
+    return not entry.name.startswith(".") and entry.name.endswith(SUFFIXES)
+
+
+@lru_cache(maxsize=1)
+def shipped_languages() -> tuple[Language, ...]:
+    """The files that are part of the package; read when they are first asked for."""
+    return read_folder(files("ordain.wording").joinpath("tables"))
+
+
+@lru_cache(maxsize=1)
+def shipped_table() -> Table:
+    """The table of the shipped files alone."""
+    return table_of(shipped_languages())
+
+
+def table_of(shipped: Sequence[Language], own: Sequence[Language] = (), engine: Engine = ENGINES[NEWEST]) -> Table:
+    """The table of these files. Where two of them, or two signs, claim a phrase: own files come before the shipped ones, then the engine's precedence."""
+    claims = [
+        (sign, [phrase for language in group for phrase in language.phrases.get(sign, ())])
+        for group in (own, shipped)
+        for sign in engine.signs
+    ]
+    every = (*own, *shipped)
+    return Table.of(claims, {name: [word for language in every for word in language.lists.get(name, ())] for name in engine.lists})
+
+
+def table_with(own: Sequence[Language]) -> Table:
+    """The shipped table with an operator's own files."""
+    return table_of(shipped_languages(), own) if any(language.phrases or language.lists for language in own) else shipped_table()
+
+
+def _line_of(source: str, name: str) -> int:
+    """The line on which a key or a section is named; 0 where it is spelled otherwise."""
+    named = re.compile(rf"\s*\[?\s*\"?{re.escape(name)}\"?\s*[\]=.]")
+    return next((number for number, line in enumerate(source.split("\n"), start=1) if named.match(line) is not None), 0)
+
+
+def _wrong(file: str, message: str, line: int = 0) -> ConfigurationError:
+    place = f"{file}:{line}" if line else file
+    return ConfigurationError(f"{place}: {message}", code="invalid_wording", details={"file": file, "line": line or None})

@@ -98,7 +98,7 @@ async def run_hostile(context: FlowContext, ops: tuple[Op, ...]) -> list[str]:
     refused: list[str] = []
     for op in ops:
         try:
-            await _DO[op.do](context, op, permits)
+            await DO[op.do](context, op, permits)
         except Exception as error:  # that is what makes it hostile
             refused.append(type(error).__name__)
     return refused
@@ -197,7 +197,7 @@ async def claim(context: FlowContext, op: Op, permits: list[str]) -> None:
 
 
 async def read(context: FlowContext, op: Op, permits: list[str]) -> None:
-    args = {"run": "0" * 32} if op.claims == "run" else {"session": op.session, "own": 0, "limit": 5}
+    args = {"run": op.text} if op.claims == "run" else {"session": op.session, "own": 0, "limit": 5}
     await context.fx.perform(Read(what=op.claims or "threads", args=args, deadline=context.hard + op.later))
 
 
@@ -224,7 +224,7 @@ async def wait(context: FlowContext, op: Op, permits: list[str]) -> None:
     await context.fx.perform(Wait(what=WaitFor.TIMER, about="", deadline=context.now() + 1000))
 
 
-_DO = {
+DO = {
     "authorize": authorize,
     "verb": verb,
     "decide": decide,

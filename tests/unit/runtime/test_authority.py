@@ -1,26 +1,39 @@
 """The law of authority: whatever a flow asks of its port, it gets nothing that its first record did not give."""
 
-from __future__ import annotations
-
-from typing import Any
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, TypedDict
 
 import msgspec
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ordain.contracts.catalog import Catalog
+from ordain import Ordain, verb
+from ordain.app import Extras, with_profile
+from ordain.contracts.catalog import Catalog, CatalogData
 from ordain.contracts.profiles import ModelProfile
+from ordain.contracts.scope import CapabilityScope
+from ordain.contracts.verbs import Retry
 from ordain.effects.effect import Claim, ModelCall, Read, VerbCall
 from ordain.errors import FlowFault
-from ordain.flows.kind import Kinds
+from ordain.flows.context import FlowContext
+from ordain.flows.kind import Kind, Kinds
 from ordain.flows.verb_plan.kind import VERB_PLAN_KIND
 from ordain.journal.records import Status
+from ordain.ports.store import StoredRun
 from ordain.rules.spend import Spend
+from ordain.runtime.replay import replay
+from ordain.settings import load_settings
+from ordain.store.sqlite import StoreOptions
 from ordain.testing import (
     AS_ROOT,
+    ModelScript,
     Played,
     ScriptedEffects,
+    ScriptedModels,
     Standing,
     catalog_of,
     completed,
@@ -28,9 +41,11 @@ from ordain.testing import (
     joined,
     proposes,
     read,
+    recorded,
     returned,
+    with_policy,
 )
-from tests.shapes.hostile import HOSTILE, SCOPE, TEMPLATES, VERBS, Op
+from tests.shapes.hostile import DO, HOSTILE, SCOPE, TEMPLATES, VERBS, Op, encoded
 from tests.shapes.overreach import Bounds
 
 PROFILES = {
@@ -205,3 +220,114 @@ def test_honest_work_completes() -> None:
     assert (played.status, played.output) == (Status.COMPLETED, [])
     assert [one.verb for one in played.calls] == ["note.add", "note.try", "note.try"]
     assert (played.left.verb_calls, len(played.spawns)) == (0, 3)
+
+
+# --- live -------------------------------------------------------------------------------------------------------------------------------
+
+LIVE_NAMES = {"plan.own": "extract_facts", "plan.other": "summarize_facts"}
+LIVE_SCOPE = CapabilityScope(allowed=tuple(LIVE_NAMES.get(name, name) for name in SCOPE))
+LIVE = replace(HOSTILE, grant=lambda _, __: LIVE_SCOPE)
+
+
+class Done(TypedDict):
+    done: bool
+
+
+@verb(name="note.add", effect="read")
+async def note_add(text: str) -> Done:
+    """Add a note."""
+    return {"done": True}
+
+
+@verb(name="note.try", effect="read", retry=Retry(max_attempts=2))
+async def note_try(text: str) -> Done:
+    """Try to add a note."""
+    return {"done": True}
+
+
+@verb(name="note.other", effect="read")
+async def note_other(text: str) -> Done:
+    """Add somebody else's note."""
+    return {"done": True}
+
+
+def named_live(op: Op) -> Op:
+    """The same with prompt-plan verbs that the build has, and room enough for their prompts."""
+    names = {"verb": LIVE_NAMES.get(op.verb, op.verb), "claims": LIVE_NAMES.get(op.claims, op.claims)}
+    return msgspec.structs.replace(op, **names, inner=tuple(map(named_live, op.inner)))
+
+
+def opened(kind: Kind[Any, Any], verbs: Sequence[Any] = (), **budget: Any) -> Ordain:
+    """An Ordain in memory with this kind, not yet started; its model is done with everything."""
+    base = with_profile(load_settings(environment={}, home=Path("/nowhere")), PROFILES["default"])
+    policy = with_policy(Catalog(CatalogData(policy=base.policy)), {"budget": {**BUDGET, **budget}}).policy
+    settings = base.model_copy(update={"policy": policy, "profiles": PROFILES})
+    script = ModelScript().on("", lambda request: fails("connection") if request.inputs.get("text") == "b" else {"done": True})
+    extras = Extras(
+        verbs=verbs,
+        kinds=(kind,),
+        models=dict.fromkeys(PROFILES, ScriptedModels(script)),
+        memory=True,
+        store=StoreOptions(holder="test", threaded=False),
+    )
+    return Ordain(settings, extras=extras)
+
+
+async def settled(ordain: Ordain, ops: tuple[Op, ...], *, replays: bool = True) -> StoredRun:
+    """A run of these port calls, once it rests; every run that there is then is held to its first record, and replayed."""
+    run = (await ordain.runtime.open("hostile", encoded(ops), "local:test")).run
+    view = await asyncio.wait_for(ordain.runtime.wait(run), 20)
+    for row in ordain.runtime.runs(roots_only=False):
+        stored = ordain.store.load(row.id)
+        assert stored is not None
+        Bounds(stored, ordain.catalog, ordain.kinds).check()
+        assert not replays or replay(stored, ordain.catalog, ordain.kinds, ordain.runtime.services.transcript("default")).equal
+    return view.stored
+
+
+async def play_live(ops: tuple[Op, ...], **budget: Any) -> StoredRun:
+    """Play a hostile flow in a whole Ordain; what the verbs themselves saw is held to its scope and calls too."""
+    recording = [recorded(one) for one in (note_add, note_try, note_other)]
+    async with opened(LIVE, [one.verb for one in recording], **budget) as ordain:
+        stored = await settled(ordain, tuple(map(named_live, ops)))
+    assert sum(len(one.calls) for one in recording) <= BUDGET["run_verb_calls"]
+    assert all(LIVE_SCOPE.permits(one.verb.spec.name) for one in recording if one.calls)
+    return stored
+
+
+@settings(max_examples=12, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@given(programs(1), st.booleans())
+def test_no_port_call_gets_more_live(ops: tuple[Op, ...], shared: bool) -> None:
+    """The same in a whole Ordain with children that are as hostile, whether shared accounts bound it or not."""
+    budget: dict[str, Any] = {"day_tokens": 1500, "rest": True} if shared else {}
+    asyncio.run(play_live(ops, **budget))
+
+
+@pytest.mark.parametrize("hole", sorted(HOLES))
+async def test_holes_that_were_found_are_closed_live(hole: str) -> None:
+    """In a whole Ordain each stops its run as faulted, with nothing that would have to be waited for."""
+    ops, within = HOLES[hole]
+    budget = within.policy.budget
+    stored = await play_live(ops, day_tokens=budget.day_tokens, day_usd_micros=budget.day_usd_micros, rest=budget.rest)
+    assert stored.status is Status.FAULTED
+
+
+async def test_two_effects_at_once_are_a_fault() -> None:
+    """A flow that makes two calls beside each other gets neither reserved against what the other one takes."""
+
+    async def run(context: FlowContext, given: tuple[Op, ...]) -> list[str]:
+        await asyncio.gather(*(DO["model"](context, SPENT, []) for _ in range(2)), return_exceptions=True)
+        return []
+
+    async with opened(replace(LIVE, run=run)) as ordain:
+        assert (await settled(ordain, (), replays=False)).status is Status.FAULTED
+
+
+async def test_a_session_of_others_stays_closed() -> None:
+    """Neither a run of another session is seen, nor is the place of its messages claimed."""
+    async with opened(LIVE) as ordain:
+        answer = await ordain.chat("hello", session="theirs", user="ada")
+        for op in (Op(do="read", claims="run", text=answer.run_id or ""), Op(do="claim", claims="attach", session="theirs")):
+            stored = await settled(ordain, (op,))
+            assert not any(record.kind == "claim" for record in stored.records)
+            assert not any(b"chat_general" in (record.body or b"") for record in stored.records[1:])

@@ -8,7 +8,6 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequen
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from functools import partial
-from importlib.resources import files
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -31,6 +30,7 @@ from ordain.models.providers import build_models
 from ordain.ports.catalog_source import Built, CatalogSource, Problem
 from ordain.ports.library import Embedder, Library
 from ordain.ports.model import ModelPort
+from ordain.prompts.packaged import packaged_templates
 from ordain.prompts.renderer import check_template
 from ordain.runtime.background import keep_going
 from ordain.runtime.conversation import Acknowledged
@@ -126,11 +126,7 @@ def build_catalog(settings: Settings, registry: Registry, kinds: Kinds | None = 
     """
     kinds = kinds or shipped_kinds()
     kinds.check_policy(settings.policy)
-    own = {
-        name: files(package).joinpath("templates").joinpath(f"{name}.j2").read_text(encoding="utf-8")
-        for name, package in kinds.templates.items()
-    }
-    prompts = {**registry.templates, **own}
+    prompts = {**registry.templates, **packaged_templates(kinds.templates)}
     for source in prompts.values():
         check_template(source)
     table = table_with(read_folder(settings.home / "wording", checked=True))

@@ -58,9 +58,12 @@ def test_every_rule_has_its_section() -> None:
 
 def test_every_reason_is_on_both_pages() -> None:
     """Each reason code has a row in reasons.md, and in rules.md under its rule or among those no rule gives."""
+    sets = [one for one in Reason.__subclasses__() if one.__module__.startswith("ordain.")]  # tests have sets of their own
+    reasons = [reason for one in sets for reason in one]
+    assert len(reasons) >= 100
     for page in ("reasons.md", "rules.md"):
         text = PAGES[page]()
-        assert [reason for reason in Reason if f"| `{reason.value}` |" not in text] == []
+        assert [reason for reason in reasons if f"| `{reason.value}` |" not in text] == []
 
 
 def test_every_record_kind_and_field_has_its_row() -> None:

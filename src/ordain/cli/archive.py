@@ -11,7 +11,6 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from ordain.app import shipped_kinds
 from ordain.cli.exit_codes import OK
 from ordain.cli.output import print_json, show
 from ordain.cli.places import home_of
@@ -19,6 +18,7 @@ from ordain.contracts.catalog import Catalog, CatalogData
 from ordain.contracts.policy import Policy
 from ordain.engines.clock import SystemClock
 from ordain.errors import ConfigurationError, JournalCorrupt, JournalError, NotFound, StorageUnavailable
+from ordain.flows.shipped import shipped_kinds
 from ordain.ports.library import Embedder
 from ordain.ports.verb import AnyLeafResult, LeafCall, LeafFailed
 from ordain.runtime.diff import PolicyDiff, diff
@@ -181,10 +181,9 @@ def open_archive(home: Path) -> Generator[Archive]:
             streams=Streams(sessions, lambda _: None),
             tokens=SqliteTokens(store),
         )
-        runtime = Runtime(services, SqliteSearch(store))
-        runtime.engine = _NoEngine()
         library = SqliteLibrary(store, services.clock, _embedder)
-        runtime.library = Remembered(library, DocumentReader(), library.clear)
+        remembered = Remembered(library, DocumentReader(), library.clear)
+        runtime = Runtime(services, SqliteSearch(store), engine=_NoEngine(), library=remembered)
         try:
             yield Archive(store=store, runtime=runtime)
         finally:

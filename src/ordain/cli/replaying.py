@@ -7,7 +7,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from ordain.app import shipped_kinds
 from ordain.cli.archive import open_archive
 from ordain.cli.exit_codes import FAILED, OK
 from ordain.cli.output import print_json, show
@@ -89,8 +88,8 @@ def _print_differences(differences: Sequence[Difference]) -> None:
 def _compare(home: Path, run: str | None, file: Path, *, as_json: bool) -> int:
     """A flip is what was asked for and no failure; a run that cannot be replayed is one."""
     policy = read_policy(file)
-    shipped_kinds().check_policy(policy, str(file))
     with open_archive(home) as archive:
+        archive.runtime.services.kinds.check_policy(policy, str(file))
         diffs = [archive.diff(one, policy) for one in ([run] if run is not None else archive.runs(roots_only=True))]
     every = [one for diff in diffs for one in _flat(diff)]
     if as_json:

@@ -40,13 +40,13 @@ async def output(ordain: Ordain, verb: str, **payload: Any) -> dict[str, Any]:
 
 
 def trust_of(ordain: Ordain, run: str) -> dict[str, Trust]:
-    """The trust that a verb run recorded for its output's fields."""
+    """The trust that a verb run recorded for its output's fields; one that the record does not name is foreign."""
     (observed,) = (
         json.loads(record.body)["result"]
         for record in ordain.runtime.view(run).stored.records
         if record.kind == "observation" and record.body
     )
-    return observed["trust"]
+    return {field: observed.get("trust", {}).get(field, "foreign") for field in observed["output"]}
 
 
 async def test_paraphrases_are_found(ordain: Ordain) -> None:

@@ -9,7 +9,6 @@ import pytest
 from ordain.contracts.policy import Policy
 from ordain.rules.decision import Decision
 from ordain.rules.proposals import ProposalReason, parse_object
-from ordain.rules.reasons import Reason
 from ordain.rules.step import STEP, CallTool, Finish, Invalid, StepFacts, StepInputs, StepReason
 from tests.integration.proposals.corpus import CLASSES, VARIANTS, normalised, variants
 from tests.integration.proposals.materials import OUTSIDE, SCHEMAS, MalformedClass, directive, presented, write
@@ -35,7 +34,7 @@ def test_the_corpus_is_large_and_varied() -> None:
 
 def test_every_reason_of_the_rule_has_its_class() -> None:
     """Each reason for which a directive can be refused is in the corpus; an empty answer, of which there is one, stands below."""
-    refusing = {reason for reason in Reason if reason.startswith("step.")} - {StepReason.CALL, StepReason.FINISH, ProposalReason.EMPTY}
+    refusing = {reason for reasons in STEP.reasons for reason in reasons} - {StepReason.CALL, StepReason.FINISH, ProposalReason.EMPTY}
     assert {malformed.reason for malformed in CLASSES} == refusing
     assert {judged(text).reason for text in ("", " \n\t", "\ufeff", "\ufeff \n")} == {ProposalReason.EMPTY}
 

@@ -99,8 +99,8 @@ def plain(text: str) -> str:
 
 
 def test_there_are_guides_with_examples() -> None:
-    """The guides for conversation, embedding, policy, recall and replay have examples that run."""
-    assert {"conversation.md", "embedding.md", "policy.md", "recall.md", "replay.md"} <= {page.name for page in PAGES}
+    """The guides for conversation, embedding, extending, policy, recall and replay have examples that run."""
+    assert {"conversation.md", "embedding.md", "extend.md", "policy.md", "recall.md", "replay.md"} <= {page.name for page in PAGES}
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(DOCS.parent).as_posix())

@@ -53,6 +53,11 @@ def call_label(given: VerbPlanInput) -> Label:
     return Label(verb=given.verb, narrates=given.narrate)
 
 
+def carried_call(given: VerbPlanInput) -> Call:
+    """The call that a run carries out: only a permit of exactly this one opens it."""
+    return Call(verb=given.verb, args=given.args)
+
+
 class InConversation(msgspec.Struct, frozen=True, kw_only=True):
     """What a turn hands to the composite verb that it calls (``VerbPlanInput``), beside what the turn is like."""
 

@@ -16,6 +16,7 @@ from msgspec import MsgspecError, Raw
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.policy import Lane, Policy
 from ordain.contracts.scope import CapabilityScope
+from ordain.effects.calls import Call
 from ordain.effects.effect import ModelCall
 from ordain.errors import ConfigurationError
 from ordain.flows.commission import Commission
@@ -190,6 +191,7 @@ class Kind(Generic[I, O]):
     ``label`` is what others are told of a run with this input; ``grant`` what a root with it may use. ``reply`` is what the run's session is
     answered from the output, below the header, and ``header`` lines of its own that the output adds there; None where there is nothing.
     ``rules`` are those that only this kind asks. ``charged``: a root takes its bound out of the shared accounts before it spends.
+    ``carries`` is the verb call that a run carries out, None where it is for none: as a child it is opened by a permit of exactly that call.
     ``spelled_out``: its records say twice what one place says, as those of builds before this one do.
     """
 
@@ -207,6 +209,7 @@ class Kind(Generic[I, O]):
     wire: Wire[Any] | None = None
     serves: Serves | None = None
     commissioned: Callable[[Commission], I] | None = None
+    carries: Callable[[I], Call] | None = None
     charged: bool = True
     spelled_out: bool = False
 

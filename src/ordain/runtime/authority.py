@@ -41,7 +41,7 @@ class Authority:
         self._session = started.session
         self.cap = started.allowance
         self.spent = Spend()
-        self._owes_carving = charged
+        self.owes_carving = charged
         self._permits: dict[str, str] = {}
         self._attempts: Counter[str] = Counter()
 
@@ -74,9 +74,9 @@ class Authority:
             self.book(end.spent)
 
     def carved(self, outcome: object) -> None:
-        """Shared accounts were claimed: the run has what they gave, at the most."""
-        self._owes_carving = False
+        """Shared accounts were claimed: the run has what they gave, at the most; where they refused it may not spend."""
         if isinstance(outcome, Carved):
+            self.owes_carving = False
             tokens, money = min(self.cap.tokens, outcome.tokens), min(self.cap.usd_micros, outcome.usd_micros)
             self.cap = structs.replace(self.cap, tokens=tokens, usd_micros=money)
 
@@ -117,6 +117,8 @@ class Authority:
     def _check_model_call(self, call: ModelCall) -> None:
         """It ends with the run at the latest, and only after the shared accounts were asked."""
         self._check_spending()
+        if min(call.max_tokens, call.bound_tokens, call.hedge_max_tokens) < 0:
+            raise FlowFault("a model call with a bound below nothing")
         if max(call.deadline, call.hedge_deadline) > self.deadline:
             raise FlowFault("a model call after the run's deadline")
         if call.keep_thoughts and not self.keep_thoughts:
@@ -161,8 +163,8 @@ class Authority:
             raise FlowFault(f"decision {authorized.decision} allows {most} attempts, and they were made")
 
     def _check_spending(self) -> None:
-        if self._owes_carving:
-            raise FlowFault("policy bounds shared accounts, and the run has not asked them")
+        if self.owes_carving:
+            raise FlowFault("policy bounds shared accounts, and they have given the run nothing")
 
 
 def _covers(left: Spend, total: Spend) -> bool:

@@ -53,18 +53,21 @@ async def call_verb(services: Services, catalog: Catalog, call: VerbCall, key: s
         return VerbWithdrawn(message=f"this build has no code for {verb_id}")
     left_us = call.deadline - services.clock.now()
     if left_us <= 0:
-        return (
-            VerbTimedOut(message="deadline passed before the call")
-            if _harmless(verb)
-            else VerbFailed(code=NOT_STARTED, message="deadline passed before the call")
-        )
+        return too_late(verb)
     leaf = _leaf(verb, call.authorized.call.args, key, stored, attempt=call.attempt, timeout_s=left_us / 1e6)
     services.counters.verb_calls += 1
     returned = await services.verbs.run(leaf)
     began = perf_counter_ns()
-    result = _result(verb, returned)
+    result = result_of(verb, returned)
     services.counters.validate_ns += perf_counter_ns() - began
     return result
+
+
+def too_late(verb: CompiledVerb) -> VerbResult:
+    """Of an attempt that never went out, because its time was over."""
+    if _harmless(verb):
+        return VerbTimedOut(message="deadline passed before the call")
+    return VerbFailed(code=NOT_STARTED, message="deadline passed before the call")
 
 
 def _leaf(verb: CompiledVerb, args: dict[str, Any], key: str, stored: StoredRun, *, attempt: int, timeout_s: float) -> LeafCall:
@@ -84,7 +87,8 @@ def _harmless(verb: CompiledVerb) -> bool:
     return verb.spec.effect is VerbEffect.READ
 
 
-def _result(verb: CompiledVerb, result: AnyLeafResult) -> VerbResult:
+def result_of(verb: CompiledVerb, result: AnyLeafResult) -> VerbResult:
+    """What one attempt came to, by what the verb declares: its output fits its schema, and a lost effect is not guessed. Pure."""
     if isinstance(result, LeafReturned):
         if not verb.output.accepts(result.output):
             places = "; ".join(verb.output.errors(result.output))
@@ -117,7 +121,7 @@ async def recover_verb(services: Services, catalog: Catalog, call: VerbCall, key
         found = await services.verbs.run(asked)
         if isinstance(found, LeafReturned):
             if found.output.get("happened") is True and isinstance(found.output.get("output"), dict):
-                return _result(catalog.verbs[verb_id], LeafReturned(output=found.output["output"]))
+                return result_of(catalog.verbs[verb_id], LeafReturned(output=found.output["output"]))
             if found.output.get("happened") is False:
                 return await call_verb(services, catalog, call, key, stored)
     return VerbUnknown(message=DIED)

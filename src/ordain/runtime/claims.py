@@ -12,9 +12,10 @@ from ordain.contracts.catalog import Catalog
 from ordain.contracts.moments import EPOCH
 from ordain.effects.effect import Claim
 from ordain.errors import FlowFault
-from ordain.flows.accounts import shared_accounts
+from ordain.flows.accounts import CARVE, shared_accounts
+from ordain.flows.kind import Serves
 from ordain.ports.store import Consequence, SessionState, StoredRun
-from ordain.rules.attach import AttachFacts, Filler, SessionBusy
+from ordain.rules.attach import ATTACH, AttachFacts, Filler, SessionBusy
 from ordain.rules.decision import Decision
 from ordain.rules.shared import SHARED
 from ordain.runtime.accounts import with_sharing
@@ -93,19 +94,42 @@ class _CarveClaim(_PlainClaim):
 
     def __init__(self, claim: Claim[Any], run: Claiming) -> None:
         super().__init__(claim, run)
-        setup, state = run.setup, run.state
-        accounts = shared_accounts(
-            run.catalog.policy.budget, setup.agent, setup.started.session, EPOCH + timedelta(microseconds=state.handed_at)
-        )
-        cap, asked = state.authority.cap, claim.args
-        if asked["accounts"] != accounts or not (0 <= asked["tokens"] <= cap.tokens and 0 <= asked["usd_micros"] <= cap.usd_micros):
-            raise FlowFault("a claim on shared accounts that are not this run's, or for more than its own bound")
         self.args = with_sharing(run.catalog.policy.budget, claim.args)
 
 
-_CLAIMS: Mapping[str, Callable[[Claim[Any], Claiming], Prepared]] = {"attach": AttachClaim, "carve": _CarveClaim}
+def check_claim(claim: Claim[Any], setup: RunSetup, state: RunState) -> None:
+    """A claim is one that this run may make.
+
+    Raises:
+        FlowFault: it is not; nothing is read or changed.
+    """
+    if claim.name == ATTACH.name:
+        _check_attaching(claim, setup)
+    elif claim.name == CARVE:
+        _check_carving(claim, setup, state)
+
+
+def _check_attaching(claim: Claim[Any], setup: RunSetup) -> None:
+    """Of a message's place only a run decides that was opened for that, and in its own session."""
+    if setup.kind.serves is not Serves.PLACING or claim.args["session"] != setup.started.session:
+        raise FlowFault("a claim of a message's place that is not this run's to decide")
+
+
+def _check_carving(claim: Claim[Any], setup: RunSetup, state: RunState) -> None:
+    """Accounts are those that policy says bound this run now, for no more than its own bound, once."""
+    now = EPOCH + timedelta(microseconds=state.handed_at)
+    accounts = shared_accounts(setup.catalog.policy.budget, setup.agent, setup.started.session, now)
+    cap, asked = state.authority.cap, claim.args
+    if asked["accounts"] != accounts or not (0 <= asked["tokens"] <= cap.tokens and 0 <= asked["usd_micros"] <= cap.usd_micros):
+        raise FlowFault("a claim on shared accounts that are not this run's, or for more than its own bound")
+    if not state.authority.owes_carving:
+        raise FlowFault("a claim on shared accounts of a run that has its share, or needs none")
+
+
+_CLAIMS: Mapping[str, Callable[[Claim[Any], Claiming], Prepared]] = {ATTACH.name: AttachClaim, CARVE: _CarveClaim}
 
 
 def prepared(claim: Claim[Any], run: Claiming) -> Prepared:
-    """A claim made ready; one of its own where it is more than what the store reads."""
+    """A claim made ready; one of its own where it is more than what the store reads. Raises as ``check_claim``."""
+    check_claim(claim, run.setup, run.state)
     return _CLAIMS.get(claim.name, _PlainClaim)(claim, run)

@@ -18,7 +18,6 @@ from ordain.journal.records import (
     ENCODER,
     SETTLED,
     STOPPED,
-    EndedBody,
     FaultedBody,
     NoteBody,
     Raw,
@@ -30,7 +29,7 @@ from ordain.journal.records import (
 )
 from ordain.ports.effects import Interrupted, Suspended
 from ordain.ports.store import Append, MailKind, NewMail, Refund, StoredRun
-from ordain.rules.header import HeaderFacts, HeaderLine, render_header
+from ordain.rules.header import HeaderFacts, HeaderLine
 from ordain.runtime.execution import Execution
 from ordain.runtime.flow_end import FlowEnd
 from ordain.runtime.headers import readable
@@ -127,6 +126,7 @@ class Drive:
         state = live.state
         try:
             returned = await kind.run(live.setup.context(execution), live.setup.given)
+            state.raise_fault()
             ended = FlowEnd.of(kind, returned, masked=state.masked)
         except Suspended:
             return self._suspended(live)
@@ -250,9 +250,7 @@ async def settle(live: Pen, end: FlowEnd) -> Driven:
     """End the run: its result and header, its parent's mail and its session's reply, in one commit."""
     settlement, told = end.settlement, end.told
     fold = live.services.headers.fold_of(live.id, live.records)
-    fold.lines += end.lines
-    header = fold.header(settlement.status, settlement.reason)
-    ended = EndedBody(status=settlement.status, reason=settlement.reason, result=end.output, header=render_header(header))
+    ended, header = end.record(fold)
     live.write(RecordKind.ENDED, settlement.status, ended)
     if live.stored.session and live.stored.parent is None:
         if told is not None:

@@ -48,7 +48,7 @@ from ordain.rules.decision import FACTS_BYTES, Decision, Rule
 from ordain.rules.shared import SHARED
 from ordain.rules.spend import Spend
 from ordain.runtime.authority import GRANTING
-from ordain.runtime.run_state import RunState
+from ordain.runtime.run_state import PortCall, RunState
 
 R = TypeVar("R")
 F = TypeVar("F", bound=Struct)
@@ -114,6 +114,7 @@ class Execution:
         self._effect = 0
         self._counts: dict[str, int] = {}
         self._ids = 0
+        self._deciding, self._effecting = PortCall(state), PortCall(state, effect=True)
         self.decisions = 0
 
     @property
@@ -143,17 +144,19 @@ class Execution:
 
     def decide(self, rule: Rule[F, I, O], facts: F, inputs: I, refs: tuple[int, ...] = ()) -> Decision[O]:
         """See ``Effects.decide``."""
-        if rule.name in GRANTING:
-            raise FlowFault(f"rule {rule.name} is asked by the port alone")
-        return self._decide(rule, facts, inputs, refs)
+        with self._deciding:
+            if rule.name in GRANTING or rule.name in SHARED:
+                raise FlowFault(f"rule {rule.name} is asked by the port alone")
+            return self._decide(rule, facts, inputs, refs)
 
     def authorize(self, call: Call, within: CapabilityScope, refs: tuple[int, ...] = ()) -> Decision[AuthorizeOutcome]:
         """See ``Effects.authorize``."""
         authority = self.state.authority
-        inputs = AuthorizeInputs(args=call.args, catalog=self._catalog)
-        decision = self._decide(AUTHORIZE, authority.facts_of(call, within), inputs, refs)
-        authority.authorized(decision)
-        return decision
+        with self._deciding:
+            inputs = AuthorizeInputs(args=call.args, catalog=self._catalog)
+            decision = self._decide(AUTHORIZE, authority.facts_of(call, within), inputs, refs)
+            authority.authorized(decision)
+            return decision
 
     def _decide(self, rule: Rule[F, I, O], facts: F, inputs: I, refs: tuple[int, ...] = ()) -> Decision[O]:
         self._check_here()
@@ -195,7 +198,10 @@ class Execution:
 
     async def perform(self, effect: Effect[R]) -> R:
         """See ``Effects.perform``."""
-        return await (self._model_call(effect) if isinstance(effect, ModelCall) else self._perform(effect))
+        with self._effecting:
+            if isinstance(effect, Children):
+                raise FlowFault("children are opened by the port's own method, which books what they spend")
+            return await (self._model_call(effect) if isinstance(effect, ModelCall) else self._perform(effect))
 
     async def _model_call(self, call: ModelCall) -> Any:
         """Reserve the most that it can come to, make it, and book what it came to."""
@@ -236,9 +242,10 @@ class Execution:
 
     async def children(self, spawns: Sequence[Spawn[Any]], until: Join) -> tuple[AnyEnded, ...]:
         """See ``Effects.children``."""
-        ends = await self._joined(Children(spawns=tuple(spawns), until=until))
-        self.state.authority.ended(ends)
-        return ends
+        with self._effecting:
+            ends = await self._joined(Children(spawns=tuple(spawns), until=until))
+            self.state.authority.ended(ends)
+            return ends
 
     async def _joined(self, effect: Children) -> tuple[AnyEnded, ...]:
         addr = self._begin()
@@ -267,10 +274,11 @@ class Execution:
 
     async def claim(self, claim: Claim[O]) -> Decision[O]:
         """See ``Effects.claim``. The facts stand in the record: nobody can read that state again."""
-        decision = await self._claimed(claim)
-        if claim.name == CARVE:
-            self.state.authority.carved(decision.outcome)
-        return decision
+        with self._effecting:
+            decision = await self._claimed(claim)
+            if claim.name == CARVE:
+                self.state.authority.carved(decision.outcome)
+            return decision
 
     async def _claimed(self, claim: Claim[Any]) -> Decision[Any]:
         shared = SHARED[claim.name]

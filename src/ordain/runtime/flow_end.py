@@ -8,8 +8,9 @@ from msgspec import Raw, Struct
 
 from ordain.effects.children import NULL
 from ordain.flows.kind import Kind, Settlement
-from ordain.journal.records import raw
-from ordain.rules.header import HeaderLine
+from ordain.journal.folds import Fold
+from ordain.journal.records import EndedBody, raw
+from ordain.rules.header import HeaderFacts, HeaderLine, render_header
 
 
 class FlowEnd(Struct, frozen=True, kw_only=True):
@@ -29,3 +30,10 @@ class FlowEnd(Struct, frozen=True, kw_only=True):
             told=None if kind.reply is None else kind.reply(returned),
             lines=() if kind.header is None else kind.header(returned),
         )
+
+    def record(self, fold: Fold) -> tuple[EndedBody, HeaderFacts]:
+        """The run's last record, and the header's facts that are rendered there; ``fold`` is of all records before it."""
+        fold.lines += self.lines
+        header = fold.header(self.settlement.status, self.settlement.reason)
+        ended = EndedBody(status=self.settlement.status, reason=self.settlement.reason, result=self.output, header=render_header(header))
+        return ended, header

@@ -1,4 +1,4 @@
-"""The model gateway's live side: render, check the bound, one attempt, withhold thoughts that may not be kept (B-37)."""
+"""The model gateway's live side: one attempt, or two beside each other; what is sent and what is kept of it, ``model_answers`` says."""
 
 from __future__ import annotations
 
@@ -13,23 +13,17 @@ from msgspec import structs
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.policy import ModelErrorCode
 from ordain.effects.effect import ModelCall
-from ordain.effects.results import Beside, ModelAnswer, ModelFailed, ModelResult, Withheld
-from ordain.errors import ConfigurationError
-from ordain.flows.ask import VERB_CONTRACT
+from ordain.effects.results import Beside, ModelAnswer, ModelFailed, ModelResult
 from ordain.flows.kind import PromptKind
-from ordain.flows.values import PromptInputs, Values, prompt_digest
-from ordain.journal.digests import content_digest
-from ordain.ports.model import Charge, Heard, ModelError, ModelPort, ModelReply, ModelRequest
-from ordain.prompts.renderer import Prompt, render
+from ordain.flows.values import Values
+from ordain.ports.model import Heard, ModelError, ModelPort, ModelReply, ModelRequest
 from ordain.runtime.breakers import endpoint_of
+from ordain.runtime.model_answers import Failure, kept_answer, prepare
 from ordain.runtime.services import Services
 
 ABANDONED = "abandoned"
 FULL_TIME = 0.9
 """A time-out speaks of the endpoint only if the attempt had nearly all of the profile's own time."""
-
-BELIEVED_TIMES = 16
-"""A provider's token count is believed up to so many times what was reserved for it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +63,7 @@ class _Asking:
         profile = self.catalog.data.profiles[name]
         current = services.catalogs.current.data.profiles.get(name)
         port = services.models.get(name)
-        failure = _Failure(profile.provider, profile.model)
+        failure = Failure(profile.provider, profile.model)
         if current is None or port is None or (current.provider, current.model) != (profile.provider, profile.model):
             return failure.of(ModelErrorCode.WITHDRAWN, f"model profile {name} is no longer configured as it was")
         verb = self.attempt.verb
@@ -78,74 +72,25 @@ class _Asking:
         left_us = call.deadline - services.clock.now()
         if left_us <= 0:
             return failure.of(ModelErrorCode.TIMED_OUT, "deadline passed before the call")
-        prepared = self._prepared(failure)
+        began = perf_counter_ns()
+        prepared = prepare(self.catalog, call, self.values, self.attempt.prompt, failure)
+        services.counters.render_ns += perf_counter_ns() - began
         if isinstance(prepared, ModelFailed):
             return prepared
-        prompt, resolved, size = prepared
-        contract = self.attempt.prompt.contract_of(call)
-        request = ModelRequest(
-            profile=current,
-            purpose=call.purpose,
-            verb=contract.removeprefix(VERB_CONTRACT) if contract.startswith(VERB_CONTRACT) else "",
-            by_code=str(self.attempt.prompt.by_code),
-            system=prompt.system,
-            user=prompt.user,
-            schema_name=contract.replace(":", "_").replace(".", "_"),
-            schema=resolved.schema,
-            max_tokens=call.max_tokens,
+        request = prepared.request(
+            call,
+            current,
             timeout_s=left_us / 1e6,
-            inputs=resolved.inputs,
             index=self.attempt.index,
-            narrative=call.narrative if heard is not None else "",
+            heard=heard is not None,
         )
         reply = await self._sent(name, port, request, heard, failure)
-        return reply if isinstance(reply, ModelFailed) else self._answer(reply, failure, size)
-
-    def _answer(self, reply: ModelReply, about: _Failure, prompt_size: int) -> ModelAnswer:
-        """What may be kept of a reply, and what it is believed to have used."""
-        call = self.call
-        text = reply.text.encode(errors="replace").decode()
-        content: str | None = text
-        size = len(text.encode())
-        withheld: Withheld | None = None
-        if not call.keep_thoughts and (withhold := self.attempt.prompt.withhold) is not None:
-            kept = withhold(text, self.catalog.policy)
-            if kept.content is None:
-                withheld = Withheld(size_bytes=kept.size_bytes, digest=content_digest(text.encode()), reason=str(kept.reason))
-            content = kept.content
-        given = _believed(reply.input_tokens, max(call.bound_tokens, prompt_size))
-        said = _believed(reply.output_tokens, max(call.max_tokens, call.hedge_max_tokens, size))
-        return ModelAnswer(
-            content=content,
-            withheld=withheld,
-            provider=about.provider,
-            model=reply.model,
-            input_tokens=prompt_size if given is None else given,
-            output_tokens=size if said is None else said,
-            cached_tokens=min(reply.cached_tokens, given or 0),
-            written_tokens=min(reply.written_tokens, given or 0),
-            estimated=given is None or said is None,
-            prompt_digest=about.prompt_digest,
-            notice=reply.notice,
-        )
-
-    def _prepared(self, failure: _Failure) -> tuple[Prompt, PromptInputs, int] | ModelFailed:
-        """The rendered prompt with its size in bytes, within the bound that was reserved for it."""
-        began = perf_counter_ns()
-        try:
-            resolved = self.attempt.prompt.build(self.catalog, self.call, self.values)
-            prompt = render(resolved.source, resolved.inputs)
-        except ConfigurationError as error:
-            return failure.of(ModelErrorCode.REJECTED, error.message)
-        self.services.counters.render_ns += perf_counter_ns() - began
-        failure.prompt_digest = prompt_digest(prompt)
-        size = len(prompt.system.encode()) + len(prompt.user.encode())
-        if size > self.call.bound_tokens:
-            return failure.of(ModelErrorCode.PROMPT_OVER_BOUND, f"the prompt has {size} bytes, reserved were {self.call.bound_tokens}")
-        return prompt, resolved, size
+        if isinstance(reply, ModelFailed):
+            return reply
+        return kept_answer(call, self.attempt.prompt, self.catalog.policy, reply, failure, prepared.size)
 
     async def _sent(
-        self, name: str, port: ModelPort, request: ModelRequest, heard: Heard | None, failure: _Failure
+        self, name: str, port: ModelPort, request: ModelRequest, heard: Heard | None, failure: Failure
     ) -> ModelReply | ModelFailed:
         """Through the circuit breaker to the provider and back."""
         services, policy = self.services, self.services.catalogs.current.policy.breaker
@@ -190,7 +135,7 @@ class _Asking:
         leading = services.breakers.admit_first(profile, services.clock.now(), policy)
         if isinstance(leading, tuple):
             code, wait_ms = leading
-            return _Failure(profile.provider, profile.model).of(
+            return Failure(profile.provider, profile.model).of(
                 code, f"left alone as the first of two for {wait_ms} ms; nothing was sent", retry_after_ms=wait_ms
             )
         spoke = overtaken = False
@@ -271,30 +216,3 @@ def verb_withdrawn(services: Services, verb_id: str) -> str | None:
         return f"{verb_id} is no longer registered"
     why = current.inactive_reason(verb_id, current.policy.verbs)
     return None if why is None else f"{verb_id} is switched off: {why}"
-
-
-class _Failure:
-    """Makes ``ModelFailed`` for one call."""
-
-    def __init__(self, provider: str, model: str) -> None:
-        self.provider, self.model = provider, model
-        self.prompt_digest = ""
-
-    def of(
-        self, code: ModelErrorCode, message: str, *, retry_after_ms: int | None = None, charge: Charge = Charge.NOTHING_SENT
-    ) -> ModelFailed:
-        return ModelFailed(
-            code=code,
-            message=message[:300],
-            provider=self.provider,
-            model=self.model,
-            retry_after_ms=retry_after_ms,
-            prompt_digest=self.prompt_digest,
-            live=charge is not Charge.NOTHING_SENT,
-            charged=None if charge is Charge.NOTHING_SENT else charge is Charge.POSSIBLE,
-        )
-
-
-def _believed(count: int | None, most: int) -> int | None:
-    """A provider's count, if it can be: more than so many times what was reserved for it would empty every account at one stroke."""
-    return None if count is None or count > BELIEVED_TIMES * most else count

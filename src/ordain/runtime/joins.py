@@ -12,9 +12,10 @@ from ordain.contracts.scope import CapabilityScope
 from ordain.effects.children import AnyEnded, Completed, Join, JoinMode, Spawn
 from ordain.effects.effect import Children
 from ordain.effects.results import Joined
-from ordain.errors import FlowUnavailable
+from ordain.errors import FlowFault, FlowUnavailable
+from ordain.flows.kind import Kinds
 from ordain.journal.codec import Scribe
-from ordain.journal.digests import derived_id
+from ordain.journal.digests import call_digest, derived_id
 from ordain.journal.records import Body, ChildEndedBody, Record, RecordKind, Started, raw
 from ordain.ports.effects import Interrupted
 from ordain.ports.store import Mail, MailKind, NewMail, NewRun, StoredRun
@@ -34,7 +35,6 @@ class Parent(Protocol):
     services: Services
     stored: StoredRun
     records: list[Record]
-    catalog: Catalog
     setup: RunSetup
     state: RunState
 
@@ -72,56 +72,63 @@ class Parent(Protocol):
 
 
 def new_children(parent: Parent, addr: int, effect: Children) -> Iterator[NewRun]:
-    """The children's rows and started records; ids derive from (parent, address, index).
-
-    Raises:
-        FlowUnavailable: this build has no such flow.
-    """
+    """The children's rows and started records; ids derive from (parent, address, index). Raises as ``started_child``."""
     stored, key = parent.stored, parent.stored.key or b""
-    began, kinds = parent.setup.started, parent.services.kinds
     for index, spawn in enumerate(effect.spawns):
-        kind = kinds.newest.get(spawn.flow)
-        if kind is None:
-            raise FlowUnavailable(f"this build has no flow {spawn.flow}")
+        started = started_child(parent.setup, parent.services.kinds, addr, index, spawn)
         child = derived_id(parent.id, addr, index)
-        started = Started(
-            flow=spawn.flow,
-            flow_version=kind.version,
-            catalog=stored.catalog,
-            input=spawn.input,
-            workspace=stored.workspace,
-            principal=began.principal,
-            subject=stored.subject,
-            parent=parent.id,
-            parent_addr=addr,
-            index=index,
-            depth=began.depth + _nests(parent.catalog, spawn),
-            grant=CapabilityScope(allowed=spawn.scope, constraints=parent.setup.scope.constraints),
-            deadline=spawn.deadline,
-            allowance=spawn.allowance,
-            keep_thoughts=spawn.keep_thoughts,
-            session=began.session,
-            thread=began.thread,
-            label=kind.label(kind.decode_input(spawn.input)),
-            wording=began.wording,
-        )
-        record = Scribe(child, key).write(RecordKind.STARTED, spawn.flow, started, parent.services.clock.now())
         yield NewRun(
             id=child,
-            flow=spawn.flow,
-            flow_version=kind.version,
+            flow=started.flow,
+            flow_version=started.flow_version,
             catalog=stored.catalog,
             workspace=stored.workspace,
             subject=stored.subject,
             key=key,
-            started=record,
+            started=Scribe(child, key).write(RecordKind.STARTED, spawn.flow, started, parent.services.clock.now()),
             parent=parent.id,
             parent_addr=addr,
             index=index,
             root=stored.root,
-            session=began.session,
-            thread=began.thread,
+            session=started.session,
+            thread=started.thread,
         )
+
+
+def started_child(parent: RunSetup, kinds: Kinds, addr: int, index: int, spawn: Spawn[Any]) -> Started:
+    """What a child begins with: its parent's own, as far as the spawn lets it have that.
+
+    Raises:
+        FlowUnavailable: this build has no such flow.
+        FlowFault: it would carry out a verb call that its permit does not name.
+    """
+    kind, began = kinds.newest.get(spawn.flow), parent.started
+    if kind is None:
+        raise FlowUnavailable(f"this build has no flow {spawn.flow}")
+    given, permit = kind.decode_input(spawn.input), spawn.authorized
+    if kind.carries is not None and (permit is None or call_digest(permit.call) != call_digest(kind.carries(given))):
+        raise FlowFault(f"a child run of {spawn.flow} for a verb call that no decision allowed")
+    return Started(
+        flow=spawn.flow,
+        flow_version=kind.version,
+        catalog=began.catalog,
+        input=spawn.input,
+        workspace=began.workspace,
+        principal=began.principal,
+        subject=began.subject,
+        parent=parent.run,
+        parent_addr=addr,
+        index=index,
+        depth=began.depth + _nests(parent.catalog, spawn),
+        grant=CapabilityScope(allowed=spawn.scope, constraints=parent.scope.constraints),
+        deadline=spawn.deadline,
+        allowance=spawn.allowance,
+        keep_thoughts=spawn.keep_thoughts,
+        session=began.session,
+        thread=began.thread,
+        label=kind.label(given),
+        wording=began.wording,
+    )
 
 
 def _nests(catalog: Catalog, spawn: Spawn[Any]) -> bool:

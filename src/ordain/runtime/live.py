@@ -112,8 +112,7 @@ class LiveRun(Pen):
 
     async def claim(self, addr: int, claim: Claim[Any]) -> Decision[Any]:
         """See ``Beyond.claim``: one unit, its own barrier, behind the run's own records."""
-        if self.state.masked:
-            raise FlowFault("a claim after an interrupt: only Say and Read may follow")
+        self.state.admit_claim()
         if (mail := self.interrupt()) is not None:
             raise self.deliver(mail, addr)
         shared, mark = SHARED[claim.name], self.scribe.mark()
@@ -139,15 +138,12 @@ class LiveRun(Pen):
 
     async def begin(self, addr: int, effect: Effect[Any]) -> Any:
         """See ``Beyond.begin``."""
-        masked = self.state.masked
-        if not masked and (mail := self.interrupt()) is not None:
+        if not self.state.masked and (mail := self.interrupt()) is not None:
             raise self.deliver(mail, addr)
-        if masked and not isinstance(effect, (Say, Read)):
-            raise FlowFault(f"{type(effect).__name__} after an interrupt: only Say and Read may follow")
+        self.state.admit(effect, self.catalog)
+        children = list(new_children(self, addr, effect)) if isinstance(effect, Children) else []
         name = type(effect).__struct_config__.tag
         self.services.counters.effects += 1
-        self.state.authority.check(effect, self.catalog)
-        self.state.authority.made(effect)
         self.write(RecordKind.INTENT, str(name), IntentBody(addr=addr, effect=raw(effect)))
         if isinstance(effect, Say):
             return self._say(addr, effect)
@@ -157,9 +153,8 @@ class LiveRun(Pen):
             entry, change = question(self.stored, addr, effect, self.scribe.at)
             self.add_entry(entry)
             self.change_thread(change)
-        if isinstance(effect, Children):
-            for child in new_children(self, addr, effect):
-                self.open(child)
+        for child in children:
+            self.open(child)
         self.in_verb = isinstance(effect, VerbCall)  # from here on a drain lets it end: its intent may be durable already
         await self.barrier()
         if self.stored.session:
@@ -301,7 +296,7 @@ class LiveRun(Pen):
         reader = self.services.readers.get(effect.what)
         if reader is None:
             return ReadFailed(code="unknown_read", message=f"nothing is read by the name {effect.what}")
-        return ReadValue(value=reader(self.stored.workspace, effect.args))
+        return ReadValue(value=reader(self.stored.workspace, self.stored.session, effect.args))
 
     async def _wait(self, addr: int, effect: Wait) -> Any:
         while True:

@@ -22,20 +22,22 @@ FAILURES_SHOWN = 3
 def readers(headers: Headers, store: JournalStore, sessions: Sessions, now: Callable[[], int]) -> Mapping[str, Reader]:
     """The readers of this build, by name; ``now`` in microseconds since 1970."""
 
-    def run(workspace: str, args: dict[str, Any]) -> Any:
+    def run(workspace: str, session: str, args: dict[str, Any]) -> Any:
         stored = loaded(str(args["run"]), store)
         if isinstance(stored, HeaderLine):
             return nothing_seen(str(args["run"]), stored)
-        return None if stored is None or stored.workspace != workspace else run_seen(stored, headers, now())
+        if stored is None or (stored.workspace, stored.session) != (workspace, session):
+            return None
+        return run_seen(stored, headers, now())
 
-    def history(workspace: str, args: dict[str, Any]) -> Any:
+    def history(workspace: str, session: str, args: dict[str, Any]) -> Any:
         own = int(args["own"])
-        found = sessions.uncovered(workspace, args["session"], limit=int(args["limit"]), oldest=bool(args.get("oldest")))
+        found = sessions.uncovered(workspace, session, limit=int(args["limit"]), oldest=bool(args.get("oldest")))
         kept = tuple(entry for entry in found.entries if entry[0] != own)
         return msgspec.to_builtins(msgspec.structs.replace(found, entries=kept))
 
-    def threads(workspace: str, args: dict[str, Any]) -> Any:
-        found = sessions.threads(workspace, args["session"], limit=THREADS_SHOWN)[:THREADS_SHOWN]
+    def threads(workspace: str, session: str, _: dict[str, Any]) -> Any:
+        found = sessions.threads(workspace, session, limit=THREADS_SHOWN)[:THREADS_SHOWN]
         return [
             {
                 "thread": thread.id,

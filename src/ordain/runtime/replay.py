@@ -18,7 +18,7 @@ from ordain.contracts.catalog import Catalog
 from ordain.effects.children import AnyEnded
 from ordain.effects.effect import Claim, Effect, ModelCall
 from ordain.effects.results import ModelAnswer
-from ordain.errors import ConfigurationError, Erased, FlowUnavailable, JournalCorrupt, JournalDiverged, JournalError, OrdainError
+from ordain.errors import ConfigurationError, Erased, FlowFault, FlowUnavailable, JournalCorrupt, JournalDiverged, JournalError, OrdainError
 from ordain.flows.kind import Kinds, Settlement
 from ordain.flows.transcript import Transcript
 from ordain.flows.values import Values, prompt_digest
@@ -195,6 +195,7 @@ def _replay(stored: StoredRun, catalog: Catalog, world: tuple[Kinds, Transcript 
     came: FlowEnd | None = None
     try:
         returned = drive_to_end(setup.kind.run(setup.context(execution), setup.given))
+        state.raise_fault()
         came = FlowEnd.of(setup.kind, returned, masked=state.masked)
     except Interrupted as interrupted:
         came = FlowEnd(settlement=Settlement(status=Status.CANCELLED, reason=interrupted.what))
@@ -214,7 +215,7 @@ def _replay(stored: StoredRun, catalog: Catalog, world: tuple[Kinds, Transcript 
         raise JournalDiverged(f"run {stored.id}: the flow ends, its journal does not")
 
 
-_FAULTS = (ArithmeticError, LookupError, TypeError, ValueError, AttributeError, RuntimeError, AssertionError, RecursionError)
+_FAULTS = (FlowFault, ArithmeticError, LookupError, TypeError, ValueError, AttributeError, RuntimeError, AssertionError, RecursionError)
 """What a bug in a flow raises; the journal knows it as ``faulted``."""
 
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from types import TracebackType
 from typing import Any
 
 import msgspec
 
+from ordain.contracts.catalog import Catalog
+from ordain.effects.effect import Effect, Read, Say
+from ordain.errors import FlowFault
 from ordain.flows.transcript import Transcript
 from ordain.flows.values import Values
 from ordain.journal.records import Record
@@ -15,7 +19,8 @@ from ordain.runtime.authority import Authority
 class RunState:
     """What was handed to the flow and when, what the run may do, and how it stands.
 
-    ``masked``: an interrupt has reached the flow. ``suspended``: the run waits, and its flow is being given up. ``decide_ns`` is the CPU
+    ``masked``: an interrupt has reached the flow. ``suspended``: the run waits, and its flow is being given up. ``fault``: a port
+    call failed, and nothing may follow it; ``under_way`` that an effect is. ``decide_ns`` is the CPU
     time of rules since it was last counted.
     """
 
@@ -26,7 +31,34 @@ class RunState:
         self.values = Values(transcript)
         self.masked = False
         self.suspended = False
+        self.fault: Exception | None = None
+        self.under_way = False
         self.decide_ns = 0
+
+    def raise_fault(self) -> None:
+        """Raise what a port call failed with, again: a flow that swallowed it does not get on."""
+        if self.fault is not None:
+            raise self.fault
+
+    def admit(self, effect: Effect[Any], catalog: Catalog) -> None:
+        """An effect is about to go live: after an interrupt only words and reads may follow, and it is within what the run may do.
+
+        Raises:
+            FlowFault: it may not; nothing goes live.
+        """
+        if self.masked and not isinstance(effect, (Say, Read)):
+            raise FlowFault(f"{type(effect).__name__} after an interrupt: only Say and Read may follow")
+        self.authority.check(effect, catalog)
+        self.authority.made(effect)
+
+    def admit_claim(self) -> None:
+        """A claim is about to be decided.
+
+        Raises:
+            FlowFault: an interrupt has reached the flow.
+        """
+        if self.masked:
+            raise FlowFault("a claim after an interrupt: only Say and Read may follow")
 
     def handed(self, record: Record) -> None:
         """A record was handed to the flow: the flow's time moves."""
@@ -37,3 +69,35 @@ class RunState:
         msgspec.structs.force_setattr(value, "seq", seq)
         self.values[seq] = value
         return value
+
+
+class PortCall:
+    """One call of the port: none beside an effect that is under way, and none after one that failed, even where the flow swallowed that.
+
+    Else live and replay would not stop at one place: what failed before anything was recorded is in no journal.
+    """
+
+    __slots__ = ("_effect", "_state")
+
+    def __init__(self, state: RunState, *, effect: bool = False) -> None:
+        """``effect``: it is one that takes its time."""
+        self._state, self._effect = state, effect
+
+    def __enter__(self) -> None:
+        """Begin.
+
+        Raises:
+            FlowFault: an effect is under way.
+        """
+        state = self._state
+        state.raise_fault()
+        if state.under_way:
+            state.fault = FlowFault("a port call beside an effect that is under way: a run is sequential")
+            raise state.fault
+        state.under_way = self._effect
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        """End; a failure is kept, signals are not failures."""
+        self._state.under_way = False
+        if isinstance(error, Exception):
+            self._state.fault = error

@@ -22,8 +22,8 @@ from ordain.runtime.streams import Streams
 
 CATALOGS_KEPT = 16
 
-Reader = Callable[[str, dict[str, Any]], Any]
-"""(workspace, a ``Read`` effect's args) -> what is recorded. Total: what is not there is None."""
+Reader = Callable[[str, str, dict[str, Any]], Any]
+"""(workspace and session of the run that reads, a ``Read`` effect's args) -> what is recorded. Total: what is not there is None."""
 
 
 @dataclass(slots=True, kw_only=True)

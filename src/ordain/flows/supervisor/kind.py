@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import msgspec
 
-from ordain.flows.act import VerbPlanInput, VerbPlanOutput, call_label
+from ordain.flows.act import VerbPlanInput, VerbPlanOutput, call_label, carried_call
 from ordain.flows.kind import Kind, settled_by_error
 from ordain.flows.supervisor.flow import run_supervisor
 from ordain.flows.supervisor.prompt import MOVE_PROMPT, STEP_PROMPT
@@ -20,6 +20,7 @@ SUPERVISOR: Kind[VerbPlanInput, VerbPlanOutput] = Kind(
     decode_input=msgspec.json.Decoder(VerbPlanInput).decode,
     settle=settled_by_error,
     label=call_label,
+    carries=carried_call,
     prompts=(STEP_PROMPT, MOVE_PROMPT),
 )
 SUPERVISOR_2 = replace(SUPERVISOR, version=2, run=run_supervisor_2, spelled_out=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from ordain.flows.act import VERB_PLAN, VerbPlanInput, VerbPlanOutput, call_label
+from ordain.flows.act import VERB_PLAN, VerbPlanInput, VerbPlanOutput, call_label, carried_call
 from ordain.flows.kind import Kind, settled_by_error
 from ordain.flows.verb_plan.flow import run_verb_plan
 from ordain.flows.verb_plan.prompt import VERB_PROMPT
@@ -16,6 +16,7 @@ VERB_PLAN_KIND: Kind[VerbPlanInput, VerbPlanOutput] = Kind(
     decode_input=msgspec.json.Decoder(VerbPlanInput).decode,
     settle=settled_by_error,
     label=call_label,
+    carries=carried_call,
     prompts=(VERB_PROMPT,),
     spelled_out=True,
 )

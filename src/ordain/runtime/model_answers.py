@@ -1,0 +1,124 @@
+"""A model call without its transport: the prompt as it is sent, and what is kept of what comes back. Pure: gateway and scripted runs share it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from ordain.contracts.catalog import Catalog
+from ordain.contracts.policy import ModelErrorCode, Policy
+from ordain.contracts.profiles import ModelProfile
+from ordain.effects.effect import ModelCall
+from ordain.effects.results import ModelAnswer, ModelFailed, Withheld
+from ordain.errors import ConfigurationError
+from ordain.flows.ask import VERB_CONTRACT
+from ordain.flows.kind import PromptKind
+from ordain.flows.values import PromptInputs, Values, prompt_digest
+from ordain.journal.digests import content_digest
+from ordain.ports.model import Charge, ModelReply, ModelRequest
+from ordain.prompts.renderer import Prompt, render
+
+BELIEVED_TIMES = 16
+"""A provider's token count is believed up to so many times what was reserved for it."""
+
+
+class Failure:
+    """Makes ``ModelFailed`` for one call."""
+
+    def __init__(self, provider: str, model: str) -> None:
+        """Nothing is rendered yet."""
+        self.provider, self.model = provider, model
+        self.prompt_digest = ""
+
+    def of(
+        self, code: ModelErrorCode, message: str, *, retry_after_ms: int | None = None, charge: Charge = Charge.NOTHING_SENT
+    ) -> ModelFailed:
+        """The failure with this code; nothing was sent unless ``charge`` says so."""
+        return ModelFailed(
+            code=code,
+            message=message[:300],
+            provider=self.provider,
+            model=self.model,
+            retry_after_ms=retry_after_ms,
+            prompt_digest=self.prompt_digest,
+            live=charge is not Charge.NOTHING_SENT,
+            charged=None if charge is Charge.NOTHING_SENT else charge is Charge.POSSIBLE,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prepared:
+    """What goes out: the rendered prompt, its kind, what it was rendered from, and its size in bytes."""
+
+    kind: PromptKind[Any]
+    prompt: Prompt
+    inputs: PromptInputs
+    size: int
+
+    def request(self, call: ModelCall, profile: ModelProfile, *, timeout_s: float, index: int, heard: bool) -> ModelRequest:
+        """The request of one attempt at ``profile``; ``index`` counts the run's calls of this purpose, ``heard`` says that somebody listens."""
+        contract = self.kind.contract_of(call)
+        return ModelRequest(
+            profile=profile,
+            purpose=call.purpose,
+            verb=contract.removeprefix(VERB_CONTRACT) if contract.startswith(VERB_CONTRACT) else "",
+            by_code=str(self.kind.by_code),
+            system=self.prompt.system,
+            user=self.prompt.user,
+            schema_name=contract.replace(":", "_").replace(".", "_"),
+            schema=self.inputs.schema,
+            max_tokens=call.max_tokens,
+            timeout_s=timeout_s,
+            inputs=self.inputs.inputs,
+            index=index,
+            narrative=call.narrative if heard else "",
+        )
+
+
+def prepare(catalog: Catalog, call: ModelCall, values: Values, prompt: PromptKind[Any], failure: Failure) -> Prepared | ModelFailed:
+    """The rendered prompt, within the bound that was reserved for it; ``failure`` is told its digest."""
+    try:
+        resolved = prompt.build(catalog, call, values)
+        rendered = render(resolved.source, resolved.inputs)
+    except ConfigurationError as error:
+        return failure.of(ModelErrorCode.REJECTED, error.message)
+    failure.prompt_digest = prompt_digest(rendered)
+    size = len(rendered.system.encode()) + len(rendered.user.encode())
+    if size > call.bound_tokens:
+        return failure.of(ModelErrorCode.PROMPT_OVER_BOUND, f"the prompt has {size} bytes, reserved were {call.bound_tokens}")
+    return Prepared(kind=prompt, prompt=rendered, inputs=resolved, size=size)
+
+
+def kept_answer(
+    call: ModelCall, prompt: PromptKind[Any], policy: Policy, reply: ModelReply, about: Failure, prompt_size: int
+) -> ModelAnswer:
+    """What may be kept of a reply (B-37), and what it is believed to have used."""
+    text = reply.text.encode(errors="replace").decode()
+    content: str | None = text
+    size = len(text.encode())
+    withheld: Withheld | None = None
+    if not call.keep_thoughts and prompt.withhold is not None:
+        kept = prompt.withhold(text, policy)
+        if kept.content is None:
+            withheld = Withheld(size_bytes=kept.size_bytes, digest=content_digest(text.encode()), reason=str(kept.reason))
+        content = kept.content
+    given = _believed(reply.input_tokens, max(call.bound_tokens, prompt_size))
+    said = _believed(reply.output_tokens, max(call.max_tokens, call.hedge_max_tokens, size))
+    return ModelAnswer(
+        content=content,
+        withheld=withheld,
+        provider=about.provider,
+        model=reply.model,
+        input_tokens=prompt_size if given is None else given,
+        output_tokens=size if said is None else said,
+        cached_tokens=min(reply.cached_tokens, given or 0),
+        written_tokens=min(reply.written_tokens, given or 0),
+        estimated=given is None or said is None,
+        prompt_digest=about.prompt_digest,
+        notice=reply.notice,
+    )
+
+
+def _believed(count: int | None, most: int) -> int | None:
+    """A provider's count, if it can be: more than so many times what was reserved for it would empty every account at one stroke."""
+    return None if count is None or count > BELIEVED_TIMES * most else count

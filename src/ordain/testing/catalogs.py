@@ -1,0 +1,76 @@
+"""Catalogs for tests: the shipped policy with single values changed, a scripted model behind every lane, and the verbs that a test needs."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+from importlib.resources import files
+from typing import Any
+
+from ordain.contracts.catalog import Catalog, CatalogData
+from ordain.contracts.policy import Lane, Policy
+from ordain.contracts.profiles import ModelProfile
+from ordain.contracts.verbs import VerbSpec
+from ordain.flows.kind import Kind, Kinds
+
+Tables = Mapping[str, Mapping[str, Any]]
+"""Values of policy by table: ``{"step": {"reask": 0}}``; what is not named stays."""
+SCRIPTED = ModelProfile(provider="scripted", model="scripted")
+
+
+@lru_cache(maxsize=1)
+def _shipped() -> Mapping[str, Any]:
+    return tomllib.loads(files("ordain").joinpath("policy.toml").read_text(encoding="utf-8"))
+
+
+def shipped_policy(changes: Tables | None = None) -> Policy:
+    """The shipped policy with a scripted model behind every lane, and single values changed.
+
+    Raises:
+        ValidationError: there is no such value.
+    """
+    lanes = {**_shipped()["lanes"], "profiles": {str(lane): ["default"] for lane in Lane}}
+    return _changed({**_shipped(), "lanes": lanes}, changes or {})
+
+
+def catalog_of(
+    *kinds: Kind[Any, Any],
+    policy: Tables | None = None,
+    verbs: Iterable[VerbSpec] = (),
+    profiles: Mapping[str, ModelProfile] | None = None,
+    prompts: Mapping[str, str] | None = None,
+) -> Catalog:
+    """A catalog of these verbs with the templates that the kinds bring; ``prompts`` are further templates, by name.
+
+    Raises:
+        ConfigurationError: a schema is none, or policy routes by a purpose that none of the kinds has.
+        ValidationError: ``policy`` names what there is not.
+    """
+    own = Kinds(kinds)
+    brought = {
+        name: files(package).joinpath("templates", f"{name}.j2").read_text(encoding="utf-8") for name, package in own.templates.items()
+    }
+    data = CatalogData(
+        policy=shipped_policy(policy),
+        verbs={spec.name: spec for spec in verbs},
+        prompts={**brought, **(prompts or {})},
+        profiles={"default": SCRIPTED, **(profiles or {})},
+    )
+    own.check_policy(data.policy)
+    return Catalog(data)
+
+
+def with_policy(catalog: Catalog, changes: Tables) -> Catalog:
+    """The same catalog under a policy with single values changed.
+
+    Raises:
+        ValidationError: there is no such value.
+    """
+    policy = _changed(catalog.policy.model_dump(mode="json"), changes)
+    return Catalog(catalog.data.model_copy(update={"policy": policy}))
+
+
+def _changed(tables: Mapping[str, Any], changes: Tables) -> Policy:
+    merged = {**tables, **{table: {**tables.get(table, {}), **values} for table, values in changes.items()}}
+    return Policy.model_validate(merged, strict=False)

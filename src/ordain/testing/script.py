@@ -1,0 +1,189 @@
+"""What becomes of a flow's effects, as its unit test scripts it: typed answers in the order in which the flow asks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from msgspec import Struct
+
+from ordain.contracts.verbs import Trust
+from ordain.effects.children import AnyEnded, Cancelled, Completed, Failed, TimedOut, Unknown
+from ordain.effects.effect import AnyEffect, Claim
+from ordain.effects.results import Answered, Expired, ModelAnswer, ModelFailed, ReadFailed, ReadValue, VerbResult, VerbWithdrawn
+from ordain.journal.records import raw
+from ordain.ports.verb import AnyLeafResult, LeafFailed, LeafReturned, LeafTimedOut
+from ordain.rules.header import HeaderFacts
+from ordain.rules.spend import Spend
+from ordain.testing.proposals import Delayed, Failing, Proposal
+
+
+class ScriptError(AssertionError):
+    """The script and the flow do not fit each other: something was asked that is not scripted, or scripted and not asked."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ran:
+    """What one attempt at a verb gives; ``verb`` "" fits any. What the verb's code returns is held to its output schema as live."""
+
+    result: AnyLeafResult | VerbResult
+    verb: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seen:
+    """What a read sees; ``what`` "" fits any."""
+
+    result: ReadValue | ReadFailed
+    what: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Waited:
+    """How a wait ends."""
+
+    result: Answered | Expired
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Joining:
+    """How a join's children end, one each in the order of the spawns; ``order`` is that in which they did (indexes), the same where empty."""
+
+    ends: tuple[AnyEnded, ...]
+    order: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claimed:
+    """What a claim's transaction reads: its facts, or for a claim on accounts what others have ``committed`` of each, by name."""
+
+    facts: Struct | None = None
+    committed: Mapping[str, Spend] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Interrupt:
+    """An interrupt before the next effect goes live; ``in_flight``: after it was announced, so that it is given up.
+
+    Of a join in flight ``ends`` say how the children end that are then stopped; where empty, each is cancelled.
+    """
+
+    what: str = "cancel"
+    by: str = "user:test"
+    why: str = ""
+    in_flight: bool = False
+    ends: tuple[AnyEnded, ...] = ()
+
+
+Item = Proposal | Failing | Delayed | Ran | Seen | Waited | Joining | Claimed | Interrupt | ModelAnswer | ModelFailed
+"""One scripted answer."""
+Asked = AnyEffect | Claim[Any]
+"""What a flow asks for: an effect or a claim."""
+Script = Sequence[Item] | Callable[[Asked], Item | None]
+"""Answers in order; or what answers each effect and claim, None where that is the usual end of a word or a timer."""
+
+
+# --- verbs --------------------------------------------------------------------------------------------------------------------------
+
+
+def returned(output: Mapping[str, Any], *, verb: str = "", trust: Mapping[str, Trust] | None = None) -> Ran:
+    """The verb returns this object; ``trust`` lowers what it declares of a field."""
+    return Ran(result=LeafReturned(output=dict(output), trust=dict(trust or {})), verb=verb)
+
+
+def failed(
+    code: str,
+    message: str = "scripted failure",
+    *,
+    retryable: bool = False,
+    retry_after_ms: int = 0,
+    happened: bool | None = False,
+    verb: str = "",
+) -> Ran:
+    """The verb fails; ``happened`` None: nobody knows whether it took effect (for a read it means nothing)."""
+    result = LeafFailed(code=code, message=message, retryable=retryable, retry_after_ms=retry_after_ms, happened=happened)
+    return Ran(result=result, verb=verb)
+
+
+def hung(verb: str = "") -> Ran:
+    """The verb does not end in time; its effect is then unknown, where it has one."""
+    return Ran(result=LeafTimedOut(), verb=verb)
+
+
+def withdrawn(why: str = "it is switched off", verb: str = "") -> Ran:
+    """The current catalog forbids it: nothing went live."""
+    return Ran(result=VerbWithdrawn(message=why), verb=verb)
+
+
+# --- reads, waits, claims, interrupts -----------------------------------------------------------------------------------------------
+
+
+def read(value: Any, what: str = "") -> Seen:
+    """What is shared, as it is seen."""
+    return Seen(result=ReadValue(value=value), what=what)
+
+
+def unread(code: str = "unavailable", message: str = "scripted failure", what: str = "") -> Seen:
+    """It cannot be read."""
+    return Seen(result=ReadFailed(code=code, message=message), what=what)
+
+
+def answered(value: Any, by: str = "user:test") -> Waited:
+    """Somebody answers the wait; a session's messages bring ``{"text": …}``."""
+    return Waited(result=Answered(value=value, by=by))
+
+
+def expired(why: str = "") -> Waited:
+    """Nobody answers in time; ``why``: it is over for another reason, and nobody was asked."""
+    return Waited(result=Expired(why=why))
+
+
+def carved(committed: Mapping[str, Spend]) -> Claimed:
+    """The shared accounts, of which so much is committed already, by name; one that is not named is untouched."""
+    return Claimed(committed=committed)
+
+
+def claimed(facts: Struct) -> Claimed:
+    """The facts that a shared rule finds in its transaction."""
+    return Claimed(facts=facts)
+
+
+def interrupt(
+    what: str = "cancel", *, by: str = "user:test", why: str = "", in_flight: bool = False, ends: Sequence[AnyEnded] = ()
+) -> Interrupt:
+    """Somebody wants the run to stop: cancel, or override by a later message."""
+    return Interrupt(what=what, by=by, why=why, in_flight=in_flight, ends=tuple(ends))
+
+
+# --- children -----------------------------------------------------------------------------------------------------------------------
+
+
+def joined(*ends: AnyEnded, order: Sequence[int] = ()) -> Joining:
+    """How the children of a join end, in the order of the spawns."""
+    return Joining(ends=ends, order=tuple(order))
+
+
+def completed(value: Any, *, spent: Spend | None = None, header: HeaderFacts | None = None) -> Completed:
+    """A child that returned ``value``, its flow's output."""
+    return Completed(child="", value=raw(value), spent=spent or Spend(), header=header)
+
+
+def child_failed(reason: str, value: Any = None, *, spent: Spend | None = None) -> Failed:
+    """A child that ended in a typed failure; ``value`` is its output all the same."""
+    return Failed(child="", reason=reason, value=raw(value), spent=spent or Spend())
+
+
+def child_cancelled(reason: str = "cancel") -> Cancelled:
+    """A child that was interrupted."""
+    return Cancelled(child="", reason=reason)
+
+
+def child_timed_out() -> TimedOut:
+    """A child whose time was over."""
+    return TimedOut(child="")
+
+
+def child_unknown(reason: str = "1 effects with unknown outcome") -> Unknown:
+    """A child that holds an effect whose outcome nobody can know."""
+    return Unknown(child="", reason=reason)

@@ -1,0 +1,149 @@
+"""Flow ``supervisor``: every move, every bound, and what is never slid over."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ordain.flows.act import VerbPlanInput, VerbPlanOutput
+from ordain.flows.supervisor.kind import SUPERVISOR
+from ordain.journal.records import Status
+from ordain.testing import (
+    Played,
+    Standing,
+    after,
+    call,
+    child_failed,
+    completed,
+    failed,
+    fails,
+    finish,
+    interrupt,
+    joined,
+    moves,
+    returned,
+    says,
+)
+from tests.unit.flows.house import play
+
+TOOLS = ("math.evaluate", "ask_user")
+IN_TURN = Standing(session="s1", child=True, depth=0, scope=TOOLS)
+SUM = call("math.evaluate", expression="6 * 7")
+RESULT = returned({"result": "42", "decimal": "42", "exact": True})
+ASKING = {"supervisor": {"ask": "brain"}}
+DONE = finish("It is 42.")
+
+
+def run(*script: Any, policy: Any = None, steps: int = 3, **caps: int) -> Played[VerbPlanOutput]:
+    bounds = {"max_steps": steps, "max_tokens_reason": 4000, "max_tokens_answer": 2000, "timeout_ms": 60_000, **caps}
+    given = VerbPlanInput(verb="agent_runtime", args={"text": "What is 6 * 7?", "tools": list(TOOLS), **bounds})
+    return play(SUPERVISOR, given, *script, policy=policy, standing=IN_TURN)
+
+
+def out(played: Played[VerbPlanOutput]) -> VerbPlanOutput:
+    assert played.output is not None
+    return played.output
+
+
+def test_it_executes_and_finishes() -> None:
+    """By rule where nobody is asked: an action is carried out, a valid answer ends the turn."""
+    played = run(SUM, RESULT, DONE)
+    assert out(played).output == {"content": "It is 42.", "structured": {}}
+    assert [(step.step_name, step.ok) for step in out(played).step_results] == [("math.evaluate", True)]
+
+
+def test_a_failed_step_is_counted_and_the_loop_goes_on() -> None:
+    """Whether the turn succeeded is its own to say."""
+    played = run(SUM, failed("overflow"), DONE)
+    assert [(step.ok, step.error) for step in out(played).step_results] == [(False, "overflow")]
+    assert out(played).ok
+
+
+def test_a_call_out_of_scope_is_a_failed_step() -> None:
+    """What the turn does not have, its planner does not get."""
+    played = run(call("extract_facts", text="a"), DONE)
+    assert played.spawns == ()
+    assert len(played.decided("supervise")) == 2
+
+
+@pytest.mark.parametrize("refused", [says("no JSON"), finish("")])
+def test_no_directive_is_planned_again_once(refused: Any) -> None:
+    """Then it is a failure, and never becomes chat."""
+    assert out(run(refused, DONE)).ok
+    played = run(refused, refused)
+    assert (out(played).ok, out(played).output) == (False, None)
+
+
+def test_a_failed_planner_ends_it() -> None:
+    """With the model's code."""
+    assert out(run(fails("rejected"))).error == "rejected"
+
+
+def test_a_model_may_ask_to_plan_again() -> None:
+    """The proposal is not carried out, and the planner is told."""
+    played = run(SUM, moves("request_replan"), DONE, moves("finish"), policy=ASKING)
+    assert (out(played).ok, played.calls) == (True, ())
+    assert "supervise.replan" in played.requests[2].user
+
+
+@pytest.mark.parametrize("move", ["escalate_agent_chain", "checkpoint_council"])
+def test_what_this_build_cannot_carry_out_is_path_unavailable(move: str) -> None:
+    """Nothing slides into what there is."""
+    played = run(SUM, moves(move), policy=ASKING)
+    assert (out(played).error, played.calls) == ("path_unavailable", ())
+
+
+@pytest.mark.parametrize("move", [moves("finish"), moves("dance"), says("what?"), fails("rejected")])
+def test_a_move_that_is_not_possible_ends_it(move: Any) -> None:
+    """An action cannot be finished; what is no move is none; and a supervisor who does not answer decides nothing."""
+    played = run(SUM, move, policy=ASKING)
+    assert (out(played).error, played.calls) == ("supervisor_invalid", ())
+
+
+def test_a_model_lets_it_finish() -> None:
+    """Asked about a final answer, it may say so."""
+    assert out(run(DONE, moves("finish"), policy=ASKING)).ok
+
+
+def test_steps_are_bounded() -> None:
+    """What was done stands in the results all the same."""
+    played = run(SUM, RESULT, steps=1)
+    assert (out(played).error, len(out(played).step_results)) == ("max_steps_exhausted", 1)
+
+
+def test_time_is_bounded() -> None:
+    """A model that takes longer than the turn has."""
+    played = run(SUM, RESULT, after(90_000, DONE))
+    assert (played.status, out(played).ok) == (Status.TIMED_OUT, False)
+
+
+def test_tokens_are_bounded() -> None:
+    """Those for reasoning after a step, those of the answer at its end."""
+    assert out(run(SUM.used(10, 9000), RESULT)).error == "token_limit"
+    assert out(run(DONE.used(10, 9000))).error == "token_limit"
+
+
+def test_a_persons_time_is_not_the_turns() -> None:
+    """Waiting for an answer for longer than the turn has does not end it."""
+    question = call("ask_user", question="Which?", expected_type="freeform", key="which")
+    answer = completed(VerbPlanOutput(ok=True, output={"answer": "red", "value": "red"}))
+    played = run(question, after(500_000, joined(answer)), DONE)
+    assert out(played).ok
+    assert (played.spawns[0].flow, set(played.spawns[0].scope)) == ("question", set(TOOLS))
+
+
+def test_a_question_nobody_answers_is_a_failed_step() -> None:
+    """And the planner may go on without."""
+    question = call("ask_user", question="Which?", expected_type="freeform", key="which")
+    end = child_failed("question_expired", VerbPlanOutput(ok=False, error="question_expired"))
+    assert [step.error for step in out(run(question, joined(end), DONE)).step_results] == ["question_expired"]
+
+
+@pytest.mark.parametrize("in_flight", [False, True])
+@pytest.mark.parametrize("before", [(), (SUM, RESULT)])
+def test_an_interrupt_ends_it_with_what_was_done(before: tuple[Any, ...], in_flight: bool) -> None:
+    """Its header and results keep what had happened."""
+    played = run(*before, interrupt("override", in_flight=in_flight))
+    assert (played.status, out(played).error) == (Status.CANCELLED, "cancelled")
+    assert len(out(played).step_results) == bool(before)

@@ -1,0 +1,171 @@
+"""``ask``: lane, attempt, fallback and hedge, each a decision on record, and nothing asked that is not covered."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ordain.contracts.catalog import Catalog
+from ordain.contracts.policy import Lane, ModelErrorCode
+from ordain.effects.effect import ModelCall
+from ordain.effects.results import Beside, ModelAnswer, ModelFailed
+from ordain.flows.ask import AskFailed, ask
+from ordain.flows.context import FlowContext
+from ordain.flows.kind import ModelQuestion, PromptKind
+from ordain.flows.values import PromptInputs, Values
+from ordain.testing import Played, ScriptedEffects, after, fails, interrupt, kind_of, proposes
+from tests.unit.flows.house import lanes
+
+SOURCE = "Say it.\n=====\n{{ word }}\n"
+ANSWER = proposes("probe", {"word": "yes"}).used(20, 5)
+
+
+def _asked(_: FlowContext, word: str) -> ModelQuestion:
+    return ModelQuestion(refs=(0,), args={"word": word}, prompt_tokens=200, max_tokens=50)
+
+
+def _built(_: Catalog, call: ModelCall, __: Values) -> PromptInputs:
+    return PromptInputs(source=SOURCE, inputs={"word": call.args["word"]}, schema={"type": "object"})
+
+
+PROMPT: PromptKind[str] = PromptKind(purpose="probe", contract="probe", lane=lambda _: Lane.LOCAL, ask=_asked, build=_built)
+ONE, TWO = lanes(local=["a"]), lanes(local=["a", "b"], brain=["c"])
+
+
+async def _probe(context: FlowContext, word: str) -> Any:
+    return await ask(context, PROMPT, word)
+
+
+def probe(catalog: Catalog, *script: Any, **policy: Any) -> Played[Any]:
+    played = ScriptedEffects(kind_of(_probe, prompts=(PROMPT,)), catalog, policy=policy).play("hello", script)
+    assert played.replayed().equal, played.replayed()
+    return played
+
+
+def asked(played: Played[Any]) -> list[str]:
+    return [call.profile for call in played.model_calls]
+
+
+def test_one_call_answers() -> None:
+    """Lane, reservation, one attempt, settlement."""
+    played = probe(ONE, ANSWER)
+    assert isinstance(played.output, ModelAnswer)
+    assert [made.rule for made in played.decisions] == ["lane", "reserve", "settle"]
+    assert (played.spent.tokens, played.spent.model_calls) == (25, 1)
+
+
+def test_a_lane_without_models_asks_nothing() -> None:
+    """It is a typed failure."""
+    played = probe(lanes(local=[]))
+    assert isinstance(played.output, AskFailed)
+    assert played.asked == ()
+
+
+def test_a_call_that_is_not_covered_is_not_made() -> None:
+    """Its bound does not fit what the run has left."""
+    played = probe(ONE, budget={"run_tokens": 100})
+    assert played.output == AskFailed(code="budget_exceeded", message=played.output.message)
+    assert played.asked == ()
+
+
+def test_a_failure_that_may_pass_is_tried_again_after_a_wait() -> None:
+    """At the same profile, after the delay that the provider names or policy's."""
+    played = probe(ONE, fails("rate_limited", retry_after_ms=900), ANSWER)
+    assert asked(played) == ["a", "a"]
+    (wait,) = played.waits
+    assert wait.deadline - played.stored.records[0].at == 900_000
+
+
+def test_without_a_wait_it_is_tried_at_once() -> None:
+    """Where neither provider nor policy has one."""
+    assert probe(ONE, fails("overloaded"), ANSWER, fallback={"backoff_ms": 0}).waits == ()
+
+
+def test_the_next_profile_comes_after_the_first_is_spent() -> None:
+    """Attempts at one profile, then the next."""
+    assert asked(probe(TWO, fails("overloaded"), fails("overloaded"), ANSWER)) == ["a", "a", "b"]
+
+
+def test_an_error_of_the_profile_goes_on_to_the_next() -> None:
+    """Without another try."""
+    assert asked(probe(TWO, fails("authentication"), ANSWER)) == ["a", "b"]
+
+
+def test_the_next_lane_comes_last() -> None:
+    """Where policy names one, and its models are asked in their order."""
+    policy = {"lanes": {"next_lane": {"local": "brain"}}}
+    assert asked(probe(TWO, fails("not_found"), fails("not_found"), ANSWER, **policy)) == ["a", "b", "c"]
+
+
+def test_attempts_in_all_are_bounded() -> None:
+    """The last error is what the caller gets."""
+    policy = {"lanes": {"next_lane": {"local": "brain"}}, "fallback": {"attempts_total": 2}}
+    played = probe(TWO, fails("not_found"), fails("quota_exceeded"), **policy)
+    assert played.output.code == "quota_exceeded"
+
+
+def test_a_time_out_takes_the_profiles_time_and_goes_on() -> None:
+    """What nobody answered is booked at its bound."""
+    played = probe(TWO, after(10_000_000, ANSWER), ANSWER)
+    assert asked(played) == ["a", "b"]
+    assert played.spent.tokens == 250 + 25
+
+
+@given(st.sampled_from(sorted(ModelErrorCode)), st.integers(1, 4))
+def test_whatever_fails_ends(code: str, attempts: int) -> None:
+    """Any error again and again comes to an end within policy's attempts, and nothing is asked beyond."""
+
+    def failing(effect: Any) -> Any:
+        return fails(code) if isinstance(effect, ModelCall) else None
+
+    effects = ScriptedEffects(kind_of(_probe, prompts=(PROMPT,)), TWO, policy={"fallback": {"attempts_total": attempts}})
+    played = effects.play("hello", failing)
+    assert isinstance(played.output, AskFailed)
+    assert 1 <= len(played.model_calls) <= attempts
+    assert played.replayed().equal
+
+
+# --- hedged -------------------------------------------------------------------------------------------------------------------------------
+
+HEDGING = {"fallback": {"hedge_ms": {"local": 500}}}
+BESIDE = Beside(profile="b", provider="scripted", model="b", code="abandoned")
+
+
+def test_a_second_model_is_asked_beside() -> None:
+    """The call names it and its own bounds, and both are reserved for."""
+    answer = ModelAnswer(content="{}", provider="scripted", model="a", input_tokens=20, output_tokens=5, prompt_digest="", beside=BESIDE)
+    played = probe(TWO, answer, **HEDGING)
+    (call,) = played.model_calls
+    assert (call.hedge, call.hedge_ms, call.hedge_max_tokens) == ("b", 500, 50)
+    assert played.decided("reserve")[0].facts["tokens"] == 500
+
+
+def test_it_is_not_where_the_budget_does_not_cover_both() -> None:
+    """One call is better than none."""
+    played = probe(TWO, ANSWER, **HEDGING, budget={"run_tokens": 300})
+    assert played.model_calls[0].hedge == ""
+
+
+def test_where_both_fail_each_is_judged_in_its_turn() -> None:
+    """The first one's failure goes on to the second, which has failed already."""
+    both = ModelFailed(
+        code=ModelErrorCode.NOT_FOUND,
+        message="",
+        provider="scripted",
+        model="b",
+        profile="b",
+        beside=Beside(profile="a", provider="scripted", model="a", code="not_found"),
+    )
+    played = probe(TWO, both, ANSWER, **HEDGING, lanes={"next_lane": {"local": "brain"}})
+    assert asked(played) == ["a", "c"]
+    assert len(played.decided("fallback")) == 2
+
+
+@pytest.mark.parametrize(("in_flight", "booked"), [(False, 0), (True, 250)])
+def test_an_interrupt_books_what_was_in_flight(in_flight: bool, booked: int) -> None:
+    """A call that is given up is booked at its bound, one that was not made at nothing."""
+    played = probe(ONE, interrupt(in_flight=in_flight))
+    assert played.spent.tokens == booked

@@ -1,0 +1,104 @@
+"""``recall``: memory before an answer, asked for once, bounded, and told."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ordain.flows.context import FlowContext
+from ordain.flows.recall import QUERY_CHARS, RECALL_VERB, RECALLED_BYTES, RecallAsked, Recalled, lines_of, recall
+from ordain.testing import Played, ScriptedEffects, failed, interrupt, kind_of, returned
+from tests.unit.flows.house import shipped
+
+
+async def _recall(context: FlowContext, given: Any) -> Recalled:
+    asked = None if given["asked"] is None else RecallAsked(**given["asked"])
+    return await recall(context, asked, given["text"], given.get("verb", "chat_general"))
+
+
+def play(*script: Any, asked: Any = None, **given: Any) -> Played[Recalled]:
+    effects = ScriptedEffects(kind_of(_recall, verbs=(RECALL_VERB,)), shipped())
+    played = effects.play({"text": "the lamp", **given, "asked": asked}, script)
+    assert played.replayed().equal
+    return played
+
+
+def out(played: Played[Recalled]) -> Recalled:
+    assert played.output is not None
+    return played.output
+
+
+def found(*texts: str, notice: str = "") -> Any:
+    fragments = [
+        {
+            "id": str(number),
+            "text": text,
+            "title": "",
+            "source": "",
+            "kind": "note",
+            "score": 1.0,
+            "created_at": "2026-01-01",
+            "trust": "own",
+            "author": "ada",
+        }
+        for number, text in enumerate(texts)
+    ]
+    return returned({"fragments": fragments, "method": "text", "mode": "hybrid", "notice": notice}, verb=RECALL_VERB)
+
+
+def test_nobody_asked() -> None:
+    """Then nothing is recalled, and nothing told."""
+    assert out(play()) == Recalled()
+
+
+def test_what_is_found_is_given_with_its_trust() -> None:
+    """Without ids and scores, which are told instead; empty fields are left out."""
+    recalled = out(play(found("The lamp is red.", notice="by words"), asked={"max_items": 3, "days": 7}))
+    assert recalled.fragments == (
+        {"text": "The lamp is red.", "kind": "note", "created_at": "2026-01-01", "trust": "own", "author": "ada"},
+    )
+    assert (recalled.told["found"], recalled.told["given"], recalled.told["notice"], recalled.error) == (1, 1, "by words", "")
+    assert "The lamp is red." in lines_of(recalled)
+
+
+def test_the_question_is_bounded() -> None:
+    """The message's beginning, and what the message asked of memory."""
+    played = play(found(), asked={"mode": "deep", "max_items": 2, "days": 3}, text="x" * 5000)
+    assert played.calls[0].args == {"query": "x" * QUERY_CHARS, "max_items": 2, "time_window_days": 3, "mode": "deep"}
+    assert lines_of(out(played)) == ""
+
+
+def test_a_failure_is_told_and_is_the_callers_to_judge() -> None:
+    """With the verb's code."""
+    recalled = out(play(failed("no_library"), asked={"required": True}))
+    assert recalled.error.startswith("no_library")
+    assert (recalled.fragments, recalled.told["given"], recalled.told["required"]) == ((), 0, True)
+
+
+def test_a_verb_that_takes_nothing_recalled_is_not_asked_for() -> None:
+    """Nothing is looked for that nobody could use."""
+    played = play(asked={}, verb="extract_facts")
+    assert (played.asked, out(played).error) == ((), "extract_facts takes nothing recalled")
+
+
+def test_profiles_are_not_used_and_that_is_told() -> None:
+    """A caller that names one hears it."""
+    assert "no recall profiles" in out(play(found(), asked={"profile": "p"})).told["profile"]
+
+
+@given(st.lists(st.integers(0, 4000), max_size=6))
+def test_what_is_given_is_bounded(sizes: list[int]) -> None:
+    """The best come first, and what does not fit is counted as found, not given."""
+    recalled = out(play(found(*("y" * size for size in sizes)), asked={}))
+    assert sum(len(one["text"]) for one in recalled.fragments if "text" in one) <= RECALLED_BYTES
+    assert recalled.told["found"] == len(sizes)
+    assert recalled.told["given"] == len(recalled.fragments)
+
+
+@pytest.mark.parametrize("in_flight", [False, True])
+def test_an_interrupt_passes_through(in_flight: bool) -> None:
+    """It is the turn's to tell."""
+    assert play(interrupt(in_flight=in_flight), asked={}).output is None

@@ -1,0 +1,229 @@
+"""Flow ``turn``: one message answered, refused, or typed as what this build cannot do."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from ordain.contracts.conversation import ExecMode
+from ordain.effects.calls import Call
+from ordain.flows.act import StepResult, VerbPlanInput, VerbPlanOutput
+from ordain.flows.recall import RecallAsked
+from ordain.flows.turn.kind import TURN
+from ordain.flows.turn.request import TurnInput, TurnOutput
+from ordain.journal.digests import call_digest
+from ordain.journal.records import Status
+from ordain.rules.spend import Spend
+from ordain.testing import (
+    Played,
+    Standing,
+    carved,
+    child_failed,
+    completed,
+    failed,
+    fails,
+    interrupt,
+    joined,
+    read,
+    returned,
+    routes,
+    says,
+    unread,
+)
+from tests.unit.flows.house import history, play
+
+IN_SESSION = Standing(session="s1")
+EMPTY = history()
+ROUTING = {"router": {"ask": "local"}}
+BOUNDED = {"budget": {"day_tokens": 50_000}}
+
+
+def turn(*script: Any, policy: Any = None, **given: Any) -> Played[TurnOutput]:
+    asked = TurnInput(**{"session": "s1", "seq": 5, "user": "ada", "channel": "web", "text": "What is 6 * 7?", **given})
+    return play(TURN, asked, *script, policy=policy, standing=IN_SESSION)
+
+
+def out(played: Played[TurnOutput]) -> TurnOutput:
+    assert played.output is not None
+    return played.output
+
+
+def said(content: str = "42") -> Any:
+    return joined(completed(VerbPlanOutput(ok=True, output={"content": content})))
+
+
+def worked(*steps: StepResult) -> Any:
+    return joined(completed(VerbPlanOutput(ok=True, output={"content": "42", "structured": {"n": 42}}, step_results=steps)))
+
+
+def given_of(played: Played[TurnOutput]) -> VerbPlanInput:
+    return msgspec.json.decode(played.spawns[-1].input, type=VerbPlanInput)
+
+
+def test_chat_is_answered_by_its_verb() -> None:
+    """The entry verb gets the message and its history, and its text is the reply."""
+    played = turn(EMPTY, said())
+    assert (played.reply, played.status, out(played).executed) == ("42", Status.COMPLETED, ("chat_general",))
+    assert (given_of(played).args, given_of(played).narrate) == ({"text": "What is 6 * 7?"}, True)
+
+
+def test_output_without_text_is_the_reply_as_json() -> None:
+    """And stands in the structured part."""
+    played = turn(EMPTY, joined(completed(VerbPlanOutput(ok=True, output={"facts": ["a"], "method": "x"}))), verb="extract_facts")
+    assert out(played).structured == {"facts": ["a"], "method": "x"}
+    assert out(played).narrative.startswith("{")
+
+
+def test_a_leaf_answers_too() -> None:
+    """A verb without a plan is called with the message as its one argument."""
+    result = {"result": "42", "decimal": "42", "exact": True}
+    played = turn(EMPTY, returned(result), verb="math.evaluate", text="6 * 7")
+    assert [one.args for one in played.calls] == [{"expression": "6 * 7"}]
+    assert out(played).ok
+
+
+def test_a_failed_verb_is_told_by_code() -> None:
+    """No model writes why it failed."""
+    played = turn(EMPTY, joined(child_failed("bad_output", VerbPlanOutput(ok=False, error="bad_output", message="it does not fit"))))
+    assert played.reply == "This was not done: it does not fit (bad_output)."
+    assert played.status is Status.FAILED
+
+
+@pytest.mark.parametrize(
+    ("given", "code"),
+    [
+        ({"verb": "no.such"}, "unknown_verb"),
+        ({"verb": "agent_runtime"}, "reserved_verb"),
+        ({"mode": ExecMode.AGENT, "packs": ("no_such",)}, "unknown_pack"),
+    ],
+)
+def test_an_entry_that_cannot_be_is_refused(given: Any, code: str) -> None:
+    """Before anything is read or asked."""
+    played = turn(**given)
+    assert ((out(played).error or {})["code"].partition(":")[0], played.asked) == (code, ())
+
+
+@pytest.mark.parametrize(
+    "given", [{"workflow": "send_email"}, {"delegates": ("a",)}, {"delegates": ("a", "b")}, {"mode": ExecMode.COUNCIL}]
+)
+def test_what_this_build_cannot_do_is_path_unavailable(given: Any) -> None:
+    """It never becomes chat."""
+    played = turn(**given)
+    assert ((out(played).error or {})["code"], played.asked) == ("path_unavailable", ())
+
+
+def test_an_agent_works_as_a_child() -> None:
+    """With its tools in scope and its caps in the call; steps that went well make the turn ok."""
+    step = StepResult(step_name="math.evaluate", order=0, ok=True)
+    played = turn(EMPTY, worked(step), mode=ExecMode.AGENT, allowed_verbs=("math.evaluate",))
+    (spawn,) = played.spawns
+    assert spawn.flow == "supervisor"
+    assert "math.evaluate" in spawn.scope
+    assert given_of(played).args["tools"] == ["math.evaluate"]
+    assert (out(played).ok, out(played).executed, out(played).structured) == (True, ("math.evaluate",), {"n": 42})
+
+
+def test_a_failure_that_was_not_made_good_is_partial() -> None:
+    """Whatever the model says of it."""
+    bad = StepResult(step_name="math.evaluate", order=0, ok=False, error="overflow", call=call_digest(Call(verb="math.evaluate", args={})))
+    good = msgspec.structs.replace(bad, order=1, ok=True, error="")
+    partial = turn(EMPTY, worked(bad), mode=ExecMode.AGENT)
+    assert (out(partial).error or {})["code"] == "partial"
+    assert partial.status is Status.FAILED
+    assert out(turn(EMPTY, worked(bad, good), mode=ExecMode.AGENT)).ok
+
+
+def test_a_failed_agent_fails_the_turn() -> None:
+    """With its code, and the verbs that ran."""
+    steps = (StepResult(step_name="math.evaluate", order=0, ok=True),)
+    end = child_failed("timed_out", VerbPlanOutput(ok=False, error="timed_out", message="over", step_results=steps))
+    played = turn(EMPTY, joined(end), mode=ExecMode.AGENT)
+    assert ((out(played).error or {})["code"], out(played).executed) == ("timed_out", ("math.evaluate",))
+
+
+def test_a_router_may_choose_the_agent() -> None:
+    """Within the paths of the mode, and only if it is sure enough."""
+    played = turn(routes("react_lite"), EMPTY, worked(), policy=ROUTING, supervised=True)
+    assert (out(played).path, played.spawns[0].flow) == ("react_lite", "supervisor")
+
+
+@pytest.mark.parametrize("answer", [routes("react_lite", confidence=0.1), routes("council"), says("what?"), fails("rejected")])
+def test_a_router_that_does_not_settle_it_leaves_the_default(answer: Any) -> None:
+    """Too unsure, outside the mode, no answer: the turn goes its mode's way."""
+    assert out(turn(answer, EMPTY, said(), policy=ROUTING)).path == "direct"
+
+
+def test_what_is_recalled_goes_along() -> None:
+    """Fragments reach the verb with their trust; how many were found and given is told."""
+    fragment = {
+        "id": "1",
+        "text": "The lamp is red.",
+        "title": "",
+        "source": "",
+        "kind": "note",
+        "score": 1.0,
+        "created_at": "2026-01-01",
+        "trust": "own",
+        "author": "ada",
+    }
+    found = returned({"fragments": [fragment], "method": "text", "mode": "hybrid", "notice": ""}, verb="recall.fetch_context")
+    played = turn(found, EMPTY, said(), recall=RecallAsked())
+    assert [one["text"] for one in given_of(played).recalled] == ["The lamp is red."]
+    assert (out(played).recall["found"], out(played).recall["given"]) == (1, 1)
+
+
+def test_a_required_recall_that_fails_ends_the_turn() -> None:
+    """One that is not required is told, and the turn goes on."""
+    required = turn(failed("no_library"), recall=RecallAsked(required=True))
+    assert (out(required).error or {})["code"] == "recall_failed"
+    told = turn(failed("no_library"), EMPTY, said(), recall=RecallAsked())
+    assert out(told).ok
+    assert "no_library" in out(told).recall["error"]
+
+
+def test_what_was_interrupted_is_told_to_the_agent() -> None:
+    """So that nothing is done twice."""
+    lines = [{"mark": "ok", "what": "mail.send", "excerpt": "sent"}, {"mark": "fail", "what": "x"}]
+    header = {
+        "run": "r0",
+        "flow": "turn@3",
+        "status": "cancelled",
+        "reason": "override",
+        "models": [],
+        "notices": [],
+        "lines": lines,
+        "steps": 1,
+        "model_calls": 1,
+        "verb_calls": 1,
+        "tokens_in": 0,
+        "tokens_out": 0,
+        "estimated": False,
+        "usd_micros": 0,
+        "duration_ms": 0,
+    }
+    played = turn(read({"run": "r0", "status": "cancelled", "header": header}, "run"), EMPTY, worked(), mode=ExecMode.AGENT, after="r0")
+    assert given_of(played).args["before"] == "mail.send: sent"
+    assert any(line.depth == 1 and line.what == "mail.send" for line in played.lines)
+
+
+@pytest.mark.parametrize("gone", [read(None, "run"), unread(what="run")])
+def test_what_was_interrupted_may_be_gone(gone: Any) -> None:
+    """Then nothing is told of it."""
+    assert "before" not in given_of(turn(gone, EMPTY, worked(), mode=ExecMode.AGENT, after="r0")).args
+
+
+def test_spent_accounts_refuse_the_turn() -> None:
+    """Nothing is asked, and the user is told which account it is."""
+    played = turn(carved({"day:2024-10-04": Spend(tokens=50_000)}), policy=BOUNDED)
+    assert played.reply == "This was not done: account day:2024-10-04 does not cover the turn (budget_exceeded)."
+
+
+@pytest.mark.parametrize(("what", "why"), [("override", "a later message interrupted it"), ("cancel", "stopped by user:ada")])
+@pytest.mark.parametrize("before", [(), (EMPTY,)])
+@pytest.mark.parametrize("in_flight", [False, True])
+def test_an_interrupt_is_told(what: str, why: str, before: Any, in_flight: bool) -> None:
+    """By code, at whatever it was."""
+    played = turn(*before, interrupt(what, by="user:ada", in_flight=in_flight))
+    assert (played.reply, played.status) == (f"This was not done: {why} (interrupted).", Status.CANCELLED)

@@ -1,0 +1,107 @@
+"""Flow ``verb_plan``: the steps of a prompt plan, in order, and each way in which one fails."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ordain.contracts.verbs import MODEL_SERVICE, OutputField, PlanStep, Trust, VerbEffect, VerbSpec
+from ordain.flows.act import VerbPlanInput, VerbPlanOutput
+from ordain.flows.verb_plan.kind import VERB_PLAN_KIND
+from ordain.journal.records import Status
+from ordain.testing import AS_CHILD, Played, ScriptedEffects, catalog_of, fails, interrupt, output, says
+
+OUTPUT = {"type": "object", "properties": {"text": {"type": "string"}, "more": {}}, "required": ["text"], "additionalProperties": False}
+PROMPTS = {"first": "One.\n=====\n{{ input }}\n", "second": "Two.\n=====\n{{ previous }}\n"}
+
+
+def plan(*steps: PlanStep) -> VerbSpec:
+    return VerbSpec(
+        name="tell",
+        description="Tell.",
+        effect=VerbEffect.READ,
+        plan=list(steps),
+        output_schema=OUTPUT,
+        output_max_tokens=300,
+        output={"text": OutputField(trust=Trust.OWN)},
+        prompt_template="first",
+    )
+
+
+def asks(name: str, order: int, template: str = "first") -> PlanStep:
+    return PlanStep(name=name, order=order, services=[MODEL_SERVICE], prompt_template=template)
+
+
+TWO = plan(asks("write", 2, "second"), asks("think", 1))
+GIVEN = VerbPlanInput(verb="tell", args={"text": "the lamp is red"})
+
+
+def run(*script: Any, spec: VerbSpec = TWO, given: VerbPlanInput = GIVEN) -> Played[VerbPlanOutput]:
+    catalog = catalog_of(VERB_PLAN_KIND, verbs=[spec], prompts=PROMPTS)
+    played = ScriptedEffects(VERB_PLAN_KIND, catalog, standing=AS_CHILD).play(given, script)
+    assert played.replayed().equal
+    return played
+
+
+def out(played: Played[VerbPlanOutput]) -> VerbPlanOutput:
+    assert played.output is not None
+    return played.output
+
+
+def test_steps_run_in_their_order() -> None:
+    """The second step's prompt holds what the first one gave, and the last answer is the verb's output."""
+    played = run(output(text="thought"), output(text="written", more=1))
+    assert ["lamp" in one.user for one in played.requests] == [True, False]
+    assert "thought" in played.requests[1].user
+    assert out(played).output == {"text": "written", "more": 1}
+    assert [step.step_name for step in out(played).step_results] == ["think", "write"]
+    assert [one.schema_name for one in played.requests] == ["verb_tell"] * 2
+
+
+def test_trust_is_as_declared() -> None:
+    """A field that the declaration does not name is nobody's own."""
+    trust = out(run(output(text="a"), output(text="b", more=1))).trust
+    assert trust["text"] is Trust.OWN
+    assert trust.get("more", Trust.FOREIGN) is Trust.FOREIGN
+
+
+def test_a_step_without_a_model_only_composes() -> None:
+    """It is counted and asks nothing."""
+    composing = PlanStep(name="compose", order=0, services=["PromptComposer"])
+    played = run(output(text="a"), spec=plan(composing, asks("write", 1)))
+    assert [(step.step_name, step.ok) for step in out(played).step_results] == [("compose", True), ("write", True)]
+
+
+def test_a_plan_without_a_model_is_empty() -> None:
+    """Nothing asks, so there is no output."""
+    played = run(spec=plan(PlanStep(name="compose", order=0, services=["PromptComposer"])))
+    assert (out(played).error, played.status) == ("empty_plan", Status.FAILED)
+
+
+@pytest.mark.parametrize("answer", [says("no JSON"), output(no="such field")])
+def test_an_answer_that_does_not_fit_ends_the_verb(answer: Any) -> None:
+    """The failed step stands in the results with its reason, and no further step is asked."""
+    played = run(answer)
+    assert out(played).error == "bad_output"
+    (step,) = out(played).step_results
+    assert (step.ok, step.error) == (False, str(played.decided("output")[0].reason))
+
+
+def test_a_failed_model_ends_the_verb_with_its_code() -> None:
+    """After the first step has succeeded, too."""
+    played = run(output(text="a"), fails("rejected"))
+    assert (out(played).error, [step.ok for step in out(played).step_results]) == ("rejected", [True, False])
+
+
+@pytest.mark.parametrize(("lowered", "most"), [(0, 300), (50, 50), (900, 300)])
+def test_a_turn_lowers_what_an_answer_may_have(lowered: int, most: int) -> None:
+    """Never above what the verb declares."""
+    given = VerbPlanInput(verb="tell", args={"text": "a"}, max_tokens=lowered)
+    assert {one.max_tokens for one in run(output(text="a"), output(text="b"), given=given).model_calls} == {most}
+
+
+@pytest.mark.parametrize("in_flight", [False, True])
+def test_an_interrupt_ends_it(in_flight: bool) -> None:
+    """There is nothing to clean up."""
+    assert run(output(text="a"), interrupt(in_flight=in_flight)).status is Status.CANCELLED

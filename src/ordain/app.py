@@ -12,7 +12,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from ordain.contracts.catalog import Catalog, CatalogData
+from ordain.catalogs import build_catalog, build_verbs, own_verbs
+from ordain.contracts.catalog import Catalog
 from ordain.contracts.conversation import Message, MessageAnswer
 from ordain.contracts.events import SessionEvent
 from ordain.contracts.ids import DEFAULT_WORKSPACE, WorkspaceId
@@ -23,26 +24,23 @@ from ordain.contracts.verbs import VerbRequest
 from ordain.engines.clock import SystemClock
 from ordain.engines.local import LocalEngine
 from ordain.errors import Conflict, OrdainError
-from ordain.flows.kind import Kind, Kinds
+from ordain.flows.kind import Kind
 from ordain.flows.shipped import shipped_kinds
 from ordain.models.embedding import installed_embedder
 from ordain.models.providers import build_models
 from ordain.ports.catalog_source import Built, CatalogSource, Problem
 from ordain.ports.library import Embedder, Library
 from ordain.ports.model import ModelPort
-from ordain.prompts.packaged import packaged_templates
-from ordain.prompts.renderer import check_template
 from ordain.runtime.background import keep_going
 from ordain.runtime.conversation import Acknowledged
 from ordain.runtime.door import Runtime
 from ordain.runtime.headers import Headers
 from ordain.runtime.library import Remembered
 from ordain.runtime.readers import header_so_far, readers
-from ordain.runtime.reloading import Reloaded, Reloading, problem_of
+from ordain.runtime.reloading import Reloaded, Reloading
 from ordain.runtime.sealing import Seal, SealedVerbs, sealed_models
 from ordain.runtime.services import Catalogs, Services
 from ordain.runtime.streams import Streams
-from ordain.runtime.waiters import Waiters
 from ordain.settings import Settings, load_settings
 from ordain.store.access import SqliteTokens
 from ordain.store.documents import DocumentReader
@@ -51,14 +49,11 @@ from ordain.store.search import SqliteSearch
 from ordain.store.sessions import SqliteSessions
 from ordain.store.sqlite import SqliteStore, StoreOptions
 from ordain.verbs.builtin.library_verbs import no_library
-from ordain.verbs.builtin.shipped import builtin_registry
 from ordain.verbs.executor import LeafExecutor
 from ordain.verbs.functions import FunctionVerb
-from ordain.verbs.http_verb import HttpAccess, Secret
-from ordain.verbs.own import OwnVerbs, files_of
+from ordain.verbs.own import files_of
 from ordain.verbs.registry import Registry
-from ordain.wording.engines import NEWEST
-from ordain.wording.languages import SUFFIXES, read_folder, table_with
+from ordain.wording.languages import SUFFIXES
 from ordain.wording.wording import wording_of
 
 LOG = logging.getLogger("ordain.app")
@@ -75,70 +70,6 @@ class Extras:
     store: StoreOptions = field(default_factory=lambda: StoreOptions(holder="local"))
     memory: bool = False
     embedder: Callable[[], Embedder | None] = installed_embedder
-
-
-def build_registry(
-    settings: Settings, more: Sequence[FunctionVerb[..., Any]] = (), library: Callable[[], Library] = no_library
-) -> Registry:
-    """The shipped verbs, those of ``$ORDAIN_HOME/verbs`` and an embedder's own; ``library`` is asked when a verb needs it."""
-    return build_verbs(settings, own_verbs(settings), more, library)[0]
-
-
-def build_verbs(
-    settings: Settings,
-    own: OwnVerbs,
-    more: Sequence[FunctionVerb[..., Any]] = (),
-    library: Callable[[], Library] = no_library,
-    *,
-    strict: bool = False,
-) -> tuple[Registry, tuple[Problem, ...]]:
-    """As ``build_registry``, and the Python files that were left out because they are broken or off; ``strict`` leaves no broken one out."""
-    registry, left_out = own.added_to(shipped_registry(settings, library), more, strict=strict)
-    return registry, tuple(problem_of(error) for error in left_out)
-
-
-def shipped_registry(settings: Settings, library: Callable[[], Library] = no_library) -> Registry:
-    """The shipped verbs, as the settings declare them."""
-    root = settings.verbs.files_root
-    return builtin_registry(
-        files_root=None if root is None else (settings.home / root),
-        urls=settings.verbs.urls,
-        private_hosts=settings.verbs.private_hosts,
-        max_depth=settings.policy.verbs.max_depth,
-        library=library,
-        playbooks=settings.home / "playbooks",
-    )
-
-
-def own_verbs(settings: Settings) -> OwnVerbs:
-    """The operator's verbs folder, and what HTTP verbs are given."""
-    secrets = {
-        name: Secret(settings.verb_secrets.get(name, ""), frozenset(source.hosts)) for name, source in settings.verbs.secrets.items()
-    }
-    return OwnVerbs(settings.home / "verbs", HttpAccess(secrets=secrets), python=settings.verbs.python)
-
-
-def build_catalog(settings: Settings, registry: Registry, kinds: Kinds | None = None) -> Catalog:
-    """Policy, verbs, prompts, profiles and wording as one value; every template is compiled once here.
-
-    Raises:
-        ConfigurationError: a template or a file of ``$ORDAIN_HOME/wording`` cannot be used, or policy routes by a purpose that no kind of this build has.
-    """
-    kinds = kinds or shipped_kinds()
-    kinds.check_policy(settings.policy)
-    prompts = {**registry.templates, **packaged_templates(kinds.templates)}
-    for source in prompts.values():
-        check_template(source)
-    table = table_with(read_folder(settings.home / "wording", checked=True))
-    data = CatalogData(
-        policy=settings.policy,
-        verbs=dict(registry.specs),
-        prompts=prompts,
-        profiles=settings.profiles,
-        node=settings.node,
-        wording=f"{NEWEST}:{table.digest}",
-    )
-    return Catalog(data, {table.digest: table.encoded}.get)
 
 
 class _OwnFiles(CatalogSource):
@@ -278,14 +209,12 @@ class Ordain:
             tokens=SqliteTokens(store),
             readers=readers(headers, store, sessions, clock.now),
         )
-        waiters = Waiters()
-        engine = LocalEngine(services, waiters.ended)
+        engine = LocalEngine(services)
         runtime = Runtime(
             services,
             SqliteSearch(store),
             engine=engine,
             library=Remembered(library, DocumentReader(), library.clear),
-            waiters=waiters,
             reloading=Reloading(services, self._files, self._began),
             commits=lambda: store.writer.commits,
         )

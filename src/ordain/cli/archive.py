@@ -29,6 +29,7 @@ from ordain.runtime.replay import Difference, Replayed, replay
 from ordain.runtime.services import Catalogs, Services
 from ordain.runtime.streams import Streams
 from ordain.runtime.transcript_replay import Retold, retell
+from ordain.runtime.waiters import Waiters
 from ordain.runtime.wording_diff import AnswersRead, MessagesRead, answers_read, messages_read
 from ordain.store.access import SqliteTokens
 from ordain.store.documents import DocumentReader
@@ -61,6 +62,9 @@ class _NoEngine:
 
     accepting = False
     driving = 0
+
+    def __init__(self) -> None:
+        self.waiters = Waiters()
 
     def holds(self, run: str) -> bool:
         return False

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from ordain.app import build_catalog, build_registry, shipped_kinds
+from ordain.app import shipped_kinds
+from ordain.catalogs import build_catalog, build_registry
 from ordain.cli.exit_codes import FAILED, OK, UNAVAILABLE
 from ordain.cli.output import print_json, show
 from ordain.cli.places import home_of
@@ -30,8 +31,8 @@ def diagnose(data_dir: Path | None, policy: Path | None, *, only_probes: bool, a
     if policy is not None:
         settings = settings.model_copy(update={"policy": read_policy(policy)})
     probed = run_probes(
-        shipped_kinds(),
-        build_catalog(settings, build_registry(settings)),
+        kinds := shipped_kinds(),
+        build_catalog(settings, build_registry(settings), kinds),
         f"the policy of {settings.home}" if policy is None else str(policy),
     )
     hold = all(probe.holds for probe in probed)

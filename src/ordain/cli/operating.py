@@ -193,11 +193,12 @@ async def _verbs(home: Path, verb: str | None, pack: str | None = None) -> dict[
         async with connect(home, drive=False) as connection:
             path = "/verbs" if verb is None else f"/verbs/{quote(verb, safe='')}"
             return await connection.ask("GET", path, params={} if pack is None else {"pack": pack})
-    from ordain.app import build_catalog, build_verbs, own_verbs  # lazy: beside a server none of this is needed
+    from ordain.app import shipped_kinds  # lazy: beside a server none of this is needed
+    from ordain.catalogs import build_catalog, build_verbs, own_verbs  # lazy: beside a server none of this is needed
     from ordain.server.verbs import verb_view, verb_views  # lazy: see above
     from ordain.settings import load_settings  # lazy: see above
 
     settings = load_settings(home=home)
     registry, problems = build_verbs(settings, own_verbs(settings))
-    catalog = build_catalog(settings, registry)
+    catalog = build_catalog(settings, registry, shipped_kinds())
     return verb_views(catalog, problems, pack) if verb is None else verb_view(catalog, verb)

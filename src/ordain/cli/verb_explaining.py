@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, cast
 
-from ordain.app import build_catalog, build_verbs, own_verbs, shipped_kinds
+from ordain.app import shipped_kinds
+from ordain.catalogs import build_catalog, build_verbs, own_verbs
 from ordain.cli.exit_codes import FAILED, OK
 from ordain.cli.output import json_text, print_json, show, show_foreign
 from ordain.cli.places import home_of
@@ -30,7 +31,7 @@ def print_explanation(data_dir: Path | None, name: str, given: str | None, *, as
     """
     settings = load_settings(home=home_of(data_dir))
     registry, _ = build_verbs(settings, own_verbs(settings))
-    catalog = build_catalog(settings, registry)
+    catalog = build_catalog(settings, registry, shipped_kinds())
     if name not in catalog.verbs:
         raise NotFound(f"there is no verb {name[:128]}", code="unknown_verb")
     spec = catalog.verbs[name].spec

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 
-from ordain.app import own_verbs, shipped_registry
+from ordain.catalogs import own_verbs, shipped_registry
 from ordain.cli.exit_codes import FAILED, OK
 from ordain.cli.output import print_json, show
 from ordain.cli.places import home_of

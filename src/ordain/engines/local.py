@@ -9,7 +9,6 @@ import asyncio
 import heapq
 import logging
 from collections import deque
-from collections.abc import Callable
 
 from ordain.errors import RUN_MOVED_ON, LeaseLost, OrdainError
 from ordain.journal.records import SETTLED, Status
@@ -18,6 +17,7 @@ from ordain.runtime.accounts import over
 from ordain.runtime.drive import Drive, Driven
 from ordain.runtime.recovery import Recovery
 from ordain.runtime.services import Services
+from ordain.runtime.waiters import Waiters
 
 LOG = logging.getLogger("ordain.engine")
 DAY_US = 86_400_000_000
@@ -26,12 +26,12 @@ TRY_AGAIN_AT_MOST_US = 60_000_000
 
 
 class LocalEngine:
-    """Wakes runs; ``ended`` hears of every run that came to rest settled or stopped."""
+    """Wakes runs; ``waiters`` hear of every run that came to rest settled or stopped."""
 
-    def __init__(self, services: Services, ended: Callable[[str, Status], None]) -> None:
+    def __init__(self, services: Services) -> None:
         """Nothing happens before ``start``."""
         self._services = services
-        self._ended = ended
+        self.waiters = Waiters()
         self._active: dict[str, tuple[Drive, asyncio.Task[None]]] = {}
         self._again: dict[str, str | None] = {}
         self._ready: deque[tuple[str, str | None]] = deque()
@@ -142,9 +142,9 @@ class LocalEngine:
         else:
             self._tries.pop(run, None)
             if driven.status is not Status.WAITING:
-                self._ended(run, driven.status)
+                self.waiters.ended(run, driven.status)
             if driven.root not in ("", run):
-                self._ended(driven.root, driven.status)
+                self.waiters.ended(driven.root, driven.status)
             if again and driven.status not in SETTLED:
                 self.wake(run, resumed_by)
             elif driven.status is Status.WAITING and driven.wake_at is not None:
@@ -156,7 +156,7 @@ class LocalEngine:
     def _try_again(self, run: str, resumed_by: str | None, *, at_once: bool) -> None:
         """A run that could not be driven, for example because it could not be read, is tried again, ever more rarely."""
         if not self.accepting:
-            self._ended(run, Status.RUNNING)
+            self.waiters.ended(run, Status.RUNNING)
         elif at_once:
             self.wake(run, resumed_by)
         else:

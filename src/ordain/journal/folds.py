@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 import msgspec
@@ -35,7 +35,7 @@ from ordain.journal.seen import (
     VERB,
     Output,
 )
-from ordain.rules.decision import Recorded
+from ordain.rules.decision import HeaderShare, Recorded
 from ordain.rules.header import SIGNS, HeaderFacts, HeaderLine
 from ordain.rules.rulebook import Rulebook
 from ordain.rules.spend import Carved, Spend
@@ -87,8 +87,13 @@ class Fold:
         self._narrating: set[tuple[int, int]] = set()
         for record in records:
             self.last = record.at
-            if record.body is not None:
+            if record.body is not None and not (record.kind is RecordKind.DECISION and self._tells(record.name) is None):
                 self._one(record)
+
+    def _tells(self, rule: str) -> Callable[[Recorded], HeaderShare] | None:
+        """What a rule says of its own decisions; None of a rule that says nothing, or that this build lacks."""
+        found = self._meaning.rules.get(rule)
+        return None if found is None else found.tells
 
     def _one(self, record: Record) -> None:
         body = self._read(record)
@@ -116,11 +121,10 @@ class Fold:
         self.lines.append(HeaderLine(mark=mark, what=what, reason=reason, excerpt=excerpt))
 
     def _decided(self, name: str, body: DecisionBody | ClaimBody) -> None:
-        """What the rule says of its own decision; of a rule that this build lacks nothing is said."""
-        rule = self._meaning.rules.get(name)
-        if rule is None or rule.tells is None:
+        tells = self._tells(name)
+        if tells is None:
             return
-        share = rule.tells(Recorded(outcome=body.outcome, reason=body.reason, facts=body.facts, steps=self.steps))
+        share = tells(Recorded(outcome=body.outcome, reason=body.reason, facts=body.facts, steps=self.steps))
         self.lines += share.lines
         self.steps += share.steps
         if share.spent is not None:

@@ -47,6 +47,11 @@ class Engine(Protocol):
     accepting: bool
 
     @property
+    def waiters(self) -> Waiters:
+        """Whom it tells of every run that came to rest."""
+        ...
+
+    @property
     def driving(self) -> int:
         """Runs driven now."""
         ...
@@ -74,11 +79,10 @@ class Runtime:
         *,
         engine: Engine,
         library: Remembered,
-        waiters: Waiters | None = None,
         reloading: Reloading | None = None,
         commits: Callable[[], int] = lambda: 0,
     ) -> None:
-        """``waiters`` are those whom ``engine`` tells of ends; ``reloading`` is None where nothing is taken up; ``commits`` counts the storage's transactions."""
+        """``reloading`` is None where nothing is taken up; ``commits`` counts the storage's transactions."""
         self.services = services
         self.search = search
         self.engine = engine
@@ -88,7 +92,6 @@ class Runtime:
         self.conversation = Conversation(services)
         self.access = Access(services)
         self._intake = Intake(services)
-        self._waiters = waiters or Waiters()
 
     # --- requests -----------------------------------------------------------------------------------------------------------------
 
@@ -129,7 +132,7 @@ class Runtime:
         return await self._rested(run)
 
     async def _rested(self, run: str) -> RunView:
-        with self._waiters.waiting(run) as rest:
+        with self.engine.waiters.waiting(run) as rest:
             if not self.engine.holds(run):
                 view = self.view(run)
                 if view.at_rest:
@@ -143,7 +146,7 @@ class Runtime:
 
     def release(self) -> None:
         """The engine is gone: nobody who waits here will hear of an end."""
-        self._waiters.release()
+        self.engine.waiters.release()
         self.services.streams.close()
 
     # --- looking --------------------------------------------------------------------------------------------------------------------

@@ -90,7 +90,8 @@ class PortCall:
             FlowFault: an effect is under way.
         """
         state = self._state
-        state.raise_fault()
+        if state.fault is not None:
+            raise state.fault
         if state.under_way:
             state.fault = FlowFault("a port call beside an effect that is under way: a run is sequential")
             raise state.fault
@@ -99,5 +100,5 @@ class PortCall:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         """End; a failure is kept, signals are not failures."""
         self._state.under_way = False
-        if isinstance(error, Exception):
+        if error is not None and isinstance(error, Exception):
             self._state.fault = error

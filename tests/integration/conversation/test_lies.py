@@ -12,7 +12,7 @@ from typing import Any, TypedDict
 
 import pytest
 
-from ordain.app import build_catalog
+from ordain.catalogs import build_catalog
 from ordain.contracts.conversation import Reply
 from ordain.contracts.policy import Activation
 from ordain.contracts.verbs import ArgumentRole
@@ -126,7 +126,7 @@ def withdraw(house: House, pattern: str) -> None:
     off = verbs.model_copy(update={"default": Activation(deny=[pattern])})
     narrowed = house.settings.model_copy(update={"policy": house.settings.policy.model_copy(update={"verbs": off})})
     ordain.runtime.services.catalogs = Catalogs(
-        build_catalog(narrowed, ordain.registry), lambda digest: pinned.encoded if digest == pinned.digest else None
+        build_catalog(narrowed, ordain.registry, ordain.kinds), lambda digest: pinned.encoded if digest == pinned.digest else None
     )
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
-from ordain.app import Extras, Ordain, build_catalog, with_profile
+from ordain.app import Extras, Ordain, with_profile
+from ordain.catalogs import build_catalog
 from ordain.contracts.planner import PlannerRequest
 from ordain.contracts.policy import Activation
 from ordain.journal.codec import decode
@@ -27,7 +28,7 @@ async def test_kill_switch_stops_a_running_plan(tmp_path: Path) -> None:
         verbs = settings.policy.verbs.model_copy(update={"default": Activation(deny=["math.*"])})
         narrowed = ordain.settings.model_copy(update={"policy": settings.policy.model_copy(update={"verbs": verbs})})
         services = ordain.runtime.services
-        services.catalogs = Catalogs(build_catalog(narrowed, ordain.registry), ordain.store.catalog)
+        services.catalogs = Catalogs(build_catalog(narrowed, ordain.registry, ordain.kinds), ordain.store.catalog)
         model.gate.set()
         answer = await planned
         assert answer["trace"][0]["observation"]["error"]["code"] == "withdrawn"
@@ -47,7 +48,7 @@ async def test_widening_never_applies_to_a_running_plan(tmp_path: Path) -> None:
     async with scripted(closed, [act("math.evaluate", SUM), finish("4")], {}) as ordain:
         services = ordain.runtime.services
         pinned = services.catalogs.current
-        services.catalogs = Catalogs(build_catalog(settings, ordain.registry), ordain.store.catalog)
+        services.catalogs = Catalogs(build_catalog(settings, ordain.registry, ordain.kinds), ordain.store.catalog)
         services.catalogs.current, opened = pinned, services.catalogs.current
         accepted = await ordain.runtime.accept(PlannerRequest.model_validate(request("math.evaluate")), "local:test")
         services.catalogs.current = opened

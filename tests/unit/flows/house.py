@@ -9,7 +9,8 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from ordain.app import build_catalog, build_registry, with_profile
+from ordain.app import with_profile
+from ordain.catalogs import build_catalog, build_registry
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.profiles import ModelProfile
 from ordain.effects.effect import SharedState

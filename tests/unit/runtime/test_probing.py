@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ordain.app import build_catalog, build_registry
+from ordain.catalogs import build_catalog, build_registry
 from ordain.contracts.catalog import Catalog, CatalogData
 from ordain.contracts.policy import Policy
 from ordain.contracts.probes import Probe
@@ -21,7 +21,7 @@ from ordain.settings import load_settings, read_policy
 
 SHIPPED = load_settings({}, Path("/nonexistent"))
 KINDS = shipped_kinds()
-CATALOG = build_catalog(SHIPPED, build_registry(SHIPPED))
+CATALOG = build_catalog(SHIPPED, build_registry(SHIPPED), shipped_kinds())
 
 
 def asking(policy: str = "") -> Catalog:

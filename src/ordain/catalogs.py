@@ -1,0 +1,88 @@
+"""What code, files and settings make together: the verbs, and the catalog that runs pin."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ordain.contracts.catalog import Catalog, CatalogData
+from ordain.flows.kind import Kinds
+from ordain.ports.catalog_source import Problem
+from ordain.ports.library import Library
+from ordain.prompts.packaged import packaged_templates
+from ordain.prompts.renderer import check_template
+from ordain.runtime.reloading import problem_of
+from ordain.settings import Settings
+from ordain.verbs.builtin.library_verbs import no_library
+from ordain.verbs.builtin.shipped import builtin_registry
+from ordain.verbs.functions import FunctionVerb
+from ordain.verbs.http_verb import HttpAccess, Secret
+from ordain.verbs.own import OwnVerbs
+from ordain.verbs.registry import Registry
+from ordain.wording.engines import NEWEST
+from ordain.wording.languages import read_folder, table_with
+
+__all__ = ["build_catalog", "build_registry", "build_verbs", "own_verbs", "shipped_registry"]
+
+
+def build_registry(
+    settings: Settings, more: Sequence[FunctionVerb[..., Any]] = (), library: Callable[[], Library] = no_library
+) -> Registry:
+    """The shipped verbs, those of ``$ORDAIN_HOME/verbs`` and an embedder's own; ``library`` is asked when a verb needs it."""
+    return build_verbs(settings, own_verbs(settings), more, library)[0]
+
+
+def build_verbs(
+    settings: Settings,
+    own: OwnVerbs,
+    more: Sequence[FunctionVerb[..., Any]] = (),
+    library: Callable[[], Library] = no_library,
+    *,
+    strict: bool = False,
+) -> tuple[Registry, tuple[Problem, ...]]:
+    """As ``build_registry``, and the Python files that were left out because they are broken or off; ``strict`` leaves no broken one out."""
+    registry, left_out = own.added_to(shipped_registry(settings, library), more, strict=strict)
+    return registry, tuple(problem_of(error) for error in left_out)
+
+
+def shipped_registry(settings: Settings, library: Callable[[], Library] = no_library) -> Registry:
+    """The shipped verbs, as the settings declare them."""
+    root = settings.verbs.files_root
+    return builtin_registry(
+        files_root=None if root is None else (settings.home / root),
+        urls=settings.verbs.urls,
+        private_hosts=settings.verbs.private_hosts,
+        max_depth=settings.policy.verbs.max_depth,
+        library=library,
+        playbooks=settings.home / "playbooks",
+    )
+
+
+def own_verbs(settings: Settings) -> OwnVerbs:
+    """The operator's verbs folder, and what HTTP verbs are given."""
+    secrets = {
+        name: Secret(settings.verb_secrets.get(name, ""), frozenset(source.hosts)) for name, source in settings.verbs.secrets.items()
+    }
+    return OwnVerbs(settings.home / "verbs", HttpAccess(secrets=secrets), python=settings.verbs.python)
+
+
+def build_catalog(settings: Settings, registry: Registry, kinds: Kinds) -> Catalog:
+    """Policy, verbs, prompts, profiles and wording as one value; every template is compiled once here.
+
+    Raises:
+        ConfigurationError: a template or a file of ``$ORDAIN_HOME/wording`` cannot be used, or policy routes by a purpose that no kind of this build has.
+    """
+    kinds.check_policy(settings.policy)
+    prompts = {**registry.templates, **packaged_templates(kinds.templates)}
+    for source in prompts.values():
+        check_template(source)
+    table = table_with(read_folder(settings.home / "wording", checked=True))
+    data = CatalogData(
+        policy=settings.policy,
+        verbs=dict(registry.specs),
+        prompts=prompts,
+        profiles=settings.profiles,
+        node=settings.node,
+        wording=f"{NEWEST}:{table.digest}",
+    )
+    return Catalog(data, {table.digest: table.encoded}.get)

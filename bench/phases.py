@@ -21,10 +21,12 @@ from typing import Any
 from bench.worker import CHATS, MODULES
 from ordain.contracts.catalog import Schema
 from ordain.contracts.planner import PlannerRequest
-from ordain.flows import prompting, verb_plan
+from ordain.flows.steps import trace
+from ordain.flows.supervisor import prompt as supervisor
+from ordain.flows.verb_plan import prompt as verb_plan
 from ordain.journal.codec import Scribe
 from ordain.runtime import drive, gateway
-from ordain.runtime.consequences import Following
+from ordain.runtime.consequences import Consequences
 from ordain.runtime.conversation import Conversation
 from ordain.runtime.execution import Execution
 from ordain.store import units
@@ -33,16 +35,17 @@ from ordain.store.sqlite import SqliteStore
 from ordain.store.writer import Writer
 
 PHASES: dict[str, tuple[tuple[Any, str], ...]] = {
-    "render": ((gateway, "prompt_inputs"), (gateway, "render")),
+    "render": ((gateway._Asking, "_prepared"),),
     "validate": (
-        *((Schema, "accepts"), (Schema, "errors"), (prompting, "parse_object"), (verb_plan, "parse_object")),
+        *((Schema, "accepts"), (Schema, "errors")),
+        *((trace, "parse_object"), (supervisor, "parse_object"), (verb_plan, "parse_object")),
         *((PlannerRequest, "model_validate"), (PlannerRequest, "model_validate_json")),
     ),
-    "decide": ((Execution, "decide"),),
+    "decide": ((Execution, "_decide"),),
     "encode": ((Scribe, "write"),),
     "write": ((Writer, "_commit"),),
     "load": ((SqliteStore, "load"), (SqliteStore, "mail")),
-    "attach": ((units, "read_state"), (Following, "decide"), (Following, "of")),
+    "attach": ((units, "read_state"), (Consequences, "decide"), (Consequences, "of")),
     "transcript": ((SqliteSessions, "entries"), (SqliteSessions, "uncovered"), (Conversation, "_answer")),
     "header": ((drive, "Fold"), (drive, "render_header")),
 }

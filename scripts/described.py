@@ -17,6 +17,7 @@ from typing import Any, Protocol, cast, get_args, get_type_hints
 import msgspec
 
 from ordain import errors, ports, rules
+from ordain.flows.kind import Kind, Kinds, PromptKind
 from ordain.rules.decision import Rule
 from ordain.rules.reasons import Reason
 from ordain.rules.shared import SHARED
@@ -150,6 +151,21 @@ def _parts(holders: Sequence[type[Any]]) -> list[type[Any]]:
                 elif issubclass(part, msgspec.Struct):
                     found |= dict.fromkeys([part, *_parts([part])])
     return list(found)
+
+
+# --- kinds --------------------------------------------------------------------------------------------------------------------------
+
+
+def all_kinds(kinds: Kinds) -> list[list[Kind[Any, Any]]]:
+    """The versions of each kind, the newest first; kinds by name."""
+    return [sorted((kind for kind in kinds.all if kind.name == name), key=lambda kind: -kind.version) for name in sorted(kinds.newest)]
+
+
+def lane_of(prompt: PromptKind[Any]) -> str:
+    """The keys of policy that give a purpose its lane, as the prompt's own function reads them."""
+    (function,) = ast.parse(inspect.getsource(prompt.lane)).body
+    returned = [node.value for node in ast.walk(function) if isinstance(node, ast.Return) and node.value is not None]
+    return " or ".join(code(key.removeprefix("policy.")) for value in returned for key in ast.unparse(value).split(" or "))
 
 
 # --- ports --------------------------------------------------------------------------------------------------------------------------

@@ -19,6 +19,9 @@ from ordain.contracts.policy import ModelErrorCode
 from ordain.contracts.profiles import ModelProfile
 from ordain.contracts.verbs import VerbSpec
 from ordain.effects import calls, children, effect, results
+from ordain.flows.act import VERB_PLAN
+from ordain.flows.kind import Kind, no_grant, no_label
+from ordain.flows.shipped import shipped_kinds
 from ordain.journal.records import BESIDE_FLOW, BODY_OF, CURRENT_VERSION, HANDED_TO_FLOW, Record, RecordKind
 from ordain.journal.upcasters import UPCASTERS
 from ordain.ports import effects
@@ -26,15 +29,19 @@ from ordain.rules.rulebook import rulebook
 from ordain.server import Face, build_app
 from ordain.server.documents import SCHEMAS
 from ordain.settings import FileSettings
+from ordain.store.schema import VERSION
 from ordain.verbs.builtin.shipped import builtin_registry
+from ordain.wording.engines import ENGINES, NEWEST
 from scripts.described import (
     all_codes,
     all_errors,
+    all_kinds,
     all_ports,
     all_rules,
     code,
     environment_names,
     field_table,
+    lane_of,
     members,
     page,
     planner_codes,
@@ -184,6 +191,91 @@ def render_effects() -> str:
         *table(("signal", "meaning"), [(code(s.__name__), whole(s)) for s in (effects.Suspended, effects.Interrupted)]),
     ]
     return text_of(lines)
+
+
+def render_kinds() -> str:
+    """Each kind of run with the versions that can be resumed and what it brings; and what else of a data folder is read."""
+    lines = page(
+        "Kinds of runs",
+        "A run pins the name and the version of its kind. What begins now begins as the newest version; the ones before it are kept for runs "
+        "that began as such: they are resumed, replayed and compared, and do what they did. A run of a kind or version that has no row here "
+        "stops as `flow_unavailable` and is kept as it is. An embedder's own kinds come [beside these](../guides/extend.md).",
+        "## What can be resumed",
+    )
+    specs = sorted(builtin_registry(files_root=None, urls=()).specs.items())
+    carried = [(VERB_PLAN, "prompt plans"), *((spec.flow, code(name)) for name, spec in specs if spec.flow is not None)]
+    described = all_kinds(shipped_kinds())
+    rows = [
+        (
+            f"[`{newest.name}`](#{newest.name})",
+            f"**{newest.version}**",
+            ", ".join(str(kind.version) for kind in before) or "none",
+            summary(newest.run),
+        )
+        for newest, *before in described
+    ]
+    lines += table(("kind", "begins as version", "versions before that are resumed", "what it does"), rows)
+    lines += [
+        (
+            "Of what stands beside a run's kind this build writes one version and reads all of these. Record kinds that are not named have "
+            "[one version](records.md). What is newer is refused, never guessed."
+        ),
+        "",
+    ]
+    known = [("schema of the database", VERSION, range(1, VERSION + 1)), ("wording engine", NEWEST, sorted(ENGINES))]
+    known += [(f"record {code(kind)}", top, range(1, top + 1)) for kind, top in CURRENT_VERSION.items() if top > 1]
+    lines += table(("", "written", "read"), [(what, f"**{top}**", ", ".join(map(str, read))) for what, top, read in known])
+    lines += [
+        (
+            "*Spelled out*: the records say in several places what those of newer versions say in one "
+            "([why](../decisions/0023-versions-are-frozen-files.md))."
+        ),
+        "",
+    ]
+    for newest, *before in described:
+        lines += [f"## {newest.name}", "", summary(newest.run), ""]
+        lines += table(
+            ("version", "flow", ""),
+            [
+                (f"**{newest.version}**" if kind is newest else str(kind.version), code(_place(kind)), _marks(kind))
+                for kind in (newest, *before)
+            ],
+        )
+        lines += table(("", ""), _brings(newest, [name for flow, name in carried if flow == newest.name]))
+        lines += table(
+            ("prompt", "lane by policy", "template", "contract"),
+            [
+                (code(one.purpose), lane_of(one), code(one.template) or "the verb's own", code(one.contract) or "the verb's output")
+                for one in newest.prompts
+            ],
+        )
+    return text_of(lines)
+
+
+def _place(kind: Kind[Any, Any]) -> str:
+    return f"{kind.run.__module__}.{kind.run.__name__}"
+
+
+def _marks(kind: Kind[Any, Any]) -> str:
+    """How a version's records differ from those of one that says nothing twice."""
+    return "spelled out" if kind.spelled_out else ""
+
+
+def _brings(kind: Kind[Any, Any], verbs: list[str]) -> list[tuple[str, str]]:
+    """What a kind is looked up by, and what it has beside its flow."""
+    wire = kind.wire
+    has = {"label": kind.label is not no_label, "grant": kind.grant is not no_grant, "reply": kind.reply, "header lines": kind.header}
+    rows = [
+        ("serves a conversation's", "" if kind.serves is None else code(kind.serves)),
+        (
+            "answers requests of",
+            "" if wire is None else f"{code(wire.contract.__name__)}; a run of another kind is refused {code(wire.other)} there",
+        ),
+        ("carries out verbs", ", ".join(verbs)),
+        ("rules of its own", ", ".join(code(rule.name) for rule in kind.rules)),
+        ("also brings", ", ".join(name for name, there in has.items() if there)),
+    ]
+    return [row for row in rows if row[1]]
 
 
 def render_events() -> str:
@@ -356,6 +448,7 @@ PAGES: Mapping[str, Callable[[], str]] = {
     "reasons.md": render_reasons,
     "rules.md": render_rules,
     "records.md": render_records,
+    "kinds.md": render_kinds,
     "effects.md": render_effects,
     "events.md": render_events,
     "policy.md": render_policy,

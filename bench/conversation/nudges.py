@@ -21,7 +21,7 @@ from bench.conversation.talk import HOLD, Talk, talking
 from ordain.errors import Refused
 from ordain.ports.store import Consequence, SessionState
 from ordain.runtime import conversation
-from ordain.runtime.consequences import Following
+from ordain.runtime.consequences import Consequences
 from ordain.store import units
 
 OPEN = 16
@@ -114,14 +114,14 @@ class _Watch:
         units.read_state = read_state
         watch = self
 
-        class Watched(Following):
+        class Watched(Consequences):
             def decide(self, *given: Any) -> Any:
                 return watch._timed("facts_and_rule", super().decide, *given)
 
             def of(self, *given: Any) -> Consequence:
                 return watch._timed("consequence", super().of, *given)
 
-        conversation.Following = Watched  # type: ignore[misc] - this process only measures
+        conversation.Consequences = Watched  # type: ignore[misc] - this process only measures
 
     def _timed(self, name: str, function: Any, *given: Any) -> Any:
         began = time.thread_time_ns()

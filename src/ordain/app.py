@@ -8,7 +8,6 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequen
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from functools import partial
-from importlib.resources import files
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -23,7 +22,7 @@ from ordain.contracts.profiles import ModelProfile
 from ordain.contracts.verbs import VerbRequest
 from ordain.engines.clock import SystemClock
 from ordain.engines.local import LocalEngine
-from ordain.errors import OrdainError
+from ordain.errors import Conflict, OrdainError
 from ordain.flows.kind import Kind, Kinds
 from ordain.flows.shipped import shipped_kinds
 from ordain.models.embedding import installed_embedder
@@ -31,6 +30,7 @@ from ordain.models.providers import build_models
 from ordain.ports.catalog_source import Built, CatalogSource, Problem
 from ordain.ports.library import Embedder, Library
 from ordain.ports.model import ModelPort
+from ordain.prompts.packaged import packaged_templates
 from ordain.prompts.renderer import check_template
 from ordain.runtime.background import keep_going
 from ordain.runtime.conversation import Acknowledged
@@ -42,6 +42,7 @@ from ordain.runtime.reloading import Reloaded, Reloading, problem_of
 from ordain.runtime.sealing import Seal, SealedVerbs, sealed_models
 from ordain.runtime.services import Catalogs, Services
 from ordain.runtime.streams import Streams
+from ordain.runtime.waiters import Waiters
 from ordain.settings import Settings, load_settings
 from ordain.store.access import SqliteTokens
 from ordain.store.documents import DocumentReader
@@ -125,11 +126,7 @@ def build_catalog(settings: Settings, registry: Registry, kinds: Kinds | None = 
     """
     kinds = kinds or shipped_kinds()
     kinds.check_policy(settings.policy)
-    own = {
-        name: files(package).joinpath("templates").joinpath(f"{name}.j2").read_text(encoding="utf-8")
-        for name, package in kinds.templates.items()
-    }
-    prompts = {**registry.templates, **own}
+    prompts = {**registry.templates, **packaged_templates(kinds.templates)}
     for source in prompts.values():
         check_template(source)
     table = table_with(read_folder(settings.home / "wording", checked=True))
@@ -159,13 +156,29 @@ class _OwnFiles(CatalogSource):
         """The modules of Python verbs go."""
         self._own.files.forget_others([])
 
-    def build(self, *, strict: bool = True) -> Built:
-        """From the folders as they are now, and the settings as they were. The wording is compiled here, and not by the first message."""
+    def build(self) -> Built:
+        """From the folders as they are now, and the settings as they were."""
+        registry, catalog, problems = self.read(strict=True)
+        return Built(catalog=catalog, install=lambda: self._ordain.use(registry, catalog), problems=problems)
+
+    def read(self, *, strict: bool) -> tuple[Registry, Catalog, tuple[Problem, ...]]:
+        """As ``build``, not to be installed yet. The wording is compiled here, and not by the first message."""
         ordain = self._ordain
         registry, problems = build_verbs(ordain.settings, self._own, self._more, self._library, strict=strict)
         catalog = build_catalog(ordain.settings, registry, ordain.kinds)
         wording_of(catalog)
-        return Built(catalog=catalog, install=lambda: ordain.use(registry, catalog), problems=problems)
+        return registry, catalog, problems
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Opened:
+    """What ``start`` opened, whole."""
+
+    store: SqliteStore
+    executor: LeafExecutor
+    library: SqliteLibrary
+    engine: LocalEngine
+    runtime: Runtime
 
 
 class Ordain:
@@ -195,14 +208,13 @@ class Ordain:
             self.settings = with_profile(self.settings, scripted)
         self._extras = extras or Extras(verbs=verbs)
         self.kinds = shipped_kinds(self._extras.kinds)
-        self._library: SqliteLibrary | None = None
-        self._executor: LeafExecutor | None = None
-        self.registry: Registry
-        self.catalog: Catalog
+        self._opened: _Opened | None = None
+        self._closing: AsyncExitStack | None = None
+        self._background: list[asyncio.Task[None]] = []
         self._files = _OwnFiles(self, (*verbs, *(self._extras.verbs if extras else ())), self._open_library)
-        seen, built = self._files.fingerprint(), self._files.build(strict=False)
-        built.install()
-        self._began = (seen, built.problems)
+        seen = self._files.fingerprint()
+        self.registry, self.catalog, problems = self._files.read(strict=False)
+        self._began = (seen, problems)
         self.seal = Seal(self.settings.every_secret)
         models = self._extras.models
         self.models = (
@@ -210,11 +222,26 @@ class Ordain:
             if models is not None
             else build_models(self.settings.profiles, self.settings.secrets, self.settings.home, self.kinds.scripted)
         )
-        self.runtime: Runtime
-        self.engine: LocalEngine
-        self.store: SqliteStore
-        self._background: list[asyncio.Task[None]] = []
-        self._opened: AsyncExitStack | None = None
+
+    @property
+    def runtime(self) -> Runtime:
+        """The door: everything that may be asked of a running Ordain."""
+        return self._started().runtime
+
+    @property
+    def engine(self) -> LocalEngine:
+        """What wakes runs."""
+        return self._started().engine
+
+    @property
+    def store(self) -> SqliteStore:
+        """The data folder."""
+        return self._started().store
+
+    def _started(self) -> _Opened:
+        if self._opened is None:
+            raise Conflict("this Ordain was not started: `async with Ordain() as ordain`, or await its start()", code="not_started")
+        return self._opened
 
     async def start(self) -> Self:
         """Open the store, take the lease, take up unfinished runs. Where that fails, all is closed again, and may be started again.
@@ -222,63 +249,75 @@ class Ordain:
         Raises:
             StorageUnavailable: the data folder cannot be opened or is held by another engine.
         """
-        async with AsyncExitStack() as opened:
-            await self._open(opened)
-            self._opened = opened.pop_all()
+        async with AsyncExitStack() as closing:
+            self._opened = opened = self._open(closing)
+            await self._begin(opened)
+            self._closing = closing.pop_all()
         return self
 
-    async def _open(self, opened: AsyncExitStack) -> None:
-        """Open everything; what is to be closed after a failure and at the end is put on ``opened``."""
-        self.store = SqliteStore(None if self._extras.memory else self.settings.home, self._extras.store)
-        opened.callback(self.store.close)
-        sessions, clock = SqliteSessions(self.store), SystemClock()
-        library = self._library = SqliteLibrary(self.store, clock, self._extras.embedder)
-        opened.callback(library.close)
-        executor = self._executor = LeafExecutor(self.registry, threads=self.settings.verbs.threads)
-        opened.push_async_callback(executor.close)
-        headers = Headers(self.store, self.kinds)
+    def _open(self, closing: AsyncExitStack) -> _Opened:
+        """Open everything; what is to be closed after a failure and at the end is put on ``closing``."""
+        store = SqliteStore(None if self._extras.memory else self.settings.home, self._extras.store)
+        closing.callback(store.close)
+        sessions, clock = SqliteSessions(store), SystemClock()
+        library = SqliteLibrary(store, clock, self._extras.embedder)
+        closing.callback(library.close)
+        executor = LeafExecutor(self.registry, threads=self.settings.verbs.threads)
+        closing.push_async_callback(executor.close)
+        headers = Headers(store, self.kinds)
         services = Services(
-            store=self.store,
+            store=store,
             clock=clock,
             models=sealed_models(self.models, self.seal),
             verbs=SealedVerbs(executor, self.seal),
-            catalogs=Catalogs(self.catalog, self.store.catalog),
+            catalogs=Catalogs(self.catalog, store.catalog),
             kinds=self.kinds,
             headers=headers,
             sessions=sessions,
-            streams=Streams(sessions, header_so_far(headers, self.store)),
-            tokens=SqliteTokens(self.store),
-            readers=readers(headers, self.store, sessions, clock.now),
+            streams=Streams(sessions, header_so_far(headers, store)),
+            tokens=SqliteTokens(store),
+            readers=readers(headers, store, sessions, clock.now),
         )
-        self.runtime = Runtime(services, SqliteSearch(self.store), lambda: self.store.writer.commits)
-        self.runtime.library = Remembered(library, DocumentReader(), library.clear)
-        self.engine = LocalEngine(services, self.runtime.ended)
-        self.runtime.engine = self.engine
+        waiters = Waiters()
+        engine = LocalEngine(services, waiters.ended)
+        runtime = Runtime(
+            services,
+            SqliteSearch(store),
+            engine=engine,
+            library=Remembered(library, DocumentReader(), library.clear),
+            waiters=waiters,
+            reloading=Reloading(services, self._files, self._began),
+            commits=lambda: store.writer.commits,
+        )
+        return _Opened(store=store, executor=executor, library=library, engine=engine, runtime=runtime)
+
+    async def _begin(self, opened: _Opened) -> None:
+        """Take up what was left, and begin what goes on beside the runs."""
+        engine, runtime, library = opened.engine, opened.runtime, opened.library
         try:
             await library.recover()
         except OrdainError as error:  # storage takes no writes now: what is kept can be read, and what is not is in no search
             LOG.error("what was cut off or removed is still in the library's file, the next start deletes it: %s", error.message)
-        reloading = self.runtime.reloading = Reloading(services, self._files, self._began)
-        await self.engine.start()
+        await engine.start()
         works: dict[str, Callable[[], Awaitable[None]]] = {
-            "looking for what other processes wrote": self.store.poll,
-            "sweeping what is old": self.engine.sweep_daily,
+            "looking for what other processes wrote": opened.store.poll,
+            "sweeping what is old": engine.sweep_daily,
             "watching the lease": self._watch_lease,
-            "writing the audit": self.runtime.access.keep_flushing,
+            "writing the audit": runtime.access.keep_flushing,
             "giving vectors to what has none": library.catch_up,
         }
-        if every_ms := self.settings.verbs.watch_ms:
-            works["looking for changed files"] = partial(reloading.watch, every_ms / 1000)
+        if (every_ms := self.settings.verbs.watch_ms) and runtime.reloading is not None:
+            works["looking for changed files"] = partial(runtime.reloading.watch, every_ms / 1000)
         self._background = [asyncio.ensure_future(keep_going(name, work)) for name, work in works.items()]
 
     def _open_library(self) -> Library:
-        return no_library() if self._library is None else self._library
+        return no_library() if self._opened is None else self._opened.library
 
     def use(self, registry: Registry, catalog: Catalog) -> None:
         """Take another registry's code from the next call on; the runtime's catalog is another's to change (``Reloading``)."""
         self.registry, self.catalog = registry, catalog
-        if self._executor is not None:
-            self._executor.replace(registry)
+        if self._opened is not None:
+            self._opened.executor.replace(registry)
 
     async def reload(self) -> Reloaded:
         """Take up what stands in ``$ORDAIN_HOME/verbs`` and ``wording`` now, or say what is wrong and leave everything as it is."""
@@ -293,14 +332,14 @@ class Ordain:
 
     async def stop(self, grace_s: float = 10.0) -> None:
         """Drain and close: model calls and waits are given up, running verbs get ``grace_s`` seconds. Where nothing is open, nothing happens."""
-        opened, self._opened = self._opened, None
-        if opened is None:
+        closing, self._closing = self._closing, None
+        if closing is None:
             return
-        async with opened:  # whatever else fails, verbs, models, library and store are closed, and the data folder is let go of
-            opened.callback(self._files.close)
+        async with closing:  # whatever else fails, verbs, models, library and store are closed, and the data folder is let go of
+            closing.callback(self._files.close)
             for model in set(self.models.values()):
-                opened.push_async_callback(model.close)
-            opened.push_async_callback(self.runtime.services.verbs.close)
+                closing.push_async_callback(model.close)
+            closing.push_async_callback(self.runtime.services.verbs.close)
             for task in self._background:
                 task.cancel()
             await asyncio.gather(*self._background, return_exceptions=True)

@@ -79,10 +79,13 @@ async def play(name: str) -> list[tuple[str, GoldenJournal]]:
             accepted = await ordain.runtime.accept(PlannerRequest.model_validate(asked), "local:test")
             await ordain.runtime.wait(accepted.run)
             rows = ordain.runtime.runs(roots_only=False)
-            catalog = ordain.catalog.encoded
+            *tables, (_, catalog) = ordain.catalog.stored
             names = {accepted.run: name}
             return [
-                (names.get(row.id, f"{name}.child"), GoldenJournal(run=ordain.store.load(row.id) or sys.exit("lost"), catalog=catalog))
+                (
+                    names.get(row.id, f"{name}.child"),
+                    GoldenJournal(run=ordain.store.load(row.id) or sys.exit("lost"), catalog=catalog, tables=dict(tables)),
+                )
                 for row in rows
             ]
 

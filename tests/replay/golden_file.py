@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Self
 
 import msgspec
 
@@ -18,10 +20,11 @@ class GoldenJournal(msgspec.Struct, frozen=True, kw_only=True):
 
     run: StoredRun
     catalog: bytes
+    tables: dict[str, bytes] = {}
 
     def compiled(self) -> Catalog:
         """The run's pinned catalog."""
-        return Catalog.from_bytes(self.catalog)
+        return Catalog.from_bytes(self.catalog, self.tables.get)
 
 
 class GoldenTalk(msgspec.Struct, frozen=True, kw_only=True):
@@ -30,10 +33,17 @@ class GoldenTalk(msgspec.Struct, frozen=True, kw_only=True):
     runs: tuple[StoredRun, ...]
     transcript: tuple[Entry, ...]
     catalog: bytes
+    tables: dict[str, bytes] = {}
+
+    @classmethod
+    def of(cls, runs: Iterable[StoredRun | None], transcript: Iterable[Entry], catalog: Catalog) -> Self:
+        """What was played, with the catalog and the table of phrases that it names."""
+        *tables, (_, encoded) = catalog.stored
+        return cls(runs=tuple(run for run in runs if run is not None), transcript=tuple(transcript), catalog=encoded, tables=dict(tables))
 
     def compiled(self) -> Catalog:
         """The runs' pinned catalog."""
-        return Catalog.from_bytes(self.catalog)
+        return Catalog.from_bytes(self.catalog, self.tables.get)
 
     def read(self, session: str, first: int, last: int) -> list[Entry]:
         """The transcript as runs refer to it."""

@@ -49,7 +49,7 @@ async def play(home: Path) -> GoldenTalk:
         rows = sorted(ordain.runtime.runs(roots_only=False), key=lambda row: row.id)
         runs = [ordain.store.load(row.id) for row in rows]
         transcript = ordain.runtime.conversation.transcript("default", "s1", after=0, limit=1000)
-        return GoldenTalk(runs=tuple(run for run in runs if run is not None), transcript=tuple(transcript), catalog=ordain.catalog.encoded)
+        return GoldenTalk.of(runs, transcript, ordain.catalog)
 
 
 def main() -> None:

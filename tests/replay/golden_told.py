@@ -281,9 +281,7 @@ def taken(house: House) -> GoldenTalk:
     """All runs of a house and the transcript of session s1."""
     runs = [house.ordain.store.load(run) for (run,) in house.query("SELECT id FROM runs ORDER BY no")]
     transcript = house.ordain.runtime.conversation.transcript(WORKSPACE, "s1", after=0, limit=1000)
-    return GoldenTalk(
-        runs=tuple(run for run in runs if run is not None), transcript=tuple(transcript), catalog=house.ordain.catalog.encoded
-    )
+    return GoldenTalk.of(runs, transcript, house.ordain.catalog)
 
 
 def main() -> None:

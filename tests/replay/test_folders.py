@@ -29,19 +29,27 @@ COMMAND_S = 60
 DATABASE = "ordain.db"
 NEWER = 1000
 """A version of the schema that no build of these years knows."""
-HELD = {
-    "killed": {
-        *((flow, "model_call") for flow in ("turn@2", "supervisor@2", "triage@2", "planner@1", "verb_plan@1")),
-        *((flow, "children") for flow in ("turn@2", "supervisor@2", "planner@1", "verb@1")),
-        *((flow, "wait answer") for flow in ("question@1", "triage@2")),
-        *((flow, "wait timer") for flow in ("planner@1", "verb@1")),
+
+
+def held(turn: str, supervisor: str, triage: str, planner: str, question: str) -> set[tuple[str, str]]:
+    """What runs of a folder must be at when their process dies, in these versions of the flows that have come to another one."""
+    return {
+        *((flow, "model_call") for flow in (turn, supervisor, triage, planner, "verb_plan@1")),
+        *((flow, "children") for flow in (turn, supervisor, planner, "verb@1")),
+        *((flow, "wait answer") for flow in (question, triage)),
+        *((flow, "wait timer") for flow in (planner, "verb@1")),
         *(("verb@1", f"verb_call {verb}") for verb in ("page_read", "entry_book", "entry_add")),
-        ("planner@1", "verb_call note_put"),
-        ("supervisor@2", "verb_call entry_add"),
-        ("turn@2", "verb_call note_put"),
+        (planner, "verb_call note_put"),
+        (supervisor, "verb_call entry_add"),
+        (turn, "verb_call note_put"),
     }
+
+
+HELD = {
+    "killed": held("turn@2", "supervisor@2", "triage@2", "planner@1", "question@1"),
+    "killed_turn3": held("turn@3", "supervisor@3", "triage@3", "planner@2", "question@2"),
 }
-"""What runs of a folder must be at when their process dies, by folder."""
+"""By folder."""
 
 
 @pytest.fixture(scope="module")

@@ -45,7 +45,6 @@ def plan(name: str) -> VerbSpec:
 
 VERBS = (leaf("note.add"), leaf("note.try", tries=2), leaf("note.other"), plan("plan.own"), plan("plan.other"))
 SCOPE = ("note.add", "note.try", "plan.own")
-TEMPLATE = "Say what is so.\n=====\n{{ text }}\n"
 TEMPLATES = {"plan_step": "Say whether it is done.\n=====\n{{ verb }}\n"}
 
 
@@ -240,7 +239,7 @@ DO = {
 
 
 def _build(_: Catalog, call: ModelCall, __: Any) -> PromptInputs:
-    return PromptInputs(source=TEMPLATE, inputs={"text": call.args["text"]}, schema=DONE)
+    return PromptInputs(inputs={"text": call.args["text"]}, schema=DONE)
 
 
 def _never(_: FlowContext, __: Any) -> ModelQuestion:
@@ -255,7 +254,17 @@ HOSTILE: Kind[Any, list[str]] = Kind(
     settle=lambda _: Settlement(status=Status.COMPLETED, reason="ok"),
     label=lambda _: Label(agent="hostile"),
     grant=lambda _, __: CapabilityScope(allowed=SCOPE),
-    prompts=(PromptKind(purpose="hostile", contract="hostile_step", lane=lambda _: Lane.LOCAL, ask=_never, build=_build),),
+    prompts=(
+        PromptKind(
+            purpose="hostile",
+            template="hostile_step",
+            package="tests.shapes",
+            contract="hostile_step",
+            lane=lambda _: Lane.LOCAL,
+            ask=_never,
+            build=_build,
+        ),
+    ),
 )
 
 

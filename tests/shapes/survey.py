@@ -92,7 +92,7 @@ def _asked(context: FlowContext, given: Survey) -> ModelQuestion:
 def _built(catalog: Catalog, call: ModelCall, values: Values) -> PromptInputs:
     given: Survey = values[0]
     schema = {"type": "object", "properties": {"worth": {"type": "integer"}}, "required": ["worth"], "additionalProperties": False}
-    return PromptInputs(source=catalog.data.prompts[call.prompt], inputs={"topic": given.topic}, schema=schema)
+    return PromptInputs(inputs={"topic": given.topic}, schema=schema)
 
 
 def _lane(policy: Policy) -> Lane:

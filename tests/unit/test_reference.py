@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import Any, get_args
 
@@ -18,11 +19,13 @@ from ordain.contracts import events
 from ordain.contracts.policy import Policy
 from ordain.contracts.profiles import ModelProfile
 from ordain.effects import children, effect, results
-from ordain.journal.records import BODY_OF, RecordKind
+from ordain.flows.kind import Kind
+from ordain.journal.records import BODY_OF, CURRENT_VERSION, RecordKind
 from ordain.rules.attach import Attached, Reading, ThreadFact
 from ordain.rules.reasons import Reason
 from ordain.server.documents import SCHEMAS
 from ordain.settings import FileSettings, ServerSettings, VerbSettings
+from ordain.store.schema import VERSION
 from ordain.verbs.builtin.shipped import builtin_registry
 from ordain.wording.cues import Cues
 from scripts import reference
@@ -70,6 +73,34 @@ def test_every_record_kind_and_field_has_its_row() -> None:
     for kind in RecordKind:
         section = text.partition(f"\n## {kind}\n")[2].partition("\n## ")[0]
         assert [name for name in BODY_OF[kind].__struct_fields__ if f"| `{name}` |" not in section] == []
+
+
+def versions_in_kind_files() -> set[tuple[str, int]]:
+    """Name and version of each kind that a `kind.py` makes."""
+    modules = [import_module(f"ordain.flows.{path.parent.name}.kind") for path in (HOUSE / "flows").glob("*/kind.py")]
+    return {(one.name, one.version) for module in modules for one in vars(module).values() if isinstance(one, Kind)}
+
+
+def test_every_kind_and_version_can_be_resumed() -> None:
+    """Each version of each kind stands on kinds.md, the newest one as what begins, the others as what is resumed; its prompts stand there too."""
+    text, versions = PAGES["kinds.md"](), versions_in_kind_files()
+    names = {name for name, _ in versions}
+    assert len(names) >= 8
+    assert names <= headings("kinds.md")
+    for name in names:
+        newest, *before = sorted((version for of, version in versions if of == name), reverse=True)
+        assert f"| [`{name}`](#{name}) | **{newest}** | {', '.join(map(str, before)) or 'none'} |" in text
+    given = [one.value for call in calls("flows", "PromptKind") for one in call.keywords if one.arg == "purpose"]
+    purposes = {one.value for one in given if isinstance(one, ast.Constant)}
+    assert {"router", "supervisor", "triage", "verb"} <= purposes
+    assert [purpose for purpose in purposes if f"| `{purpose}` | `" not in text] == []
+
+
+def test_every_version_of_what_is_read_is_told() -> None:
+    """The schema, the wording engines and the records of more than one version stand on kinds.md."""
+    text = PAGES["kinds.md"]()
+    assert f"| schema of the database | **{VERSION}** |" in text
+    assert all(f"| record `{kind}` | **{version}** |" in text for kind, version in CURRENT_VERSION.items() if version > 1)
 
 
 def test_every_effect_result_and_end_has_its_section() -> None:

@@ -181,10 +181,9 @@ def open_archive(home: Path) -> Generator[Archive]:
             streams=Streams(sessions, lambda _: None),
             tokens=SqliteTokens(store),
         )
-        runtime = Runtime(services, SqliteSearch(store))
-        runtime.engine = _NoEngine()
         library = SqliteLibrary(store, services.clock, _embedder)
-        runtime.library = Remembered(library, DocumentReader(), library.clear)
+        remembered = Remembered(library, DocumentReader(), library.clear)
+        runtime = Runtime(services, SqliteSearch(store), engine=_NoEngine(), library=remembered)
         try:
             yield Archive(store=store, runtime=runtime)
         finally:

@@ -14,7 +14,6 @@ from ordain.cli.places import home_of
 from ordain.cli.wording_comparison import compare_wording
 from ordain.contracts.ids import DEFAULT_WORKSPACE
 from ordain.errors import ConfigurationError
-from ordain.flows.shipped import shipped_kinds
 from ordain.runtime.diff import PolicyDiff
 from ordain.runtime.replay import Difference, Replayed
 from ordain.runtime.transcript_replay import Retold
@@ -89,8 +88,8 @@ def _print_differences(differences: Sequence[Difference]) -> None:
 def _compare(home: Path, run: str | None, file: Path, *, as_json: bool) -> int:
     """A flip is what was asked for and no failure; a run that cannot be replayed is one."""
     policy = read_policy(file)
-    shipped_kinds().check_policy(policy, str(file))
     with open_archive(home) as archive:
+        archive.runtime.services.kinds.check_policy(policy, str(file))
         diffs = [archive.diff(one, policy) for one in ([run] if run is not None else archive.runs(roots_only=True))]
     every = [one for diff in diffs for one in _flat(diff)]
     if as_json:

@@ -117,6 +117,17 @@ class PromptKind(Generic[G]):
         """The contract of a recorded call's answer."""
         return call.contract or self.contract
 
+    def source_of(self, catalog: Catalog, call: ModelCall) -> str:
+        """The source of a recorded call's template, as the catalog has it.
+
+        Raises:
+            ConfigurationError: the catalog has no such template.
+        """
+        name = call.prompt or self.template
+        if (source := catalog.data.prompts.get(name)) is None:
+            raise ConfigurationError(f"the catalog has no prompt {name}", code="unknown_prompt")
+        return source
+
 
 # --- what comes from outside, and what goes back ------------------------------------------------------------------------------------
 

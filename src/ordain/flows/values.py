@@ -25,9 +25,8 @@ class Values(dict[int, Any]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PromptInputs:
-    """The template's source and input, and the schema the answer must fit."""
+    """The input of the template, and the schema the answer must fit."""
 
-    source: str
     inputs: dict[str, Any]
     schema: dict[str, Any]
 

@@ -32,6 +32,7 @@ from ordain.runtime.live import AnswerBody, InterruptBody
 from ordain.runtime.reloading import Reloading
 from ordain.runtime.run_view import AT_REST, RunView, ending_of
 from ordain.runtime.services import Services
+from ordain.runtime.waiters import Waiters
 
 __all__ = ["AT_REST", "NULL", "Engine", "Record", "RecordKind", "RunRow", "RunView", "Runtime", "Status"]
 
@@ -66,18 +67,28 @@ class Engine(Protocol):
 class Runtime:
     """Accept, wait, look, operate."""
 
-    def __init__(self, services: Services, search: Search, commits: Callable[[], int] = lambda: 0) -> None:
-        """An engine and the library are attached before anything is accepted; ``commits`` counts the storage's transactions."""
+    def __init__(
+        self,
+        services: Services,
+        search: Search,
+        *,
+        engine: Engine,
+        library: Remembered,
+        waiters: Waiters | None = None,
+        reloading: Reloading | None = None,
+        commits: Callable[[], int] = lambda: 0,
+    ) -> None:
+        """``waiters`` are those whom ``engine`` tells of ends; ``reloading`` is None where nothing is taken up; ``commits`` counts the storage's transactions."""
         self.services = services
         self.search = search
+        self.engine = engine
+        self.library = library
+        self.reloading = reloading
         self.commits = commits
-        self.engine: Engine
-        self.library: Remembered
-        self._intake = Intake(services)
         self.conversation = Conversation(services)
         self.access = Access(services)
-        self.reloading: Reloading | None = None
-        self._waiting: dict[str, list[asyncio.Future[Status]]] = {}
+        self._intake = Intake(services)
+        self._waiters = waiters or Waiters()
 
     # --- requests -----------------------------------------------------------------------------------------------------------------
 
@@ -118,37 +129,22 @@ class Runtime:
         return await self._rested(run)
 
     async def _rested(self, run: str) -> RunView:
-        future: asyncio.Future[Status] = asyncio.get_running_loop().create_future()
-        self._waiting.setdefault(run, []).append(future)
-        try:
+        with self._waiters.waiting(run) as rest:
             if not self.engine.holds(run):
                 view = self.view(run)
                 if view.at_rest:
                     return view
-            if await future is Status.RUNNING and not self.engine.accepting:  # released: the store may be closed already
+            if await rest is Status.RUNNING and not self.engine.accepting:  # released: the store may be closed already
                 raise Transient(f"the engine stopped; run {run} goes on with the next one", code="stopping")
             view = self.view(run)
             if not view.at_rest and not self.engine.accepting:
                 raise Transient(f"the engine stopped; run {run} goes on with the next one", code="stopping")
             return view
-        finally:
-            waiting = self._waiting.get(run, [])
-            if future in waiting:
-                waiting.remove(future)
-            if not waiting:
-                self._waiting.pop(run, None)
 
     def release(self) -> None:
         """The engine is gone: nobody who waits here will hear of an end."""
-        for run in list(self._waiting):
-            self.ended(run, Status.RUNNING)
+        self._waiters.release()
         self.services.streams.close()
-
-    def ended(self, run: str, status: Status) -> None:
-        """The engine says that a run came to rest."""
-        for future in self._waiting.pop(run, []):
-            if not future.done():
-                future.set_result(status)
 
     # --- looking --------------------------------------------------------------------------------------------------------------------
 

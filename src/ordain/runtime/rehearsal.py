@@ -88,8 +88,8 @@ def rehearse_verb(kinds: Kinds, catalog: Catalog, verb_id: str, args: Mapping[st
         effect, done.error, state = _until_live(child, spawned.input, catalog, done, spawned)
         if isinstance(effect, ModelCall):
             done.call = effect
-            resolved = child.prompt(effect.purpose).build(catalog, effect, state.values)
-            done.prompt = render(resolved.source, resolved.inputs)
+            prompt = child.prompt(effect.purpose)
+            done.prompt = render(prompt.source_of(catalog, effect), prompt.build(catalog, effect, state.values).inputs)
     done.goes_live = "" if effect is None else str(type(effect).__struct_config__.tag)
     return done
 

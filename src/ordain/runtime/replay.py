@@ -109,8 +109,9 @@ class _Comparing:
         if not isinstance(effect, ModelCall) or not isinstance(result, ModelAnswer):
             return
         try:
-            resolved = self._kind.prompt(effect.purpose).build(self._catalog, effect, values)
-            digest = prompt_digest(render(resolved.source, resolved.inputs))
+            prompt = self._kind.prompt(effect.purpose)
+            resolved = prompt.build(self._catalog, effect, values)
+            digest = prompt_digest(render(prompt.source_of(self._catalog, effect), resolved.inputs))
         except ConfigurationError as error:
             digest = error.code
         if digest != result.prompt_digest:

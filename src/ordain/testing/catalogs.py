@@ -13,6 +13,7 @@ from ordain.contracts.policy import Lane, Policy
 from ordain.contracts.profiles import ModelProfile
 from ordain.contracts.verbs import VerbSpec
 from ordain.flows.kind import Kind, Kinds
+from ordain.prompts.packaged import packaged_templates
 
 Tables = Mapping[str, Mapping[str, Any]]
 """Values of policy by table: ``{"step": {"reask": 0}}``; what is not named stays."""
@@ -48,13 +49,10 @@ def catalog_of(
         ValidationError: ``policy`` names what there is not.
     """
     own = Kinds(kinds)
-    brought = {
-        name: files(package).joinpath("templates", f"{name}.j2").read_text(encoding="utf-8") for name, package in own.templates.items()
-    }
     data = CatalogData(
         policy=shipped_policy(policy),
         verbs={spec.name: spec for spec in verbs},
-        prompts={**brought, **(prompts or {})},
+        prompts={**packaged_templates(own.templates), **(prompts or {})},
         profiles={"default": SCRIPTED, **(profiles or {})},
     )
     own.check_policy(data.policy)

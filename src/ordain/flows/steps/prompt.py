@@ -180,7 +180,7 @@ def build_step(given: Given) -> Callable[[Catalog, ModelCall, Values], PromptInp
             known = values.memo[PURPOSE] = (base, planner_step_schema(tools))
         base, schema = known
         prompt = with_progress(base, shown_steps(call, values), call.args["left"], call.args.get("reask"))
-        return PromptInputs(source=catalog.data.prompts[call.prompt or TEMPLATE], inputs=msgspec.structs.asdict(prompt), schema=schema)
+        return PromptInputs(inputs=msgspec.structs.asdict(prompt), schema=schema)
 
     return build
 

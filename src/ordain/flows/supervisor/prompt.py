@@ -82,7 +82,7 @@ def _ask(context: FlowContext, given: PendingStep) -> ModelQuestion:
     )
 
 
-def _build(catalog: Catalog, call: ModelCall, values: Values) -> PromptInputs:
+def _build(_: Catalog, call: ModelCall, values: Values) -> PromptInputs:
     answer: ModelAnswer = values[call.args["answer"]]
     found = parse_object(answer.content or "")
     value = found.value if isinstance(found, Parsed) else {}
@@ -90,7 +90,7 @@ def _build(catalog: Catalog, call: ModelCall, values: Values) -> PromptInputs:
     prompt = SupervisorPrompt(
         trace=shown_steps(call, values), pending=call.args["pending"], proposal=proposal, steps_left=call.args["left"]
     )
-    return PromptInputs(source=catalog.data.prompts[call.prompt or TEMPLATE], inputs=msgspec.structs.asdict(prompt), schema=SCHEMA)
+    return PromptInputs(inputs=msgspec.structs.asdict(prompt), schema=SCHEMA)
 
 
 def _lane(policy: Policy) -> Lane:

@@ -59,11 +59,11 @@ def _ask(context: FlowContext, unplaced: Unplaced) -> ModelQuestion:
     return ModelQuestion(refs=(0, unplaced.read), args={}, prompt_tokens=tokens, max_tokens=MAX_TOKENS)
 
 
-def _build(catalog: Catalog, call: ModelCall, values: Values) -> PromptInputs:
+def _build(_: Catalog, call: ModelCall, values: Values) -> PromptInputs:
     given: TriageInput = values[0]
     threads: Any = getattr(values[call.refs[1]], "value", None) or []
     prompt = TriagePrompt(message=given.text, threads=tuple(threads))
-    return PromptInputs(source=catalog.data.prompts[call.prompt or TEMPLATE], inputs=msgspec.structs.asdict(prompt), schema=SCHEMA)
+    return PromptInputs(inputs=msgspec.structs.asdict(prompt), schema=SCHEMA)
 
 
 def _lane(policy: Policy) -> Lane:

@@ -81,9 +81,9 @@ def _ask(context: FlowContext, turn: RoutedTurn) -> ModelQuestion:
     )
 
 
-def _build(catalog: Catalog, call: ModelCall, values: Values) -> PromptInputs:
+def _build(_: Catalog, call: ModelCall, values: Values) -> PromptInputs:
     prompt = router_prompt(values[0], call.args["verb"])
-    return PromptInputs(source=catalog.data.prompts[call.prompt or TEMPLATE], inputs=msgspec.structs.asdict(prompt), schema=SCHEMA)
+    return PromptInputs(inputs=msgspec.structs.asdict(prompt), schema=SCHEMA)
 
 
 def _lane(policy: Policy) -> Lane:

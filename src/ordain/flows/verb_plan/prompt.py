@@ -80,7 +80,7 @@ def _build(catalog: Catalog, call: ModelCall, values: Values) -> PromptInputs:
         previous = proposal.value if isinstance(proposal, Parsed) else None
     prompt = verb_prompt(catalog, plan, call.args["step"], previous, resolve(values.transcript, plan.history))
     schema: dict[str, Any] = dict(catalog.verbs[plan.verb].spec.output_schema)
-    return PromptInputs(source=catalog.data.prompts[call.prompt], inputs=msgspec.structs.asdict(prompt), schema=schema)
+    return PromptInputs(inputs=msgspec.structs.asdict(prompt), schema=schema)
 
 
 def _lane(policy: Policy) -> Lane:

@@ -23,7 +23,7 @@ messages = st.builds(
             "context": {"reply_to": reply, "routing_hints": {"allowed_verbs": verbs}},
         }
     ),
-    st.text(min_size=1, max_size=30),
+    st.text(min_size=1, max_size=30).filter(str.strip),
     st.text("abc", min_size=1, max_size=5),
     st.none() | st.just("m0"),
     st.lists(st.just("math.evaluate"), max_size=1),

@@ -180,7 +180,8 @@ class ScriptedBeyond:
 
     def _misfit(self, asked: Asked, item: Item | None) -> ScriptError:
         what = _told(asked)
-        done = f"after {len(self.asked)} effects and claims"
+        before = len(self.asked) - bool(self.asked and self.asked[-1] is asked)
+        done = f"after {before} effects and claims"
         return ScriptError(
             f"{done} the flow asks for {what}, " + ("and the script is over" if item is None else f"the script has {item!r}")
         )

@@ -26,6 +26,8 @@ I = TypeVar("I")  # noqa: E741 - input, as in ordain.flows.kind
 O = TypeVar("O")  # noqa: E741 - output
 KINDS = shipped_kinds()
 CHAIN = "ab" * 16
+PROBE = "Say it.\n=====\n{{ word }}\n"
+"""A template ``probe_step`` for prompts that tests make up."""
 
 
 @cache
@@ -39,7 +41,12 @@ def lanes(**profiles: Sequence[str]) -> Catalog:
     """The shipped catalog with these profiles behind each lane that is named."""
     catalog = shipped()
     names = {name for behind in profiles.values() for name in behind} | {"default"}
-    data = catalog.data.model_copy(update={"profiles": {name: ModelProfile(provider="scripted", model=name) for name in names}})
+    data = catalog.data.model_copy(
+        update={
+            "profiles": {name: ModelProfile(provider="scripted", model=name) for name in names},
+            "prompts": {**catalog.data.prompts, "probe_step": PROBE},
+        }
+    )
     known = {str(lane): list(behind) for lane, behind in catalog.policy.lanes.profiles.items()}
     return with_policy(Catalog(data), {"lanes": {"profiles": {**known, **{name: list(behind) for name, behind in profiles.items()}}}})
 

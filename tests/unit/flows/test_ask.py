@@ -19,7 +19,6 @@ from ordain.flows.values import PromptInputs, Values
 from ordain.testing import Played, ScriptedEffects, after, fails, interrupt, kind_of, proposes
 from tests.unit.flows.house import lanes
 
-SOURCE = "Say it.\n=====\n{{ word }}\n"
 ANSWER = proposes("probe", {"word": "yes"}).used(20, 5)
 
 
@@ -28,10 +27,12 @@ def _asked(_: FlowContext, word: str) -> ModelQuestion:
 
 
 def _built(_: Catalog, call: ModelCall, __: Values) -> PromptInputs:
-    return PromptInputs(source=SOURCE, inputs={"word": call.args["word"]}, schema={"type": "object"})
+    return PromptInputs(inputs={"word": call.args["word"]}, schema={"type": "object"})
 
 
-PROMPT: PromptKind[str] = PromptKind(purpose="probe", contract="probe", lane=lambda _: Lane.LOCAL, ask=_asked, build=_built)
+PROMPT: PromptKind[str] = PromptKind(
+    purpose="probe", template="probe_step", contract="probe", lane=lambda _: Lane.LOCAL, ask=_asked, build=_built
+)
 ONE, TWO = lanes(local=["a"]), lanes(local=["a", "b"], brain=["c"])
 
 

@@ -1,0 +1,44 @@
+"""Shared accounts as rows: who shares one, and which are over."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from ordain.contracts.policy import AccountPolicy, BudgetPolicy
+from ordain.runtime.accounts import AGENTS_MAX, over, with_sharing
+
+
+@pytest.mark.parametrize(
+    ("per", "name", "shared"),
+    [
+        (
+            "day",
+            "agent:helper:2026-05-17",
+            {"name": "agent:helper:2026-05-17", "as": "agent:(others):2026-05-17", "like": "agent:*:2026-05-17"},
+        ),
+        ("month", "agent:a:b:2026-05", {"name": "agent:a:b:2026-05", "as": "agent:(others):2026-05", "like": "agent:*:2026-05"}),
+        ("ever", "agent:helper", {"name": "agent:helper", "as": "agent:(others)", "like": "agent:*"}),
+    ],
+)
+def test_new_agents_share_one_where_there_are_enough(per: str, name: str, shared: dict[str, object]) -> None:
+    """Whatever is in a name, its period ends where policy says."""
+    policy = BudgetPolicy.model_validate({"agent": {"tokens": 1, "per": per}})
+    args = {"tokens": 1, "usd_micros": 0, "accounts": [{"name": "day:2026-05-17"}, {"name": name}]}
+    assert with_sharing(policy, args) == {**args, "shared": {**shared, "most": AGENTS_MAX}}
+
+
+def test_without_an_agents_account_nobody_shares() -> None:
+    """The arguments are as they were."""
+    args = {"tokens": 1, "usd_micros": 0, "accounts": [{"name": "session:s1"}]}
+    assert with_sharing(BudgetPolicy(), args) is args
+
+
+def test_periods_before_the_last_ones_are_over() -> None:
+    """A run that began in the last day or month may still ask for its account; accounts for ever stay."""
+    now = round(datetime(2026, 3, 1, 0, 30, tzinfo=UTC).timestamp() * 1e6)
+    policy = BudgetPolicy(session=AccountPolicy(per="ever"), workspace=AccountPolicy(per="month"))
+    operation = over(policy, now)
+    assert operation.args["before"] == ["2026-02-28", "2026-02"]
+    assert set(operation.args["kinds"]) == {"day", "workspace", "agent"}

@@ -1,0 +1,169 @@
+"""What follows from a message: exactly one consequence of each class, with the mail and the changes that go with it."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ordain.contracts.conversation import Message
+from ordain.flows.kind import Serves
+from ordain.journal.records import Started
+from ordain.ports.sessions import Asked, Thread, ThreadStatus
+from ordain.ports.store import Consequence, MailKind, SessionState
+from ordain.rules.attach import (
+    AnswerPending,
+    Attached,
+    AttachFacts,
+    AttachReason,
+    Filler,
+    NewRequest,
+    Override,
+    Reading,
+    Repair,
+    SessionBusy,
+    StatusNudge,
+    Triage,
+)
+from ordain.rules.decision import Decision
+from ordain.runtime.consequences import Consequences
+from ordain.runtime.received import message_of
+from ordain.wording.cues import Cues
+from tests.unit.flows.house import KINDS, shipped
+
+ASKED = Asked(run="child", root="turn2", addr=3, key="which", expects="freeform", until=9, text="Which one?", message_id="q1")
+AT_WORK = Thread(id=1, status=ThreadStatus.IN_PROGRESS, intent="the report", run="turn1", turns=("turn1", "turn9"))
+ASKING = Thread(id=2, status=ThreadStatus.IN_PROGRESS, intent="the lamp", run="turn2", turns=("turn2",), asked=ASKED)
+OVER = Thread(id=3, status=ThreadStatus.IN_PROGRESS, intent="the past", run="turn3")
+STATE = SessionState(
+    workspace="w",
+    session="s1",
+    subject="s",
+    key=b"k" * 32,
+    seq=7,
+    next_thread=4,
+    active=1,
+    threads=(AT_WORK, ASKING, OVER),
+    at_work=(1,),
+    open=2,
+)
+OUTCOMES: dict[str, Any] = {
+    "override": Override(thread=1),
+    "stop": Override(thread=1, stop=True),
+    "nudge": StatusNudge(thread=1),
+    "answer": AnswerPending(thread=2),
+    "new": NewRequest(),
+    "behind": NewRequest(thread=1),
+    "again": NewRequest(thread=3),
+    "repair": Repair(a=Reading(attached=Attached.OVERRIDE, thread=1, stop=True), b=Reading(attached=Attached.ANSWER, thread=2)),
+    "triage": Triage(),
+    "filler": Filler(),
+    "busy": SessionBusy(),
+}
+
+
+def follows(outcome: Any, text: str = "the red one", state: SessionState = STATE) -> Consequence:
+    message = Message.model_validate({"session_id": "s1", "user_id": "ada", "message": {"text": text}, "message_id": "m7"})
+    services: Any = SimpleNamespace(
+        kinds=KINDS,
+        clock=SimpleNamespace(now=lambda: 1_000_000, new_run_id=lambda: "fresh"),
+        catalogs=SimpleNamespace(current=shipped()),
+    )
+    made = Consequences(services, state, message_of(message, "m7", "ada", shipped()))
+    return made.of(AttachFacts(cues=Cues()), Decision(outcome=outcome, reason=next(iter(AttachReason))))
+
+
+def started(found: Consequence) -> Started:
+    assert found.turn is not None
+    return msgspec.json.decode(found.turn.run.started.body or b"", type=Started)
+
+
+def opens(found: Consequence) -> Serves | None:
+    if found.turn is None:
+        return None
+    kind = KINDS.get(found.turn.run.flow, found.turn.run.flow_version)
+    return None if kind is None else kind.serves
+
+
+@given(st.sampled_from(sorted(OUTCOMES)))
+def test_one_decision_has_one_consequence(name: str) -> None:
+    """At most one run, which serves the message; a run, an answer, or nothing; and the decision stands with it."""
+    found = follows(OUTCOMES[name])
+    assert found.decision
+    assert found.turn is None or found.serves == found.turn.run.id == "fresh"
+    assert bool(found.turn) + (name in {"answer", "filler", "busy"}) == 1
+    assert (found.refused == "session_busy") == (name == "busy")
+
+
+@pytest.mark.parametrize(
+    ("name", "serves"),
+    [
+        ("override", Serves.REQUEST),
+        ("stop", Serves.STATUS),
+        ("nudge", Serves.STATUS),
+        ("new", Serves.REQUEST),
+        ("repair", Serves.PLACING),
+        ("triage", Serves.PLACING),
+        ("answer", None),
+        ("filler", None),
+        ("busy", None),
+    ],
+)
+def test_each_class_opens_the_run_that_serves_it(name: str, serves: Serves | None) -> None:
+    """A turn, a telling, a placing, or none."""
+    assert opens(follows(OUTCOMES[name])) is serves
+
+
+def test_an_override_interrupts_and_its_successor_waits() -> None:
+    """Every unsettled turn of the thread is told, by message number and never by words."""
+    found = follows(OUTCOMES["override"], "no, the blue one")
+    assert [(mail.run, mail.kind) for mail in found.mail] == [("turn1", MailKind.INTERRUPT), ("turn9", MailKind.INTERRUPT)]
+    assert all(b"blue" not in mail.body and b"message 7" in mail.body for mail in found.mail)
+    label = started(found).label
+    assert found.turn is not None
+    assert label is not None
+    assert (found.turn.queued, label.after) == (True, "turn1")
+
+
+def test_an_answer_goes_to_the_run_that_asked() -> None:
+    """To the very effect that waits; the question is closed, and the slot is kept."""
+    found = follows(OUTCOMES["answer"])
+    (mail,) = found.mail
+    (change,) = found.threads
+    assert (mail.run, mail.kind, mail.addr) == ("child", MailKind.ANSWER, 3)
+    assert msgspec.json.decode(mail.body)["value"]["text"] == "the red one"
+    assert (change.answered, found.serves) == (("child", 3), "turn2")
+
+
+def test_a_request_takes_its_place() -> None:
+    """A new thread, one that rests, or behind what is at work in it."""
+    new, again, behind = (follows(OUTCOMES[name]) for name in ("new", "again", "behind"))
+    assert [(one.thread, one.turn is not None and one.turn.queued) for one in (new, again, behind)] == [(4, False), (3, False), (1, True)]
+    assert [one.threads[0].run for one in (new, again, behind)] == ["fresh", "fresh", ""]
+
+
+def test_a_repair_says_both_readings() -> None:
+    """In words that the session knows: a thread's intent and the open question."""
+    given_of = msgspec.json.decode(started(follows(OUTCOMES["repair"])).input)
+    assert given_of["labels"] == ["stop “the report”", "answer “Which one?” about “the lamp”"]
+
+
+def test_a_second_repair_gives_up_the_first() -> None:
+    """One question of that kind is open at a time."""
+    choosing = msgspec.structs.replace(ASKING, asked=msgspec.structs.replace(ASKED, expects="choice"))
+    state = msgspec.structs.replace(STATE, threads=(AT_WORK, choosing, OVER))
+    found = follows(OUTCOMES["repair"], state=state)
+    assert ([mail.run for mail in found.mail], found.thread) == (["turn2"], 2)
+    assert found.threads[0].answered == ("child", 3)
+
+
+def test_a_telling_is_no_work_of_the_session() -> None:
+    """It does not count as a turn at work, and a nudge's holds no place."""
+    for name in ("nudge", "stop", "triage", "repair"):
+        turn = follows(OUTCOMES[name]).turn
+        assert turn is not None
+        assert not turn.counts

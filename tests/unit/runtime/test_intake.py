@@ -1,0 +1,92 @@
+"""Intake: one request, one run; the same request, the same run; and refusals with their codes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from types import SimpleNamespace
+from typing import Any
+
+import msgspec
+import pytest
+
+from ordain.contracts.planner import PlannerRequest
+from ordain.errors import Conflict, InvalidRequest, Refused
+from ordain.journal.records import Started
+from ordain.ports.store import Open, Outcome
+from ordain.runtime.intake import Intake
+from ordain.runtime.services import Catalogs
+from tests.unit.flows.house import KINDS, shipped
+
+GOAL = {"goal": {"type": "chat", "description": "x"}, "toolset": [{"tool_id": "math.evaluate"}]}
+
+
+@dataclass
+class Store:
+    """As much of ``JournalStore`` as intake writes to; ``refuses`` is what it answers."""
+
+    refuses: str = ""
+    opened: list[Open] = field(default_factory=list)
+
+    async def submit(self, unit: Open) -> Outcome:
+        self.opened.append(unit)
+        return Outcome(refused=self.refuses, run=unit.run.id if not self.refuses else "known")
+
+
+def intake(store: Store) -> Intake:
+    numbers = iter(range(9))
+    clock = SimpleNamespace(now=lambda: 1_000_000, new_key=lambda: b"k" * 32, new_run_id=lambda: f"run{next(numbers)}")
+    services: Any = SimpleNamespace(kinds=KINDS, catalogs=Catalogs(shipped(), lambda _: None), clock=clock, store=store)
+    return Intake(services)
+
+
+async def ask(store: Store, **more: Any) -> Any:
+    return await intake(store).of_request(PlannerRequest.model_validate({**GOAL, **more}), "ada", "w")
+
+
+async def test_a_request_opens_a_root_of_the_kind_that_answers_it() -> None:
+    """Under the current policy's longest time, for who asked, in their workspace."""
+    store = Store()
+    accepted = await ask(store, request_id="r")
+    (unit,) = store.opened
+    started = msgspec.json.decode(unit.run.started.body or b"", type=Started)
+    assert (accepted.run, accepted.new, unit.request_id) == ("run0", True, "planner:r")
+    assert (started.principal, started.workspace, started.parent) == ("ada", "w", None)
+    assert started.deadline == 1_000_000 + shipped().policy.limits.timeout_seconds * 1_000_000
+
+
+async def test_the_catalog_is_stored_with_the_first_run() -> None:
+    """And not again by this process."""
+    store = Store()
+    taking = intake(store)
+    for _ in range(2):
+        await taking.of_request(PlannerRequest.model_validate(GOAL), "ada", "w")
+    assert [bool(one.catalogs) for one in store.opened] == [True, False]
+
+
+async def test_a_request_without_an_id_is_its_own() -> None:
+    """Nothing that comes later can be the same."""
+    store = Store()
+    await ask(store)
+    assert store.opened[0].request_id is None
+
+
+async def test_the_same_request_is_the_same_run() -> None:
+    """The run that it became is found."""
+    accepted = await ask(Store(refuses="known"), request_id="r")
+    assert (accepted.run, accepted.new) == ("known", False)
+
+
+@pytest.mark.parametrize(("refuses", "error", "code"), [("request_id_reused", Conflict, "request_id_reused"), ("busy", Refused, "busy")])
+async def test_what_the_store_refuses_has_a_code(refuses: str, error: type[Any], code: str) -> None:
+    """Another body under the same id; more runs than policy permits."""
+    with pytest.raises(error) as raised:
+        await ask(Store(refuses=refuses), request_id="r")
+    assert raised.value.code == code
+
+
+async def test_what_the_kind_refuses_opens_nothing() -> None:
+    """A schema that only a compiler can refuse."""
+    store = Store()
+    with pytest.raises(InvalidRequest):
+        await ask(store, toolset=[{"tool_id": "math.evaluate", "input_schema": {"type": "no such"}}])
+    assert store.opened == []

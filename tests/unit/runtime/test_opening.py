@@ -1,0 +1,53 @@
+"""A root run's first record: what it is to work on, for whom, and what it may do."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from ordain.contracts.planner import PlannerRequest
+from ordain.contracts.scope import CapabilityScope
+from ordain.flows.planner.kind import PLANNER
+from ordain.journal.codec import verify
+from ordain.journal.records import Raw, Started
+from ordain.rules.spend import Spend
+from ordain.runtime.opening import Opening, root_run
+from ordain.testing import with_policy
+from tests.unit.flows.house import shipped
+
+REQUEST = PlannerRequest.model_validate(
+    {"goal": {"type": "chat", "description": "x"}, "toolset": [{"tool_id": "b"}, {"tool_id": "a"}], "caller": "helper"}
+)
+GIVEN = Raw(REQUEST.model_dump_json(exclude_unset=True).encode())
+OPENING = Opening(
+    run="r1",
+    input=GIVEN,
+    workspace="w",
+    principal="ada",
+    subject="s",
+    key=b"k" * 32,
+    at=7,
+    deadline=9,
+    keep_thoughts=False,
+    session="s1",
+    thread=2,
+)
+
+
+def test_it_has_what_its_kind_grants_under_policys_budget() -> None:
+    """Scope and label are the kind's to say, amounts the policy's, everything else whose request it is."""
+    catalog = with_policy(shipped(), {"budget": {"run_tokens": 11, "run_usd_micros": 12, "run_model_calls": 13, "run_verb_calls": 14}})
+    opened = root_run(PLANNER, OPENING, catalog)
+    started = msgspec.json.decode(opened.started.body or b"", type=Started)
+    assert started.grant == CapabilityScope(allowed=("a", "b"))
+    assert started.allowance == Spend(tokens=11, usd_micros=12, model_calls=13, verb_calls=14)
+    assert (started.label.agent if started.label else "", started.depth, started.keep_thoughts) == ("helper", 0, False)
+    assert (opened.flow_version, opened.catalog) == (PLANNER.version, catalog.digest)
+    assert (opened.session, opened.thread, opened.parent, opened.started.at) == ("s1", 2, None, 7)
+    verify("r1", OPENING.key, (opened.started,))
+
+
+def test_what_is_no_input_opens_nothing() -> None:
+    """It is the request's fault, before a run exists."""
+    with pytest.raises(ValueError, match="goal"):
+        root_run(PLANNER, msgspec.structs.replace(OPENING, input=Raw(b"{}")), shipped())

@@ -1,0 +1,68 @@
+"""A message as its session keeps it: split into entry and body, and whole again."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ordain.contracts.conversation import Message
+from ordain.journal.records import ENCODER
+from ordain.ports.sessions import Entry, EntryKind
+from ordain.runtime.received import body_of, message_of, received
+from tests.unit.flows.house import shipped
+
+messages = st.builds(
+    lambda text, user, reply, verbs: Message.model_validate(
+        {
+            "session_id": "s1",
+            "user_id": user,
+            "message": {"text": text},
+            "message_id": "m1",
+            "channel": "web",
+            "timestamp_ms": 5,
+            "context": {"reply_to": reply, "routing_hints": {"allowed_verbs": verbs}},
+        }
+    ),
+    st.text(min_size=1, max_size=30).filter(str.strip),
+    st.text("abc", min_size=1, max_size=5),
+    st.none() | st.just("m0"),
+    st.lists(st.just("math.evaluate"), max_size=1),
+)
+
+
+def entry(message: Message, body: bytes | None) -> Entry:
+    return Entry(
+        seq=1,
+        kind=EntryKind.MESSAGE,
+        at=0,
+        thread=1,
+        run="",
+        channel=str(message.channel),
+        message_id="m1",
+        attached="",
+        reason="",
+        anchor="",
+        size=0,
+        through=0,
+        timestamp_ms=5,
+        digest=b"",
+        chain=b"",
+        body=body,
+        decision=None,
+    )
+
+
+@given(messages)
+def test_what_is_kept_is_what_was_received(message: Message) -> None:
+    """Entry and body together are the message again, its wording read anew."""
+    kept = entry(message, ENCODER.encode(body_of(message)))
+    context = message.context
+    again = received(kept, "ada", context.reply_to or "", context.edits or "", shipped())
+    assert again == message_of(message, "m1", "ada", shipped())
+
+
+@given(messages)
+def test_an_erased_message_says_nothing(message: Message) -> None:
+    """Its place stands, its words and its sender do not."""
+    found = received(entry(message, None), "ada", "", "", shipped())
+    assert (found.text, found.user, found.attachments) == ("", "", 0)

@@ -18,7 +18,7 @@ from typing import Any
 from ordain.contracts.verbs import Trust
 from ordain.engines.clock import SystemClock
 from ordain.models.embedding import StaticEmbedder
-from ordain.ports.library import ItemKind, NewItem, Search, Section
+from ordain.ports.library import ItemKind, LibrarySearch, NewItem, Section
 from ordain.store.library import SqliteLibrary
 from ordain.store.sqlite import SqliteStore, StoreOptions
 
@@ -99,7 +99,7 @@ async def _filled(library: SqliteLibrary, notes: int) -> float:
 
 async def _asked(library: SqliteLibrary, question: str) -> tuple[float, float]:
     """(CPU, wall) of one question in milliseconds."""
-    search = Search(workspace="w", query=question, limit=8, kinds=tuple(ItemKind))
+    search = LibrarySearch(workspace="w", query=question, limit=8, kinds=tuple(ItemKind))
     cpu, wall = time.process_time(), time.perf_counter()
     found = await library.search(search)
     assert found.fragments

@@ -28,14 +28,14 @@ from ordain.flows.kind import Kind
 from ordain.flows.shipped import shipped_kinds
 from ordain.models.embedding import installed_embedder
 from ordain.models.providers import build_models
-from ordain.ports.catalog_source import Built, CatalogSource, Problem
+from ordain.ports.catalog_source import Built, CatalogProblem, CatalogSource
 from ordain.ports.library import Embedder, Library
 from ordain.ports.model import ModelPort
 from ordain.runtime.background import keep_going
 from ordain.runtime.conversation import Acknowledged
 from ordain.runtime.door import Runtime
 from ordain.runtime.headers import Headers
-from ordain.runtime.library import Remembered
+from ordain.runtime.library import Memory
 from ordain.runtime.readers import header_so_far, readers
 from ordain.runtime.reloading import Reloaded, Reloading
 from ordain.runtime.sealing import Seal, SealedVerbs, sealed_models
@@ -92,7 +92,7 @@ class _OwnFiles(CatalogSource):
         registry, catalog, problems = self.read(strict=True)
         return Built(catalog=catalog, install=lambda: self._ordain.use(registry, catalog), problems=problems)
 
-    def read(self, *, strict: bool) -> tuple[Registry, Catalog, tuple[Problem, ...]]:
+    def read(self, *, strict: bool) -> tuple[Registry, Catalog, tuple[CatalogProblem, ...]]:
         """As ``build``, not to be installed yet. The wording is compiled here, and not by the first message."""
         ordain = self._ordain
         registry, problems = build_verbs(ordain.settings, self._own, self._more, self._library, strict=strict)
@@ -214,7 +214,7 @@ class Ordain:
             services,
             SqliteSearch(store),
             engine=engine,
-            library=Remembered(library, DocumentReader(), library.clear),
+            library=Memory(library, DocumentReader(), library.clear),
             reloading=Reloading(services, self._files, self._began),
             commits=lambda: store.writer.commits,
         )

@@ -7,7 +7,7 @@ from typing import Any
 
 from ordain.contracts.catalog import Catalog, CatalogData
 from ordain.flows.kind import Kinds
-from ordain.ports.catalog_source import Problem
+from ordain.ports.catalog_source import CatalogProblem
 from ordain.ports.library import Library
 from ordain.prompts.packaged import packaged_templates
 from ordain.prompts.renderer import check_template
@@ -39,7 +39,7 @@ def build_verbs(
     library: Callable[[], Library] = no_library,
     *,
     strict: bool = False,
-) -> tuple[Registry, tuple[Problem, ...]]:
+) -> tuple[Registry, tuple[CatalogProblem, ...]]:
     """As ``build_registry``, and the Python files that were left out because they are broken or off; ``strict`` leaves no broken one out."""
     registry, left_out = own.added_to(shipped_registry(settings, library), more, strict=strict)
     return registry, tuple(problem_of(error) for error in left_out)

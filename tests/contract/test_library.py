@@ -17,7 +17,7 @@ from ordain.contracts.verbs import Trust
 from ordain.engines.clock import SystemClock
 from ordain.errors import InvalidRequest
 from ordain.models.embedding import StaticEmbedder
-from ordain.ports.library import Added, Embedder, ItemKind, Method, NewItem, Search, Section
+from ordain.ports.library import Added, Embedder, ItemKind, LibrarySearch, Method, NewItem, Section
 from ordain.ports.store import Operation
 from ordain.store import finding
 from ordain.store import library as library_module
@@ -101,8 +101,8 @@ def note(text: str, **more: object) -> NewItem:
     return NewItem(**plain)  # pyright: ignore[reportArgumentType]
 
 
-def question(query: str, **more: object) -> Search:
-    return Search(**{"workspace": "default", "query": query, "limit": 3, "kinds": EVERY, **more})  # pyright: ignore[reportArgumentType]
+def question(query: str, **more: object) -> LibrarySearch:
+    return LibrarySearch(**{"workspace": "default", "query": query, "limit": 3, "kinds": EVERY, **more})  # pyright: ignore[reportArgumentType]
 
 
 async def found(library: SqliteLibrary, query: str, **more: object) -> list[str]:

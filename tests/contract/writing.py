@@ -18,7 +18,7 @@ from ordain.journal.records import (
     SuspendedBody,
     raw,
 )
-from ordain.ports.store import Append, MailKind, NewMail, NewRun, Open, Post
+from ordain.ports.store import Append, MailKind, NewMail, NewRun, OpenRun, Post
 from ordain.rules.spend import Spend
 
 KEY = bytes(range(32))
@@ -65,9 +65,9 @@ class Run:
         self.records.append(record)
         return record
 
-    def open(self, request_id: str | None = None, digest: str = "d", *, accepted: int = 1000, catalog: bytes | None = None) -> Open:
+    def open(self, request_id: str | None = None, digest: str = "d", *, accepted: int = 1000, catalog: bytes | None = None) -> OpenRun:
         stored = () if catalog is None else ((self.new.catalog, catalog),)
-        return Open(run=self.new, request_id=request_id, request_digest=digest, catalogs=stored, max_accepted=accepted)
+        return OpenRun(run=self.new, request_id=request_id, request_digest=digest, catalogs=stored, max_accepted=accepted)
 
     def note(self, why: str = "") -> Record:
         return self.write(RecordKind.NOTE, "note", NoteBody(by="test", action="note", why=why))

@@ -21,7 +21,7 @@ from ordain.contracts.profiles import ModelProfile
 from ordain.effects import children, effect, results
 from ordain.flows.kind import Kind
 from ordain.journal.records import BODY_OF, CURRENT_VERSION, RecordKind
-from ordain.rules.attach import Attached, Reading, ThreadFact
+from ordain.rules.attach import Attached, MessageReading, ThreadFact
 from ordain.rules.reasons import Reason
 from ordain.server.documents import SCHEMAS
 from ordain.settings import FileSettings, ServerSettings, VerbSettings
@@ -140,7 +140,7 @@ def test_types_are_written_plainly_with_their_bounds() -> None:
 def test_what_a_rules_facts_are_made_of_is_described() -> None:
     """The wording features and the threads that rule `attach` sees, and the values of its enumerations, stand on its page."""
     section = PAGES["rules.md"]().partition("\n## attach\n")[2].partition("\n## ")[0]
-    for part in (Cues, ThreadFact, Reading):
+    for part in (Cues, ThreadFact, MessageReading):
         assert [name for name in part.__struct_fields__ if f"| `{name}` |" not in section] == []
     assert all(f"`{one}`" in section for one in Attached)
 

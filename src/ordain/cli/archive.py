@@ -24,7 +24,7 @@ from ordain.ports.verb import AnyLeafResult, LeafCall, LeafFailed
 from ordain.runtime.diff import PolicyDiff, diff
 from ordain.runtime.door import Runtime
 from ordain.runtime.headers import Headers
-from ordain.runtime.library import Remembered
+from ordain.runtime.library import Memory
 from ordain.runtime.replay import Difference, Replayed, replay
 from ordain.runtime.services import Catalogs, Services
 from ordain.runtime.streams import Streams
@@ -186,7 +186,7 @@ def open_archive(home: Path) -> Generator[Archive]:
             tokens=SqliteTokens(store),
         )
         library = SqliteLibrary(store, services.clock, _embedder)
-        remembered = Remembered(library, DocumentReader(), library.clear)
+        remembered = Memory(library, DocumentReader(), library.clear)
         runtime = Runtime(services, SqliteSearch(store), engine=_NoEngine(), library=remembered)
         try:
             yield Archive(store=store, runtime=runtime)

@@ -23,7 +23,7 @@ LAST = "last"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class ChatAsked:
     """What the command line says; ``words`` are one message, and without them messages are typed or piped."""
 
     words: tuple[str, ...] = ()
@@ -35,7 +35,7 @@ class Asked:
     as_json: bool = False
 
 
-def chat(data_dir: Path | None, asked: Asked) -> int:
+def chat(data_dir: Path | None, asked: ChatAsked) -> int:
     """Hold a conversation; in a terminal until the user leaves, else until every message is answered.
 
     Raises:
@@ -48,7 +48,7 @@ def chat(data_dir: Path | None, asked: Asked) -> int:
     return asyncio.run(_chat(home_of(data_dir), asked))
 
 
-async def _chat(home: Path, asked: Asked) -> int:
+async def _chat(home: Path, asked: ChatAsked) -> int:
     at_terminal = not asked.words and not asked.as_json and is_terminal()
     if at_terminal:
         logging.getLogger().addHandler(

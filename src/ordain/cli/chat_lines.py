@@ -19,7 +19,7 @@ from ordain.cli.columns import UNBROKEN
 from ordain.cli.exit_codes import FAILED, OK
 from ordain.cli.messenger import Addressed, Messenger
 from ordain.cli.rendering import question_lines, thread_lines
-from ordain.cli.slash import REQUESTS, STATUS, STOP, Command, Say, Slash, Unclear, help_lines, meaning
+from ordain.cli.slash import REQUESTS, STATUS, STOP, Command, Slash, SlashWords, Unclear, help_lines, meaning
 from ordain.contracts.conversation import MessageAnswer
 from ordain.contracts.events import MessageEvent, OptionView, QuestionEvent, ReplyEvent, SessionEvent
 from ordain.errors import InvalidRequest, OrdainError
@@ -123,7 +123,7 @@ class LineChat:
         match meaning(line):
             case None:
                 return Aside.DONE
-            case Say(text=text):
+            case SlashWords(text=text):
                 return text
             case Unclear(why=why):
                 raise InvalidRequest(why, code="unclear_command")

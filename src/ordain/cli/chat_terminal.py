@@ -11,11 +11,11 @@ from dataclasses import replace
 from typing import ParamSpec
 
 from ordain.cli.exit_codes import OK
-from ordain.cli.line_editor import Entered, LineEditor, Order
+from ordain.cli.line_editor import EnteredLine, LineEditor, Order
 from ordain.cli.messenger import Addressed, Messenger, new_message_id
 from ordain.cli.rendering import EMPTY, answer_lines, event_lines, live_lines, notice, thread_lines
-from ordain.cli.screen import BOLD, CYAN, Line, Screen, keys_as_typed
-from ordain.cli.slash import REQUESTS, STATUS, STOP, Command, Say, Slash, Unclear, help_lines, meaning
+from ordain.cli.screen import BOLD, CYAN, Screen, ScreenLine, keys_as_typed
+from ordain.cli.slash import REQUESTS, STATUS, STOP, Command, Slash, SlashWords, Unclear, help_lines, meaning
 from ordain.cli.talk import Talk
 from ordain.contracts.conversation import MessageAnswer
 from ordain.contracts.events import ErasedEvent, MessageEvent, QuestionEvent, ReplyEvent, SaidEvent, SessionEvent, SummaryEvent
@@ -38,7 +38,7 @@ class TerminalChat:
         """Into the session that ``to`` names, which need not exist yet."""
         self._messenger, self._screen, self._to = messenger, screen, to
         self._talk, self._editor = Talk(), LineEditor()
-        self._said: list[Line] = []
+        self._said: list[ScreenLine] = []
         self._mine: set[str] = set()
         self._since: dict[str, float] = {}
         self._after = 0
@@ -98,7 +98,7 @@ class TerminalChat:
 
     # --- the screen -----------------------------------------------------------------------------------------------------------------
 
-    def _say(self, *lines: Line) -> None:
+    def _say(self, *lines: ScreenLine) -> None:
         self._said += lines
         self._draw()
 
@@ -110,7 +110,7 @@ class TerminalChat:
         label = self._label() + PROMPT
         typed, cursor = self._editor.shown(max(8, columns - len(label)))
         said, self._said = self._said, []
-        self._screen.draw(said, live, Line(text=label + typed), len(label) + cursor)
+        self._screen.draw(said, live, ScreenLine(text=label + typed), len(label) + cursor)
 
     def _label(self) -> str:
         verbs = "+".join(self._to.verbs)
@@ -128,7 +128,7 @@ class TerminalChat:
             return
         for found in self._editor.feed(data):
             match found:
-                case Entered(text=text):
+                case EnteredLine(text=text):
                     self._entered(text)
                 case Order.INTERRUPT:
                     self._interrupt()
@@ -149,7 +149,7 @@ class TerminalChat:
 
     def _entered(self, line: str) -> None:
         match meaning(line):
-            case Say(text=text):
+            case SlashWords(text=text):
                 self._send(text)
             case Command() as command:
                 self._command(command)
@@ -159,7 +159,9 @@ class TerminalChat:
                 pass
 
     def _send(self, text: str, reply_to: str = "") -> None:
-        self._say(*(Line(text=line, style=BOLD, indent="  ") for line in f"{self._label()}{PROMPT}{cleaned(text)}".split("\n")), EMPTY)
+        self._say(
+            *(ScreenLine(text=line, style=BOLD, indent="  ") for line in f"{self._label()}{PROMPT}{cleaned(text)}".split("\n")), EMPTY
+        )
         message_id = new_message_id()
         self._mine.add(message_id)
         self._spawn(self._sent, text, message_id, reply_to)
@@ -258,7 +260,7 @@ class TerminalChat:
             case Slash.STATUS | Slash.THREADS:
                 self._spawn(self._threads)
             case Slash.HELP:
-                self._say(*(Line(text=line, style=CYAN, indent="    ") for line in help_lines()), EMPTY)
+                self._say(*(ScreenLine(text=line, style=CYAN, indent="    ") for line in help_lines()), EMPTY)
             case Slash.QUIT:
                 self._left.set()
 

@@ -14,7 +14,7 @@ from ordain.cli.commands_token import token
 from ordain.cli.commands_verbs import verbs
 from ordain.cli.commands_wording import wording as phrases
 from ordain.cli.exit_codes import USAGE
-from ordain.cli.options import DEFAULTS, Options, Why, Workspace
+from ordain.cli.options import DEFAULTS, CommonOptions, Why, Workspace
 
 EPILOGUE = "Exit codes: 0 done, 1 the outcome is a failure, 2 wrong arguments or configuration, 3 not possible now."
 
@@ -54,7 +54,7 @@ def serve(
     *,
     host: Annotated[str | None, Parameter(help="Where to listen. Beyond loopback a token is demanded, and one must exist.")] = None,
     port: Annotated[int | None, Parameter(help="Default $PLANNER_PORT or 8090; 0 takes a free one.")] = None,
-    options: Options = DEFAULTS,
+    options: CommonOptions = DEFAULTS,
 ) -> int:
     """Serve HTTP until SIGTERM or SIGINT, then drain."""
     from ordain.cli.serving import serve_here  # lazy: the server and its models
@@ -63,7 +63,7 @@ def serve(
 
 
 @tree.command
-def plan(file: Annotated[str, Parameter(allow_leading_hyphen=True)], /, *, options: Options = DEFAULTS) -> int:
+def plan(file: Annotated[str, Parameter(allow_leading_hyphen=True)], /, *, options: CommonOptions = DEFAULTS) -> int:
     """Work on the planning request in FILE (- for stdin): on the server that holds the data folder, else in this process."""
     from ordain.cli.operating import plan_file  # lazy: HTTP and everything behind it
 
@@ -78,13 +78,13 @@ def chat(
     verb: Annotated[tuple[str, ...], Parameter(negative=(), help="One serves each turn; several are all that it may use.")] = (),
     user: Annotated[str | None, Parameter(help="Who speaks; else the system's user.")] = None,
     workspace: Workspace = "default",
-    options: Options = DEFAULTS,
+    options: CommonOptions = DEFAULTS,
 ) -> int:
     """Talk: on the server that holds the data folder, else in this process. Exit code 1: an answer was not ok, or a question stays open."""
-    from ordain.cli.chat import Asked  # lazy: HTTP and everything behind it
+    from ordain.cli.chat import ChatAsked  # lazy: HTTP and everything behind it
     from ordain.cli.chat import chat as talk
 
-    asked = Asked(words=message, session=session, mode=mode, verbs=verb, user=user, workspace=workspace, as_json=options.as_json)
+    asked = ChatAsked(words=message, session=session, mode=mode, verbs=verb, user=user, workspace=workspace, as_json=options.as_json)
     return talk(options.data_dir, asked)
 
 
@@ -96,7 +96,7 @@ def replay(
     every: Annotated[bool, Parameter(name="--all", negative=(), help="Every run, and every session's transcript.")] = False,
     policy: Annotated[Path | None, Parameter(help="Compare with the decisions that this policy would make.")] = None,
     wording: Annotated[Path | None, Parameter(help="Compare with how messages would be read with the phrases of this folder.")] = None,
-    options: Options = DEFAULTS,
+    options: CommonOptions = DEFAULTS,
 ) -> int:
     """Run again from the journal, without model, verb or network, and report whatever is not as recorded."""
     from ordain.cli.replaying import Compared, replay_runs  # lazy: storage and flows
@@ -109,7 +109,7 @@ def doctor(
     *,
     probes: Annotated[bool, Parameter(negative=(), help="Only the policy's routing probes; no model is asked.")] = False,
     policy: Annotated[Path | None, Parameter(help="The probes of this policy, instead of the configured one.")] = None,
-    options: Options = DEFAULTS,
+    options: CommonOptions = DEFAULTS,
 ) -> int:
     """Hold the policy to its routing probes, then ask each configured model once and say what its endpoint really does."""
     from ordain.cli.diagnosing import diagnose  # lazy: model adapters
@@ -118,7 +118,7 @@ def doctor(
 
 
 @tree.command
-def backup(file: Path, /, *, options: Options = DEFAULTS) -> int:
+def backup(file: Path, /, *, options: CommonOptions = DEFAULTS) -> int:
     """Write a consistent copy of the data to FILE while the server runs; a sample of it is replayed before it counts."""
     from ordain.cli.archive import back_up  # lazy: storage and flows
 
@@ -126,7 +126,7 @@ def backup(file: Path, /, *, options: Options = DEFAULTS) -> int:
 
 
 @tree.command
-def restore(file: Path, /, *, options: Options = DEFAULTS) -> int:
+def restore(file: Path, /, *, options: CommonOptions = DEFAULTS) -> int:
     """Put a backup into an empty data folder; refuses where there is data."""
     from ordain.cli.archive import restore_from  # lazy: storage and flows
 
@@ -140,7 +140,7 @@ def list_runs(
     limit: int = 50,
     before: Annotated[str | None, Parameter(help="Only runs older than this one.")] = None,
     every: Annotated[bool, Parameter(name="--all", negative=(), help="Child runs too.")] = False,
-    options: Options = DEFAULTS,
+    options: CommonOptions = DEFAULTS,
 ) -> int:
     """Runs, newest first."""
     from ordain.cli.operating import print_runs  # lazy: HTTP and everything behind it
@@ -155,7 +155,7 @@ def show_run(
     /,
     *,
     journal: Annotated[bool, Parameter(negative=(), help="Every record of it.")] = False,
-    options: Options = DEFAULTS,
+    options: CommonOptions = DEFAULTS,
 ) -> int:
     """One run: its header, where it stands, its answer."""
     from ordain.cli.operating import print_run  # lazy: HTTP and everything behind it
@@ -163,20 +163,20 @@ def show_run(
     return print_run(options.data_dir, run, journal=journal, as_json=options.as_json)
 
 
-def _operate(run: str, action: str, body: dict[str, Any], options: Options) -> int:
+def _operate(run: str, action: str, body: dict[str, Any], options: CommonOptions) -> int:
     from ordain.cli.operating import operate  # lazy: HTTP and everything behind it
 
     return operate(options.data_dir, run, action, body, as_json=options.as_json)
 
 
 @runs.command(name="cancel")
-def cancel_run(run: str, /, *, why: Why, options: Options = DEFAULTS) -> int:
+def cancel_run(run: str, /, *, why: Why, options: CommonOptions = DEFAULTS) -> int:
     """Interrupt a run at its next effect."""
     return _operate(run, "cancel", {"why": why}, options)
 
 
 @runs.command(name="resume")
-def resume_run(run: str, /, *, why: Why, options: Options = DEFAULTS) -> int:
+def resume_run(run: str, /, *, why: Why, options: CommonOptions = DEFAULTS) -> int:
     """Drive a stopped run again, after the fix."""
     return _operate(run, "resume", {"why": why}, options)
 
@@ -189,20 +189,20 @@ def resolve_effect(
     *,
     happened: Annotated[bool, Parameter(help="What became of the effect.")],
     why: Why,
-    options: Options = DEFAULTS,
+    options: CommonOptions = DEFAULTS,
 ) -> int:
     """Say what became of an effect whose outcome is unknown."""
     return _operate(run, "resolve", {"effect": effect, "happened": happened, "why": why}, options)
 
 
 @runs.command(name="erase")
-def erase_run(run: str, /, *, why: Why, options: Options = DEFAULTS) -> int:
+def erase_run(run: str, /, *, why: Why, options: CommonOptions = DEFAULTS) -> int:
     """Destroy a run's content; its header and shape stay."""
     return _operate(run, "erase", {"why": why}, options)
 
 
 @runs.command(name="answer")
-def answer_run(run: str, effect: int, value: str, /, *, options: Options = DEFAULTS) -> int:
+def answer_run(run: str, effect: int, value: str, /, *, options: CommonOptions = DEFAULTS) -> int:
     """Answer what a run waits for: VALUE is JSON, or a text."""
     from ordain.cli.operating import answer  # lazy: HTTP and everything behind it
 
@@ -215,7 +215,7 @@ def list_sessions(
     limit: int = 50,
     before: Annotated[str | None, Parameter(help="The page after this one, as the last one says.")] = None,
     workspace: Workspace = "default",
-    options: Options = DEFAULTS,
+    options: CommonOptions = DEFAULTS,
 ) -> int:
     """Sessions, the most recently used first."""
     from ordain.cli.sessions import print_sessions  # lazy: HTTP and everything behind it
@@ -230,7 +230,7 @@ def show_session(
     *,
     limit: Annotated[int, Parameter(help="How many entries, the last ones.")] = 20,
     workspace: Workspace = "default",
-    options: Options = DEFAULTS,
+    options: CommonOptions = DEFAULTS,
 ) -> int:
     """One session: its threads, and what was said last."""
     from ordain.cli.sessions import print_session  # lazy: HTTP and everything behind it
@@ -239,7 +239,7 @@ def show_session(
 
 
 @sessions.command(name="erase")
-def erase_session(session: str, /, *, why: Why, workspace: Workspace = "default", options: Options = DEFAULTS) -> int:
+def erase_session(session: str, /, *, why: Why, workspace: Workspace = "default", options: CommonOptions = DEFAULTS) -> int:
     """Destroy a session's content, and that of its runs; headers and shapes stay."""
     from ordain.cli.sessions import erase_session as erase  # lazy: HTTP and everything behind it
 

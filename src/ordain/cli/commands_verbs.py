@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from cyclopts import App, Parameter
 
-from ordain.cli.options import DEFAULTS, Options
+from ordain.cli.options import DEFAULTS, CommonOptions
 
 verbs = App(name="verbs", help="What can be called: list, write, check and try it.")
 
@@ -16,7 +16,9 @@ Input = Annotated[str | None, Parameter(name="--input", allow_leading_hyphen=Tru
 
 
 @verbs.command(name="list")
-def list_verbs(*, pack: Annotated[str | None, Parameter(help="Only the verbs of this pack.")] = None, options: Options = DEFAULTS) -> int:
+def list_verbs(
+    *, pack: Annotated[str | None, Parameter(help="Only the verbs of this pack.")] = None, options: CommonOptions = DEFAULTS
+) -> int:
     """Every verb, and whether it is active here; and what is written but not in use."""
     from ordain.cli.operating import print_verbs  # lazy: verbs and catalog
 
@@ -24,7 +26,7 @@ def list_verbs(*, pack: Annotated[str | None, Parameter(help="Only the verbs of 
 
 
 @verbs.command(name="show")
-def show_verb(verb: str, /, *, options: Options = DEFAULTS) -> int:
+def show_verb(verb: str, /, *, options: CommonOptions = DEFAULTS) -> int:
     """One verb: what it needs, gives and does."""
     from ordain.cli.operating import print_verb  # lazy: verbs and catalog
 
@@ -41,7 +43,7 @@ def new_verb(
     ] = "prompt",
     effect: Annotated[Effect | None, Parameter(help="What a call does to the world; read unless the kind says otherwise.")] = None,
     url: Annotated[str | None, Parameter(help="For --kind http: whom to ask; {argument} in its path is an argument.")] = None,
-    options: Options = DEFAULTS,
+    options: CommonOptions = DEFAULTS,
 ) -> int:
     """Write a complete verb that works into the data folder's verbs/, to be changed into yours. Overwrites nothing."""
     from ordain.cli.verb_writing import write_verb  # lazy: contracts
@@ -53,7 +55,7 @@ def new_verb(
 def lint_verbs(
     *what: Annotated[str, Parameter(help="Ids of verbs, or files; without any, every file in verbs/.")],
     strict: Annotated[bool, Parameter(negative=(), help="A warning is a failure too.")] = False,
-    options: Options = DEFAULTS,
+    options: CommonOptions = DEFAULTS,
 ) -> int:
     """Every problem of verbs as they are written, with file, line and what to do. Exit code 1: there is an error."""
     from ordain.cli.verb_linting import print_lint  # lazy: verbs and catalog
@@ -70,17 +72,17 @@ def run_examples(
         Path | None, Parameter(name=["--file", "-f"], help="JSON: arguments, or a list of {input, output}; for one verb.")
     ] = None,
     writes: Annotated[bool, Parameter(negative=(), help="With --all: also your own verbs that change something.")] = False,
-    options: Options = DEFAULTS,
+    options: CommonOptions = DEFAULTS,
 ) -> int:
     """Run verbs on their examples: really, through authorisation and schemas, over storage that is thrown away. Exit code 1: one failed."""
-    from ordain.cli.verb_testing import Asked, print_tests  # lazy: everything a run needs
+    from ordain.cli.verb_testing import VerbTrial, print_tests  # lazy: everything a run needs
 
-    asked = Asked(names=name, every=every, given=given, file=file, writes=writes)
+    asked = VerbTrial(names=name, every=every, given=given, file=file, writes=writes)
     return print_tests(options.data_dir, asked, as_json=options.as_json)
 
 
 @verbs.command(name="explain")
-def explain_verb(name: str, /, *, given: Input = None, options: Options = DEFAULTS) -> int:
+def explain_verb(name: str, /, *, given: Input = None, options: CommonOptions = DEFAULTS) -> int:
     """What would become of a call and why: schema, authorisation, lane, bound, prompt or request. Nothing is carried out, no model asked."""
     from ordain.cli.verb_explaining import print_explanation  # lazy: rules and catalog
 
@@ -88,7 +90,7 @@ def explain_verb(name: str, /, *, given: Input = None, options: Options = DEFAUL
 
 
 @verbs.command(name="reload")
-def reload_verbs(*, options: Options = DEFAULTS) -> int:
+def reload_verbs(*, options: CommonOptions = DEFAULTS) -> int:
     """Have the running server take up what stands in verbs/ now. Exit code 1: something is wrong, and the verbs of before stay."""
     from ordain.cli.operating import reload_server  # lazy: HTTP and everything behind it
 

@@ -7,13 +7,13 @@ from typing import Annotated
 
 from cyclopts import App, Parameter
 
-from ordain.cli.options import DEFAULTS, Options
+from ordain.cli.options import DEFAULTS, CommonOptions
 
 wording = App(name="wording", help="The phrases that messages are read with: list, try and check them.")
 
 
 @wording.command(name="list")
-def list_wording(*, options: Options = DEFAULTS) -> int:
+def list_wording(*, options: CommonOptions = DEFAULTS) -> int:
     """The languages with how many phrases each has, your own files, and which engine and table they come to."""
     from ordain.cli.wording import print_languages  # lazy: the tables of phrases
 
@@ -21,7 +21,7 @@ def list_wording(*, options: Options = DEFAULTS) -> int:
 
 
 @wording.command(name="explain")
-def explain_text(text: str, /, *, options: Options = DEFAULTS) -> int:
+def explain_text(text: str, /, *, options: CommonOptions = DEFAULTS) -> int:
     """What each piece of a text is taken for, and the features that a decision about it would see."""
     from ordain.cli.wording import explain  # lazy: the tables of phrases
 
@@ -34,7 +34,7 @@ def lint_wording(
     /,
     *,
     strict: Annotated[bool, Parameter(negative=(), help="A warning is a failure too.")] = False,
-    options: Options = DEFAULTS,
+    options: CommonOptions = DEFAULTS,
 ) -> int:
     """Phrases that contradict one another or change nothing, with file and line. Exit code 1: there is an error."""
     from ordain.cli.wording import print_lint  # lazy: the tables of phrases

@@ -26,7 +26,7 @@ class Order(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entered:
+class EnteredLine:
     """A finished line."""
 
     text: str
@@ -75,10 +75,10 @@ class LineEditor:
     _pasting: bool = False
     _decoder: codecs.IncrementalDecoder = field(default_factory=lambda: codecs.getincrementaldecoder("utf-8")("replace"))
 
-    def feed(self, data: bytes) -> list[Entered | Order]:
+    def feed(self, data: bytes) -> list[EnteredLine | Order]:
         """Take what came from the keyboard; what it asks for, in order. A key that arrives in pieces is put together."""
         self._pending += self._decoder.decode(data)
-        found: list[Entered | Order] = []
+        found: list[EnteredLine | Order] = []
         while self._pending:
             key = self._key()
             if key is None:
@@ -99,7 +99,7 @@ class LineEditor:
         following = self._pending[1]
         return self._pending[:2] if following == "\r" or following.isprintable() else "\x1b"
 
-    def _take(self, key: str) -> Entered | Order | None:
+    def _take(self, key: str) -> EnteredLine | Order | None:
         if key in (PASTE, PASTED):
             self._pasting = key == PASTE
         elif key == "\x03":
@@ -129,13 +129,13 @@ class LineEditor:
             self.text = self.text[: self.at] + key + self.text[self.at :]
             self.at += len(key)
 
-    def _enter(self) -> Entered:
+    def _enter(self) -> EnteredLine:
         text = self.text
         if text.strip() and self._history[-1:] != [text]:
             self._history = [*self._history, text][-HISTORY_MAX:]
         self._set("")
         self._back, self._kept = 0, ""
-        return Entered(text=text)
+        return EnteredLine(text=text)
 
     def _set(self, text: str) -> None:
         self.text, self.at = text, len(text)

@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 from ordain.cli.connection import Connection, connect
 from ordain.cli.exit_codes import FAILED, OK, UNAVAILABLE
-from ordain.cli.options import Options
+from ordain.cli.options import CommonOptions
 from ordain.cli.output import moment, print_json, print_table, show
 from ordain.cli.person import person
 from ordain.cli.places import home_of
@@ -28,10 +28,10 @@ SLOW_BYTES = 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class LibraryPlace:
     """Whose library, and how it is shown."""
 
-    options: Options
+    options: CommonOptions
     workspace: str
 
     @property
@@ -40,7 +40,7 @@ class Place:
         return {"Ordain-Workspace": self.workspace}
 
 
-def _ask(place: Place, method: str, path: str, *, body: dict[str, Any] | None = None, drive: bool = False, **options: Any) -> Any:
+def _ask(place: LibraryPlace, method: str, path: str, *, body: dict[str, Any] | None = None, drive: bool = False, **options: Any) -> Any:
     async def asked() -> Any:
         content = None if body is None else json.dumps({name: value for name, value in body.items() if value is not None}).encode()
         async with connect(home_of(place.options.data_dir), drive=drive) as connection:
@@ -54,7 +54,7 @@ def _named(body: dict[str, Any]) -> dict[str, Any]:
     return {**body, "user_id": body["user_id"] if body["user_id"] is not None else person()}
 
 
-def add(place: Place, text: Sequence[str], file: Path | None, rest: dict[str, Any]) -> int:
+def add(place: LibraryPlace, text: Sequence[str], file: Path | None, rest: dict[str, Any]) -> int:
     """Remember a note.
 
     Raises:
@@ -81,7 +81,7 @@ def _text(file: Path) -> str:
         raise ConfigurationError(f"{file} is no UTF-8 text: byte {error.start}", code="cannot_read") from error
 
 
-def search(place: Place, asked: dict[str, Any]) -> int:
+def search(place: LibraryPlace, asked: dict[str, Any]) -> int:
     """Find what is remembered."""
     found = _ask(place, "POST", "/memory/search", body=_named(asked))
     if place.options.as_json:
@@ -100,7 +100,7 @@ def search(place: Place, asked: dict[str, Any]) -> int:
     return OK if found["fragments"] else FAILED
 
 
-def print_notes(place: Place, limit: int, before: int | None) -> int:
+def print_notes(place: LibraryPlace, limit: int, before: int | None) -> int:
     """Notes and entries."""
     found = _ask(place, "GET", "/memory", params={"limit": limit, **({} if before is None else {"before": before})})
     if place.options.as_json:
@@ -115,7 +115,7 @@ def print_notes(place: Place, limit: int, before: int | None) -> int:
     return OK
 
 
-def print_documents(place: Place, limit: int, before: int | None) -> int:
+def print_documents(place: LibraryPlace, limit: int, before: int | None) -> int:
     """Documents."""
     found = _ask(place, "GET", "/docs", params={"limit": limit, **({} if before is None else {"before": before})})
     if place.options.as_json:
@@ -135,7 +135,7 @@ def _more(found: dict[str, Any]) -> None:
         show(f"more: --before {found['next']}")
 
 
-def print_document(place: Place, document: str) -> int:
+def print_document(place: LibraryPlace, document: str) -> int:
     """One document."""
     found = _ask(place, "GET", _address("/docs", document))
     if place.options.as_json:
@@ -151,7 +151,7 @@ def print_document(place: Place, document: str) -> int:
     return OK
 
 
-def remove(place: Place, group: str, item: str) -> int:
+def remove(place: LibraryPlace, group: str, item: str) -> int:
     """Forget a note, or remove a document.
 
     Raises:
@@ -165,7 +165,7 @@ def remove(place: Place, group: str, item: str) -> int:
     return OK
 
 
-def print_reindexed(place: Place) -> int:
+def print_reindexed(place: LibraryPlace) -> int:
     """Give vectors to what has none."""
     done = _ask(place, "POST", "/memory/reindex", drive=True)
     if place.options.as_json:
@@ -177,7 +177,7 @@ def print_reindexed(place: Place) -> int:
     return OK if done["embedder"] else UNAVAILABLE
 
 
-def add_files(place: Place, files: Sequence[Path]) -> int:
+def add_files(place: LibraryPlace, files: Sequence[Path]) -> int:
     """Add documents, one after the other; one that cannot be read does not keep the others out.
 
     Raises:
@@ -192,7 +192,7 @@ def add_files(place: Place, files: Sequence[Path]) -> int:
     return FAILED if any("error" in one for one in told) else OK
 
 
-async def _add_files(place: Place, files: Sequence[Path]) -> list[dict[str, Any]]:
+async def _add_files(place: LibraryPlace, files: Sequence[Path]) -> list[dict[str, Any]]:
     told: list[dict[str, Any]] = []
     async with connect(home_of(place.options.data_dir), drive=True) as connection:
         for file in files:
@@ -231,7 +231,7 @@ def _content(file: Path) -> tuple[bytes, str]:
         raise ConfigurationError(f"cannot read {file}: {error.strerror}", code="cannot_read") from error
 
 
-async def _add_file(connection: Connection, place: Place, file: Path) -> dict[str, Any]:
+async def _add_file(connection: Connection, place: LibraryPlace, file: Path) -> dict[str, Any]:
     content, source = _content(file)
     headers = {**place.headers, "Content-Type": OCTETS}
     params = {"name": file.name, "source": source}

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ordain.cli.columns import clipped, wrapped
-from ordain.cli.screen import BOLD, CYAN, DIM, GREEN, RED, YELLOW, Line
+from ordain.cli.screen import BOLD, CYAN, DIM, GREEN, RED, YELLOW, ScreenLine
 from ordain.cli.talk import Turn
 from ordain.contracts.conversation import MessageAnswer
 from ordain.contracts.events import ErasedEvent, MessageEvent, OptionView, QuestionEvent, ReplyEvent, SaidEvent, SessionEvent, SummaryEvent
@@ -19,7 +19,7 @@ COLOURS = {MARKS["ok"]: GREEN, MARKS["fail"]: RED, MARKS["unknown"]: YELLOW}
 SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 ABOUT_CHARS = 60
 TURNS_SHOWN = 4
-EMPTY = Line(text="")
+EMPTY = ScreenLine(text="")
 
 
 def one_line(text: str, columns: int = ABOUT_CHARS) -> str:
@@ -27,35 +27,39 @@ def one_line(text: str, columns: int = ABOUT_CHARS) -> str:
     return f"“{clipped(' '.join(cleaned(text).split()).replace('”', '’'), columns)}”"
 
 
-def notice(text: str) -> Line:
+def notice(text: str) -> ScreenLine:
     """Something this command says by itself."""
-    return Line(text=f"({cleaned(text)})".replace("\n", " "), style=DIM, indent=" ")
+    return ScreenLine(text=f"({cleaned(text)})".replace("\n", " "), style=DIM, indent=" ")
 
 
-def header_lines(header: str) -> list[Line]:
+def header_lines(header: str) -> list[ScreenLine]:
     """A header, as code wrote it."""
-    return [Line(text=line, style=DIM, mark=COLOURS.get(line.lstrip()[:1], ""), indent="      ") for line in cleaned(header).split("\n")]
+    return [
+        ScreenLine(text=line, style=DIM, mark=COLOURS.get(line.lstrip()[:1], ""), indent="      ") for line in cleaned(header).split("\n")
+    ]
 
 
-def words(text: str, columns: int) -> list[Line]:
+def words(text: str, columns: int) -> list[ScreenLine]:
     """Foreign text, broken to fit; of the lines that come of it none looks like a header's."""
-    found: list[Line] = []
+    found: list[ScreenLine] = []
     for line in cleaned(text).strip("\n").split("\n"):
         parts = wrapped(line, columns - len(QUOTE))
-        found += [Line(text=f"{QUOTE}{part}" if imitates(part) else part) for part in parts]
+        found += [ScreenLine(text=f"{QUOTE}{part}" if imitates(part) else part) for part in parts]
     return found
 
 
-def question_lines(text: str, expected: str, options: Sequence[OptionView], columns: int) -> list[Line]:
+def question_lines(text: str, expected: str, options: Sequence[OptionView], columns: int) -> list[ScreenLine]:
     """A question back: what it is about, the options, and what an answer should be."""
-    chosen = [Line(text=f"  {clipped(cleaned(option.key), 8)}  {one_line(option.label, columns - 12)}", style=CYAN) for option in options]
+    chosen = [
+        ScreenLine(text=f"  {clipped(cleaned(option.key), 8)}  {one_line(option.label, columns - 12)}", style=CYAN) for option in options
+    ]
     wanted = "A or B" if options else one_line(expected)[1:-1]
-    return [Line(text="Ordain asks:", style=BOLD), *words(text, columns), *chosen, notice(f"expects {wanted}")]
+    return [ScreenLine(text="Ordain asks:", style=BOLD), *words(text, columns), *chosen, notice(f"expects {wanted}")]
 
 
-def event_lines(event: SessionEvent, turn: Turn | None, columns: int, *, mine: bool, several: bool) -> list[Line]:
+def event_lines(event: SessionEvent, turn: Turn | None, columns: int, *, mine: bool, several: bool) -> list[ScreenLine]:
     """What a durable event adds to the screen for good; ``turn`` is the one it closes or asks for, ``mine`` whether it was typed here."""
-    about = [Line(text=f"re {one_line(turn.text)}", style=CYAN)] if turn is not None and turn.text and (several or turn.named) else []
+    about = [ScreenLine(text=f"re {one_line(turn.text)}", style=CYAN)] if turn is not None and turn.text and (several or turn.named) else []
     match event:
         case ReplyEvent(header=header, narrative=narrative):
             below = [EMPTY, *words(narrative, columns)] if cleaned(narrative).strip() else []
@@ -65,7 +69,7 @@ def event_lines(event: SessionEvent, turn: Turn | None, columns: int, *, mine: b
         case SaidEvent(text=text):
             return [*words(text, columns), EMPTY]
         case MessageEvent() if not mine:
-            return [Line(text=f"{one_line(event.user, 30)}: {one_line(event.text, columns)[1:-1]}", style=BOLD), EMPTY]
+            return [ScreenLine(text=f"{one_line(event.user, 30)}: {one_line(event.text, columns)[1:-1]}", style=BOLD), EMPTY]
         case SummaryEvent():
             return [notice("what was said earlier has been summed up")]
         case ErasedEvent():
@@ -74,32 +78,34 @@ def event_lines(event: SessionEvent, turn: Turn | None, columns: int, *, mine: b
             return []
 
 
-def answer_lines(answer: MessageAnswer) -> list[Line]:
+def answer_lines(answer: MessageAnswer) -> list[ScreenLine]:
     """What is said of a message that nobody answers."""
     if answer.run_id is None and answer.reply is None:
         return [notice(f"nothing follows from that: {answer.attached}, {answer.reason}"), EMPTY]
     return []
 
 
-def thread_lines(session: Mapping[str, Any]) -> list[Line]:
+def thread_lines(session: Mapping[str, Any]) -> list[ScreenLine]:
     """The threads of a session, as the face shows it."""
-    found: list[Line] = []
+    found: list[ScreenLine] = []
     for thread in session["threads"]:
         active = "  active" if thread["threadId"] == session["activeThreadId"] else ""
         asks = thread["pendingQuestion"]
         waits = f"  expects {one_line(asks['expectedType'])[1:-1]}" if asks else ""
         flight = thread["inFlight"]
         queued = f"  {len(flight['queued'])} queued" if flight and flight["queued"] else ""
-        found.append(Line(text=f"{thread['threadId']:>3}  {thread['status']:<17} {one_line(thread['intent'])}{waits}{queued}{active}"))
+        found.append(
+            ScreenLine(text=f"{thread['threadId']:>3}  {thread['status']:<17} {one_line(thread['intent'])}{waits}{queued}{active}")
+        )
     return found or [notice("no threads yet")]
 
 
-def live_lines(turns: Sequence[Turn], seconds: Sequence[int], frame: int, size: tuple[int, int]) -> list[Line]:
+def live_lines(turns: Sequence[Turn], seconds: Sequence[int], frame: int, size: tuple[int, int]) -> list[ScreenLine]:
     """The live part: the latest provisional text under its header, then what is at work; ``size`` is columns and rows there are for it."""
     columns, rows = size
     working = [(turn, since) for turn, since in zip(turns, seconds, strict=True) if not turn.waiting]
     status = [
-        Line(text=f"{SPINNER[frame % len(SPINNER)]} {one_line(turn.text) if turn.text else 'at work'} {since} s", style=DIM)
+        ScreenLine(text=f"{SPINNER[frame % len(SPINNER)]} {one_line(turn.text) if turn.text else 'at work'} {since} s", style=DIM)
         for turn, since in working[-TURNS_SHOWN:]
     ]
     showing = next((turn for turn, _ in reversed(working) if turn.header), None)

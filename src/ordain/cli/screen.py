@@ -20,7 +20,7 @@ PASTE_ON, PASTE_OFF = "\x1b[?2004h", "\x1b[?2004l"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Line:
+class ScreenLine:
     """One line of foreign text made safe, and how it looks; ``mark`` colours its first sign that shows."""
 
     text: str
@@ -79,7 +79,7 @@ class Screen:
         except OSError:
             return 24
 
-    def draw(self, said: Sequence[Line], live: Sequence[Line], prompt: Line, cursor: int) -> None:
+    def draw(self, said: Sequence[ScreenLine], live: Sequence[ScreenLine], prompt: ScreenLine, cursor: int) -> None:
         """Put ``said`` above for good and draw the live part anew: its lines, then the prompt with the cursor at a column.
 
         Live lines are cut, never broken; where they are more than the terminal has rows, the last ones show.
@@ -100,11 +100,11 @@ class Screen:
             rows = min(self.rows - 1, rows * (1 + self._columns_drawn // self.columns))
         return "\r" + (f"\x1b[{rows}A" if rows else "") + "\x1b[J"
 
-    def _broken(self, line: Line, columns: int) -> list[str]:
+    def _broken(self, line: ScreenLine, columns: int) -> list[str]:
         first, *rest = wrapped(line.text, columns, line.indent)
         return [self._styled(line, first), *(self._paint(part, line.style) for part in rest)]
 
-    def _styled(self, line: Line, text: str) -> str:
+    def _styled(self, line: ScreenLine, text: str) -> str:
         """With the first sign in the mark's colour."""
         lead = len(text) - len(text.lstrip())
         if not line.mark or lead >= len(text):

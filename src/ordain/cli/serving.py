@@ -93,7 +93,7 @@ def url_of(listener: socket.socket) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Serving:
+class ListeningFace:
     """A face that listens: the note that says where, and the server's task, which ends when the server does."""
 
     note: ServerNote
@@ -112,7 +112,7 @@ class Serving:
 
 
 @asynccontextmanager
-async def served(ordain: Ordain, listener: socket.socket, principal: str = PRINCIPAL) -> AsyncGenerator[Serving]:
+async def served(ordain: Ordain, listener: socket.socket, principal: str = PRINCIPAL) -> AsyncGenerator[ListeningFace]:
     """A running Ordain over HTTP; other commands find it by its note while it is there."""
     exposure, key = exposure_of(ordain.settings, ordain.runtime.services.clock)
     note = ServerNote(url=url_of(listener), pid=os.getpid(), instance=secrets.token_hex(8), key=key)
@@ -130,7 +130,7 @@ async def served(ordain: Ordain, listener: socket.socket, principal: str = PRINC
         timeout_graceful_shutdown=CLOSE_S,
     )
     server = _Server(config)
-    serving = Serving(note=note, face=face, server=server, task=asyncio.create_task(server.serve(sockets=[listener])))
+    serving = ListeningFace(note=note, face=face, server=server, task=asyncio.create_task(server.serve(sockets=[listener])))
     write_note(ordain.settings.home, note)
     try:
         yield serving
@@ -153,7 +153,7 @@ async def _serve(ordain: Ordain, listener: socket.socket, *, as_json: bool) -> i
         return await _until_stopped(ordain, serving)
 
 
-async def _until_stopped(ordain: Ordain, serving: Serving) -> int:
+async def _until_stopped(ordain: Ordain, serving: ListeningFace) -> int:
     """Serve until a signal comes, the lease is lost or the server ends; then drain: intake refused, work put down safely."""
     stop = _stop_signal()
     lost = asyncio.create_task(ordain.engine.lost.wait())

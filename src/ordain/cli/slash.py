@@ -41,7 +41,7 @@ ABOUT: Mapping[Slash, tuple[str, str]] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Say:
+class SlashWords:
     """Words for the session."""
 
     text: str
@@ -62,15 +62,15 @@ class Unclear:
     why: str
 
 
-def meaning(line: str) -> Say | Command | Unclear | None:
+def meaning(line: str) -> SlashWords | Command | Unclear | None:
     """What a typed line means; None for an empty one. A text that begins with a slash is typed with two."""
     text = line.strip()
     if not text:
         return None
     if text.startswith("//"):
-        return Say(text=text[1:])
+        return SlashWords(text=text[1:])
     if not text.startswith("/"):
-        return Say(text=text)
+        return SlashWords(text=text)
     name, *words = text.split()
     found = [slash for slash in Slash if slash == name] or [slash for slash in Slash if slash.startswith(name) and len(name) > 1]
     if len(found) != 1:

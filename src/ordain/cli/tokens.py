@@ -19,7 +19,7 @@ from ordain.cli.places import home_of
 from ordain.contracts.access import checked_name, checked_scopes, checked_workspaces, parse_lifetime_s, parse_rate
 from ordain.engines.clock import SystemClock
 from ordain.errors import ConfigurationError, NotFound
-from ordain.runtime.tokens import Made, NewToken, Tokens
+from ordain.runtime.tokens import MadeToken, NewToken, Tokens
 from ordain.server.tokens import LIST_MAX, audit_page, token_view
 from ordain.store.access import SqliteTokens
 from ordain.store.sqlite import FILE, SqliteStore
@@ -28,7 +28,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class TokenWanted:
     """A token as the command line asks for it."""
 
     name: str
@@ -38,7 +38,7 @@ class Wanted:
     rate: str | None
 
 
-def create(data_dir: Path | None, wanted: Wanted, *, as_json: bool) -> int:
+def create(data_dir: Path | None, wanted: TokenWanted, *, as_json: bool) -> int:
     """Give a token and show it, once.
 
     Raises:
@@ -122,7 +122,7 @@ def print_audit(data_dir: Path | None, name: str | None, limit: int, before: int
     return OK
 
 
-def _show_made(made: Made, *, as_json: bool) -> int:
+def _show_made(made: MadeToken, *, as_json: bool) -> int:
     """The secret alone on stdout, so that it can be piped into whatever keeps it; what is said about it goes to stderr."""
     if as_json:
         print_json({**msgspec.to_builtins(token_view(made.token, made.token.created_at)), "token": made.secret})

@@ -34,7 +34,7 @@ _QUIET = {VerbEffect.READ, VerbEffect.EGRESS}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class VerbTrial:
     """What is to be tried."""
 
     names: Sequence[str] = ()
@@ -57,7 +57,7 @@ class Tried:
     notes: list[str] = field(default_factory=list[str])
 
 
-def print_tests(data_dir: Path | None, asked: Asked, *, as_json: bool) -> int:
+def print_tests(data_dir: Path | None, asked: VerbTrial, *, as_json: bool) -> int:
     """Try what is asked for; one verdict an example.
 
     Raises:
@@ -94,7 +94,7 @@ def _show(one: Tried, *, shown: bool) -> None:
             show(f"        output: {json_text(one.output)}")
 
 
-async def _try(settings: Settings, asked: Asked) -> list[Tried]:
+async def _try(settings: Settings, asked: VerbTrial) -> list[Tried]:
     async with Ordain(settings, extras=Extras(memory=True)) as ordain:
         specs = ordain.registry.specs
         if missing := [name for name in asked.names if name not in specs]:
@@ -113,7 +113,7 @@ async def _try(settings: Settings, asked: Asked) -> list[Tried]:
         return tried
 
 
-def _passed_over(ordain: Ordain, spec: VerbSpec, asked: Asked, *, own: bool) -> str:
+def _passed_over(ordain: Ordain, spec: VerbSpec, asked: VerbTrial, *, own: bool) -> str:
     """Why a verb is not tried; "" where it is."""
     if spec.flow is not None:
         return "a flow of Ordain's own: only in a conversation"
@@ -126,7 +126,7 @@ def _passed_over(ordain: Ordain, spec: VerbSpec, asked: Asked, *, own: bool) -> 
     return ""
 
 
-def _examples(spec: VerbSpec, asked: Asked) -> Iterator[Example]:
+def _examples(spec: VerbSpec, asked: VerbTrial) -> Iterator[Example]:
     if asked.given is not None:
         yield Example(input=parsed_input(asked.given))
     elif asked.file is not None:

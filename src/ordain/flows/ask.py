@@ -19,7 +19,7 @@ from ordain.flows.context import FlowContext
 from ordain.flows.kind import ModelQuestion, PromptKind
 from ordain.flows.pricing import call_bound, reserve_facts
 from ordain.rules.budget import RESERVE, Reserved
-from ordain.rules.fallback import FALLBACK, FallbackFacts, FallbackOutcome, GiveUp, NextLane, NextProfile, Retry
+from ordain.rules.fallback import FALLBACK, FallbackFacts, FallbackOutcome, GiveUp, NextLane, NextProfile, RetryProfile
 from ordain.rules.hedge import HEDGE, AskSecond, HedgeFacts
 from ordain.rules.lane import LANE, LaneEmpty, LaneFacts, LaneInputs
 
@@ -80,7 +80,7 @@ async def ask(context: FlowContext, prompt: PromptKind[G], given: G) -> ModelAns
             return result
         failed, outcome = _after(context, attempts, result)
         match outcome:
-            case Retry():
+            case RetryProfile():
                 if outcome.wait_ms:
                     deadline = context.now() + outcome.wait_ms * 1000
                     await context.fx.perform(Wait(what=WaitFor.TIMER, about=RETRY_WAIT, deadline=deadline))

@@ -7,7 +7,7 @@ from enum import StrEnum
 from msgspec import Struct
 
 from ordain.contracts.conversation import Recall, RoutingHints
-from ordain.rules.attach import Reading
+from ordain.rules.attach import MessageReading
 
 
 class MessageFacts(Struct, frozen=True, kw_only=True):
@@ -49,5 +49,5 @@ class Commission(Struct, frozen=True, kw_only=True):
     intent: str = ""
     telling: Telling = Telling.PROGRESS
     queued: int = 0
-    options: tuple[Reading, ...] = ()
+    options: tuple[MessageReading, ...] = ()
     labels: tuple[str, ...] = ()

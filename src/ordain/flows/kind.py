@@ -26,7 +26,7 @@ from ordain.journal.records import Label, Started, Status, raw
 from ordain.rules.decision import Rule
 from ordain.rules.header import HeaderLine
 from ordain.rules.rulebook import Rulebook, rulebook
-from ordain.rules.thoughts import Kept
+from ordain.rules.thoughts import KeptThoughts
 
 I = TypeVar("I")  # noqa: E741 - input, as in ordain.rules.decision
 O = TypeVar("O")  # noqa: E741 - output
@@ -110,7 +110,7 @@ class PromptKind(Generic[G]):
     build: Callable[[Catalog, ModelCall, Values], PromptInputs]
     template: str = ""
     package: str = ""
-    withhold: Callable[[str, Policy], Kept] | None = None
+    withhold: Callable[[str, Policy], KeptThoughts] | None = None
     by_code: ByCode = ByCode.NOTHING
 
     def contract_of(self, call: ModelCall) -> str:

@@ -18,7 +18,7 @@ SPENDING = (LANE, SETTLE, FALLBACK, MODEL_CALL)
 """The names of the records that this fold reads; others may be left out."""
 
 
-class Attempt(Struct, frozen=True, kw_only=True):
+class ModelAttempt(Struct, frozen=True, kw_only=True):
     """One attempt. ``tokens`` and ``usd_micros`` are what was booked: of an attempt that was lost, all that was reserved.
 
     Of a hedged call both attempts are told, and what was booked for both stands with the one that counted.
@@ -91,7 +91,7 @@ class Spending:
 
     def __init__(self, records: Sequence[Record]) -> None:
         """Fold the records, in order; those of other names are passed over."""
-        self.attempts: list[Attempt] = []
+        self.attempts: list[ModelAttempt] = []
         self.erased = 0
         self._first: dict[str, str] = {}  # the lane of a purpose, decided once in a run
         self._lanes: dict[str, str] = {}  # where the purpose's present question stands
@@ -140,7 +140,7 @@ class Spending:
         call = self._calls.get(addr, _NOBODY)
         answered = result.result == "answer"
         self.attempts.append(
-            Attempt(
+            ModelAttempt(
                 at=at,
                 lane=self._lanes.get(call.purpose, ""),
                 profile=result.profile or call.profile,
@@ -164,7 +164,7 @@ class Spending:
             self._answered(call.purpose)
 
     @staticmethod
-    def _beside(at: int, lane: str, other: Beside) -> Attempt:
+    def _beside(at: int, lane: str, other: Beside) -> ModelAttempt:
         """The attempt of a hedged call that did not count."""
         named = {"lane": lane, "profile": other.profile, "provider": other.provider, "model": other.model, "code": other.code}
-        return Attempt(at=at, **named, input_tokens=0, output_tokens=0, tokens=0, usd_micros=0, estimated=False)
+        return ModelAttempt(at=at, **named, input_tokens=0, output_tokens=0, tokens=0, usd_micros=0, estimated=False)

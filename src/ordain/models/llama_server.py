@@ -3,7 +3,7 @@
 A process, because measured within ours: loading a model holds the interpreter's lock all the time (0.4 s for 98 MB), closing the server
 while it answers never returned, and what llama.cpp cannot bear ends the process that it is in.
 
-One line of JSON comes in (``ServerSettings``), one goes out (``Serving``); the process ends when its standard input does, so it never
+One line of JSON comes in (``LlamaServerSettings``), one goes out (``LlamaServing``); the process ends when its standard input does, so it never
 outlives its parent. The key comes that way too: no argument or variable shows it.
 """
 
@@ -24,7 +24,7 @@ CACHE_MIB = 128
 HTTP_THREADS = 4
 
 
-class ServerSettings(Struct, frozen=True, kw_only=True):
+class LlamaServerSettings(Struct, frozen=True, kw_only=True):
     """What to load, how to run it, and the key that every request must bring."""
 
     gguf: str
@@ -33,14 +33,14 @@ class ServerSettings(Struct, frozen=True, kw_only=True):
     key: str
 
 
-class Serving(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class LlamaServing(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Where it listens, on loopback only; or why it does not."""
 
     url: str = ""
     error: str = ""
 
 
-def serve(settings: ServerSettings) -> tuple[Serving, Any]:
+def serve(settings: LlamaServerSettings) -> tuple[LlamaServing, Any]:
     """Load the model and listen on a free port of loopback. The server lives as long as the second value."""
     llama: Any = import_module("xllamacpp")
     params = llama.CommonParams()
@@ -61,15 +61,15 @@ def serve(settings: ServerSettings) -> tuple[Serving, Any]:
     try:
         server = llama.Server(params)
     except RuntimeError:
-        return Serving(error="llama.cpp cannot load it"), None
-    return Serving(url=server.listening_address), server
+        return LlamaServing(error="llama.cpp cannot load it"), None
+    return LlamaServing(url=server.listening_address), server
 
 
 def main() -> None:
     """Serve until standard input ends."""
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # whatever llama.cpp prints is no answer of ours
-    serving, server = serve(msgspec.json.decode(sys.stdin.buffer.readline(), type=ServerSettings))
+    serving, server = serve(msgspec.json.decode(sys.stdin.buffer.readline(), type=LlamaServerSettings))
     answers.write(msgspec.json.encode(serving) + b"\n")
     answers.flush()
     if server is not None:

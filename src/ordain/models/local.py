@@ -24,7 +24,7 @@ import msgspec
 from ordain.contracts.policy import ModelErrorCode
 from ordain.contracts.profiles import ModelProfile, Structured
 from ordain.errors import ConfigurationError
-from ordain.models.llama_server import ServerSettings, Serving
+from ordain.models.llama_server import LlamaServerSettings, LlamaServing
 from ordain.models.openai import OpenAIModel
 from ordain.ports.model import Charge, Heard, ModelError, ModelReply, ModelRequest
 
@@ -130,7 +130,7 @@ class LocalModel:
         if (gone := _came_of(before)) is not None:
             await gone.close()
         key = secrets.token_urlsafe(32)
-        settings = ServerSettings(gguf=str(self._gguf), threads=self._threads, context_tokens=self._context_tokens, key=key)
+        settings = LlamaServerSettings(gguf=str(self._gguf), threads=self._threads, context_tokens=self._context_tokens, key=key)
         process: asyncio.subprocess.Process | None = None
         try:
             process = self._process = await asyncio.create_subprocess_exec(
@@ -143,11 +143,11 @@ class LocalModel:
                 limit=ANSWER_BYTES,
             )
             try:
-                serving = Serving(error="the adapter is closed") if self._closed else await _asked(process, settings)
+                serving = LlamaServing(error="the adapter is closed") if self._closed else await _asked(process, settings)
             finally:
                 self._reading = asyncio.ensure_future(_read_on(process))
         except (OSError, RuntimeError) as error:  # the system has no such program, or no process or thread left
-            serving = Serving(error=f"llama.cpp cannot be started: {getattr(error, 'strerror', None) or error}")
+            serving = LlamaServing(error=f"llama.cpp cannot be started: {getattr(error, 'strerror', None) or error}")
         if serving.url:
             return OpenAIModel(serving.url, key)
         if process is not None:
@@ -181,16 +181,16 @@ def _unserved(code: ModelErrorCode, message: str) -> ModelError:
     return ModelError(code=code, message=message, known=Charge.NOTHING_SENT)
 
 
-async def _asked(process: asyncio.subprocess.Process, settings: ServerSettings) -> Serving:
+async def _asked(process: asyncio.subprocess.Process, settings: LlamaServerSettings) -> LlamaServing:
     """What the process says of itself once it has loaded the model, or has not."""
     assert process.stdin is not None
     assert process.stdout is not None
     try:
         process.stdin.write(msgspec.json.encode(settings) + b"\n")
         await process.stdin.drain()
-        return msgspec.json.decode(await process.stdout.readline(), type=Serving)
+        return msgspec.json.decode(await process.stdout.readline(), type=LlamaServing)
     except (OSError, ValueError, msgspec.DecodeError):  # it has ended, or said something else
-        return Serving(error="llama.cpp ended while it loaded the model")
+        return LlamaServing(error="llama.cpp ended while it loaded the model")
 
 
 async def _read_on(process: asyncio.subprocess.Process) -> None:

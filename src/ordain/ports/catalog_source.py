@@ -10,7 +10,7 @@ from msgspec import Struct
 from ordain.contracts.catalog import Catalog
 
 
-class Problem(Struct, frozen=True, kw_only=True):
+class CatalogProblem(Struct, frozen=True, kw_only=True):
     """Something that an operator wrote and that cannot be used; ``file`` and ``line`` where it stands in one ("", 0: nowhere)."""
 
     code: str
@@ -24,7 +24,7 @@ class Built(Struct, frozen=True, kw_only=True):
 
     catalog: Catalog
     install: Callable[[], None]
-    problems: tuple[Problem, ...] = ()
+    problems: tuple[CatalogProblem, ...] = ()
 
 
 class CatalogSource(Protocol):

@@ -113,7 +113,7 @@ class Passage(Struct, frozen=True, kw_only=True):
     stop: int
 
 
-class Search(Struct, frozen=True, kw_only=True):
+class LibrarySearch(Struct, frozen=True, kw_only=True):
     """A question: at most ``limit`` passages of items of these kinds, added in the last ``days`` (0: ever), of item ``document`` alone if named.
 
     ``user``, else the user of ``session``, is on whose behalf: what somebody else wrote as their own is a member's to them.
@@ -190,7 +190,7 @@ class Library(Protocol):
         """
         ...
 
-    async def search(self, search: Search) -> Found:
+    async def search(self, search: LibrarySearch) -> Found:
         """The passages nearest to a question."""
         ...
 

@@ -34,7 +34,7 @@ class ThreadStatus(StrEnum):
     FAILED = "failed"
 
 
-class Asked(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class OpenQuestion(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """An open question: the run and effect that wait, the turn (root run) it belongs to, what is expected, where it was asked.
 
     ``until`` in microseconds.
@@ -59,7 +59,7 @@ class Thread(Struct, frozen=True, kw_only=True, omit_defaults=True):
     intent: str = ""
     run: str = ""
     turns: tuple[str, ...] = ()
-    asked: Asked | None = None
+    asked: OpenQuestion | None = None
     slots: dict[str, Any] = {}
     last_error: dict[str, Any] | None = None
     touched_at: int = 0
@@ -76,7 +76,7 @@ class ThreadChange(Struct, frozen=True, kw_only=True, omit_defaults=True):
     status: ThreadStatus | None = None
     intent: str = ""
     run: str = ""
-    asked: Asked | None = None
+    asked: OpenQuestion | None = None
     answered: tuple[str, int] | None = None
     slot: tuple[str, Any] | None = None
     last_error: dict[str, Any] | None = None

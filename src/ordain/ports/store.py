@@ -119,7 +119,7 @@ Stored = Sequence[tuple[str, bytes]]
 """Catalogs and their tables of phrases by digest; one that is stored already is left as it is."""
 
 
-class Open(Struct, frozen=True, kw_only=True):
+class OpenRun(Struct, frozen=True, kw_only=True):
     """Accept a request: one run, once per (workspace, request id) and body digest."""
 
     run: NewRun
@@ -231,11 +231,11 @@ class Post(Struct, frozen=True, kw_only=True):
     mail: NewMail
 
 
-Unit = Append | Open | Receive | Post | ClaimUnit | Operation
+Unit = Append | OpenRun | Receive | Post | ClaimUnit | Operation
 
 
 class Outcome(Struct, frozen=True, kw_only=True):
-    """What became of a unit. ``refused`` is a stable code, or "" when it was applied; ``run`` is what ``Open`` found or made.
+    """What became of a unit. ``refused`` is a stable code, or "" when it was applied; ``run`` is what ``OpenRun`` found or made.
 
     ``seq`` is the message's number in its session's transcript; ``item`` an item of the library.
     """
@@ -272,7 +272,7 @@ class StoredRun(Struct, frozen=True, kw_only=True):
     thread: int = 0
 
 
-class Pending(Struct, frozen=True, kw_only=True):
+class UnsettledRun(Struct, frozen=True, kw_only=True):
     """A run that is not settled, as recovery sees it; ``resumes`` counts starts that died at the record where it stands."""
 
     id: str
@@ -300,7 +300,7 @@ class JournalStore(Protocol):
         """Mail that no record has taken, oldest first."""
         ...
 
-    def pending(self) -> Sequence[Pending]:
+    def pending(self) -> Sequence[UnsettledRun]:
         """Every run that is ready, running or waiting, oldest first."""
         ...
 

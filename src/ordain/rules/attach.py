@@ -89,7 +89,7 @@ class ThreadFact(Struct, frozen=True, kw_only=True, omit_defaults=True):
     fits: bool = False
 
 
-class Reading(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class MessageReading(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One way to read an ambiguous message."""
 
     attached: Attached
@@ -119,7 +119,7 @@ class AttachFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
     suggests: str = ""
     suggested_thread: int = 0
     confidence: float = 0.0
-    options: tuple[Reading, ...] = ()
+    options: tuple[MessageReading, ...] = ()
     choice: str = ""
 
 
@@ -155,8 +155,8 @@ class NewRequest(Struct, frozen=True, kw_only=True, tag="new_request"):
 class Repair(Struct, frozen=True, kw_only=True, tag="repair"):
     """Two readings, and the sender is asked which."""
 
-    a: Reading
-    b: Reading
+    a: MessageReading
+    b: MessageReading
 
 
 class Triage(Struct, frozen=True, kw_only=True, tag="triage"):
@@ -249,7 +249,7 @@ def _override(facts: AttachFacts) -> Verdict | None:
     target = anchored or (working if len(working) == 1 else live)
     if anchored or len(target) == 1:
         return Override(thread=target[0].id, stop=stop), AttachReason.OVERRIDE
-    first, second = (Reading(attached=Attached.OVERRIDE, thread=thread.id, stop=stop) for thread in live[:2])
+    first, second = (MessageReading(attached=Attached.OVERRIDE, thread=thread.id, stop=stop) for thread in live[:2])
     return Repair(a=first, b=second), AttachReason.AMBIGUOUS
 
 
@@ -291,7 +291,7 @@ def _answer(facts: AttachFacts) -> Verdict | None:
         return AnswerPending(thread=best[0].id), AttachReason.ANSWER
     if not best:
         return None
-    first, second = (Reading(attached=Attached.ANSWER, thread=thread.id) for thread in best[:2])
+    first, second = (MessageReading(attached=Attached.ANSWER, thread=thread.id) for thread in best[:2])
     return Repair(a=first, b=second), AttachReason.AMBIGUOUS
 
 
@@ -359,7 +359,7 @@ def _named(facts: AttachFacts, candidates: Sequence[ThreadFact]) -> int | None:
     return ids[0] if len(ids) == 1 else None
 
 
-def _read(reading: Reading, facts: AttachFacts) -> AttachOutcome:
+def _read(reading: MessageReading, facts: AttachFacts) -> AttachOutcome:
     """A chosen reading, as far as it still can be: the thread may have moved on while the question was open."""
     thread = next((thread for thread in facts.threads if thread.id == reading.thread), None)
     live = thread is not None and thread.live

@@ -24,7 +24,7 @@ class FallbackReason(Reason):
     NO_TIME = "fallback.no_time", "The deadline has passed or comes before the provider's retry-after."
 
 
-class Retry(Struct, frozen=True, tag="retry"):
+class RetryProfile(Struct, frozen=True, tag="retry"):
     """The same model again, after ``wait_ms``."""
 
     wait_ms: int = 0
@@ -42,7 +42,7 @@ class GiveUp(Struct, frozen=True, tag="give_up"):
     """The call fails with the last error."""
 
 
-FallbackOutcome = Retry | NextProfile | NextLane | GiveUp
+FallbackOutcome = RetryProfile | NextProfile | NextLane | GiveUp
 
 
 class FallbackFacts(Struct, frozen=True, kw_only=True):
@@ -72,7 +72,7 @@ def decide_fallback(facts: FallbackFacts, inputs: None, policy: Policy) -> Decis
     again = answer is OnModelError.RETRY and facts.attempts < table.attempts_per_profile and wait < facts.left_ms
     too_long = bool(table.wait_max_ms) and wait > table.wait_max_ms and (facts.profiles_left > 0 or facts.lane_left)
     if again and not too_long:
-        return Decision(outcome=Retry(wait), reason=FallbackReason.RETRY)
+        return Decision(outcome=RetryProfile(wait), reason=FallbackReason.RETRY)
     if facts.profiles_left:
         return Decision(outcome=NextProfile(), reason=FallbackReason.WAIT_TOO_LONG if again else FallbackReason.NEXT_PROFILE)
     if facts.lane_left:

@@ -26,11 +26,11 @@ class OutputReason(Reason):
     UNGROUNDED = "output.ungrounded", "The step's answer refers to an item, or quotes words, that its input does not hold."
 
 
-class Accepted(Struct, frozen=True, tag="accepted"):
+class OutputAccepted(Struct, frozen=True, tag="accepted"):
     """The answer is the step's output."""
 
 
-class Rejected(Struct, frozen=True, tag="rejected"):
+class OutputRejected(Struct, frozen=True, tag="rejected"):
     """The step fails; ``detail`` names the place, never a value."""
 
     detail: str = ""
@@ -55,24 +55,24 @@ class OutputInputs:
     by_code: bool = False
 
 
-def decide_output(facts: OutputFacts, inputs: OutputInputs, policy: Policy) -> Decision[Accepted | Rejected]:
+def decide_output(facts: OutputFacts, inputs: OutputInputs, policy: Policy) -> Decision[OutputAccepted | OutputRejected]:
     """Parsed, schema-valid and grounded in the call's arguments, or rejected."""
     proposal = inputs.proposal
     if isinstance(proposal, Unparsed):
-        return Decision(outcome=Rejected(proposal.reason), reason=OutputReason.UNPARSED)
+        return Decision(outcome=OutputRejected(proposal.reason), reason=OutputReason.UNPARSED)
     if not inputs.schema.accepts(proposal.value):
-        return Decision(outcome=Rejected("; ".join(inputs.schema.errors(proposal.value))[:200]), reason=OutputReason.SCHEMA)
+        return Decision(outcome=OutputRejected("; ".join(inputs.schema.errors(proposal.value))[:200]), reason=OutputReason.SCHEMA)
     ungrounded = find_ungrounded(inputs.grounds, proposal.value, inputs.args, by_code=inputs.by_code)
     if not ungrounded and not inputs.by_code:
         ungrounded = find_unquoted(proposal.value, inputs.args)
     if ungrounded:
-        return Decision(outcome=Rejected(ungrounded[:200]), reason=OutputReason.UNGROUNDED)
-    return Decision(outcome=Accepted(), reason=OutputReason.VALID)
+        return Decision(outcome=OutputRejected(ungrounded[:200]), reason=OutputReason.UNGROUNDED)
+    return Decision(outcome=OutputAccepted(), reason=OutputReason.VALID)
 
 
 OUTPUT: Rule[OutputFacts, OutputInputs, Any] = Rule(
     name="output",
-    outcome=Accepted | Rejected,
+    outcome=OutputAccepted | OutputRejected,
     apply=decide_output,
     reasons=(OutputReason,),
     tells=tells_of("output", (OutputReason.SCHEMA, OutputReason.UNPARSED)),

@@ -11,7 +11,7 @@ from ordain.rules.reasons import Reason
 from ordain.rules.step import directive_fault
 
 
-class Kept(Struct, frozen=True, kw_only=True):
+class KeptThoughts(Struct, frozen=True, kw_only=True):
     """What may be kept of an answer: its content without the thought, or None and why, where a thought may stand anywhere in it."""
 
     content: str | None
@@ -19,7 +19,7 @@ class Kept(Struct, frozen=True, kw_only=True):
     size_bytes: int = 0
 
 
-def withhold_thought(content: str, policy: Policy) -> Kept:
+def withhold_thought(content: str, policy: Policy) -> KeptThoughts:
     """Blank the thought of a directive.
 
     An answer that is no directive, or not of a directive's shape, may hold a thought anywhere: of it only length, digest and reason are
@@ -27,7 +27,7 @@ def withhold_thought(content: str, policy: Policy) -> Kept:
     """
     parsed = parse_object(content)
     if isinstance(parsed, Unparsed):
-        return Kept(content=None, reason=parsed.reason, size_bytes=parsed.size_bytes)
+        return KeptThoughts(content=None, reason=parsed.reason, size_bytes=parsed.size_bytes)
     if (fault := directive_fault(parsed, policy)) is not None:
-        return Kept(content=None, reason=fault, size_bytes=parsed.size_bytes)
-    return Kept(content=msgspec.json.encode({**parsed.value, "thought": None}, order="deterministic").decode())
+        return KeptThoughts(content=None, reason=fault, size_bytes=parsed.size_bytes)
+    return KeptThoughts(content=msgspec.json.encode({**parsed.value, "thought": None}, order="deterministic").decode())

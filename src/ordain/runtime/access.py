@@ -53,7 +53,7 @@ ON_LOOPBACK = Exposure()
 """A server on this machine that asks nobody for a token."""
 
 
-class Asked(Struct, frozen=True, kw_only=True):
+class AccessRequest(Struct, frozen=True, kw_only=True):
     """What a request asks for. ``credential`` is what it brings, None where it brings nothing; ``workspace`` is None where it names none."""
 
     credential: str | None
@@ -150,7 +150,7 @@ class Access:
         self._failed = _Buckets(ADDRESSES_KEPT)
         self._noted: _Lines = {}
 
-    def admit(self, asked: Asked, exposure: Exposure) -> Caller:
+    def admit(self, asked: AccessRequest, exposure: Exposure) -> Caller:
         """Let a request in.
 
         Raises:
@@ -188,7 +188,7 @@ class Access:
             case _:
                 assert_never(decision.outcome)
 
-    def still(self, asked: Asked, exposure: Exposure) -> bool:
+    def still(self, asked: AccessRequest, exposure: Exposure) -> bool:
         """Whether what was let in would be now; nothing is spent or noted."""
         now = self._services.clock.now()
         parsed = None if asked.credential is None else parse_token(asked.credential)
@@ -198,7 +198,7 @@ class Access:
         outcome = decide_access(_facts(asked, exposure, presented, known, workspace, now), None, _POLICY).outcome
         return isinstance(outcome, Admitted)
 
-    def _check_guessing(self, asked: Asked, exposure: Exposure, now: int) -> None:
+    def _check_guessing(self, asked: AccessRequest, exposure: Exposure, now: int) -> None:
         """An address that has guessed too often has to wait before its next wrong guess; a secret that somebody was given is none: neighbours go on."""
         _, wait = self._failed.look(_network(asked.address), exposure.failed_rate, now)
         if wait is not None:
@@ -210,7 +210,7 @@ class Access:
         return known if parsed is not None and known is not None and compare_digest(known.digest, parsed.digest) else None
 
     @staticmethod
-    def _presented(asked: Asked, parsed: ParsedToken | None, known: KnownToken | None, exposure: Exposure) -> Presented:
+    def _presented(asked: AccessRequest, parsed: ParsedToken | None, known: KnownToken | None, exposure: Exposure) -> Presented:
         if asked.credential is None:
             return Presented.NOTHING
         if parsed is None:
@@ -219,7 +219,7 @@ class Access:
             return Presented.OWNER
         return Presented.UNKNOWN if known is None else Presented.TOKEN
 
-    def _spend(self, name: str, asked: Asked, known: KnownToken | None, exposure: Exposure, now: int) -> None:
+    def _spend(self, name: str, asked: AccessRequest, known: KnownToken | None, exposure: Exposure, now: int) -> None:
         rate = (known.token.rate if known is not None else None) or exposure.rate
         wait = self._by_token.take(name, rate, now)
         if wait is not None:
@@ -228,7 +228,7 @@ class Access:
 
     # --- noting ---------------------------------------------------------------------------------------------------------------------
 
-    def _note(self, event: AuditEvent, token: str, asked: Asked, reason: Reason, now: int) -> None:
+    def _note(self, event: AuditEvent, token: str, asked: AccessRequest, reason: Reason, now: int) -> None:
         key = (now // DAY_US, event, token, asked.label, reason.value)
         seen = self._noted.get(key)
         if seen is None:
@@ -284,7 +284,7 @@ class Access:
             await self.flush()
 
 
-def _workspace(asked: Asked, known: KnownToken | None) -> str:
+def _workspace(asked: AccessRequest, known: KnownToken | None) -> str:
     """Where a request is: where it says, else where its token is at home if that is one place, else the default."""
     if asked.workspace is not None:
         return asked.workspace
@@ -293,7 +293,9 @@ def _workspace(asked: Asked, known: KnownToken | None) -> str:
     return asked.default_workspace
 
 
-def _facts(asked: Asked, exposure: Exposure, presented: Presented, known: KnownToken | None, workspace: str, now: int) -> AccessFacts:
+def _facts(
+    asked: AccessRequest, exposure: Exposure, presented: Presented, known: KnownToken | None, workspace: str, now: int
+) -> AccessFacts:
     token = known.token if known is not None and presented is Presented.TOKEN else None
     ends = () if known is None or token is None else tuple(end for end in (token.revoked_at, known.secret_ends_at) if end is not None)
     return AccessFacts(
@@ -317,7 +319,7 @@ _SAID: Mapping[Reason, str] = {
 }
 
 
-def _refusal(decision: Decision[Admitted | NotAdmitted], asked: Asked, workspace: str) -> OrdainError:
+def _refusal(decision: Decision[Admitted | NotAdmitted], asked: AccessRequest, workspace: str) -> OrdainError:
     if decision.reason is AccessReason.SCOPE:
         return Refused(f"the token has not the scope {asked.label}", code="forbidden")
     if decision.reason is AccessReason.WORKSPACE:

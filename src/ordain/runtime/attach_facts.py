@@ -13,28 +13,28 @@ from ordain.rules.attach import (
     Attached,
     AttachFacts,
     Edit,
-    Reading,
+    MessageReading,
     ThreadFact,
 )
 from ordain.runtime.received import Received
 
 
-class Suggested(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class TriageSuggestion(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What a ``triage`` run brings to the claim: a model's suggestion, or the sender's choice. Field names are the claim's."""
 
     suggests: str = ""
     thread: int = 0
     confidence: float = 0.0
     choice: str = ""
-    options: tuple[Reading, ...] = ()
+    options: tuple[MessageReading, ...] = ()
 
 
-def attach_facts(state: SessionState, message: Received, policy: Policy, suggested: Suggested | None = None) -> AttachFacts:
+def attach_facts(state: SessionState, message: Received, policy: Policy, suggested: TriageSuggestion | None = None) -> AttachFacts:
     """The features that rule ``attach`` sees, from the session as read in the transaction and the message's wording."""
     found = message.found
     place = state.edited if _edit(state, message) is not Edit.NONE else state.replied
     anchor = 0 if place is None else place.thread
-    given = suggested or Suggested()
+    given = suggested or TriageSuggestion()
     offered = {option.thread for option in given.options}
     threads = sorted(state.threads, key=lambda thread: (thread.id != anchor, thread.id not in offered))  # these are never cut off
     return AttachFacts(

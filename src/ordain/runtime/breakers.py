@@ -24,7 +24,7 @@ def endpoint_of(profile: ModelProfile) -> str:
     return f"{profile.provider} {profile.base_url or ''}".rstrip()
 
 
-class Admitted(Struct, frozen=True):
+class CircuitAdmission(Struct, frozen=True):
     """A call that is under way: to whom, and its number. ``Breakers.ended`` or ``Breakers.abandoned`` ends it."""
 
     profile: ModelProfile
@@ -49,26 +49,26 @@ class Breakers:
         self._rests: dict[str, tuple[int, ModelErrorCode]] = {}
         self._numbers = count(1)
 
-    def admit(self, name: str, profile: ModelProfile, now: int, policy: BreakerPolicy) -> Admitted | Refusal:
+    def admit(self, name: str, profile: ModelProfile, now: int, policy: BreakerPolicy) -> CircuitAdmission | Refusal:
         """The call, which is under way from now on, or why the profile is not asked."""
         until, code = self._rests.get(name, (0, ModelErrorCode.RATE_LIMITED))
         if until > now:
             return code, -(-(until - now) // 1000)
         self._rests.pop(name, None)
-        return self._admitted(Admitted(profile, next(self._numbers)), now, policy)
+        return self._admitted(CircuitAdmission(profile, next(self._numbers)), now, policy)
 
-    def admit_first(self, profile: ModelProfile, now: int, policy: BreakerPolicy) -> Admitted | Refusal:
+    def admit_first(self, profile: ModelProfile, now: int, policy: BreakerPolicy) -> CircuitAdmission | Refusal:
         """The same for the first of a hedged call's two endpoints, in that part; it is admitted as any other call besides."""
-        return self._admitted(Admitted(profile, next(self._numbers), hedged=True), now, policy)
+        return self._admitted(CircuitAdmission(profile, next(self._numbers), hedged=True), now, policy)
 
-    def _admitted(self, call: Admitted, now: int, policy: BreakerPolicy) -> Admitted | Refusal:
+    def _admitted(self, call: CircuitAdmission, now: int, policy: BreakerPolicy) -> CircuitAdmission | Refusal:
         admission = admit(self._circuit(call), call.number, now, policy)
         if not admission.admitted:
             return ModelErrorCode.CIRCUIT_OPEN, admission.wait_ms
         self._keep(call, admission.circuit)
         return call
 
-    def ended(self, call: Admitted, code: ModelErrorCode | None, now: int, policy: BreakerPolicy) -> None:
+    def ended(self, call: CircuitAdmission, code: ModelErrorCode | None, now: int, policy: BreakerPolicy) -> None:
         """A call came to its end: with an answer, or with an error."""
         self._keep(call, after(self._circuit(call), call.number, code, now, policy))
 
@@ -77,14 +77,14 @@ class Breakers:
         if code in NAMED_A_DELAY and retry_after_ms and policy.rest_max_s:
             self._rests[name] = (now + min(retry_after_ms * 1000, policy.rest_max_s * SECOND), code)
 
-    def abandoned(self, call: Admitted) -> None:
+    def abandoned(self, call: CircuitAdmission) -> None:
         """A call was given up before it came to an end."""
         self._keep(call, given_up(self._circuit(call), call.number))
 
-    def _circuit(self, call: Admitted) -> Circuit:
+    def _circuit(self, call: CircuitAdmission) -> Circuit:
         return self._circuits.get(call.circuit, Circuit())
 
-    def _keep(self, call: Admitted, circuit: Circuit) -> None:
+    def _keep(self, call: CircuitAdmission, circuit: Circuit) -> None:
         if circuit == Circuit():
             self._circuits.pop(call.circuit, None)
         else:

@@ -19,7 +19,7 @@ from ordain.rules.attach import ATTACH, AttachFacts, Filler, SessionBusy
 from ordain.rules.decision import Decision
 from ordain.rules.shared import SHARED
 from ordain.runtime.accounts import with_sharing
-from ordain.runtime.attach_facts import Suggested, attach_facts
+from ordain.runtime.attach_facts import TriageSuggestion, attach_facts
 from ordain.runtime.consequences import Consequences
 from ordain.runtime.received import received
 from ordain.runtime.run_state import RunState
@@ -46,8 +46,8 @@ class AttachClaim:
         (kept,) = run.services.sessions.entries(run.stored.workspace, claim.args["session"], after=seq - 1, limit=1)
         principal = run.setup.started.principal
         self._message = received(kept, principal, claim.args["reply_to"], claim.args["edits"], run.catalog)
-        given = {name: value for name, value in claim.args.items() if name in Suggested.__struct_fields__}
-        self._suggested, self._run = msgspec.convert(given, Suggested), run
+        given = {name: value for name, value in claim.args.items() if name in TriageSuggestion.__struct_fields__}
+        self._suggested, self._run = msgspec.convert(given, TriageSuggestion), run
 
     def facts(self, read: SessionState) -> AttachFacts:
         """The facts, from the session as the transaction reads it."""
@@ -63,7 +63,7 @@ class AttachClaim:
         return msgspec.structs.replace(follows, serves=follows.serves or said, refused="", catalogs=current.stored)
 
 
-class Prepared(Protocol):
+class PreparedClaim(Protocol):
     """A claim as prepared before the write transaction: its facts from what the store reads, and the change that follows."""
 
     args: dict[str, Any]
@@ -126,10 +126,10 @@ def _check_carving(claim: Claim[Any], setup: RunSetup, state: RunState) -> None:
         raise FlowFault("a claim on shared accounts of a run that has its share, or needs none")
 
 
-_CLAIMS: Mapping[str, Callable[[Claim[Any], Claiming], Prepared]] = {ATTACH.name: AttachClaim, CARVE: _CarveClaim}
+_CLAIMS: Mapping[str, Callable[[Claim[Any], Claiming], PreparedClaim]] = {ATTACH.name: AttachClaim, CARVE: _CarveClaim}
 
 
-def prepared(claim: Claim[Any], run: Claiming) -> Prepared:
+def prepared(claim: Claim[Any], run: Claiming) -> PreparedClaim:
     """A claim made ready; one of its own where it is more than what the store reads. Raises as ``check_claim``."""
     check_claim(claim, run.setup, run.state)
     return _CLAIMS.get(claim.name, _PlainClaim)(claim, run)

@@ -24,9 +24,9 @@ from ordain.rules.attach import (
     AttachFacts,
     AttachOutcome,
     Filler,
+    MessageReading,
     NewRequest,
     Override,
-    Reading,
     Repair,
     SessionBusy,
     StatusNudge,
@@ -34,7 +34,7 @@ from ordain.rules.attach import (
     inline,
 )
 from ordain.rules.decision import Decision
-from ordain.runtime.attach_facts import Suggested, attach_facts
+from ordain.runtime.attach_facts import TriageSuggestion, attach_facts
 from ordain.runtime.mail import AnswerBody, InterruptBody
 from ordain.runtime.opening import Opening, root_run
 from ordain.runtime.received import Received
@@ -52,7 +52,7 @@ class Consequences:
         self._catalog = begins or message.catalog
         self._at = services.clock.now()
 
-    def decide(self, suggested: Suggested | None = None) -> tuple[AttachFacts, Decision[AttachOutcome]]:
+    def decide(self, suggested: TriageSuggestion | None = None) -> tuple[AttachFacts, Decision[AttachOutcome]]:
         """Apply rule ``attach``."""
         policy = self._message.catalog.policy
         facts = attach_facts(self._state, self._message, policy, suggested)
@@ -193,7 +193,7 @@ class Consequences:
     def _thread(self, number: int) -> Thread:
         return next(thread for thread in self._state.threads if thread.id == number)
 
-    def _label(self, reading: Reading) -> str:
+    def _label(self, reading: MessageReading) -> str:
         thread = self._thread(reading.thread)
         if reading.attached is Attached.ANSWER and thread.asked is not None:
             return f"answer “{thread.asked.text[:INTENT_CHARS]}” about “{thread.intent}”"

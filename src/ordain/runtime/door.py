@@ -27,7 +27,7 @@ from ordain.runtime.access import Access
 from ordain.runtime.conversation import Acknowledged, Conversation
 from ordain.runtime.headers import loaded
 from ordain.runtime.intake import Accepted, Intake
-from ordain.runtime.library import Remembered
+from ordain.runtime.library import Memory
 from ordain.runtime.live import AnswerBody, InterruptBody
 from ordain.runtime.reloading import Reloading
 from ordain.runtime.run_view import AT_REST, RunView, ending_of
@@ -78,7 +78,7 @@ class Runtime:
         search: Search,
         *,
         engine: Engine,
-        library: Remembered,
+        library: Memory,
         reloading: Reloading | None = None,
         commits: Callable[[], int] = lambda: 0,
     ) -> None:

@@ -9,7 +9,7 @@ from pydantic import BaseModel
 
 from ordain.errors import Conflict, Refused
 from ordain.flows.kind import Kind, Taken
-from ordain.ports.store import Open
+from ordain.ports.store import OpenRun
 from ordain.runtime.opening import Opening, root_run
 from ordain.runtime.services import Services
 
@@ -65,7 +65,7 @@ class Intake:
             keep_thoughts=taken.keep_thoughts,
         )
         outcome = await services.store.submit(
-            Open(
+            OpenRun(
                 run=root_run(kind, opening, catalog),
                 request_id=None if taken.request_id is None else f"{kind.name}:{taken.request_id}",
                 request_digest=taken.digest,

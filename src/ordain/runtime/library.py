@@ -18,21 +18,21 @@ from ordain.ports.library import (
     Item,
     ItemKind,
     Library,
+    LibrarySearch,
     NewItem,
     Passage,
     Progress,
     Reindexed,
-    Search,
     Section,
 )
 
-__all__ = ["DOCUMENT_BYTES", "NAME_CHARS", "Added", "Found", "Item", "Passage", "Progress", "Reindexed", "Remembered"]
+__all__ = ["DOCUMENT_BYTES", "NAME_CHARS", "Added", "Found", "Item", "Memory", "Passage", "Progress", "Reindexed"]
 
 DOCUMENTS = (ItemKind.DOCUMENT,)
 NAME_CHARS = 200
 
 
-class Remembered:
+class Memory:
     """The library behind the door."""
 
     def __init__(self, library: Library, documents: Documents, clear: Callable[[], Awaitable[None]]) -> None:
@@ -69,7 +69,7 @@ class Remembered:
     async def search(self, workspace: str, asked: MemorySearch) -> Found:
         """Find notes and entries; with mode deep, documents too."""
         return await self._library.search(
-            Search(
+            LibrarySearch(
                 workspace=workspace,
                 query=asked.query,
                 limit=asked.max_items,

@@ -47,7 +47,7 @@ class Failure:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Prepared:
+class PreparedCall:
     """What goes out: the rendered prompt, its kind, what it was rendered from, and its size in bytes."""
 
     kind: PromptKind[Any]
@@ -75,7 +75,7 @@ class Prepared:
         )
 
 
-def prepare(catalog: Catalog, call: ModelCall, values: Values, prompt: PromptKind[Any], failure: Failure) -> Prepared | ModelFailed:
+def prepare(catalog: Catalog, call: ModelCall, values: Values, prompt: PromptKind[Any], failure: Failure) -> PreparedCall | ModelFailed:
     """The rendered prompt, within the bound that was reserved for it; ``failure`` is told its digest."""
     try:
         resolved = prompt.build(catalog, call, values)
@@ -86,7 +86,7 @@ def prepare(catalog: Catalog, call: ModelCall, values: Values, prompt: PromptKin
     size = len(rendered.system.encode()) + len(rendered.user.encode())
     if size > call.bound_tokens:
         return failure.of(ModelErrorCode.PROMPT_OVER_BOUND, f"the prompt has {size} bytes, reserved were {call.bound_tokens}")
-    return Prepared(kind=prompt, prompt=rendered, inputs=resolved, size=size)
+    return PreparedCall(kind=prompt, prompt=rendered, inputs=resolved, size=size)
 
 
 def kept_answer(

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from ordain.journal.records import Status
-from ordain.ports.store import Append, Operation, Pending
+from ordain.ports.store import Append, Operation, UnsettledRun
 from ordain.runtime.drive import with_stop
 from ordain.runtime.services import Services
 
@@ -59,6 +59,6 @@ class Recovery:
         return plan
 
 
-def _due(run: Pending, now: int) -> bool:
+def _due(run: UnsettledRun, now: int) -> bool:
     """Whether there is something to do for the run now, as far as can be seen without driving it."""
     return run.status is not Status.WAITING or run.mail or (run.wake_at is not None and run.wake_at <= now)

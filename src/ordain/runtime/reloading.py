@@ -12,11 +12,11 @@ import logging
 from msgspec import Struct
 
 from ordain.errors import OrdainError
-from ordain.ports.catalog_source import Built, CatalogSource, Problem
+from ordain.ports.catalog_source import Built, CatalogProblem, CatalogSource
 from ordain.ports.store import Operation
 from ordain.runtime.services import Services
 
-__all__ = ["Problem", "Reloaded", "Reloading", "problem_of"]
+__all__ = ["CatalogProblem", "Reloaded", "Reloading", "problem_of"]
 
 LOG = logging.getLogger("ordain.reload")
 MESSAGE_MAX = 2000
@@ -28,13 +28,13 @@ class Reloaded(Struct, frozen=True, kw_only=True):
     ok: bool
     changed: bool
     catalog: str
-    problems: tuple[Problem, ...] = ()
+    problems: tuple[CatalogProblem, ...] = ()
 
 
 class Reloading:
     """Keeps ``Services.catalogs`` in step with a source. Belongs to one event loop."""
 
-    def __init__(self, services: Services, source: CatalogSource, began: tuple[object, tuple[Problem, ...]]) -> None:
+    def __init__(self, services: Services, source: CatalogSource, began: tuple[object, tuple[CatalogProblem, ...]]) -> None:
         """``began`` is the fingerprint from before the first catalog was built, and what was left out of that."""
         self._services = services
         self._source = source
@@ -69,7 +69,7 @@ class Reloading:
                 self._seen = found
                 LOG.exception("reading verbs and wording failed")
                 return self._refused(
-                    Problem(code="internal", message=f"a bug while reading verbs and wording ({type(error).__name__}): see the log")
+                    CatalogProblem(code="internal", message=f"a bug while reading verbs and wording ({type(error).__name__}): see the log")
                 )
             try:
                 await self._swap(built)
@@ -89,7 +89,7 @@ class Reloading:
                 )
             return Reloaded(ok=True, changed=changed, catalog=built.catalog.digest, problems=self.problems)
 
-    def _refused(self, problem: Problem) -> Reloaded:
+    def _refused(self, problem: CatalogProblem) -> Reloaded:
         """Nothing has changed; a problem that lasts is logged once."""
         if self.problems != (problem,):
             LOG.error("nothing was reloaded, what was in use stays: %s", problem.message)
@@ -120,10 +120,10 @@ class Reloading:
                 LOG.warning("catalog %s stays in the storage, where nothing may refer to it: %s", old[:12], error.message)
 
 
-def problem_of(error: OrdainError) -> Problem:
+def problem_of(error: OrdainError) -> CatalogProblem:
     """An error as a problem, with the place that it names."""
     file, line = error.details.get("file"), error.details.get("line")
-    return Problem(
+    return CatalogProblem(
         code=error.code,
         message=error.message[:MESSAGE_MAX],
         file=file if isinstance(file, str) else "",

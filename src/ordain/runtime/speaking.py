@@ -12,7 +12,7 @@ import msgspec
 from ordain.effects.effect import Say, Wait
 from ordain.errors import RunPlace
 from ordain.journal.records import ENCODER, Status
-from ordain.ports.sessions import Asked, EntryKind, NewEntry, ThreadChange, ThreadStatus
+from ordain.ports.sessions import EntryKind, NewEntry, OpenQuestion, ThreadChange, ThreadStatus
 from ordain.ports.store import StoredRun
 from ordain.rules.header import MARKS, HeaderFacts, render_header
 
@@ -113,7 +113,7 @@ def question(stored: StoredRun, addr: int, wait: Wait, at: int) -> tuple[NewEntr
     said = message_id(stored.id, addr)
     options = [{"key": key, "label": label} for key, label in zip("AB", asks.options, strict=False)]
     body = {"text": wait.about, "key": asks.key, "expects": asks.expects, "options": options, "until": wait.deadline}
-    asked = Asked(
+    asked = OpenQuestion(
         run=stored.id,
         root=stored.root,
         addr=addr,

@@ -13,7 +13,7 @@ from ordain.errors import JournalCorrupt
 from ordain.flows.kind import Kinds
 from ordain.journal.codec import decode
 from ordain.journal.records import Record, Started
-from ordain.journal.spending import Attempt, Spending
+from ordain.journal.spending import ModelAttempt, Spending
 from ordain.ports.spending import SpendingRun, SpendingSearch
 
 DAY_US = 24 * 3600 * 1_000_000
@@ -48,7 +48,7 @@ class Sum:
     failures: dict[str, int] = field(default_factory=dict[str, int])
     models: dict[str, None] = field(default_factory=dict[str, None])
 
-    def add(self, attempt: Attempt) -> None:
+    def add(self, attempt: ModelAttempt) -> None:
         """One more."""
         self.attempts += 1
         if attempt.code:
@@ -77,7 +77,7 @@ class Sum:
 
 
 @dataclass(slots=True, kw_only=True)
-class Spent:
+class SpentBetween:
     """What was spent between two moments (microseconds since 1970 UTC).
 
     ``since`` is later than was asked where the journal holds more runs than are looked at in one go; ``complete`` then is false.
@@ -96,7 +96,7 @@ class Spent:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Span:
+class SpendingSpan:
     """What is asked: attempts of a workspace since a moment; runs that began more than ``slack_us`` before it made none in it."""
 
     workspace: str
@@ -105,9 +105,11 @@ class Span:
     slack_us: int
 
 
-async def spent(search: SpendingSearch, kinds: Kinds, by: By, span: Span, runs_max: int = RUNS_MAX, groups_max: int = GROUPS_MAX) -> Spent:
+async def spent(
+    search: SpendingSearch, kinds: Kinds, by: By, span: SpendingSpan, runs_max: int = RUNS_MAX, groups_max: int = GROUPS_MAX
+) -> SpentBetween:
     """Add up, newest runs first; other work goes on between pages. Of more groups than ``groups_max`` the smallest are one."""
-    found = Spent(by=by, since=span.since, until=span.until)
+    found = SpentBetween(by=by, since=span.since, until=span.until)
     seen, before = 0, None
     while True:
         page = search.spending(workspace=span.workspace, before=before, limit=PAGE_RUNS)
@@ -129,7 +131,7 @@ async def spent(search: SpendingSearch, kinds: Kinds, by: By, span: Span, runs_m
     return found
 
 
-def _add(found: Spent, kinds: Kinds, run: SpendingRun) -> None:
+def _add(found: SpentBetween, kinds: Kinds, run: SpendingRun) -> None:
     """All of a run or, where some of it cannot be read, nothing."""
     told = Spending(run.records)
     attempts = [(_key(kinds, found.by, attempt, run), attempt) for attempt in told.attempts if found.since <= attempt.at <= found.until]
@@ -145,7 +147,7 @@ def day_of(at: int) -> str:
     return datetime.fromtimestamp(at / 1e6, UTC).date().isoformat()
 
 
-def _key(kinds: Kinds, by: By, attempt: Attempt, run: SpendingRun) -> str:
+def _key(kinds: Kinds, by: By, attempt: ModelAttempt, run: SpendingRun) -> str:
     match by:
         case By.DAY:
             return day_of(attempt.at)
@@ -167,7 +169,7 @@ def agent_of(kinds: Kinds, opening: Record | None) -> str:
     return kinds.label(body).agent if isinstance(body, Started) else ""
 
 
-def _largest(found: Spent, groups_max: int) -> dict[str, Sum]:
+def _largest(found: SpentBetween, groups_max: int) -> dict[str, Sum]:
     """Days in order, everything else by what it cost; the tail of very many as one."""
     if found.by is By.DAY:
         return dict(sorted(found.groups.items()))

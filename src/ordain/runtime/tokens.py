@@ -12,7 +12,7 @@ from ordain.ports.access import AuditEvent, AuditLine, Token, TokenStore
 from ordain.ports.clock import Clock
 from ordain.ports.store import JournalStore, Operation
 
-__all__ = ["AuditEvent", "AuditLine", "Made", "NewToken", "Token", "Tokens", "fresh_token"]
+__all__ = ["AuditEvent", "AuditLine", "MadeToken", "NewToken", "Token", "Tokens", "fresh_token"]
 
 _WHY = {
     "token_exists": "a token {} was given before; a name is given once, so that what the journal says of it stays true",
@@ -31,7 +31,7 @@ class NewToken(Struct, frozen=True, kw_only=True):
     rate: Rate | None = None
 
 
-class Made(Struct, frozen=True, kw_only=True):
+class MadeToken(Struct, frozen=True, kw_only=True):
     """A token and the one sight of its secret."""
 
     token: Token
@@ -57,7 +57,7 @@ class Tokens:
         """Reads through the one port, writes through the other."""
         self._tokens, self._store, self._clock = tokens, store, clock
 
-    async def create(self, new: NewToken, *, by: str) -> Made:
+    async def create(self, new: NewToken, *, by: str) -> MadeToken:
         """Give a token.
 
         Raises:
@@ -76,9 +76,9 @@ class Tokens:
             last_used_at=None,
         )
         await self._write("create_token", new.name, {"token": token, "id": parsed.id, "digest": parsed.digest, "by": by})
-        return Made(token=token, secret=secret)
+        return MadeToken(token=token, secret=secret)
 
-    async def rotate(self, name: str, *, grace_s: int, by: str) -> Made:
+    async def rotate(self, name: str, *, grace_s: int, by: str) -> MadeToken:
         """Another secret for a token; the one it had is good for ``grace_s`` seconds more.
 
         Raises:
@@ -89,7 +89,7 @@ class Tokens:
         secret, parsed = fresh_token(self._clock)
         args = {"name": name, "id": parsed.id, "digest": parsed.digest, "at": at, "ends_at": at + grace_s * 1_000_000, "by": by}
         await self._write("rotate_token", name, args)
-        return Made(token=self.named(name), secret=secret)
+        return MadeToken(token=self.named(name), secret=secret)
 
     async def revoke(self, name: str, *, by: str) -> Token:
         """End a token at once; the next request that brings it is refused, and open streams end.

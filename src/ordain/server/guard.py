@@ -18,7 +18,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from ordain.contracts.access import holds_token
 from ordain.contracts.ids import DEFAULT_WORKSPACE
 from ordain.errors import InvalidRequest, OrdainError, Refused, Unauthenticated
-from ordain.runtime.access import NOBODY, Asked, Caller
+from ordain.runtime.access import NOBODY, AccessRequest, Caller
 from ordain.server.doors import door_of
 from ordain.server.face import CALLER, Face
 from ordain.server.problems import problem
@@ -53,19 +53,19 @@ class Guard:
         if checked:
             scope = {**scope, "headers": _placed(scope["headers"], checked)}
         if caller is not NOBODY:
-            scope[CALLER] = Spending(self._face, caller, asked)
+            scope[CALLER] = RequestSpending(self._face, caller, asked)
             watch = _Watch(self._face, asked, scope["type"] == "websocket")
             receive, send = watch.receive(receive), watch.send(send)
         await self._app(scope, receive, send)
 
 
 @dataclass(frozen=True, slots=True)
-class Spending:
+class RequestSpending:
     """Who was let in, and one more request of theirs on the same connection: a frame of a WebSocket."""
 
     face: Face
     caller: Caller
-    asked: Asked
+    asked: AccessRequest
 
     def again(self) -> None:
         """Count one more.
@@ -82,7 +82,7 @@ class _Watch:
     A stream is an answer that does not say how long it is. One that does comes whole: it was let in, and what it asked for was done.
     """
 
-    def __init__(self, face: Face, asked: Asked, socket: bool) -> None:
+    def __init__(self, face: Face, asked: AccessRequest, socket: bool) -> None:
         self._face, self._asked, self._socket = face, asked, socket
         self._looked_at = face.runtime.services.clock.now()
         self._over = False
@@ -127,7 +127,7 @@ class _Watch:
         return receiving
 
 
-def asked_of(scope: Scope) -> Asked:
+def asked_of(scope: Scope) -> AccessRequest:
     """What a request asks for, from address and headers alone.
 
     Raises:
@@ -145,7 +145,7 @@ def asked_of(scope: Scope) -> Asked:
         raise InvalidRequest(f"{WORKSPACE_HEADER} names no workspace")
     if scope["type"] == "websocket" and workspace is None:
         workspace = connection.query_params.get("workspace") or None
-    return Asked(
+    return AccessRequest(
         credential=_credential(connection.headers, scope),
         scopes=door.scopes,
         in_workspace=door.in_workspace,

@@ -10,7 +10,7 @@ from fastapi import APIRouter, Query, Response
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.ids import DEFAULT_WORKSPACE
 from ordain.contracts.moments import moment
-from ordain.runtime.spending import DAY_US, By, Span, Spent, Sum, spent
+from ordain.runtime.spending import DAY_US, By, SpendingSpan, SpentBetween, Sum, spent
 from ordain.server.documents import shown
 from ordain.server.face import Face, Json
 from ordain.server.shapes import Costs, CostSum, ModelItem, ModelList, PriceTier
@@ -47,7 +47,7 @@ def models_view(catalog: Catalog) -> ModelList:
     )
 
 
-def costs_view(found: Spent, workspace: str) -> Costs:
+def costs_view(found: SpentBetween, workspace: str) -> Costs:
     """What was spent."""
     return Costs(
         workspace=workspace,
@@ -87,7 +87,7 @@ def models_router(face: Face) -> APIRouter:
         """What the workspace's model calls came to, failed attempts included, added up from the journal: tokens, and micro-dollars at list price."""
         now = runtime.services.clock.now()
         slack_us = runtime.catalog.policy.session.hold_seconds * 1_000_000
-        span = Span(workspace=workspace, since=now - days * DAY_US, until=now, slack_us=slack_us)
+        span = SpendingSpan(workspace=workspace, since=now - days * DAY_US, until=now, slack_us=slack_us)
         return Json(costs_view(await spent(runtime.search, runtime.services.kinds, by, span), workspace))
 
     return router

@@ -27,7 +27,7 @@ ENTRIES_MAX = 500
 WAIT_MAX_S = 300
 
 
-class EventStream(StreamingResponse):
+class TranscriptResponse(StreamingResponse):
     """A session's events as server-sent events, until the caller leaves or the server stops."""
 
     def __init__(self, feed: Feed) -> None:
@@ -103,6 +103,6 @@ def transcripts_router(face: Face) -> APIRouter:
         name = session_id(session)
         begin = after if last_event_id is None else last_event_id
         check_after(face, workspace, name, begin)
-        return EventStream(Feed(face, workspace, name, begin))
+        return TranscriptResponse(Feed(face, workspace, name, begin))
 
     return router

@@ -17,7 +17,7 @@ from ordain.contracts.risk import Risk, risk_of
 from ordain.contracts.verbs import VerbReply, VerbRequest, VerbSpec
 from ordain.errors import NotFound, Transient
 from ordain.runtime.door import Runtime
-from ordain.runtime.reloading import Problem
+from ordain.runtime.reloading import CatalogProblem
 from ordain.server.bodies import read
 from ordain.server.documents import VERB_ANSWER, VERB_REQUEST, documented, shown
 from ordain.server.face import Face, Json, outcome
@@ -99,7 +99,7 @@ def verb_view(catalog: Catalog, verb_id: str) -> dict[str, Any]:
     return {**seen, **verb.spec.model_dump(mode="json")}
 
 
-def verb_views(catalog: Catalog, problems: Sequence[Problem] = (), pack: str | None = None) -> dict[str, Any]:
+def verb_views(catalog: Catalog, problems: Sequence[CatalogProblem] = (), pack: str | None = None) -> dict[str, Any]:
     """Every verb, or those of one pack, by id; what is written but not in use; and what policy's packs hold, with what of it is not there.
 
     Raises:
@@ -121,14 +121,14 @@ def _named(patterns: Sequence[str], catalog: Catalog) -> list[str]:
     return [verb_id for verb_id in sorted(catalog.verbs) if any(fnmatchcase(verb_id, pattern) for pattern in patterns)]
 
 
-def _bare(problem: Problem) -> dict[str, Any]:
+def _bare(problem: CatalogProblem) -> dict[str, Any]:
     """Without the folder: who may list verbs need not know where they lie."""
     folder, _, file = problem.file.rpartition("/")
     message = problem.message.replace(f"{folder}/", "") if folder else problem.message
     return {**msgspec.to_builtins(problem), "file": file, "message": message}
 
 
-def problems_of(runtime: Runtime) -> Sequence[Problem]:
+def problems_of(runtime: Runtime) -> Sequence[CatalogProblem]:
     """What an operator wrote and that is not in use."""
     return () if runtime.reloading is None else runtime.reloading.problems
 

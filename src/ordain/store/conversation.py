@@ -18,7 +18,7 @@ import msgspec
 from ordain.errors import JournalCorrupt
 from ordain.journal.digests import GENESIS, chain, digest
 from ordain.journal.records import ENCODER, Status
-from ordain.ports.sessions import Asked, EntryKind, NewEntry, Thread, ThreadChange, ThreadStatus
+from ordain.ports.sessions import EntryKind, NewEntry, OpenQuestion, Thread, ThreadChange, ThreadStatus
 from ordain.ports.store import Consequence, NewTurn, Place, Receive, SessionState
 
 RECENT_THREADS = 6
@@ -38,7 +38,7 @@ def thread_of(row: tuple[Any, ...], turns: tuple[str, ...] = ()) -> Thread:
         intent=intent,
         run=run,
         turns=turns,
-        asked=None if asked is None else msgspec.json.decode(asked, type=Asked),
+        asked=None if asked is None else msgspec.json.decode(asked, type=OpenQuestion),
         slots={} if slots is None else msgspec.json.decode(slots),
         last_error=None if last_error is None else msgspec.json.decode(last_error),
         touched_at=touched_at,

@@ -51,7 +51,7 @@ class Format(StrEnum):
     PDF = "application/pdf"
 
 
-class Unreadable(Exception):
+class UnreadableDocument(Exception):
     """The document gives no text; ``code`` is stable, ``message`` holds nothing of it."""
 
     def __init__(self, code: str, message: str) -> None:
@@ -82,9 +82,9 @@ def parse(format_: Format, content: bytes) -> tuple[str, int, Parsed]:
         if one[0].strip():
             kept.append((_well_formed(one[0]), _well_formed(one[1]), one[2], one[3]))
         if len(kept) > SECTIONS_MAX:
-            raise Unreadable("document_too_long", f"the document has more than {SECTIONS_MAX} sections")
+            raise UnreadableDocument("document_too_long", f"the document has more than {SECTIONS_MAX} sections")
     if not kept:
-        raise Unreadable("document_empty", "the document has no text" + (" (a scan has none)" if format_ is Format.PDF else ""))
+        raise UnreadableDocument("document_empty", "the document has no text" + (" (a scan has none)" if format_ is Format.PDF else ""))
     if sum(len(one[0]) for one in kept) > TEXT_CHARS:
         raise _too_long()
     return " ".join(_well_formed(title).split())[:TITLE_CHARS], pages, kept
@@ -108,9 +108,9 @@ def decoded(content: bytes) -> str:
     try:
         text = content.decode("utf-16" if content[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig")
     except UnicodeDecodeError as error:
-        raise Unreadable("document_not_text", f"the document is no UTF-8 text: byte {error.start}") from None
+        raise UnreadableDocument("document_not_text", f"the document is no UTF-8 text: byte {error.start}") from None
     if (at := text.find("\0")) >= 0:
-        raise Unreadable("document_not_text", f"the document is no text: character {at} is a NUL")
+        raise UnreadableDocument("document_not_text", f"the document is no text: character {at} is a NUL")
     return text
 
 
@@ -120,8 +120,8 @@ def _bounded(text: str) -> str:
     return text
 
 
-def _too_long() -> Unreadable:
-    return Unreadable("document_too_long", f"the document has more than {TEXT_CHARS} characters of text")
+def _too_long() -> UnreadableDocument:
+    return UnreadableDocument("document_too_long", f"the document has more than {TEXT_CHARS} characters of text")
 
 
 def _markdown(text: str) -> Iterator[tuple[str, str, int, int]]:
@@ -224,14 +224,14 @@ def _pdf(content: bytes) -> tuple[str, Parsed]:
     from pypdf import PdfReader  # lazy: only this format needs it
     from pypdf.errors import DependencyError, PyPdfError  # lazy: see above
 
-    encrypted = Unreadable("document_encrypted", "the PDF is encrypted: save it without a password first")
+    encrypted = UnreadableDocument("document_encrypted", "the PDF is encrypted: save it without a password first")
     try:
         reader = PdfReader(io.BytesIO(content), strict=False)
         if reader.is_encrypted and not reader.decrypt(""):
             raise encrypted
         pages = len(reader.pages)
         if pages > PAGES_MAX:
-            raise Unreadable("document_too_long", f"the PDF has {pages} pages, at most {PAGES_MAX} are read")
+            raise UnreadableDocument("document_too_long", f"the PDF has {pages} pages, at most {PAGES_MAX} are read")
         sections: Parsed = []
         total = 0
         for number, page in enumerate(reader.pages, 1):
@@ -244,7 +244,7 @@ def _pdf(content: bytes) -> tuple[str, Parsed]:
     except DependencyError:
         raise encrypted from None
     except PyPdfError as error:
-        raise Unreadable("document_unreadable", f"the PDF cannot be read ({type(error).__name__})") from None
+        raise UnreadableDocument("document_unreadable", f"the PDF cannot be read ({type(error).__name__})") from None
     return title or "", sections
 
 
@@ -253,7 +253,7 @@ def read_here(format_: Format, content: bytes) -> dict[str, Any]:
     try:
         title, pages, sections = parse(format_, content)
         return {"title": title, "pages": pages, "sections": sections}
-    except Unreadable as error:
+    except UnreadableDocument as error:
         return {"error": error.code, "message": error.message}
     except MemoryError:
         return {"error": "document_too_long", "message": "reading the document takes too much memory"}

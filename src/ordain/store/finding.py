@@ -6,9 +6,9 @@ import sqlite3
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ordain.ports.library import Embedder, Found, Fragment, ItemKind, Method, Search
+from ordain.ports.library import Embedder, Found, Fragment, ItemKind, LibrarySearch, Method
 from ordain.store.library_reads import ALL, Words, count_passages, document_number, find_by_words, has_older, read_fragments, unkept
-from ordain.store.text_query import Asked, any_of, of_literals, read_question, telling
+from ordain.store.text_query import TextQuery, any_of, of_literals, read_question, telling
 from ordain.store.word_index import count_words
 
 CANDIDATES = 4
@@ -38,7 +38,7 @@ class Finder:
         self._now = now
         self._index: Any = None
 
-    def find(self, search: Search, embedder: Embedder | None) -> Found:
+    def find(self, search: LibrarySearch, embedder: Embedder | None) -> Found:
         """Answer a question; inside a reading transaction."""
         asked = read_question(search.query)
         notices: list[str] = []
@@ -57,7 +57,7 @@ class Finder:
             notices.append(f"{lacking} passages have no vector yet and were not compared (ordain memory reindex)")
         return self._told(search, Method.DENSE, hits, notices)
 
-    def _by_words(self, search: Search, asked: Asked, notices: Sequence[str]) -> Found:
+    def _by_words(self, search: LibrarySearch, asked: TextQuery, notices: Sequence[str]) -> Found:
         counts = count_words(self._db, search.workspace, asked.words, WEIGHED + 1)
         words = telling(asked.words, counts, WEIGHED)
         hits = self._words(search, any_of(words), most=WEIGHED) if words else []
@@ -67,20 +67,20 @@ class Finder:
             notices = [*notices, f"not looked up, because so many texts hold them: {', '.join(left)[:200]}"]
         return self._told(search, Method.TEXT, hits, notices)
 
-    def _since(self, search: Search) -> int:
+    def _since(self, search: LibrarySearch) -> int:
         return self._now() - search.days * DAY_US if search.days else 0
 
-    def _words(self, search: Search, expression: str, literals: tuple[str, ...] = (), most: int = ALL) -> Hits:
+    def _words(self, search: LibrarySearch, expression: str, literals: tuple[str, ...] = (), most: int = ALL) -> Hits:
         wanted = Words(expression=expression, literals=literals, since=self._since(search), limit=search.limit * CANDIDATES, most=most)
         return find_by_words(self._db, search, wanted)
 
-    def _near(self, search: Search, embedder: Embedder) -> tuple[Hits, int]:
-        from ordain.store.vector_index import VectorIndex, Wanted  # lazy: numpy, of the extra recall, which an embedder brings
+    def _near(self, search: LibrarySearch, embedder: Embedder) -> tuple[Hits, int]:
+        from ordain.store.vector_index import VectorFilter, VectorIndex  # lazy: numpy, of the extra recall, which an embedder brings
 
         if self._index is None or self._index.embedder != embedder.name:
             self._index = VectorIndex(self._db, embedder.name, embedder.dimension)
         index: VectorIndex = self._index
-        wanted = Wanted(
+        wanted = VectorFilter(
             workspace=search.workspace,
             kinds=search.kinds,
             since=self._since(search),
@@ -91,7 +91,7 @@ class Finder:
         hits, count = index.nearest(vector, wanted, search.limit * CANDIDATES)
         return [hit for hit in hits if hit[0] >= SCORE_MIN], count
 
-    def _told(self, search: Search, method: Method, hits: Hits, notices: Sequence[str]) -> Found:
+    def _told(self, search: LibrarySearch, method: Method, hits: Hits, notices: Sequence[str]) -> Found:
         """The best passages, of a note or an entry only the best one."""
         fragments, seen = list[Fragment](), set[str]()
         for fragment in read_fragments(self._db, search, hits):

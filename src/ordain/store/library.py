@@ -20,7 +20,7 @@ import msgspec
 from ordain.errors import Erased, InvalidRequest, OrdainError, StorageUnavailable
 from ordain.journal.digests import derived_id
 from ordain.ports.clock import Clock
-from ordain.ports.library import Added, Embedder, Found, Item, ItemKind, NewItem, Passage, Progress, Reindexed, Search, Theme
+from ordain.ports.library import Added, Embedder, Found, Item, ItemKind, LibrarySearch, NewItem, Passage, Progress, Reindexed, Theme
 from ordain.ports.store import Operation, Outcome
 from ordain.store.finding import Finder
 from ordain.store.library_reads import count_passages, read_bare, read_item, read_items, read_themes
@@ -111,11 +111,11 @@ class SqliteLibrary:
         except OrdainError as error:
             LOG.warning("what is stored of an addition that failed is in no search, and is deleted at the next start: %s", error.message)
 
-    async def search(self, search: Search) -> Found:
+    async def search(self, search: LibrarySearch) -> Found:
         """See ``Library.search``."""
         return await self._run(self._reading, lambda: self._found(search))
 
-    def _found(self, search: Search) -> Found:
+    def _found(self, search: LibrarySearch) -> Found:
         with self._reads():
             return self._finder.find(search, self._embedder())
 

@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Struct
 
 from ordain.contracts.verbs import Trust
-from ordain.ports.library import Fragment, Item, ItemKind, Passage, Search, Theme
+from ordain.ports.library import Fragment, Item, ItemKind, LibrarySearch, Passage, Theme
 from ordain.store.text_query import holds
 from ordain.store.word_index import word_index
 
@@ -100,7 +100,7 @@ class Words(Struct, frozen=True, kw_only=True):
     most: int
 
 
-def find_by_words(db: sqlite3.Connection, search: Search, asked: Words) -> list[tuple[float, int, int]]:
+def find_by_words(db: sqlite3.Connection, search: LibrarySearch, asked: Words) -> list[tuple[float, int, int]]:
     """Passages that the workspace's text index finds, as (score, passage, item), best first; with ``literals`` only those that hold them."""
     words = word_index(db, search.workspace)
     if words is None:
@@ -113,7 +113,7 @@ def find_by_words(db: sqlite3.Connection, search: Search, asked: Words) -> list[
     return [(score, passage, owner) for passage, owner, score, text in rows if not literals or holds(text, literals)][: asked.limit]
 
 
-def document_number(db: sqlite3.Connection, search: Search) -> int | None:
+def document_number(db: sqlite3.Connection, search: LibrarySearch) -> int | None:
     """The row number of the item that a search is limited to, -1 where there is no such; None where it is limited to none."""
     if not search.document:
         return None
@@ -123,7 +123,7 @@ def document_number(db: sqlite3.Connection, search: Search) -> int | None:
     return -1 if row is None else int(row[0])
 
 
-def read_fragments(db: sqlite3.Connection, search: Search, found: Sequence[tuple[float, int, int]]) -> tuple[Fragment, ...]:
+def read_fragments(db: sqlite3.Connection, search: LibrarySearch, found: Sequence[tuple[float, int, int]]) -> tuple[Fragment, ...]:
     """The passages with their items, in the order in which they were found."""
     user = _user(db, search)
     numbers = [passage for _, passage, _ in found]
@@ -131,7 +131,7 @@ def read_fragments(db: sqlite3.Connection, search: Search, found: Sequence[tuple
     return tuple(_fragment(rows[passage], score, user) for score, passage, _ in found if passage in rows)
 
 
-def _user(db: sqlite3.Connection, search: Search) -> str:
+def _user(db: sqlite3.Connection, search: LibrarySearch) -> str:
     if search.user or not search.session:
         return search.user
     row = db.execute("SELECT user FROM sessions WHERE workspace = ? AND id = ?", (search.workspace, search.session)).fetchone()
@@ -169,7 +169,7 @@ def count_passages(db: sqlite3.Connection, workspace: str | None) -> int:
     ]
 
 
-def has_older(db: sqlite3.Connection, search: Search, since: int) -> bool:
+def has_older(db: sqlite3.Connection, search: LibrarySearch, since: int) -> bool:
     """Whether something of these kinds was added before; told by the first of each kind, for items are numbered as they are added."""
     first = "SELECT created_at FROM items WHERE workspace = ? AND kind = ? AND state = 'kept' ORDER BY no LIMIT 1"
     found = (db.execute(first, (search.workspace, kind)).fetchone() for kind in search.kinds)

@@ -20,7 +20,7 @@ from typing import Any
 
 from ordain.errors import ConfigurationError, JournalCorrupt, RunPlace, StorageUnavailable
 from ordain.journal.records import Record, RecordKind, Status
-from ordain.ports.store import Mail, MailKind, Outcome, Pending, StoredRun, Unit
+from ordain.ports.store import Mail, MailKind, Outcome, StoredRun, Unit, UnsettledRun
 from ordain.store import schema
 from ordain.store.library_units import LIBRARY_OPERATIONS
 from ordain.store.operations import OPERATIONS
@@ -225,13 +225,13 @@ class SqliteStore:
         )
         return [Mail(id=i, kind=MailKind(kind), key=key, addr=addr, body=body, at=at) for i, kind, key, addr, body, at in rows]
 
-    def pending(self) -> Sequence[Pending]:
+    def pending(self) -> Sequence[UnsettledRun]:
         """See ``JournalStore.pending``."""
         rows = self._reads.execute(
             "SELECT r.id, r.status, r.wake_at, EXISTS (SELECT 1 FROM mailbox m WHERE m.run = r.no AND m.taken IS NULL),"
             " r.resumes FROM runs r WHERE r.status IN ('ready', 'running', 'waiting') ORDER BY r.no"
         )
-        return [Pending(id=i, status=Status(status), wake_at=wake, mail=bool(mail), resumes=n) for i, status, wake, mail, n in rows]
+        return [UnsettledRun(id=i, status=Status(status), wake_at=wake, mail=bool(mail), resumes=n) for i, status, wake, mail, n in rows]
 
     def catalog(self, digest: str) -> bytes | None:
         """See ``JournalStore.catalog``."""

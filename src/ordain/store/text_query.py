@@ -33,7 +33,7 @@ _STEP = re.compile(r"[\w.~-][/\\]")
 """Where a path or an address goes on."""
 
 
-class Asked(Struct, frozen=True, kw_only=True):
+class TextQuery(Struct, frozen=True, kw_only=True):
     """A question's parts: what stands in quotes, what looks like an id, a path or a number, and its other words."""
 
     quoted: tuple[str, ...]
@@ -46,7 +46,7 @@ class Asked(Struct, frozen=True, kw_only=True):
         return self.quoted or self.identifiers
 
 
-def read_question(text: str) -> Asked:
+def read_question(text: str) -> TextQuery:
     """Take a question apart. Total: any text is a question."""
     text = text.replace("\0", " ")
     quoted = [next(filter(None, found.groups())) for found in _QUOTED.finditer(text)]
@@ -55,7 +55,7 @@ def read_question(text: str) -> Asked:
     identifiers = [one for one in bare if _is_identifier(one)]
     words = list(dict.fromkeys(word.lower() for word in _WORD.findall(rest)))
     telling = [word for word in words if word not in COMMON_WORDS] or words
-    return Asked(
+    return TextQuery(
         quoted=_searchable(quoted),
         identifiers=_searchable(identifiers),
         words=tuple(telling[:WORDS_MAX]),
@@ -76,13 +76,13 @@ def _searchable(texts: list[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(one.strip() for one in texts if _WORD.search(one)))[:LITERALS_MAX]
 
 
-def of_literals(asked: Asked) -> str:
+def of_literals(asked: TextQuery) -> str:
     """The index's expression for texts that hold every literal; the other words only order them."""
     every = " AND ".join(map(phrase, asked.literals))
     return f"({every}) AND ({of_words(asked)}) OR ({every})" if asked.words else every
 
 
-def of_words(asked: Asked) -> str:
+def of_words(asked: TextQuery) -> str:
     """The index's expression for texts that hold any of the words; "" where there is none."""
     return any_of((*asked.quoted, *asked.words))
 

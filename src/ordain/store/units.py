@@ -17,7 +17,7 @@ from ordain.ports.store import (
     MailKind,
     NewMail,
     NewRun,
-    Open,
+    OpenRun,
     Operation,
     Outcome,
     Post,
@@ -80,7 +80,7 @@ class Applier:
         """Apply one unit; raises leave the savepoint to the caller."""
         if isinstance(unit, Append):
             return self._append(unit, epoch)
-        if isinstance(unit, Open):
+        if isinstance(unit, OpenRun):
             return self._open(unit, epoch)
         if isinstance(unit, Receive):
             return self._receive(unit, epoch)
@@ -227,7 +227,7 @@ class Applier:
         self._records(number, subject, new.workspace, (new.started,))
         self.touched.append(new.id)
 
-    def _open(self, unit: Open, epoch: int) -> Outcome:
+    def _open(self, unit: OpenRun, epoch: int) -> Outcome:
         execute = self._db.execute
         if unit.request_id is not None:
             row = execute(

@@ -32,7 +32,7 @@ Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class VectorFilter:
     """Whose vectors count: of these kinds, not older than ``since``, of one item where it is named, of none of ``not_of``."""
 
     workspace: str
@@ -49,7 +49,7 @@ class _Block:
     vectors: Floats
     facts: Ints
 
-    def nearest(self, query: Floats, wanted: Wanted, limit: int) -> list[tuple[float, int, int]]:
+    def nearest(self, query: Floats, wanted: VectorFilter, limit: int) -> list[tuple[float, int, int]]:
         """The best rows as (score, passage, item)."""
         _, passages, items, kinds, created = self.facts
         scores = self.vectors @ query
@@ -64,7 +64,7 @@ class _Block:
         best = np.argpartition(scores, -limit)[-limit:] if len(scores) > limit else np.arange(len(scores))
         return [(float(scores[row]), int(passages[row]), int(items[row])) for row in best if scores[row] > -np.inf]
 
-    def count(self, wanted: Wanted) -> int:
+    def count(self, wanted: VectorFilter) -> int:
         """How many vectors are of items that are kept."""
         return len(self.vectors) - (int(np.isin(self.facts[2], wanted.not_of).sum()) if wanted.not_of else 0)
 
@@ -130,7 +130,7 @@ class VectorIndex:
     budget_bytes: int = BUDGET_BYTES
     _matrices: OrderedDict[str, _Matrix] = field(default_factory=OrderedDict[str, _Matrix])
 
-    def nearest(self, query: bytes, wanted: Wanted, limit: int) -> tuple[list[tuple[float, int, int]], int]:
+    def nearest(self, query: bytes, wanted: VectorFilter, limit: int) -> tuple[list[tuple[float, int, int]], int]:
         """The nearest as (score, passage, item), best first, and how many vectors there are; inside a reading transaction."""
         vector: Floats = np.frombuffer(query, np.float32)
         found: list[tuple[float, int, int]] = []

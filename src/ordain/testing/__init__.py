@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from ordain.testing.catalogs import catalog_of, shipped_policy, with_policy
 from ordain.testing.effects import AS_CHILD, AS_ROOT, ScriptedEffects, Standing, kind_of
-from ordain.testing.models import Line, ModelScript, ScriptedModels
-from ordain.testing.played import Made, Played
+from ordain.testing.models import ModelScript, ScriptedModels, ScriptLine
+from ordain.testing.played import Played, PlayedDecision
 from ordain.testing.proposals import (
     Failing,
     Hold,
@@ -49,14 +49,14 @@ __all__ = [
     "AS_ROOT",
     "Failing",
     "Hold",
-    "Line",
-    "Made",
     "ModelScript",
     "Played",
+    "PlayedDecision",
     "Proposal",
     "RecordedCall",
     "RecordingVerb",
     "ScriptError",
+    "ScriptLine",
     "ScriptedEffects",
     "ScriptedModels",
     "Standing",

@@ -50,9 +50,9 @@ from ordain.runtime.joins import over, started_child
 from ordain.runtime.model_answers import Failure, kept_answer, prepare
 from ordain.runtime.run_state import RunState
 from ordain.runtime.setup import RunSetup
-from ordain.testing.played import Made, made_of
+from ordain.testing.played import PlayedDecision, made_of
 from ordain.testing.proposals import NOTICE, Delayed, Failing, Proposal
-from ordain.testing.script import Asked, Claimed, Interrupt, Item, Joining, Ran, Script, ScriptError, Seen, Waited
+from ordain.testing.script import Asked, Claimed, Interrupt, Item, Joining, Ran, ReadSeen, Script, ScriptError, Waited
 
 T = TypeVar("T")
 
@@ -95,7 +95,7 @@ class ScriptedBeyond:
         self.now = started.at
         self.records: list[Record] = [started]
         self.asked: list[Asked] = []
-        self.decisions: list[Made] = []
+        self.decisions: list[PlayedDecision] = []
         self.requests: list[ModelRequest] = []
 
     def write(self, kind: RecordKind, name: str, body: Body) -> Record:
@@ -255,7 +255,7 @@ class ScriptedBeyond:
                     return result_of(self._catalog.verbs[call.verb], result)
                 return result
             case Read():
-                seen = self._fitting(effect, item, (Seen,))
+                seen = self._fitting(effect, item, (ReadSeen,))
                 if seen.what not in ("", effect.what):
                     raise self._misfit(effect, item)
                 return seen.result

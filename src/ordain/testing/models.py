@@ -25,7 +25,7 @@ Reply = Callable[[ModelRequest], Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Line:
+class ScriptLine:
     """One line of a script: what it answers, and which requests. What is "" or None fits any.
 
     ``role`` is that of the prompt's inputs, where a prompt has one; ``index`` counts the calls of a purpose in a run, from 0.
@@ -53,7 +53,7 @@ class Line:
 class ModelScript:
     """The lines of a scripted model; the first that fits a request answers it. Values: every change gives a new script."""
 
-    lines: tuple[Line, ...] = ()
+    lines: tuple[ScriptLine, ...] = ()
 
     @classmethod
     def of(cls, verbs: Mapping[str, Sequence[Any]] | None = None, **purposes: Sequence[Any]) -> ModelScript:
@@ -62,12 +62,12 @@ class ModelScript:
         An entry is a typed answer, a text as it is, or a JSON value.
         """
         lines = [
-            Line(says=as_said(one), purpose=purpose, index=index)
+            ScriptLine(says=as_said(one), purpose=purpose, index=index)
             for purpose, answers in purposes.items()
             for index, one in enumerate(answers)
         ]
         for verb, answers in (verbs or {}).items():
-            lines += [Line(says=as_said(one), purpose=OUTPUT, verb=verb, index=index) for index, one in enumerate(answers)]
+            lines += [ScriptLine(says=as_said(one), purpose=OUTPUT, verb=verb, index=index) for index, one in enumerate(answers)]
         return cls(tuple(lines))
 
     def on(
@@ -75,7 +75,7 @@ class ModelScript:
     ) -> ModelScript:
         """One more line behind the others; ``says`` may be a function of the request, which gives None to leave it to the next line."""
         said = cast("Reply", says) if callable(says) else as_said(says)
-        return ModelScript((*self.lines, Line(says=said, purpose=purpose, verb=verb, role=role, index=index, when=when)))
+        return ModelScript((*self.lines, ScriptLine(says=said, purpose=purpose, verb=verb, role=role, index=index, when=when)))
 
     def answer(self, request: ModelRequest) -> Said | None:
         """What answers a request; None where no line does."""

@@ -28,7 +28,7 @@ O = TypeVar("O")  # noqa: E741 - output
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Made:
+class PlayedDecision:
     """One decision as the flow got it: rule, typed outcome, reason, facts as JSON values, its address, and the records it was made from."""
 
     rule: str
@@ -58,7 +58,7 @@ class Played(Generic[O]):
     reply: str | None
     facts: HeaderFacts
     asked: tuple[Asked, ...]
-    decisions: tuple[Made, ...]
+    decisions: tuple[PlayedDecision, ...]
     requests: tuple[ModelRequest, ...]
     spent: Spend
     left: Spend
@@ -126,7 +126,7 @@ class Played(Generic[O]):
 
     # --- what was decided -------------------------------------------------------------------------------------------------------------
 
-    def decided(self, rule: Rule[Any, Any, Any] | str) -> tuple[Made, ...]:
+    def decided(self, rule: Rule[Any, Any, Any] | str) -> tuple[PlayedDecision, ...]:
         """The decisions of one rule, in order."""
         name = rule if isinstance(rule, str) else rule.name
         return tuple(made for made in self.decisions if made.rule == name)
@@ -146,9 +146,9 @@ class Played(Generic[O]):
         return f"<Played {self.stored.flow}@{self.stored.flow_version} {came}; {effects or 'no effects'}; {len(self.decisions)} decisions>"
 
 
-def made_of(rule: Rule[Any, Any, Any], body: Any) -> Made:
+def made_of(rule: Rule[Any, Any, Any], body: Any) -> PlayedDecision:
     """A recorded decision of a rule, decoded."""
-    return Made(
+    return PlayedDecision(
         rule=rule.name,
         outcome=msgspec.json.decode(body.outcome, type=rule.outcome),
         reason=rule.reason(body.reason),

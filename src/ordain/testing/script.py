@@ -32,7 +32,7 @@ class Ran:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Seen:
+class ReadSeen:
     """What a read sees; ``what`` "" fits any."""
 
     result: ReadValue | ReadFailed
@@ -76,7 +76,7 @@ class Interrupt:
     ends: tuple[AnyEnded, ...] = ()
 
 
-Item = Proposal | Failing | Delayed | Ran | Seen | Waited | Joining | Claimed | Interrupt | ModelAnswer | ModelFailed
+Item = Proposal | Failing | Delayed | Ran | ReadSeen | Waited | Joining | Claimed | Interrupt | ModelAnswer | ModelFailed
 """One scripted answer."""
 Asked = AnyEffect | Claim[Any]
 """What a flow asks for: an effect or a claim."""
@@ -119,14 +119,14 @@ def withdrawn(why: str = "it is switched off", verb: str = "") -> Ran:
 # --- reads, waits, claims, interrupts -----------------------------------------------------------------------------------------------
 
 
-def read(value: Any, what: str = "") -> Seen:
+def read(value: Any, what: str = "") -> ReadSeen:
     """What is shared, as it is seen."""
-    return Seen(result=ReadValue(value=value), what=what)
+    return ReadSeen(result=ReadValue(value=value), what=what)
 
 
-def unread(code: str = "unavailable", message: str = "scripted failure", what: str = "") -> Seen:
+def unread(code: str = "unavailable", message: str = "scripted failure", what: str = "") -> ReadSeen:
     """It cannot be read."""
-    return Seen(result=ReadFailed(code=code, message=message), what=what)
+    return ReadSeen(result=ReadFailed(code=code, message=message), what=what)
 
 
 def answered(value: Any, by: str = "user:test") -> Waited:

@@ -24,7 +24,7 @@ from ordain.contracts.verbs import VerbSpec
 from ordain.errors import ConfigurationError
 from ordain.prompts.renderer import check_template
 from ordain.prompts.verb_step import VerbPrompt
-from ordain.verbs.yaml_document import Document, parse_document
+from ordain.verbs.yaml_document import YamlDocument, parse_document
 
 FILE_BYTES_MAX = 262_144
 """Largest verb file or template."""
@@ -116,7 +116,7 @@ def faults_of(error: ValidationError) -> list[Fault]:
     return found
 
 
-def _unlike_a_verb(source: str, document: Document, error: ValidationError) -> ConfigurationError:
+def _unlike_a_verb(source: str, document: YamlDocument, error: ValidationError) -> ConfigurationError:
     (where, what), *others = faults_of(error)
     place = ".".join(str(part) for part in where) or "the verb"
     more = f" (and {len(others)} more)" if others else ""

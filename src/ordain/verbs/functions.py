@@ -19,7 +19,7 @@ from ordain.contracts.ids import DEFAULT_WORKSPACE
 from ordain.contracts.verbs import Argument, ArgumentRole, Category, Example, OutputField, Retry, SafetyRule, Trust, VerbEffect, VerbSpec
 from ordain.errors import ConfigurationError
 from ordain.verbs.docstrings import read_docstring
-from ordain.verbs.signatures import Signature, Unreadable, read_signature
+from ordain.verbs.signatures import Signature, UnreadableSignature, read_signature
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -164,7 +164,7 @@ def _read(function: Callable[..., Any], meanings: Mapping[str, str], place: str)
         raise _refused(place, "a generator is not a verb: return the whole result")
     try:
         return read_signature(function, VerbContext, meanings)
-    except Unreadable as error:
+    except UnreadableSignature as error:
         raise _refused(place, str(error)) from error
 
 

@@ -35,7 +35,7 @@ from ordain.errors import ConfigurationError
 from ordain.verbs.folder import TEMPLATE_NAMES, faults_of, read_file, template_errors, templates_of, with_own_template
 from ordain.verbs.http_verb import HttpAccess
 from ordain.verbs.template_lint import ERROR, WARNING, argument_uses, close_to
-from ordain.verbs.yaml_document import Document, parse_document
+from ordain.verbs.yaml_document import YamlDocument, parse_document
 
 FINDINGS_MAX = 200
 _PASSES = 4
@@ -61,7 +61,7 @@ class Linted:
     """A file's findings, and its verb where there is one that can be loaded."""
 
     file: str
-    document: Document | None = None
+    document: YamlDocument | None = None
     spec: VerbSpec | None = None
     templates: dict[str, str] = field(default_factory=dict[str, str])
     findings: list[Finding] = field(default_factory=list[Finding])

@@ -26,7 +26,7 @@ _REF = "#/$defs/{name}"
 _VALUES = frozenset({"const", "default", "enum", "examples"})  # keywords that hold values and not schemas
 
 
-class Unreadable(Exception):
+class UnreadableSignature(Exception):
     """The signature cannot be a verb's; the message says which part and why."""
 
 
@@ -77,7 +77,7 @@ def read_signature(function: Callable[..., Any], context_type: type, meanings: M
     try:
         hints = get_type_hints(function, include_extras=True)
     except (NameError, TypeError) as error:
-        raise Unreadable(f"a type hint cannot be resolved: {error}") from error
+        raise UnreadableSignature(f"a type hint cannot be resolved: {error}") from error
     properties: dict[str, Any] = {}
     definitions: dict[str, Any] = {}
     convert: dict[str, Convert] = {}
@@ -87,7 +87,7 @@ def read_signature(function: Callable[..., Any], context_type: type, meanings: M
         hint = _hint_of(parameter, hints)
         if hint is context_type:
             if name != "context":
-                raise Unreadable(f"the parameter of type {context_type.__name__} is named context")
+                raise UnreadableSignature(f"the parameter of type {context_type.__name__} is named context")
             context = True
             continue
         schema, convert[name] = _read_hint(hint, name, definitions)
@@ -99,7 +99,7 @@ def read_signature(function: Callable[..., Any], context_type: type, meanings: M
             schema = {**schema, "default": _default(parameter, convert[name])}
         properties[name] = schema
     if "return" not in hints:
-        raise Unreadable("the result has no type hint")
+        raise UnreadableSignature("the result has no type hint")
     result = hints["return"]
     output, wraps = _read_result(get_args(result)[0] if get_origin(result) is Marked else result)
     return Signature(_object(properties, required, definitions), output, convert, frozenset(required), wraps, context)
@@ -107,9 +107,11 @@ def read_signature(function: Callable[..., Any], context_type: type, meanings: M
 
 def _hint_of(parameter: inspect.Parameter, hints: Mapping[str, Any]) -> Any:
     if parameter.kind not in {inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY}:
-        raise Unreadable(f"parameter {parameter.name}: arguments are passed by name; *args, **kwargs and positional-only ones have none")
+        raise UnreadableSignature(
+            f"parameter {parameter.name}: arguments are passed by name; *args, **kwargs and positional-only ones have none"
+        )
     if parameter.name not in hints:
-        raise Unreadable(f"parameter {parameter.name} has no type hint")
+        raise UnreadableSignature(f"parameter {parameter.name} has no type hint")
     return hints[parameter.name]
 
 
@@ -125,7 +127,7 @@ def _default(parameter: inspect.Parameter, convert: Convert) -> Any:
         plain = _plain(parameter.default)
         convert(plain)
     except (ValidationError, msgspec.ValidationError, TypeError, NotImplementedError) as error:
-        raise Unreadable(f"parameter {parameter.name}: the default does not fit the hint") from error
+        raise UnreadableSignature(f"parameter {parameter.name}: the default does not fit the hint") from error
     return plain
 
 
@@ -173,7 +175,7 @@ def _read_hint(hint: Any, name: str, definitions: Json, *, output: bool = False)
     try:
         (schema,), parts = msgspec.json.schema_components([hint], ref_template=_REF)
     except (TypeError, RuntimeError) as error:
-        raise Unreadable(f"{name}: {hint!r} has no JSON Schema") from error
+        raise UnreadableSignature(f"{name}: {hint!r} has no JSON Schema") from error
     return _merge({**schema, "$defs": parts}, definitions, name), _msgspec_converter(hint)
 
 
@@ -188,7 +190,7 @@ def _merge(schema: Json, definitions: Json, name: str) -> Json:
     for key, part in schema.pop("$defs", {}).items():
         closed = _close(part)
         if definitions.setdefault(key, closed) != closed:
-            raise Unreadable(f"{name}: two types are named {key}")
+            raise UnreadableSignature(f"{name}: two types are named {key}")
     return _close(schema)
 
 

@@ -40,7 +40,7 @@ _parse: Callable[[str], Iterator[Any]] = partial(cast(Any, yaml).parse, Loader=g
 
 
 @dataclass(frozen=True, slots=True)
-class Document:
+class YamlDocument:
     """A JSON value and where its parts stand."""
 
     value: object
@@ -53,7 +53,7 @@ class Document:
         return self.lines.get(path, 1)
 
 
-def parse_document(text: str, source: str) -> Document:
+def parse_document(text: str, source: str) -> YamlDocument:
     """Parse one document; ``source`` names the file in errors.
 
     Raises:
@@ -79,7 +79,7 @@ class _Builder:
         self._source = source
         self._lines: dict[Place, int] = {}
 
-    def document(self, events: Iterator[Any]) -> Document:
+    def document(self, events: Iterator[Any]) -> YamlDocument:
         value: Any = None
         count = 0
         for event in events:
@@ -89,7 +89,7 @@ class _Builder:
                     raise self._error(event, "more than one document")
             elif not isinstance(event, (parsed.StreamStartEvent, parsed.StreamEndEvent, parsed.DocumentEndEvent)):
                 value = self._node(event, events, ())
-        return Document(value, MappingProxyType(self._lines))
+        return YamlDocument(value, MappingProxyType(self._lines))
 
     def _node(self, event: Any, events: Iterator[Any], path: Place) -> Any:
         self._is_plain_data(event)

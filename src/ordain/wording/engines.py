@@ -8,7 +8,7 @@ from typing import Final, Protocol
 
 from ordain.wording.cues import Cues
 from ordain.wording.engine_1.phrases import keys
-from ordain.wording.engine_1.reading import Reading
+from ordain.wording.engine_1.reading import CompiledReading
 from ordain.wording.engine_1.signs import LISTS, PRECEDENCE
 from ordain.wording.table import Table
 
@@ -26,7 +26,7 @@ class Reader(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Engine:
+class WordingEngine:
     """A way of reading.
 
     ``signs`` are those that phrases may have, by name, with the letter of each in a shape and in order of precedence; ``lists`` the
@@ -40,13 +40,13 @@ class Engine:
     compile: Callable[[Table], Reader]
 
 
-ENGINES: Final[Mapping[int, Engine]] = {
-    1: Engine(
+ENGINES: Final[Mapping[int, WordingEngine]] = {
+    1: WordingEngine(
         number=1,
         signs={sign.name.lower(): sign.value for sign in PRECEDENCE},
         lists=LISTS,
         keys=keys,
-        compile=Reading,
+        compile=CompiledReading,
     ),
 }
 NEWEST: Final = max(ENGINES)

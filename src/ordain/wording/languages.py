@@ -17,7 +17,7 @@ from typing import Any, Final
 from msgspec import Struct
 
 from ordain.errors import ConfigurationError
-from ordain.wording.engines import ENGINES, NEWEST, Engine
+from ordain.wording.engines import ENGINES, NEWEST, WordingEngine
 from ordain.wording.table import Table
 
 SUFFIX: Final = ".toml"
@@ -73,7 +73,7 @@ class Language(Struct, frozen=True, kw_only=True):
         return 0
 
 
-def read_language(file: str, encoded: bytes, engine: Engine = ENGINES[NEWEST]) -> Language:
+def read_language(file: str, encoded: bytes, engine: WordingEngine = ENGINES[NEWEST]) -> Language:
     """A file's phrases.
 
     Raises:
@@ -116,7 +116,7 @@ def _texts(file: str, source: str, content: Mapping[str, Any], known: Iterable[s
     return found
 
 
-def check_phrases(language: Language, engine: Engine = ENGINES[NEWEST]) -> None:
+def check_phrases(language: Language, engine: WordingEngine = ENGINES[NEWEST]) -> None:
     """Hold what somebody else wrote against what the engine can look for.
 
     Raises:
@@ -129,7 +129,7 @@ def check_phrases(language: Language, engine: Engine = ENGINES[NEWEST]) -> None:
                 raise _wrong(language.file, f"{name}: {phrase[:60]!r} {why}", language.line(name, phrase))
 
 
-def _unusable(phrase: str, engine: Engine) -> str:
+def _unusable(phrase: str, engine: WordingEngine) -> str:
     if len(phrase) > PHRASE_CHARS:
         return f"has more than {PHRASE_CHARS} characters"
     if not phrase.isprintable():
@@ -215,7 +215,7 @@ def shipped_table() -> Table:
     return table_of(shipped_languages())
 
 
-def table_of(shipped: Sequence[Language], own: Sequence[Language] = (), engine: Engine = ENGINES[NEWEST]) -> Table:
+def table_of(shipped: Sequence[Language], own: Sequence[Language] = (), engine: WordingEngine = ENGINES[NEWEST]) -> Table:
     """The table of these files. Where two of them, or two signs, claim a phrase: own files come before the shipped ones, then the engine's precedence."""
     claims = [
         (sign, [phrase for language in group for phrase in language.phrases.get(sign, ())])

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from msgspec import Struct
 
-from ordain.wording.engines import ENGINES, NEWEST, Engine
+from ordain.wording.engines import ENGINES, NEWEST, WordingEngine
 from ordain.wording.languages import Language, shipped_languages
 
 Key = tuple[str, ...]
@@ -21,7 +21,7 @@ class Severity(StrEnum):
     WARNING = "warning"
 
 
-class Found(StrEnum):
+class FindingKind(StrEnum):
     """What is the matter."""
 
     CONTRADICTS = "contradicts"
@@ -30,10 +30,10 @@ class Found(StrEnum):
     """Without it the table would be the same."""
 
 
-class Finding(Struct, frozen=True, kw_only=True):
+class WordingFinding(Struct, frozen=True, kw_only=True):
     """One thing about one phrase, with the place of the other one that it is about."""
 
-    found: Found
+    found: FindingKind
     severity: Severity
     file: str
     line: int
@@ -57,7 +57,7 @@ class _Saying(Struct, frozen=True):
         return f"{self.language.file.rpartition('/')[2]}:{self.language.line(self.sign, self.phrase)}"
 
 
-def lint(own: Sequence[Language], engine: Engine = ENGINES[NEWEST]) -> list[Finding]:
+def lint(own: Sequence[Language], engine: WordingEngine = ENGINES[NEWEST]) -> list[WordingFinding]:
     """What there is to say of these files together, in their order."""
     sayings = list(_sayings(own, engine, own=True))
     named: dict[Key, list[_Saying]] = {}
@@ -65,7 +65,7 @@ def lint(own: Sequence[Language], engine: Engine = ENGINES[NEWEST]) -> list[Find
         for key in engine.keys(saying.phrase):
             named.setdefault(key, []).append(saying)
     shipped = _shipped(engine.number)
-    findings: list[Finding] = []
+    findings: list[WordingFinding] = []
     for saying in sayings:
         others = [[one for one in (*named[key], *shipped.get(key, ())) if one is not saying] for key in engine.keys(saying.phrase)]
         if (finding := _contradicts_own(saying, others) or _shadowed(saying, others) or _contradicts_shipped(saying, others)) is not None:
@@ -73,34 +73,34 @@ def lint(own: Sequence[Language], engine: Engine = ENGINES[NEWEST]) -> list[Find
     return findings
 
 
-def _contradicts_own(saying: _Saying, others: Sequence[Sequence[_Saying]]) -> Finding | None:
+def _contradicts_own(saying: _Saying, others: Sequence[Sequence[_Saying]]) -> WordingFinding | None:
     against = [one for named in others for one in named if one.own and one.sign != saying.sign]
     if not against:
         return None
     holds = min((saying, *against), key=lambda one: one.rank).sign
     message = f"{against[0].place} says that it means {against[0].sign}, this that it means {saying.sign}: {holds} holds"
-    return _about(saying, Found.CONTRADICTS, Severity.ERROR, message)
+    return _about(saying, FindingKind.CONTRADICTS, Severity.ERROR, message)
 
 
-def _shadowed(saying: _Saying, others: Sequence[Sequence[_Saying]]) -> Finding | None:
+def _shadowed(saying: _Saying, others: Sequence[Sequence[_Saying]]) -> WordingFinding | None:
     """Where everything that it names would mean the same without it; of two of ours that say so, the one that is written later."""
     without = [min(named, key=lambda one: one.rank, default=saying) for named in others]
     if any(first is saying or first.sign != saying.sign or (first.own and first.number > saying.number) for first in without):
         return None
-    return _about(saying, Found.SHADOWED, Severity.WARNING, f"{without[0].place} says so already, of {without[0].phrase!r}")
+    return _about(saying, FindingKind.SHADOWED, Severity.WARNING, f"{without[0].place} says so already, of {without[0].phrase!r}")
 
 
-def _contradicts_shipped(saying: _Saying, others: Sequence[Sequence[_Saying]]) -> Finding | None:
+def _contradicts_shipped(saying: _Saying, others: Sequence[Sequence[_Saying]]) -> WordingFinding | None:
     first = [min(named, key=lambda one: one.rank) for named in others if named]
     against = [one for one in first if one.sign != saying.sign and not one.own]
     if not against:
         return None
     message = f"as shipped ({against[0].place}) it means {against[0].sign}: what is said here holds"
-    return _about(saying, Found.CONTRADICTS, Severity.WARNING, message)
+    return _about(saying, FindingKind.CONTRADICTS, Severity.WARNING, message)
 
 
-def _about(saying: _Saying, found: Found, severity: Severity, message: str) -> Finding:
-    return Finding(
+def _about(saying: _Saying, found: FindingKind, severity: Severity, message: str) -> WordingFinding:
+    return WordingFinding(
         found=found,
         severity=severity,
         file=saying.language.file,
@@ -111,7 +111,7 @@ def _about(saying: _Saying, found: Found, severity: Severity, message: str) -> F
     )
 
 
-def _sayings(languages: Sequence[Language], engine: Engine, *, own: bool) -> Iterator[_Saying]:
+def _sayings(languages: Sequence[Language], engine: WordingEngine, *, own: bool) -> Iterator[_Saying]:
     order = {sign: number for number, sign in enumerate(engine.signs)}
     written = (
         (language, sign, phrase) for language in languages for sign in language.phrases for phrase in dict.fromkeys(language.phrases[sign])

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from ordain.errors import InvalidRequest
 from ordain.ports.documents import DOCUMENT_BYTES
 from ordain.store import document_formats, documents
-from ordain.store.document_formats import Format, Unreadable, parse
+from ordain.store.document_formats import Format, UnreadableDocument, parse
 from ordain.store.documents import DocumentReader
 from tests.integration.library.pdf import encrypted, pdf
 
@@ -203,7 +203,7 @@ def test_any_bytes_are_a_document_or_a_refusal(format_: Format, content: bytes) 
 def test_sections_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     """A document of nothing but headings is refused when it has too many."""
     monkeypatch.setattr(document_formats, "SECTIONS_MAX", 10)
-    with pytest.raises(Unreadable) as error:
+    with pytest.raises(UnreadableDocument) as error:
         parse(Format.MARKDOWN, b"# h\nx\n" * 20)
     assert error.value.code == "document_too_long"
 
@@ -214,6 +214,6 @@ def test_reading_stops_at_the_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[str] = []
     joined = document_formats._joined
     monkeypatch.setattr(document_formats, "_joined", lambda path: read.append("") or joined(path))
-    with pytest.raises(Unreadable):
+    with pytest.raises(UnreadableDocument):
         parse(Format.MARKDOWN, b"# h\nx\n" * 1000)
     assert len(read) < 20

@@ -16,7 +16,7 @@ from ordain.contracts.library import NoteRequest
 from ordain.contracts.moments import moment
 from ordain.contracts.verbs import Trust
 from ordain.errors import Erased, InvalidRequest, Transient
-from ordain.ports.library import ItemKind, NewItem, Search, Section
+from ordain.ports.library import ItemKind, LibrarySearch, NewItem, Section
 from ordain.ports.store import Operation
 from ordain.ports.verb import LeafCall
 from ordain.store import library as library_module
@@ -178,7 +178,9 @@ async def long_entry(ordain: Ordain) -> str:
 async def seen(ordain: Ordain) -> list[Any]:
     """Everything that readers of the library are shown."""
     library = ordain._open_library()
-    asked = [Search(workspace="default", query=query, limit=9, kinds=tuple(ItemKind)) for query in ("what sings", '"sings of herons"')]
+    asked = [
+        LibrarySearch(workspace="default", query=query, limit=9, kinds=tuple(ItemKind)) for query in ("what sings", '"sings of herons"')
+    ]
     found = [fragment for one in asked for fragment in (await library.search(one)).fragments]
     return [*found, *await library.items("default", tuple(ItemKind), limit=9), *await library.themes("default", limit=9)]
 

@@ -14,7 +14,7 @@ from ordain.journal.records import RecordKind
 from ordain.ports.model import ModelPort
 from ordain.rules.rulebook import rulebook
 from ordain.runtime.replay import replay
-from ordain.runtime.spending import By, Span, spent
+from ordain.runtime.spending import By, SpendingSpan, spent
 from ordain.settings import Settings, load_settings
 from tests.integration.models.smollm2 import installed
 
@@ -132,7 +132,7 @@ async def test_what_it_cost_is_nothing_and_is_said(house: Ordain) -> None:
         {"caller": "test", "goal": {"type": "ask", "description": "Name a colour."}, "toolset": [], "limits": {"max_steps": 1}}
     )
     now = house.runtime.services.clock.now()
-    found = await spent(house.runtime.search, house.kinds, By.MODEL, Span(workspace="default", since=0, until=now, slack_us=0))
+    found = await spent(house.runtime.search, house.kinds, By.MODEL, SpendingSpan(workspace="default", since=0, until=now, slack_us=0))
     assert list(found.groups) == ["default"]
     assert found.total.attempts >= 1
     assert set(found.total.failures) <= {"truncated", "malformed"}

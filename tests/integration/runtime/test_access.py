@@ -18,7 +18,7 @@ from ordain.ports.access import AuditEvent
 from ordain.ports.store import Outcome, Unit
 from ordain.runtime import access as access_module
 from ordain.runtime import background
-from ordain.runtime.access import NOBODY, OWNER, Access, Asked, Exposure
+from ordain.runtime.access import NOBODY, OWNER, Access, AccessRequest, Exposure
 from ordain.runtime.tokens import NewToken, Tokens
 from ordain.store.access_operations import AUDIT_LINES
 from ordain.store.sqlite import SqliteStore
@@ -27,9 +27,9 @@ EXPOSED = Exposure(demanded=True, failed_rate=Rate(requests=2, seconds=3600))
 NEW = NewToken(name="ci", scopes=(TokenScope.PLAN,), workspaces=("default",), rate=Rate(requests=1_000_000, seconds=1))
 
 
-def asking(credential: str | None, address: str = "192.0.2.1", **more: Any) -> Asked:
+def asking(credential: str | None, address: str = "192.0.2.1", **more: Any) -> AccessRequest:
     fields: dict[str, Any] = {"scopes": (TokenScope.PLAN,), "in_workspace": True, "workspace": None, "default_workspace": "default"}
-    return Asked(credential=credential, address=address, **{**fields, **more})
+    return AccessRequest(credential=credential, address=address, **{**fields, **more})
 
 
 class Failing:
@@ -65,7 +65,7 @@ def tokens(ordain: Ordain) -> Tokens:
     return Tokens(services.tokens, services.store, services.clock)
 
 
-def refused(access: Access, asked: Asked, exposure: Exposure = EXPOSED) -> str:
+def refused(access: Access, asked: AccessRequest, exposure: Exposure = EXPOSED) -> str:
     with pytest.raises(OrdainError) as error:
         access.admit(asked, exposure)
     return error.value.code

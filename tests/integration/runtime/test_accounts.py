@@ -22,7 +22,7 @@ from ordain.journal.folds import Fold
 from ordain.models.scripted import ScriptedModel, make_script
 from ordain.runtime.accounts import AGENTS_MAX
 from ordain.runtime.replay import replay
-from ordain.runtime.spending import By, Span, spent
+from ordain.runtime.spending import By, SpendingSpan, spent
 from ordain.settings import Settings, load_settings
 from ordain.store.claims import refund_account
 from ordain.store.schema import prepare
@@ -199,7 +199,7 @@ async def test_what_a_suggestion_costs_is_charged_and_told(tmp_path: Path) -> No
         }
         assert rows["agent:triage"] == used > 0
         assert rows["day"] == rows["session"] == used + rows["agent:chat_general"]
-        span = Span(workspace="default", since=0, until=2**62, slack_us=0)
+        span = SpendingSpan(workspace="default", since=0, until=2**62, slack_us=0)
         groups = (await spent(house.ordain.runtime.search, house.ordain.kinds, By.AGENT, span)).groups
         assert {name: found.tokens for name, found in groups.items()} == {"triage": used, "chat_general": rows["agent:chat_general"]}
         assert all_replay(house)

@@ -23,7 +23,7 @@ from ordain.ports.model import Charge, Heard, ModelError, ModelPort, ModelReply,
 from ordain.ports.store import StoredRun
 from ordain.rules.breaker import Circuit
 from ordain.rules.spend import Spend
-from ordain.runtime.breakers import Admitted
+from ordain.runtime.breakers import CircuitAdmission
 from ordain.runtime.replay import replay
 from ordain.settings import load_settings
 from tests.e2e.process import nobody
@@ -362,14 +362,14 @@ async def test_a_probe_that_is_given_up_twice_is_under_way_no_more(tmp_path: Pat
     slow, other = Lingering(), Model(lambda _: 3600.0)
     async with house(tmp_path, {"slow": slow, "other": other}, {"slow": ELSEWHERE}, breaker={"failures": 1}, fallback=HEDGED) as ordain:
         breakers, clock, runtime = ordain.runtime.services.breakers, ordain.runtime.services.clock, ordain.runtime
-        breakers._circuits[Admitted(ELSEWHERE, 0, hedged=True).circuit] = Circuit(opened_at=1)
+        breakers._circuits[CircuitAdmission(ELSEWHERE, 0, hedged=True).circuit] = Circuit(opened_at=1)
         run = (await runtime.accept(PlannerRequest.model_validate(request()), "test")).run
         await slow.asked.wait()
         await runtime.cancel(run, by="one", why="enough")
         await slow.given_up.wait()
         await runtime.cancel(run, by="another", why="enough")
         assert (await runtime.wait(run)).stored.status is Status.CANCELLED
-        assert isinstance(breakers.admit_first(ELSEWHERE, clock.now(), ordain.catalog.policy.breaker), Admitted)
+        assert isinstance(breakers.admit_first(ELSEWHERE, clock.now(), ordain.catalog.policy.breaker), CircuitAdmission)
 
 
 async def test_a_model_that_gives_up_by_itself_has_failed(tmp_path: Path) -> None:

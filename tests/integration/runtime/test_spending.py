@@ -19,7 +19,7 @@ from ordain.journal.folds import Fold
 from ordain.models.scripted import ScriptedModel, make_script
 from ordain.ports.model import ModelReply
 from ordain.ports.spending import SpendingPage, SpendingSearch
-from ordain.runtime.spending import DAY_US, OTHERS, By, Span, Spent, Sum, day_of, spent
+from ordain.runtime.spending import DAY_US, OTHERS, By, SpendingSpan, SpentBetween, Sum, day_of, spent
 from ordain.settings import load_settings
 from tests.integration.runtime.test_gateway import HEDGED, Model
 from tests.integration.runtime.test_gateway import house as hedging_house
@@ -48,11 +48,11 @@ def house(home: Path, cheap: Sequence[Any], dear: Sequence[Any] = ()) -> Ordain:
     return Ordain(settings.model_copy(update={"profiles": profiles, "policy": policy}), extras=Extras(models=models, memory=True))
 
 
-async def account(ordain: Ordain, by: By = By.DAY, **changes: Any) -> Spent:
+async def account(ordain: Ordain, by: By = By.DAY, **changes: Any) -> SpentBetween:
     now = ordain.runtime.services.clock.now()
     span = {"workspace": "default", "since": now - YEAR_US, "until": now, "slack_us": 0}
     bounds = {name: changes.pop(name) for name in ("runs_max", "groups_max") if name in changes}
-    return await spent(changes.pop("search", ordain.runtime.search), ordain.kinds, by, Span(**{**span, **changes}), **bounds)
+    return await spent(changes.pop("search", ordain.runtime.search), ordain.kinds, by, SpendingSpan(**{**span, **changes}), **bounds)
 
 
 async def test_each_attempt_is_counted_in_its_lane(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 from ordain import Ordain
 from ordain.server import Face
 from ordain.server.feed import Feed
-from ordain.server.transcripts import EventStream
+from ordain.server.transcripts import TranscriptResponse
 
 PATIENCE_S = 30
 
@@ -39,7 +39,7 @@ async def test_a_feed_is_over_once_the_engine_is_gone(face: Face) -> None:
 
 async def test_an_event_stream_ends_with_the_engine(face: Face) -> None:
     """Its caller gets the entries and the end, not heartbeats without end."""
-    stream = EventStream(Feed(face, "default", "s1", 0))
+    stream = TranscriptResponse(Feed(face, "default", "s1", 0))
     pieces: list[bytes] = []
 
     async def read() -> None:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ordain.cli.columns import width
-from ordain.cli.line_editor import Entered, LineEditor, Order
+from ordain.cli.line_editor import EnteredLine, LineEditor, Order
 from tests.unit.cli.work import calls
 
 KEYS = ["\x1b[D", "\x1b[C", "\x1b[A", "\x1b[B", "\x1b[H", "\x1b[F", "\x1b[3~", "\x7f", "\x15", "\x0b", "\x17", "\x1b", "\x1bx", "\x1b\r"]
@@ -69,7 +69,7 @@ def test_keys_edit(keys: str, line: str, at: int) -> None:
 def test_lines_come_back() -> None:
     """Up and down go through the lines before; the unfinished one is kept."""
     editor = LineEditor()
-    assert editor.feed(b"first\rsecond\rsecond\r\runfinished") == [Entered(text=text) for text in ("first", "second", "second", "")]
+    assert editor.feed(b"first\rsecond\rsecond\r\runfinished") == [EnteredLine(text=text) for text in ("first", "second", "second", "")]
     for keys, line in (("\x1b[A", "second"), ("\x1b[A", "first"), ("\x1b[A", "first"), ("\x1b[B", "second"), ("\x1b[B", "unfinished")):
         editor.feed(keys.encode())
         assert editor.text == line

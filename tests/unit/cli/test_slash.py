@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ordain.cli.slash import ABOUT, Command, Say, Slash, Unclear, help_lines, meaning
+from ordain.cli.slash import ABOUT, Command, Slash, SlashWords, Unclear, help_lines, meaning
 
 
 @pytest.mark.parametrize(
@@ -14,8 +14,8 @@ from ordain.cli.slash import ABOUT, Command, Say, Slash, Unclear, help_lines, me
     [
         ("", None),
         ("   ", None),
-        ("hello /stop", Say(text="hello /stop")),
-        (" //etc/hosts is what? ", Say(text="/etc/hosts is what?")),
+        ("hello /stop", SlashWords(text="hello /stop")),
+        (" //etc/hosts is what? ", SlashWords(text="/etc/hosts is what?")),
         ("/stop", Command(name=Slash.STOP)),
         ("/h", Command(name=Slash.HELP)),
         ("/mode agent", Command(name=Slash.MODE, words=("agent",))),
@@ -40,7 +40,7 @@ def test_what_is_unclear_is_not_said(line: str) -> None:
 def test_meaning_is_total(line: str) -> None:
     """Every line means something or nothing; a text keeps its words."""
     meant = meaning(line)
-    if isinstance(meant, Say) and not line.strip().startswith("/"):
+    if isinstance(meant, SlashWords) and not line.strip().startswith("/"):
         assert meant.text == line.strip()
 
 

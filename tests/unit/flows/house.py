@@ -20,7 +20,7 @@ from ordain.flows.transcript import Transcript
 from ordain.ports.sessions import Entry, EntryKind, Uncovered
 from ordain.settings import load_settings
 from ordain.testing import AS_ROOT, Played, ScriptedEffects, Standing, read, with_policy
-from ordain.testing.script import Item, Seen
+from ordain.testing.script import Item, ReadSeen
 
 I = TypeVar("I")  # noqa: E741 - input, as in ordain.flows.kind
 O = TypeVar("O")  # noqa: E741 - output
@@ -66,7 +66,7 @@ def play(
     return played
 
 
-def history(*entries: tuple[int, int], older: int = 0, summary: tuple[int, int] | None = None) -> Seen:
+def history(*entries: tuple[int, int], older: int = 0, summary: tuple[int, int] | None = None) -> ReadSeen:
     """What a read of a session's history sees: (number, bytes) of its uncovered entries."""
     head = max([seq for seq, _ in entries] + [1])
     found = Uncovered(entries=entries, older=older, summary=summary, head=head, chain=CHAIN)

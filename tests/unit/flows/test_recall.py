@@ -9,24 +9,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ordain.flows.context import FlowContext
-from ordain.flows.recall import QUERY_CHARS, RECALL_VERB, RECALLED_BYTES, RecallAsked, Recalled, lines_of, recall
+from ordain.flows.recall import QUERY_CHARS, RECALL_VERB, RECALLED_BYTES, RecallAsked, Recollection, lines_of, recall
 from ordain.testing import Played, ScriptedEffects, failed, interrupt, kind_of, returned
 from tests.unit.flows.house import shipped
 
 
-async def _recall(context: FlowContext, given: Any) -> Recalled:
+async def _recall(context: FlowContext, given: Any) -> Recollection:
     asked = None if given["asked"] is None else RecallAsked(**given["asked"])
     return await recall(context, asked, given["text"], given.get("verb", "chat_general"))
 
 
-def play(*script: Any, asked: Any = None, **given: Any) -> Played[Recalled]:
+def play(*script: Any, asked: Any = None, **given: Any) -> Played[Recollection]:
     effects = ScriptedEffects(kind_of(_recall, verbs=(RECALL_VERB,)), shipped())
     played = effects.play({"text": "the lamp", **given, "asked": asked}, script)
     assert played.replayed().equal
     return played
 
 
-def out(played: Played[Recalled]) -> Recalled:
+def out(played: Played[Recollection]) -> Recollection:
     assert played.output is not None
     return played.output
 
@@ -51,7 +51,7 @@ def found(*texts: str, notice: str = "") -> Any:
 
 def test_nobody_asked() -> None:
     """Then nothing is recalled, and nothing told."""
-    assert out(play()) == Recalled()
+    assert out(play()) == Recollection()
 
 
 def test_what_is_found_is_given_with_its_trust() -> None:

@@ -19,9 +19,9 @@ from ordain.rules.attach import (
     AttachReason,
     Edit,
     Filler,
+    MessageReading,
     NewRequest,
     Override,
-    Reading,
     Repair,
     SessionBusy,
     StatusNudge,
@@ -69,10 +69,10 @@ def threads(draw: st.DrawFn) -> tuple[ThreadFact, ...]:
 
 
 @st.composite
-def readings(draw: st.DrawFn) -> Reading:
+def readings(draw: st.DrawFn) -> MessageReading:
     """A reading that a repair question offers."""
     attached = draw(st.sampled_from([Attached.OVERRIDE, Attached.ANSWER]))
-    return Reading(attached=attached, thread=draw(st.integers(1, 9)), stop=attached is Attached.OVERRIDE and draw(st.booleans()))
+    return MessageReading(attached=attached, thread=draw(st.integers(1, 9)), stop=attached is Attached.OVERRIDE and draw(st.booleans()))
 
 
 @st.composite
@@ -350,7 +350,7 @@ def test_the_largest_facts_fit(ids: list[int], number: int, confidence: float) -
         open=256,
         edit=max(Edit, key=len),
     )
-    option = Reading(attached=Attached.ANSWER, thread=number, stop=True)
+    option = MessageReading(attached=Attached.ANSWER, thread=number, stop=True)
     chosen = msgspec.structs.replace(facts, options=(option, option), choice="B")
     suggested = msgspec.structs.replace(facts, suggests=str(Attached.ANSWER), suggested_thread=number, confidence=confidence)
     for largest in (msgspec.structs.replace(facts, may_ask=True), chosen, suggested):

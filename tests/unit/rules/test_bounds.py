@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from ordain.contracts.policy import Lane, ModelErrorCode, Policy
 from ordain.rules.budget import RESERVE, SETTLE, Reserved, ReserveFacts, ReserveReason, SettleFacts, SettleReason
-from ordain.rules.fallback import FALLBACK, FallbackFacts, GiveUp, NextLane, NextProfile, Retry
+from ordain.rules.fallback import FALLBACK, FallbackFacts, GiveUp, NextLane, NextProfile, RetryProfile
 from ordain.rules.lane import LANE, LaneChosen, LaneFacts, LaneInputs, LaneReason
 from ordain.rules.limits import LIMITS, LimitsFacts, LimitsReason, LimitsSet
 from ordain.rules.scope import SCOPE, Scope, ScopeFacts, ScopeInputs, ScopeReason
@@ -216,7 +216,7 @@ def test_fallback_stays_within_policy_and_time(facts: FallbackFacts, policy: Pol
     assert facts.code in policy.fallback.on_error
     assert facts.attempts_total < policy.fallback.attempts_total
     assert facts.left_ms > 0
-    if isinstance(outcome, Retry):
+    if isinstance(outcome, RetryProfile):
         assert facts.attempts < policy.fallback.attempts_per_profile
         assert outcome.wait_ms == facts.retry_after_ms < facts.left_ms
     assert not isinstance(outcome, NextProfile) or facts.profiles_left
@@ -257,7 +257,7 @@ def test_a_call_is_never_tried_more_often_than_policy_permits(
             retry_after_ms=retry_after_ms,
         )
         match decided(FALLBACK, facts, None, policy).outcome:
-            case Retry(wait_ms=wait_ms):
+            case RetryProfile(wait_ms=wait_ms):
                 waited += wait_ms
                 assert waited < 5000
             case NextProfile():

@@ -24,7 +24,7 @@ from ordain.contracts.verbs import Category
 from ordain.flows.shipped import shipped_kinds
 from ordain.rules.backoff import backoff_ms
 from ordain.rules.budget import CARVE, AccountFacts, CarveFacts
-from ordain.rules.fallback import FALLBACK, FallbackFacts, GiveUp, NextLane, NextProfile, Retry
+from ordain.rules.fallback import FALLBACK, FallbackFacts, GiveUp, NextLane, NextProfile, RetryProfile
 from ordain.rules.hedge import HEDGE, AskSecond, HedgeFacts
 from ordain.rules.lane import LANE, WHY, LaneChosen, LaneFacts, LaneInputs, LaneReason
 from ordain.rules.reasons import Reason
@@ -144,7 +144,7 @@ def test_waits_are_bounded_and_grow(table: FallbackPolicy, facts: FallbackFacts)
     outcome = decided(FALLBACK, facts, None, Policy(version=1, fallback=table)).outcome
     wait = max(facts.retry_after_ms, backoff_ms(table.backoff_ms, table.backoff_max_ms, facts.attempts))
     others = facts.profiles_left or facts.lane_left
-    if isinstance(outcome, Retry):
+    if isinstance(outcome, RetryProfile):
         assert facts.retry_after_ms <= outcome.wait_ms == wait < facts.left_ms
         assert not (table.wait_max_ms and wait > table.wait_max_ms and others)
     elif isinstance(outcome, GiveUp):

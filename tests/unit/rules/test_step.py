@@ -13,7 +13,7 @@ from ordain.contracts.catalog import Schema
 from ordain.contracts.planner import PlannerStep
 from ordain.contracts.policy import Policy
 from ordain.rules.decision import Decision
-from ordain.rules.output import OUTPUT, Accepted, OutputFacts, OutputInputs, OutputReason
+from ordain.rules.output import OUTPUT, OutputAccepted, OutputFacts, OutputInputs, OutputReason
 from ordain.rules.proposals import Parsed, ProposalReason, Unparsed
 from ordain.rules.step import REASK, STEP, CallTool, Fail, Finish, Invalid, Reask, ReaskFacts, StepFacts, StepInputs, StepReason
 from tests.unit.rules.given import NAMES, counts, decided, json_values, objects, policies, texts
@@ -174,5 +174,5 @@ def test_an_output_counts_if_it_fits(proposal: Any, schema: Schema, policy: Poli
     if isinstance(proposal, Unparsed):
         assert decision.reason is OutputReason.UNPARSED
     else:
-        assert isinstance(decision.outcome, Accepted) == schema.accepts(proposal.value)
+        assert isinstance(decision.outcome, OutputAccepted) == schema.accepts(proposal.value)
         assert decision.reason is (OutputReason.VALID if schema.accepts(proposal.value) else OutputReason.SCHEMA)

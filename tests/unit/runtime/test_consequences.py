@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from ordain.contracts.conversation import Message
 from ordain.flows.kind import Serves
 from ordain.journal.records import Started
-from ordain.ports.sessions import Asked, Thread, ThreadStatus
+from ordain.ports.sessions import OpenQuestion, Thread, ThreadStatus
 from ordain.ports.store import Consequence, MailKind, SessionState
 from ordain.rules.attach import (
     AnswerPending,
@@ -21,9 +21,9 @@ from ordain.rules.attach import (
     AttachFacts,
     AttachReason,
     Filler,
+    MessageReading,
     NewRequest,
     Override,
-    Reading,
     Repair,
     SessionBusy,
     StatusNudge,
@@ -35,7 +35,7 @@ from ordain.runtime.received import message_of
 from ordain.wording.cues import Cues
 from tests.unit.flows.house import KINDS, shipped
 
-ASKED = Asked(run="child", root="turn2", addr=3, key="which", expects="freeform", until=9, text="Which one?", message_id="q1")
+ASKED = OpenQuestion(run="child", root="turn2", addr=3, key="which", expects="freeform", until=9, text="Which one?", message_id="q1")
 AT_WORK = Thread(id=1, status=ThreadStatus.IN_PROGRESS, intent="the report", run="turn1", turns=("turn1", "turn9"))
 ASKING = Thread(id=2, status=ThreadStatus.IN_PROGRESS, intent="the lamp", run="turn2", turns=("turn2",), asked=ASKED)
 OVER = Thread(id=3, status=ThreadStatus.IN_PROGRESS, intent="the past", run="turn3")
@@ -59,7 +59,9 @@ OUTCOMES: dict[str, Any] = {
     "new": NewRequest(),
     "behind": NewRequest(thread=1),
     "again": NewRequest(thread=3),
-    "repair": Repair(a=Reading(attached=Attached.OVERRIDE, thread=1, stop=True), b=Reading(attached=Attached.ANSWER, thread=2)),
+    "repair": Repair(
+        a=MessageReading(attached=Attached.OVERRIDE, thread=1, stop=True), b=MessageReading(attached=Attached.ANSWER, thread=2)
+    ),
     "triage": Triage(),
     "filler": Filler(),
     "busy": SessionBusy(),

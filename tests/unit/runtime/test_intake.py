@@ -12,7 +12,7 @@ import pytest
 from ordain.contracts.planner import PlannerRequest
 from ordain.errors import Conflict, InvalidRequest, Refused
 from ordain.journal.records import Started
-from ordain.ports.store import Open, Outcome
+from ordain.ports.store import OpenRun, Outcome
 from ordain.runtime.intake import Intake
 from ordain.runtime.services import Catalogs
 from tests.unit.flows.house import KINDS, shipped
@@ -25,9 +25,9 @@ class Store:
     """As much of ``JournalStore`` as intake writes to; ``refuses`` is what it answers."""
 
     refuses: str = ""
-    opened: list[Open] = field(default_factory=list)
+    opened: list[OpenRun] = field(default_factory=list)
 
-    async def submit(self, unit: Open) -> Outcome:
+    async def submit(self, unit: OpenRun) -> Outcome:
         self.opened.append(unit)
         return Outcome(refused=self.refuses, run=unit.run.id if not self.refuses else "known")
 

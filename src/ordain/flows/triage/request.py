@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from ordain.flows.commission import Commission
-from ordain.rules.attach import Reading
+from ordain.rules.attach import MessageReading
 
 AGENT = "triage"
 """The account that asking a model is charged to."""
@@ -22,7 +22,7 @@ class TriageInput(Struct, frozen=True, kw_only=True, omit_defaults=True):
     reply_to: str = ""
     edits: str = ""
     author: str = ""
-    options: tuple[Reading, ...] = ()
+    options: tuple[MessageReading, ...] = ()
     labels: tuple[str, ...] = ()
 
 

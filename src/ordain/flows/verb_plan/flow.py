@@ -12,7 +12,7 @@ from ordain.flows.ask import AskFailed, ask
 from ordain.flows.context import FlowContext
 from ordain.flows.steps.trace import proposal_of
 from ordain.flows.verb_plan.prompt import VERB_PROMPT, PlanQuestion
-from ordain.rules.output import OUTPUT, Accepted, OutputFacts, OutputInputs
+from ordain.rules.output import OUTPUT, OutputAccepted, OutputFacts, OutputInputs
 from ordain.rules.proposals import Parsed
 
 
@@ -52,7 +52,7 @@ async def run_verb_plan(context: FlowContext, call: VerbPlanInput) -> VerbPlanOu
         grounds = verb.spec.grounds
         inputs = OutputInputs(proposal=proposal, schema=verb.output, grounds=grounds, args=call.args, by_code=answer.by_code)
         decision = context.fx.decide(OUTPUT, facts, inputs, (0, answer.seq) if grounds else (answer.seq,))
-        if not isinstance(decision.outcome, Accepted) or not isinstance(proposal, Parsed):
+        if not isinstance(decision.outcome, OutputAccepted) or not isinstance(proposal, Parsed):
             done.append(_step(step, error=decision.reason))
             return VerbPlanOutput(ok=False, error="bad_output", message=decision.reason.meaning, step_results=tuple(done))
         previous, output = answer, proposal.value

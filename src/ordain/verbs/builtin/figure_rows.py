@@ -17,7 +17,7 @@ Cell = str | int | float
 """A text, or a number that came as JSON."""
 
 
-class Unreadable(Exception):
+class UnreadableFigure(Exception):
     """A table that cannot be read as a whole; ``code`` for programs, the message names lines and columns and no cell's content."""
 
     code: str = ""
@@ -46,7 +46,7 @@ def read_csv(text: str) -> Rows:
     """
     text = text.removeprefix("\ufeff")
     if "\0" in text:
-        raise Unreadable("not_csv", "the text holds a NUL character")
+        raise UnreadableFigure("not_csv", "the text holds a NUL character")
     delimiter = max(_DELIMITERS, key=lambda sign: _cuts_alike(text, sign))
     rows: list[tuple[int, tuple[str, ...]]] = []
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
@@ -57,11 +57,11 @@ def read_csv(text: str) -> Rows:
                 rows.append((start, tuple(cells)))
             start = reader.line_num + 1
             if len(rows) > ROWS_MAX + 1:
-                raise Unreadable("too_large", f"more than {ROWS_MAX} rows")
+                raise UnreadableFigure("too_large", f"more than {ROWS_MAX} rows")
     except csv.Error:
-        raise Unreadable("not_csv", f"line {start}: a quoted cell is not closed, or something follows its closing quote") from None
+        raise UnreadableFigure("not_csv", f"line {start}: a quoted cell is not closed, or something follows its closing quote") from None
     if not rows:
-        raise Unreadable("empty", "there is no row")
+        raise UnreadableFigure("empty", "there is no row")
     return _checked(tuple(" ".join(name.split()) for name in rows[0][1]), rows[1:], delimiter)
 
 
@@ -76,14 +76,14 @@ def rows_of(columns: Sequence[str], cells: Sequence[Sequence[Cell]]) -> Rows:
 
 def _checked(names: tuple[str, ...], rows: Sequence[tuple[int, tuple[Cell, ...]]], delimiter: str | None) -> Rows:
     if len(names) > COLUMNS_MAX or len(rows) > ROWS_MAX or len(names) * len(rows) > CELLS_MAX:
-        raise Unreadable("too_large", f"more than {COLUMNS_MAX} columns, {ROWS_MAX} rows or {CELLS_MAX} cells")
+        raise UnreadableFigure("too_large", f"more than {COLUMNS_MAX} columns, {ROWS_MAX} rows or {CELLS_MAX} cells")
     if not rows:
-        raise Unreadable("empty", "there is no row below the names of the columns")
+        raise UnreadableFigure("empty", "there is no row below the names of the columns")
     for number, name in enumerate(names, 1):
         if not name or len(name) > NAME_MAX:
-            raise Unreadable("columns", f"column {number} has no name, or one longer than {NAME_MAX} characters")
+            raise UnreadableFigure("columns", f"column {number} has no name, or one longer than {NAME_MAX} characters")
         if name in names[: number - 1]:
-            raise Unreadable("columns", f"column {number} has the name of an earlier column")
+            raise UnreadableFigure("columns", f"column {number} has the name of an earlier column")
     return Rows(names, tuple(rows), delimiter)
 
 

@@ -14,11 +14,11 @@ from decimal import Decimal
 from enum import StrEnum
 from typing import TypeVar
 
-from ordain.verbs.builtin.figure_rows import Cell, Rows, Unreadable
+from ordain.verbs.builtin.figure_rows import Cell, Rows, UnreadableFigure
 from ordain.verbs.builtin.written_numbers import (
     DateOrder,
     NumberFormat,
-    Written,
+    WrittenNumber,
     common_format,
     read_dates,
     read_number,
@@ -61,7 +61,7 @@ class Kind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class ColumnWishes:
     """What the caller says about the columns; what is not said is found from the cells."""
 
     numbers: tuple[str, ...] = ()
@@ -74,7 +74,7 @@ class Wanted:
 
 
 @dataclass(frozen=True, slots=True)
-class Rejected:
+class RowRejected:
     """A row that is in no figure, with its line, the column and why."""
 
     line: int
@@ -93,12 +93,12 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Table:
+class FigureTable:
     """A table read: every row stands either in ``rows`` or in ``rejected``."""
 
     kinds: dict[str, Kind]
     rows: tuple[Row, ...]
-    rejected: tuple[Rejected, ...]
+    rejected: tuple[RowRejected, ...]
     number_format: NumberFormat | None
     date_order: DateOrder | None
     date_column: str | None
@@ -110,7 +110,7 @@ class Table:
     empty: dict[str, int] = field(default_factory=dict[str, int])
 
 
-def read_table(given: Rows, wanted: Wanted) -> Table:
+def read_table(given: Rows, wanted: ColumnWishes) -> FigureTable:
     """Type the columns, then read every row.
 
     Raises:
@@ -118,16 +118,16 @@ def read_table(given: Rows, wanted: Wanted) -> Table:
     """
     for name in filter(None, (*wanted.numbers, wanted.date, wanted.category, wanted.unit_column)):
         if name not in given.names:
-            raise Unreadable("unknown_column", f"there is no column {name[:60]}; there are {', '.join(given.names)[:180]}")
+            raise UnreadableFigure("unknown_column", f"there is no column {name[:60]}; there are {', '.join(given.names)[:180]}")
     whole = [(line, cells) for line, cells in given.rows if _sound(given, cells) is None]
     if not whole:
         first = next(made for line, row in given.rows if (made := _sound(given, row, line)))
-        raise Unreadable("no_rows", f"no row can be read; line {first.line}: {first.reason}")
+        raise UnreadableFigure("no_rows", f"no row can be read; line {first.line}: {first.reason}")
     cells = {name: [(line, row[at]) for line, row in whole if _text(row[at])] for at, name in enumerate(given.names)}
     kinds = {name: _kind(name, [cell for _, cell in found], wanted) for name, found in cells.items()}
     numeric = [name for name, kind in kinds.items() if kind is Kind.NUMBER]
     if not numeric:
-        raise Unreadable("no_numbers", "no column holds numbers; name one in columns.numbers to be told why its cells are none")
+        raise UnreadableFigure("no_numbers", "no column holds numbers; name one in columns.numbers to be told why its cells are none")
     number_format = wanted.number_format or _number_format({name: cells[name] for name in numeric})
     dated = wanted.date or next((name for name, kind in kinds.items() if kind is Kind.DATE), None)
     order = None if dated is None else wanted.date_order or _date_order(dated, cells[dated])
@@ -148,14 +148,14 @@ def read_table(given: Rows, wanted: Wanted) -> Table:
         )
     )
     rows: list[Row] = []
-    rejected: list[Rejected] = []
+    rejected: list[RowRejected] = []
     for line, row in given.rows:
         made = _sound(given, row, line) or reader.read(line, row)
         if isinstance(made, Row):
             rows.append(made)
         else:
             rejected.append(made)
-    return Table(
+    return FigureTable(
         kinds=kinds,
         rows=tuple(rows),
         rejected=tuple(rejected),
@@ -173,20 +173,20 @@ def _text(cell: Cell) -> str:
     return cell.strip() if isinstance(cell, str) else written_plainly(cell)
 
 
-def _number(cell: Cell) -> Written | None:
+def _number(cell: Cell) -> WrittenNumber | None:
     return read_number(cell if isinstance(cell, str) else written_exactly(cell))
 
 
-def _sound(given: Rows, cells: tuple[Cell, ...], line: int = 0) -> Rejected | None:
+def _sound(given: Rows, cells: tuple[Cell, ...], line: int = 0) -> RowRejected | None:
     if len(cells) != len(given.names):
-        return Rejected(line, "", f"{len(cells)} cells, the header has {len(given.names)}")
+        return RowRejected(line, "", f"{len(cells)} cells, the header has {len(given.names)}")
     for name, cell in zip(given.names, cells, strict=True):
         if not isinstance(cell, str):
             continue
         if len(cell) > CELL_MAX:
-            return Rejected(line, name, f"longer than {CELL_MAX} characters")
+            return RowRejected(line, name, f"longer than {CELL_MAX} characters")
         if _FORMULA.match(cell) and not _is_signed_amount(cell):
-            return Rejected(line, name, "a formula, not a value")
+            return RowRejected(line, name, "a formula, not a value")
     return None
 
 
@@ -196,7 +196,7 @@ def _is_signed_amount(cell: str) -> bool:
     return number is not None and is_currency(number.unit)
 
 
-def _kind(name: str, cells: Sequence[Cell], wanted: Wanted) -> Kind:
+def _kind(name: str, cells: Sequence[Cell], wanted: ColumnWishes) -> Kind:
     if name in wanted.numbers:
         return Kind.NUMBER
     if name == wanted.date:
@@ -226,19 +226,19 @@ def _number_format(columns: dict[str, list[tuple[int, Cell]]]) -> NumberFormat:
     shared = common_format(number for _, _, number in found)
     if shared is None:
         line, name = _against(found)
-        raise Unreadable(
+        raise UnreadableFigure(
             "mixed_number_formats",
             f"line {line}, column {name[:60]}: written like no number before it; the table mixes 1,234.56 and 1.234,56",
         )
     if len(shared) > 1:
         line, name, _ = next(one for one in found if one[2].value(NumberFormat.POINT) != one[2].value(NumberFormat.COMMA))
-        raise Unreadable(
+        raise UnreadableFigure(
             "ambiguous_numbers", f"line {line}, column {name[:60]}: a thousand or a decimal part? Say number_format 1,234.56 or 1.234,56"
         )
     return next(iter(shared))
 
 
-def _against(found: Iterable[tuple[int, str, Written]]) -> tuple[int, str]:
+def _against(found: Iterable[tuple[int, str, WrittenNumber]]) -> tuple[int, str]:
     shared = frozenset(NumberFormat)
     for line, name, number in found:
         shared &= number.formats
@@ -257,11 +257,11 @@ def _date_order(name: str, cells: Iterable[tuple[int, Cell]]) -> DateOrder:
             continue
         shared &= readings.keys()
         if not shared:
-            raise Unreadable("ambiguous_dates", f"line {line}, column {name[:60]}: written in another order than the dates before it")
+            raise UnreadableFigure("ambiguous_dates", f"line {line}, column {name[:60]}: written in another order than the dates before it")
         if not open_line and len(set(readings.values())) > 1:
             open_line = line
     if open_line and len(shared) > 1:
-        raise Unreadable("ambiguous_dates", f"line {open_line}, column {name[:60]}: day or month first? Say date_order dmy or mdy")
+        raise UnreadableFigure("ambiguous_dates", f"line {open_line}, column {name[:60]}: day or month first? Say date_order dmy or mdy")
     return min(shared, key=list(DateOrder).index)
 
 
@@ -301,12 +301,12 @@ class _Reader:
         found = _UNIT_COLUMN.match(typed.unit_column or "")
         self._only_money = found is not None and found["money"] is not None
 
-    def read(self, line: int, cells: tuple[Cell, ...]) -> Row | Rejected:
+    def read(self, line: int, cells: tuple[Cell, ...]) -> Row | RowRejected:
         """The row, or why it is none."""
         typed = self._typed
         row_unit = unit_of(self._text(cells, typed.unit_column))
         if len(row_unit) > UNIT_MAX:
-            return Rejected(line, typed.unit_column or "", f"a unit of more than {UNIT_MAX} characters")
+            return RowRejected(line, typed.unit_column or "", f"a unit of more than {UNIT_MAX} characters")
         row = unit_named(row_unit)
         numbers: dict[str, tuple[Decimal, str]] = {}
         for name, kind in typed.kinds.items():
@@ -314,15 +314,15 @@ class _Reader:
                 continue
             number = _number(cells[self._at[name]])
             if number is None or typed.number_format not in number.formats:
-                return Rejected(line, name, "not a number" if number is None else f"not written like {typed.number_format}")
+                return RowRejected(line, name, "not a number" if number is None else f"not written like {typed.number_format}")
             unit = self._unit(name, number.unit, row)
             if unit is None:
-                return Rejected(line, name, "its cell, its row and its column's name do not name one unit")
+                return RowRejected(line, name, "its cell, its row and its column's name do not name one unit")
             numbers[name] = (number.value(typed.number_format), unit)
         dated = self._text(cells, typed.date_column)
         when = self._date(dated)
         if dated and when is None:
-            return Rejected(line, typed.date_column or "", "not a date")
+            return RowRejected(line, typed.date_column or "", "not a date")
         return Row(line, numbers, when, self._text(cells, typed.category_column))
 
     def _unit(self, name: str, written: str, row: Named) -> str | None:

@@ -15,8 +15,8 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from ordain.contracts.verbs import Category, Example, VerbEffect
-from ordain.verbs.builtin.figure_rows import COLUMNS_MAX, NAME_MAX, ROWS_MAX, Rows, Unreadable, read_csv, rows_of
-from ordain.verbs.builtin.figure_tables import CELL_MAX, Kind, Row, Table, Wanted, read_table
+from ordain.verbs.builtin.figure_rows import COLUMNS_MAX, NAME_MAX, ROWS_MAX, Rows, UnreadableFigure, read_csv, rows_of
+from ordain.verbs.builtin.figure_tables import CELL_MAX, ColumnWishes, FigureTable, Kind, Row, read_table
 from ordain.verbs.builtin.written_numbers import DateOrder, NumberFormat
 from ordain.verbs.builtin.written_units import PER_CENT, UNIT_MAX, UNIT_TEXT_MAX
 from ordain.verbs.functions import FunctionVerb, VerbError, verb
@@ -204,7 +204,7 @@ def _snapshot(
     if (csv is None) == (tables is None):
         raise VerbError("bad_input", "give csv or tables, one of them")
     given = columns or Columns()
-    wanted = Wanted(
+    wanted = ColumnWishes(
         numbers=tuple(given.numbers or ()),
         date=given.date,
         category=given.category,
@@ -216,7 +216,7 @@ def _snapshot(
     try:
         named = [("csv", read_csv(csv))] if csv is not None else [(table.name, _rows(table)) for table in tables or ()]
         made = [_table(name or f"table {number}", rows, wanted, period) for number, (name, rows) in enumerate(named, 1)]
-    except Unreadable as error:
+    except UnreadableFigure as error:
         raise VerbError(error.code, error.message) from error
     return Snapshot(made, "sums are exact; means, shares and growth are rounded half-even to 2 decimal places")
 
@@ -225,10 +225,10 @@ def _rows(table: GivenTable) -> Rows:
     return rows_of(table.columns, [["" if cell is None else cell for cell in row] for row in table.rows])
 
 
-def _table(name: str, given: Rows, wanted: Wanted, period: Period) -> TableSnapshot:
+def _table(name: str, given: Rows, wanted: ColumnWishes, period: Period) -> TableSnapshot:
     table = read_table(given, wanted)
     if table.years and period in {"month", "quarter"}:
-        raise Unreadable(
+        raise UnreadableFigure(
             "only_years", f"column {(table.date_column or '')[:60]}: there are years without a month; set period to year or none"
         )
     by_unit: dict[tuple[str, str], list[tuple[Row, Decimal]]] = {}
@@ -236,7 +236,7 @@ def _table(name: str, given: Rows, wanted: Wanted, period: Period) -> TableSnaps
         for column, (value, unit) in row.numbers.items():
             by_unit.setdefault((column, unit), []).append((row, value))
     if len(by_unit) > 200:
-        raise Unreadable("too_large", "more than 200 columns and units together; name the columns in columns.numbers")
+        raise UnreadableFigure("too_large", "more than 200 columns and units together; name the columns in columns.numbers")
     with localcontext() as exact:
         exact.prec = DIGITS
         figures = [_figure(column, unit, found, table, period) for (column, unit), found in sorted(by_unit.items())]
@@ -255,7 +255,7 @@ def _table(name: str, given: Rows, wanted: Wanted, period: Period) -> TableSnaps
     )
 
 
-def _figure(column: str, unit: str, found: Sequence[tuple[Row, Decimal]], table: Table, period: Period) -> Figure:
+def _figure(column: str, unit: str, found: Sequence[tuple[Row, Decimal]], table: FigureTable, period: Period) -> Figure:
     values = [value for _, value in found]
     total, added = sum(values, Decimal()), unit != PER_CENT
     least, greatest = min(found, key=lambda one: one[1]), max(found, key=lambda one: one[1])

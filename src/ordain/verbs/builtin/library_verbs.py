@@ -16,7 +16,7 @@ from ordain.contracts.library import DAYS_MAX, FOUND_MAX, NOTE_CHARS, QUERY_CHAR
 from ordain.contracts.moments import moment
 from ordain.contracts.verbs import ArgumentRole, Category, Example, Trust, VerbEffect, less_trusted
 from ordain.errors import StorageUnavailable
-from ordain.ports.library import LOOKED_IN, Fragment, ItemKind, Library, NewItem, Search, Section
+from ordain.ports.library import LOOKED_IN, Fragment, ItemKind, Library, LibrarySearch, NewItem, Section
 from ordain.verbs.functions import FunctionVerb, VerbContext, VerbError, verb
 from ordain.verbs.marked import Marked
 
@@ -128,7 +128,7 @@ def _fetch_context(library: Callable[[], Library]) -> FunctionVerb[..., Any]:
             mode: hybrid looks at notes and entries, deep at the user's documents too.
             context: the call.
         """
-        asked = Search(
+        asked = LibrarySearch(
             workspace=context.workspace,
             query=query,
             limit=max_items,
@@ -233,7 +233,7 @@ def _search(library: Callable[[], Library]) -> FunctionVerb[..., Any]:
             document: the document_id of the one document to look in; else all.
             context: the call.
         """
-        asked = Search(
+        asked = LibrarySearch(
             workspace=context.workspace,
             query=query,
             limit=max_items,

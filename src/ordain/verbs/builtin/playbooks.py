@@ -29,7 +29,7 @@ from typing import cast
 
 from ordain.contracts.library import COMMON_WORDS
 from ordain.errors import ConfigurationError
-from ordain.verbs.yaml_document import Document, parse_document
+from ordain.verbs.yaml_document import YamlDocument, parse_document
 
 FILE_BYTES_MAX = 65_536
 FILES_MAX = 200
@@ -47,7 +47,7 @@ _WORD = re.compile(r"[^\W_]+", re.UNICODE)
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class StepInFile:
     """One step as it stands in the file, without its number or mark; ``line`` is where it begins."""
 
     text: str
@@ -62,11 +62,11 @@ class Playbook:
     title: str
     when: str
     keywords: tuple[str, ...]
-    steps: tuple[Step, ...]
+    steps: tuple[StepInFile, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class PlaybookProblem:
     """A file that is no playbook, with file, line and what is wrong."""
 
     name: str
@@ -122,14 +122,14 @@ def _front(text: str, source: str) -> tuple[str, str, tuple[str, ...]]:
     return title, when, tuple(words)
 
 
-def _text(fields: dict[str, object], name: str, most: int, document: Document, source: str) -> str:
+def _text(fields: dict[str, object], name: str, most: int, document: YamlDocument, source: str) -> str:
     value = fields.get(name, "")
     if not isinstance(value, str) or len(value) > most:
         raise _wrong(source, document.line((name,)), f"{name} is a text of at most {most} characters")
     return " ".join(value.split())
 
 
-def _steps(lines: Sequence[str], start: int, source: str) -> tuple[Step, ...]:
+def _steps(lines: Sequence[str], start: int, source: str) -> tuple[StepInFile, ...]:
     """The top-level items of the first list, each with the lines that belong to it."""
     steps: list[tuple[int, list[str]]] = []
     indent, fenced = 0, False
@@ -151,14 +151,14 @@ def _steps(lines: Sequence[str], start: int, source: str) -> tuple[Step, ...]:
         raise _wrong(source, start + 1, "there is no list: the steps of a playbook are the items of a list")
     if len(steps) > STEPS_MAX:
         raise _wrong(source, steps[STEPS_MAX][0], f"more than {STEPS_MAX} steps")
-    made: list[Step] = []
+    made: list[StepInFile] = []
     for line_number, parts in steps:
         text = _dedented(parts)
         if not text:
             raise _wrong(source, line_number, "an empty step")
         if len(text) > STEP_CHARS_MAX:
             raise _wrong(source, line_number, f"a step is longer than {STEP_CHARS_MAX} characters")
-        made.append(Step(text, line_number))
+        made.append(StepInFile(text, line_number))
     return tuple(made)
 
 
@@ -201,7 +201,7 @@ class Shelf:
     """What a folder holds: playbooks by name, problems by file. ``own``: the operator's folder, else the shipped examples."""
 
     playbooks: tuple[Playbook, ...]
-    problems: tuple[Problem, ...]
+    problems: tuple[PlaybookProblem, ...]
     own: bool
 
 
@@ -212,7 +212,7 @@ class PlaybookFolder:
         """Nothing is read before the first look. ``folder`` need not exist."""
         self._folder = folder
         self._shipped = shipped
-        self._read: dict[Path, tuple[tuple[int, int, int], Playbook | Problem]] = {}
+        self._read: dict[Path, tuple[tuple[int, int, int], Playbook | PlaybookProblem]] = {}
 
     def look(self) -> Shelf:
         """What is there now."""
@@ -229,18 +229,18 @@ class PlaybookFolder:
 
     def _shelf(self, folder: Path, names: list[str], *, own: bool) -> Shelf:
         found = [self._one(folder / name) for name in names[:FILES_MAX]]
-        problems = [one for one in found if isinstance(one, Problem)]
+        problems = [one for one in found if isinstance(one, PlaybookProblem)]
         if len(names) > FILES_MAX:
-            problems.append(Problem("", f"more than {FILES_MAX} files: {len(names) - FILES_MAX} were not read"))
+            problems.append(PlaybookProblem("", f"more than {FILES_MAX} files: {len(names) - FILES_MAX} were not read"))
         self._read = {path: kept for path, kept in self._read.items() if path.parent == folder and path.name in names}
         return Shelf(tuple(one for one in found if isinstance(one, Playbook)), tuple(problems), own)
 
-    def _one(self, path: Path) -> Playbook | Problem:
+    def _one(self, path: Path) -> Playbook | PlaybookProblem:
         name = path.name.removesuffix(".md")
         try:
             descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         except OSError as error:
-            return Problem(name, f"{path.name}: cannot be read: {'a link' if path.is_symlink() else error.strerror}")
+            return PlaybookProblem(name, f"{path.name}: cannot be read: {'a link' if path.is_symlink() else error.strerror}")
         try:
             status = os.fstat(descriptor)
             stamp = (status.st_mtime_ns, status.st_size, status.st_ino)
@@ -249,7 +249,7 @@ class PlaybookFolder:
                 return kept[1]
             made = _made(name, path.name, _content(descriptor) if S_ISREG(status.st_mode) else None)
         except OSError as error:
-            return Problem(name, f"{path.name}: cannot be read: {error.strerror}")
+            return PlaybookProblem(name, f"{path.name}: cannot be read: {error.strerror}")
         finally:
             os.close(descriptor)
         self._read[path] = (stamp, made)
@@ -264,20 +264,20 @@ def _content(descriptor: int) -> bytes:
     return b"".join(parts)
 
 
-def _made(name: str, file: str, content: bytes | None) -> Playbook | Problem:
+def _made(name: str, file: str, content: bytes | None) -> Playbook | PlaybookProblem:
     if content is None:
-        return Problem(name, f"{file}: not a regular file")
+        return PlaybookProblem(name, f"{file}: not a regular file")
     if not NAME.match(name):
-        return Problem(name, f"{file}: a playbook's file is named with a to z, 0 to 9, - and _")
+        return PlaybookProblem(name, f"{file}: a playbook's file is named with a to z, 0 to 9, - and _")
     if len(content) > FILE_BYTES_MAX:
-        return Problem(name, f"{file}: larger than {FILE_BYTES_MAX} bytes")
+        return PlaybookProblem(name, f"{file}: larger than {FILE_BYTES_MAX} bytes")
     try:
         return parse_playbook(name, content.decode(), file)
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
-        return Problem(name, f"{file}:{line}: not UTF-8")
+        return PlaybookProblem(name, f"{file}:{line}: not UTF-8")
     except ConfigurationError as error:
-        return Problem(name, error.message)
+        return PlaybookProblem(name, error.message)
 
 
 def _wrong(source: str, line: int, what: str) -> ConfigurationError:

@@ -128,7 +128,7 @@ def sim_markov_next_theme(library: Callable[[], Library]) -> FunctionVerb[Any, A
         """
         stored = () if history is not None else await library().themes(context.workspace, limit=HISTORY_MAX)
         themes = [one.theme for one in stored] if history is None else history
-        options = Options(order, horizon, seed or context.key, smoothing)
+        options = SimOptions(order, horizon, seed or context.key, smoothing)
         return await asyncio.to_thread(
             forecast, themes, options, "stored" if history is None else "given"
         )  # exact fractions take their time
@@ -137,7 +137,7 @@ def sim_markov_next_theme(library: Callable[[], Library]) -> FunctionVerb[Any, A
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class SimOptions:
     """How to count and choose; see the verb's arguments."""
 
     order: int
@@ -146,7 +146,7 @@ class Options:
     smoothing: Smoothing
 
 
-def forecast(history: Sequence[str], options: Options, source: Literal["given", "stored"]) -> Forecast:
+def forecast(history: Sequence[str], options: SimOptions, source: Literal["given", "stored"]) -> Forecast:
     """Count, distribute and choose; blanks around and between words do not count.
 
     Raises:

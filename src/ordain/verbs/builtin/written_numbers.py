@@ -42,7 +42,7 @@ _WRITTEN = re.compile(  # blanks are possessive: they belong to nothing else, an
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class WrittenNumber:
     """A number as it stands: its digits with their signs, whether it is negative, its unit ("": none), and the formats that can read it."""
 
     digits: str
@@ -59,13 +59,13 @@ class Written:
         return -number if self.negative else number
 
 
-def read_number(text: str) -> Written | None:
+def read_number(text: str) -> WrittenNumber | None:
     """The number that the text is, with a sign or brackets and a unit before or after it; None where it is none."""
     text = text.strip()
     if not text or len(text) > DIGITS_MAX:
         return None
     if (scientific := _SCIENTIFIC.match(text)) and abs(int(scientific[3])) <= EXPONENT_MAX:
-        return Written(scientific[2], scientific[1] == "-", "", BOTH, int(scientific[3]))
+        return WrittenNumber(scientific[2], scientific[1] == "-", "", BOTH, int(scientific[3]))
     found = _WRITTEN.match(text)
     if found is None or bool(found["open"]) != bool(found["close"]):
         return None
@@ -76,7 +76,7 @@ def read_number(text: str) -> Written | None:
     if not formats:
         return None
     unit = found["before"] or found["after"] or ""
-    return Written(found["digits"], bool(found["open"]) or (bool(minus) and minus[0] != "+"), unit_of(unit), formats)
+    return WrittenNumber(found["digits"], bool(found["open"]) or (bool(minus) and minus[0] != "+"), unit_of(unit), formats)
 
 
 def _readable(digits: str, number_format: NumberFormat) -> bool:
@@ -91,7 +91,7 @@ def _readable(digits: str, number_format: NumberFormat) -> bool:
     return grouped is not None and grouped["sign"] != mark and not whole.startswith("0")
 
 
-def common_format(numbers: Iterable[Written]) -> frozenset[NumberFormat] | None:
+def common_format(numbers: Iterable[WrittenNumber]) -> frozenset[NumberFormat] | None:
     """The formats that read all the numbers alike; both where nothing depends on it, None where no format reads them all.
 
     A set of two is open: the numbers have two readings.

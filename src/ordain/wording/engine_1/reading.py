@@ -76,7 +76,7 @@ PLACE_SIGNS: Final = 10
 COUNTED: Final = 4000
 
 
-class Reading:
+class CompiledReading:
     """Engine 1 over one table, compiled: 70 ms and 4 MB for the shipped one."""
 
     __slots__ = ("_phrases", "_searches", "_times")

@@ -9,14 +9,14 @@ import pytest
 from ordain.flows.triage.kind import TRIAGE
 from ordain.flows.triage.request import TriageInput, TriageOutput
 from ordain.journal.records import Status
-from ordain.rules.attach import Attached, AttachFacts, Reading, ThreadFact
+from ordain.rules.attach import Attached, AttachFacts, MessageReading, ThreadFact
 from ordain.rules.spend import Spend
 from ordain.testing import Played, Standing, answered, carved, claimed, expired, fails, interrupt, read, says, suggests, unread
 from ordain.wording.cues import Cues
 from tests.unit.flows.house import play
 
 GIVEN = TriageInput(session="s1", seq=7, text="and the other one?", channel="web", message_id="m7", author="ada")
-OPTIONS = (Reading(attached=Attached.OVERRIDE, thread=1, stop=True), Reading(attached=Attached.ANSWER, thread=2))
+OPTIONS = (MessageReading(attached=Attached.OVERRIDE, thread=1, stop=True), MessageReading(attached=Attached.ANSWER, thread=2))
 CHOOSE = TriageInput(session="s1", seq=7, text="no", channel="web", message_id="m7", options=OPTIONS, labels=("stop “a”", "answer “b”"))
 THREADS = read([{"thread": 1, "about": "the report", "status": "in_progress", "asks": None, "expects": None}], "threads")
 FACTS = claimed(AttachFacts(cues=Cues(words=3), threads=(ThreadFact(id=1, status="in_progress", live=True),)))

@@ -18,7 +18,7 @@ from ordain.models.scripted import ScriptedModel, make_script
 from ordain.ports.model import ModelError, ModelRequest
 from ordain.prompts.renderer import render
 from ordain.prompts.verb_step import VerbPrompt, size_bound
-from ordain.rules.output import Accepted, OutputFacts, OutputInputs, OutputReason, decide_output
+from ordain.rules.output import OutputAccepted, OutputFacts, OutputInputs, OutputReason, decide_output
 from ordain.rules.proposals import Parsed
 from ordain.rules.reasons import Reason
 from ordain.settings import load_settings, read_policy
@@ -75,7 +75,7 @@ def poisoned(value: Any) -> Any:
 def test_an_answer_on_unseen_data_counts(case: dict[str, Any]) -> None:
     """Input that no example holds fits, and an honest answer to it is accepted."""
     assert CATALOG.verbs[case["verb"]].input.errors(case["input"]) == ()
-    assert judged(case["verb"], case["input"], case["answer"]) == (Accepted(), OutputReason.VALID)
+    assert judged(case["verb"], case["input"], case["answer"]) == (OutputAccepted(), OutputReason.VALID)
 
 
 @pytest.mark.parametrize(("name", "given", "answer", "reason"), WRONG, ids=[f"{name}-{number}" for number, (name, *_) in enumerate(WRONG)])
@@ -90,7 +90,7 @@ def test_examples_are_grounded(name: str) -> None:
     example = REGISTRY.specs[name].example
     assert example is not None
     assert example.output is not None
-    assert judged(name, dict(example.input), dict(example.output)) == (Accepted(), OutputReason.VALID)
+    assert judged(name, dict(example.input), dict(example.output)) == (OutputAccepted(), OutputReason.VALID)
 
 
 @pytest.mark.parametrize("name", TOOLBOX_PLANS)
@@ -158,7 +158,7 @@ async def test_without_a_model_nothing_is_made_up(name: str) -> None:
         assert not isinstance(reply, ModelError), reply
         answer = json.loads(reply.text)
         assert answer["method"] == "quoted"
-        assert judged(name, given, answer, by_code=True) == (Accepted(), OutputReason.VALID)
+        assert judged(name, given, answer, by_code=True) == (OutputAccepted(), OutputReason.VALID)
 
 
 BRIBED = {"points": [{"text": "The mayor was bribed.", "citations": None}], "gaps": None}
@@ -175,7 +175,7 @@ def test_a_model_that_says_quoted_is_held_to_it() -> None:
     """What a model calls quoted counts where it stands in the input, and nowhere else."""
     given = {"text": "The bridge is open. The mayor came."}
     facts = [{"text": "The bridge is open.", "subject": None, "predicate": None, "object": None}]
-    assert judged("extract_facts", given, {"facts": facts, "method": "quoted"}) == (Accepted(), OutputReason.VALID)
+    assert judged("extract_facts", given, {"facts": facts, "method": "quoted"}) == (OutputAccepted(), OutputReason.VALID)
     invented = [{**facts[0], "text": "The mayor was bribed."}]
     assert judged("extract_facts", given, {"facts": invented, "method": "quoted"})[1] is OutputReason.UNGROUNDED
     assert judged("extract_facts", given, {"facts": invented, "method": "analysed"})[1] is OutputReason.VALID

@@ -9,6 +9,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Any, Generic, TypeVar
 
+import msgspec
 from msgspec import Struct
 
 from ordain.effects.calls import Authorized
@@ -131,3 +132,4 @@ class Claim(Struct, Generic[O], frozen=True, kw_only=True, omit_defaults=True):
 
 
 AnyEffect = ModelCall | VerbCall | Read | Wait | Say | Children
+EFFECT: msgspec.json.Decoder[AnyEffect] = msgspec.json.Decoder(AnyEffect)

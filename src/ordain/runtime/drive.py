@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import traceback
 from dataclasses import dataclass, replace
@@ -126,17 +127,23 @@ class Drive:
         state = live.state
         try:
             returned = await kind.run(live.setup.context(execution), live.setup.given)
-            state.raise_fault()
+            state.returned()
             ended = FlowEnd.of(kind, returned, masked=state.masked)
-        except Suspended:
-            return self._suspended(live)
+        except Suspended as error:
+            return self._suspended(live) if state.suspended else await self._fault(live, error)
         except Interrupted as interrupted:
             settlement = Settlement(status=Status.CANCELLED, reason=interrupted.what)
             ended = FlowEnd(settlement=settlement, told=stopped_text(Status.CANCELLED))
-        except (JournalDiverged, JournalCorrupt, FlowUnavailable, Erased, LeaseLost):
+        except LeaseLost as error:
+            if error is not state.fault:  # no port call lost it: a flow says so, and stops nobody but itself
+                return await self._fault(live, error)
             raise
-        except Exception as error:  # a flow is foreign code here: whatever else it raises is its fault, and stops its run alone
+        except (JournalDiverged, JournalCorrupt, FlowUnavailable, Erased, asyncio.CancelledError, KeyboardInterrupt, SystemExit):
+            raise
+        except BaseException as error:  # a flow is foreign code here: whatever else it raises is its fault, and stops its run alone
             return self._suspended(live) if state.suspended else await self._fault(live, error)
+        finally:
+            state.close()
         if state.suspended:
             return self._suspended(live)
         if not execution.exhausted:
@@ -159,7 +166,7 @@ class Drive:
         body: Any = msgspec.json.decode(live.records[-1].body or b"{}")
         return Driven(status=Status.WAITING, wake_at=body.get("wake_at"))
 
-    async def _fault(self, live: LiveRun, error: Exception) -> Driven:
+    async def _fault(self, live: LiveRun, error: BaseException) -> Driven:
         frame = traceback.extract_tb(error.__traceback__)[-1]
         where = f"{frame.filename.rpartition('/')[2]}:{frame.lineno} {frame.name}"
         fault = live.write(RecordKind.FAULTED, "fault", FaultedBody(error=type(error).__name__, where=where))

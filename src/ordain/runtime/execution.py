@@ -20,7 +20,7 @@ from ordain.contracts.moments import EPOCH
 from ordain.contracts.scope import CapabilityScope
 from ordain.effects.calls import Call
 from ordain.effects.children import AnyEnded, Join, Spawn
-from ordain.effects.effect import Children, Claim, Effect, ModelCall
+from ordain.effects.effect import EFFECT, Children, Claim, Effect, ModelCall
 from ordain.effects.results import Abandoned, AnyResult, Joined, Unreserved
 from ordain.errors import FlowFault, JournalDiverged
 from ordain.flows.accounts import CARVE
@@ -145,7 +145,7 @@ class Execution:
     def decide(self, rule: Rule[F, I, O], facts: F, inputs: I, refs: tuple[int, ...] = ()) -> Decision[O]:
         """See ``Effects.decide``."""
         with self._deciding:
-            if rule.name in GRANTING or rule.name in SHARED:
+            if type(rule.name) is not str or rule.name in GRANTING or rule.name in SHARED:
                 raise FlowFault(f"rule {rule.name} is asked by the port alone")
             return self._decide(rule, facts, inputs, refs)
 
@@ -169,11 +169,9 @@ class Execution:
             began = perf_counter_ns()
             made = rule.apply(facts, inputs, self._catalog.policy)
             self.state.decide_ns += perf_counter_ns() - began
-            outcome = msgspec.Raw(ENCODER.encode(made.outcome))
-            self._beyond.decided(
-                rule, DecisionBody(addr=address, outcome=outcome, reason=made.reason, facts=msgspec.Raw(encoded), refs=refs)
-            )
-            return Decision(outcome=made.outcome, reason=made.reason, address=address)
+            outcome, reason = msgspec.Raw(ENCODER.encode(made.outcome)), rule.reason(made.reason)
+            self._beyond.decided(rule, DecisionBody(addr=address, outcome=outcome, reason=reason, facts=msgspec.Raw(encoded), refs=refs))
+            return Decision(outcome=made.outcome, reason=reason, address=address)
         body = self._decision(record, rule, address)
         if bytes(body.facts) != encoded:
             raise self._diverged(address, "other facts", record)
@@ -230,10 +228,10 @@ class Execution:
             return await self._beyond.begin(addr, effect)
         if record.kind is RecordKind.DELIVERED:
             raise self._interrupted(record, addr)
-        self._announced(record, addr, effect)
+        announced = self._announced(record, addr, effect)
         result: Any = self._observed(addr)
         if result is None:
-            return await self._beyond.resume(addr, effect, {})
+            return await self._beyond.resume(addr, EFFECT.decode(announced), {})
         if isinstance(result, Abandoned):
             return self._after_abandoned(addr)
         if self._judge is not None:
@@ -255,7 +253,7 @@ class Execution:
             return await self._beyond.begin(addr, effect)
         if record.kind is RecordKind.DELIVERED:
             raise self._interrupted(record, addr)
-        self._announced(record, addr, effect)
+        announced = self._announced(record, addr, effect)
         while (record := self._next()) is not None and record.kind is RecordKind.CHILD_ENDED:
             body = self.read(record)
             if not isinstance(body, ChildEndedBody) or body.addr != addr or body.child != derived_id(self.run, addr, body.index):
@@ -264,7 +262,7 @@ class Execution:
             ended[body.index] = self.state.remember(ENDS.decode(body.ended), record.seq)
         joined = self._observed(addr)
         if joined is None:
-            return await self._beyond.resume(addr, effect, ended)
+            return await self._beyond.resume(addr, EFFECT.decode(announced), ended)
         if not isinstance(joined, Joined):
             return self._after_abandoned(addr)
         following = self._next()
@@ -332,7 +330,8 @@ class Execution:
         self._counts.clear()
         return addr
 
-    def _announced(self, record: Record, addr: int, effect: Effect[Any]) -> None:
+    def _announced(self, record: Record, addr: int, effect: Effect[Any]) -> msgspec.Raw:
+        """The effect as the record has it: what is done about it is done by the record, and by nothing that the flow still holds."""
         body = self.read(record)
         if not isinstance(body, IntentBody) or body.addr != addr:
             raise self._diverged(addr, "the flow performed an effect", record)
@@ -340,6 +339,7 @@ class Execution:
             raise self._diverged(addr, "another effect", record)
         self._take(record)
         self.state.authority.made(effect)
+        return body.effect
 
     def _observed(self, addr: int) -> AnyResult | None:
         record = self._next()

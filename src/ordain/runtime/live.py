@@ -140,11 +140,11 @@ class LiveRun(Pen):
         """See ``Beyond.begin``."""
         if not self.state.masked and (mail := self.interrupt()) is not None:
             raise self.deliver(mail, addr)
-        self.state.admit(effect, self.catalog)
+        effect, encoded = self.state.admit(effect, self.catalog)
         children = list(new_children(self, addr, effect)) if isinstance(effect, Children) else []
         name = type(effect).__struct_config__.tag
         self.services.counters.effects += 1
-        self.write(RecordKind.INTENT, str(name), IntentBody(addr=addr, effect=raw(effect)))
+        self.write(RecordKind.INTENT, str(name), IntentBody(addr=addr, effect=encoded))
         if isinstance(effect, Say):
             return self._say(addr, effect)
         if isinstance(effect, Wait) and effect.question is not None and self.stored.session:
@@ -157,6 +157,7 @@ class LiveRun(Pen):
             self.open(child)
         self.in_verb = isinstance(effect, VerbCall)  # from here on a drain lets it end: its intent may be durable already
         await self.barrier()
+        self.state.raise_fault()  # the flow may have ended meanwhile, and left this behind
         if self.stored.session:
             self.services.streams.stepped(self.stored)
         return await self._carry_out(addr, effect, {}, again=False)

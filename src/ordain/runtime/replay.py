@@ -196,7 +196,7 @@ def _replay(stored: StoredRun, catalog: Catalog, world: tuple[Kinds, Transcript 
     came: FlowEnd | None = None
     try:
         returned = drive_to_end(setup.kind.run(setup.context(execution), setup.given))
-        state.raise_fault()
+        state.returned()
         came = FlowEnd.of(setup.kind, returned, masked=state.masked)
     except Interrupted as interrupted:
         came = FlowEnd(settlement=Settlement(status=Status.CANCELLED, reason=interrupted.what))

@@ -8,11 +8,11 @@ from typing import Any
 import msgspec
 
 from ordain.contracts.catalog import Catalog
-from ordain.effects.effect import Effect, Read, Say
+from ordain.effects.effect import EFFECT, Effect, Read, Say
 from ordain.errors import FlowFault
 from ordain.flows.transcript import Transcript
 from ordain.flows.values import Values
-from ordain.journal.records import Record
+from ordain.journal.records import Record, raw
 from ordain.runtime.authority import Authority
 
 
@@ -40,16 +40,40 @@ class RunState:
         if self.fault is not None:
             raise self.fault
 
-    def admit(self, effect: Effect[Any], catalog: Catalog) -> None:
-        """An effect is about to go live: after an interrupt only words and reads may follow, and it is within what the run may do.
+    def returned(self) -> None:
+        """The flow returned.
 
         Raises:
-            FlowFault: it may not; nothing goes live.
+            FlowFault: it left an effect behind that is under way. What a port call failed with is raised again.
         """
+        if self.under_way and self.fault is None:
+            self.fault = FlowFault("the flow returned beside an effect that is under way")
+        self.raise_fault()
+
+    def close(self) -> None:
+        """Nothing may be asked of the port any more, whatever the flow left behind."""
+        if self.fault is None:
+            self.fault = FlowFault("a port call after the flow's end")
+
+    def admit(self, asked: Effect[Any], catalog: Catalog) -> tuple[Any, msgspec.Raw]:
+        """An effect is about to go live: after an interrupt only words and reads may follow, and it is within what the run may do.
+
+        Returns the effect as its record has it, and that record: what is checked, recorded and carried out is one value, and none that
+        the flow still holds.
+
+        Raises:
+            FlowFault: it may not, or it is none that a record can hold; nothing goes live.
+        """
+        try:
+            encoded = raw(asked)
+            effect = EFFECT.decode(encoded)
+        except (msgspec.MsgspecError, TypeError, ValueError, RecursionError, OverflowError) as error:
+            raise FlowFault(f"{type(asked).__name__} is no effect that a record can hold: {str(error)[:200]}") from error
         if self.masked and not isinstance(effect, (Say, Read)):
             raise FlowFault(f"{type(effect).__name__} after an interrupt: only Say and Read may follow")
         self.authority.check(effect, catalog)
         self.authority.made(effect)
+        return effect, encoded
 
     def admit_claim(self) -> None:
         """A claim is about to be decided.

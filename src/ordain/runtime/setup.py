@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
+
+from msgspec import structs
 
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.moments import EPOCH
@@ -39,7 +42,7 @@ class FlowPort:
 
 
 class AccountView:
-    """Implements ``flows.context.Account``: what a flow sees of its run's spending."""
+    """Implements ``flows.context.Account``: what a flow sees of its run's spending, in copies."""
 
     __slots__ = ("_authority",)
     _authority: Authority
@@ -54,12 +57,12 @@ class AccountView:
     @property
     def cap(self) -> Spend:
         """See ``Account.cap``."""
-        return self._authority.cap
+        return structs.replace(self._authority.cap)
 
     @property
     def spent(self) -> Spend:
         """See ``Account.spent``."""
-        return self._authority.spent
+        return structs.replace(self._authority.spent)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,7 +108,7 @@ class RunSetup:
             fx=FlowPort(execution),
             catalog=self.catalog,
             account=AccountView(execution.state.authority),
-            scope=self.scope,
+            scope=structs.replace(self.scope, constraints=deepcopy(self.scope.constraints)),
             deadline=started.deadline,
             hard=started.deadline,
             child=started.parent is not None,

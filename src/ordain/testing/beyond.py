@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import msgspec
 from msgspec import structs
@@ -137,14 +137,14 @@ class ScriptedBeyond:
 
     async def begin(self, addr: int, effect: Effect[Any]) -> Any:
         """See ``Beyond.begin``."""
-        asked: Any = effect
-        self._interrupt_before(addr, asked)
-        self._state.admit(effect, self._catalog)
+        self._interrupt_before(addr, cast("Asked", effect))
+        asked, encoded = self._state.admit(effect, self._catalog)
+        effect = asked
         if isinstance(effect, Children) and self.kinds is not None:
             for index, spawn in enumerate(effect.spawns):
                 started_child(self._setup, self.kinds, addr, index, spawn)
         name = str(type(effect).__struct_config__.tag)
-        self.write(RecordKind.INTENT, name, IntentBody(addr=addr, effect=raw(effect)))
+        self.write(RecordKind.INTENT, name, IntentBody(addr=addr, effect=encoded))
         self.asked.append(asked)
         if isinstance(effect, Say):
             return self._observe(addr, name, Said())

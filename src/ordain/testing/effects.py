@@ -111,7 +111,7 @@ class ScriptedEffects(Generic[I, O]):
         try:
             execution = setup.execution((record,), beyond, state)
             returned = drive_to_end(self.kind.run(setup.context(execution), setup.given))
-            state.raise_fault()
+            state.returned()
             came = FlowEnd.of(self.kind, returned, masked=state.masked)
         except Interrupted as interrupted:
             came = FlowEnd(settlement=Settlement(status=Status.CANCELLED, reason=interrupted.what))

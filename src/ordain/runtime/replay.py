@@ -202,8 +202,10 @@ def _replay(stored: StoredRun, catalog: Catalog, world: tuple[Kinds, Transcript 
         came = FlowEnd(settlement=Settlement(status=Status.CANCELLED, reason=interrupted.what))
     except EndOfJournal:
         pass
-    except _FAULTS as error:
-        if not closed and not recorded.faulted_so(error):
+    except (KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException as error:  # as live: whatever a flow raises is its fault, where its journal says so
+        if not recorded.faulted_so(error) and not (closed and isinstance(error, _FAULTS)):
             raise
     finally:
         report.decisions = execution.decisions
@@ -237,7 +239,7 @@ class _Recorded:
         closed = any(isinstance(note, NoteBody) and note.action == "cancel" and b'"was"' in bytes(note.details) for note in notes)
         return cls(stored=stored, kinds=kinds, read=read, end=ending(stored.records, read), closed=closed)
 
-    def faulted_so(self, error: Exception) -> bool:
+    def faulted_so(self, error: BaseException) -> bool:
         """Whether the run's last word is this very fault."""
         faults = [self.read(record) for record in self.stored.records if record.kind is RecordKind.FAULTED]
         return bool(faults) and isinstance(faults[-1], FaultedBody) and faults[-1].error == type(error).__name__

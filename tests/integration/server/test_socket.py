@@ -417,11 +417,11 @@ async def test_who_stops_waiting_for_an_outcome_leaves_nothing_behind(tmp_path: 
     async with serving(tmp_path, SLOW) as place, place.http as http:
         for _ in range(3):
             asking = asyncio.ensure_future(http.post("/plan/react", json=request()))
-            await place.until(lambda: bool(place.face.runtime._waiting))
+            await place.until(lambda: bool(place.face.runtime.engine.waiters._waiting))
             asking.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await asking
-            await place.until(lambda: not place.face.runtime._waiting)
+            await place.until(lambda: not place.face.runtime.engine.waiters._waiting)
         assert place.face.runtime.engine.driving == 1
 
 

@@ -240,7 +240,12 @@ def planted(tmp_path_factory: pytest.TempPathFactory) -> Planted:
     place.secrets = {name: f"sk-{name}-{secrets.token_hex(16)}" for name in KEYS}
     (home / "second.key").write_text(f"{place.secrets['file']}\n", encoding="utf-8")
     (home / "policy.toml").write_text(POLICY, encoding="utf-8")
-    environment = {"OPENAI_API_KEY": place.secrets["env"], "PLANTED_KEY": place.secrets["named"], "ORDAIN_HOME": str(home)}
+    environment = {
+        "OPENAI_API_KEY": place.secrets["env"],
+        "PLANTED_KEY": place.secrets["named"],
+        "ORDAIN_HOME": str(home),
+        "PLANNER_PORT": "0",
+    }
     environment |= {
         "PLANTED_VERB": place.secrets["verb"],
         "PLANTED_CLAUDE": place.secrets["claude"],

@@ -79,7 +79,7 @@ def prepare(catalog: Catalog, call: ModelCall, values: Values, prompt: PromptKin
     """The rendered prompt, within the bound that was reserved for it; ``failure`` is told its digest."""
     try:
         resolved = prompt.build(catalog, call, values)
-        rendered = render(prompt.source_of(catalog, call), resolved.inputs)
+        rendered = render(prompt.source_of(catalog, call), resolved.inputs, values.system_parts)
     except ConfigurationError as error:
         return failure.of(ModelErrorCode.REJECTED, error.message)
     failure.prompt_digest = prompt_digest(rendered)

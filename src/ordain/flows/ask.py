@@ -17,8 +17,7 @@ from ordain.effects.effect import ModelCall, Wait, WaitFor
 from ordain.effects.results import Beside, ModelAnswer, ModelFailed, ModelResult, Unreserved
 from ordain.flows.context import FlowContext
 from ordain.flows.kind import ModelQuestion, PromptKind
-from ordain.flows.pricing import call_bound, reserve_facts
-from ordain.rules.budget import RESERVE, Reserved
+from ordain.flows.pricing import affords, call_bound
 from ordain.rules.fallback import FALLBACK, FallbackFacts, FallbackOutcome, GiveUp, NextLane, NextProfile, RetryProfile
 from ordain.rules.hedge import HEDGE, AskSecond, HedgeFacts
 from ordain.rules.lane import LANE, LaneEmpty, LaneFacts, LaneInputs
@@ -177,8 +176,7 @@ class _Asking:
         context = self.context
         both = attempts.lane.profiles[attempts.profile : attempts.profile + 2]
         bound = call_bound(context.catalog, [(name, self._max_tokens(name)) for name in both], self.question.prompt_tokens)
-        reserved = RESERVE.apply(reserve_facts(context.account, bound), None, context.catalog.policy)
-        covered = isinstance(reserved.outcome, Reserved)
+        covered = affords(context.account, bound)
         facts = HedgeFacts(lane=attempts.lane.lane, profiles_left=attempts.left, covered=covered, left_ms=max(0, context.left_ms()))
         outcome = context.fx.decide(HEDGE, facts, None).outcome
         return outcome.after_ms if isinstance(outcome, AskSecond) else 0

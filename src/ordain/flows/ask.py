@@ -9,7 +9,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any, TypeVar, assert_never
 
-from msgspec import UNSET
+from msgspec import UNSET, Struct
 
 from ordain.contracts.policy import ModelErrorCode
 from ordain.contracts.profiles import ModelProfile
@@ -126,8 +126,7 @@ VERB_CONTRACT = "verb:"
 """How a contract begins that is the output of a verb's prompt plan."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Asking:
+class _Asking(Struct, frozen=True):
     """One question: everything that its attempts share."""
 
     context: FlowContext

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from ordain.flows.transcript import Transcript
 from ordain.journal.digests import content_digest
@@ -25,8 +26,7 @@ class Values(dict[int, Any]):
         self.transcript = transcript
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PromptInputs:
+class PromptInputs(Struct, frozen=True, kw_only=True):
     """The input of the template, and the schema the answer must fit."""
 
     inputs: dict[str, Any]

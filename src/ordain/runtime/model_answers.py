@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.policy import ModelErrorCode, Policy
@@ -46,8 +47,7 @@ class Failure:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PreparedCall:
+class PreparedCall(Struct, frozen=True, kw_only=True):
     """What goes out: the rendered prompt, its kind, what it was rendered from, and its size in bytes."""
 
     kind: PromptKind[Any]

@@ -113,6 +113,16 @@ async def waits_for_nothing(_: FlowContext) -> None:
     raise Suspended
 
 
+async def clears_the_catalog(context: FlowContext) -> None:
+    """What all runs share is written to."""
+    context.catalog.verbs.clear()  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType]
+
+
+async def clears_the_templates(context: FlowContext) -> None:
+    """The same, a level deeper."""
+    context.catalog.data.prompts.clear()
+
+
 class Odd(BaseException):
     """No failure as others are."""
 
@@ -128,7 +138,10 @@ async def nothing(_: FlowContext) -> None:
 
 CASES: dict[str, Callable[[FlowContext], Awaitable[None]]] = {
     one.__name__: one
-    for one in (after_the_end, beside_the_end, swapped, wider, smuggled, no_time, lease_lost, waits_for_nothing, odd, nothing)
+    for one in (
+        *(after_the_end, beside_the_end, swapped, wider, smuggled, no_time, lease_lost, waits_for_nothing, odd, nothing),
+        *(clears_the_catalog, clears_the_templates),
+    )
 }
 
 
@@ -161,6 +174,8 @@ LEFT: Kind[Case, str] = Kind(
         ("lease_lost", Status.FAULTED, []),
         ("waits_for_nothing", Status.FAULTED, []),
         ("odd", Status.FAULTED, []),
+        ("clears_the_catalog", Status.FAULTED, []),
+        ("clears_the_templates", Status.FAULTED, []),
     ],
 )
 async def test_nothing_reaches_the_world_that_no_record_holds(tmp_path: Path, name: str, status: Status, called: list[str]) -> None:

@@ -16,7 +16,7 @@ from ordain.contracts.catalog import Catalog
 from ordain.contracts.scope import CapabilityScope
 from ordain.effects.calls import Authorized, Call
 from ordain.effects.children import AnyEnded, Spawn
-from ordain.effects.effect import Children, Effect, ModelCall, Read, VerbCall
+from ordain.effects.effect import Children, Effect, ModelCall, Read, VerbCall, Wait
 from ordain.errors import FlowFault
 from ordain.journal.digests import call_digest
 from ordain.journal.records import Started
@@ -27,6 +27,8 @@ from ordain.rules.spend import Carved, Spend
 
 GRANTING = frozenset({AUTHORIZE.name, RESERVE.name, SETTLE.name})
 """Rules that only the port asks: what they grant a flow cannot give itself."""
+CHILDREN_MAX = 1_000
+"""Children of one join: all are opened in one unit."""
 
 
 class Authority:
@@ -109,6 +111,9 @@ class Authority:
                 self._check_verb_call(effect, catalog)
             case Children():
                 self._check_spawns(effect.spawns)
+                self._check_time("a join", effect.until.deadline)
+            case Wait():
+                self._check_time("a wait", effect.deadline)
             case Read() if self._session != effect.args.get("session", self._session):
                 raise FlowFault("a read of another session")
             case _:
@@ -136,6 +141,8 @@ class Authority:
     def _check_spawns(self, spawns: Sequence[Spawn[Any]]) -> None:
         """Children get no more than their parent has, and all together no more than it has left."""
         self._check_spending()
+        if len(spawns) > CHILDREN_MAX:
+            raise FlowFault(f"{len(spawns)} children of one join: it has {CHILDREN_MAX} at most")
         permits = [spawn.authorized for spawn in spawns if spawn.authorized is not None]
         if len({permit.decision for permit in permits}) != len(permits):
             raise FlowFault("one permit for several children")
@@ -161,6 +168,10 @@ class Authority:
             raise FlowFault(f"call of {authorized.call.verb} is not what decision {authorized.decision} allowed")
         if self._attempts[authorized.decision] >= most:
             raise FlowFault(f"decision {authorized.decision} allows {most} attempts, and they were made")
+
+    def _check_time(self, what: str, deadline: int | None) -> None:
+        if deadline is not None and deadline > self.deadline:
+            raise FlowFault(f"{what} after the run's deadline")
 
     def _check_spending(self) -> None:
         if self.owes_carving:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from asyncio import CancelledError
 from types import TracebackType
 from typing import Any
 
@@ -13,6 +14,7 @@ from ordain.errors import FlowFault
 from ordain.flows.transcript import Transcript
 from ordain.flows.values import Values
 from ordain.journal.records import Record, raw
+from ordain.rules.decision import Rule
 from ordain.runtime.authority import Authority
 
 
@@ -21,12 +23,15 @@ class RunState:
 
     ``masked``: an interrupt has reached the flow. ``suspended``: the run waits, and its flow is being given up. ``fault``: a port
     call failed, and nothing may follow it; ``under_way`` that an effect is. ``decide_ns`` is the CPU
-    time of rules since it was last counted.
+    time of rules since it was last counted. ``rules`` are those that the run's kind asks beside the house's.
     """
 
-    def __init__(self, began: int, authority: Authority, transcript: Transcript | None = None) -> None:
+    def __init__(
+        self, began: int, authority: Authority, transcript: Transcript | None = None, rules: tuple[Rule[Any, Any, Any], ...] = ()
+    ) -> None:
         """``began`` is when the run was opened, in microseconds since 1970."""
         self.authority = authority
+        self.rules = rules
         self.handed_at = began
         self.values = Values(transcript)
         self.masked = False
@@ -122,7 +127,10 @@ class PortCall:
         state.under_way = self._effect
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        """End; a failure is kept, signals are not failures."""
+        """End; a failure is kept, signals are not failures. Broken off, by a time-out of the flow's own, it has no result that a record holds."""
         self._state.under_way = False
-        if error is not None and isinstance(error, Exception):
-            self._state.fault = error
+        if error is not None:
+            if isinstance(error, Exception):
+                self._state.fault = error
+            elif isinstance(error, CancelledError):
+                self._state.fault = FlowFault("a port call was broken off from outside of it")

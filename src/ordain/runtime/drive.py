@@ -28,11 +28,11 @@ from ordain.journal.records import (
     Status,
     raw,
 )
-from ordain.ports.effects import Interrupted, Suspended
+from ordain.ports.effects import Suspended
 from ordain.ports.store import Append, MailKind, NewMail, Refund, StoredRun
 from ordain.rules.header import HeaderFacts, HeaderLine
 from ordain.runtime.execution import Execution
-from ordain.runtime.flow_end import FlowEnd
+from ordain.runtime.flow_end import FlowEnd, flow_end
 from ordain.runtime.headers import readable
 from ordain.runtime.live import LiveRun
 from ordain.runtime.mail import InterruptBody
@@ -125,23 +125,23 @@ class Drive:
             raise FlowUnavailable(f"this build has no flow {started.flow}@{started.flow_version}")
         live, execution = self._prepared(stored, kind, started)
         state = live.state
+        task = asyncio.current_task()
         try:
-            returned = await kind.run(live.setup.context(execution), live.setup.given)
-            state.returned()
-            ended = FlowEnd.of(kind, returned, masked=state.masked)
+            ended = await flow_end(live.setup, execution, task)
         except Suspended as error:
             return self._suspended(live) if state.suspended else await self._fault(live, error)
-        except Interrupted as interrupted:
-            settlement = Settlement(status=Status.CANCELLED, reason=interrupted.what)
-            ended = FlowEnd(settlement=settlement, told=stopped_text(Status.CANCELLED))
         except LeaseLost as error:
             if error is not state.fault:  # no port call lost it: a flow says so, and stops nobody but itself
                 return await self._fault(live, error)
             raise
-        except (JournalDiverged, JournalCorrupt, FlowUnavailable, Erased, asyncio.CancelledError, KeyboardInterrupt, SystemExit):
+        except (JournalDiverged, JournalCorrupt, FlowUnavailable, Erased, KeyboardInterrupt, SystemExit):
             raise
         except BaseException as error:  # a flow is foreign code here: whatever else it raises is its fault, and stops its run alone
-            return self._suspended(live) if state.suspended else await self._fault(live, error)
+            if state.suspended:
+                return self._suspended(live)
+            if live.stopping or (task is not None and task.cancelling()):  # the engine evicts the run, whatever its flow makes of that
+                raise asyncio.CancelledError from error
+            return await self._fault(live, error)
         finally:
             state.close()
         if state.suspended:

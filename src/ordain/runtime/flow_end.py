@@ -125,7 +125,7 @@ def _awaiting_its_port(flow: Coroutine[Any, Any, Any], state: RunState, task: as
             over = False
         except StopIteration as stop:
             over, returned = True, stop.value
-        except BaseException:
+        except BaseException:  # the flow's, whatever it is; only not where the flow has cancelled its task besides
             if task is None or task.cancelling() <= cancels:
                 raise
             over = False

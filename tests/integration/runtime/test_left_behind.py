@@ -234,6 +234,11 @@ async def speaks_for_ever(context: FlowContext) -> None:
         await context.fx.perform(Say(text="again"))
 
 
+async def says_why(_: FlowContext) -> None:
+    """A bug that talks."""
+    raise LookupError("what it worked with")
+
+
 class Odd(BaseException):
     """No failure as others are."""
 
@@ -253,7 +258,7 @@ CASES: dict[str, Callable[[FlowContext], Awaitable[None]]] = {
         *(after_the_end, beside_the_end, swapped, wider, smuggled, no_time, lease_lost, waits_for_nothing, odd, nothing),
         *(clears_the_catalog, clears_the_templates, decides_for_ever, unreserved_for_ever, foreign_rule, cancels, cancels_its_task),
         *(cancels_and_returns, interrupts_itself, interrupts_with_anything, waits_too_long, joins_too_long, swallows, gathers),
-        *(times_out, too_many, nests, speaks_for_ever),
+        *(times_out, too_many, nests, speaks_for_ever, says_why),
     )
 }
 
@@ -395,3 +400,39 @@ async def test_what_is_no_end_of_a_run_is_a_fault(tmp_path: Path, name: str, cap
         assert view.stored.status is Status.FAULTED
         assert replay(view.stored, ordain.catalog, ordain.kinds).verdict == "equal"
     assert "could not be driven" not in caplog.text
+    if name != "no_settlement":  # which is no refusal of ours, and its text may hold values
+        assert "status=faulted error=FlowFault" in caplog.text
+        assert "kind left@1" in caplog.text
+
+
+async def test_the_log_of_a_fault_has_no_values_but_at_debug(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """What a flow raises is made of the values that it worked with: the log names type and place, and at debug all of it."""
+    settings = load_settings(environment={}, home=tmp_path)
+    async with Ordain(settings, extras=Extras(kinds=(LEFT,), verbs=(echo_said, never_said))) as ordain:
+        for level, shown in (("INFO", False), ("DEBUG", True)):
+            caplog.clear()
+            with caplog.at_level(level, logger="ordain.run"):
+                first = await ordain.runtime.open("left", Case("says_why"), "local:test")
+                await asyncio.wait_for(ordain.runtime.wait(first.run), 30)
+            assert "error=LookupError at=test_left_behind.py" in caplog.text
+            assert ("what it worked with" in caplog.text) is shown
+            assert ("Traceback" in caplog.text) is shown
+
+
+async def test_a_kind_that_cannot_read_its_own_input_stops_its_run(tmp_path: Path) -> None:
+    """It could when the run was opened. The run is kept, visible, and resumable once the kind can again."""
+    read: list[msgspec.Raw] = []
+
+    def once(given: msgspec.Raw) -> Case:
+        read.append(given)
+        if len(read) == 2:
+            raise AttributeError("not any more")
+        return msgspec.json.decode(given, type=Case)
+
+    settings = load_settings(environment={}, home=tmp_path)
+    async with Ordain(settings, extras=Extras(kinds=(replace(LEFT, decode_input=once),), verbs=(echo_said, never_said))) as ordain:
+        first = await ordain.runtime.open("left", Case("nothing"), "local:test")
+        view = await asyncio.wait_for(ordain.runtime.wait(first.run), 30)
+        assert view.stored.status is Status.DIVERGED
+        await ordain.runtime.resume(first.run, by="user:test")
+        assert (await asyncio.wait_for(ordain.runtime.wait(first.run), 30)).stored.status is Status.COMPLETED

@@ -12,6 +12,7 @@ from msgspec import Struct
 from ordain.journal.codec import Read, decode
 from ordain.journal.digests import derived_id
 from ordain.journal.records import (
+    Body,
     ChildEndedBody,
     ClaimBody,
     DecisionBody,
@@ -97,6 +98,12 @@ class Fold:
 
     def _one(self, record: Record) -> None:
         body = self._read(record)
+        try:
+            self._meant(record, body)
+        except Exception:  # what an effect, a result or a kind's own rule means is foreign here: it is told as what nobody can read
+            self._line("unknown", f"record {record.seq} ({record.kind} {record.name}), which cannot be read")
+
+    def _meant(self, record: Record, body: Body) -> None:
         match body:
             case Started():
                 self.flow = f"{body.flow}@{body.flow_version}"
@@ -263,7 +270,10 @@ def open_children(records: Sequence[Record], run: str) -> list[str]:
     body = decode(announced)
     if not isinstance(body, IntentBody):
         return []
-    spawned = len(CHILDREN.decode(body.effect).spawns)
+    try:
+        spawned = len(CHILDREN.decode(body.effect).spawns)
+    except msgspec.MsgspecError:  # whoever shows the run says that it cannot be read
+        return []
     return [derived_id(run, body.addr, index) for index in range(spawned)]
 
 

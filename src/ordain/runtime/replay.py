@@ -204,6 +204,7 @@ def _replay(stored: StoredRun, catalog: Catalog, world: tuple[Kinds, Transcript 
         if not known:
             raise
     finally:
+        state.close()
         report.decisions = execution.decisions
     if beyond.reached:  # what a flow does once it was stopped there, it did not do live
         came = None

@@ -13,6 +13,7 @@ from typing import Any
 from msgspec import structs
 
 from ordain.contracts.catalog import Catalog
+from ordain.contracts.moments import LATEST_US
 from ordain.contracts.scope import CapabilityScope
 from ordain.effects.calls import Authorized, Call
 from ordain.effects.children import AnyEnded, Spawn
@@ -111,9 +112,9 @@ class Authority:
                 self._check_verb_call(effect, catalog)
             case Children():
                 self._check_spawns(effect.spawns)
-                self._check_time("a join", effect.until.deadline)
+                _check_time("a join", effect.until.deadline)
             case Wait():
-                self._check_time("a wait", effect.deadline)
+                _check_time("a wait", effect.deadline)
             case Read() if self._session != effect.args.get("session", self._session):
                 raise FlowFault("a read of another session")
             case _:
@@ -169,13 +170,15 @@ class Authority:
         if self._attempts[authorized.decision] >= most:
             raise FlowFault(f"decision {authorized.decision} allows {most} attempts, and they were made")
 
-    def _check_time(self, what: str, deadline: int | None) -> None:
-        if deadline is not None and deadline > self.deadline:
-            raise FlowFault(f"{what} after the run's deadline")
-
     def _check_spending(self) -> None:
         if self.owes_carving:
             raise FlowFault("policy bounds shared accounts, and they have given the run nothing")
+
+
+def _check_time(what: str, deadline: int | None) -> None:
+    """A person may answer long after the run's own deadline; a moment there must be."""
+    if deadline is not None and deadline > LATEST_US:
+        raise FlowFault(f"{what} for a moment that never comes")
 
 
 def _covers(left: Spend, total: Spend) -> bool:

@@ -83,6 +83,8 @@ def _print_run(found: dict[str, Any]) -> None:
         show("its content was erased")
     if found["waiting_at"] is not None:
         show(f"waits at effect {found['waiting_at']}")
+    for stopped in found["waits_for_stopped"]:
+        show(f"waits for run {stopped}, which has stopped: once that is mended, ordain runs resume {stopped}")
     if found["unknown_effects"]:
         show(f"effects with unknown outcome: {', '.join(map(str, found['unknown_effects']))}")
     _show_response(found["response"])

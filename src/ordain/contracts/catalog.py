@@ -11,6 +11,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from functools import cached_property, lru_cache
+from types import MappingProxyType
 from typing import Any, NoReturn
 
 import jsonschema_rs
@@ -20,6 +21,7 @@ from ordain.contracts.ids import CatalogDigest
 from ordain.contracts.planner import Strict
 from ordain.contracts.policy import Policy, VerbsPolicy
 from ordain.contracts.profiles import ModelProfile
+from ordain.contracts.read_only import read_only
 from ordain.contracts.verbs import VerbSpec
 from ordain.errors import ConfigurationError, JournalCorrupt
 
@@ -54,8 +56,21 @@ def _refuse_reference(uri: str) -> NoReturn:
     raise ValueError(f"remote $ref refused: {uri}")
 
 
-class Schema:
+class _Shared:
+    """What all runs of a process share: a run's flow gets it as it is, so nothing of it can be put in another's place."""
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        raise AttributeError(f"{type(self).__name__} cannot be changed: {name}")
+
+    def __delattr__(self, name: str) -> NoReturn:
+        raise AttributeError(f"{type(self).__name__} cannot be changed: {name}")
+
+
+class Schema(_Shared):
     """A compiled JSON Schema (2020-12) that never reaches out for a reference."""
+
+    source: Mapping[str, JsonValue]
+    _validator: jsonschema_rs.Draft202012Validator
 
     def __init__(self, source: Mapping[str, JsonValue]) -> None:
         """Compile.
@@ -63,13 +78,13 @@ class Schema:
         Raises:
             ConfigurationError: the schema is not one, or refers outside itself.
         """
-        self.source = source
         try:
-            self._validator = jsonschema_rs.Draft202012Validator(
-                dict(source), validate_formats=True, retriever=_refuse_reference, pattern_options=_PATTERNS
+            validator = jsonschema_rs.Draft202012Validator(
+                json.dumps(source), validate_formats=True, retriever=_refuse_reference, pattern_options=_PATTERNS
             )
-        except (ValueError, jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError) as error:
+        except (TypeError, ValueError, RecursionError, jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError) as error:
             raise ConfigurationError(f"invalid JSON Schema: {error}", code="invalid_schema") from error
+        self.__dict__.update(source=source, _validator=validator)
 
     def accepts(self, value: object) -> bool:
         """Whether the value is valid."""
@@ -85,18 +100,25 @@ class Schema:
         return tuple(found)
 
 
-class CompiledVerb:
+class CompiledVerb(_Shared):
     """A verb with its schemas compiled."""
+
+    spec: VerbSpec
+    input: Schema
+    output: Schema
 
     def __init__(self, spec: VerbSpec) -> None:
         """Compile both schemas now, so that a bad one is found at load and not in a run."""
-        self.spec = spec
-        self.input = Schema(spec.input_schema)
-        self.output = Schema(spec.output_schema)
+        self.__dict__.update(spec=spec, input=Schema(spec.input_schema), output=Schema(spec.output_schema))
 
 
-class Catalog:
-    """A compiled catalog. Immutable; equal digests mean equal behaviour."""
+class Catalog(_Shared):
+    """A compiled catalog. Immutable at every level, for runs share it; equal digests mean equal behaviour."""
+
+    data: CatalogData
+    policy: Policy
+    verbs: Mapping[str, CompiledVerb]
+    _tables: Tables | None
 
     def __init__(self, data: CatalogData, tables: Tables | None = None) -> None:
         """Compile the data. ``tables`` has the table of phrases that it names; it is asked when wording is first read.
@@ -104,10 +126,9 @@ class Catalog:
         Raises:
             ConfigurationError: a verb's schema is invalid.
         """
-        self.data = data
-        self._tables = tables
-        self.policy = data.policy
-        self.verbs: Mapping[str, CompiledVerb] = {name: _compile(spec) for name, spec in data.verbs.items()}
+        data = read_only(data)
+        verbs = MappingProxyType({name: _compile(spec) for name, spec in data.verbs.items()})
+        self.__dict__.update(data=data, policy=data.policy, verbs=verbs, _tables=tables)
 
     @classmethod
     def from_bytes(cls, encoded: bytes, tables: Tables | None = None) -> Catalog:

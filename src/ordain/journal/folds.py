@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 import msgspec
 from msgspec import Struct
@@ -13,6 +13,7 @@ from ordain.journal.codec import Read, decode
 from ordain.journal.digests import derived_id
 from ordain.journal.records import (
     DECIDED,
+    Body,
     ChildEndedBody,
     ClaimBody,
     DecisionBody,
@@ -36,7 +37,7 @@ from ordain.journal.seen import (
     VERB,
     Output,
 )
-from ordain.rules.decision import SILENT, Recorded
+from ordain.rules.decision import SILENT, Recorded, Rule
 from ordain.rules.header import SIGNS, HeaderFacts, HeaderLine
 from ordain.rules.rulebook import Rulebook
 from ordain.rules.spend import Carved, Spend
@@ -88,20 +89,28 @@ class Fold:
         self._narrating: set[tuple[int, int]] = set()
         for record in records:
             self.last = record.at
-            if record.body is None:
-                continue
-            if record.kind in DECIDED:
-                self._decided(record)
-            else:
+            if record.body is not None:
                 self._one(record)
 
     def _one(self, record: Record) -> None:
+        rule = self._meaning.rules.get(record.name) if record.kind in DECIDED else None
+        if record.kind is RecordKind.DECISION and (rule is None or rule.tells is None):
+            return  # a rule that says nothing of its decisions, or one that this build lacks: there is nothing to read
         body = self._read(record)
+        try:
+            if isinstance(body, DecisionBody | ClaimBody):
+                self._decided(rule, body)
+            else:
+                self._meant(record.name, body)
+        except Exception:  # what an effect, a result or a kind's own rule means is foreign here: it is told as what nobody can read
+            self._line("unknown", f"record {record.seq} ({record.kind} {record.name}), which cannot be read")
+
+    def _meant(self, name: str, body: Body) -> None:
         match body:
             case Started():
                 self.flow = f"{body.flow}@{body.flow_version}"
             case IntentBody():
-                self._intent(record.name, body)
+                self._intent(name, body)
             case ObservationBody():
                 self._observation(body)
             case ChildEndedBody():
@@ -118,15 +127,10 @@ class Fold:
     def _line(self, mark: str, what: str, *, reason: str = "", excerpt: str = "") -> None:
         self.lines.append(HeaderLine(mark=mark, what=what, reason=reason, excerpt=excerpt))
 
-    def _decided(self, record: Record) -> None:
-        """What the rule says of its decision; nothing where it says nothing, or where this build lacks it."""
-        rule = self._meaning.rules.get(record.name)
-        if rule is None or (tells := rule.tells) is None:
+    def _decided(self, rule: Rule[Any, Any, Any] | None, body: DecisionBody | ClaimBody) -> None:
+        if rule is None or rule.tells is None:
             return
-        body = self._read(record)
-        if not isinstance(body, DecisionBody | ClaimBody):
-            return
-        share = tells(Recorded(outcome=body.outcome, reason=body.reason, facts=body.facts, steps=self.steps))
+        share = rule.tells(Recorded(outcome=body.outcome, reason=body.reason, facts=body.facts, steps=self.steps))
         if share is SILENT:
             return
         self.lines += share.lines
@@ -267,7 +271,10 @@ def open_children(records: Sequence[Record], run: str) -> list[str]:
     body = decode(announced)
     if not isinstance(body, IntentBody):
         return []
-    spawned = len(CHILDREN.decode(body.effect).spawns)
+    try:
+        spawned = len(CHILDREN.decode(body.effect).spawns)
+    except msgspec.MsgspecError:  # whoever shows the run says that it cannot be read
+        return []
     return [derived_id(run, body.addr, index) for index in range(spawned)]
 
 

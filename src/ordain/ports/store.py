@@ -248,7 +248,10 @@ class Outcome(Struct, frozen=True, kw_only=True):
 
 
 class StoredRun(Struct, frozen=True, kw_only=True):
-    """A run as stored: its row, its subject's digest key (None once destroyed) and its records in order."""
+    """A run as stored: its row, its subject's digest key (None once destroyed) and its records in order.
+
+    ``nested`` is how many runs it is a child below: 0 of a root, whatever calls of verbs its depth counts.
+    """
 
     id: str
     flow: str
@@ -270,6 +273,7 @@ class StoredRun(Struct, frozen=True, kw_only=True):
     records: tuple[Record, ...]
     session: str = ""
     thread: int = 0
+    nested: int = 0
 
 
 class UnsettledRun(Struct, frozen=True, kw_only=True):

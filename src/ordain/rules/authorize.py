@@ -117,15 +117,14 @@ def _declared(verb: CompiledVerb, name: str, value: object) -> bool:
 
 def _same(value: object, declared: object) -> bool:
     """Equal and of one type all the way down: for Python ``True == 1``, for a policy not."""
-    if type(value) is not type(declared):
-        return False
+    same_type = type(value) is type(declared)
     if isinstance(value, dict) and isinstance(declared, dict):
         ours, theirs = cast("dict[str, object]", value), cast("dict[str, object]", declared)
         return ours.keys() == theirs.keys() and all(_same(ours[key], theirs[key]) for key in ours)
     if isinstance(value, list) and isinstance(declared, list):
         left, right = cast("list[object]", value), cast("list[object]", declared)
         return len(left) == len(right) and all(_same(a, b) for a, b in zip(left, right, strict=True))
-    return value == declared
+    return same_type and value == declared
 
 
 _DENIED = b'"type":"deny"'

@@ -13,10 +13,11 @@ from typing import Any
 from msgspec import structs
 
 from ordain.contracts.catalog import Catalog
+from ordain.contracts.moments import LATEST_US
 from ordain.contracts.scope import CapabilityScope
 from ordain.effects.calls import Authorized, Call
 from ordain.effects.children import AnyEnded, Spawn
-from ordain.effects.effect import Children, Effect, ModelCall, Read, VerbCall
+from ordain.effects.effect import Children, Effect, ModelCall, Read, VerbCall, Wait
 from ordain.errors import FlowFault
 from ordain.journal.digests import call_digest
 from ordain.journal.records import Started
@@ -109,6 +110,9 @@ class Authority:
                 self._check_verb_call(effect, catalog)
             case Children():
                 self._check_spawns(effect.spawns)
+                _check_time("a join", effect.until.deadline)
+            case Wait():
+                _check_time("a wait", effect.deadline)
             case Read() if self._session != effect.args.get("session", self._session):
                 raise FlowFault("a read of another session")
             case _:
@@ -165,6 +169,12 @@ class Authority:
     def _check_spending(self) -> None:
         if self.owes_carving:
             raise FlowFault("policy bounds shared accounts, and they have given the run nothing")
+
+
+def _check_time(what: str, deadline: int | None) -> None:
+    """A person may answer long after the run's own deadline; a moment there must be."""
+    if deadline is not None and deadline > LATEST_US:
+        raise FlowFault(f"{what} for a moment that never comes")
 
 
 def _covers(left: Spend, total: Spend) -> bool:

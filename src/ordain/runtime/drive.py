@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from ordain.effects.children import AnyEnded, Cancelled, Completed, Failed, TimedOut, Unknown
-from ordain.errors import Erased, FlowUnavailable, JournalCorrupt, JournalDiverged, LeaseLost, OrdainError
+from ordain.errors import Erased, FlowFault, FlowUnavailable, JournalCorrupt, JournalDiverged, LeaseLost, OrdainError
 from ordain.flows.kind import Kind, Settlement
 from ordain.journal.codec import verify
 from ordain.journal.folds import Fold, open_children
@@ -28,11 +28,11 @@ from ordain.journal.records import (
     Status,
     raw,
 )
-from ordain.ports.effects import Interrupted, Suspended
+from ordain.ports.effects import Suspended
 from ordain.ports.store import Append, MailKind, NewMail, Refund, StoredRun
 from ordain.rules.header import HeaderFacts, HeaderLine
 from ordain.runtime.execution import Execution
-from ordain.runtime.flow_end import FlowEnd
+from ordain.runtime.flow_end import FlowEnd, flow_end
 from ordain.runtime.headers import readable
 from ordain.runtime.live import LiveRun
 from ordain.runtime.mail import InterruptBody
@@ -116,32 +116,29 @@ class Drive:
         return msgspec.json.decode(bodies[0], type=InterruptBody) if bodies else None
 
     async def _execute(self, stored: StoredRun) -> Driven:
-        verify(stored.id, stored.key, stored.records)
-        if stored.key is None or stored.records[0].body is None:
-            raise Erased(f"run {stored.id} was erased")
-        started = _STARTED.decode(stored.records[0].body)
+        started = _began(stored)
         kind = self.services.kinds.get(started.flow, started.flow_version)
         if kind is None:
             raise FlowUnavailable(f"this build has no flow {started.flow}@{started.flow_version}")
         live, execution = self._prepared(stored, kind, started)
         state = live.state
+        task = asyncio.current_task()
         try:
-            returned = await kind.run(live.setup.context(execution), live.setup.given)
-            state.returned()
-            ended = FlowEnd.of(kind, returned, masked=state.masked)
+            ended = await flow_end(live.setup, execution, task)
         except Suspended as error:
             return self._suspended(live) if state.suspended else await self._fault(live, error)
-        except Interrupted as interrupted:
-            settlement = Settlement(status=Status.CANCELLED, reason=interrupted.what)
-            ended = FlowEnd(settlement=settlement, told=stopped_text(Status.CANCELLED))
         except LeaseLost as error:
             if error is not state.fault:  # no port call lost it: a flow says so, and stops nobody but itself
                 return await self._fault(live, error)
             raise
-        except (JournalDiverged, JournalCorrupt, FlowUnavailable, Erased, asyncio.CancelledError, KeyboardInterrupt, SystemExit):
+        except (JournalDiverged, JournalCorrupt, FlowUnavailable, Erased, KeyboardInterrupt, SystemExit):
             raise
         except BaseException as error:  # a flow is foreign code here: whatever else it raises is its fault, and stops its run alone
-            return self._suspended(live) if state.suspended else await self._fault(live, error)
+            if state.suspended:
+                return self._suspended(live)
+            if live.stopping or (task is not None and task.cancelling()):  # the engine evicts the run, whatever its flow makes of that
+                raise asyncio.CancelledError from error
+            return await self._fault(live, error)
         finally:
             state.close()
         if state.suspended:
@@ -152,7 +149,12 @@ class Drive:
 
     def _prepared(self, stored: StoredRun, kind: Kind[Any, Any], started: Started) -> tuple[LiveRun, Execution]:
         """The run's two halves. The port holds the live end, and nothing holds the port but the flow: a driven run is no cycle."""
-        setup = RunSetup.of(stored.id, kind, started, self.services.catalogs.pinned(started.catalog))
+        catalog = self.services.catalogs.pinned(started.catalog)
+        try:
+            setup = RunSetup.of(stored.id, kind, started, catalog)
+        except Exception as error:  # a kind is foreign code here: it cannot read what its run began with
+            why = f"{type(error).__name__}: {error}"[:200]
+            raise JournalDiverged(f"kind {kind.name}@{kind.version} cannot read the input of run {stored.id}: {why}") from error
         state = setup.state(stored.records[0].at, self.services.transcript(stored.workspace))
         live = LiveRun(self.services, stored, setup, state)
         self.live = live
@@ -176,7 +178,9 @@ class Drive:
             live.add_entry(entry)
             live.change_thread(change)
         await live.barrier(status=Status.FAULTED, reason="faulted")
-        LOG.error("run=%s status=faulted error=%s at=%s", self.run, type(error).__name__, where)
+        said = f": {error.message}" if isinstance(error, FlowFault) else ""  # other texts are made of the values that the flow worked with
+        LOG.error("run=%s status=faulted error=%s at=%s%s", self.run, type(error).__name__, where, said)
+        LOG.debug("run=%s faulted", self.run, exc_info=error)
         return Driven(status=Status.FAULTED)
 
     async def _stop(self, status: Status, error: OrdainError) -> Driven:
@@ -209,6 +213,17 @@ class Drive:
     def _unsettled(self, run: str) -> bool:
         stored = self.services.store.load(run)
         return stored is not None and stored.status not in SETTLED
+
+
+def _began(stored: StoredRun) -> Started:
+    """A run's first record, once the whole of its journal was checked."""
+    verify(stored.id, stored.key, stored.records)
+    if stored.key is None or stored.records[0].body is None:
+        raise Erased(f"run {stored.id} was erased")
+    try:
+        return _STARTED.decode(stored.records[0].body)
+    except msgspec.MsgspecError as error:
+        raise JournalCorrupt(f"run {stored.id} began with what cannot be read: {error}", details={"seq": 0}) from error
 
 
 def _resumed_by(stored: StoredRun) -> str | None:

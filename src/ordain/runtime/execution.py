@@ -45,6 +45,7 @@ from ordain.ports.effects import Interrupted, Suspended
 from ordain.rules.authorize import AUTHORIZE, AuthorizeInputs, AuthorizeOutcome
 from ordain.rules.budget import RESERVE, SETTLE, BudgetRefused, SettleFacts
 from ordain.rules.decision import FACTS_BYTES, Decision, Rule
+from ordain.rules.rulebook import SHIPPED
 from ordain.rules.shared import SHARED
 from ordain.rules.spend import Spend
 from ordain.runtime.authority import GRANTING
@@ -57,6 +58,10 @@ O = TypeVar("O", bound=Struct)  # noqa: E741 - see above
 
 RESULTS: msgspec.json.Decoder[AnyResult] = msgspec.json.Decoder(AnyResult)
 ENDS: msgspec.json.Decoder[AnyEnded] = msgspec.json.Decoder(AnyEnded)
+ASKED_BY_FLOWS = {rule.name: rule for rule in SHIPPED if rule.name not in GRANTING and rule.name not in SHARED}
+"""The house's rules that a flow may ask, beside its kind's own. What grants or is shared the port asks alone."""
+DECISIONS_MAX = 1_000
+"""Decisions between two effects: a flow that only decides never lets anybody else go on, and shipped ones make a dozen."""
 
 
 class Beyond(Protocol):
@@ -116,6 +121,7 @@ class Execution:
         self._ids = 0
         self._deciding, self._effecting = PortCall(state), PortCall(state, effect=True)
         self.decisions = 0
+        self._decisions_most = DECISIONS_MAX
 
     @property
     def exhausted(self) -> bool:
@@ -145,8 +151,8 @@ class Execution:
     def decide(self, rule: Rule[F, I, O], facts: F, inputs: I, refs: tuple[int, ...] = ()) -> Decision[O]:
         """See ``Effects.decide``."""
         with self._deciding:
-            if type(rule.name) is not str or rule.name in GRANTING or rule.name in SHARED:
-                raise FlowFault(f"rule {rule.name} is asked by the port alone")
+            if ASKED_BY_FLOWS.get(rule.name) is not rule and not any(rule is own for own in self.state.rules):
+                raise FlowFault(f"rule {rule.name} is none that this kind of run declares: it is another's, or the port asks it alone")
             return self._decide(rule, facts, inputs, refs)
 
     def authorize(self, call: Call, within: CapabilityScope, refs: tuple[int, ...] = ()) -> Decision[AuthorizeOutcome]:
@@ -311,8 +317,14 @@ class Execution:
         return self._effect
 
     def address(self, rule: str) -> str:
-        """The address of the next decision of a rule: ``effect/rule#k``."""
+        """The address of the next decision of a rule: ``effect/rule#k``.
+
+        Raises:
+            FlowFault: one too many since the last effect.
+        """
         self.decisions += 1
+        if self.decisions > self._decisions_most:
+            raise FlowFault(f"more than {DECISIONS_MAX} decisions between two effects")
         k = self._counts.get(rule, 0)
         self._counts[rule] = k + 1
         return f"{self._effect}/{rule}#{k}"
@@ -329,6 +341,7 @@ class Execution:
         addr = self._effect
         self._effect += 1
         self._counts.clear()
+        self._decisions_most = self.decisions + DECISIONS_MAX
         return addr
 
     def _announced(self, record: Record, addr: int, effect: Effect[Any]) -> msgspec.Raw:

@@ -11,7 +11,7 @@ from ordain.errors import JournalCorrupt
 from ordain.flows.kind import Kinds
 from ordain.journal.codec import decode
 from ordain.journal.folds import Fold, open_children
-from ordain.journal.records import IntentBody, Record, RecordKind, Started, Status
+from ordain.journal.records import STOPPED, IntentBody, Record, RecordKind, Started, Status
 from ordain.ports.store import JournalStore, StoredRun
 from ordain.rules.header import HeaderFacts, HeaderLine
 
@@ -85,9 +85,16 @@ class Headers:
                 continue
             body = decode(intents[-1])
             if isinstance(body, IntentBody):
-                effect = msgspec.json.decode(body.effect, type=Wait)
+                try:
+                    effect = msgspec.json.decode(body.effect, type=Wait)
+                except msgspec.MsgspecError:
+                    continue
                 found = effect.about if effect.question is not None else found
         return found
+
+    def stopped_below(self, stored: StoredRun) -> Sequence[StoredRun]:
+        """The runs that this one waits for and that have stopped: it goes on when they are resumed, and not before."""
+        return [run for run in self._tree(stored)[1:] if run.status in STOPPED]
 
     def _tree(self, stored: StoredRun) -> list[StoredRun]:
         found: list[StoredRun] = []
@@ -102,10 +109,12 @@ class Headers:
 
 def _with_child(facts: HeaderFacts, child: StoredRun, inner: HeaderFacts) -> HeaderFacts:
     lines = tuple(msgspec.structs.replace(line, depth=line.depth + 1) for line in inner.lines)
-    at_work = HeaderLine(mark="info", what=f"{inner.flow} (run {child.id}) at work", reason=str(child.status))
+    stopped = child.status in STOPPED
+    mark, stands = ("fail", "has stopped") if stopped else ("info", "at work")
+    at_work = HeaderLine(mark=mark, what=f"{inner.flow} (run {child.id}) {stands}", reason=str(child.status))
     return msgspec.structs.replace(
         facts,
-        status=str(Status.RUNNING),  # what waits for its own children is at work
+        status=str(Status.WAITING if stopped else Status.RUNNING),  # what waits for its own children is at work
         models=tuple(dict.fromkeys((*facts.models, *inner.models))),
         notices=tuple(dict.fromkeys((*facts.notices, *inner.notices))),
         lines=(*facts.lines, at_work, *lines),

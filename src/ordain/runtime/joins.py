@@ -26,6 +26,8 @@ from ordain.runtime.setup import RunSetup
 
 DEADLINE = "join deadline"
 DECIDED = "join decided"
+NESTED_MAX = 32
+"""How many runs a run may be a child below. Calls of verbs end sooner, by policy's depth; children that carry out none have only this."""
 
 
 class Parent(Protocol):
@@ -72,8 +74,10 @@ class Parent(Protocol):
 
 
 def new_children(parent: Parent, addr: int, effect: Children) -> Iterator[NewRun]:
-    """The children's rows and started records; ids derive from (parent, address, index). Raises as ``started_child``."""
+    """The children's rows and started records; ids derive from (parent, address, index). Raises as ``started_child``, and if nested too deep."""
     stored, key = parent.stored, parent.stored.key or b""
+    if stored.nested >= NESTED_MAX and effect.spawns:
+        raise FlowFault(f"a run below {NESTED_MAX} others opens no children")
     for index, spawn in enumerate(effect.spawns):
         started = started_child(parent.setup, parent.services.kinds, addr, index, spawn)
         child = derived_id(parent.id, addr, index)

@@ -58,6 +58,8 @@ from ordain.runtime.setup import RunSetup
 from ordain.runtime.speaking import answered, question, said
 
 R = TypeVar("R")
+UNWRITTEN_MAX = 256
+"""Records that may wait for a barrier when an effect begins; between two effects that have one there are a dozen."""
 TIMER_SLACK_US = 100_000
 """A timer on the monotonic clock may fire a little before the wall clock's deadline; only then is the deadline the record's time."""
 
@@ -74,7 +76,7 @@ class LiveRun(Pen):
         self._abandonable: asyncio.Task[Any] | None = None
         self._abandoned = False
         self.in_verb = False
-        self._stop_after_verb = False
+        self.stopping = False
         self._model_calls = answered_calls(stored.records)
         self._verb_run = services.kinds.label(setup.started).verb if stored.parent is not None else ""
 
@@ -138,6 +140,9 @@ class LiveRun(Pen):
 
     async def begin(self, addr: int, effect: Effect[Any]) -> Any:
         """See ``Beyond.begin``."""
+        if self.unwritten >= UNWRITTEN_MAX:  # a flow that only speaks comes to no barrier, and nobody else would get a turn
+            await self.barrier()
+            self.state.raise_fault()
         if not self.state.masked and (mail := self.interrupt()) is not None:
             raise self.deliver(mail, addr)
         effect, encoded = self.state.admit(effect, self.catalog)
@@ -187,7 +192,7 @@ class LiveRun(Pen):
             raise self._abandon(addr, "verb_call", mail)  # it was durable before the verb began
         elif isinstance(effect, VerbCall):
             result, name = await self._verb(effect, again=again), "verb_call"
-            if self._stop_after_verb:
+            if self.stopping:
                 self.observe(addr, name, result)
                 await self.barrier()
                 raise asyncio.CancelledError
@@ -226,7 +231,7 @@ class LiveRun(Pen):
 
     def stop_after_verb(self) -> None:
         """The engine drains: record what the running verb gives, then give up the run."""
-        self._stop_after_verb = True
+        self.stopping = True
 
     def look(self) -> list[Mail]:
         """All untaken mail; interrupts among it are remembered."""

@@ -49,6 +49,11 @@ class Pen:
         counters.encode_ns += perf_counter_ns() - began
         return record
 
+    @property
+    def unwritten(self) -> int:
+        """How many records wait for the next barrier."""
+        return len(self._unwritten)
+
     def send(self, mail: NewMail) -> None:
         """Put a row into another run's mailbox, in the same commit as the records around it."""
         self._mail.append(mail)

@@ -18,20 +18,19 @@ from ordain.contracts.catalog import Catalog
 from ordain.effects.children import AnyEnded
 from ordain.effects.effect import Claim, Effect, ModelCall
 from ordain.effects.results import ModelAnswer
-from ordain.errors import ConfigurationError, Erased, FlowFault, FlowUnavailable, JournalCorrupt, JournalDiverged, JournalError, OrdainError
+from ordain.errors import ConfigurationError, Erased, FlowFault, FlowUnavailable, JournalCorrupt, JournalDiverged, JournalError
 from ordain.flows.kind import Kinds, Settlement
 from ordain.flows.transcript import Transcript
 from ordain.flows.values import Values, prompt_digest
 from ordain.journal.codec import Read, read_once, verify
 from ordain.journal.folds import Fold, ending
-from ordain.journal.records import ENCODER, NULL, DecisionBody, EndedBody, FaultedBody, NoteBody, RecordKind, Started, Status
-from ordain.ports.effects import Interrupted
+from ordain.journal.records import ENCODER, NULL, DecisionBody, EndedBody, FaultedBody, NoteBody, RecordKind, Started
 from ordain.ports.store import StoredRun
 from ordain.prompts.renderer import render
 from ordain.rules.decision import Decision, Rule
 from ordain.rules.header import render_header
 from ordain.runtime.execution import Execution
-from ordain.runtime.flow_end import FlowEnd
+from ordain.runtime.flow_end import FlowEnd, flow_end
 from ordain.runtime.setup import RunSetup
 
 _STARTED = msgspec.json.Decoder(Started)
@@ -42,22 +41,28 @@ class EndOfJournal(BaseException):
 
 
 class NothingBeyond:
-    """Implements ``Beyond`` for replay: nothing goes live."""
+    """Implements ``Beyond`` for replay: nothing goes live. ``reached``: the flow came here, whatever it made of being stopped."""
+
+    reached = False
 
     def decided(self, rule: Rule[Any, Any, Any], body: DecisionBody) -> None:
         """Past the end."""
+        self.reached = True
         raise EndOfJournal
 
     async def claim(self, addr: int, claim: Claim[Any]) -> Decision[Any]:
         """Past the end."""
+        self.reached = True
         raise EndOfJournal
 
     async def begin(self, addr: int, effect: Effect[Any]) -> Any:
         """Past the end."""
+        self.reached = True
         raise EndOfJournal
 
     async def resume(self, addr: int, effect: Effect[Any], ended: dict[int, AnyEnded]) -> Any:
         """Past the end."""
+        self.reached = True
         raise EndOfJournal
 
 
@@ -145,16 +150,7 @@ def replay(stored: StoredRun, catalog: Catalog, kinds: Kinds, transcript: Transc
     except JournalError as error:
         report.verdict = error.code
         report.differences.append(Difference(place=str(error.details.get("seq", "")), recorded="", now=error.message))
-    except (
-        OrdainError,
-        msgspec.MsgspecError,
-        ArithmeticError,
-        LookupError,
-        TypeError,
-        ValueError,
-        AttributeError,
-        AssertionError,
-    ) as error:
+    except Exception as error:  # a flow is foreign code, and so is what a damaged record may make of ours: it is in the verdict
         report.verdict = "journal_corrupt"
         report.differences.append(Difference(place="", recorded="", now=f"{type(error).__name__}: {error}"[:300]))
     if report.differences and report.verdict == "equal":
@@ -190,25 +186,28 @@ def _replay(stored: StoredRun, catalog: Catalog, world: tuple[Kinds, Transcript 
     setup = opened(stored, catalog, kinds)
     recorded = _Recorded.of(stored, kinds)
     state = setup.state(stored.records[0].at, transcript)
-    execution = setup.execution(stored.records, NothingBeyond(), state, _Comparing(setup, report.differences))
+    beyond = NothingBeyond()
+    execution = setup.execution(stored.records, beyond, state, _Comparing(setup, report.differences))
     execution.read = recorded.read
     end, closed = recorded.end, recorded.closed
     came: FlowEnd | None = None
     try:
-        returned = drive_to_end(setup.kind.run(setup.context(execution), setup.given))
-        state.returned()
-        came = FlowEnd.of(setup.kind, returned, masked=state.masked)
-    except Interrupted as interrupted:
-        came = FlowEnd(settlement=Settlement(status=Status.CANCELLED, reason=interrupted.what))
+        came = drive_to_end(flow_end(setup, execution))
     except EndOfJournal:
         pass
     except (KeyboardInterrupt, SystemExit):
         raise
     except BaseException as error:  # as live: whatever a flow raises is its fault, where its journal says so
-        if not recorded.faulted_so(error) and not (closed and isinstance(error, _FAULTS)):
+        known = beyond.reached or (recorded.faulted_so(error) and execution.exhausted) or (closed and isinstance(error, _FAULTS))
+        if not known and (isinstance(error, FlowFault) or not isinstance(error, Exception)):
+            raise JournalDiverged(f"run {stored.id}: the flow raises {type(error).__name__}: {error}"[:300]) from error
+        if not known:
             raise
     finally:
+        state.close()
         report.decisions = execution.decisions
+    if beyond.reached:  # what a flow does once it was stopped there, it did not do live
+        came = None
     report.settled = end is not None
     if end is not None and closed:
         _compare_header(recorded, end, FlowEnd(settlement=Settlement(status=end.status, reason=end.reason)), report)
@@ -240,9 +239,12 @@ class _Recorded:
         return cls(stored=stored, kinds=kinds, read=read, end=ending(stored.records, read), closed=closed)
 
     def faulted_so(self, error: BaseException) -> bool:
-        """Whether the run's last word is this very fault."""
+        """Whether the run's last word is this very fault; where there is no event loop, a flow that asks for one meets that instead."""
         faults = [self.read(record) for record in self.stored.records if record.kind is RecordKind.FAULTED]
-        return bool(faults) and isinstance(faults[-1], FaultedBody) and faults[-1].error == type(error).__name__
+        if not faults or not isinstance(faults[-1], FaultedBody):
+            return False
+        named = faults[-1].error
+        return named == type(error).__name__ or (named == FlowFault.__name__ and type(error) is RuntimeError)
 
 
 def _compare_header(recorded: _Recorded, end: EndedBody, came: FlowEnd, report: Replayed) -> None:

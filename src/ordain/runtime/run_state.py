@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from asyncio import CancelledError
 from types import TracebackType
 from typing import Any
 
 import msgspec
 
 from ordain.contracts.catalog import Catalog
-from ordain.effects.effect import EFFECT, Effect, Read, Say
+from ordain.effects.effect import EFFECT, Children, Effect, Read, Say
 from ordain.errors import FlowFault
 from ordain.flows.transcript import Transcript
 from ordain.flows.values import Values
 from ordain.journal.records import Record, raw
+from ordain.rules.decision import Rule
 from ordain.runtime.authority import Authority
+
+CHILDREN_MAX = 1_000
+"""Children of one join: all are opened in one unit."""
 
 
 class RunState:
@@ -21,12 +26,15 @@ class RunState:
 
     ``masked``: an interrupt has reached the flow. ``suspended``: the run waits, and its flow is being given up. ``fault``: a port
     call failed, and nothing may follow it; ``under_way`` that an effect is. ``decide_ns`` is the CPU
-    time of rules since it was last counted.
+    time of rules since it was last counted. ``rules`` are those that the run's kind asks beside the house's.
     """
 
-    def __init__(self, began: int, authority: Authority, transcript: Transcript | None = None) -> None:
+    def __init__(
+        self, began: int, authority: Authority, transcript: Transcript | None = None, rules: tuple[Rule[Any, Any, Any], ...] = ()
+    ) -> None:
         """``began`` is when the run was opened, in microseconds since 1970."""
         self.authority = authority
+        self.rules = rules
         self.handed_at = began
         self.values = Values(transcript)
         self.masked = False
@@ -64,6 +72,8 @@ class RunState:
         Raises:
             FlowFault: it may not, or it is none that a record can hold; nothing goes live.
         """
+        if isinstance(asked, Children) and len(asked.spawns) > CHILDREN_MAX:
+            raise FlowFault(f"{len(asked.spawns)} children of one join: it has {CHILDREN_MAX} at most")
         try:
             encoded = raw(asked)
             effect = EFFECT.decode(encoded)
@@ -122,7 +132,10 @@ class PortCall:
         state.under_way = self._effect
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        """End; a failure is kept, signals are not failures."""
+        """End; a failure is kept, signals are not failures. Broken off, by a time-out of the flow's own, it has no result that a record holds."""
         self._state.under_way = False
-        if error is not None and isinstance(error, Exception):
-            self._state.fault = error
+        if error is not None:
+            if isinstance(error, Exception):
+                self._state.fault = error
+            elif isinstance(error, CancelledError):
+                self._state.fault = FlowFault("a port call was broken off from outside of it")

@@ -87,6 +87,7 @@ RUN_VIEW: dict[str, Any] = {
     "journal_bytes": {"records": 4210, "payloads": 0},
     "resumes": 0,
     "waiting_at": None,
+    "waits_for_stopped": [],
     "unknown_effects": [],
     "header": _HEADER,
     "response": {"narrative": "Hello.", "ok": True},

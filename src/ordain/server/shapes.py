@@ -118,7 +118,10 @@ class JournalBytes(View, frozen=True):
 
 
 class Run(View, frozen=True):
-    """A run: where it stands, its header, and once it rests ``response``: the body that its caller gets."""
+    """A run: where it stands, its header, and once it rests ``response``: the body that its caller gets.
+
+    ``waits_for_stopped`` are the runs below it that have stopped: it waits until somebody resumes or cancels them.
+    """
 
     run_id: str
     flow: str
@@ -137,6 +140,7 @@ class Run(View, frozen=True):
     journal_bytes: JournalBytes
     resumes: int
     waiting_at: int | None
+    waits_for_stopped: Sequence[str]
     unknown_effects: Sequence[int]
     created_at: Moment
     ended_at: Moment | None

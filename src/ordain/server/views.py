@@ -54,6 +54,7 @@ def run_view(runtime: Runtime, view: RunView) -> Run:
         journal_bytes=JournalBytes(records=record_bytes, payloads=payload_bytes),
         resumes=stored.resumes,
         waiting_at=runtime.waiting_at(view),
+        waits_for_stopped=[run.id for run in runtime.services.headers.stopped_below(stored)],
         unknown_effects=runtime.unknown_effects(view),
         created_at=moment(stored.created_at),
         ended_at=moment_if(stored.ended_at),

@@ -42,6 +42,10 @@ _RUN = (
     " o.id, r.resumes, r.wake_at, r.created_at, r.ended_at, r.no, r.session, r.thread FROM runs r JOIN subjects s ON s.no = r.subject"
     " LEFT JOIN runs p ON p.no = r.parent JOIN runs o ON o.no = r.root WHERE r.id = ?"
 )
+_NESTED = (
+    "WITH RECURSIVE up(no) AS (SELECT parent FROM runs WHERE no = ? UNION SELECT r.parent FROM runs r JOIN up ON up.no = r.no)"
+    " SELECT count(no) FROM up"
+)
 _RECORDS = (
     "SELECT r.seq, r.kind, r.name, r.v, r.at, r.digest, r.chain, coalesce(r.body, p.bytes) FROM records r"
     " LEFT JOIN payloads p ON p.id = r.payload WHERE r.run = ? AND r.seq > ? ORDER BY r.seq"
@@ -209,6 +213,7 @@ class SqliteStore:
             records=records,
             session=place.session,
             thread=place.thread,
+            nested=0 if row[9] is None else self._reads.execute(_NESTED, (row[17],)).fetchone()[0],
         )
 
     def records_after(self, run: str, after: int) -> Sequence[Record]:

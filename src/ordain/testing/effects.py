@@ -28,6 +28,7 @@ from ordain.journal.folds import Fold
 from ordain.journal.records import FaultedBody, Record, RecordKind, Started, Status, raw
 from ordain.ports.effects import Interrupted
 from ordain.ports.store import StoredRun
+from ordain.rules.decision import Rule
 from ordain.rules.spend import Spend
 from ordain.runtime.flow_end import FlowEnd
 from ordain.runtime.opening import Opening, root_run
@@ -114,7 +115,7 @@ class ScriptedEffects(Generic[I, O]):
             state.returned()
             came = FlowEnd.of(self.kind, returned, masked=state.masked)
         except Interrupted as interrupted:
-            came = FlowEnd(settlement=Settlement(status=Status.CANCELLED, reason=interrupted.what))
+            came = FlowEnd.interrupted(interrupted, masked=state.masked)
         except ScriptError:
             raise
         except Exception as error:  # a flow is foreign code here: whatever else it raises is its fault
@@ -183,11 +184,12 @@ def kind_of(
     run: Callable[[FlowContext, Any], Coroutine[Any, Any, O]],
     *,
     prompts: Iterable[PromptKind[Any]] = (),
+    rules: Iterable[Rule[Any, Any, Any]] = (),
     verbs: Iterable[str] = (),
     charged: bool = False,
     decode: Callable[[Raw], Any] = msgspec.json.decode,
 ) -> Kind[Any, O]:
-    """A kind made of part of a flow, so that it can be played alone: it may use ``verbs`` and ask for what ``prompts`` ask for."""
+    """A kind made of part of a flow, so that it can be played alone: it may use ``verbs``, ask for what ``prompts`` ask for, and ask ``rules``."""
     scope = CapabilityScope(allowed=tuple(sorted(set(verbs))))
     return Kind(
         name="part",
@@ -197,6 +199,7 @@ def kind_of(
         settle=lambda _: Settlement(status=Status.COMPLETED, reason="ok"),
         grant=lambda _, __: scope,
         prompts=tuple(prompts),
+        rules=tuple(rules),
         charged=charged,
     )
 

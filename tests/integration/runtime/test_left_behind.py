@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,14 +18,20 @@ from ordain import Ordain, verb
 from ordain.app import Extras
 from ordain.contracts.scope import CapabilityScope
 from ordain.effects.calls import Authorized, Call
-from ordain.effects.children import Spawn
-from ordain.effects.effect import VerbCall
-from ordain.errors import LeaseLost
+from ordain.effects.children import Join, Spawn
+from ordain.effects.effect import ModelCall, Say, VerbCall, Wait, WaitFor
+from ordain.errors import FlowFault, LeaseLost
+from ordain.flows.act import act
 from ordain.flows.context import FlowContext
 from ordain.flows.kind import Kind, Settlement
 from ordain.journal.records import Status
-from ordain.ports.effects import Suspended
+from ordain.ports.effects import Interrupted, Suspended
+from ordain.rules.header import HeaderLine
+from ordain.rules.spend import Spend
+from ordain.rules.step import STEP
+from ordain.runtime.joins import NESTED_MAX
 from ordain.runtime.replay import replay
+from ordain.runtime.run_state import CHILDREN_MAX
 from ordain.settings import load_settings
 
 CALLED: list[str] = []
@@ -113,6 +122,123 @@ async def waits_for_nothing(_: FlowContext) -> None:
     raise Suspended
 
 
+async def clears_the_catalog(context: FlowContext) -> None:
+    """What all runs share is written to."""
+    context.catalog.verbs.clear()  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType]
+
+
+async def clears_the_templates(context: FlowContext) -> None:
+    """The same, a level deeper."""
+    context.catalog.data.prompts.clear()
+
+
+async def decides_for_ever(context: FlowContext) -> None:
+    """Decisions without an effect let nobody else go on."""
+    while True:
+        context.fx.authorize(Call(verb="never_said", args={"text": "x"}), context.scope)
+
+
+async def unreserved_for_ever(context: FlowContext) -> None:
+    """Model calls that the budget does not cover: each is a decision, and none goes live."""
+    profile = next(iter(context.catalog.data.profiles))
+    call = ModelCall(purpose="nothing", refs=(), profile=profile, max_tokens=10**12, bound_tokens=10**12, deadline=context.deadline)
+    while True:
+        await context.fx.perform(call)
+
+
+async def foreign_rule(context: FlowContext) -> None:
+    """A rule of the flow's own by the name of one that the house reads header lines from."""
+    context.fx.decide(replace(STEP), Case("x"), None)  # pyright: ignore[reportArgumentType]
+
+
+async def cancels(_: FlowContext) -> None:
+    """Nobody cancelled anything."""
+    raise asyncio.CancelledError
+
+
+async def cancels_its_task(context: FlowContext) -> None:
+    """The task that drives it is the engine's."""
+    task = asyncio.current_task()
+    assert task is not None
+    task.cancel()
+    await context.fx.perform(permitted(context))
+
+
+async def cancels_and_returns(_: FlowContext) -> None:
+    """The same, with nothing after it."""
+    task = asyncio.current_task()
+    assert task is not None
+    task.cancel()
+
+
+async def interrupts_itself(_: FlowContext) -> None:
+    """An interrupt that nobody sent."""
+    raise Interrupted("completed", "me", "why")
+
+
+async def interrupts_with_anything(_: FlowContext) -> None:
+    """The same, with what no record can hold."""
+    raise Interrupted(object(), "me", "why")  # pyright: ignore[reportArgumentType]
+
+
+async def waits_too_long(context: FlowContext) -> None:
+    """A time that no clock reaches."""
+    await context.fx.perform(Wait(what=WaitFor.TIMER, about="x", deadline=10**25))
+
+
+async def joins_too_long(context: FlowContext) -> None:
+    """The same of a join."""
+    await context.fx.children((child(context),), Join(deadline=10**25))
+
+
+async def swallows(context: FlowContext) -> None:
+    """A fault is caught, and the flow goes on as if nothing were."""
+    with suppress(FlowFault):
+        await context.fx.perform(structs.replace(permitted(context), deadline=context.deadline + 1))
+    with suppress(BaseException):
+        await context.fx.perform(permitted(context))
+
+
+async def gathers(context: FlowContext) -> None:
+    """Two effects at once."""
+    both = (act(context, Call(verb="echo_said", args={"text": text})) for text in ("one", "two"))
+    await asyncio.gather(*both, return_exceptions=True)
+
+
+async def times_out(context: FlowContext) -> None:
+    """A time-out of the flow's own breaks an effect off."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(0):
+            await context.fx.perform(Wait(what=WaitFor.TIMER, about="x", deadline=context.deadline))
+    await context.fx.perform(permitted(context))
+
+
+def child(context: FlowContext, name: str = "nothing") -> Spawn[Any]:
+    """A child that may do nothing."""
+    return Spawn(flow="left", input=msgspec.Raw(msgspec.json.encode(Case(name))), allowance=Spend(), deadline=context.deadline)
+
+
+async def too_many(context: FlowContext) -> None:
+    """More children than one join has."""
+    await context.fx.children((child(context),) * (CHILDREN_MAX + 1), Join())
+
+
+async def nests(context: FlowContext) -> None:
+    """A child of a child, without end."""
+    await context.fx.children((child(context, "nests"),), Join())
+
+
+async def speaks_for_ever(context: FlowContext) -> None:
+    """Words are effects that wait for nothing."""
+    while True:
+        await context.fx.perform(Say(text="again"))
+
+
+async def says_why(_: FlowContext) -> None:
+    """A bug that talks."""
+    raise LookupError("what it worked with")
+
+
 class Odd(BaseException):
     """No failure as others are."""
 
@@ -128,8 +254,16 @@ async def nothing(_: FlowContext) -> None:
 
 CASES: dict[str, Callable[[FlowContext], Awaitable[None]]] = {
     one.__name__: one
-    for one in (after_the_end, beside_the_end, swapped, wider, smuggled, no_time, lease_lost, waits_for_nothing, odd, nothing)
+    for one in (
+        *(after_the_end, beside_the_end, swapped, wider, smuggled, no_time, lease_lost, waits_for_nothing, odd, nothing),
+        *(clears_the_catalog, clears_the_templates, decides_for_ever, unreserved_for_ever, foreign_rule, cancels, cancels_its_task),
+        *(cancels_and_returns, interrupts_itself, interrupts_with_anything, waits_too_long, joins_too_long, swallows, gathers),
+        *(times_out, too_many, nests, speaks_for_ever, says_why),
+    )
 }
+
+
+CANCELS = frozenset({"cancels_its_task", "cancels_and_returns"})
 
 
 async def run_left(context: FlowContext, given: Case) -> str:
@@ -161,6 +295,22 @@ LEFT: Kind[Case, str] = Kind(
         ("lease_lost", Status.FAULTED, []),
         ("waits_for_nothing", Status.FAULTED, []),
         ("odd", Status.FAULTED, []),
+        ("clears_the_catalog", Status.FAULTED, []),
+        ("clears_the_templates", Status.FAULTED, []),
+        ("decides_for_ever", Status.FAULTED, []),
+        ("unreserved_for_ever", Status.FAULTED, []),
+        ("foreign_rule", Status.FAULTED, []),
+        ("cancels", Status.FAULTED, []),
+        ("cancels_its_task", Status.FAULTED, []),
+        ("cancels_and_returns", Status.FAULTED, []),
+        ("interrupts_itself", Status.FAULTED, []),
+        ("interrupts_with_anything", Status.FAULTED, []),
+        ("waits_too_long", Status.FAULTED, []),
+        ("joins_too_long", Status.FAULTED, []),
+        ("swallows", Status.FAULTED, []),
+        ("gathers", Status.FAULTED, []),
+        ("times_out", Status.FAULTED, []),
+        ("too_many", Status.FAULTED, []),
     ],
 )
 async def test_nothing_reaches_the_world_that_no_record_holds(tmp_path: Path, name: str, status: Status, called: list[str]) -> None:
@@ -178,6 +328,111 @@ async def test_nothing_reaches_the_world_that_no_record_holds(tmp_path: Path, na
         assert called == CALLED
         stored = ordain.store.load(first.run)
         assert stored is not None
-        if name != "beside_the_end":  # whether its effect was announced depends on when the fault came
+        if name not in CANCELS:  # in replay the task would be this test's
             report = replay(stored, ordain.catalog, ordain.kinds)
             assert (report.verdict, report.differences) == ("equal", [])
+
+
+async def test_children_of_children_come_to_an_end(tmp_path: Path) -> None:
+    """The last run that may be opens no more; the ones above it wait for it until somebody cancels them, which reaches all."""
+    settings = load_settings(environment={}, home=tmp_path)
+    async with Ordain(settings, extras=Extras(kinds=(LEFT,), verbs=(echo_said, never_said))) as ordain:
+        first = await ordain.runtime.open("left", Case("nests"), "local:test")
+
+        def statuses() -> Counter[str]:
+            return Counter(row[0] for row in ordain.store.query("SELECT status FROM runs"))
+
+        async with asyncio.timeout(30):
+            while not statuses()["faulted"]:  # noqa: ASYNC110 - nobody tells of a run that waits
+                await asyncio.sleep(LATER_S)
+        assert statuses() == {"waiting": NESTED_MAX, "faulted": 1}
+        await ordain.runtime.cancel(first.run, by="user:test", why="enough")
+        await asyncio.wait_for(ordain.runtime.wait(first.run), 30)
+        assert statuses() == {"cancelled": NESTED_MAX + 1}
+
+
+async def test_a_flow_that_only_speaks_lets_others_go_on(tmp_path: Path) -> None:
+    """Another run gets its turn, what was said becomes durable meanwhile, and an interrupt reaches it."""
+    settings = load_settings(environment={}, home=tmp_path)
+    async with Ordain(settings, extras=Extras(kinds=(LEFT,), verbs=(echo_said, never_said))) as ordain:
+        first = await ordain.runtime.open("left", Case("speaks_for_ever"), "local:test")
+        other = await ordain.runtime.open("left", Case("nothing"), "local:test")
+        assert (await asyncio.wait_for(ordain.runtime.wait(other.run), 30)).stored.status is Status.COMPLETED
+        await ordain.runtime.cancel(first.run, by="user:test", why="enough")
+        view = await asyncio.wait_for(ordain.runtime.wait(first.run), 30)
+        assert view.stored.status is Status.CANCELLED
+        assert replay(view.stored, ordain.catalog, ordain.kinds).verdict == "equal"
+
+
+def says(what: Any) -> Callable[[Any], Any]:
+    """Of whatever the flow returned."""
+    return lambda _: what  # pyright: ignore[reportUnknownLambdaType]
+
+
+def settles(status: Any, reason: Any = "ok") -> Any:
+    """However its flow ended."""
+    return Settlement(status=status, reason=reason)
+
+
+ENDS: dict[str, dict[str, Any]] = {
+    "still_running": {"settle": says(settles(Status.RUNNING))},
+    "faulted_by_itself": {"settle": says(settles(Status.FAULTED))},
+    "no_status": {"settle": says(settles("completed"))},
+    "weird_status": {"settle": says(settles("weird"))},
+    "no_settlement": {"settle": says(None)},
+    "no_reason": {"settle": says(settles(Status.COMPLETED, 5))},
+    "half_a_letter": {"settle": says(settles(Status.COMPLETED, "\ud800"))},
+    "no_lines": {"header": says((1, 2))},
+    "no_mark": {"header": says((HeaderLine(mark="great", what="x"),))},
+    "too_deep": {"header": says((HeaderLine(mark="ok", what="x", depth=10**12),))},
+    "half_a_line": {"header": says((HeaderLine(mark="ok", what="\ud800"),))},
+    "no_words": {"reply": says(7)},
+}
+
+
+@pytest.mark.parametrize("name", ENDS)
+async def test_what_is_no_end_of_a_run_is_a_fault(tmp_path: Path, name: str, caplog: pytest.LogCaptureFixture) -> None:
+    """A kind's reading of its flow's output is checked where it is handed over: the run is faulted, at once, and says so in the log."""
+    settings = load_settings(environment={}, home=tmp_path)
+    async with Ordain(settings, extras=Extras(kinds=(replace(LEFT, **ENDS[name]),), verbs=(echo_said, never_said))) as ordain:
+        first = await ordain.runtime.open("left", Case("nothing"), "local:test")
+        view = await asyncio.wait_for(ordain.runtime.wait(first.run), 30)
+        assert view.stored.status is Status.FAULTED
+        assert replay(view.stored, ordain.catalog, ordain.kinds).verdict == "equal"
+    assert "could not be driven" not in caplog.text
+    if name != "no_settlement":  # which is no refusal of ours, and its text may hold values
+        assert "status=faulted error=FlowFault" in caplog.text
+        assert "kind left@1" in caplog.text
+
+
+async def test_the_log_of_a_fault_has_no_values_but_at_debug(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """What a flow raises is made of the values that it worked with: the log names type and place, and at debug all of it."""
+    settings = load_settings(environment={}, home=tmp_path)
+    async with Ordain(settings, extras=Extras(kinds=(LEFT,), verbs=(echo_said, never_said))) as ordain:
+        for level, shown in (("INFO", False), ("DEBUG", True)):
+            caplog.clear()
+            with caplog.at_level(level, logger="ordain.run"):
+                first = await ordain.runtime.open("left", Case("says_why"), "local:test")
+                await asyncio.wait_for(ordain.runtime.wait(first.run), 30)
+            assert "error=LookupError at=test_left_behind.py" in caplog.text
+            assert ("what it worked with" in caplog.text) is shown
+            assert ("Traceback" in caplog.text) is shown
+
+
+async def test_a_kind_that_cannot_read_its_own_input_stops_its_run(tmp_path: Path) -> None:
+    """It could when the run was opened. The run is kept, visible, and resumable once the kind can again."""
+    read: list[msgspec.Raw] = []
+
+    def once(given: msgspec.Raw) -> Case:
+        read.append(given)
+        if len(read) == 2:
+            raise AttributeError("not any more")
+        return msgspec.json.decode(given, type=Case)
+
+    settings = load_settings(environment={}, home=tmp_path)
+    async with Ordain(settings, extras=Extras(kinds=(replace(LEFT, decode_input=once),), verbs=(echo_said, never_said))) as ordain:
+        first = await ordain.runtime.open("left", Case("nothing"), "local:test")
+        view = await asyncio.wait_for(ordain.runtime.wait(first.run), 30)
+        assert view.stored.status is Status.DIVERGED
+        await ordain.runtime.resume(first.run, by="user:test")
+        assert (await asyncio.wait_for(ordain.runtime.wait(first.run), 30)).stored.status is Status.COMPLETED

@@ -1,0 +1,46 @@
+"""Folds over records that do not say what they should."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from msgspec import Raw
+
+from ordain.effects.children import NULL
+from ordain.flows.kind import Kinds
+from ordain.journal.codec import Scribe
+from ordain.journal.folds import Fold, open_children
+from ordain.journal.records import Body, DecisionBody, FaultedBody, IntentBody, ObservationBody, Record, RecordKind, raw
+
+RUN = "r"
+BODIES: dict[str, tuple[RecordKind, str, Body]] = {
+    "a verb call without a permit": (RecordKind.INTENT, "verb_call", IntentBody(addr=0, effect=raw({"effect": "verb_call", "x": 1}))),
+    "a model call of nobody": (RecordKind.INTENT, "model_call", IntentBody(addr=0, effect=raw({"profile": None}))),
+    "children without a time": (RecordKind.INTENT, "children", IntentBody(addr=0, effect=raw({"spawns": [{"flow": 1}]}))),
+    "a result of no kind": (RecordKind.OBSERVATION, "verb_call", ObservationBody(addr=0, result=raw([1]))),
+    "a decision without facts": (RecordKind.DECISION, "settle", DecisionBody(addr="0/settle#0", outcome=NULL, reason="x", facts=Raw(b"5"))),
+}
+
+
+def records_of(*bodies: tuple[RecordKind, str, Any]) -> list[Record]:
+    """A journal of these."""
+    scribe = Scribe(RUN, b"k" * 32)
+    return [scribe.write(kind, name, body, at) for at, (kind, name, body) in enumerate(bodies)]
+
+
+@pytest.mark.parametrize("what", BODIES)
+def test_what_cannot_be_read_is_told_as_such(what: str) -> None:
+    """The header names the record, and tells of all the others."""
+    kind, name, body = BODIES[what]
+    records = records_of((kind, name, body), (RecordKind.FAULTED, "fault", FaultedBody(error="FlowFault")))
+    lines = Fold(RUN, records, Kinds()).lines
+    assert [(line.mark, line.what) for line in lines] == [
+        ("unknown", f"record 0 ({kind} {name}), which cannot be read"),
+        ("fail", "flow fault"),
+    ]
+
+
+def test_children_that_nobody_can_name_are_none() -> None:
+    """A run that is shown does not fail on a join that cannot be read."""
+    assert open_children(records_of(BODIES["children without a time"]), RUN) == []

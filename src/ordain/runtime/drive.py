@@ -31,6 +31,7 @@ from ordain.journal.records import (
 from ordain.ports.effects import Interrupted, Suspended
 from ordain.ports.store import Append, MailKind, NewMail, Refund, StoredRun
 from ordain.rules.header import HeaderFacts, HeaderLine
+from ordain.runtime.entries import at_rest, reply, stop_entry, stopped_text, unreadable_entry
 from ordain.runtime.execution import Execution
 from ordain.runtime.flow_end import FlowEnd
 from ordain.runtime.headers import readable
@@ -39,7 +40,6 @@ from ordain.runtime.mail import InterruptBody
 from ordain.runtime.pen import Pen
 from ordain.runtime.services import Services
 from ordain.runtime.setup import RunSetup
-from ordain.runtime.speaking import at_rest, reply, stop_entry, stopped_text, unreadable_entry
 
 LOG = logging.getLogger("ordain.run")
 _STARTED = msgspec.json.Decoder(Started)

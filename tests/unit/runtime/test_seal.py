@@ -16,7 +16,7 @@ from ordain.contracts.policy import ModelErrorCode
 from ordain.contracts.profiles import ModelProfile
 from ordain.ports.model import Heard, ModelError, ModelReply, ModelRequest
 from ordain.ports.verb import LeafFailed, LeafReturned
-from ordain.runtime.sealing import STRUCK, Seal, SealedModel, SealedVerbs, sealed_models
+from ordain.runtime.seal import STRUCK, Seal, SealedModel, SealedVerbs, sealed_models
 
 SECRET = 'sk-"planted"/9f2c'
 secrets = st.text(st.characters(codec="ascii", exclude_categories=["Cc"]), min_size=8, max_size=24).filter(lambda one: STRUCK not in one)

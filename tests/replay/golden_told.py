@@ -1,4 +1,4 @@
-"""How the golden conversation of the flows that are told what a turn is like is made: turn 2, supervisor 2 and triage 2, under a route table.
+"""How the golden conversation of the flows that are told what a turn is like is made: turn, supervisor and triage, under a route table.
 
 Shared accounts are bounded, an ambiguous or large turn is asked of two models, and nearly everything that can become of a message does.
 ``python -m tests.replay.golden_told FILE`` plays it and writes it; done once, never again for a flow version that exists.
@@ -164,6 +164,7 @@ async def recalls(house: House) -> None:
     await house.say("find my tea, please", recall={**recall, "required": False, "profile": "old"}, **AGENT)
     await house.say('is there anything about "zyzzyva"?', recall=recall)
     await house.say("6 * 7", verb="math.evaluate", recall=recall)
+    await house.say("6 * 7", verb="math.evaluate", recall={**recall, "required": False})
 
 
 async def questions(house: House) -> None:
@@ -215,6 +216,7 @@ async def refusals(house: House) -> None:
     await house.say("use that", verb="no_such_verb")
     await house.say("use this", verb="creative.tonecheck")
     await house.say("use the other", verb="agent_runtime")
+    await house.say("how good is it?", verb="evaluate")
     await house.say("take a pack", packs=["no_such_pack"], **AGENT)
     await house.say("send the report", workflow={"template": "send_email"})
     await house.say("ask the others", delegates=["research.summarizer"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -55,6 +56,28 @@ def test_every_flow_version_that_can_be_resumed_has_a_golden() -> None:
     """What no golden holds could not be kept: every flow version of this build, older ones included, stands in one."""
     runs = [run for file in TALKS for run in read_talk(file).runs] + [read(file).run for file in FILES]
     assert {(run.flow, run.flow_version) for run in runs} >= set(shipped_kinds().by_id)
+
+
+def test_a_lane_looked_up_ahead_is_the_one_that_was_asked() -> None:
+    """What a golden turn made the room of its history for is what its child decided for its own first question, fact by fact."""
+    runs = read_talk(GOLDEN / "talks" / "told_turn4.json").runs
+    ahead: dict[str, tuple[Any, Any]] = {}
+    asked: dict[str, list[tuple[Any, Any]]] = {}
+    for run in runs:
+        for body in (decode(record) for record in run.records if (record.kind, record.name) == (RecordKind.DECISION, "lane")):
+            assert isinstance(body, DecisionBody)
+            facts = msgspec.json.decode(body.facts)
+            if facts.pop("ahead", False):
+                assert run.id not in ahead
+                ahead[run.id] = facts, msgspec.json.decode(body.outcome)
+            elif run.parent is not None:
+                asked.setdefault(run.parent, []).append((facts, msgspec.json.decode(body.outcome)))
+    answering = {
+        run: [one for one in asked.get(run, ()) if all(one[0].get(name) == facts.get(name) for name in ("purpose", "verb"))]
+        for run, (facts, _) in ahead.items()
+    }
+    assert sum(map(bool, answering.values())) > 30
+    assert [run for run, lanes in answering.items() if lanes and ahead[run] != lanes[0]] == []
 
 
 @pytest.mark.parametrize("file", OVERREACH, ids=lambda file: file.stem)

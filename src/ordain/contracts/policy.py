@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
+from functools import cached_property
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
@@ -172,6 +173,11 @@ class BudgetPolicy(Strict):
         default=False,
         description="Where an account does not cover a run's whole bound, the run may use what is left of it, instead of being refused.",
     )
+
+    @cached_property
+    def day(self) -> AccountPolicy:
+        """Of all runs of a day together."""
+        return AccountPolicy(tokens=self.day_tokens, usd_micros=self.day_usd_micros, per="day")
 
 
 class Activation(Strict):

@@ -52,8 +52,7 @@ def shared_accounts(policy: BudgetPolicy, agent: str, session: str, now: datetim
 
 def account_kinds(policy: BudgetPolicy) -> Mapping[str, AccountPolicy]:
     """The bound of each kind of shared account, by the word with which its name begins."""
-    day = AccountPolicy(tokens=policy.day_tokens, usd_micros=policy.day_usd_micros, per="day")
-    return {"day": day, "workspace": policy.workspace, "agent": policy.agent, "session": policy.session}
+    return {"day": policy.day, "workspace": policy.workspace, "agent": policy.agent, "session": policy.session}
 
 
 def period(per: str, at: datetime) -> str:

@@ -5,7 +5,6 @@ The only module that builds ``Authorized``; what allows it the port decides. A f
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -94,8 +93,7 @@ class VerbPlanOutput(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
     step_results: tuple[StepResult, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Acted:
+class Acted(msgspec.Struct, frozen=True, kw_only=True):
     """What became of a call: the result, the seq of the record that holds it (-1 where nothing went live), and its child run."""
 
     verb: str

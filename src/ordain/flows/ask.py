@@ -9,7 +9,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any, TypeVar, assert_never
 
-from msgspec import UNSET
+from msgspec import UNSET, Struct
 
 from ordain.contracts.policy import ModelErrorCode
 from ordain.contracts.profiles import ModelProfile
@@ -17,11 +17,10 @@ from ordain.effects.effect import ModelCall, Wait, WaitFor
 from ordain.effects.results import Beside, ModelAnswer, ModelFailed, ModelResult, Unreserved
 from ordain.flows.context import FlowContext
 from ordain.flows.kind import ModelQuestion, PromptKind
-from ordain.flows.pricing import call_bound, reserve_facts
-from ordain.rules.budget import RESERVE, Reserved
+from ordain.flows.pricing import affords, call_bound
 from ordain.rules.fallback import FALLBACK, FallbackFacts, FallbackOutcome, GiveUp, NextLane, NextProfile, RetryProfile
 from ordain.rules.hedge import HEDGE, AskSecond, HedgeFacts
-from ordain.rules.lane import LANE, LaneEmpty, LaneFacts, LaneInputs
+from ordain.rules.lane import LANE, LaneChosen, LaneEmpty, LaneFacts, LaneInputs
 
 G = TypeVar("G")
 
@@ -66,13 +65,9 @@ class _Attempts:
 async def ask(context: FlowContext, prompt: PromptKind[G], given: G) -> ModelAnswer | AskFailed:
     """Ask until there is an answer, policy forbids another attempt, or the budget or the time is spent."""
     asking = _Asking(context, prompt, prompt.ask(context, given))
-    inputs = LaneInputs(by_purpose=prompt.lane)
-    lane = context.lanes.get(prompt.purpose)
-    if lane is None:
-        chosen = context.fx.decide(LANE, lane_facts(context, prompt.purpose, asking.verb), inputs)
-        if isinstance(chosen.outcome, LaneEmpty):
-            return AskFailed(code=chosen.reason, message=f"no model behind lane {chosen.outcome.lane}")
-        lane = context.lanes[prompt.purpose] = chosen.outcome
+    lane = lane_of(context, prompt, asking.verb)
+    if isinstance(lane, AskFailed):
+        return lane
     attempts = _Attempts(lane)
     while True:
         result = await asking.once(attempts)
@@ -87,7 +82,8 @@ async def ask(context: FlowContext, prompt: PromptKind[G], given: G) -> ModelAns
             case NextProfile():
                 attempts.profile += 1
             case NextLane():
-                chosen = context.fx.decide(LANE, LaneFacts(purpose=prompt.purpose, after=attempts.lane.lane), inputs)
+                facts = LaneFacts(purpose=prompt.purpose, after=attempts.lane.lane)
+                chosen = context.fx.decide(LANE, facts, LaneInputs(by_purpose=prompt.lane))
                 if isinstance(chosen.outcome, LaneEmpty):
                     return AskFailed(code=failed.code, message=failed.message)
                 attempts = _Attempts(chosen.outcome, total=attempts.total)
@@ -95,6 +91,18 @@ async def ask(context: FlowContext, prompt: PromptKind[G], given: G) -> ModelAns
                 return AskFailed(code=failed.code, message=failed.message)
             case _:
                 assert_never(outcome)
+
+
+def lane_of(context: FlowContext, prompt: PromptKind[Any], verb: str = "") -> LaneChosen | AskFailed:
+    """The lane that serves a prompt: decided when it is first needed, and the same from then on. A failure where no model stands behind it."""
+    known = context.lanes.get(prompt.purpose)
+    if known is not None:
+        return known
+    chosen = context.fx.decide(LANE, lane_facts(context, prompt.purpose, verb), LaneInputs(by_purpose=prompt.lane))
+    if isinstance(chosen.outcome, LaneEmpty):
+        return AskFailed(code=chosen.reason, message=f"no model behind lane {chosen.outcome.lane}")
+    context.lanes[prompt.purpose] = chosen.outcome
+    return chosen.outcome
 
 
 def lane_facts(context: FlowContext, purpose: str, verb: str = "") -> LaneFacts:
@@ -118,8 +126,7 @@ VERB_CONTRACT = "verb:"
 """How a contract begins that is the output of a verb's prompt plan."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Asking:
+class _Asking(Struct, frozen=True):
     """One question: everything that its attempts share."""
 
     context: FlowContext
@@ -177,8 +184,7 @@ class _Asking:
         context = self.context
         both = attempts.lane.profiles[attempts.profile : attempts.profile + 2]
         bound = call_bound(context.catalog, [(name, self._max_tokens(name)) for name in both], self.question.prompt_tokens)
-        reserved = RESERVE.apply(reserve_facts(context.account, bound), None, context.catalog.policy)
-        covered = isinstance(reserved.outcome, Reserved)
+        covered = affords(context.account, bound)
         facts = HedgeFacts(lane=attempts.lane.lane, profiles_left=attempts.left, covered=covered, left_ms=max(0, context.left_ms()))
         outcome = context.fx.decide(HEDGE, facts, None).outcome
         return outcome.after_ms if isinstance(outcome, AskSecond) else 0

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any, Protocol
+
+from msgspec import Struct, field, structs
 
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.moments import EPOCH
@@ -38,16 +39,14 @@ class Account(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TurnKind:
+class TurnKind(Struct, frozen=True, kw_only=True):
     """What a conversation's turn is like, as far as policy routes by it: its budget class, and whether its wording left its path open."""
 
     budget_class: str = ""
     ambiguous: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FlowContext:
+class FlowContext(Struct, frozen=True, kw_only=True):
     """A run's own things: its port, pinned catalog, account, scope and bounds. ``deadline`` in microseconds since 1970.
 
     ``scope`` and ``deadline`` are what this part of the flow holds itself to; ``hard`` is the run's own deadline. ``session``: the
@@ -72,15 +71,15 @@ class FlowContext:
 
     def narrowed(self, verbs: Iterable[str]) -> FlowContext:
         """The same for a part of the flow that uses only these verbs, as far as they are in scope."""
-        return replace(self, scope=self.scope.narrowed(verbs))
+        return structs.replace(self, scope=self.scope.narrowed(verbs))
 
     def until(self, deadline: int) -> FlowContext:
         """The same for a part of the flow that ends by then, and with the run at the latest."""
-        return replace(self, deadline=min(self.hard, deadline))
+        return structs.replace(self, deadline=min(self.hard, deadline))
 
     def told(self, turn: TurnKind) -> FlowContext:
         """The same for a part of the flow that works for such a turn."""
-        return replace(self, turn=turn)
+        return structs.replace(self, turn=turn)
 
     def now(self) -> int:
         """The flow's time in microseconds since 1970."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any, Generic, Protocol, TypeVar
 
-from msgspec import MsgspecError, Raw
+from msgspec import MsgspecError, Raw, Struct
 
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.policy import Lane, Policy
@@ -71,8 +71,7 @@ def settled_by_error(output: Erring) -> Settlement:
 # --- prompts ----------------------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelQuestion:
+class ModelQuestion(Struct, frozen=True, kw_only=True):
     """What to ask: the records that the prompt is made from, its literals, its bounds in tokens, and what of the answer may be shown early.
 
     ``template`` and ``contract`` are the prompt kind's own where they are "".

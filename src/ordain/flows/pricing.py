@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from msgspec import UNSET
+from msgspec import UNSET, structs
 
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.policy import ModelErrorCode
@@ -62,6 +62,12 @@ def reserve_facts(account: Account, bound: Spend) -> ReserveFacts:
         left_calls=left.model_calls,
         calls=UNSET if bound.model_calls == 1 else bound.model_calls,
     )
+
+
+def affords(account: Account, bound: Spend) -> bool:
+    """Whether the account has as much left: what rule ``reserve`` will find, reckoned without asking it. Verb calls are no part of that."""
+    left = account.cap.less(account.spent)
+    return left.covers(structs.replace(bound, verb_calls=left.verb_calls))
 
 
 def price_of_call(catalog: Catalog, call: ModelCall, result: ModelAnswer | ModelFailed) -> Spend:

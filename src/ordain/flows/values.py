@@ -2,29 +2,31 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from ordain.flows.transcript import Transcript
 from ordain.journal.digests import content_digest
-from ordain.prompts.renderer import Prompt
+from ordain.prompts.renderer import Prompt, SystemParts
 
 
 class Values(dict[int, Any]):
     """seq -> what that record handed to the flow; 0 is the run's input.
 
-    ``memo`` keeps what was derived from them and cannot change within the run: the request's part of the prompt, past steps.
+    ``memo`` keeps what was derived from them and cannot change within the run: the request's part of the prompt, past steps; ``system_parts`` are
+    the prompts' own.
     """
 
     def __init__(self, transcript: Transcript | None = None) -> None:
         """``transcript`` reads what a reference into the run's session says."""
         super().__init__()
         self.memo: dict[object, Any] = {}
+        self.system_parts: SystemParts = {}
         self.transcript = transcript
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PromptInputs:
+class PromptInputs(Struct, frozen=True, kw_only=True):
     """The input of the template, and the schema the answer must fit."""
 
     inputs: dict[str, Any]

@@ -44,7 +44,7 @@ class Scribe:
         self.at = max(self.at, at)
         self.seq += 1
         version = CURRENT_VERSION[kind]
-        body_digest = digest(self._key, _covered(kind, encoded)[0])
+        body_digest = digest(self._key, _covered(kind, encoded)[0] if kind is RecordKind.ENDED else encoded)
         self._chain = chain(self._chain, self.run, self.seq, (kind, name, version, self.at), body_digest)
         return Record(seq=self.seq, kind=kind, name=name, v=version, at=self.at, digest=body_digest, chain=self._chain, body=encoded)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Protocol
 
 import msgspec
@@ -22,6 +22,7 @@ from ordain.journal.partial_bodies import (
     Output,
 )
 from ordain.journal.records import (
+    DECIDED,
     ChildEndedBody,
     ClaimBody,
     DecisionBody,
@@ -35,7 +36,7 @@ from ordain.journal.records import (
     RecordKind,
     Started,
 )
-from ordain.rules.decision import HeaderShare, Recorded
+from ordain.rules.decision import SILENT, Recorded
 from ordain.rules.header import SIGNS, HeaderFacts, HeaderLine
 from ordain.rules.rulebook import Rulebook
 from ordain.rules.spend import Carved, Spend
@@ -87,21 +88,18 @@ class Fold:
         self._narrating: set[tuple[int, int]] = set()
         for record in records:
             self.last = record.at
-            if record.body is not None and not (record.kind is RecordKind.DECISION and self._tells(record.name) is None):
+            if record.body is None:
+                continue
+            if record.kind in DECIDED:
+                self._decided(record)
+            else:
                 self._one(record)
-
-    def _tells(self, rule: str) -> Callable[[Recorded], HeaderShare] | None:
-        """What a rule says of its own decisions; None of a rule that says nothing, or that this build lacks."""
-        found = self._meaning.rules.get(rule)
-        return None if found is None else found.tells
 
     def _one(self, record: Record) -> None:
         body = self._read(record)
         match body:
             case Started():
                 self.flow = f"{body.flow}@{body.flow_version}"
-            case DecisionBody() | ClaimBody():
-                self._decided(record.name, body)
             case IntentBody():
                 self._intent(record.name, body)
             case ObservationBody():
@@ -120,11 +118,17 @@ class Fold:
     def _line(self, mark: str, what: str, *, reason: str = "", excerpt: str = "") -> None:
         self.lines.append(HeaderLine(mark=mark, what=what, reason=reason, excerpt=excerpt))
 
-    def _decided(self, name: str, body: DecisionBody | ClaimBody) -> None:
-        tells = self._tells(name)
-        if tells is None:
+    def _decided(self, record: Record) -> None:
+        """What the rule says of its decision; nothing where it says nothing, or where this build lacks it."""
+        rule = self._meaning.rules.get(record.name)
+        if rule is None or (tells := rule.tells) is None:
+            return
+        body = self._read(record)
+        if not isinstance(body, DecisionBody | ClaimBody):
             return
         share = tells(Recorded(outcome=body.outcome, reason=body.reason, facts=body.facts, steps=self.steps))
+        if share is SILENT:
+            return
         self.lines += share.lines
         self.steps += share.steps
         if share.spent is not None:

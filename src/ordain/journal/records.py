@@ -40,6 +40,9 @@ class RecordKind(StrEnum):
 HANDED_TO_FLOW = frozenset({RecordKind.STARTED, RecordKind.OBSERVATION, RecordKind.CLAIM, RecordKind.CHILD_ENDED, RecordKind.DELIVERED})
 """The kinds whose ``at`` moves the flow's ``now()``."""
 
+DECIDED = frozenset({RecordKind.DECISION, RecordKind.CLAIM})
+"""The kinds that hold a decision, with its rule's name, outcome, reason and facts."""
+
 BESIDE_FLOW = frozenset({RecordKind.SUSPENDED, RecordKind.RESUMED, RecordKind.NOTE, RecordKind.FAULTED})
 """The kinds a flow never sees: re-execution passes over them."""
 

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
+from operator import is_
 from typing import Any, cast
 
 import msgspec
-from jinja2 import StrictUndefined, Template, TemplateError, nodes
+from jinja2 import StrictUndefined, Template, TemplateError, meta, nodes
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from ordain.errors import ConfigurationError
@@ -104,16 +105,26 @@ class Prompt(msgspec.Struct, frozen=True):
     user: str
 
 
+class _Compiled(msgspec.Struct, frozen=True):
+    """A template's two parts; ``names`` are the inputs that its system part may look at."""
+
+    system: Template | None
+    user: Template
+    names: tuple[str, ...] = ()
+
+
 @lru_cache(maxsize=1024)
-def _compiled(source: str) -> tuple[Template | None, Template]:
+def _compiled(source: str) -> _Compiled:
     """The system and the user part; the source is split, never the rendered text, so that no value can move the border."""
     system, separator, user = source.partition(SEPARATOR)
     try:
-        for part in (system, user):
-            _check(_ENVIRONMENT.parse(part))
+        parsed = [_ENVIRONMENT.parse(part) for part in (system, user)]
+        for part in parsed:
+            _check(part)
         if not separator:
-            return None, _ENVIRONMENT.from_string(source)
-        return _ENVIRONMENT.from_string(system), _ENVIRONMENT.from_string(user)
+            return _Compiled(system=None, user=_ENVIRONMENT.from_string(source))
+        names = tuple(sorted(meta.find_undeclared_variables(parsed[0])))
+        return _Compiled(system=_ENVIRONMENT.from_string(system), user=_ENVIRONMENT.from_string(user), names=names)
     except (TemplateError, RecursionError) as error:
         raise ConfigurationError(f"prompt template: {error}", code="invalid_template") from error
 
@@ -127,17 +138,34 @@ def check_template(source: str) -> None:
     _compiled(source)
 
 
-def render(source: str, inputs: Mapping[str, Any]) -> Prompt:
-    """Render one prompt.
+_ABSENT = object()
+SystemParts = dict[str, tuple[list[Any], str]]
+"""System parts rendered before, by template: the inputs that each looked at, and its text."""
+
+
+def render(source: str, inputs: Mapping[str, Any], before: SystemParts | None = None) -> Prompt:
+    """Render one prompt. ``before`` keeps system parts from call to call: one whose inputs are the very same objects has the same text.
 
     Raises:
         ConfigurationError: the template asks for what its input does not have.
     """
     try:
-        system, user = _compiled(source)
-        return Prompt(system="" if system is None else _rendered(system, inputs), user=_rendered(user, inputs))
+        compiled = _compiled(source)
+        return Prompt(system=_system(compiled, source, inputs, {} if before is None else before), user=_rendered(compiled.user, inputs))
     except (TemplateError, TypeError, ValueError, ArithmeticError, LookupError, RecursionError) as error:
         raise ConfigurationError(f"prompt template: {error}", code="invalid_template") from error
+
+
+def _system(compiled: _Compiled, source: str, inputs: Mapping[str, Any], before: SystemParts) -> str:
+    if compiled.system is None:
+        return ""
+    looked_at = [inputs.get(name, _ABSENT) for name in compiled.names]
+    known = before.get(source)
+    if known is not None and all(map(is_, known[0], looked_at)):
+        return known[1]
+    text = _rendered(compiled.system, inputs)
+    before[source] = looked_at, text
+    return text
 
 
 def _rendered(template: Template, inputs: Mapping[str, Any]) -> str:

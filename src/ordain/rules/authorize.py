@@ -6,7 +6,6 @@ all else needs an approval, and where nobody can give one it is denied.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, cast
 
 from msgspec import Struct
@@ -62,8 +61,7 @@ class AuthorizeFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
     session: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AuthorizeInputs:
+class AuthorizeInputs(Struct, frozen=True, kw_only=True):
     """The arguments as proposed, and the catalog that declares the verb."""
 
     args: dict[str, Any]

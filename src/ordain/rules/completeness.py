@@ -20,7 +20,10 @@ class CompletenessReason(Reason):
 
     TEXT = "completeness.text", "The verb takes a text and requires nothing else."
     ONLY = "completeness.only", "The verb requires one argument, and that is what the message says."
-    INCOMPLETE = "completeness.incomplete", "The verb requires more than a message says; rule authorize will refuse the call."
+    INCOMPLETE = (
+        "completeness.incomplete",
+        "The verb requires more than a message says, or names no argument for it; rule authorize judges the call.",
+    )
 
 
 class Complete(Struct, frozen=True, tag="complete"):
@@ -30,7 +33,7 @@ class Complete(Struct, frozen=True, tag="complete"):
 
 
 class Incomplete(Struct, frozen=True, tag="incomplete"):
-    """The words would fill this argument; how many others are required."""
+    """The words would fill this argument; how many others are required, itself among them where the verb does not name it."""
 
     argument: str
     missing: int

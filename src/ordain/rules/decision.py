@@ -25,8 +25,7 @@ FACTS_BYTES = 1024
 """Facts are features, never bodies: at most this much canonical JSON."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Decision(Generic[O]):
+class Decision(Struct, Generic[O], frozen=True, kw_only=True):
     """An outcome with the one reason for it. ``address`` (``effect/rule#k``) is set by the port that recorded it."""
 
     outcome: O
@@ -34,8 +33,7 @@ class Decision(Generic[O]):
     address: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Recorded:
+class Recorded(Struct, frozen=True, kw_only=True):
     """A decision as its record holds it; ``steps`` are those that its run had counted before it."""
 
     outcome: Raw
@@ -44,8 +42,7 @@ class Recorded:
     steps: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HeaderShare:
+class HeaderShare(Struct, frozen=True, kw_only=True):
     """What one decision adds to the header of its run: lines, steps, what was used, what was taken out of shared accounts."""
 
     lines: tuple[HeaderLine, ...] = ()

@@ -14,7 +14,7 @@ import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
 
 from ordain.contracts.policy import Lane, LaneRoute, LaneWhy, Policy
-from ordain.rules.decision import Decision, Rule, tells_of
+from ordain.rules.decision import SILENT, Decision, HeaderShare, Recorded, Rule, tells_of
 from ordain.rules.reasons import Reason
 
 
@@ -45,6 +45,7 @@ class LaneEmpty(Struct, frozen=True, tag="empty"):
 class LaneFacts(Struct, frozen=True, kw_only=True):
     """What the call is for (a purpose of a kind's prompt); ``after`` is the lane that failed, if one did.
 
+    ``ahead``: nothing is asked by this decision; a child will ask, and decide for itself, and what its models can read is needed now.
     The rest is there where policy has a route table: the verb whose prompt plan asks, its category and those of its tags that the
     table names, the class of the turn and whether its wording left its meaning or path open.
     """
@@ -56,6 +57,7 @@ class LaneFacts(Struct, frozen=True, kw_only=True):
     tags: tuple[str, ...] | UnsetType = UNSET
     budget_class: str | UnsetType = UNSET
     ambiguous: bool | UnsetType = UNSET
+    ahead: bool | UnsetType = UNSET
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,7 +106,21 @@ def _lane(outcome: Raw) -> str:
     return str(_CHOSEN.decode(outcome).lane)
 
 
-_TELLS = tells_of("lane", (LaneReason.EMPTY, LaneReason.ROUTINE, LaneReason.ESCALATED, LaneReason.ROUTED), _lane)
+class _Asked(Struct):
+    """What of a decision's facts its line depends on."""
+
+    ahead: bool = False
+
+
+_ASKED = msgspec.json.Decoder(_Asked)
+_OF_CALL = tells_of("lane", (LaneReason.EMPTY, LaneReason.ROUTINE, LaneReason.ESCALATED, LaneReason.ROUTED), _lane)
+
+
+def _tells(recorded: Recorded) -> HeaderShare:
+    """The lane of a call; what was looked up ahead the child that makes the call will tell, if it does."""
+    return SILENT if _ASKED.decode(recorded.facts).ahead else _OF_CALL(recorded)
+
+
 LANE: Rule[LaneFacts, LaneInputs, Any] = Rule(
-    name="lane", outcome=LaneChosen | LaneEmpty, apply=decide_lane, reasons=(LaneReason,), tells=_TELLS
+    name="lane", outcome=LaneChosen | LaneEmpty, apply=decide_lane, reasons=(LaneReason,), tells=_tells
 )

@@ -8,8 +8,9 @@ from __future__ import annotations
 import json
 import math
 import re
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from ordain.rules.reasons import Reason
 
@@ -38,8 +39,7 @@ _TOKENS = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)|([{}\[\]])', re.DOT
 """A string, ended or not, or a bracket, which alone is a group. Possessive, and an open string runs to the end: the time is linear for every text."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Parsed:
+class Parsed(Struct, frozen=True, kw_only=True):
     """One JSON object with its size in UTF-8 bytes and its nesting depth."""
 
     value: dict[str, Any]
@@ -47,8 +47,7 @@ class Parsed:
     depth: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Unparsed:
+class Unparsed(Struct, frozen=True, kw_only=True):
     """Why no object was found."""
 
     reason: Reason

@@ -37,6 +37,10 @@ class RouteReason(Reason):
     LOW_CONFIDENCE = "router_rejected:low_confidence", "The router model is not confident enough; the mode's own path holds."
 
 
+LEFT_OPEN = frozenset({RouteReason.LOW_CONFIDENCE, RouteReason.OUTSIDE_MODE})
+"""A router model was asked and its answer did not settle the path: the turn is ambiguous (LLM-03)."""
+
+
 class Path(StrEnum):
     """The four paths (EXE-10)."""
 

@@ -22,6 +22,7 @@ from ordain.rules.outcome import OUTCOME
 from ordain.rules.output import OUTPUT
 from ordain.rules.proceed import PROCEED
 from ordain.rules.rate import RATE
+from ordain.rules.recall import RECALL
 from ordain.rules.retry import RETRY
 from ordain.rules.route import ROUTE
 from ordain.rules.scope import SCOPE
@@ -34,7 +35,7 @@ Rulebook = Mapping[str, Rule[Any, Any, Any]]
 
 SHIPPED: tuple[Rule[Any, Any, Any], ...] = (
     *(STEP, REASK, PROCEED, LIMITS, SCOPE, LANE, FALLBACK, HEDGE, RESERVE, SETTLE, CARVE, AUTHORIZE, OUTPUT, RETRY),
-    *(ATTACH, ANSWER, SUGGESTION, ENTRY, OUTCOME, ROUTE, COMPLETENESS, SUPERVISE, UNRECOVERED, HISTORY, ACCESS, RATE),
+    *(ATTACH, ANSWER, SUGGESTION, ENTRY, OUTCOME, ROUTE, COMPLETENESS, RECALL, SUPERVISE, UNRECOVERED, HISTORY, ACCESS, RATE),
 )
 
 

@@ -7,7 +7,6 @@ tool id, tool input. The outcome says which tool; the directive itself stays in 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Set
-from dataclasses import dataclass
 from typing import Any, cast
 
 import msgspec
@@ -79,8 +78,7 @@ class StepFacts(Struct, frozen=True, kw_only=True):
     toolset: str | UnsetType = UNSET
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StepInputs:
+class StepInputs(Struct, frozen=True, kw_only=True):
     """The parsed proposal, the schemas of the tools on offer, and the ids of all registered verbs."""
 
     proposal: Parsed | Unparsed

@@ -169,7 +169,8 @@ class Execution:
             began = perf_counter_ns()
             made = rule.apply(facts, inputs, self._catalog.policy)
             self.state.decide_ns += perf_counter_ns() - began
-            outcome, reason = msgspec.Raw(ENCODER.encode(made.outcome)), rule.reason(made.reason)
+            outcome = msgspec.Raw(ENCODER.encode(made.outcome))
+            reason = made.reason if type(made.reason) in rule.reasons else rule.reason(made.reason)
             self._beyond.decided(rule, DecisionBody(addr=address, outcome=outcome, reason=reason, facts=msgspec.Raw(encoded), refs=refs))
             return Decision(outcome=made.outcome, reason=reason, address=address)
         body = self._decision(record, rule, address)

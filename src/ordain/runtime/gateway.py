@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from time import perf_counter_ns
 from typing import Any
 
-from msgspec import structs
+from msgspec import Struct, structs
 
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.policy import ModelErrorCode
@@ -26,8 +25,7 @@ FULL_TIME = 0.9
 """A time-out speaks of the endpoint only if the attempt had nearly all of the profile's own time."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Attempt:
+class Attempt(Struct, frozen=True, kw_only=True):
     """Which attempt of its run a call is.
 
     How many of its purpose were answered before, the verb whose flow the run is ("": none), and who hears its text.
@@ -47,8 +45,7 @@ async def call_model(services: Services, catalog: Catalog, call: ModelCall, valu
     return await asking.hedged()
 
 
-@dataclass(frozen=True, slots=True)
-class _Asking:
+class _Asking(Struct, frozen=True):
     """One model call: everything that its attempts share."""
 
     services: Services
@@ -146,7 +143,7 @@ class _Asking:
             if self.attempt.heard is not None:
                 self.attempt.heard(piece)
 
-        second = replace(self, call=structs.replace(call, max_tokens=call.hedge_max_tokens, deadline=call.hedge_deadline))
+        second = structs.replace(self, call=structs.replace(call, max_tokens=call.hedge_max_tokens, deadline=call.hedge_deadline))
         first = asyncio.ensure_future(self.one(call.profile, None if self.attempt.heard is None else hearing))
         asked = [first]
         try:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.policy import ModelErrorCode, Policy
@@ -46,8 +47,7 @@ class Failure:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PreparedCall:
+class PreparedCall(Struct, frozen=True, kw_only=True):
     """What goes out: the rendered prompt, its kind, what it was rendered from, and its size in bytes."""
 
     kind: PromptKind[Any]
@@ -79,7 +79,7 @@ def prepare(catalog: Catalog, call: ModelCall, values: Values, prompt: PromptKin
     """The rendered prompt, within the bound that was reserved for it; ``failure`` is told its digest."""
     try:
         resolved = prompt.build(catalog, call, values)
-        rendered = render(prompt.source_of(catalog, call), resolved.inputs)
+        rendered = render(prompt.source_of(catalog, call), resolved.inputs, values.system_parts)
     except ConfigurationError as error:
         return failure.of(ModelErrorCode.REJECTED, error.message)
     failure.prompt_digest = prompt_digest(rendered)

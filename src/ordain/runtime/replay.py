@@ -111,7 +111,7 @@ class _Comparing:
         try:
             prompt = self._kind.prompt(effect.purpose)
             resolved = prompt.build(self._catalog, effect, values)
-            digest = prompt_digest(render(prompt.source_of(self._catalog, effect), resolved.inputs))
+            digest = prompt_digest(render(prompt.source_of(self._catalog, effect), resolved.inputs, values.system_parts))
         except ConfigurationError as error:
             digest = error.code
         if digest != result.prompt_digest:

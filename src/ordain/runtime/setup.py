@@ -108,7 +108,7 @@ class RunSetup:
             fx=FlowPort(execution),
             catalog=self.catalog,
             account=AccountView(execution.state.authority),
-            scope=structs.replace(self.scope, constraints=deepcopy(self.scope.constraints)),
+            scope=structs.replace(self.scope, constraints=deepcopy(bounds) if (bounds := self.scope.constraints) else {}),
             deadline=started.deadline,
             hard=started.deadline,
             child=started.parent is not None,

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from ordain.errors import RUN_MOVED_ON, Conflict, JournalCorrupt, LeaseLost
-from ordain.journal.records import PAYLOAD_BYTES, SETTLED, STOPPED, Record, RecordKind, Status
+from ordain.journal.records import DECIDED, PAYLOAD_BYTES, SETTLED, STOPPED, Record, RecordKind, Status
 from ordain.ports.store import (
     Append,
     ClaimUnit,
@@ -41,7 +41,6 @@ from ordain.store.conversation import (
 _INSERT_RECORD = "INSERT INTO records(run, seq, kind, name, v, at, digest, chain, body, payload, reason) VALUES (?,?,?,?,?,?,?,?,?,?,?)"
 NUMBERS_KEPT = 20_000
 """How many runs' row numbers are remembered; they are found again by id."""
-_DECIDED = frozenset({RecordKind.DECISION, RecordKind.CLAIM})
 _OVER = (
     "SELECT 1 FROM records r LEFT JOIN payloads p ON p.id = r.payload WHERE r.run = ? AND r.kind = 'observation' AND r.name = 'wait'"
     " AND iif(json_valid(CAST(coalesce(r.body, p.bytes) AS TEXT)), json_extract(CAST(coalesce(r.body, p.bytes) AS TEXT), '$.addr'), -1) = ?"
@@ -199,7 +198,7 @@ class Applier:
                     (workspace, subject, payload_class(r), r.digest, body),
                 )
                 body, payload = None, cursor.lastrowid
-            reason = _REASON.decode(r.body).reason if r.kind in _DECIDED and r.body is not None else None
+            reason = _REASON.decode(r.body).reason if r.kind in DECIDED and r.body is not None else None
             rows.append((number, r.seq, r.kind, r.name, r.v, r.at, r.digest, r.chain, body, payload, reason))
         self._db.executemany(_INSERT_RECORD, rows)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,9 +11,11 @@ from hypothesis import strategies as st
 from ordain.contracts.policy import ModelErrorCode
 from ordain.contracts.profiles import ModelProfile, PriceTier
 from ordain.effects.results import Beside, ModelAnswer, ModelFailed
-from ordain.flows.pricing import bound_of, cost, price_of, price_of_failure
+from ordain.flows.pricing import affords, bound_of, cost, price_of, price_of_failure, reserve_facts
 from ordain.ports.model import REFUSALS, Charge, ModelError
+from ordain.rules.budget import Reserved, decide_reserve
 from ordain.rules.spend import Spend
+from ordain.testing import shipped_policy
 
 prices = st.integers(0, 10_000)
 counts = st.integers(0, 100_000)
@@ -35,9 +39,19 @@ profiles = st.builds(
         max_size=3,
     ),
 )
+few = st.integers(0, 4)
+amounts = st.builds(Spend, tokens=few, usd_micros=few, model_calls=few, verb_calls=few)
 BOUND = Spend(tokens=100, usd_micros=7, model_calls=1)
 CALL = Spend(model_calls=1)
 CHARGED_OF_OLD = {"timed_out", "connection", "malformed", "truncated", "filtered", "lost"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Left:
+    """An account."""
+
+    cap: Spend
+    spent: Spend
 
 
 def failed(code: ModelErrorCode, *, live: bool = True, charged: bool | None = None) -> tuple[ModelFailed, Beside]:
@@ -107,3 +121,11 @@ def test_an_error_says_what_is_known(code: ModelErrorCode) -> None:
     for known in Charge:
         assert ModelError(code=code, message="", known=known).charge is known
     assert {ModelErrorCode.SERVER_ERROR, ModelErrorCode.ADAPTER_BUG, *map(ModelErrorCode, CHARGED_OF_OLD)}.isdisjoint(REFUSALS)
+
+
+@given(amounts, amounts, amounts)
+def test_what_an_account_affords_is_what_would_be_reserved(cap: Spend, spent: Spend, bound: Spend) -> None:
+    """Before a call is built it is known whether rule `reserve` will let it out: by every amount but verb calls, after an overrun too."""
+    account = Left(cap=cap, spent=spent)
+    reserved = decide_reserve(reserve_facts(account, bound), None, shipped_policy())
+    assert affords(account, bound) is isinstance(reserved.outcome, Reserved)

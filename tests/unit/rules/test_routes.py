@@ -6,6 +6,7 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import Raw
 from pydantic import ValidationError
 
 from ordain.contracts.conversation import BudgetClass
@@ -24,6 +25,7 @@ from ordain.contracts.verbs import Category
 from ordain.flows.shipped import shipped_kinds
 from ordain.rules.backoff import backoff_ms
 from ordain.rules.budget import CARVE, AccountFacts, CarveFacts
+from ordain.rules.decision import Recorded
 from ordain.rules.fallback import FALLBACK, FallbackFacts, GiveUp, NextLane, NextProfile, RetryProfile
 from ordain.rules.hedge import HEDGE, AskSecond, HedgeFacts
 from ordain.rules.lane import LANE, WHY, LaneChosen, LaneFacts, LaneInputs, LaneReason
@@ -91,6 +93,23 @@ def test_the_first_row_that_fits_decides(facts: LaneFacts, table: list[LaneRoute
         assert (decision.outcome.lane, decision.reason) == (verb if facts.purpose == "verb" else planner, LaneReason.BY_PURPOSE)
     else:
         assert (decision.outcome.lane, decision.reason) == (row.lane, WHY[row.why])
+
+
+@given(facts_of_calls, st.lists(routes(), max_size=4), lanes, st.lists(st.just("p"), max_size=1))
+def test_a_lane_looked_up_ahead_is_the_one_that_will_be_asked(
+    facts: LaneFacts, table: list[LaneRoute], own: Lane, behind: list[str]
+) -> None:
+    """The same outcome for the same reason; the line that tells it stands with the call that is made."""
+    policy = Policy(version=1, lanes=LanesPolicy(routes=table, profiles=dict.fromkeys(Lane, behind)))
+    inputs, ahead = LaneInputs(by_purpose=lambda _: own), msgspec.structs.replace(facts, ahead=True)
+    made = decided(LANE, facts, inputs, policy)
+    assert decided(LANE, ahead, inputs, policy) == made
+    assert LANE.tells is not None
+    told, untold = (
+        LANE.tells(Recorded(outcome=Raw(msgspec.json.encode(made.outcome)), reason=made.reason, facts=Raw(msgspec.json.encode(one))))
+        for one in (facts, ahead)
+    )
+    assert (untold.lines, bool(told.lines)) == ((), made.reason is not LaneReason.BY_PURPOSE)
 
 
 def shipped(**facts: object) -> tuple[Lane, Reason]:

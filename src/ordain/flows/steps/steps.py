@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET, Struct, UnsetType
 
 from ordain.contracts.catalog import Catalog, Schema
 from ordain.contracts.planner import PlannerRequest, ToolRef
@@ -41,8 +41,7 @@ class Step:
     denied: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProposedCall:
+class ProposedCall(Struct, frozen=True, kw_only=True):
     """A directive that rule ``step`` found executable."""
 
     call: Call
@@ -50,8 +49,7 @@ class ProposedCall:
     answer: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProposedFinish:
+class ProposedFinish(Struct, frozen=True, kw_only=True):
     """A final answer that rule ``step`` accepted."""
 
     final_answer: dict[str, Any]
@@ -59,8 +57,7 @@ class ProposedFinish:
     answer: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RefusedStep:
+class RefusedStep(Struct, frozen=True, kw_only=True):
     """A directive that is not executable: the reason, and the place in it."""
 
     reason: Reason

@@ -13,9 +13,8 @@ from ordain.effects.effect import Claim, SharedState, UserQuestion, Wait, WaitFo
 from ordain.effects.results import Answered, ModelAnswer
 from ordain.flows.accounts import open_account
 from ordain.flows.answer_text import said
-from ordain.flows.ask import ask, lane_facts
+from ordain.flows.ask import AskFailed, ask, lane_of
 from ordain.flows.context import FlowContext
-from ordain.flows.kind import ModelQuestion
 from ordain.flows.pricing import bound_of
 from ordain.flows.steps.trace import proposal_of
 from ordain.flows.triage.prompt import MAX_TOKENS, TRIAGE_PROMPT, Unplaced
@@ -23,7 +22,7 @@ from ordain.flows.triage.request import AGENT, TriageInput, TriageOutput
 from ordain.ports.effects import Interrupted
 from ordain.rules.answer import ANSWER, AnswerFacts, AnswerInputs, Chosen, ExpectedType
 from ordain.rules.attach import Filler, SessionBusy
-from ordain.rules.lane import LANE, LaneChosen, LaneInputs
+from ordain.rules.lane import LaneChosen
 from ordain.rules.spend import Spend
 from ordain.rules.suggestion import SUGGESTION, Suggested, SuggestionFacts, SuggestionInputs
 from ordain.wording.wording import wording_of
@@ -34,10 +33,6 @@ ATTEMPTS = 2
 
 async def run_triage(context: FlowContext, given: TriageInput) -> TriageOutput:
     """Ask a model, or the sender, and claim the message's place; a model only where the shared accounts cover the question."""
-    return await _placed(context, given)
-
-
-async def _placed(context: FlowContext, given: TriageInput) -> TriageOutput:
     try:
         if given.options:
             return await _repair(context, given)
@@ -49,11 +44,8 @@ async def _placed(context: FlowContext, given: TriageInput) -> TriageOutput:
 async def _suggest(context: FlowContext, given: TriageInput) -> TriageOutput:
     read = await context.fx.perform(context.read(SharedState.THREADS, {"session": given.session}))
     threads: list[dict[str, Any]] = getattr(read, "value", None) or []
-    unplaced = Unplaced(given=given, read=read.seq, threads=tuple(threads))
-    question = TRIAGE_PROMPT.ask(context, unplaced)
-    covered = await open_account(context, AGENT, _most(context, question)) is None
-    answer = await ask(context, TRIAGE_PROMPT, unplaced) if covered else None
-    proposal, refs = (proposal_of(answer), (answer.seq,)) if isinstance(answer, ModelAnswer) else (None, ())
+    answer = await _answer(context, Unplaced(given=given, read=read.seq, threads=tuple(threads)))
+    proposal, refs = (None, ()) if answer is None else (proposal_of(answer), (answer.seq,))
     facts = SuggestionFacts(answered=proposal is not None, size_bytes=0 if proposal is None else proposal.size_bytes)
     outcome = context.fx.decide(SUGGESTION, facts, SuggestionInputs(proposal=proposal), refs).outcome
     if not isinstance(outcome, Suggested):
@@ -61,13 +53,22 @@ async def _suggest(context: FlowContext, given: TriageInput) -> TriageOutput:
     return await _claim(context, given, {"suggests": outcome.attached, "thread": outcome.thread, "confidence": outcome.confidence})
 
 
-def _most(context: FlowContext, question: ModelQuestion) -> Spend:
+async def _answer(context: FlowContext, unplaced: Unplaced) -> ModelAnswer | None:
+    """What a model says of the message; nothing is set aside, and nothing asked, where no model stands behind the lane."""
+    lane = lane_of(context, TRIAGE_PROMPT)
+    if isinstance(lane, AskFailed):
+        return None
+    most = _most(context, lane, TRIAGE_PROMPT.ask(context, unplaced).prompt_tokens)
+    if await open_account(context, AGENT, most) is not None:
+        return None
+    answer = await ask(context, TRIAGE_PROMPT, unplaced)
+    return answer if isinstance(answer, ModelAnswer) else None
+
+
+def _most(context: FlowContext, lane: LaneChosen, prompt: int) -> Spend:
     """What is set aside for the question: so little that the turn which follows from it finds its own share of the accounts."""
-    policy, data = context.catalog.policy, context.catalog.data
-    lane = LANE.apply(lane_facts(context, TRIAGE_PROMPT.purpose), LaneInputs(by_purpose=TRIAGE_PROMPT.lane), policy).outcome
-    profiles = [data.profiles[name] for name in lane.profiles] if isinstance(lane, LaneChosen) else []
-    prompt = question.prompt_tokens
-    money = max((bound_of(profile, prompt, MAX_TOKENS).usd_micros for profile in profiles), default=0)
+    profiles = [context.catalog.data.profiles[name] for name in lane.profiles]
+    money = max(bound_of(profile, prompt, MAX_TOKENS).usd_micros for profile in profiles)
     return Spend(tokens=ATTEMPTS * (prompt + MAX_TOKENS), usd_micros=ATTEMPTS * money)
 
 

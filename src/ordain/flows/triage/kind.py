@@ -12,6 +12,7 @@ from ordain.flows.triage.prompt import TRIAGE_PROMPT
 from ordain.flows.triage.request import AGENT, TriageInput, TriageOutput, triage_input
 from ordain.flows.triage.v2 import run_triage as run_triage_2
 from ordain.flows.triage.v2 import run_uncharged
+from ordain.flows.triage.v3 import run_triage as run_triage_3
 from ordain.journal.records import Label
 
 
@@ -25,7 +26,7 @@ def _reply(output: TriageOutput) -> str | None:
 
 TRIAGE: Kind[TriageInput, TriageOutput] = Kind(
     name="triage",
-    version=3,
+    version=4,
     run=run_triage,
     decode_input=msgspec.json.Decoder(TriageInput).decode,
     settle=settled_by_error,
@@ -35,6 +36,7 @@ TRIAGE: Kind[TriageInput, TriageOutput] = Kind(
     serves=Serves.PLACING,
     commissioned=triage_input,
 )
-TRIAGE_2 = replace(TRIAGE, version=2, run=run_triage_2, spelled_out=True)
+TRIAGE_3 = replace(TRIAGE, version=3, run=run_triage_3)
+TRIAGE_2 = replace(TRIAGE_3, version=2, run=run_triage_2, spelled_out=True)
 TRIAGE_1 = replace(TRIAGE_2, version=1, run=run_uncharged, charged=False)
 """A model was asked whatever the shared accounts had left."""

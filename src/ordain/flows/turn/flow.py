@@ -22,7 +22,7 @@ from ordain.flows.ask import ask, lane_facts
 from ordain.flows.context import FlowContext, TurnKind
 from ordain.flows.history import gather
 from ordain.flows.observations import error_of
-from ordain.flows.recall import RECALLED_BYTES, lines_of, recall
+from ordain.flows.recall import RECALLED_BYTES, RecallAsked, Recollection, lines_of, recall
 from ordain.flows.steps.trace import proposal_of
 from ordain.flows.supervisor.prompt import STEP_PROMPT
 from ordain.flows.turn.execution_plan import execution_plan
@@ -35,14 +35,15 @@ from ordain.rules.entry import ENTRY, ENTRY_OF, Entered, EntryFacts, EntryInputs
 from ordain.rules.lane import LANE, LaneChosen, LaneInputs
 from ordain.rules.outcome import OUTCOME, OutcomeFacts, TurnOutcome
 from ordain.rules.proposals import Parsed, Unparsed
-from ordain.rules.route import ROUTE, Path, Routed, RouteFacts, RouteInputs, RouteReason
+from ordain.rules.recall import RECALL, Answerable, RecallFacts, Unanswerable
+from ordain.rules.route import LEFT_OPEN, ROUTE, Path, Routed, RouteFacts, RouteInputs
 from ordain.rules.unrecovered import UNRECOVERED, DoneStep, Unrecovered, UnrecoveredFacts, UnrecoveredInputs
 
 PROMPT_BYTES = 4000
 """What a prompt is taken to need beside message and history; an agent's, with its tools and trace, often needs more."""
-LEFT_OPEN = frozenset({RouteReason.LOW_CONFIDENCE, RouteReason.OUTSIDE_MODE})
-"""A router model was asked and its answer did not settle the path: the turn is ambiguous (LLM-03)."""
 BEFORE_CHARS = 2000
+CODE_CHARS = 64
+"""Most of a failed recall's code in the facts of rule ``recall``."""
 
 REFUSED = {
     "unknown_verb": "there is no verb {}",
@@ -106,7 +107,7 @@ async def _turn(context: FlowContext, given: TurnInput, told: TurnOutput, before
         context = context.told(TurnKind(budget_class=str(routed.budget_class), ambiguous=ambiguous))
     recalled = await recall(context, given.recall, given.text, verb)
     told = msgspec.structs.replace(told, recall=recalled.told)
-    if recalled.error and given.recall is not None and given.recall.required:
+    if given.recall is not None and isinstance(_recall_outcome(context, given.recall, recalled), Unanswerable):
         return _failed(told, "recall_failed", recalled.error)
     context = context.narrowed((verb, context.catalog.policy.history.verb, *entry.tools))
     history, window = await gather(context, given.seq, _room(context, given, verb))
@@ -146,12 +147,23 @@ async def _route(context: FlowContext, given: TurnInput, verb: str) -> tuple[Rou
     return decision.outcome, decision.reason in LEFT_OPEN
 
 
+def _recall_outcome(context: FlowContext, asked: RecallAsked, recalled: Recollection) -> Answerable | Unanswerable:
+    facts = RecallFacts(
+        required=asked.required,
+        code=recalled.code[:CODE_CHARS],
+        found=recalled.told.get("found", 0),
+        given=len(recalled.fragments),
+    )
+    refs = (0,) if recalled.seq < 0 else (0, recalled.seq)
+    return context.fx.decide(RECALL, facts, None, refs).outcome
+
+
 def _room(context: FlowContext, given: TurnInput, verb: str) -> int:
-    """What the model's window leaves for the history, a byte counted as a token: it fits whatever the tokens are."""
+    """What the window of the models that the verb's run will ask leaves for the history, a byte counted as a token: it fits whatever the tokens are."""
     agent = verb == VERB_OF[Path.REACT_LITE]
     prompt = STEP_PROMPT if agent else VERB_PROMPT
-    facts = lane_facts(context, prompt.purpose, "" if agent else verb)
-    lane = LANE.apply(facts, LaneInputs(by_purpose=prompt.lane), context.catalog.policy).outcome
+    facts = msgspec.structs.replace(lane_facts(context, prompt.purpose, "" if agent else verb), ahead=True)
+    lane = context.fx.decide(LANE, facts, LaneInputs(by_purpose=prompt.lane)).outcome
     names = lane.profiles if isinstance(lane, LaneChosen) else ()
     profiles = [context.catalog.data.profiles[name] for name in names]
     window = min((profile.context_tokens - profile.max_tokens for profile in profiles), default=0)
@@ -175,10 +187,11 @@ async def _direct(context: FlowContext, given: TurnInput, told: TurnOutput, talk
 
 
 def _arguments(context: FlowContext, verb: str, text: str) -> dict[str, Any]:
-    """A message as the arguments of a verb: rule ``completeness`` says which of them it fills, and rule ``authorize`` judges the call."""
+    """A message as the arguments of a verb: rule ``completeness`` says which of them it fills."""
     required: Any = context.catalog.verbs[verb].spec.input_schema.get("required", [])
     facts = CompletenessFacts(verb=verb, required=len(required))
     outcome = context.fx.decide(COMPLETENESS, facts, CompletenessInputs(catalog=context.catalog), (0,)).outcome
+    # Complete or not, the call is proposed: the rule reads names off a schema, and only rule authorize holds arguments to all of it.
     return {outcome.argument: text}
 
 

@@ -16,6 +16,7 @@ from ordain.flows.turn.request import TurnInput, TurnOutput, turn_input
 from ordain.flows.turn.router import ROUTER_PROMPT
 from ordain.flows.turn.v2 import run_turn as run_turn_2
 from ordain.flows.turn.v2 import run_untold
+from ordain.flows.turn.v3 import run_turn as run_turn_3
 from ordain.journal.records import Label
 from ordain.rules.entry import ENTRY, ENTRY_OF, Entered, EntryFacts, EntryInputs
 
@@ -41,7 +42,7 @@ def _reply(output: TurnOutput) -> str:
 
 TURN: Kind[TurnInput, TurnOutput] = Kind(
     name="turn",
-    version=3,
+    version=4,
     run=run_turn,
     decode_input=msgspec.json.Decoder(TurnInput).decode,
     settle=settled_by_error,
@@ -52,5 +53,6 @@ TURN: Kind[TurnInput, TurnOutput] = Kind(
     serves=Serves.REQUEST,
     commissioned=turn_input,
 )
-TURN_2 = replace(TURN, version=2, run=run_turn_2, spelled_out=True)
+TURN_3 = replace(TURN, version=3, run=run_turn_3)
+TURN_2 = replace(TURN_3, version=2, run=run_turn_2, spelled_out=True)
 TURN_1 = replace(TURN_2, version=1, run=run_untold)

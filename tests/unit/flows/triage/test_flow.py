@@ -66,6 +66,21 @@ def test_what_is_set_aside_for_the_question_is_little() -> None:
     assert carving.outcome.tokens == 2 * (played.model_calls[0].bound_tokens + played.model_calls[0].max_tokens)
 
 
+def test_one_lane_is_decided_for_what_is_set_aside_and_what_is_asked() -> None:
+    """Before the accounts are asked, and once: the question goes to the lane that it was reckoned for."""
+    played = place(GIVEN, THREADS, suggests("new_request"), FACTS, budget={"day_tokens": 5_000_000})
+    assert [made.rule for made in played.decisions] == ["lane", "carve", "reserve", "settle", "suggestion", "attach"]
+    assert played.model_calls[0].profile in played.decided("lane")[0].outcome.profiles
+
+
+def test_nothing_is_set_aside_where_no_model_stands_behind_the_lane() -> None:
+    """The message is placed without a suggestion, and the accounts are left alone."""
+    lanes = {"profiles": {"local": [], "worker": ["default"], "brain": ["default"]}}
+    played = place(GIVEN, THREADS, FACTS, lanes=lanes, budget={"day_tokens": 5_000_000})
+    assert [str(made.reason) for made in played.decisions[:2]] == ["lane.empty", "suggestion.none"]
+    assert (played.model_calls, claim_of(played)["suggests"]) == ((), "none")
+
+
 @pytest.mark.parametrize(("text", "chosen"), [("A", "A"), ("b", "B")])
 def test_the_senders_choice_goes_into_the_claim(text: str, chosen: str) -> None:
     """The question names both readings, and no model is asked."""

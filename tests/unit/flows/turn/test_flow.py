@@ -7,14 +7,16 @@ from typing import Any
 import msgspec
 import pytest
 
+from ordain.contracts.catalog import Catalog
 from ordain.contracts.conversation import ExecMode
+from ordain.contracts.profiles import ModelProfile
 from ordain.effects.calls import Call
 from ordain.flows.act import StepResult, VerbPlanInput, VerbPlanOutput
 from ordain.flows.recall import RecallAsked
 from ordain.flows.turn.kind import TURN
 from ordain.flows.turn.request import TurnInput, TurnOutput
 from ordain.journal.digests import call_digest
-from ordain.journal.records import Status
+from ordain.journal.records import RecordKind, Status
 from ordain.rules.spend import Spend
 from ordain.testing import (
     Played,
@@ -32,7 +34,7 @@ from ordain.testing import (
     says,
     unread,
 )
-from tests.unit.flows.house import history, play
+from tests.unit.flows.house import history, play, shipped
 
 IN_SESSION = Standing(session="s1")
 EMPTY = history()
@@ -40,9 +42,9 @@ ROUTING = {"router": {"ask": "local"}}
 BOUNDED = {"budget": {"day_tokens": 50_000}}
 
 
-def turn(*script: Any, policy: Any = None, **given: Any) -> Played[TurnOutput]:
+def turn(*script: Any, policy: Any = None, catalog: Catalog | None = None, **given: Any) -> Played[TurnOutput]:
     asked = TurnInput(**{"session": "s1", "seq": 5, "user": "ada", "channel": "web", "text": "What is 6 * 7?", **given})
-    return play(TURN, asked, *script, policy=policy, standing=IN_SESSION)
+    return play(TURN, asked, *script, policy=policy, standing=IN_SESSION, catalog=catalog)
 
 
 def out(played: Played[TurnOutput]) -> TurnOutput:
@@ -82,6 +84,18 @@ def test_a_leaf_answers_too() -> None:
     played = turn(EMPTY, returned(result), verb="math.evaluate", text="6 * 7")
     assert [one.args for one in played.calls] == [{"expression": "6 * 7"}]
     assert out(played).ok
+
+
+def test_what_a_message_leaves_open_rule_authorize_judges() -> None:
+    """A verb that requires more is called with the words alone and refused; one that takes what it does not name gets them."""
+    refused = turn(EMPTY, verb="evaluate")
+    assert (refused.reasons("completeness"), refused.reasons("authorize")) == (("completeness.incomplete",), ("authorize.schema",))
+    assert (out(refused).error or {})["code"] == "schema"
+    data = shipped().data
+    anything = data.verbs["evaluate"].model_copy(update={"input_schema": {"anyOf": [{"properties": {"text": {"type": "string"}}}]}})
+    taken = turn(EMPTY, said(), verb="evaluate", catalog=Catalog(data.model_copy(update={"verbs": {**data.verbs, "evaluate": anything}})))
+    assert (taken.reasons("completeness"), out(taken).ok) == (("completeness.incomplete",), True)
+    assert given_of(taken).args == {"text": "What is 6 * 7?"}
 
 
 def test_a_failed_verb_is_told_by_code() -> None:
@@ -172,15 +186,72 @@ def test_what_is_recalled_goes_along() -> None:
     played = turn(found, EMPTY, said(), recall=RecallAsked())
     assert [one["text"] for one in given_of(played).recalled] == ["The lamp is red."]
     assert (out(played).recall["found"], out(played).recall["given"]) == (1, 1)
+    (decided,) = played.decided("recall")
+    assert (decided.reason, decided.facts) == ("recall.had", {"required": False, "found": 1, "given": 1})
+    assert "recall:" not in played.header
 
 
 def test_a_required_recall_that_fails_ends_the_turn() -> None:
-    """One that is not required is told, and the turn goes on."""
+    """One that is not required is told, and the turn goes on; rule `recall` says so."""
     required = turn(failed("no_library"), recall=RecallAsked(required=True))
     assert (out(required).error or {})["code"] == "recall_failed"
+    assert "✗ recall: no_library · recall.required" in required.header
     told = turn(failed("no_library"), EMPTY, said(), recall=RecallAsked())
     assert out(told).ok
     assert "no_library" in out(told).recall["error"]
+    assert "· recall: no_library · recall.without" in told.header
+    for played, reason in ((required, "recall.required"), (told, "recall.without")):
+        (decided,) = played.decided("recall")
+        assert (decided.reason, decided.facts["code"]) == (reason, "no_library")
+        assert [played.stored.records[seq].kind for seq in decided.refs] == [RecordKind.STARTED, RecordKind.OBSERVATION]
+
+
+@pytest.mark.parametrize("required", [True, False])
+def test_a_verb_with_no_place_for_what_is_recalled(required: bool) -> None:
+    """Memory is not asked; a turn that requires it ends, another goes on without, and both say so."""
+    script = () if required else (EMPTY, returned({"result": "42", "decimal": "42", "exact": True}))
+    played = turn(*script, verb="math.evaluate", text="6 * 7", recall=RecallAsked(required=required))
+    (decided,) = played.decided("recall")
+    assert (decided.facts["code"], decided.refs, out(played).ok) == ("no_place", (0,), not required)
+    assert "recall: no_place" in played.header
+
+
+def test_nothing_is_decided_of_recall_unasked() -> None:
+    """A turn that asks nothing of memory has no record of it, whatever becomes of it."""
+    assert turn(EMPTY, said()).decided("recall") == ()
+
+
+@pytest.mark.parametrize(
+    ("mode", "asked", "lane"),
+    [
+        (ExecMode.BRAIN, {"purpose": "verb", "verb": "chat_general"}, "brain"),
+        (ExecMode.AGENT, {"purpose": "planner", "verb": None}, "worker"),
+    ],
+)
+def test_the_lane_of_its_child_is_decided_for_the_room_of_the_history(mode: ExecMode, asked: dict[str, Any], lane: str) -> None:
+    """On record, by the route table, and said by no line: the child decides its lane itself, and says it."""
+    routed = {"lanes": {"routes": [{"verb": "chat_general", "lane": "brain", "why": "escalated"}], "planner": "worker"}}
+    played = turn(EMPTY, said() if mode is ExecMode.BRAIN else worked(), mode=mode, policy=routed)
+    (decided,) = played.decided("lane")
+    assert {name: decided.facts.get(name) for name in asked} == asked
+    assert (decided.facts["ahead"], decided.outcome.lane) == (True, lane)
+    assert "lane" not in played.header
+
+
+def test_the_room_of_the_history_is_the_smallest_window_of_that_lane() -> None:
+    """What a model that may be asked cannot read is not shown to any; with no model there is no room."""
+    profile = ModelProfile(provider="scripted", model="m", max_tokens=1000)
+    windows = {name: profile.model_copy(update={"context_tokens": size}) for name, size in (("wide", 50_000), ("narrow", 20_000))}
+
+    def room(*behind: str) -> int:
+        catalog = Catalog(shipped().data.model_copy(update={"profiles": {**shipped().data.profiles, **windows}}))
+        policy = {"lanes": {"verb": "worker", "profiles": {"local": ["default"], "worker": list(behind), "brain": ["default"]}}}
+        (decided,) = turn(EMPTY, said(), policy=policy, catalog=catalog).decided("history")
+        return decided.facts["room_bytes"]
+
+    assert room("wide") - room("narrow") == 30_000
+    assert room("wide", "narrow") == room("narrow") < 19_000
+    assert room() == 0
 
 
 def test_what_was_interrupted_is_told_to_the_agent() -> None:

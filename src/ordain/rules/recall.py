@@ -1,0 +1,64 @@
+"""Rule ``recall``: may a message that asked for memory be answered with what memory gave? Asked only where a message asks for recall (C1)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from ordain.contracts.policy import Policy
+from ordain.rules.decision import SILENT, Decision, HeaderShare, Recorded, Rule
+from ordain.rules.header import HeaderLine
+from ordain.rules.reasons import Reason
+
+
+class RecallReason(Reason):
+    """Whether what memory gave is enough to answer."""
+
+    HAD = "recall.had", "Memory answered; what it gave goes along, be it nothing."
+    WITHOUT = "recall.without", "Memory could not be had, and the message does not require it: it is answered without."
+    REQUIRED = "recall.required", "Memory could not be had, and the message requires it: it is not answered."
+
+
+class Answerable(Struct, frozen=True, tag="answerable"):
+    """The message is answered, with what was recalled."""
+
+
+class Unanswerable(Struct, frozen=True, tag="unanswerable"):
+    """The message is not answered."""
+
+
+class RecallFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Whether the message requires memory, the code of why it could not be had ("": it could), and how many fragments it found and gave."""
+
+    required: bool
+    code: str = ""
+    found: int = 0
+    given: int = 0
+
+
+def decide_recall(facts: RecallFacts, inputs: None, policy: Policy) -> Decision[Answerable | Unanswerable]:
+    """Where memory could not be had the message is answered only if it does not require it; to have found nothing is an answer."""
+    if not facts.code:
+        return Decision(outcome=Answerable(), reason=RecallReason.HAD)
+    if facts.required:
+        return Decision(outcome=Unanswerable(), reason=RecallReason.REQUIRED)
+    return Decision(outcome=Answerable(), reason=RecallReason.WITHOUT)
+
+
+_FACTS = msgspec.json.Decoder(RecallFacts)
+
+
+def _tells(recorded: Recorded) -> HeaderShare:
+    """What was recalled shows in its call; that nothing could be, and why, does not where no call was made."""
+    code = _FACTS.decode(recorded.facts).code
+    if not code:
+        return SILENT
+    mark = "fail" if recorded.reason == str(RecallReason.REQUIRED) else "info"
+    return HeaderShare(lines=(HeaderLine(mark=mark, what=f"recall: {code}", reason=recorded.reason),))
+
+
+RECALL: Rule[RecallFacts, None, Any] = Rule(
+    name="recall", outcome=Answerable | Unanswerable, apply=decide_recall, reasons=(RecallReason,), tells=_tells
+)

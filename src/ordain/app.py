@@ -37,8 +37,8 @@ from ordain.runtime.door import Runtime
 from ordain.runtime.headers import Headers
 from ordain.runtime.library import Memory
 from ordain.runtime.readers import header_so_far, readers
-from ordain.runtime.reloading import Reloaded, Reloading
-from ordain.runtime.sealing import Seal, SealedVerbs, sealed_models
+from ordain.runtime.reloader import Reloaded, Reloader
+from ordain.runtime.seal import Seal, SealedVerbs, sealed_models
 from ordain.runtime.services import Catalogs, Services
 from ordain.runtime.streams import Streams
 from ordain.settings import Settings, load_settings
@@ -51,7 +51,7 @@ from ordain.store.sqlite import SqliteStore, StoreOptions
 from ordain.verbs.builtin.library_verbs import no_library
 from ordain.verbs.executor import LeafExecutor
 from ordain.verbs.functions import FunctionVerb
-from ordain.verbs.own import files_of
+from ordain.verbs.own_verbs import files_of
 from ordain.verbs.registry import Registry
 from ordain.wording.languages import SUFFIXES
 from ordain.wording.wording import wording_of
@@ -215,7 +215,7 @@ class Ordain:
             SqliteSearch(store),
             engine=engine,
             library=Memory(library, DocumentReader(), library.clear),
-            reloading=Reloading(services, self._files, self._began),
+            reloader=Reloader(services, self._files, self._began),
             commits=lambda: store.writer.commits,
         )
         return _Opened(store=store, executor=executor, library=library, engine=engine, runtime=runtime)
@@ -235,23 +235,23 @@ class Ordain:
             "writing the audit": runtime.access.keep_flushing,
             "giving vectors to what has none": library.catch_up,
         }
-        if (every_ms := self.settings.verbs.watch_ms) and runtime.reloading is not None:
-            works["looking for changed files"] = partial(runtime.reloading.watch, every_ms / 1000)
+        if (every_ms := self.settings.verbs.watch_ms) and runtime.reloader is not None:
+            works["looking for changed files"] = partial(runtime.reloader.watch, every_ms / 1000)
         self._background = [asyncio.ensure_future(keep_going(name, work)) for name, work in works.items()]
 
     def _open_library(self) -> Library:
         return no_library() if self._opened is None else self._opened.library
 
     def use(self, registry: Registry, catalog: Catalog) -> None:
-        """Take another registry's code from the next call on; the runtime's catalog is another's to change (``Reloading``)."""
+        """Take another registry's code from the next call on; the runtime's catalog is another's to change (``Reloader``)."""
         self.registry, self.catalog = registry, catalog
         if self._opened is not None:
             self._opened.executor.replace(registry)
 
     async def reload(self) -> Reloaded:
         """Take up what stands in ``$ORDAIN_HOME/verbs`` and ``wording`` now, or say what is wrong and leave everything as it is."""
-        assert self.runtime.reloading is not None
-        return await self.runtime.reloading.reload()
+        assert self.runtime.reloader is not None
+        return await self.runtime.reloader.reload()
 
     async def _watch_lease(self) -> None:
         """When another engine takes over, whoever waits here is told."""

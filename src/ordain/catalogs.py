@@ -11,13 +11,13 @@ from ordain.ports.catalog_source import CatalogProblem
 from ordain.ports.library import Library
 from ordain.prompts.packaged import packaged_templates
 from ordain.prompts.renderer import check_template
-from ordain.runtime.reloading import problem_of
+from ordain.runtime.reloader import problem_of
 from ordain.settings import Settings
 from ordain.verbs.builtin.library_verbs import no_library
 from ordain.verbs.builtin.shipped import builtin_registry
 from ordain.verbs.functions import FunctionVerb
 from ordain.verbs.http_verb import HttpAccess, Secret
-from ordain.verbs.own import OwnVerbs
+from ordain.verbs.own_verbs import OwnVerbs
 from ordain.verbs.registry import Registry
 from ordain.wording.engines import NEWEST
 from ordain.wording.languages import read_folder, table_with

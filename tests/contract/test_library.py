@@ -19,7 +19,7 @@ from ordain.errors import InvalidRequest
 from ordain.models.embedding import StaticEmbedder
 from ordain.ports.library import Added, Embedder, ItemKind, LibrarySearch, Method, NewItem, Section
 from ordain.ports.store import Operation
-from ordain.store import finding
+from ordain.store import finder
 from ordain.store import library as library_module
 from ordain.store.library import SqliteLibrary
 from ordain.store.sqlite import FILE, SqliteStore, StoreOptions
@@ -111,7 +111,7 @@ async def found(library: SqliteLibrary, query: str, **more: object) -> list[str]
 
 async def test_words_that_stand_nearly_everywhere_are_not_weighed(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
     """Found by words: the rare ones find, the commonest are left out and named; a common word alone is looked up all the same."""
-    monkeypatch.setattr(finding, "WEIGHED", 3)
+    monkeypatch.setattr(finder, "WEIGHED", 3)
     library = house.again(None)
     for place in ("harbour", "station", "market", "bridge"):
         await library.add(note(f"The bakery near the {place} opens early."))

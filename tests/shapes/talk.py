@@ -1,6 +1,7 @@
-"""People who talk to an Ordain: a model that does what the message says and can be held, and the moves of a conversation.
+"""People who talk to an Ordain: a model that plays a typed script and can be held, and the moves of a conversation.
 
-What the model answers depends on the request alone, never on memory, so that a resumed turn gets what the killed one would have got.
+What the model answers depends on the request alone, never on memory, so that a resumed turn gets what the killed one would have got. Where
+no line of the script answers, the message's words do.
 """
 
 from __future__ import annotations
@@ -23,6 +24,9 @@ from ordain.ports.model import Heard, ModelError, ModelReply, ModelRequest
 from ordain.runtime.conversation import Acknowledged
 from ordain.settings import Settings, load_settings
 from ordain.store.sqlite import StoreOptions
+from ordain.testing import ModelScript
+from ordain.testing.models import When
+from ordain.testing.proposals import Delayed, Failing, Hold, as_said
 from ordain.verbs.functions import FunctionVerb
 from tests.shapes.house import MovableClock
 from tests.shapes.moments import Moments
@@ -46,15 +50,30 @@ def finish(content: str) -> dict[str, Any]:
     return {"thought": "done", "finish": True, "action": None, "final_answer": {"content": content, "structured": {}}}
 
 
-class Puppet:
-    """A model that does what the message it answers says; ``proposals`` answers first, None leaves it to the words.
+def steps(*says: Any, when: When | None = None) -> ModelScript:
+    """A planner's script: each answer is one step, the last one every step from then on."""
+    script = ModelScript()
+    for index, one in enumerate(says[:-1]):
+        script = script.on("planner", one, index=index, when=when)
+    return script.on("planner", says[-1], when=when)
 
-    A request whose message holds ``slowly`` stays open until ``let_go``, or until it is abandoned.
+
+def about(text: str) -> When:
+    """Of a script's line: it answers what is about a message with these words, in whatever case."""
+    return lambda request: text.casefold() in words(request)
+
+
+class Puppet:
+    """A model that plays a script; where none of its lines answers ``proposals`` does, and where that gives None, the message's words.
+
+    A request that a script holds stays open until that is released, one whose message holds ``slowly`` until ``let_go``; or until it is
+    abandoned.
     """
 
-    def __init__(self, proposals: Callable[[ModelRequest, str], Any] | None = None) -> None:
+    def __init__(self, proposals: Callable[[ModelRequest, str], Any] | None = None, *, script: ModelScript | None = None) -> None:
         """``proposals`` gets the request and the message it is about; it gives an object, a text sent as it is, or a ``ModelError``."""
         self._proposals = proposals
+        self._script = script or ModelScript()
         self.moments = Moments()
         self.asked: list[tuple[str, str]] = []
         self.held: list[str] = []
@@ -77,7 +96,9 @@ class Puppet:
             finally:
                 self.held.remove(said)
         self.moments.pass_by("model after")
-        answer = None if self._proposals is None else self._proposals(request, said)
+        answer = await self._scripted(request, said)
+        if answer is None and self._proposals is not None:
+            answer = self._proposals(request, said)
         answer = proposal(request, said) if answer is None else answer
         if isinstance(answer, ModelError):
             return answer
@@ -85,6 +106,18 @@ class Puppet:
         if heard is not None:
             heard(text[:40])
         return ModelReply(text=text, model="scripted", input_tokens=None, output_tokens=None, notice=NOTICE)
+
+    async def _scripted(self, request: ModelRequest, said: str) -> str | ModelError | None:
+        answer = self._script.answer(request)
+        while isinstance(answer, Hold):
+            self.held.append(said)
+            try:
+                await answer.wait()
+            finally:
+                self.held.remove(said)
+            answer = as_said(answer.then)
+        assert not isinstance(answer, Delayed), "a puppet has no clock: hold the answer, or move the house's"
+        return answer.error if isinstance(answer, Failing) else answer and answer.text
 
     async def close(self) -> None:
         """Nothing is held."""
@@ -151,14 +184,15 @@ class House:
         self,
         home: Path | None = None,
         *,
+        script: ModelScript | None = None,
         puppet: Puppet | None = None,
         policy: Mapping[str, Mapping[str, Any]] | None = None,
         verbs: Sequence[FunctionVerb[..., Any]] = (),
         kinds: Sequence[Kind[Any, Any]] = (),
         node: str | None = None,
     ) -> None:
-        """``policy`` overrides single values, table by table."""
-        self.home, self.puppet = home, puppet or Puppet()
+        """``script`` is what the model plays, where it is no ``puppet`` of its own; ``policy`` overrides single values, table by table."""
+        self.home, self.puppet = home, puppet or Puppet(script=script)
         self.settings = talk_settings(home or Path("/nowhere"), policy or {})
         self._verbs, self._kinds = verbs, kinds
         self._clock_file = None if home is None else home / "clock"

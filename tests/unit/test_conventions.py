@@ -140,9 +140,63 @@ def test_every_package_opens_with_what_it_is() -> None:
     _none(violations)
 
 
+def _layers() -> list[set[str]]:
+    """The rooms from the top downwards, as the import contract has them."""
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]["contracts"]
+    (layers,) = [contract["layers"] for contract in contracts if contract["id"] == "layers"]
+    return [set(re.findall(r"[a-z_]+", row)) for row in layers]
+
+
+def _imported_rooms(module: Module) -> set[str]:
+    froms = [node.module.split(".") for node in module.nodes if isinstance(node, ast.ImportFrom) and node.module is not None]
+    return {parts[1] for parts in froms if parts[0] == "ordain" and len(parts) > 1}
+
+
+def test_a_room_imports_what_its_package_says() -> None:
+    """Where a room's docstring says what it imports, it imports nothing else, and what it says to stand on is a room below it."""
+    layers, violations = _layers(), list[str]()
+    saying = 0
+    for folder in sorted(path.parent for path in HOUSE.glob("*/__init__.py")):
+        said = re.search(r"\bImports ([^.;]*)", ast.get_docstring(Module(folder / "__init__.py").tree) or "")
+        if said is None:
+            continue
+        saying += 1
+        named = set(re.findall(r"`([a-z]+)`", said[1])) - {"ordain"}
+        level = next(number for number, row in enumerate(layers) if folder.name in row)
+        below = {room for row in layers[level + 1 :] for room in row}
+        violations += [f"{folder.name}: says that it imports {room}, which is not below it" for room in sorted(named - below)]
+        if "and below" in said[1]:
+            highest = min(number for number, row in enumerate(layers) if row & named)
+            named |= {room for row in layers[highest + 1 :] for room in row}
+        imported = {room for module in SOURCES if module.room == folder.name for room in _imported_rooms(module)}
+        violations += [f"{folder.name}: imports {room} and does not say so" for room in sorted(imported - named - {folder.name})]
+    assert saying >= 14
+    _none(violations)
+
+
 def test_modules_are_named_for_a_concept() -> None:
     """No module or folder hides behind a name that says nothing."""
     _none([module.name for module in SOURCES if VAGUE_NAMES & set(Path(module.name).with_suffix("").parts)])
+
+
+SHARED_CLASS_NAMES = {
+    "Kind": "a flow's is the word of the house; a column's names its schema in the output of `finance.snapshot`",
+    "PriceTier": "the settings' and the published schema's, which must not move with each other",
+    "Thread": "the stored one's and the published schema's, which shows it",
+}
+"""Public class names with two meanings, and why: a wire's schema is named by its class, and that name is a promise to callers."""
+
+
+def test_a_class_name_has_one_meaning() -> None:
+    """No two public classes of the house share a name, but for the wire shapes whose names are contracts."""
+    homes: dict[str, list[str]] = {}
+    for module in SOURCES:
+        for node in module.nodes:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                homes.setdefault(node.name, []).append(module.at(node, node.name))
+    shared = {name: places for name, places in homes.items() if len(places) > 1}
+    _none([place for name, places in shared.items() if name not in SHARED_CLASS_NAMES for place in places])
+    assert {name: len(places) for name, places in shared.items()} == dict.fromkeys(SHARED_CLASS_NAMES, 2)
 
 
 def test_sizes_stay_within_their_gates() -> None:

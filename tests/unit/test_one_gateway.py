@@ -8,7 +8,7 @@ from pathlib import Path
 HOUSE = Path(__file__).resolve().parents[2] / "src" / "ordain"
 PROBING = {"models/doctor.py", "models/trial.py"}
 """A person asks them to try an endpoint; no run is there."""
-WRAPPING = {"models/local.py", "runtime/sealing.py"}
+WRAPPING = {"models/local.py", "runtime/seal.py"}
 """Adapters around another adapter: they make the attempt that was asked of them."""
 
 

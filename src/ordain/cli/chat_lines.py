@@ -16,9 +16,9 @@ from enum import Enum
 from typing import Any
 
 from ordain.cli.columns import UNBROKEN
+from ordain.cli.conversation_lines import question_lines, thread_lines
 from ordain.cli.exit_codes import FAILED, OK
 from ordain.cli.messenger import Addressed, Messenger
-from ordain.cli.rendering import question_lines, thread_lines
 from ordain.cli.slash import REQUESTS, STATUS, STOP, Command, Slash, SlashWords, Unclear, help_lines, meaning
 from ordain.contracts.conversation import MessageAnswer
 from ordain.contracts.events import MessageEvent, OptionView, QuestionEvent, ReplyEvent, SessionEvent

@@ -10,10 +10,10 @@ from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import replace
 from typing import ParamSpec
 
+from ordain.cli.conversation_lines import EMPTY, answer_lines, event_lines, live_lines, notice, thread_lines
 from ordain.cli.exit_codes import OK
 from ordain.cli.line_editor import EnteredLine, LineEditor, Order
 from ordain.cli.messenger import Addressed, Messenger, new_message_id
-from ordain.cli.rendering import EMPTY, answer_lines, event_lines, live_lines, notice, thread_lines
 from ordain.cli.screen import BOLD, CYAN, Screen, ScreenLine, keys_as_typed
 from ordain.cli.slash import REQUESTS, STATUS, STOP, Command, Slash, SlashWords, Unclear, help_lines, meaning
 from ordain.cli.talk import Talk

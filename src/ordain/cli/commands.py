@@ -57,7 +57,7 @@ def serve(
     options: CommonOptions = DEFAULTS,
 ) -> int:
     """Serve HTTP until SIGTERM or SIGINT, then drain."""
-    from ordain.cli.serving import serve_here  # lazy: the server and its models
+    from ordain.cli.server import serve_here  # lazy: the server and its models
 
     return serve_here(options.data_dir, host, port, as_json=options.as_json)
 
@@ -65,7 +65,7 @@ def serve(
 @tree.command
 def plan(file: Annotated[str, Parameter(allow_leading_hyphen=True)], /, *, options: CommonOptions = DEFAULTS) -> int:
     """Work on the planning request in FILE (- for stdin): on the server that holds the data folder, else in this process."""
-    from ordain.cli.operating import plan_file  # lazy: HTTP and everything behind it
+    from ordain.cli.runs import plan_file  # lazy: HTTP and everything behind it
 
     return plan_file(options.data_dir, file, as_json=options.as_json)
 
@@ -99,7 +99,7 @@ def replay(
     options: CommonOptions = DEFAULTS,
 ) -> int:
     """Run again from the journal, without model, verb or network, and report whatever is not as recorded."""
-    from ordain.cli.replaying import Compared, replay_runs  # lazy: storage and flows
+    from ordain.cli.replay import Compared, replay_runs  # lazy: storage and flows
 
     return replay_runs(options.data_dir, run, Compared(policy=policy, wording=wording), every=every, as_json=options.as_json)
 
@@ -112,7 +112,7 @@ def doctor(
     options: CommonOptions = DEFAULTS,
 ) -> int:
     """Hold the policy to its routing probes, then ask each configured model once and say what its endpoint really does."""
-    from ordain.cli.diagnosing import diagnose  # lazy: model adapters
+    from ordain.cli.doctor import diagnose  # lazy: model adapters
 
     return diagnose(options.data_dir, policy, only_probes=probes, as_json=options.as_json)
 
@@ -143,7 +143,7 @@ def list_runs(
     options: CommonOptions = DEFAULTS,
 ) -> int:
     """Runs, newest first."""
-    from ordain.cli.operating import print_runs  # lazy: HTTP and everything behind it
+    from ordain.cli.runs import print_runs  # lazy: HTTP and everything behind it
 
     asked: dict[str, Any] = {"status": list(status), "limit": limit, "all": every}
     return print_runs(options.data_dir, asked if before is None else {**asked, "before": before}, as_json=options.as_json)
@@ -158,13 +158,13 @@ def show_run(
     options: CommonOptions = DEFAULTS,
 ) -> int:
     """One run: its header, where it stands, its answer."""
-    from ordain.cli.operating import print_run  # lazy: HTTP and everything behind it
+    from ordain.cli.runs import print_run  # lazy: HTTP and everything behind it
 
     return print_run(options.data_dir, run, journal=journal, as_json=options.as_json)
 
 
 def _operate(run: str, action: str, body: dict[str, Any], options: CommonOptions) -> int:
-    from ordain.cli.operating import operate  # lazy: HTTP and everything behind it
+    from ordain.cli.runs import operate  # lazy: HTTP and everything behind it
 
     return operate(options.data_dir, run, action, body, as_json=options.as_json)
 
@@ -204,7 +204,7 @@ def erase_run(run: str, /, *, why: Why, options: CommonOptions = DEFAULTS) -> in
 @runs.command(name="answer")
 def answer_run(run: str, effect: int, value: str, /, *, options: CommonOptions = DEFAULTS) -> int:
     """Answer what a run waits for: VALUE is JSON, or a text."""
-    from ordain.cli.operating import answer  # lazy: HTTP and everything behind it
+    from ordain.cli.runs import answer  # lazy: HTTP and everything behind it
 
     return answer(options.data_dir, run, effect, value, as_json=options.as_json)
 

@@ -28,7 +28,7 @@ def add_note(
     options: CommonOptions = DEFAULTS,
 ) -> int:
     """Remember a note."""
-    from ordain.cli.remembering import LibraryPlace, add  # lazy: HTTP and everything behind it
+    from ordain.cli.library import LibraryPlace, add  # lazy: HTTP and everything behind it
 
     return add(LibraryPlace(options=options, workspace=workspace), text, file, {"title": title, "tags": list(tag), "user_id": user})
 
@@ -44,7 +44,7 @@ def search_notes(
     options: CommonOptions = DEFAULTS,
 ) -> int:
     """Find what is remembered, by meaning, or by words where there is no embedder. Exit code 1: nothing was found."""
-    from ordain.cli.remembering import LibraryPlace, search  # lazy: HTTP and everything behind it
+    from ordain.cli.library import LibraryPlace, search  # lazy: HTTP and everything behind it
 
     asked = {"query": " ".join(query), "max_items": limit, "time_window_days": days, "mode": mode, "user_id": user}
     return search(LibraryPlace(options=options, workspace=workspace), asked)
@@ -53,7 +53,7 @@ def search_notes(
 @memory.command(name="list")
 def list_notes(*, limit: int = 50, before: Before = None, workspace: Workspace = "default", options: CommonOptions = DEFAULTS) -> int:
     """Notes and entries, the last one added first."""
-    from ordain.cli.remembering import LibraryPlace, print_notes  # lazy: HTTP and everything behind it
+    from ordain.cli.library import LibraryPlace, print_notes  # lazy: HTTP and everything behind it
 
     return print_notes(LibraryPlace(options=options, workspace=workspace), limit, before)
 
@@ -61,7 +61,7 @@ def list_notes(*, limit: int = 50, before: Before = None, workspace: Workspace =
 @memory.command(name="forget")
 def forget_note(note: str, /, *, workspace: Workspace = "default", options: CommonOptions = DEFAULTS) -> int:
     """Destroy a note or an entry. What runs recalled of it stays in their journals until they are erased."""
-    from ordain.cli.remembering import LibraryPlace, remove  # lazy: HTTP and everything behind it
+    from ordain.cli.library import LibraryPlace, remove  # lazy: HTTP and everything behind it
 
     return remove(LibraryPlace(options=options, workspace=workspace), "/memory", note)
 
@@ -69,7 +69,7 @@ def forget_note(note: str, /, *, workspace: Workspace = "default", options: Comm
 @memory.command(name="reindex")
 def reindex(*, workspace: Workspace = "default", options: CommonOptions = DEFAULTS) -> int:
     """Give a vector to everything that was kept without this embedder. Exit code 3: there is none."""
-    from ordain.cli.remembering import LibraryPlace, print_reindexed  # lazy: HTTP and everything behind it
+    from ordain.cli.library import LibraryPlace, print_reindexed  # lazy: HTTP and everything behind it
 
     return print_reindexed(LibraryPlace(options=options, workspace=workspace))
 
@@ -77,7 +77,7 @@ def reindex(*, workspace: Workspace = "default", options: CommonOptions = DEFAUL
 @docs.command(name="add")
 def add_documents(*files: Path, workspace: Workspace = "default", options: CommonOptions = DEFAULTS) -> int:
     """Add documents; a changed file replaces what was added of it. Exit code 1: one of them could not be read."""
-    from ordain.cli.remembering import LibraryPlace, add_files  # lazy: HTTP and everything behind it
+    from ordain.cli.library import LibraryPlace, add_files  # lazy: HTTP and everything behind it
 
     return add_files(LibraryPlace(options=options, workspace=workspace), files)
 
@@ -85,7 +85,7 @@ def add_documents(*files: Path, workspace: Workspace = "default", options: Commo
 @docs.command(name="list")
 def list_documents(*, limit: int = 50, before: Before = None, workspace: Workspace = "default", options: CommonOptions = DEFAULTS) -> int:
     """Documents, the last one added first."""
-    from ordain.cli.remembering import LibraryPlace, print_documents  # lazy: HTTP and everything behind it
+    from ordain.cli.library import LibraryPlace, print_documents  # lazy: HTTP and everything behind it
 
     return print_documents(LibraryPlace(options=options, workspace=workspace), limit, before)
 
@@ -93,7 +93,7 @@ def list_documents(*, limit: int = 50, before: Before = None, workspace: Workspa
 @docs.command(name="show")
 def show_document(document: str, /, *, workspace: Workspace = "default", options: CommonOptions = DEFAULTS) -> int:
     """One document, as it was read: its passages, and where each stands."""
-    from ordain.cli.remembering import LibraryPlace, print_document  # lazy: HTTP and everything behind it
+    from ordain.cli.library import LibraryPlace, print_document  # lazy: HTTP and everything behind it
 
     return print_document(LibraryPlace(options=options, workspace=workspace), document)
 
@@ -101,6 +101,6 @@ def show_document(document: str, /, *, workspace: Workspace = "default", options
 @docs.command(name="remove")
 def remove_document(document: str, /, *, workspace: Workspace = "default", options: CommonOptions = DEFAULTS) -> int:
     """Destroy a document's text and vectors; the file it came from stays."""
-    from ordain.cli.remembering import LibraryPlace, remove  # lazy: HTTP and everything behind it
+    from ordain.cli.library import LibraryPlace, remove  # lazy: HTTP and everything behind it
 
     return remove(LibraryPlace(options=options, workspace=workspace), "/docs", document)

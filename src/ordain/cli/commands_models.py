@@ -53,7 +53,7 @@ def add_model(name: str, /, *, setup: Setup = NOTHING_GIVEN, options: CommonOpti
 
     On a terminal it asks for what is missing. The key stays where it is: in a variable or a file that the profile names.
     """
-    from ordain.cli.setting_up import add  # lazy: settings, prices, adapters
+    from ordain.cli.model_setup import add  # lazy: settings, prices, adapters
 
     return add(options.data_dir, name, setup, as_json=options.as_json)
 
@@ -61,7 +61,7 @@ def add_model(name: str, /, *, setup: Setup = NOTHING_GIVEN, options: CommonOpti
 @models.command(name="remove")
 def remove_model(name: str, /, *, options: CommonOptions = DEFAULTS) -> int:
     """Take profile NAME out of ordain.toml; refused while a lane names it."""
-    from ordain.cli.setting_up import remove  # lazy: settings
+    from ordain.cli.model_setup import remove  # lazy: settings
 
     return remove(options.data_dir, name, as_json=options.as_json)
 

@@ -20,7 +20,7 @@ def list_verbs(
     *, pack: Annotated[str | None, Parameter(help="Only the verbs of this pack.")] = None, options: CommonOptions = DEFAULTS
 ) -> int:
     """Every verb, and whether it is active here; and what is written but not in use."""
-    from ordain.cli.operating import print_verbs  # lazy: verbs and catalog
+    from ordain.cli.verbs import print_verbs  # lazy: verbs and catalog
 
     return print_verbs(options.data_dir, pack, as_json=options.as_json)
 
@@ -28,7 +28,7 @@ def list_verbs(
 @verbs.command(name="show")
 def show_verb(verb: str, /, *, options: CommonOptions = DEFAULTS) -> int:
     """One verb: what it needs, gives and does."""
-    from ordain.cli.operating import print_verb  # lazy: verbs and catalog
+    from ordain.cli.verbs import print_verb  # lazy: verbs and catalog
 
     return print_verb(options.data_dir, verb, as_json=options.as_json)
 
@@ -46,7 +46,7 @@ def new_verb(
     options: CommonOptions = DEFAULTS,
 ) -> int:
     """Write a complete verb that works into the data folder's verbs/, to be changed into yours. Overwrites nothing."""
-    from ordain.cli.verb_writing import write_verb  # lazy: contracts
+    from ordain.cli.new_verb import write_verb  # lazy: contracts
 
     return write_verb(options.data_dir, name, kind, effect, url, as_json=options.as_json)
 
@@ -58,7 +58,7 @@ def lint_verbs(
     options: CommonOptions = DEFAULTS,
 ) -> int:
     """Every problem of verbs as they are written, with file, line and what to do. Exit code 1: there is an error."""
-    from ordain.cli.verb_linting import print_lint  # lazy: verbs and catalog
+    from ordain.cli.verb_lint import print_lint  # lazy: verbs and catalog
 
     return print_lint(options.data_dir, what, strict=strict, as_json=options.as_json)
 
@@ -75,7 +75,7 @@ def run_examples(
     options: CommonOptions = DEFAULTS,
 ) -> int:
     """Run verbs on their examples: really, through authorisation and schemas, over storage that is thrown away. Exit code 1: one failed."""
-    from ordain.cli.verb_testing import VerbTrial, print_tests  # lazy: everything a run needs
+    from ordain.cli.verb_trial import VerbTrial, print_tests  # lazy: everything a run needs
 
     asked = VerbTrial(names=name, every=every, given=given, file=file, writes=writes)
     return print_tests(options.data_dir, asked, as_json=options.as_json)
@@ -84,7 +84,7 @@ def run_examples(
 @verbs.command(name="explain")
 def explain_verb(name: str, /, *, given: Input = None, options: CommonOptions = DEFAULTS) -> int:
     """What would become of a call and why: schema, authorisation, lane, bound, prompt or request. Nothing is carried out, no model asked."""
-    from ordain.cli.verb_explaining import print_explanation  # lazy: rules and catalog
+    from ordain.cli.verb_explanation import print_explanation  # lazy: rules and catalog
 
     return print_explanation(options.data_dir, name, given, as_json=options.as_json)
 
@@ -92,6 +92,6 @@ def explain_verb(name: str, /, *, given: Input = None, options: CommonOptions = 
 @verbs.command(name="reload")
 def reload_verbs(*, options: CommonOptions = DEFAULTS) -> int:
     """Have the running server take up what stands in verbs/ now. Exit code 1: something is wrong, and the verbs of before stay."""
-    from ordain.cli.operating import reload_server  # lazy: HTTP and everything behind it
+    from ordain.cli.verbs import reload_server  # lazy: HTTP and everything behind it
 
     return reload_server(options.data_dir, as_json=options.as_json)

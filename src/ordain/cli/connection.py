@@ -158,7 +158,7 @@ async def _as_it_lies(home: Path) -> AsyncGenerator[Connection]:
 @asynccontextmanager
 async def _served(home: Path) -> AsyncGenerator[Connection]:
     from ordain.app import Ordain  # lazy: beside a server none of this is needed
-    from ordain.cli.serving import listening, served  # lazy: see above
+    from ordain.cli.server import listening, served  # lazy: see above
     from ordain.settings import load_settings  # lazy: see above
 
     given = load_settings(home=home)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import sys
 
-from ordain.runtime.sealing import Seal
+from ordain.runtime.seal import Seal
 from ordain.settings import LogLevel, Settings
 
 FORMAT = "%(asctime)s %(levelname)s %(name)s %(message)s"

@@ -11,11 +11,11 @@ import msgspec
 
 from ordain.cli.columns import UNBROKEN
 from ordain.cli.connection import connect
+from ordain.cli.conversation_lines import event_lines, one_line, thread_lines
 from ordain.cli.exit_codes import OK
 from ordain.cli.messenger import Messenger
 from ordain.cli.output import moment, print_json, print_table, show
 from ordain.cli.places import home_of
-from ordain.cli.rendering import event_lines, one_line, thread_lines
 from ordain.contracts.events import MessageEvent, SessionEvent
 
 

@@ -1,1 +1,1 @@
-"""The wire, policy and catalog types: one module per conversation. Imports only `errors`; validates, never decides."""
+"""The wire, policy and catalog types: one module per conversation. Imports `errors`; validates, never decides."""

@@ -1,4 +1,4 @@
-"""The catalog: policy, verbs, prompts and model profiles as one versioned, content-addressed value.
+"""The catalog: policy, verbs, prompts, model profiles and wording as one versioned, content-addressed value.
 
 A run pins the digest of the catalog it started under; the catalog is stored by that digest while a run refers to it, and
 compiled (schemas, lookups) when it is loaded. Compiling is pure: remote schema references are refused.

@@ -39,19 +39,18 @@ class CapabilityScope(Struct, frozen=True, kw_only=True, omit_defaults=True):
         return verb in self.allowed or any(fnmatchcase(verb, pattern) for pattern in self.allowed if _is_glob(pattern))
 
     def narrowed(self, verbs: Iterable[str]) -> CapabilityScope:
-        """What of these verbs is in scope, in order of their ids; bounds go with them."""
-        allowed = tuple(sorted({verb for verb in verbs if self.permits(verb)}))
+        """What of these verbs is in scope, in order of their ids; bounds go with them. A glob among them stays where it is covered."""
+        allowed = tuple(sorted({verb for verb in verbs if self._covers(verb)}))
         return CapabilityScope(allowed=allowed, constraints=self.constraints)
 
     def covers(self, other: CapabilityScope) -> bool:
         """Whether ``other`` allows nothing that this does not; a glob is covered by itself and by ``*`` alone."""
-        named = all(pattern in self.allowed or "*" in self.allowed or self._covers(pattern) for pattern in other.allowed)
-        return named and all(
+        return all(self._covers(pattern) for pattern in other.allowed) and all(
             (theirs := other.constraints.get(pattern)) is not None and theirs.within(ours) for pattern, ours in self.constraints.items()
         )
 
     def _covers(self, pattern: str) -> bool:
-        return not _is_glob(pattern) and self.permits(pattern)
+        return pattern in self.allowed or "*" in self.allowed or (not _is_glob(pattern) and self.permits(pattern))
 
 
 def _is_glob(pattern: str) -> bool:

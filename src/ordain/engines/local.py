@@ -13,7 +13,7 @@ from collections import deque
 from ordain.errors import RUN_MOVED_ON, LeaseLost, OrdainError
 from ordain.journal.records import SETTLED, Status
 from ordain.ports.store import Append, Operation
-from ordain.runtime.accounts import over
+from ordain.runtime.accounts import drop_ended_periods
 from ordain.runtime.drive import Drive, Driven
 from ordain.runtime.recovery import Recovery
 from ordain.runtime.services import Services
@@ -221,7 +221,7 @@ class LocalEngine:
             if kept:
                 args = {"class": content_class, "before": now - kept * DAY_US, "at": now}
                 swept[content_class] = (await self._services.store.submit(Operation(name="sweep", args=args))).count
-        await self._services.store.submit(over(policy.budget, now))
+        await self._services.store.submit(drop_ended_periods(policy.budget, now))
         if any(swept.values()):
             LOG.info("swept %s", " ".join(f"{name}={count}" for name, count in swept.items()))
         return swept

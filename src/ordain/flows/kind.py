@@ -256,20 +256,29 @@ class Kinds:
         """Index them.
 
         Raises:
-            ConfigurationError: two kinds have one name and version, or one purpose means two lanes' business.
+            ConfigurationError: two kinds have one name and version, or ask under one purpose for answers of two contracts.
+            ValueError: two rules have one name, or one code means two things.
         """
         by_id: dict[tuple[str, int], Kind[Any, Any]] = {}
         newest: dict[str, Kind[Any, Any]] = {}
-        rules: dict[str, Rule[Any, Any, Any]] = {}
         for kind in self.all:
             if by_id.setdefault((kind.name, kind.version), kind) is not kind:
                 raise ConfigurationError(f"there are two kinds {kind.name}@{kind.version}", code="duplicate_kind")
             if kind.name not in newest or newest[kind.name].version < kind.version:
                 newest[kind.name] = kind
-            rules |= {rule.name: rule for rule in kind.rules}
         object.__setattr__(self, "by_id", by_id)
         object.__setattr__(self, "newest", newest)
-        object.__setattr__(self, "rules", rulebook(rules.values()))
+        object.__setattr__(self, "rules", rulebook(rule for kind in self.all for rule in kind.rules))
+        self._check_purposes()
+
+    def _check_purposes(self) -> None:
+        """Policy and scripts know what is asked for by its purpose alone, so that is one thing whichever kind asks."""
+        contracts: dict[str, str] = {}
+        for kind in self.newest.values():
+            for prompt in kind.prompts:
+                if contracts.setdefault(prompt.purpose, prompt.contract) != prompt.contract:
+                    found = f"{contracts[prompt.purpose]!r} and {prompt.contract!r}"
+                    raise ConfigurationError(f"purpose {prompt.purpose} asks for two contracts: {found}", code="duplicate_purpose")
 
     def get(self, name: str, version: int) -> Kind[Any, Any] | None:
         """The kind that a run pins, None where this build lacks it."""

@@ -11,6 +11,16 @@ from msgspec import Struct
 
 from ordain.journal.codec import Read, decode
 from ordain.journal.digests import derived_id
+from ordain.journal.partial_bodies import (
+    CHILDREN,
+    LOST,
+    MODEL,
+    READ,
+    RUN_SEEN,
+    SEEN,
+    VERB,
+    Output,
+)
 from ordain.journal.records import (
     DECIDED,
     Body,
@@ -26,16 +36,6 @@ from ordain.journal.records import (
     Record,
     RecordKind,
     Started,
-)
-from ordain.journal.seen import (
-    CHILDREN,
-    LOST,
-    MODEL,
-    READ,
-    RUN_SEEN,
-    SEEN,
-    VERB,
-    Output,
 )
 from ordain.rules.decision import SILENT, Recorded, Rule
 from ordain.rules.header import SIGNS, HeaderFacts, HeaderLine

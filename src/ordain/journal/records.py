@@ -17,7 +17,7 @@ from ordain.effects.children import NULL
 from ordain.rules.spend import Spend
 
 PAYLOAD_BYTES = 4096
-"""A body longer than this goes to the payload table; digest and chain do not change (DESIGN section 4)."""
+"""A body longer than this goes to the payload table; digest and chain do not change."""
 
 
 class RecordKind(StrEnum):

@@ -10,8 +10,8 @@ from msgspec import Struct
 
 from ordain.effects.results import Beside
 from ordain.journal.codec import decode
+from ordain.journal.partial_bodies import LOST
 from ordain.journal.records import DecisionBody, IntentBody, ObservationBody, Record, RecordKind
-from ordain.journal.seen import LOST
 
 LANE, SETTLE, FALLBACK, MODEL_CALL = "lane", "settle", "fallback", "model_call"
 SPENDING = (LANE, SETTLE, FALLBACK, MODEL_CALL)

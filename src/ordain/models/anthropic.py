@@ -24,7 +24,7 @@ try:
     from pydantic_ai.providers.anthropic import AnthropicProvider
     from pydantic_ai.settings import ModelSettings
 
-    from ordain.models.foreign import NO_KEY, ForeignModel
+    from ordain.models.foreign_model import NO_KEY, ForeignModel
 except ImportError as error:
     if (error.name or "").startswith("ordain"):
         raise

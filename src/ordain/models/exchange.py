@@ -20,7 +20,7 @@ import httpcore
 from msgspec import Struct
 
 from ordain.errors import ConfigurationError
-from ordain.models.pacing import TOO_FINE, Pace
+from ordain.models.pace import TOO_FINE, Pace
 
 ANSWER_BYTES = 4 * 1024 * 1024
 KEPT_CONNECTIONS = 64

@@ -15,7 +15,7 @@ try:
     from pydantic_ai.profiles import ModelProfile
     from pydantic_ai.providers.google import GoogleProvider
 
-    from ordain.models.foreign import NO_KEY, ForeignModel
+    from ordain.models.foreign_model import NO_KEY, ForeignModel
 except ImportError as error:
     if (error.name or "").startswith("ordain"):
         raise

@@ -18,7 +18,7 @@ from msgspec import Struct
 from ordain.contracts.planner import CONTENT_MAX, TOOL_ID_MAX
 from ordain.contracts.policy import ModelErrorCode
 from ordain.models.arguments import fill
-from ordain.models.quoting import MARK, Unfillable, quote_into, say_into, statements
+from ordain.models.quotation import MARK, Unfillable, quote_into, say_into, statements
 from ordain.models.sentences import Span, has_sentence, split
 from ordain.ports.model import Heard, ModelError, ModelReply, ModelRequest
 

@@ -1,1 +1,1 @@
-"""One typed input and one template per prompt, and a pure, sandboxed renderer. Imports `rules` and below."""
+"""A pure, sandboxed renderer of templates, the templates that come with code, and the input of a verb step's prompt. Imports `effects` and below."""

@@ -1,1 +1,1 @@
-"""Code decides: one pure module per decision family, reasons in `reasons`. Imports `contracts` and `errors`; no I/O, clock or chance."""
+"""Code decides: one pure module per decision family, reasons in `reasons`. Imports `wording`, `contracts` and `errors`; no I/O, clock or chance."""

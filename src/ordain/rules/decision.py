@@ -1,4 +1,4 @@
-"""What a rule is: a pure function of facts, inputs and policy that returns a decision (DESIGN section 3).
+"""What a rule is: a pure function of facts, inputs and policy that returns a decision.
 
 A rule is whole where it is defined: its outcomes, its reasons, and what a decision of it adds to its run's header.
 """

@@ -27,7 +27,7 @@ def with_sharing(policy: BudgetPolicy, args: dict[str, Any]) -> dict[str, Any]:
     return {**args, "shared": {"name": agent, "as": OTHERS + since, "like": f"agent:*{since}", "most": AGENTS_MAX}}
 
 
-def over(policy: BudgetPolicy, now: int) -> Operation:
+def drop_ended_periods(policy: BudgetPolicy, now: int) -> Operation:
     """Has the store drop the accounts of days and months before the last ones; a run that began in the last ones may still ask for them.
 
     ``now``: microseconds since 1970 UTC.

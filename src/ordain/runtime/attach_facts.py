@@ -16,7 +16,7 @@ from ordain.rules.attach import (
     MessageReading,
     ThreadFact,
 )
-from ordain.runtime.received import Received
+from ordain.runtime.message_entry import Received
 
 
 class TriageSuggestion(Struct, frozen=True, kw_only=True, omit_defaults=True):

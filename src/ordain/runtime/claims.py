@@ -21,7 +21,7 @@ from ordain.rules.shared import SHARED
 from ordain.runtime.accounts import with_sharing
 from ordain.runtime.attach_facts import TriageSuggestion, attach_facts
 from ordain.runtime.consequences import Consequences
-from ordain.runtime.received import received
+from ordain.runtime.message_entry import received
 from ordain.runtime.run_state import RunState
 from ordain.runtime.services import Services
 from ordain.runtime.setup import RunSetup

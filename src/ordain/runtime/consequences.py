@@ -36,8 +36,8 @@ from ordain.rules.attach import (
 from ordain.rules.decision import Decision
 from ordain.runtime.attach_facts import TriageSuggestion, attach_facts
 from ordain.runtime.mail import AnswerBody, InterruptBody
+from ordain.runtime.message_entry import Received
 from ordain.runtime.opening import Opening, root_run
-from ordain.runtime.received import Received
 from ordain.runtime.services import Services
 
 INTENT_CHARS = 120

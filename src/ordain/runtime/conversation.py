@@ -19,9 +19,9 @@ from ordain.ports.sessions import Entry, EntryKind, NewEntry, SessionRow, Thread
 from ordain.ports.store import Consequence, Receive, SessionState
 from ordain.rules.attach import Attached
 from ordain.runtime.consequences import Consequences
-from ordain.runtime.received import Received, body_of, message_of
+from ordain.runtime.entries import OUR_IDS, spoken
+from ordain.runtime.message_entry import Received, body_of, message_of
 from ordain.runtime.services import Services
-from ordain.runtime.speaking import OUR_IDS, spoken
 from ordain.runtime.streams import event_of
 
 LOG = logging.getLogger("ordain.session")

@@ -29,7 +29,7 @@ from ordain.runtime.headers import loaded
 from ordain.runtime.intake import Accepted, Intake
 from ordain.runtime.library import Memory
 from ordain.runtime.live import AnswerBody, InterruptBody
-from ordain.runtime.reloading import Reloading
+from ordain.runtime.reloader import Reloader
 from ordain.runtime.run_view import AT_REST, RunView, ending_of
 from ordain.runtime.services import Services
 from ordain.runtime.waiters import Waiters
@@ -79,15 +79,15 @@ class Runtime:
         *,
         engine: Engine,
         library: Memory,
-        reloading: Reloading | None = None,
+        reloader: Reloader | None = None,
         commits: Callable[[], int] = lambda: 0,
     ) -> None:
-        """``reloading`` is None where nothing is taken up; ``commits`` counts the storage's transactions."""
+        """``reloader`` is None where nothing is taken up; ``commits`` counts the storage's transactions."""
         self.services = services
         self.search = search
         self.engine = engine
         self.library = library
-        self.reloading = reloading
+        self.reloader = reloader
         self.commits = commits
         self.conversation = Conversation(services)
         self.access = Access(services)

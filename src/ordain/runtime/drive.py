@@ -31,6 +31,7 @@ from ordain.journal.records import (
 from ordain.ports.effects import Suspended
 from ordain.ports.store import Append, MailKind, NewMail, Refund, StoredRun
 from ordain.rules.header import HeaderFacts, HeaderLine
+from ordain.runtime.entries import at_rest, reply, stop_entry, stopped_text, unreadable_entry
 from ordain.runtime.execution import Execution
 from ordain.runtime.flow_end import FlowEnd, flow_end
 from ordain.runtime.headers import readable
@@ -39,7 +40,6 @@ from ordain.runtime.mail import InterruptBody
 from ordain.runtime.pen import Pen
 from ordain.runtime.services import Services
 from ordain.runtime.setup import RunSetup
-from ordain.runtime.speaking import at_rest, reply, stop_entry, stopped_text, unreadable_entry
 
 LOG = logging.getLogger("ordain.run")
 _STARTED = msgspec.json.Decoder(Started)
@@ -76,10 +76,10 @@ class Drive:
         """Drive until the run settles, waits or stops. Cancelling it evicts the run and journals nothing."""
         driven = await self._to_rest()
         if driven.status is not Status.WAITING:
-            self.services.streams.over(self.run)
+            self.services.streams.at_rest(self.run)
         if driven.status in STOPPED and self.live is not None:  # the turn that waits for it cannot go on either
             root = self.live.stored.root
-            self.services.streams.over(root)
+            self.services.streams.at_rest(root)
             driven = replace(driven, root=root)
         return driven
 

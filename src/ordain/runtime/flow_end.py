@@ -18,10 +18,10 @@ from ordain.journal.folds import Fold
 from ordain.journal.records import SETTLED, EndedBody, Status, raw
 from ordain.ports.effects import Interrupted
 from ordain.rules.header import MARKS, HeaderFacts, HeaderLine, render_header
+from ordain.runtime.entries import stopped_text
 from ordain.runtime.execution import Execution
 from ordain.runtime.run_state import RunState
 from ordain.runtime.setup import RunSetup
-from ordain.runtime.speaking import stopped_text
 
 LINE_DEPTH_MAX = 100
 """How deep a kind's own header line may be indented."""

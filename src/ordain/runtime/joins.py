@@ -140,7 +140,7 @@ def _nests(catalog: Catalog, spawn: Spawn[Any]) -> bool:
     return spawn.authorized is not None and not catalog.verbs[spawn.authorized.call.verb].spec.entry
 
 
-def over(until: Join, spawned: int, ended: dict[int, AnyEnded]) -> str | None:
+def why_over(until: Join, spawned: int, ended: dict[int, AnyEnded]) -> str | None:
     """Why the join is over by count, or None: all have ended, enough have completed, or too few still can."""
     if len(ended) == spawned:
         return "all ended"
@@ -168,7 +168,7 @@ class _Joining:
 
     def _weigh(self, seen: dict[int, AnyEnded]) -> None:
         if self.why is None:
-            self.why = over(self.effect.until, len(self.effect.spawns), seen)
+            self.why = why_over(self.effect.until, len(self.effect.spawns), seen)
             self.counted = tuple(sorted(seen))
 
     def collect(self, mail: list[Mail]) -> None:

@@ -47,6 +47,7 @@ from ordain.rules.decision import Decision, Rule
 from ordain.rules.shared import SHARED
 from ordain.runtime.calls import call_verb, recover_verb
 from ordain.runtime.claims import prepared
+from ordain.runtime.entries import answered, question, said
 from ordain.runtime.execution import RESULTS
 from ordain.runtime.gateway import Attempt, call_model, verb_withdrawn
 from ordain.runtime.joins import join_children, new_children
@@ -55,7 +56,6 @@ from ordain.runtime.pen import Pen
 from ordain.runtime.run_state import RunState
 from ordain.runtime.services import Services
 from ordain.runtime.setup import RunSetup
-from ordain.runtime.speaking import answered, question, said
 
 R = TypeVar("R")
 UNWRITTEN_MAX = 256

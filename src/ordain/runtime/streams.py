@@ -129,7 +129,7 @@ class Streams:
 
         return heard
 
-    def over(self, root: str) -> None:
+    def at_rest(self, root: str) -> None:
         """The turn has come to rest: what stands of it is its reply."""
         place = self._places.pop(root, None)
         if place is not None:

@@ -1,4 +1,4 @@
-"""Retelling: go through a session's transcript again and find everything that is not as it was recorded.
+"""Go through a session's transcript again and find everything that is not as it was recorded.
 
 An entry's number follows the one before, its digest is the keyed digest of its body, its link that of everything before it; and what
 rule ``attach`` decided about each message comes out again from the recorded facts, under the policy of the catalog that it names.

@@ -26,7 +26,7 @@ from ordain.rules.answer import ANSWER, AnswerInputs, ExpectedType, fits
 from ordain.rules.attach import ATTACH, AttachFacts
 from ordain.rules.decision import Decision, Rule
 from ordain.runtime.diff import Flip, note
-from ordain.runtime.received import Body
+from ordain.runtime.message_entry import Body
 from ordain.runtime.replay import EndOfJournal, NothingBeyond, drive_to_end, opened, replay
 from ordain.runtime.transcript_replay import CORRUPT, PAGE, Pinned, Told
 from ordain.wording.cues import Cues

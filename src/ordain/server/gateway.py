@@ -13,7 +13,7 @@ from ordain.contracts.ids import DEFAULT_WORKSPACE, WorkspaceId
 from ordain.errors import JournalError
 from ordain.runtime.conversation import Acknowledged
 from ordain.runtime.door import NULL
-from ordain.server.answering import answered, found_later, message_location
+from ordain.server.answers import answered, found_later, message_location
 from ordain.server.bodies import read
 from ordain.server.documents import documented, shown
 from ordain.server.examples import CORTEX_CHAT, CORTEX_RESULT, HUB_CHAT, HUB_REPLY

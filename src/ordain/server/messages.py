@@ -6,7 +6,7 @@ from fastapi import APIRouter, Request, Response
 
 from ordain.contracts.conversation import Message, MessageAnswer
 from ordain.contracts.ids import DEFAULT_WORKSPACE, WorkspaceId
-from ordain.server.answering import answered, found_later, wire
+from ordain.server.answers import answered, found_later, wire
 from ordain.server.bodies import read
 from ordain.server.documents import documented
 from ordain.server.examples import MESSAGE, MESSAGE_ANSWER

@@ -17,7 +17,7 @@ from ordain.contracts.risk import Risk, risk_of
 from ordain.contracts.verbs import VerbReply, VerbRequest, VerbSpec
 from ordain.errors import NotFound, Transient
 from ordain.runtime.door import Runtime
-from ordain.runtime.reloading import CatalogProblem
+from ordain.runtime.reloader import CatalogProblem
 from ordain.server.bodies import read
 from ordain.server.documents import VERB_ANSWER, VERB_REQUEST, documented, shown
 from ordain.server.face import Face, Json, outcome
@@ -130,7 +130,7 @@ def _bare(problem: CatalogProblem) -> dict[str, Any]:
 
 def problems_of(runtime: Runtime) -> Sequence[CatalogProblem]:
     """What an operator wrote and that is not in use."""
-    return () if runtime.reloading is None else runtime.reloading.problems
+    return () if runtime.reloader is None else runtime.reloader.problems
 
 
 def verbs_router(face: Face) -> APIRouter:
@@ -145,10 +145,10 @@ def verbs_router(face: Face) -> APIRouter:
     @router.post("/verbs/reload", **refusing(shown(VerbsReloaded), "no_engine"))
     async def reload_verbs() -> Response:
         """Take up what stands in the verbs folder now. What is wrong is in `problems`, and then the verbs of before stay."""
-        reloading = face.runtime.reloading
-        if reloading is None:
+        reloader = face.runtime.reloader
+        if reloader is None:
             raise Transient("nothing is reloaded here", code="no_engine")
-        return Json(await reloading.reload())
+        return Json(await reloader.reload())
 
     @router.post("/verbs/execute", **refusing(EXECUTE, "request_id_reused", "busy"))
     async def execute_verb(request: Request, workspace: Workspace = DEFAULT_WORKSPACE) -> Response:

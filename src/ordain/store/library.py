@@ -22,7 +22,7 @@ from ordain.journal.digests import derived_id
 from ordain.ports.clock import Clock
 from ordain.ports.library import Added, Embedder, Found, Item, ItemKind, LibrarySearch, NewItem, Passage, Progress, Reindexed, Theme
 from ordain.ports.store import Operation, Outcome
-from ordain.store.finding import Finder
+from ordain.store.finder import Finder
 from ordain.store.library_reads import count_passages, read_bare, read_item, read_items, read_themes
 from ordain.store.library_units import EVERY
 from ordain.store.passages import cut

@@ -5,7 +5,6 @@ from __future__ import annotations
 from ordain.testing.catalogs import catalog_of, shipped_policy, with_policy
 from ordain.testing.effects import AS_CHILD, AS_ROOT, ScriptedEffects, Standing, kind_of
 from ordain.testing.models import ModelScript, ScriptedModels, ScriptLine
-from ordain.testing.played import Played, PlayedDecision
 from ordain.testing.proposals import (
     Failing,
     Hold,
@@ -42,6 +41,7 @@ from ordain.testing.script import (
     unread,
     withdrawn,
 )
+from ordain.testing.scripted_run import Played, PlayedDecision
 from ordain.testing.verbs import RecordedCall, RecordingVerb, recorded
 
 __all__ = [

@@ -34,10 +34,10 @@ from ordain.runtime.flow_end import FlowEnd
 from ordain.runtime.opening import Opening, root_run
 from ordain.runtime.replay import drive_to_end
 from ordain.runtime.setup import RunSetup
-from ordain.testing.beyond import ScriptedBeyond
 from ordain.testing.catalogs import Tables, with_policy
-from ordain.testing.played import Played
 from ordain.testing.script import Script, ScriptError
+from ordain.testing.scripted_beyond import ScriptedBeyond
+from ordain.testing.scripted_run import Played
 
 I = TypeVar("I")  # noqa: E741 - input, as in ordain.flows.kind
 O = TypeVar("O")  # noqa: E741 - output

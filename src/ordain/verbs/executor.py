@@ -17,7 +17,7 @@ from ordain.contracts.verbs import Trust, VerbEffect, VerbSpec
 from ordain.ports.verb import AnyLeafResult, LeafCall, LeafFailed, LeafReturned, LeafTimedOut, VerbPort
 from ordain.rules.proposals import nesting
 from ordain.verbs.functions import DELAY_MAX_S, VerbContext, VerbError
-from ordain.verbs.marked import Marked
+from ordain.verbs.marked_result import Marked
 from ordain.verbs.registry import AnyFunctionVerb, Registry
 from ordain.verbs.signatures import Unfitting
 from ordain.verbs.threads import NoSlot, OutOfTime, Raised, Threads

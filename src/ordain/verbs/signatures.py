@@ -17,7 +17,7 @@ import msgspec
 from pydantic import BaseModel, PydanticUserError, TypeAdapter, ValidationError
 from pydantic.errors import PydanticInvalidForJsonSchema
 
-from ordain.verbs.marked import Marked
+from ordain.verbs.marked_result import Marked
 
 Json = dict[str, Any]
 Convert = Callable[[Any], Any]

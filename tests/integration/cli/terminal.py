@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from ordain.cli.rendering import SPINNER
+from ordain.cli.conversation_lines import SPINNER
 
 PATIENCE_S = 60.0
 """How long something may take before a test gives up: never a measure."""

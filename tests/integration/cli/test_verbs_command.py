@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from ordain.cli import main
-from ordain.cli.verb_testing import differences
+from ordain.cli.verb_trial import differences
 from tests.e2e.process import Server
 
 Said = Callable[..., tuple[int, Any]]

@@ -13,10 +13,11 @@ import pytest
 from ordain.contracts.conversation import Question
 from ordain.contracts.verbs import ArgumentRole
 from ordain.errors import OrdainError, Refused, Transient
+from ordain.testing import call, finish
 from ordain.verbs.functions import VerbError, verb
 from tests.shapes.lost import losing
 from tests.shapes.session_laws import broken_at_rest, broken_now, rows_of, unequal
-from tests.shapes.talk import House, Puppet, act, finish, talk_settings
+from tests.shapes.talk import House, about, steps, talk_settings
 
 
 def lawful(house: House) -> None:
@@ -44,12 +45,12 @@ async def test_a_turn_opened_by_a_claim_keeps_its_catalog(tmp_path: Path) -> Non
     await house.quiet()
     asked = await house.say("use Berlin instead")
     assert asked.question is not None
-    for steps in (7, 5):
+    for most in (7, 5):
         await house.kill()
-        house.settings = talk_settings(tmp_path / "home", {"supervisor": {"max_steps": steps}})
+        house.settings = talk_settings(tmp_path / "home", {"supervisor": {"max_steps": most}})
         await house.open()
         await house.quiet()
-        if steps == 7:
+        if most == 7:
             await house.send("B", reply_to=asked.question.message_id)
     house.puppet.let_go()
     await house.quiet()
@@ -239,11 +240,8 @@ async def test_another_call_of_the_verb_makes_nothing_good() -> None:
             raise VerbError("no_money", "there is not enough", happened=False)
         return {"paid": text}
 
-    def proposals(request: Any, said: str) -> Any:
-        steps = [act("pay", {"text": "rent"}), act("pay", {"text": "one cent"}), finish("Both are paid.")]
-        return steps[request.index] if request.purpose == "planner" else None
-
-    async with House(verbs=[pay], puppet=Puppet(proposals)) as house:
+    script = steps(call("pay", text="rent"), call("pay", text="one cent"), finish("Both are paid."))
+    async with House(verbs=[pay], script=script) as house:
         answer = await house.say("pay the rent and a cent", mode="agent", allowed_verbs=["pay"])
         assert answer.reply is not None
         assert not answer.reply.ok
@@ -275,11 +273,7 @@ async def test_a_request_is_not_parked_behind_an_open_question() -> None:
 
 async def test_a_stopped_child_gives_up_the_turns_place() -> None:
     """A turn whose child stopped answers its message, and does not hold up its thread or count against the session's caps."""
-
-    def bug(request: Any, said: str) -> Any:
-        return finish("x") if "birds" in said else None
-
-    async with House(policy={"session": {"max_active": 1}}, puppet=Puppet(bug)) as house:
+    async with House(policy={"session": {"max_active": 1}}, script=steps(finish("x"), when=about("birds"))) as house:
         with losing(house.ordain.runtime.services, "supervisor"):
             first = await house.say("tell me about cats", mode="agent")
         assert first.reply is not None

@@ -13,9 +13,11 @@ from ordain.contracts.conversation import MessageAnswer
 from ordain.contracts.verbs import ArgumentRole
 from ordain.errors import Refused
 from ordain.ports.model import Heard, ModelError, ModelReply, ModelRequest
+from ordain.testing import ModelScript, call, finish
+from ordain.testing.proposals import Proposal
 from ordain.verbs.functions import VerbError, verb
 from tests.shapes.session_laws import broken_at_rest, broken_now, rows_of, unequal
-from tests.shapes.talk import WORKSPACE, House, Puppet, act, finish, talk_settings
+from tests.shapes.talk import WORKSPACE, House, Puppet, about, steps, talk_settings
 
 PAID = "PAID rent"
 
@@ -46,16 +48,14 @@ async def test_a_payment_is_told_through_a_turn_that_read_nothing(between: str) 
     """What a turn had done is told to the one after the next, though the run between was interrupted before it had read a thing."""
     facts: list[Any] = []
 
-    def proposals(request: ModelRequest, said: str) -> Any:
-        if request.purpose == "planner" and "pay the rent" in said and request.index == 0:
-            return act("pay_once", {"text": "rent"})
-        if request.purpose == "planner" and said.startswith("use 300"):
-            facts.append(request.inputs["facts"])
-            return finish("done")
-        return None
+    def looked(request: ModelRequest) -> Proposal:
+        facts.append(request.inputs["facts"])
+        return finish("done")
 
+    script = ModelScript().on("planner", call("pay_once", text="rent"), index=0, when=about("pay the rent"))
+    script = script.on("planner", looked, when=about("use 300"))
     hints: dict[str, Any] = {"mode": "agent", "allowed_verbs": ["pay_once"]}
-    async with House(puppet=Puppet(proposals), verbs=[pay_once]) as house:
+    async with House(script=script, verbs=[pay_once]) as house:
         await house.send("pay the rent slowly", **hints)
         await house.until("first step held", lambda: house.puppet.held)
         house.puppet.let_go()
@@ -128,12 +128,8 @@ def failing(first: str, effect: Any, *, happened: bool | None) -> Any:
 )
 async def test_what_makes_a_failure_good(effect: str, happened: bool | None, again: str, ok: bool) -> None:
     """B-34 "`ok=true` only if all required steps succeeded": a read by any later success, else the very same call, and never what may have happened."""
-
-    def proposals(request: ModelRequest, said: str) -> Any:
-        steps = [act("pay", {"text": "rent"}), act("pay", {"text": again}), finish("All is paid.")]
-        return steps[min(request.index, 2)] if request.purpose == "planner" else None
-
-    async with House(verbs=[failing("rent", effect, happened=happened)], puppet=Puppet(proposals)) as house:
+    script = steps(call("pay", text="rent"), call("pay", text=again), finish("All is paid."))
+    async with House(verbs=[failing("rent", effect, happened=happened)], script=script) as house:
         answer = await house.say("pay it please", mode="agent", allowed_verbs=["pay"])
         assert answer.reply is not None
         assert answer.reply.ok is ok
@@ -321,16 +317,9 @@ async def test_an_order_to_stop_stays_one() -> None:
 
 async def test_a_word_about_a_closed_question_begins_anew() -> None:
     """Neither a reply to a question that is over nor an order in reply to an open one is parked behind the turn that waits."""
-
-    def proposals(request: ModelRequest, said: str) -> Any:
-        if request.purpose != "planner" or "trip" not in said:
-            return None
-        asks = [
-            act("ask_user", {"question": f"{what}: which city?", "expected_type": "location", "key": what}) for what in ("hotel", "flight")
-        ]
-        return [*asks, finish("planned")][min(request.index, 2)]
-
-    async with House(puppet=Puppet(proposals), policy={"session": {"question_seconds": 60}}) as house:
+    asks = [call("ask_user", question=f"{what}: which city?", expected_type="location", key=what) for what in ("hotel", "flight")]
+    script = steps(*asks, finish("planned"), when=about("trip"))
+    async with House(script=script, policy={"session": {"question_seconds": 60}}) as house:
         plan = await house.send("plan a trip", mode="agent", allowed_verbs=["ask_user"])
         first = (await house.told(plan)).question
         assert first is not None
@@ -473,11 +462,10 @@ def test_a_policy_that_would_summarise_every_turn_is_refused(table: dict[str, in
 async def test_an_answered_turn_leaves_no_ghost() -> None:
     """A turn whose child stopped is over for streams too: who has read everything is shown nothing of it."""
 
-    def proposals(request: ModelRequest, said: str) -> Any:
-        if request.purpose == "planner" and "boom" in said:
-            raise RuntimeError("bug")
+    def bug(_: ModelRequest) -> None:
+        raise RuntimeError("bug")
 
-    async with House(puppet=Puppet(proposals)) as house:
+    async with House(script=ModelScript().on("planner", bug, when=about("boom"))) as house:
         for number in range(3):
             answer = await house.say(f"do boom {number}", mode="agent")
             assert answer.reply is not None

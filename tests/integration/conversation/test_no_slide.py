@@ -8,33 +8,26 @@ from typing import Any
 import pytest
 
 from ordain.contracts.conversation import MessageAnswer
-from ordain.contracts.policy import ModelErrorCode
-from ordain.ports.model import ModelError, ModelRequest
+from ordain.testing import ModelScript, call, fails, finish, moves, output, routes
 from tests.shapes.session_laws import broken_at_rest, broken_now, rows_of
-from tests.shapes.talk import House, Puppet, act, finish
+from tests.shapes.talk import House, steps
 
-SUM = act("math.evaluate", {"expression": "6 * 7"})
-
-
-def by_purpose(**answers: Any) -> Puppet:
-    """A model that gives these answers, by purpose; a list is one answer per step, the last one for ever."""
-
-    def proposals(request: ModelRequest, said: str) -> Any:
-        given = answers.get(request.purpose)
-        return given[min(request.index, len(given) - 1)] if isinstance(given, list) else given
-
-    return Puppet(proposals)
+SUM = call("math.evaluate", expression="6 * 7")
+UNASKED = ModelScript()
 
 
-async def told(puppet: Puppet, policy: dict[str, dict[str, Any]] | None = None, **hints: Any) -> tuple[MessageAnswer, dict[str, Any]]:
-    """What becomes of one message, and the turn's result; all laws hold, and nothing of it was chat."""
-    async with House(puppet=puppet, policy=policy) as house:
+async def told(
+    script: ModelScript, policy: dict[str, dict[str, Any]] | None = None, *, asks: bool = True, **hints: Any
+) -> tuple[MessageAnswer, dict[str, Any]]:
+    """What becomes of one message, and the turn's result; all laws hold, nothing of it was chat, and a model was asked where it ``asks``."""
+    async with House(script=script, policy=policy) as house:
         answer = await house.say("please work this out", **hints)
         result = json.loads(bytes(house.ordain.runtime.view(answer.run_id or "").result))
         records = house.query("SELECT CAST(coalesce(r.body, p.bytes) AS TEXT) FROM records r LEFT JOIN payloads p ON p.id = r.payload")
         assert "mode" not in hints or not [body for (body,) in records if '"chat_general"' in body]
         assert house.query("SELECT count(*) FROM runs WHERE flow = 'verb_plan'") == [(0,)]
-        assert not [purpose for purpose, _ in puppet.asked if purpose == "verb"]
+        assert not [purpose for purpose, _ in house.puppet.asked if purpose == "verb"]
+        assert bool(house.puppet.asked) == asks
         assert not broken_now(rows_of(house.ordain), max_active=4)
         assert not broken_at_rest(house.ordain)
     return answer, result
@@ -54,8 +47,8 @@ HALF = {"thought": "done", "finish": True, "action": None, "final_answer": None}
         ({"text": PROSE}, "step.shape"),
         ({**EMPTY, "action": {"tool_id": "agent_chain", "input": {}}}, "step.tool.unknown"),
         ({**EMPTY, "action": {"tool_id": "chat_general_", "input": {}}}, "step.tool.unknown"),
-        (ModelError(code=ModelErrorCode.REJECTED, message="no"), "rejected"),
-        (ModelError(code=ModelErrorCode.TIMED_OUT, message="no"), "timed_out"),
+        (fails("rejected"), "rejected"),
+        (fails("timed_out"), "timed_out"),
         ("", "step.syntax.empty"),
     ],
 )
@@ -65,7 +58,7 @@ async def test_a_planner_without_directive_fails_the_turn(planner: Any, code: st
     EXE-06 "must not end the loop softly and slide into AgentChain prose"
     FAIL-04 "never a silent fallback claiming success"
     """
-    answer, result = await told(by_purpose(planner=planner), mode="agent")
+    answer, result = await told(steps(planner), mode="agent")
     assert answer.reply is not None
     assert not answer.reply.ok
     assert not result["ok"]
@@ -75,7 +68,7 @@ async def test_a_planner_without_directive_fails_the_turn(planner: Any, code: st
 
 async def test_prose_after_a_good_step_is_no_answer() -> None:
     """A planner that slides into prose after a successful call has not finished."""
-    answer, result = await told(by_purpose(planner=[SUM, PROSE]), mode="agent")
+    answer, result = await told(steps(SUM, PROSE), mode="agent")
     assert answer.reply is not None
     assert not answer.reply.ok
     assert result["steps"][0]["ok"]
@@ -84,7 +77,7 @@ async def test_prose_after_a_good_step_is_no_answer() -> None:
 
 async def test_an_agent_turn_enters_by_its_own_verb() -> None:
     """ING-10 "route to a mode-specific canonical entry verb": without a verb an agent turn enters by agent_runtime and is supervised."""
-    answer, result = await told(by_purpose(planner=[SUM, finish("42")]), mode="agent")
+    answer, result = await told(steps(SUM, finish("42")), mode="agent")
     assert answer.reply is not None
     assert answer.reply.ok
     assert (result["verb"], result["path"], result["outcome"]) == ("agent_runtime", "react_lite", "direct")
@@ -92,7 +85,7 @@ async def test_an_agent_turn_enters_by_its_own_verb() -> None:
 
 async def test_a_council_turn_ends_as_path_unavailable() -> None:
     """B-41 "What is not built yet ends as typed `path_unavailable`, never as chat": a council turn enters by its own verb and fails."""
-    answer, result = await told(by_purpose(), mode="council")
+    answer, result = await told(UNASKED, mode="council", asks=False)
     assert answer.reply is not None
     assert (answer.reply.ok, result["error"]["code"], result["verb"]) == (False, "path_unavailable", "council_runtime")
 
@@ -103,19 +96,16 @@ async def test_a_council_turn_ends_as_path_unavailable() -> None:
 )
 async def test_an_outcome_that_is_not_built_is_no_chat(hints: dict[str, Any]) -> None:
     """B-41 "Workflow, delegate, fan-out are outcomes, never values of `path`": in brain mode they end typed, and no model is asked."""
-    puppet = by_purpose()
-    answer, result = await told(puppet, **hints)
+    answer, result = await told(UNASKED, asks=False, **hints)
     assert answer.reply is not None
     assert (answer.reply.ok, result["error"]["code"]) == (False, "path_unavailable")
-    assert puppet.asked == []
 
 
 @pytest.mark.parametrize("path", ["agent_chain", "direct", "council", "warp", "react_lite"])
 async def test_a_router_moves_an_agent_turn_within_its_mode(path: str) -> None:
     """EXE-10 "Exec validates and enforces it": a router's answer never takes an agent turn out of its mode; a path that is not built fails typed."""
-    suggestion = {"path": path, "confidence": 1.0, "budget_class": "small"}
-    puppet = by_purpose(router=suggestion, planner=[finish("42")])
-    answer, result = await told(puppet, {"router": {"ask": "local"}}, mode="agent")
+    script = steps(finish("42")).on("router", routes(path, confidence=1.0, budget_class="small"))
+    answer, result = await told(script, {"router": {"ask": "local"}}, mode="agent")
     assert answer.reply is not None
     expected = "agent_chain" if path == "agent_chain" else "react_lite"
     assert result["path"] == expected
@@ -127,20 +117,20 @@ async def test_a_router_moves_an_agent_turn_within_its_mode(path: str) -> None:
 @pytest.mark.parametrize(
     ("decision", "planner", "ok", "code"),
     [
-        ({"decision": "finish"}, finish("42"), True, ""),
-        ({"decision": "finish"}, SUM, False, "supervisor_invalid"),
-        ({"decision": "execute_action"}, finish("42"), False, "supervisor_invalid"),
-        ({"decision": "maybe"}, finish("42"), False, "supervisor_invalid"),
+        (moves("finish"), finish("42"), True, ""),
+        (moves("finish"), SUM, False, "supervisor_invalid"),
+        (moves("execute_action"), finish("42"), False, "supervisor_invalid"),
+        (moves("maybe"), finish("42"), False, "supervisor_invalid"),
         (PROSE, finish("42"), False, "supervisor_invalid"),
-        ({"decision": "escalate_agent_chain"}, finish("42"), False, "path_unavailable"),
-        ({"decision": "checkpoint_council"}, SUM, False, "path_unavailable"),
-        (ModelError(code=ModelErrorCode.REJECTED, message="no"), finish("42"), False, "supervisor_invalid"),
+        (moves("escalate_agent_chain"), finish("42"), False, "path_unavailable"),
+        (moves("checkpoint_council"), SUM, False, "path_unavailable"),
+        (fails("rejected"), finish("42"), False, "supervisor_invalid"),
     ],
 )
 async def test_a_supervisor_model_binds_or_fails(decision: Any, planner: Any, ok: bool, code: str) -> None:
     """EXE-12 "hard schema validation": a supervisor model's decision is executed as it stands, or fails the turn; nothing finishes beside it."""
-    puppet = by_purpose(supervisor=decision, planner=planner)
-    answer, result = await told(puppet, {"supervisor": {"ask": "brain"}}, mode="agent")
+    script = steps(planner).on("supervisor", decision)
+    answer, result = await told(script, {"supervisor": {"ask": "brain"}}, mode="agent")
     assert answer.reply is not None
     assert answer.reply.ok is ok
     assert (result.get("error") or {"code": ""})["code"] == code
@@ -149,15 +139,15 @@ async def test_a_supervisor_model_binds_or_fails(decision: Any, planner: Any, ok
 async def test_the_supervised_loop_is_capped_at_three_steps() -> None:
     """EXE-16 "max_steps = ctx.max_steps or 3": a planner that never finishes is stopped after three steps, or as many as were asked for."""
     for asked, cap in ((None, 3), (2, 2)):
-        answer, result = await told(by_purpose(planner=SUM), mode="agent", max_steps=asked)
+        answer, result = await told(steps(SUM), mode="agent", max_steps=asked)
         assert answer.reply is not None
         assert (answer.reply.ok, result["error"]["code"], len(result["steps"])) == (False, "max_steps_exhausted", cap)
 
 
 async def test_a_brain_turn_obeys_no_directive() -> None:
     """EXE-03 "have no effect there": directive-like fields in a verb's output call nothing on the unsupervised path."""
-    puppet = by_purpose(verb={"content": json.dumps({"next_verb": "math.evaluate", "action": SUM["action"]})})
-    async with House(puppet=puppet) as house:
+    directive = json.dumps({"next_verb": "math.evaluate", "action": json.loads(SUM.text)["action"]})
+    async with House(script=ModelScript().on("verb", output(content=directive))) as house:
         answer = await house.say("please work this out")
         assert answer.reply is not None
         assert answer.reply.ok
@@ -169,7 +159,7 @@ async def test_a_brain_turn_obeys_no_directive() -> None:
 )
 async def test_a_named_verb_that_cannot_be_had_is_an_error(verb: str, code: str) -> None:
     """A verb that is named and unknown or reserved is a typed error: nothing else serves the turn."""
-    answer, result = await told(by_purpose(), verb=verb)
+    answer, result = await told(UNASKED, asks=False, verb=verb)
     assert answer.reply is not None
     assert not answer.reply.ok
     assert result["error"]["code"].startswith(code)

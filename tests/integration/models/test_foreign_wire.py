@@ -14,7 +14,7 @@ from msgspec import structs
 
 from ordain.contracts.policy import ModelErrorCode
 from ordain.models.exchange import ANSWER_BYTES
-from ordain.models.pacing import CHUNKS_FREE, TOO_FINE
+from ordain.models.pace import CHUNKS_FREE, TOO_FINE
 from ordain.models.providers import build_models
 from ordain.ports.model import Charge, ModelError, ModelPort, ModelReply, ModelRequest
 from tests.e2e.process import nobody

@@ -14,7 +14,7 @@ from ordain.contracts.policy import ModelErrorCode
 from ordain.models.event_stream import STREAM_BYTES
 from ordain.models.exchange import HttpAnswer
 from ordain.models.openai import OpenAIModel
-from ordain.models.pacing import BREATH, CHUNKS_FREE
+from ordain.models.pace import BREATH, CHUNKS_FREE
 from ordain.ports.model import ModelError, ModelReply, ModelRequest
 from tests.e2e.model_endpoint import ModelEndpoint
 from tests.integration.models.wire import API_KEY, SYSTEM, http, http_json, playing, request, send

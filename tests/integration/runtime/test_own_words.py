@@ -85,8 +85,8 @@ async def test_a_broken_file_leaves_the_words_of_before(tmp_path: Path) -> None:
 async def test_the_watch_sees_own_words(tmp_path: Path) -> None:
     """The same look at the files that finds a changed verb finds a changed phrase."""
     async with running(tmp_path) as ordain:
-        assert ordain.runtime.reloading is not None
-        watching = asyncio.ensure_future(ordain.runtime.reloading.watch(0.01))
+        assert ordain.runtime.reloader is not None
+        watching = asyncio.ensure_future(ordain.runtime.reloader.watch(0.01))
         write(tmp_path, f"[phrases]\nthanks = '{NONSENSE}'\n")
         async with asyncio.timeout(10):
             while ordain.runtime.catalog.wording_id == FIRST_WORDING:  # noqa: ASYNC110 - a reload tells nobody

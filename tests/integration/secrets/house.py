@@ -8,7 +8,7 @@ from pathlib import Path
 from ordain import VerbError, verb
 from ordain.app import Extras, Ordain
 from ordain.cli.logs import log_to_stderr
-from ordain.cli.serving import listening, served
+from ordain.cli.server import listening, served
 from ordain.contracts.verbs import ArgumentRole
 from ordain.models.providers import build_models
 from ordain.ports.model import Heard, ModelError, ModelReply, ModelRequest

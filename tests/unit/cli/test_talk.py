@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ordain.cli.columns import width
-from ordain.cli.rendering import SPINNER, event_lines, live_lines, one_line, words
+from ordain.cli.conversation_lines import SPINNER, event_lines, live_lines, one_line, words
 from ordain.cli.talk import Talk
 from ordain.contracts.conversation import MessageAnswer
 from ordain.contracts.events import MessageEvent, OptionView, ProgressEvent, QuestionEvent, ReplyEvent, ResetEvent, SessionEvent, TextEvent

@@ -31,7 +31,7 @@ from ordain.rules.attach import (
 )
 from ordain.rules.decision import Decision
 from ordain.runtime.consequences import Consequences
-from ordain.runtime.received import message_of
+from ordain.runtime.message_entry import message_of
 from ordain.wording.cues import Cues
 from tests.unit.flows.house import KINDS, shipped
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
+from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
@@ -86,6 +88,52 @@ def test_a_newer_database_is_refused(tmp_path: Path, version: int) -> None:
     with pytest.raises(ConfigurationError) as refused:
         prepare(db)
     assert refused.value.code == "newer_schema"
+
+
+class Opener(StrEnum):
+    """Who opens a data folder: the process that drives runs, one beside it, and one that may not write there."""
+
+    ENGINE = "engine"
+    GUEST = "guest"
+    READER = "reader"
+
+
+@pytest.mark.parametrize("opener", Opener)
+def test_a_newer_folder_is_refused_to_whoever_opens_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, opener: Opener) -> None:
+    """An engine, a guest and a guest that can only read refuse a newer database alike, leave its bytes as they are, and hold no lock after."""
+    SqliteStore(tmp_path, StoreOptions(holder="test")).close()
+    file = tmp_path / FILE
+    db = sqlite3.connect(file, isolation_level=None)
+    db.execute(f"PRAGMA user_version = {VERSION + 1}")
+    db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    db.close()
+    before = file.read_bytes()
+    with monkeypatch.context() as unwritable:
+        if opener is Opener.READER:
+            file.chmod(0o400)
+            unwritable.setattr(os, "access", lambda path, mode: not mode & os.W_OK)  # root may write whatever the mode says
+        with pytest.raises(ConfigurationError) as refused:
+            SqliteStore(tmp_path, StoreOptions(holder="test" if opener is Opener.ENGINE else None))
+    assert refused.value.code == "newer_schema"
+    assert file.read_bytes() == before
+    file.chmod(0o600)
+    db = sqlite3.connect(file, isolation_level=None)
+    db.execute(f"PRAGMA user_version = {VERSION}")
+    db.close()
+    SqliteStore(tmp_path, StoreOptions(holder="test")).close()
+
+
+def test_a_guest_that_can_only_read_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the file may not be written a guest looks at an older database as it is, and brings nothing up to date."""
+    db = first_version(tmp_path / FILE)
+    run = put_golden(db, "three_tools")
+    db.close()
+    before = (tmp_path / FILE).read_bytes()
+    monkeypatch.setattr(os, "access", lambda path, mode: not mode & os.W_OK)
+    store = SqliteStore(tmp_path)
+    assert store.query("SELECT id FROM runs") == [(run,)]
+    store.close()
+    assert (tmp_path / FILE).read_bytes() == before
 
 
 def test_a_foreign_database_is_refused(tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 """The shipped verbs: prompt plans as YAML beside their templates, and leaf verbs made by factories from declared settings.
 
-A leaf verb that needs a declaration (a folder, URLs) does not exist without it. Imports `contracts`, `errors` and the rest of
-`verbs`; never settings, runtime or flows.
+A leaf verb that needs a declaration (a folder, URLs) does not exist without it. Imports `ports`, `contracts`, `errors`
+and the rest of `verbs`; never settings, runtime or flows.
 """
 
 from __future__ import annotations

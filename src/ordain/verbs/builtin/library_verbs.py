@@ -18,7 +18,7 @@ from ordain.contracts.verbs import ArgumentRole, Category, Example, Trust, VerbE
 from ordain.errors import StorageUnavailable
 from ordain.ports.library import LOOKED_IN, Fragment, ItemKind, Library, LibrarySearch, NewItem, Section
 from ordain.verbs.functions import FunctionVerb, VerbContext, VerbError, verb
-from ordain.verbs.marked import Marked
+from ordain.verbs.marked_result import Marked
 
 _NOT_GRAPH = "no graph is kept: searched as hybrid"
 Query = Annotated[str, Field(min_length=1, max_length=QUERY_CHARS)]

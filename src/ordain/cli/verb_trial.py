@@ -15,7 +15,7 @@ from ordain.app import Extras, Ordain
 from ordain.cli.exit_codes import FAILED, OK
 from ordain.cli.output import json_text, print_json, show
 from ordain.cli.places import home_of
-from ordain.cli.verb_explaining import parsed_input
+from ordain.cli.verb_explanation import parsed_input
 from ordain.contracts.profiles import ModelProfile
 from ordain.contracts.verbs import Example, VerbEffect, VerbSpec
 from ordain.errors import CallerError, ConfigurationError, InvalidRequest, NotFound
@@ -98,7 +98,7 @@ async def _try(settings: Settings, asked: VerbTrial) -> list[Tried]:
     async with Ordain(settings, extras=Extras(memory=True)) as ordain:
         specs = ordain.registry.specs
         if missing := [name for name in asked.names if name not in specs]:
-            broken = [problem.message for problem in ordain.runtime.reloading.problems] if ordain.runtime.reloading else []
+            broken = [problem.message for problem in ordain.runtime.reloader.problems] if ordain.runtime.reloader else []
             raise NotFound("; ".join([f"there is no verb {missing[0][:128]}", *broken]), code="unknown_verb")
         own = str(settings.home / "verbs")
         tried: list[Tried] = []

@@ -14,8 +14,8 @@ from ordain.cli.output import print_json, show
 from ordain.cli.places import home_of
 from ordain.models.doctor import DoctorReport, examine
 from ordain.models.providers import build_models
-from ordain.runtime.probing import Probed, run_probes
-from ordain.runtime.sealing import Seal
+from ordain.runtime.probes import Probed, run_probes
+from ordain.runtime.seal import Seal
 from ordain.settings import Settings, load_settings, read_policy
 
 

@@ -15,7 +15,7 @@ from ordain.errors import ConfigurationError, NotFound
 from ordain.settings import Settings, load_settings
 from ordain.verbs.folder import VerbFolder
 from ordain.verbs.lint import Finding, Linted, lint_file, lint_spec
-from ordain.verbs.own import OwnVerbs
+from ordain.verbs.own_verbs import OwnVerbs
 from ordain.verbs.registry import Registry
 from ordain.verbs.template_lint import ERROR, WARNING
 

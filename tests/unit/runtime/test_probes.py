@@ -16,7 +16,7 @@ from ordain.contracts.policy import Policy
 from ordain.contracts.probes import Probe
 from ordain.errors import ConfigurationError
 from ordain.flows.shipped import shipped_kinds
-from ordain.runtime.probing import Missed, outcome_of, run_probes
+from ordain.runtime.probes import Missed, outcome_of, run_probes
 from ordain.settings import load_settings, read_policy
 
 SHIPPED = load_settings({}, Path("/nonexistent"))

@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import Any, cast
 from urllib.parse import quote
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -16,7 +17,7 @@ from ordain.contracts.policy import ModelErrorCode
 from ordain.contracts.profiles import ModelProfile
 from ordain.ports.model import Heard, ModelError, ModelReply, ModelRequest
 from ordain.ports.verb import LeafFailed, LeafReturned
-from ordain.runtime.sealing import STRUCK, Seal, SealedModel, SealedVerbs, sealed_models
+from ordain.runtime.seal import STRUCK, Seal, SealedModel, SealedVerbs, sealed_models
 
 SECRET = 'sk-"planted"/9f2c'
 secrets = st.text(st.characters(codec="ascii", exclude_categories=["Cc"]), min_size=8, max_size=24).filter(lambda one: STRUCK not in one)
@@ -76,6 +77,15 @@ def test_a_secret_is_struck_out_of_the_escapes_of_json(secret: str, before: str,
     assert secret not in said["b"].replace(STRUCK, "")
     if secret not in before + after:
         assert (said["a"], said["b"], said["c"]) == (before, STRUCK, after)
+
+
+@pytest.mark.parametrize("spelled", ["\\u0030" + "0" * 7, "0" * 7 + "\\u0030", "\\u00300" + "0" * 6, "x\\u0030" + "0" * 7 + "\\u0030y"])
+def test_a_secret_of_zeros_takes_the_escapes_that_it_cuts(spelled: str) -> None:
+    """It begins or ends within an escape's own digits as well: what is left is JSON, and does not hold it."""
+    said = json.loads(Seal(["0" * 8]).json(f'{{"a": "{spelled}", "b": 3}}'))
+    assert said == {"a": said["a"], "b": 3}
+    assert "0" * 8 not in said["a"]
+    assert STRUCK in said["a"]
 
 
 @given(st.text())

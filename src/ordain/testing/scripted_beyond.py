@@ -46,13 +46,13 @@ from ordain.rules.spend import Spend
 from ordain.runtime.calls import result_of, too_late
 from ordain.runtime.claims import check_claim
 from ordain.runtime.execution import ENDS, RESULTS
-from ordain.runtime.joins import over, started_child
+from ordain.runtime.joins import started_child, why_over
 from ordain.runtime.model_answers import Failure, kept_answer, prepare
 from ordain.runtime.run_state import RunState
 from ordain.runtime.setup import RunSetup
-from ordain.testing.played import PlayedDecision, made_of
 from ordain.testing.proposals import NOTICE, Delayed, Failing, Proposal
 from ordain.testing.script import Asked, Claimed, Interrupt, Item, Joining, Ran, ReadSeen, Script, ScriptError, Waited
+from ordain.testing.scripted_run import PlayedDecision, made_of
 
 T = TypeVar("T")
 
@@ -313,7 +313,7 @@ class ScriptedBeyond:
             self._state.handed(record)
             ended[index] = self._state.remember(ENDS.decode(raw(end)), record.seq)
             if why is None:
-                why, counted = over(effect.until, count, ended), tuple(sorted(ended))
+                why, counted = why_over(effect.until, count, ended), tuple(sorted(ended))
         self._observe(addr, "children", Joined(counted=counted, why=why or "all ended"))
         if interrupt is not None:
             raise self._deliver(addr, interrupt)

@@ -1,4 +1,4 @@
-"""Reloading: a running process takes up what its operator has written, whole or not at all.
+"""Reload: a running process takes up what its operator has written, whole or not at all.
 
 A new catalog is built aside, stored, and only then becomes current, together with its code, in one step of the event loop. What is
 wrong leaves everything as it was. Runs under way keep the catalog that they pinned; what the new one forbids, they may no longer do.
@@ -16,7 +16,7 @@ from ordain.ports.catalog_source import Built, CatalogProblem, CatalogSource
 from ordain.ports.store import Operation
 from ordain.runtime.services import Services
 
-__all__ = ["CatalogProblem", "Reloaded", "Reloading", "problem_of"]
+__all__ = ["CatalogProblem", "Reloaded", "Reloader", "problem_of"]
 
 LOG = logging.getLogger("ordain.reload")
 MESSAGE_MAX = 2000
@@ -31,7 +31,7 @@ class Reloaded(Struct, frozen=True, kw_only=True):
     problems: tuple[CatalogProblem, ...] = ()
 
 
-class Reloading:
+class Reloader:
     """Keeps ``Services.catalogs`` in step with a source. Belongs to one event loop."""
 
     def __init__(self, services: Services, source: CatalogSource, began: tuple[object, tuple[CatalogProblem, ...]]) -> None:

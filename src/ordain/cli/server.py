@@ -21,7 +21,7 @@ import uvloop
 
 from ordain.app import Ordain
 from ordain.cli.exit_codes import OK, UNAVAILABLE
-from ordain.cli.exposing import check_exposure, exposure_of, is_exposed
+from ordain.cli.exposure import check_exposure, exposure_of, is_exposed
 from ordain.cli.logs import log_to_stderr
 from ordain.cli.output import print_json
 from ordain.cli.places import ServerNote, home_of, remove_note, write_note

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from ordain.contracts.catalog import Schema
 from ordain.models.arguments import fill
-from ordain.models.quoting import Unfillable, quote_into
+from ordain.models.quotation import Unfillable, quote_into
 from ordain.models.sentences import split
 
 TEXT = "The kettle sings. The window is open. Nobody is home."

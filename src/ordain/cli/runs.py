@@ -1,4 +1,4 @@
-"""``plan``, ``runs`` and ``verbs``: requests to the HTTP face, and what people see of the answers."""
+"""``ordain plan`` and ``ordain runs``: requests to the HTTP face, and what people see of the answers."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from ordain.cli.connection import Connection, connect, running_server
+from ordain.cli.connection import Connection, connect
 from ordain.cli.exit_codes import FAILED, OK
 from ordain.cli.output import json_text, moment, print_answer, print_json, print_table, show, show_foreign
 from ordain.cli.places import home_of
-from ordain.errors import ConfigurationError, Transient
+from ordain.errors import ConfigurationError
 
 REST_WAIT_S = 300
 
@@ -132,75 +132,3 @@ def answer(data_dir: Path | None, run: str, effect: int, value: str, *, as_json:
     except ValueError:
         given = value
     return operate(data_dir, run, "answer", {"effect": effect, "value": given}, as_json=as_json)
-
-
-def print_verbs(data_dir: Path | None, pack: str | None = None, *, as_json: bool) -> int:
-    """Every verb, or those of a pack, of the server that holds the folder, else of the folder."""
-    found = asyncio.run(_verbs(home_of(data_dir), None, pack))
-    if as_json:
-        print_json(found)
-        return OK
-    rows = [(verb["verb_id"], verb["kind"], verb["effect"], verb["inactive"] or "active", verb["description"]) for verb in found["verbs"]]
-    print_table(("verb", "kind", "effect", "state", "what it does"), rows)
-    if pack is not None and (missing := found["packs"][pack]["missing"]):
-        show(f"not there: {', '.join(missing)}")
-    _show_problems(found["problems"])
-    return OK
-
-
-def _show_problems(problems: list[dict[str, Any]]) -> None:
-    for problem in problems:
-        show(f"not in use: {problem['message']}")
-
-
-def reload_server(data_dir: Path | None, *, as_json: bool) -> int:
-    """Have the server that holds the folder take up its verbs.
-
-    Raises:
-        Transient: no server holds it; the next one reads the folder when it starts.
-    """
-    done = asyncio.run(_reload(home_of(data_dir)))
-    if as_json:
-        print_json(done)
-    elif done["ok"]:
-        show(f"{'reloaded' if done['changed'] else 'nothing has changed'}: catalog {done['catalog'][:12]}")
-        _show_problems(done["problems"])
-    else:
-        show("not reloaded, the verbs of before stay")
-        _show_problems(done["problems"])
-    return OK if done["ok"] else FAILED
-
-
-async def _reload(home: Path) -> dict[str, Any]:
-    if await running_server(home) is None:
-        raise Transient("no server holds the data folder; the next one reads its verbs when it starts", code="no_server")
-    async with connect(home, drive=False) as connection:
-        return await connection.ask("POST", "/verbs/reload")
-
-
-def print_verb(data_dir: Path | None, verb: str, *, as_json: bool) -> int:
-    """One verb."""
-    found = asyncio.run(_verbs(home_of(data_dir), verb))
-    if as_json:
-        print_json(found)
-        return OK
-    show(f"{found['verb_id']} ({found['kind']}, {found['effect']}, {found['inactive'] or 'active'})\n{found['description']}")
-    for name in ("input_schema", "output_schema"):
-        show(f"\n{name.replace('_', ' ')}: {json_text(found[name], indent=2)}")
-    return OK
-
-
-async def _verbs(home: Path, verb: str | None, pack: str | None = None) -> dict[str, Any]:
-    if await running_server(home) is not None:
-        async with connect(home, drive=False) as connection:
-            path = "/verbs" if verb is None else f"/verbs/{quote(verb, safe='')}"
-            return await connection.ask("GET", path, params={} if pack is None else {"pack": pack})
-    from ordain.app import shipped_kinds  # lazy: beside a server none of this is needed
-    from ordain.catalogs import build_catalog, build_verbs, own_verbs  # lazy: beside a server none of this is needed
-    from ordain.server.verbs import verb_view, verb_views  # lazy: see above
-    from ordain.settings import load_settings  # lazy: see above
-
-    settings = load_settings(home=home)
-    registry, problems = build_verbs(settings, own_verbs(settings))
-    catalog = build_catalog(settings, registry, shipped_kinds())
-    return verb_views(catalog, problems, pack) if verb is None else verb_view(catalog, verb)

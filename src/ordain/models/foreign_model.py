@@ -46,7 +46,7 @@ from ordain.contracts.profiles import Structured
 from ordain.models.event_stream import CUT_OFF, STREAM_BYTES
 from ordain.models.exchange import ANSWER_BYTES, KEPT_CONNECTIONS, KEPT_S, LOOPBACK, checked_key, checked_url
 from ordain.models.narrative import Narrative
-from ordain.models.pacing import TOO_FINE, Pace
+from ordain.models.pace import TOO_FINE, Pace
 from ordain.models.refusals import NO_TIME, NOT_UNICODE, bounded_ms, error_within, malformed, meaning, named, read_refusal, retry_after_ms
 from ordain.models.replies import Counts, is_text, replied
 from ordain.models.schemas import OutputTool, clean_name, system_text, wrapped

@@ -32,7 +32,7 @@ from ordain.rules.outcome import OUTCOME, TurnOutcome
 from ordain.rules.route import ROUTE, Path
 from ordain.runtime.attach_facts import attach_facts
 from ordain.runtime.dry_run import NothingSpent, dry_opening, dry_run
-from ordain.runtime.received import Received
+from ordain.runtime.message_entry import Received
 from ordain.wording.wording import wording_of
 
 NOTHING = "nothing"

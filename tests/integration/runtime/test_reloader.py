@@ -16,7 +16,7 @@ from ordain.app import Extras, Ordain
 from ordain.contracts.profiles import ModelProfile
 from ordain.models.scripted import ScriptedModel, make_script
 from ordain.ports.catalog_source import Built, CatalogSource
-from ordain.runtime.reloading import Reloading
+from ordain.runtime.reloader import Reloader
 from ordain.runtime.services import CATALOGS_KEPT
 from ordain.settings import load_settings
 from tests.replay.golden import act, finish, request
@@ -74,11 +74,11 @@ async def test_a_change_is_taken_up_and_an_error_changes_nothing(tmp_path: Path)
         assert (failed.ok, failed.catalog, problem.file, problem.line) == (False, done.catalog, str(file), 13)
         assert described(ordain) == "Says it louder."
         assert (await ordain.execute("say_it", {"text": "x"}))["ok"]
-        assert ordain.runtime.reloading is not None
-        assert ordain.runtime.reloading.problems == (problem,)
+        assert ordain.runtime.reloader is not None
+        assert ordain.runtime.reloader.problems == (problem,)
         write(tmp_path)
         assert (await ordain.reload()).ok
-        assert ordain.runtime.reloading.problems == ()
+        assert ordain.runtime.reloader.problems == ()
 
 
 async def test_the_new_catalog_is_stored_before_it_is_used(tmp_path: Path) -> None:
@@ -218,20 +218,20 @@ async def test_what_could_not_be_stored_is_taken_up_later(tmp_path: Path) -> Non
     """Storage that takes no writes leaves the verbs of before, and says so; once it does, the watched folder is taken up, unchanged."""
     write(tmp_path)
     async with running(tmp_path) as ordain:
-        reloading = ordain.runtime.reloading
-        assert reloading is not None
+        reloader = ordain.runtime.reloader
+        assert reloader is not None
         forbid(ordain, "INSERT")
         write(tmp_path, "Says it louder.")
         failed = await ordain.reload()
         assert (failed.ok, failed.changed, failed.catalog) == (False, False, ordain.runtime.catalog.digest)
         assert described(ordain) == "Says it."
-        watching = asyncio.ensure_future(reloading.watch(0.005))
+        watching = asyncio.ensure_future(reloader.watch(0.005))
         await asyncio.sleep(0.05)
-        assert reloading.problems == failed.problems
+        assert reloader.problems == failed.problems
         allow(ordain)
         async with asyncio.timeout(30):
             await until(lambda: described(ordain) == "Says it louder.")
-            await until(lambda: reloading.problems == ())
+            await until(lambda: reloader.problems == ())
         watching.cancel()
 
 
@@ -239,16 +239,16 @@ async def test_what_was_taken_back_before_it_could_be_stored_is_no_problem(tmp_p
     """A change that could not be stored and was undone is looked at again: no problem stays."""
     write(tmp_path)
     async with running(tmp_path) as ordain:
-        reloading = ordain.runtime.reloading
-        assert reloading is not None
+        reloader = ordain.runtime.reloader
+        assert reloader is not None
         forbid(ordain, "INSERT")
         file = write(tmp_path, "Says it louder.", name="louder")
         assert not (await ordain.reload()).ok
         file.unlink()
         file.with_name("louder_prompt.j2").unlink()
-        watching = asyncio.ensure_future(reloading.watch(0.005))
+        watching = asyncio.ensure_future(reloader.watch(0.005))
         async with asyncio.timeout(30):
-            await until(lambda: reloading.problems == ())
+            await until(lambda: reloader.problems == ())
         watching.cancel()
 
 
@@ -273,17 +273,17 @@ async def test_a_bug_while_verbs_are_read_is_a_problem_like_any_other(tmp_path: 
     write(tmp_path)
     async with running(tmp_path) as ordain:
         source = Buggy(ordain._files)
-        reloading = Reloading(ordain.runtime.services, source, (None, ()))
-        failed = await reloading.reload()
+        reloader = Reloader(ordain.runtime.services, source, (None, ()))
+        failed = await reloader.reload()
         (problem,) = failed.problems
         assert (failed.ok, failed.catalog, problem.code) == (False, ordain.runtime.catalog.digest, "internal")
         assert ("KeyError" in problem.message, "1234" in problem.message, "secret-1234" in caplog.text) == (True, False, True)
-        watching = asyncio.ensure_future(reloading.watch(0.005))
+        watching = asyncio.ensure_future(reloader.watch(0.005))
         await asyncio.sleep(0.1)
         assert (watching.done(), source.looked) == (False, 1)
         source.broken = False
         async with asyncio.timeout(30):
-            await until(lambda: reloading.problems == ())
+            await until(lambda: reloader.problems == ())
         watching.cancel()
 
 
@@ -296,14 +296,14 @@ async def test_a_watched_folder_needs_no_asking(tmp_path: Path) -> None:
     """A change that has stood for one round is taken up; one that goes on changing waits until it stands."""
     write(tmp_path)
     async with running(tmp_path) as ordain:
-        reloading = ordain.runtime.reloading
-        assert reloading is not None
-        watching = asyncio.ensure_future(reloading.watch(0.005))
+        reloader = ordain.runtime.reloader
+        assert reloader is not None
+        watching = asyncio.ensure_future(reloader.watch(0.005))
         write(tmp_path, "Says it, seen.")
         async with asyncio.timeout(30):
             await until(lambda: described(ordain) == "Says it, seen.")
             (tmp_path / "verbs" / "say_it.yaml").write_text("half", encoding="utf-8")
-            await until(lambda: bool(reloading.problems))
+            await until(lambda: bool(reloader.problems))
         watching.cancel()
         assert described(ordain) == "Says it, seen."
 
@@ -350,8 +350,8 @@ async def test_python_is_off_until_the_operator_says_so(tmp_path: Path) -> None:
     """Without the setting no line of a Python file runs, and the problem says how to switch it on."""
     (code(tmp_path)).write_text("raise SystemExit('it ran')", encoding="utf-8")
     async with running(tmp_path) as ordain:
-        assert ordain.runtime.reloading is not None
-        (problem,) = ordain.runtime.reloading.problems
+        assert ordain.runtime.reloader is not None
+        (problem,) = ordain.runtime.reloader.problems
         assert (problem.code, "[verbs] python = true" in problem.message) == ("python_off", True)
         assert (await ordain.reload()).ok
 
@@ -395,8 +395,8 @@ async def test_a_broken_python_file_stops_nothing(tmp_path: Path, text: str, say
         assert "token-1234" not in failed.problems[0].message
         assert await words(ordain) == {"words": 2}
     async with running(tmp_path, toml="python = true\n") as ordain:
-        assert ordain.runtime.reloading is not None
-        assert says in ordain.runtime.reloading.problems[0].message
+        assert ordain.runtime.reloader is not None
+        assert says in ordain.runtime.reloader.problems[0].message
         assert {"other", "math.evaluate"} <= set(ordain.runtime.catalog.verbs)
         assert "count.words" not in ordain.runtime.catalog.verbs
 
@@ -411,8 +411,8 @@ async def test_a_python_file_that_others_could_have_written_is_not_run(tmp_path:
     else:
         (path if what == "file" else path.parent).chmod(0o777)
     async with running(tmp_path, toml="python = true\n") as ordain:
-        assert ordain.runtime.reloading is not None
-        assert ordain.runtime.reloading.problems[0].file == str(path)
+        assert ordain.runtime.reloader is not None
+        assert ordain.runtime.reloader.problems[0].file == str(path)
         assert "count.words" not in ordain.runtime.catalog.verbs
 
 

@@ -49,9 +49,12 @@ class Seal:
 
     def json(self, text: str) -> str:
         r"""The same for a text that is read as JSON, or may be: what stands in its escapes (``\u0073k-...``, ``\/``) is struck too."""
-        text = self.text(text)
-        plain = _ESCAPE.sub(_unescaped, text) if "\\" in text else text
-        if plain is text or not (found := self._found(plain)):
+        if "\\" not in text:
+            return self.text(text)
+        if found := self._found(text):
+            text = _without(text, _with_escapes(text, [(begin, stop) for _, begin, stop in found]))
+        plain = _ESCAPE.sub(_unescaped, text)
+        if not (found := self._found(plain)):
             return text
         places = _places(text)
         return _without(text, [(places[begin], places[stop]) for _, begin, stop in found])
@@ -102,6 +105,16 @@ def _without(text: str, found: Iterable[tuple[int, int]]) -> str:
             parts += text[end:begin], STRUCK
         end = max(end, stop)
     return "".join((*parts, text[end:])) if parts else text
+
+
+def _with_escapes(text: str, found: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The same stretches with the whole of each escape that they cut: what is left has to be JSON still."""
+    escapes = [escape.span() for escape in _ESCAPE.finditer(text)]
+    whole: list[tuple[int, int]] = []
+    for begin, stop in found:
+        cut = [span for span in escapes if span[0] < begin < span[1] or span[0] < stop < span[1]]
+        whole.append((min(begin, *(span[0] for span in cut)), max(stop, *(span[1] for span in cut))) if cut else (begin, stop))
+    return whole
 
 
 def _unescaped(escape: re.Match[str]) -> str:

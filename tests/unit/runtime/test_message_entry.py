@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from ordain.contracts.conversation import Message
 from ordain.journal.records import ENCODER
 from ordain.ports.sessions import Entry, EntryKind
-from ordain.runtime.received import body_of, message_of, received
+from ordain.runtime.message_entry import body_of, message_of, received
 from tests.unit.flows.house import shipped
 
 messages = st.builds(

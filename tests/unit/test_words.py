@@ -1,0 +1,111 @@
+"""The pages that name the house's parts, held to the code: what `words.md` and `architecture.md` call a module, a class or a field is one."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+HOUSE = ROOT / "src" / "ordain"
+ROOMS = {path.stem for path in HOUSE.iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()}
+NAME = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
+
+
+def quoted(page: str) -> list[str]:
+    """The identifiers, dotted or not, that a page quotes as code outside its blocks and its diagrams."""
+    text = re.sub(r"```.*?```", "", (ROOT / "docs" / page).read_text(encoding="utf-8"), flags=re.DOTALL)
+    return sorted({code for code in re.findall(r"`([^`\n]+)`", text) if NAME.fullmatch(code)})
+
+
+def class_homes() -> dict[str, list[str]]:
+    """The modules that each public class and constant of the house stands in."""
+    homes: dict[str, list[str]] = {}
+    for path in sorted(HOUSE.rglob("*.py")):
+        module = ".".join(("ordain", *path.relative_to(HOUSE).with_suffix("").parts)).removesuffix(".__init__")
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            match node:
+                case ast.ClassDef(name=name):
+                    homes.setdefault(name, []).append(module)
+                case ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)):
+                    homes.setdefault(name, []).append(module)
+                case _:
+                    pass
+    return homes
+
+
+HOMES = class_homes()
+
+
+def has(owner: Any, name: str) -> bool:
+    """Whether a module has a name, or a class a field, a method, a member, or an attribute that it gives itself."""
+    if hasattr(owner, name) or any(name in getattr(one, "__annotations__", ()) for one in getattr(owner, "__mro__", ())):
+        return True
+    return inspect.isclass(owner) and re.search(rf"\bself\.{name}(:| =|,)", inspect.getsource(owner)) is not None
+
+
+def resolves(code: str) -> bool:
+    """Whether a dotted name below `ordain`, or a class or constant of it with perhaps one field, is there."""
+    first, *rest = code.removeprefix("ordain.").split(".")
+    if first in HOMES and first not in ROOMS:
+        return any(not rest or has(getattr(import_module(module), first), rest[0]) for module in HOMES[first])
+    owner: Any = import_module("ordain")
+    path = "ordain"
+    for part in (first, *rest):
+        try:
+            path, owner = f"{path}.{part}", import_module(f"{path}.{part}")
+        except ModuleNotFoundError:
+            if not has(owner, part):
+                return False
+            owner = getattr(owner, part, None)
+    return True
+
+
+def named_in_words() -> Iterator[str]:
+    """What the column *In the code* of `words.md` names."""
+    for line in (ROOT / "docs" / "words.md").read_text(encoding="utf-8").splitlines():
+        if line.startswith("| **"):
+            yield from re.findall(r"`([^`]+)`", line.rstrip("| ").rpartition(" | ")[2])
+
+
+def means_a_part(code: str) -> bool:
+    """Whether a quoted name in running text can only be meant as a part of the house: a module below its room, or a class."""
+    first, *rest = code.split(".")
+    return (first in ROOMS and bool(rest)) or bool(re.match(r"[A-Z][a-z]\w*[a-z]", first))
+
+
+@pytest.mark.parametrize("code", sorted(set(named_in_words()) - {"turn"}))  # a kind's name
+def test_what_words_names_is_there(code: str) -> None:
+    """Each name in the last column of the list of words is a module, a class, a constant or a field of one."""
+    assert resolves(code), code
+
+
+@pytest.mark.parametrize("page", ["architecture.md", "words.md"])
+def test_what_pages_name_is_there(page: str) -> None:
+    """Each module below its room and each class that a page quotes is in the code."""
+    named = [code for code in quoted(page) if means_a_part(code)]
+    assert len(named) > 20
+    assert [code for code in named if not resolves(code)] == []
+
+
+def test_the_map_of_the_house_is_the_house() -> None:
+    """The architecture's picture of the folders shows every room, and no other."""
+    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    shown = re.search(r"```\nsrc/ordain/\n(.*?)```", page, re.DOTALL)
+    assert shown is not None
+    rooms = set(re.findall(r"^  ([a-z_]+)(?:/|\.py) ", shown[1], re.MULTILINE)) | set(
+        re.findall(r"([a-z_]+)\.py(?: beside it|, which)", shown[1])
+    )
+    assert rooms == ROOMS - {"__init__", "__main__"}
+
+
+@pytest.mark.parametrize("code", ["runtime.received", "flows.kind.Sort", "Kind.nothing", "PinnedProfile", "ports.store.Store"])
+def test_what_is_not_there_is_found_out(code: str) -> None:
+    """A module, class or field that the house has not does not pass for one."""
+    assert not resolves(code)

@@ -25,7 +25,7 @@ from ordain.flows.steps import trace
 from ordain.flows.supervisor import prompt as supervisor
 from ordain.flows.verb_plan import prompt as verb_plan
 from ordain.journal.codec import Scribe
-from ordain.runtime import drive, gateway
+from ordain.runtime import flow_end, gateway, headers
 from ordain.runtime.consequences import Consequences
 from ordain.runtime.conversation import Conversation
 from ordain.runtime.execution import Execution
@@ -35,7 +35,7 @@ from ordain.store.sqlite import SqliteStore
 from ordain.store.writer import Writer
 
 PHASES: dict[str, tuple[tuple[Any, str], ...]] = {
-    "render": ((gateway._Asking, "_prepared"),),
+    "render": ((gateway, "prepare"),),
     "validate": (
         *((Schema, "accepts"), (Schema, "errors")),
         *((trace, "parse_object"), (supervisor, "parse_object"), (verb_plan, "parse_object")),
@@ -47,7 +47,7 @@ PHASES: dict[str, tuple[tuple[Any, str], ...]] = {
     "load": ((SqliteStore, "load"), (SqliteStore, "mail")),
     "attach": ((units, "read_state"), (Consequences, "decide"), (Consequences, "of")),
     "transcript": ((SqliteSessions, "entries"), (SqliteSessions, "uncovered"), (Conversation, "_answer")),
-    "header": ((drive, "Fold"), (drive, "render_header")),
+    "header": ((headers, "Fold"), (flow_end, "render_header")),
 }
 
 

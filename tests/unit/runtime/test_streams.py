@@ -127,8 +127,8 @@ async def test_nothing_stays_of_readers_and_turns_that_are_gone() -> None:
     streams.attempt(RUN)("Hello")
     await waiting
     await stream.aclose()
-    streams.over("r1")
-    streams.over("r1")
+    streams.at_rest("r1")
+    streams.at_rest("r1")
     assert not streams._readers
     assert not streams._live
     assert not streams._places
@@ -139,7 +139,7 @@ async def test_a_text_that_outlives_its_turn_is_shown_to_nobody() -> None:
     streams, transcript = streaming()
     heard = streams.attempt(RUN)
     transcript.reply("r1")
-    streams.over("r1")
+    streams.at_rest("r1")
     async with aclosing(streams.events("default", "s1", 0)) as stream:
         assert isinstance(await anext(stream), ReplyEvent)
         following = asyncio.ensure_future(anext(stream))

@@ -44,7 +44,7 @@ class Scribe:
         self.at = max(self.at, at)
         self.seq += 1
         version = CURRENT_VERSION[kind]
-        body_digest = digest(self._key, _covered(kind, encoded)[0] if kind is RecordKind.ENDED else encoded)
+        body_digest = digest(self._key, _covered(encoded)[0] if kind is RecordKind.ENDED else encoded)
         self._chain = chain(self._chain, self.run, self.seq, (kind, name, version, self.at), body_digest)
         return Record(seq=self.seq, kind=kind, name=name, v=version, at=self.at, digest=body_digest, chain=self._chain, body=encoded)
 
@@ -85,10 +85,8 @@ _SEALED = msgspec.json.Decoder(_Sealed)
 _RESULT = b',"result":'
 
 
-def _covered(kind: RecordKind, body: bytes) -> tuple[bytes, _Sealed | None]:
-    """The bytes that a record's digest covers: all, but of an ``ended`` body not the result that stands last in it."""
-    if kind is not RecordKind.ENDED:
-        return body, None
+def _covered(body: bytes) -> tuple[bytes, _Sealed]:
+    """The bytes of an ``ended`` body that its record's digest covers: all but the result that stands last in it."""
     sealed = _SEALED.decode(body)
     end = len(body) - 1 - len(bytes(sealed.result)) - len(_RESULT)
     if sealed.result == NULL or body[end : end + len(_RESULT)] != _RESULT:
@@ -97,11 +95,13 @@ def _covered(kind: RecordKind, body: bytes) -> tuple[bytes, _Sealed | None]:
 
 
 def _fits(key: bytes, record: Record, body: bytes) -> bool:
+    if record.kind is not RecordKind.ENDED:
+        return digest(key, body) == record.digest
     try:
-        covered, sealed = _covered(record.kind, body)
+        covered, sealed = _covered(body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return False
-    if sealed is not None and sealed.result != NULL and digest(key, bytes(sealed.result)).hex() != sealed.result_digest:
+    if sealed.result != NULL and digest(key, bytes(sealed.result)).hex() != sealed.result_digest:
         return False
     return digest(key, covered) == record.digest
 

@@ -6,8 +6,7 @@ A rule is whole where it is defined: its outcomes, its reasons, and what a decis
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
-from functools import lru_cache
+from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
 from msgspec import Raw, Struct
@@ -68,6 +67,11 @@ class Rule(Generic[F, I, O]):
     apply: Callable[[F, I, Policy], Decision[O]]
     reasons: tuple[type[Reason], ...]
     tells: Callable[[Recorded], HeaderShare] | None = None
+    _by_code: Mapping[str, Reason] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        """Codes are looked up at every decision that is read back."""
+        object.__setattr__(self, "_by_code", {reason.value: reason for reasons in self.reasons for reason in reasons})
 
     def reason(self, code: str) -> Reason:
         """A recorded code as one of the rule's reasons.
@@ -75,15 +79,10 @@ class Rule(Generic[F, I, O]):
         Raises:
             ValueError: the rule has no such reason.
         """
-        found = _by_code(self.reasons).get(code)
+        found = self._by_code.get(code)
         if found is None:
             raise ValueError(f"{code} is no reason of rule {self.name}")
         return found
-
-
-@lru_cache(maxsize=256)
-def _by_code(sets: tuple[type[Reason], ...]) -> Mapping[str, Reason]:
-    return {reason.value: reason for reasons in sets for reason in reasons}
 
 
 def nothing_more(_: Raw) -> str:

@@ -133,3 +133,4 @@ class Claim(Struct, Generic[O], frozen=True, kw_only=True, omit_defaults=True):
 
 AnyEffect = ModelCall | VerbCall | Read | Wait | Say | Children
 EFFECT: msgspec.json.Decoder[AnyEffect] = msgspec.json.Decoder(AnyEffect)
+CLAIM: msgspec.json.Decoder[Claim[Any]] = msgspec.json.Decoder(Claim)

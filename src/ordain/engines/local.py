@@ -10,7 +10,7 @@ import heapq
 import logging
 from collections import deque
 
-from ordain.errors import RUN_MOVED_ON, LeaseLost, OrdainError
+from ordain.errors import RUN_MOVED_ON, JournalDiverged, LeaseLost, OrdainError
 from ordain.journal.records import SETTLED, Status
 from ordain.ports.store import Append, Operation
 from ordain.runtime.accounts import drop_ended_periods
@@ -23,6 +23,8 @@ LOG = logging.getLogger("ordain.engine")
 DAY_US = 86_400_000_000
 TRY_AGAIN_US = 500_000
 TRY_AGAIN_AT_MOST_US = 60_000_000
+TRIES_OF_A_DEFECT = 5
+"""So often a run is driven again that a defect keeps from being driven; then it stops, until somebody resumes it after the fix."""
 
 
 class LocalEngine:
@@ -117,12 +119,21 @@ class LocalEngine:
             self._lost(drive.run, error)
         except OrdainError as error:
             LOG.error("run=%s could not be driven: %s", drive.run, error.message)
-        except Exception:  # a defect in driving one run must not keep the others from being driven
+        except Exception as error:  # a defect in driving one run must not keep the others from being driven
             LOG.exception("run=%s could not be driven", drive.run)
+            if self._tries.get(drive.run, 0) >= TRIES_OF_A_DEFECT:
+                driven = await self._given_up(drive, error)
         finally:
             self._active.pop(drive.run, None)
         self._rested(drive.run, driven)
         self._fill()
+
+    async def _given_up(self, drive: Drive, defect: Exception) -> Driven | None:
+        try:
+            return await drive.stop(JournalDiverged(f"run {drive.run} could not be driven: {type(defect).__name__}"))
+        except OrdainError as error:
+            LOG.error("run=%s could not be stopped: %s", drive.run, error.message)
+            return None
 
     def _lost(self, run: str, error: LeaseLost) -> None:
         """Stop where another engine holds the store; a single run that has moved on is driven again from what is durable."""

@@ -256,12 +256,17 @@ class Kinds:
         """Index them.
 
         Raises:
-            ConfigurationError: two kinds have one name and version, or ask under one purpose for answers of two contracts.
+            ConfigurationError: two kinds have one name and version, ask under one purpose for answers of two contracts, or bring different
+                templates of one name; a kind's name or version is none.
             ValueError: two rules have one name, or one code means two things.
         """
         by_id: dict[tuple[str, int], Kind[Any, Any]] = {}
         newest: dict[str, Kind[Any, Any]] = {}
         for kind in self.all:
+            if type(kind.name) is not str or not kind.name or type(kind.version) is not int or kind.version < 1:
+                raise ConfigurationError(
+                    f"kind {kind.name!r:.80}@{kind.version!r:.20}: a name and a version from 1 on", code="invalid_kind"
+                )
             if by_id.setdefault((kind.name, kind.version), kind) is not kind:
                 raise ConfigurationError(f"there are two kinds {kind.name}@{kind.version}", code="duplicate_kind")
             if kind.name not in newest or newest[kind.name].version < kind.version:
@@ -270,6 +275,16 @@ class Kinds:
         object.__setattr__(self, "newest", newest)
         object.__setattr__(self, "rules", rulebook(rule for kind in self.all for rule in kind.rules))
         self._check_purposes()
+        self._check_templates()
+
+    def _check_templates(self) -> None:
+        """A template's name is the catalog's for all kinds, so that it means one file."""
+        packages: dict[str, str] = {}
+        for kind in self.all:
+            for prompt in kind.prompts:
+                if prompt.template and packages.setdefault(prompt.template, prompt.package) != prompt.package:
+                    found = f"{packages[prompt.template]} and {prompt.package}"
+                    raise ConfigurationError(f"template {prompt.template} is another file in {found}", code="duplicate_template")
 
     def _check_purposes(self) -> None:
         """Policy and scripts know what is asked for by its purpose alone, so that is one thing whichever kind asks."""

@@ -37,8 +37,8 @@ from ordain.journal.records import (
     RecordKind,
     Started,
 )
-from ordain.rules.decision import SILENT, Recorded, Rule
-from ordain.rules.header import SIGNS, HeaderFacts, HeaderLine
+from ordain.rules.decision import SILENT, HeaderShare, Recorded, Rule
+from ordain.rules.header import MARKS, SIGNS, HeaderFacts, HeaderLine
 from ordain.rules.rulebook import Rulebook
 from ordain.rules.spend import Carved, Spend
 
@@ -102,7 +102,9 @@ class Fold:
                 self._decided(rule, body)
             else:
                 self._meant(record.name, body)
-        except Exception:  # what an effect, a result or a kind's own rule means is foreign here: it is told as what nobody can read
+        except (KeyboardInterrupt, SystemExit):
+            raise
+        except BaseException:  # what an effect, a result or a kind's own rule means is foreign here: it is told as what nobody can read
             self._line("unknown", f"record {record.seq} ({record.kind} {record.name}), which cannot be read")
 
     def _meant(self, name: str, body: Body) -> None:
@@ -133,6 +135,7 @@ class Fold:
         share = rule.tells(Recorded(outcome=body.outcome, reason=body.reason, facts=body.facts, steps=self.steps))
         if share is SILENT:
             return
+        _check_share(share)
         self.lines += share.lines
         self.steps += share.steps
         if share.spent is not None:
@@ -242,6 +245,28 @@ class Fold:
             usd_micros=self.spent.usd_micros,
             duration_ms=(self.last - self.began) // 1000,
         )
+
+
+def _check_share(share: HeaderShare) -> None:
+    """A kind brings rules of its own: what they say has to be what a header can show.
+
+    Raises:
+        TypeError, ValueError: it is not.
+    """
+    lines: tuple[Any, ...] = share.lines
+    sound = (
+        type(share) is HeaderShare
+        and type(share.steps) is int
+        and share.steps >= 0
+        and (share.spent is None or type(share.spent) is Spend)
+        and (share.carved is None or type(share.carved) is Carved)
+        and all(type(line) is HeaderLine and line.mark in MARKS and type(line.depth) is int for line in lines)
+        and all(isinstance(text, str) for line in lines for text in (line.what, line.reason, line.excerpt))
+    )
+    if not sound:
+        raise TypeError("what a rule tells is no share of a header")
+    if lines:
+        msgspec.json.encode(lines)
 
 
 def _excerpt(value: msgspec.Raw) -> str:

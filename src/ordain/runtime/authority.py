@@ -123,6 +123,8 @@ class Authority:
         self._check_spending()
         if min(call.max_tokens, call.bound_tokens, call.hedge_max_tokens) < 0:
             raise FlowFault("a model call with a bound below nothing")
+        if call.hedge == call.profile:
+            raise FlowFault("a model call beside itself: whatever one of them comes to would stand for both")
         if max(call.deadline, call.hedge_deadline) > self.deadline:
             raise FlowFault("a model call after the run's deadline")
         if call.keep_thoughts and not self.keep_thoughts:

@@ -96,7 +96,7 @@ class Drive:
                 return await self._close(asked)
             driven = await self._execute(stored)
         except (JournalDiverged, JournalCorrupt, FlowUnavailable, Erased) as error:
-            return await self._stop(_STOPS.get(type(error), Status.DIVERGED), error)
+            return await self.stop(error)
         if driven.status is not Status.FAULTED:
             return driven
         masked = self.live is not None and self.live.state.masked
@@ -182,6 +182,10 @@ class Drive:
         LOG.error("run=%s status=faulted error=%s at=%s%s", self.run, type(error).__name__, where, said)
         LOG.debug("run=%s faulted", self.run, exc_info=error)
         return Driven(status=Status.FAULTED)
+
+    async def stop(self, error: OrdainError) -> Driven:
+        """It cannot be driven, however often that is tried: it stops, and goes on when it is resumed after the fix."""
+        return await self._stop(_STOPS.get(type(error), Status.DIVERGED), error)
 
     async def _stop(self, status: Status, error: OrdainError) -> Driven:
         """The record itself is left as it is: only the run's row says that it stopped."""

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from functools import lru_cache
 from time import perf_counter_ns
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar, cast
 
 import msgspec
 from msgspec import Struct
@@ -20,7 +20,7 @@ from ordain.contracts.moments import EPOCH
 from ordain.contracts.scope import CapabilityScope
 from ordain.effects.calls import Call
 from ordain.effects.children import AnyEnded, Join, Spawn
-from ordain.effects.effect import EFFECT, Children, Claim, Effect, ModelCall
+from ordain.effects.effect import CLAIM, EFFECT, AnyEffect, Children, Claim, Effect, ModelCall
 from ordain.effects.results import Abandoned, AnyResult, Joined, Unreserved
 from ordain.errors import FlowFault, JournalDiverged
 from ordain.flows.accounts import CARVE
@@ -40,6 +40,7 @@ from ordain.journal.records import (
     ObservationBody,
     Record,
     RecordKind,
+    raw,
 )
 from ordain.ports.effects import Interrupted, Suspended
 from ordain.rules.authorize import AUTHORIZE, AuthorizeInputs, AuthorizeOutcome
@@ -49,7 +50,7 @@ from ordain.rules.rulebook import SHIPPED
 from ordain.rules.shared import SHARED
 from ordain.rules.spend import Spend
 from ordain.runtime.authority import GRANTING
-from ordain.runtime.run_state import PortCall, RunState
+from ordain.runtime.run_state import CHILDREN_MAX, PortCall, RunState
 
 R = TypeVar("R")
 F = TypeVar("F", bound=Struct)
@@ -75,11 +76,11 @@ class Beyond(Protocol):
         """Claim ``addr`` has no record: decide it in the write transaction."""
         ...
 
-    async def begin(self, addr: int, effect: Effect[Any]) -> Any:
-        """Effect ``addr`` has no record: announce it and carry it out."""
+    async def begin(self, addr: int, effect: AnyEffect, encoded: msgspec.Raw) -> Any:
+        """Effect ``addr`` has no record: announce it as ``encoded`` and carry it out."""
         ...
 
-    async def resume(self, addr: int, effect: Effect[Any], ended: dict[int, AnyEnded]) -> Any:
+    async def resume(self, addr: int, effect: AnyEffect, ended: dict[int, AnyEnded]) -> Any:
         """Effect ``addr`` was announced but has no observation; ``ended`` are the children already recorded."""
         ...
 
@@ -91,9 +92,38 @@ class Judge(Protocol):
         """The decision to hand to the flow."""
         ...
 
-    def rendered(self, addr: int, effect: Effect[Any], result: Any, values: Values) -> None:
+    def rendered(self, addr: int, effect: AnyEffect, result: Any, values: Values) -> None:
         """A recorded effect and its result, before the flow gets it."""
         ...
+
+
+def _encoded(asked: object) -> msgspec.Raw:
+    try:
+        return raw(asked)
+    except (msgspec.MsgspecError, TypeError, ValueError, RecursionError, OverflowError) as error:
+        raise FlowFault(f"{type(asked).__name__} is nothing that a record can hold: {str(error)[:200]}") from error
+
+
+def _asked(effect: object) -> tuple[AnyEffect, msgspec.Raw]:
+    """An effect as its record has it, and that record: what is checked, recorded, carried out and booked is one value, and none that the flow holds.
+
+    Raises:
+        FlowFault: it is none that a record can hold.
+    """
+    encoded = _encoded(effect)
+    try:
+        return EFFECT.decode(encoded), encoded
+    except (msgspec.MsgspecError, ValueError, RecursionError) as error:
+        raise FlowFault(f"{type(effect).__name__} is no effect that a record can hold: {str(error)[:200]}") from error
+
+
+def _as_recorded(rule: Rule[Any, Any, Any], outcome: object) -> tuple[msgspec.Raw, Any]:
+    """An outcome's record, and the outcome as it is read back: live, resumed and replayed the flow gets one value."""
+    encoded = _encoded(outcome)
+    try:
+        return encoded, _outcome_decoder(rule.outcome).decode(encoded)
+    except (msgspec.MsgspecError, ValueError, RecursionError) as error:
+        raise FlowFault(f"rule {rule.name} decided what is no outcome of it: {str(error)[:200]}") from error
 
 
 @lru_cache(maxsize=256)
@@ -171,14 +201,14 @@ class Execution:
         record = self._next()
         if record is None:
             if len(encoded) > FACTS_BYTES:
-                raise JournalDiverged(f"facts of {rule.name} exceed {FACTS_BYTES} bytes")
+                raise FlowFault(f"facts of {rule.name} exceed {FACTS_BYTES} bytes")
             began = perf_counter_ns()
             made = rule.apply(facts, inputs, self._catalog.policy)
             self.state.decide_ns += perf_counter_ns() - began
-            outcome = msgspec.Raw(ENCODER.encode(made.outcome))
             reason = made.reason if type(made.reason) in rule.reasons else rule.reason(made.reason)
+            outcome, given = _as_recorded(rule, made.outcome)
             self._beyond.decided(rule, DecisionBody(addr=address, outcome=outcome, reason=reason, facts=msgspec.Raw(encoded), refs=refs))
-            return Decision(outcome=made.outcome, reason=reason, address=address)
+            return Decision(outcome=given, reason=reason, address=address)
         body = self._decision(record, rule, address)
         if bytes(body.facts) != encoded:
             raise self._diverged(address, "other facts", record)
@@ -204,18 +234,19 @@ class Execution:
     async def perform(self, effect: Effect[R]) -> R:
         """See ``Effects.perform``."""
         with self._effecting:
-            if isinstance(effect, Children):
+            asked, encoded = _asked(effect)
+            if isinstance(asked, Children):
                 raise FlowFault("children are opened by the port's own method, which books what they spend")
-            return await (self._model_call(effect) if isinstance(effect, ModelCall) else self._perform(effect))
+            return await (self._model_call(asked, encoded) if isinstance(asked, ModelCall) else self._perform(asked, encoded))
 
-    async def _model_call(self, call: ModelCall) -> Any:
+    async def _model_call(self, call: ModelCall, encoded: msgspec.Raw) -> Any:
         """Reserve the most that it can come to, make it, and book what it came to."""
         bound = bound_of_call(self._catalog, call)
         reserved = self._decide(RESERVE, reserve_facts(self.state.authority, bound), None)
         if isinstance(reserved.outcome, BudgetRefused):
             return Unreserved(reason=reserved.reason)
         try:
-            result = await self._perform(call)
+            result = await self._perform(call, encoded)
         except Interrupted as interrupted:
             if interrupted.in_flight:
                 self._settle(bound.tokens, bound)
@@ -228,17 +259,17 @@ class Execution:
         self._decide(SETTLE, facts, None, refs)
         self.state.authority.book(used)
 
-    async def _perform(self, effect: Effect[Any]) -> Any:
+    async def _perform(self, effect: AnyEffect, encoded: msgspec.Raw) -> Any:
         addr = self._begin()
         record = self._next()
         if record is None:
-            return await self._beyond.begin(addr, effect)
+            return await self._beyond.begin(addr, effect, encoded)
         if record.kind is RecordKind.DELIVERED:
             raise self._interrupted(record, addr)
-        announced = self._announced(record, addr, effect)
+        self._announced(record, addr, effect, encoded)
         result: Any = self._observed(addr)
         if result is None:
-            return await self._beyond.resume(addr, EFFECT.decode(announced), {})
+            return await self._beyond.resume(addr, effect, {})
         if isinstance(result, Abandoned):
             return self._after_abandoned(addr)
         if self._judge is not None:
@@ -248,19 +279,22 @@ class Execution:
     async def children(self, spawns: Sequence[Spawn[Any]], until: Join) -> tuple[AnyEnded, ...]:
         """See ``Effects.children``."""
         with self._effecting:
-            ends = await self._joined(Children(spawns=tuple(spawns), until=until))
+            if len(spawns) > CHILDREN_MAX and self._next() is None:  # before they are encoded, which takes its time
+                raise FlowFault(f"{len(spawns)} children of one join: it has {CHILDREN_MAX} at most")
+            asked, encoded = _asked(Children(spawns=tuple(spawns), until=until))
+            ends = await self._joined(cast("Children", asked), encoded)
             self.state.authority.ended(ends)
             return ends
 
-    async def _joined(self, effect: Children) -> tuple[AnyEnded, ...]:
+    async def _joined(self, effect: Children, encoded: msgspec.Raw) -> tuple[AnyEnded, ...]:
         addr = self._begin()
         record = self._next()
         ended: dict[int, AnyEnded] = {}
         if record is None:
-            return await self._beyond.begin(addr, effect)
+            return await self._beyond.begin(addr, effect, encoded)
         if record.kind is RecordKind.DELIVERED:
             raise self._interrupted(record, addr)
-        announced = self._announced(record, addr, effect)
+        self._announced(record, addr, effect, encoded)
         while (record := self._next()) is not None and record.kind is RecordKind.CHILD_ENDED:
             body = self.read(record)
             if not isinstance(body, ChildEndedBody) or body.addr != addr or body.child != derived_id(self.run, addr, body.index):
@@ -269,7 +303,7 @@ class Execution:
             ended[body.index] = self.state.remember(ENDS.decode(body.ended), record.seq)
         joined = self._observed(addr)
         if joined is None:
-            return await self._beyond.resume(addr, EFFECT.decode(announced), ended)
+            return await self._beyond.resume(addr, effect, ended)
         if not isinstance(joined, Joined):
             return self._after_abandoned(addr)
         following = self._next()
@@ -285,8 +319,11 @@ class Execution:
                 self.state.authority.carved(decision.outcome)
             return decision
 
-    async def _claimed(self, claim: Claim[Any]) -> Decision[Any]:
-        shared = SHARED[claim.name]
+    async def _claimed(self, asked: Claim[Any]) -> Decision[Any]:
+        encoded = _encoded(asked)
+        claim = CLAIM.decode(encoded)
+        if (shared := SHARED.get(claim.name)) is None:
+            raise FlowFault(f"no shared rule is named {claim.name}")
         addr = self._begin()
         record = self._next()
         if record is None:
@@ -294,7 +331,7 @@ class Execution:
         if record.kind is RecordKind.DELIVERED:
             raise self._interrupted(record, addr)
         body = self.read(record)
-        if not isinstance(body, ClaimBody) or body.addr != addr or bytes(body.claim) != ENCODER.encode(claim):
+        if not isinstance(body, ClaimBody) or body.addr != addr or body.claim != encoded:
             raise self._diverged(addr, f"the flow claimed {claim.name}", record)
         self._take(record)
         facts = msgspec.json.decode(body.facts, type=shared.facts)
@@ -344,16 +381,15 @@ class Execution:
         self._decisions_most = self.decisions + DECISIONS_MAX
         return addr
 
-    def _announced(self, record: Record, addr: int, effect: Effect[Any]) -> msgspec.Raw:
-        """The effect as the record has it: what is done about it is done by the record, and by nothing that the flow still holds."""
+    def _announced(self, record: Record, addr: int, effect: AnyEffect, encoded: msgspec.Raw) -> None:
+        """The effect was announced: it is the one that the record has."""
         body = self.read(record)
         if not isinstance(body, IntentBody) or body.addr != addr:
             raise self._diverged(addr, "the flow performed an effect", record)
-        if bytes(body.effect) != ENCODER.encode(effect):
+        if body.effect != encoded:
             raise self._diverged(addr, "another effect", record)
         self._take(record)
         self.state.authority.made(effect)
-        return body.effect
 
     def _observed(self, addr: int) -> AnyResult | None:
         record = self._next()

@@ -20,7 +20,7 @@ from ordain.ports.effects import Interrupted
 from ordain.rules.header import MARKS, HeaderFacts, HeaderLine, render_header
 from ordain.runtime.entries import stopped_text
 from ordain.runtime.execution import Execution
-from ordain.runtime.run_state import RunState
+from ordain.runtime.run_state import EFFECT_BYTES, RunState
 from ordain.runtime.setup import RunSetup
 
 LINE_DEPTH_MAX = 100
@@ -60,7 +60,7 @@ class FlowEnd(Struct, frozen=True, kw_only=True):
         lines = () if kind.header is None else kind.header(returned)
         said = _said(f"kind {kind.name}@{kind.version}", settlement.reason, told, lines)
         settlement = Settlement(status=settlement.status, reason=said.reason)
-        return cls(settlement=settlement, output=raw(returned), told=said.told, lines=said.lines)
+        return cls(settlement=settlement, output=_output(returned), told=said.told, lines=said.lines)
 
     @classmethod
     def interrupted(cls, interrupted: Interrupted, *, masked: bool) -> FlowEnd:
@@ -80,6 +80,17 @@ class FlowEnd(Struct, frozen=True, kw_only=True):
         header = fold.header(self.settlement.status, self.settlement.reason)
         ended = EndedBody(status=self.settlement.status, reason=self.settlement.reason, result=self.output, header=render_header(header))
         return ended, header
+
+
+def _output(returned: Any) -> Raw:
+    try:
+        output = raw(returned)
+        msgspec.json.decode(output)
+    except (msgspec.MsgspecError, TypeError, ValueError, RecursionError) as error:
+        raise FlowFault(f"the flow returned what no record can hold: {str(error)[:200]}") from error
+    if len(output) > EFFECT_BYTES:
+        raise FlowFault(f"the flow returned {len(output)} bytes: an output has {EFFECT_BYTES} at most")
+    return output
 
 
 def _said(who: str, reason: Any, told: Any, lines: Any) -> _Said:

@@ -11,7 +11,7 @@ import msgspec
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.policy import ModelErrorCode
 from ordain.effects.children import AnyEnded
-from ordain.effects.effect import Children, Claim, Effect, ModelCall, Read, Say, VerbCall, Wait
+from ordain.effects.effect import AnyEffect, Children, Claim, ModelCall, Read, Say, VerbCall, Wait
 from ordain.effects.results import (
     Abandoned,
     Answered,
@@ -138,14 +138,14 @@ class LiveRun(Pen):
         self.state.handed(record)
         return Decision(outcome=made.outcome, reason=made.reason, address=f"{addr}/{claim.name}#0")
 
-    async def begin(self, addr: int, effect: Effect[Any]) -> Any:
+    async def begin(self, addr: int, effect: AnyEffect, encoded: msgspec.Raw) -> Any:
         """See ``Beyond.begin``."""
         if self.unwritten >= UNWRITTEN_MAX:  # a flow that only speaks comes to no barrier, and nobody else would get a turn
             await self.barrier()
             self.state.raise_fault()
         if not self.state.masked and (mail := self.interrupt()) is not None:
             raise self.deliver(mail, addr)
-        effect, encoded = self.state.admit(effect, self.catalog)
+        self.state.admit(effect, len(encoded), self.catalog)
         children = list(new_children(self, addr, effect)) if isinstance(effect, Children) else []
         name = type(effect).__struct_config__.tag
         self.services.counters.effects += 1
@@ -174,11 +174,11 @@ class LiveRun(Pen):
             self.add_entry(said(self.stored, addr, effect, self.scribe.at))
         return self.observe(addr, "say", Said())
 
-    async def resume(self, addr: int, effect: Effect[Any], ended: dict[int, AnyEnded]) -> Any:
+    async def resume(self, addr: int, effect: AnyEffect, ended: dict[int, AnyEnded]) -> Any:
         """See ``Beyond.resume``."""
         return await self._carry_out(addr, effect, ended, again=True)
 
-    async def _carry_out(self, addr: int, effect: Effect[Any], ended: dict[int, AnyEnded], *, again: bool) -> Any:
+    async def _carry_out(self, addr: int, effect: AnyEffect, ended: dict[int, AnyEnded], *, again: bool) -> Any:
         if isinstance(effect, Wait):
             return await self._wait(addr, effect)
         if isinstance(effect, Children):

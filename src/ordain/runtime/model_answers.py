@@ -120,5 +120,5 @@ def kept_answer(
 
 
 def _believed(count: int | None, most: int) -> int | None:
-    """A provider's count, if it can be: more than so many times what was reserved for it would empty every account at one stroke."""
-    return None if count is None or count > BELIEVED_TIMES * most else count
+    """A provider's count, if it can be: less than none would fill an account, more than so many times what was reserved would empty every one at one stroke."""
+    return None if count is None or not 0 <= count <= BELIEVED_TIMES * most else count

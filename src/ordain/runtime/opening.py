@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from msgspec import Raw, Struct
+import msgspec
+from msgspec import MsgspecError, Raw, Struct
 
 from ordain.contracts.catalog import Catalog
+from ordain.errors import ConfigurationError
 from ordain.flows.kind import Kind
 from ordain.journal.codec import Scribe
-from ordain.journal.records import RecordKind, Started
+from ordain.journal.records import RecordKind, Started, raw
 from ordain.ports.store import NewRun
 from ordain.rules.spend import Spend
+
+_STARTED = msgspec.json.Decoder(Started)
 
 
 class Opening(Struct, frozen=True, kw_only=True):
@@ -31,7 +35,11 @@ class Opening(Struct, frozen=True, kw_only=True):
 
 
 def root_run(kind: Kind[Any, Any], opening: Opening, catalog: Catalog) -> NewRun:
-    """The run with its ``started`` record: what its kind says of it and grants it, under the catalog's budget."""
+    """The run with its ``started`` record: what its kind says of it and grants it, under the catalog's budget.
+
+    Raises:
+        ConfigurationError: what the kind says of the run is nothing that its first record can hold.
+    """
     budget, given = catalog.policy.budget, kind.decode_input(opening.input)
     started = Started(
         flow=kind.name,
@@ -55,6 +63,11 @@ def root_run(kind: Kind[Any, Any], opening: Opening, catalog: Catalog) -> NewRun
         grant=kind.grant(given, catalog),
         wording=catalog.wording_id if opening.session else "",
     )
+    try:  # a kind is foreign code here, and whoever reads the run begins with this record
+        _STARTED.decode(raw(started))
+    except (MsgspecError, TypeError, ValueError, RecursionError) as error:
+        found = f"kind {kind.name}@{kind.version} labels or grants its run what no record can hold: {str(error)[:200]}"
+        raise ConfigurationError(found, code="invalid_kind") from error
     return NewRun(
         id=opening.run,
         flow=kind.name,

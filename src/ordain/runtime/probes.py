@@ -13,12 +13,13 @@ from enum import StrEnum
 from typing import Any
 
 import msgspec
+from msgspec import Raw
 
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.conversation import RoutingHints, WorkflowHint
 from ordain.contracts.policy import ModelErrorCode, Policy
 from ordain.contracts.probes import Probe
-from ordain.effects.effect import Effect, ModelCall
+from ordain.effects.effect import AnyEffect, ModelCall
 from ordain.effects.results import ModelAnswer, ModelFailed
 from ordain.errors import ConfigurationError
 from ordain.flows.commission import Commission
@@ -119,9 +120,9 @@ class _Probing(NothingSpent):
     def decided(self, rule: Rule[Any, Any, Any], body: DecisionBody) -> None:
         self.decided_by[rule.name] = msgspec.json.decode(body.outcome, type=rule.outcome)
 
-    async def begin(self, addr: int, effect: Effect[Any]) -> Any:
+    async def begin(self, addr: int, effect: AnyEffect, encoded: Raw) -> Any:
         if ROUTE.name in self.decided_by or not isinstance(effect, ModelCall):
-            return await super().begin(addr, effect)
+            return await super().begin(addr, effect, encoded)
         if self._suggests is None:
             return ModelFailed(code=ModelErrorCode.REJECTED, message="a probe asks no model", provider=PROBE, model=PROBE, live=False)
         return ModelAnswer(content=self._suggests, provider=PROBE, model=PROBE, input_tokens=0, output_tokens=0, prompt_digest="")

@@ -15,7 +15,7 @@ from msgspec import Raw
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.verbs import VerbRequest
 from ordain.effects.children import NULL, Spawn
-from ordain.effects.effect import Children, Effect, ModelCall
+from ordain.effects.effect import AnyEffect, Children, Effect, ModelCall
 from ordain.flows.kind import Kind, Kinds
 from ordain.journal.records import DecisionBody
 from ordain.prompts.renderer import Prompt, render
@@ -63,7 +63,7 @@ class _Rehearsal(NothingSpent):
         outcome, facts = msgspec.json.decode(body.outcome), msgspec.json.decode(body.facts)
         self._into.decisions.append(Decided(rule=rule.name, outcome=outcome, reason=str(reason), meaning=reason.meaning, facts=facts))
 
-    async def begin(self, addr: int, effect: Effect[Any]) -> Any:
+    async def begin(self, addr: int, effect: AnyEffect, encoded: Raw) -> Any:
         self.effect = effect
         raise EndOfJournal
 

@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
-from msgspec import Struct
+from msgspec import Raw, Struct
 
 from ordain.contracts.catalog import Catalog
 from ordain.effects.children import AnyEnded
-from ordain.effects.effect import Claim, Effect, ModelCall
+from ordain.effects.effect import AnyEffect, Claim, ModelCall
 from ordain.effects.results import ModelAnswer
 from ordain.errors import ConfigurationError, Erased, FlowFault, FlowUnavailable, JournalCorrupt, JournalDiverged, JournalError
 from ordain.flows.kind import Kinds, Settlement
@@ -55,12 +55,12 @@ class NothingBeyond:
         self.reached = True
         raise EndOfJournal
 
-    async def begin(self, addr: int, effect: Effect[Any]) -> Any:
+    async def begin(self, addr: int, effect: AnyEffect, encoded: Raw) -> Any:
         """Past the end."""
         self.reached = True
         raise EndOfJournal
 
-    async def resume(self, addr: int, effect: Effect[Any], ended: dict[int, AnyEnded]) -> Any:
+    async def resume(self, addr: int, effect: AnyEffect, ended: dict[int, AnyEnded]) -> Any:
         """Past the end."""
         self.reached = True
         raise EndOfJournal
@@ -110,7 +110,7 @@ class _Comparing:
             )
         return decision
 
-    def rendered(self, addr: int, effect: Effect[Any], result: Any, values: Values) -> None:
+    def rendered(self, addr: int, effect: AnyEffect, result: Any, values: Values) -> None:
         if not isinstance(effect, ModelCall) or not isinstance(result, ModelAnswer):
             return
         try:

@@ -9,16 +9,18 @@ from typing import Any
 import msgspec
 
 from ordain.contracts.catalog import Catalog
-from ordain.effects.effect import EFFECT, Children, Effect, Read, Say
+from ordain.effects.effect import AnyEffect, Read, Say
 from ordain.errors import FlowFault
 from ordain.flows.transcript import Transcript
 from ordain.flows.values import Values
-from ordain.journal.records import Record, raw
+from ordain.journal.records import Record
 from ordain.rules.decision import Rule
 from ordain.runtime.authority import Authority
 
 CHILDREN_MAX = 1_000
 """Children of one join: all are opened in one unit."""
+EFFECT_BYTES = 8 * 2**20
+"""An effect as its record has it, and a flow's output: a larger one holds up every other run while it is encoded."""
 
 
 class RunState:
@@ -63,27 +65,18 @@ class RunState:
         if self.fault is None:
             self.fault = FlowFault("a port call after the flow's end")
 
-    def admit(self, asked: Effect[Any], catalog: Catalog) -> tuple[Any, msgspec.Raw]:
-        """An effect is about to go live: after an interrupt only words and reads may follow, and it is within what the run may do.
-
-        Returns the effect as its record has it, and that record: what is checked, recorded and carried out is one value, and none that
-        the flow still holds.
+    def admit(self, effect: AnyEffect, size: int, catalog: Catalog) -> None:
+        """An effect of ``size`` bytes is about to go live: after an interrupt only words and reads may follow, and it is within what the run may do.
 
         Raises:
-            FlowFault: it may not, or it is none that a record can hold; nothing goes live.
+            FlowFault: it may not; nothing goes live.
         """
-        if isinstance(asked, Children) and len(asked.spawns) > CHILDREN_MAX:
-            raise FlowFault(f"{len(asked.spawns)} children of one join: it has {CHILDREN_MAX} at most")
-        try:
-            encoded = raw(asked)
-            effect = EFFECT.decode(encoded)
-        except (msgspec.MsgspecError, TypeError, ValueError, RecursionError, OverflowError) as error:
-            raise FlowFault(f"{type(asked).__name__} is no effect that a record can hold: {str(error)[:200]}") from error
+        if size > EFFECT_BYTES:
+            raise FlowFault(f"a {type(effect).__name__} of {size} bytes: an effect has {EFFECT_BYTES} at most")
         if self.masked and not isinstance(effect, (Say, Read)):
             raise FlowFault(f"{type(effect).__name__} after an interrupt: only Say and Read may follow")
         self.authority.check(effect, catalog)
         self.authority.made(effect)
-        return effect, encoded
 
     def admit_claim(self) -> None:
         """A claim is about to be decided.
@@ -132,10 +125,10 @@ class PortCall:
         state.under_way = self._effect
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        """End; a failure is kept, signals are not failures. Broken off, by a time-out of the flow's own, it has no result that a record holds."""
+        """End; a failure is kept, signals are not failures. Broken off by the flow, through a time-out or by closing it, it has no result on record."""
         self._state.under_way = False
         if error is not None:
             if isinstance(error, Exception):
                 self._state.fault = error
-            elif isinstance(error, CancelledError):
+            elif isinstance(error, CancelledError | GeneratorExit):
                 self._state.fault = FlowFault("a port call was broken off from outside of it")

@@ -12,12 +12,14 @@ from msgspec import structs
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.moments import EPOCH
 from ordain.contracts.scope import CapabilityScope
+from ordain.errors import FlowFault
 from ordain.flows.accounts import shared_accounts
 from ordain.flows.context import FlowContext
 from ordain.flows.kind import Kind
 from ordain.flows.transcript import Transcript
 from ordain.journal.records import Record, Started
 from ordain.ports.effects import Effects
+from ordain.ports.sessions import Entry
 from ordain.rules.spend import Spend
 from ordain.runtime.authority import Authority
 from ordain.runtime.execution import Beyond, Execution, Judge
@@ -93,7 +95,8 @@ class RunSetup:
     def state(self, began: int, transcript: Transcript | None = None) -> RunState:
         """A new state; the run has done nothing yet."""
         charged = self.kind.charged and self.started.parent is None and self._bounded()
-        state = RunState(began, Authority(self.started, self.scope, charged=charged), transcript, self.kind.rules)
+        own = None if transcript is None else _of_session(transcript, self.started.session)
+        state = RunState(began, Authority(self.started, self.scope, charged=charged), own, self.kind.rules)
         state.values[0] = self.given
         return state
 
@@ -121,3 +124,14 @@ class RunSetup:
         """Whether policy bounds an account that the run belongs to; which one it is then depends on the time."""
         bounds = shared_accounts(self.catalog.policy.budget, self.agent, self.started.session, EPOCH)
         return bool(bounds)
+
+
+def _of_session(transcript: Transcript, session: str) -> Transcript:
+    """The transcript of the run's own session: a prompt shows no other, whatever its kind refers to."""
+
+    def own(asked: str, first: int, last: int) -> Sequence[Entry]:
+        if not session or asked != session:
+            raise FlowFault("a prompt refers to another session")
+        return transcript(session, first, last)
+
+    return own

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 import msgspec
-from msgspec import structs
+from msgspec import Raw, structs
 
 from ordain.contracts.policy import ModelErrorCode
 from ordain.effects.children import AnyEnded, Cancelled
@@ -135,22 +135,21 @@ class ScriptedBeyond:
         self.decisions.append(made_of(shared.rule, body))
         return Decision(outcome=made.outcome, reason=made.reason, address=f"{addr}/{claim.name}#0")
 
-    async def begin(self, addr: int, effect: Effect[Any]) -> Any:
+    async def begin(self, addr: int, effect: AnyEffect, encoded: Raw) -> Any:
         """See ``Beyond.begin``."""
-        self._interrupt_before(addr, cast("Asked", effect))
-        asked, encoded = self._state.admit(effect, self._catalog)
-        effect = asked
+        self._interrupt_before(addr, effect)
+        self._state.admit(effect, len(encoded), self._catalog)
         if isinstance(effect, Children) and self.kinds is not None:
             for index, spawn in enumerate(effect.spawns):
                 started_child(self._setup, self.kinds, addr, index, spawn)
         name = str(type(effect).__struct_config__.tag)
         self.write(RecordKind.INTENT, name, IntentBody(addr=addr, effect=encoded))
-        self.asked.append(asked)
+        self.asked.append(effect)
         if isinstance(effect, Say):
             return self._observe(addr, name, Said())
         if isinstance(effect, Children):
             return self._join(addr, effect)
-        return self._carry_out(addr, name, asked)
+        return self._carry_out(addr, name, effect)
 
     async def resume(self, addr: int, effect: Effect[Any], ended: dict[int, AnyEnded]) -> Any:
         """A scripted run is never broken off."""

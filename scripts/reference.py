@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Mapping
 from enum import StrEnum
 from functools import partial
+from inspect import unwrap
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast, get_args
@@ -257,8 +258,8 @@ def _place(kind: Kind[Any, Any]) -> str:
 
 
 def _marks(kind: Kind[Any, Any]) -> str:
-    """How a version's records differ from those of one that says nothing twice."""
-    return "spelled out" if kind.spelled_out else ""
+    """How a version's records differ from those of one that says nothing twice: its flow is wrapped by what puts them into the first form."""
+    return "spelled out" if unwrap(kind.run) is not kind.run else ""
 
 
 def _brings(kind: Kind[Any, Any], verbs: list[str]) -> list[tuple[str, str]]:

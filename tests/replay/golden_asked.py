@@ -1,13 +1,14 @@
 """How the golden requests under tight shared accounts are made: planner 1 and verb 1 with what had no golden, and turns that find an account empty.
 
-``python -m tests.replay.golden_asked FILE`` plays them and writes them; done once, never again for a flow version that exists.
+``python -m tests.replay.golden_asked FILE [PART ...]`` plays them, or only the parts that are named, and writes them; done once, never again
+for a flow version that exists.
 """
 
 from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -120,7 +121,7 @@ async def verbs(house: House) -> None:
 
 
 async def accounts(house: House) -> None:
-    """Whole, the rest, nothing: by agent and by session; a triage whose question is not covered; and one that is called off."""
+    """Whole, the rest, nothing, by agent; and a request that is called off."""
     slow = {"text": "Look slowly at the lamp."}
     whole, rest = await use(house, "extract_facts", slow, "greedy"), await use(house, "extract_facts", slow, "greedy")
     await house.until("both are asked", lambda: len(house.puppet.held) == 2)
@@ -130,6 +131,10 @@ async def accounts(house: House) -> None:
     await house.ordain.runtime.wait(rest)
     house.puppet.let_go()
     await done(house, whole)
+
+
+async def session_accounts(house: House) -> None:
+    """Whole, the rest, nothing, by session; a triage whose question is not covered."""
     first = await house.send("think slowly about it", mode="agent")
     await house.until("it is asked", lambda: house.puppet.held)
     second = await house.send("and hmm maybe look slowly at it suggest:new_request:0:0.9")
@@ -147,18 +152,22 @@ async def done(house: House, run: str) -> None:
     await asyncio.wait_for(house.ordain.runtime.wait(run), 20)
 
 
-async def play() -> GoldenTalk:
-    """Play the requests; their runs in the order in which they were opened."""
+PARTS = {"plans": plans, "verbs": verbs, "accounts": accounts, "sessions": session_accounts}
+
+
+async def play(parts: Sequence[str]) -> GoldenTalk:
+    """Play the requests of these parts; their runs in the order in which they were opened."""
     async with House(None, policy=POLICY, puppet=Puppet(Requests()), verbs=VERBS) as house:
-        for part in (plans, verbs, accounts):
-            await part(house)
+        for part in parts:
+            await PARTS[part](house)
         await house.quiet()
         return taken(house)
 
 
 def main() -> None:
     """Write the requests to the named file."""
-    write(Path(sys.argv[1]), asyncio.run(play()))
+    file, *parts = sys.argv[1:]
+    write(Path(file), asyncio.run(play(parts or list(PARTS))))
 
 
 if __name__ == "__main__":

@@ -21,6 +21,7 @@ from ordain.effects.effect import VerbCall
 from ordain.flows.act import act
 from ordain.flows.context import FlowContext
 from ordain.flows.kind import Kind
+from ordain.flows.recording_1 import spelled_out
 from ordain.journal.digests import content_digest
 from ordain.journal.records import ENCODER, raw
 from tests.shapes.flows import Report, line_of, settle, tag
@@ -117,7 +118,6 @@ FORGER: Kind[Forged, Report] = Kind(
     decode_input=lambda data: msgspec.json.decode(data, type=Forged),
     settle=settle,
     grant=_grant,
-    spelled_out=True,
 )
 
 
@@ -130,6 +130,7 @@ class Delve(Struct, frozen=True):
     scope: tuple[str, ...] = ()
 
 
+@spelled_out()
 async def run_delver(context: FlowContext, given: Delve) -> Report:
     """Go down by children that count as verb calls inside verb calls, each by a permit of its own, and call a verb at the end."""
     if not given.levels:
@@ -153,8 +154,6 @@ def decode_delve(data: Raw) -> Delve:
     return msgspec.json.decode(data, type=Delve)
 
 
-DELVER: Kind[Delve, Report] = Kind(
-    name="delver", version=1, run=run_delver, decode_input=decode_delve, settle=settle, grant=_grant, spelled_out=True
-)
+DELVER: Kind[Delve, Report] = Kind(name="delver", version=1, run=run_delver, decode_input=decode_delve, settle=settle, grant=_grant)
 
 FORGING_KINDS: tuple[Kind[Any, Any], ...] = (FORGER, DELVER)

@@ -16,7 +16,6 @@ from ordain.effects.effect import VerbCall, Wait, WaitFor
 from ordain.effects.results import VerbFailed, VerbResult, VerbReturned, VerbTimedOut, VerbUnknown
 from ordain.flows.context import FlowContext, TurnKind
 from ordain.flows.transcript import HistoryRef
-from ordain.journal.digests import call_digest
 from ordain.journal.records import Label, raw
 from ordain.rules.authorize import AUTHORIZE, Deny
 from ordain.rules.retry import RETRY, RetryFacts, TryAgain
@@ -115,7 +114,7 @@ async def act(context: FlowContext, call: Call, refs: tuple[int, ...] = (), talk
     decision = context.fx.authorize(call, context.scope, refs)
     if isinstance(decision.outcome, Deny):
         return denied(call.verb, decision.reason)
-    authorized = Authorized(call=call, digest=call_digest(call) if context.spelled_out else "", decision=decision.address)
+    authorized = Authorized(call=call, decision=decision.address)
     if not context.catalog.verbs[call.verb].spec.composite:
         return await _leaf(context, authorized)
     given = VerbPlanInput(

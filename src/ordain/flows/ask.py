@@ -153,10 +153,10 @@ class _Asking(Struct, frozen=True):
         result = await context.fx.perform(
             ModelCall(
                 purpose=self.prompt.purpose,
-                prompt=question.template or (self.prompt.template if context.spelled_out else ""),
+                prompt=question.template,
                 refs=question.refs,
                 args=question.args,
-                contract=question.contract or (self.prompt.contract if context.spelled_out else ""),
+                contract=question.contract,
                 profile=name,
                 max_tokens=self._max_tokens(name),
                 bound_tokens=question.prompt_tokens,

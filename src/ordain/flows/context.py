@@ -51,7 +51,6 @@ class FlowContext(Struct, frozen=True, kw_only=True):
 
     ``scope`` and ``deadline`` are what this part of the flow holds itself to; ``hard`` is the run's own deadline. ``session``: the
     conversation that the run belongs to ("": none), ``child`` that another run opened it, ``turn`` what its turn is like.
-    ``spelled_out``: what is recorded says twice what one place says, as builds before this one had it.
 
     ``lanes`` are the lanes decided so far, by purpose: one decision holds for the run, until a fallback moves on.
     """
@@ -65,7 +64,6 @@ class FlowContext(Struct, frozen=True, kw_only=True):
     child: bool = False
     session: str = ""
     keep_thoughts: bool = True
-    spelled_out: bool = False
     turn: TurnKind = TurnKind()
     lanes: dict[str, LaneChosen] = field(default_factory=dict[str, LaneChosen])
 

@@ -202,7 +202,6 @@ class Kind(Generic[I, O]):
     answered from the output, below the header, and ``header`` lines of its own that the output adds there; None where there is nothing.
     ``rules`` are those that only this kind asks. ``charged``: a root takes its bound out of the shared accounts before it spends.
     ``carries`` is the verb call that a run carries out, None where it is for none: as a child it is opened by a permit of exactly that call.
-    ``spelled_out``: its records say twice what one place says, as those of builds before this one do.
     """
 
     name: str
@@ -221,7 +220,6 @@ class Kind(Generic[I, O]):
     commissioned: Callable[[Commission], I] | None = None
     carries: Callable[[I], Call] | None = None
     charged: bool = True
-    spelled_out: bool = False
 
     def settled(self, output: O, *, masked: bool) -> Settlement:
         """How its output settles a run; ``masked``: the run was cancelled and only cleaned up, so that is how it ended."""

@@ -12,13 +12,13 @@ from ordain.flows.status.kind import STATUS
 from ordain.flows.supervisor.kind import SUPERVISOR, SUPERVISOR_1, SUPERVISOR_2
 from ordain.flows.triage.kind import TRIAGE, TRIAGE_1, TRIAGE_2, TRIAGE_3
 from ordain.flows.turn.kind import TURN, TURN_1, TURN_2, TURN_3
-from ordain.flows.verb.kind import VERB
+from ordain.flows.verb.kind import VERB, VERB_1
 from ordain.flows.verb_plan.kind import VERB_PLAN_KIND
 
 SHIPPED: tuple[Kind[Any, Any], ...] = (
     *(PLANNER, VERB_PLAN_KIND, VERB),
     *(TURN, SUPERVISOR, QUESTION, STATUS, TRIAGE),
-    *(PLANNER_1, QUESTION_1, SUPERVISOR_2, SUPERVISOR_1),
+    *(PLANNER_1, VERB_1, QUESTION_1, SUPERVISOR_2, SUPERVISOR_1),
     *(TURN_3, TURN_2, TURN_1, TRIAGE_3, TRIAGE_2, TRIAGE_1),
 )
 

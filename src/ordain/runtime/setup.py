@@ -117,7 +117,6 @@ class RunSetup:
             child=started.parent is not None,
             session=started.session,
             keep_thoughts=started.keep_thoughts,
-            spelled_out=self.kind.spelled_out,
         )
 
     def _bounded(self) -> bool:

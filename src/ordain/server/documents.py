@@ -78,7 +78,7 @@ VERB_ANSWER: dict[str, Any] = {
     "error": None,
     "request_id": None,
     "run_id": RUN,
-    "header": f"✓ ordain run {RUN} · verb@1 · completed · ok",
+    "header": f"✓ ordain run {RUN} · verb@2 · completed · ok",
 }
 
 

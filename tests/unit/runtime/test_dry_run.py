@@ -7,8 +7,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from ordain.flows.verb.flow import VerbRunInput
 from ordain.flows.verb.kind import VERB
+from ordain.flows.verb.request import VerbRunInput
 from ordain.journal.records import DecisionBody, raw
 from ordain.rules.decision import Rule
 from ordain.runtime.dry_run import NothingSpent, dry_opening, dry_run

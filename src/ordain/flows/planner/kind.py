@@ -42,4 +42,4 @@ PLANNER: Kind[PlannerRequest, PlannerOutcome] = Kind(
     prompts=(PROMPT,),
     wire=PLAN_WIRE,
 )
-PLANNER_1 = replace(PLANNER, version=1, run=run_planner_1, spelled_out=True)
+PLANNER_1 = replace(PLANNER, version=1, run=run_planner_1)

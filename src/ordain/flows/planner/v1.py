@@ -10,6 +10,7 @@ from ordain.flows.ask import AskFailed
 from ordain.flows.context import FlowContext
 from ordain.flows.planner.outcome import PlannerOutcome
 from ordain.flows.planner.prompt import PROMPT
+from ordain.flows.recording_1 import spelled_out
 from ordain.flows.steps.steps import (
     Progress,
     ProposedCall,
@@ -26,6 +27,7 @@ from ordain.ports.effects import Interrupted
 from ordain.rules.step import REASK, Reask, ReaskFacts
 
 
+@spelled_out(PROMPT)
 async def run_planner(context: FlowContext, request: PlannerRequest) -> PlannerOutcome:
     """Version 1."""
     context, progress, refused = begin(context, request, PROMPT)

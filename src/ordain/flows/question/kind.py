@@ -20,4 +20,4 @@ QUESTION: Kind[VerbPlanInput, VerbPlanOutput] = Kind(
     label=call_label,
     carries=carried_call,
 )
-QUESTION_1 = replace(QUESTION, version=1, run=run_question_1, spelled_out=True)
+QUESTION_1 = replace(QUESTION, version=1, run=run_question_1)

@@ -32,5 +32,4 @@ STATUS: Kind[StatusInput, StatusOutput] = Kind(
     reply=_reply,
     serves=Serves.STATUS,
     commissioned=_input,
-    spelled_out=True,
 )

@@ -140,21 +140,17 @@ def ask_step(context: FlowContext, progress: Progress) -> ModelQuestion:
     base, fixed = progress.base
     prompt = with_progress(base, tuple(step.wire for step in shown), left, progress.reask)
     first = index - len(shown)
-    if context.spelled_out:
-        steps = [[step.answer, step.acted, step.denied] for step in shown]
-        args: dict[str, Any] = {"first": first, "steps": steps, "left": left}
-        refs = (0, *(seq for step in shown for seq in (step.answer, step.acted) if seq is not None))
-    else:
-        args = {"left": left} | ({"first": first} if first else {})
-        refs = (0, *(seq for step in shown for seq in (step.answer, step.acted or NOTHING_LIVE)))
-        if denied := {str(at): step.denied for at, step in enumerate(shown) if step.denied}:
-            args["denied"] = denied
+    args: dict[str, Any] = {"left": left}
+    if first:
+        args["first"] = first
+    if denied := {str(at): step.denied for at, step in enumerate(shown) if step.denied}:
+        args["denied"] = denied
     if progress.reask is not None:
         args["reask"] = progress.reask
     source = context.catalog.data.prompts[TEMPLATE]
     entries = 0 if progress.history is None else progress.history.entries + 1  # each repeats its part of the template
     return ModelQuestion(
-        refs=refs,
+        refs=(0, *(seq for step in shown for seq in (step.answer, step.acted or NOTHING_LIVE))),
         args=args,
         prompt_tokens=size_bound(source, prompt, fixed) + entries * len(source.encode()),
         max_tokens=max(1, left_reason(progress), left_answer(progress)),

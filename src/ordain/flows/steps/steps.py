@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from msgspec import UNSET, Struct, UnsetType
+from msgspec import Struct
 
 from ordain.contracts.catalog import Catalog, Schema
 from ordain.contracts.planner import PlannerRequest, ToolRef
@@ -76,7 +76,6 @@ class Progress:
     began: int
     tools: tuple[ToolRef, ...] = ()
     schemas: Mapping[str, tuple[Schema, ...]] = field(default_factory=dict[str, "tuple[Schema, ...]"])
-    toolset: str | UnsetType = UNSET
     base: Any = None
     history: HistoryRef | None = None
     narrative: str = ""
@@ -103,7 +102,7 @@ async def next_step(context: FlowContext, progress: Progress) -> NextStep:
 
 def _judge(context: FlowContext, progress: Progress, answer: ModelAnswer) -> NextStep:
     proposal = proposal_of(answer)
-    facts = StepFacts(step_index=len(progress.steps), size_bytes=proposal.size_bytes, tools=len(progress.tools), toolset=progress.toolset)
+    facts = StepFacts(step_index=len(progress.steps), size_bytes=proposal.size_bytes, tools=len(progress.tools))
     inputs = StepInputs(proposal=proposal, tools=progress.schemas, registered=context.catalog.verbs.keys())
     decision = context.fx.decide(STEP, facts, inputs, (answer.seq,))
     value = proposal.value if isinstance(proposal, Parsed) else {}
@@ -158,7 +157,6 @@ def begin(context: FlowContext, request: PlannerRequest, prompt: PromptKind[Prog
     by_id = {tool.tool_id: tool for tool in request.toolset}
     progress.tools = filled_tools(context.catalog, request)
     progress.schemas = {verb: _schemas(context.catalog, by_id[verb]) for verb in outcome.verbs}
-    progress.toolset = digest if context.spelled_out else UNSET  # rule scope has it on record
     return context.narrowed(outcome.verbs), progress, None
 
 

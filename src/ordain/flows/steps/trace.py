@@ -71,10 +71,10 @@ def _categorised(wire: dict[str, Any], step: StepRefs, values: Values) -> dict[s
 def shown_steps(call: ModelCall, values: Values) -> tuple[dict[str, Any], ...]:
     """The past steps that a prompt's arguments name, in their wire form."""
     first: int = call.args.get("first", 0)
-    return tuple(_known_step(first + offset, item, values) for offset, item in enumerate(_steps_of(call)))
+    return tuple(_known_step(first + offset, item, values) for offset, item in enumerate(steps_of(call)))
 
 
-def _steps_of(call: ModelCall) -> Sequence[StepRefs]:
+def steps_of(call: ModelCall) -> Sequence[StepRefs]:
     """The past steps by reference: listed in the arguments, or by twos behind the input among the references."""
     if "steps" in call.args:
         return call.args["steps"]

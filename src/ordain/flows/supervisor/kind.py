@@ -10,8 +10,8 @@ from ordain.flows.act import VerbPlanInput, VerbPlanOutput, call_label, carried_
 from ordain.flows.kind import Kind, settled_by_error
 from ordain.flows.supervisor.flow import run_supervisor
 from ordain.flows.supervisor.prompt import MOVE_PROMPT, STEP_PROMPT
+from ordain.flows.supervisor.v1 import run_supervisor as run_supervisor_1
 from ordain.flows.supervisor.v2 import run_supervisor as run_supervisor_2
-from ordain.flows.supervisor.v2 import run_untold
 
 SUPERVISOR: Kind[VerbPlanInput, VerbPlanOutput] = Kind(
     name="supervisor",
@@ -23,5 +23,5 @@ SUPERVISOR: Kind[VerbPlanInput, VerbPlanOutput] = Kind(
     carries=carried_call,
     prompts=(STEP_PROMPT, MOVE_PROMPT),
 )
-SUPERVISOR_2 = replace(SUPERVISOR, version=2, run=run_supervisor_2, spelled_out=True)
-SUPERVISOR_1 = replace(SUPERVISOR_2, version=1, run=run_untold)
+SUPERVISOR_2 = replace(SUPERVISOR, version=2, run=run_supervisor_2)
+SUPERVISOR_1 = replace(SUPERVISOR_2, version=1, run=run_supervisor_1)

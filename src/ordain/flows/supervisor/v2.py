@@ -1,4 +1,4 @@
-"""Flow ``supervisor``, versions 1 and 2, frozen: for runs that began as such. Where the loop ended was found here and not by a rule."""
+"""Flow ``supervisor``, version 2, frozen: for runs that began as such. Where the loop ended was found here and not by a rule."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from ordain.contracts.verbs import Trust
 from ordain.effects.results import ModelAnswer, VerbReturned
 from ordain.flows.act import StepResult, VerbPlanInput, VerbPlanOutput, turn_kind
 from ordain.flows.ask import AskFailed, ask
-from ordain.flows.context import FlowContext, TurnKind
+from ordain.flows.context import FlowContext
 from ordain.flows.observations import error_of
+from ordain.flows.recording_1 import spelled_out
 from ordain.flows.steps.steps import (
     NextStep,
     Progress,
@@ -31,17 +32,9 @@ from ordain.rules.proposals import Parsed, Unparsed
 from ordain.rules.supervise import SUPERVISE, Move, Pending, SuperviseFacts, SuperviseFailed, SuperviseInputs, SuperviseReason
 
 
+@spelled_out(STEP_PROMPT, MOVE_PROMPT)
 async def run_supervisor(context: FlowContext, call: VerbPlanInput) -> VerbPlanOutput:
     """Version 2."""
-    return await _supervised(context, call, tells=True)
-
-
-async def run_untold(context: FlowContext, call: VerbPlanInput) -> VerbPlanOutput:
-    """Version 1: its tools were not told what the turn is like."""
-    return await _supervised(context, call, tells=False)
-
-
-async def _supervised(context: FlowContext, call: VerbPlanInput, *, tells: bool) -> VerbPlanOutput:
     context, progress, refused = begin(context.told(turn_kind(call)), request_of(call), STEP_PROMPT)
     if refused is not None:
         return VerbPlanOutput(ok=False, error=refused.code, message=f"tool {refused.verb}")
@@ -49,12 +42,12 @@ async def _supervised(context: FlowContext, call: VerbPlanInput, *, tells: bool)
     progress.narrative = "final_answer.content" if call.narrate else ""
     done: list[StepResult] = []
     try:
-        return await _loop(context, progress, done, tells=tells)
+        return await _loop(context, progress, done)
     except Interrupted:
         return _failed(done, "cancelled", "interrupted")
 
 
-async def _loop(context: FlowContext, progress: Progress, done: list[StepResult], *, tells: bool) -> VerbPlanOutput:
+async def _loop(context: FlowContext, progress: Progress, done: list[StepResult]) -> VerbPlanOutput:
     while True:
         if context.now() >= context.deadline:
             return _failed(done, "timed_out", "the turn's time is over")
@@ -70,7 +63,7 @@ async def _loop(context: FlowContext, progress: Progress, done: list[StepResult]
             add_step(progress, step.thought, step.answer)
             return _finished(progress, done, step)
         if move is Move.EXECUTE_ACTION and isinstance(step, ProposedCall):
-            context = await _execute(context, progress, step, done, tells=tells)
+            context = await _execute(context, progress, step, done)
         elif move is Move.REQUEST_REPLAN and not isinstance(step, AskFailed):
             add_step(progress, step.thought, step.answer)
             progress.reasks += isinstance(step, RefusedStep)
@@ -79,10 +72,10 @@ async def _loop(context: FlowContext, progress: Progress, done: list[StepResult]
             return _failed(done, "path_unavailable", f"this build cannot carry out {move}")
 
 
-async def _execute(context: FlowContext, progress: Progress, step: ProposedCall, done: list[StepResult], *, tells: bool) -> FlowContext:
+async def _execute(context: FlowContext, progress: Progress, step: ProposedCall, done: list[StepResult]) -> FlowContext:
     """One planned step; the time a person takes to answer is not the turn's."""
     progress.reask, before = None, context.now()
-    acted = await carry_out(context if tells else context.told(TurnKind()), progress, step)
+    acted = await carry_out(context, progress, step)
     ok = isinstance(acted.result, VerbReturned)
     error = acted.denied or error_of(acted).get("code", "")
     digest = call_digest(step.call)

@@ -10,8 +10,8 @@ from ordain.flows.kind import Kind, Serves, settled_by_error
 from ordain.flows.triage.flow import run_triage
 from ordain.flows.triage.prompt import TRIAGE_PROMPT
 from ordain.flows.triage.request import AGENT, TriageInput, TriageOutput, triage_input
+from ordain.flows.triage.v1 import run_triage as run_triage_1
 from ordain.flows.triage.v2 import run_triage as run_triage_2
-from ordain.flows.triage.v2 import run_uncharged
 from ordain.flows.triage.v3 import run_triage as run_triage_3
 from ordain.journal.records import Label
 
@@ -37,6 +37,6 @@ TRIAGE: Kind[TriageInput, TriageOutput] = Kind(
     commissioned=triage_input,
 )
 TRIAGE_3 = replace(TRIAGE, version=3, run=run_triage_3)
-TRIAGE_2 = replace(TRIAGE_3, version=2, run=run_triage_2, spelled_out=True)
-TRIAGE_1 = replace(TRIAGE_2, version=1, run=run_uncharged, charged=False)
+TRIAGE_2 = replace(TRIAGE_3, version=2, run=run_triage_2)
+TRIAGE_1 = replace(TRIAGE_2, version=1, run=run_triage_1, charged=False)
 """A model was asked whatever the shared accounts had left."""

@@ -1,4 +1,4 @@
-"""Flow ``triage``, versions 1 and 2, frozen: for runs that began as such. What an answer or a suggestion comes to was found here."""
+"""Flow ``triage``, version 2, frozen: for runs that began as such. What an answer or a suggestion comes to was found here."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from ordain.flows.ask import ask, lane_facts
 from ordain.flows.context import FlowContext
 from ordain.flows.kind import ModelQuestion
 from ordain.flows.pricing import bound_of
+from ordain.flows.recording_1 import spelled_out
 from ordain.flows.steps.trace import proposal_of
 from ordain.flows.triage.prompt import MAX_TOKENS, TRIAGE_PROMPT, Unplaced
 from ordain.flows.triage.request import AGENT, TriageInput, TriageOutput
@@ -30,31 +31,23 @@ ATTEMPTS = 2
 """For so many attempts at the bound, one beside or after the other, the shared accounts are charged; what was not used goes back."""
 
 
+@spelled_out(TRIAGE_PROMPT)
 async def run_triage(context: FlowContext, given: TriageInput) -> TriageOutput:
     """Version 2."""
-    return await _placed(context, given, charged=True)
-
-
-async def run_uncharged(context: FlowContext, given: TriageInput) -> TriageOutput:
-    """Version 1: a model was asked whatever the shared accounts had left."""
-    return await _placed(context, given, charged=False)
-
-
-async def _placed(context: FlowContext, given: TriageInput, *, charged: bool) -> TriageOutput:
     try:
         if given.options:
             return await _repair(context, given)
-        return await _suggest(context, given, charged=charged)
+        return await _suggest(context, given)
     except Interrupted as interrupted:
         return _nothing("interrupted", f"stopped by {interrupted.by}")
 
 
-async def _suggest(context: FlowContext, given: TriageInput, *, charged: bool) -> TriageOutput:
+async def _suggest(context: FlowContext, given: TriageInput) -> TriageOutput:
     read = await context.fx.perform(context.read(SharedState.THREADS, {"session": given.session}))
     threads: list[dict[str, Any]] = getattr(read, "value", None) or []
     unplaced = Unplaced(given=given, read=read.seq, threads=tuple(threads))
     question = TRIAGE_PROMPT.ask(context, unplaced)
-    covered = not charged or await open_account(context, AGENT, _most(context, question)) is None
+    covered = await open_account(context, AGENT, _most(context, question)) is None
     answer = await ask(context, TRIAGE_PROMPT, unplaced) if covered else None
     proposal = proposal_of(answer) if isinstance(answer, ModelAnswer) else None
     suggestion = suggestion_of(proposal.value) if isinstance(proposal, Parsed) else None

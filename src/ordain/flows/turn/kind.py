@@ -14,8 +14,8 @@ from ordain.flows.recall import RECALL_VERB
 from ordain.flows.turn.flow import run_turn
 from ordain.flows.turn.request import TurnInput, TurnOutput, turn_input
 from ordain.flows.turn.router import ROUTER_PROMPT
+from ordain.flows.turn.v1 import run_turn as run_turn_1
 from ordain.flows.turn.v2 import run_turn as run_turn_2
-from ordain.flows.turn.v2 import run_untold
 from ordain.flows.turn.v3 import run_turn as run_turn_3
 from ordain.journal.records import Label
 from ordain.rules.entry import ENTRY, ENTRY_OF, Entered, EntryFacts, EntryInputs
@@ -54,5 +54,5 @@ TURN: Kind[TurnInput, TurnOutput] = Kind(
     commissioned=turn_input,
 )
 TURN_3 = replace(TURN, version=3, run=run_turn_3)
-TURN_2 = replace(TURN_3, version=2, run=run_turn_2, spelled_out=True)
-TURN_1 = replace(TURN_2, version=1, run=run_untold)
+TURN_2 = replace(TURN_3, version=2, run=run_turn_2)
+TURN_1 = replace(TURN_2, version=1, run=run_turn_1)

@@ -1,4 +1,4 @@
-"""Flow ``turn``, versions 1 and 2, frozen: for runs that began as such. What a turn failed at was found here and not by a rule."""
+"""Flow ``turn``, version 2, frozen: for runs that began as such. What a turn failed at was found here and not by a rule."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from ordain.flows.context import FlowContext, TurnKind
 from ordain.flows.history import gather
 from ordain.flows.observations import error_of
 from ordain.flows.recall import RECALLED_BYTES, lines_of, recall
+from ordain.flows.recording_1 import spelled_out
 from ordain.flows.steps.trace import proposal_of
 from ordain.flows.supervisor.prompt import STEP_PROMPT
 from ordain.flows.turn.execution_plan import execution_plan
@@ -55,23 +56,15 @@ VERB_OF: Mapping[Path, str | None] = {
 """What carries a path out: "" is the verb entered by; None is what this build does not have."""
 
 
+@spelled_out(ROUTER_PROMPT)
 async def run_turn(context: FlowContext, given: TurnInput) -> TurnOutput:
     """Version 2."""
-    return await _answered(context, given, tells=True)
-
-
-async def run_untold(context: FlowContext, given: TurnInput) -> TurnOutput:
-    """Version 1: the verb that sums up what was said was not told what the turn is like."""
-    return await _answered(context, given, tells=False)
-
-
-async def _answered(context: FlowContext, given: TurnInput, *, tells: bool) -> TurnOutput:
     told = TurnOutput(ok=False, narrative="", mode=given.mode)
     try:
         before = await _before(context, given)
         if (short := await open_account(context, given.verb or ENTRY_OF[given.mode])) is not None:
             return _failed(told, "budget_exceeded", f"account {short.account} does not cover the turn")
-        return await _turn(context, given, told, (before, tells))
+        return await _turn(context, given, told, before)
     except Interrupted as interrupted:
         why = "a later message interrupted it" if interrupted.what == "override" else f"stopped by {interrupted.by}"
         return _failed(told, "interrupted", why)
@@ -89,8 +82,7 @@ async def _before(context: FlowContext, given: TurnInput) -> str:
     return "\n".join(done)[:BEFORE_CHARS]
 
 
-async def _turn(context: FlowContext, given: TurnInput, told: TurnOutput, known: tuple[str, bool]) -> TurnOutput:
-    before, tells = known
+async def _turn(context: FlowContext, given: TurnInput, told: TurnOutput, before: str) -> TurnOutput:
     entry = _entry(context, given)
     if isinstance(entry, EntryRefused):
         return _failed(told, entry.code, REFUSED[entry.code.partition(":")[0]].format(entry.verb))
@@ -114,7 +106,7 @@ async def _turn(context: FlowContext, given: TurnInput, told: TurnOutput, known:
     if recalled.error and given.recall is not None and given.recall.required:
         return _failed(told, "recall_failed", recalled.error)
     context = context.narrowed((verb, context.catalog.policy.history.verb, *entry.tools))
-    history, window = await gather(context if tells else context.told(TurnKind()), given.seq, _room(context, given, verb))
+    history, window = await gather(context, given.seq, _room(context, given, verb))
     told = msgspec.structs.replace(told, whole=window.whole, left_out=window.left_out)
     talk = InConversation(history=history, narrate=True, max_tokens=routed.max_tokens_answer, recalled=recalled.fragments)
     if routed.path is Path.DIRECT:
@@ -166,7 +158,7 @@ def _room(context: FlowContext, given: TurnInput, verb: str) -> int:
 
 async def _direct(context: FlowContext, given: TurnInput, told: TurnOutput, talk: InConversation) -> TurnOutput:
     """One verb answers; only its text counts, whatever else it says (EXE-03)."""
-    call = Call(verb=told.verb, args=arguments(context, told.verb, given.text))
+    call = Call(verb=told.verb, args=_arguments(context, told.verb, given.text))
     acted = await act(context, call, (0,), talk)
     told = msgspec.structs.replace(told, executed=() if acted.denied else (told.verb,), steps=acted.steps)
     if not isinstance(acted.result, VerbReturned):
@@ -179,7 +171,7 @@ async def _direct(context: FlowContext, given: TurnInput, told: TurnOutput, talk
     return msgspec.structs.replace(told, ok=True, narrative=narrative, structured=output if text is None else {})
 
 
-def arguments(context: FlowContext, verb: str, text: str) -> dict[str, Any]:
+def _arguments(context: FlowContext, verb: str, text: str) -> dict[str, Any]:
     """A message as the arguments of a verb: its ``text``, else its one required argument; rule ``authorize`` judges them."""
     schema = context.catalog.verbs[verb].spec.input_schema
     properties: Any = schema.get("properties", {})
@@ -211,12 +203,12 @@ async def _supervised(context: FlowContext, call: Call, told: TurnOutput, talk: 
         return _failed(told, error["code"], error["message"])
     narrative, structured = acted.result.output["content"], acted.result.output["structured"]
     told = msgspec.structs.replace(told, narrative=narrative, structured=structured)
-    if bad := unrecovered(acted.steps, context.catalog):
+    if bad := _unrecovered(acted.steps, context.catalog):
         return msgspec.structs.replace(told, error={"code": "partial", "message": f"failed: {', '.join(bad)}"})
     return msgspec.structs.replace(told, ok=True)
 
 
-def unrecovered(steps: Sequence[StepResult], catalog: Catalog) -> Sequence[str]:
+def _unrecovered(steps: Sequence[StepResult], catalog: Catalog) -> Sequence[str]:
     """The verbs with a failure that was not made good afterwards: of a read by any success of the verb, else by the very same call.
 
     What may have happened cannot be made good: an unknown outcome always counts.

@@ -2,35 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import msgspec
-
 from ordain.effects.calls import Call
 from ordain.effects.results import VerbReturned
 from ordain.flows.accounts import open_account
-from ordain.flows.act import Acted, StepResult, act
+from ordain.flows.act import Acted, act
 from ordain.flows.context import FlowContext
 from ordain.flows.observations import error_of
+from ordain.flows.verb.request import VerbRunInput, VerbRunOutput
 from ordain.ports.effects import Interrupted
-
-
-class VerbRunInput(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The verb request as accepted."""
-
-    verb_id: str
-    payload: dict[str, Any]
-    caller: str
-    request_id: str | None = None
-
-
-class VerbRunOutput(msgspec.Struct, frozen=True, kw_only=True):
-    """The source's reply ``{ok, output, error}``, and for a prompt plan what each of its steps did (VRB-08)."""
-
-    ok: bool
-    output: dict[str, Any] | None
-    error: dict[str, Any] | None
-    step_results: tuple[StepResult, ...] = ()
 
 
 async def run_verb(context: FlowContext, request: VerbRunInput) -> VerbRunOutput:

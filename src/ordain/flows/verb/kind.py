@@ -1,7 +1,11 @@
-"""Kind ``verb`` as a value, and ``POST /verbs/execute``: how a request is taken, and what it is answered (VRB-02, VRB-03)."""
+"""Kind ``verb`` as a value, and ``POST /verbs/execute``: how a request is taken, and what it is answered (VRB-02, VRB-03).
+
+Beside it the version before, for what was begun under it.
+"""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -12,7 +16,9 @@ from ordain.contracts.scope import CapabilityScope
 from ordain.contracts.verbs import VerbRequest
 from ordain.effects.children import NULL
 from ordain.flows.kind import Ending, Kind, Taken, Wire, settled_by_error
-from ordain.flows.verb.flow import VerbRunInput, VerbRunOutput, run_verb
+from ordain.flows.verb.flow import run_verb
+from ordain.flows.verb.request import VerbRunInput, VerbRunOutput
+from ordain.flows.verb.v1 import run_verb as run_verb_1
 from ordain.journal.digests import content_digest
 from ordain.journal.records import ENCODER, Label, raw
 
@@ -44,12 +50,12 @@ def _grant(request: VerbRunInput, _: Catalog) -> CapabilityScope:
 
 VERB: Kind[VerbRunInput, VerbRunOutput] = Kind(
     name="verb",
-    version=1,
+    version=2,
     run=run_verb,
     decode_input=msgspec.json.Decoder(VerbRunInput).decode,
     settle=settled_by_error,
     label=_label,
     grant=_grant,
     wire=Wire(contract=VerbRequest, take=take_verb, response=verb_reply, other="not_a_verb_call"),
-    spelled_out=True,
 )
+VERB_1 = replace(VERB, version=1, run=run_verb_1)

@@ -18,5 +18,4 @@ VERB_PLAN_KIND: Kind[VerbPlanInput, VerbPlanOutput] = Kind(
     label=call_label,
     carries=carried_call,
     prompts=(VERB_PROMPT,),
-    spelled_out=True,
 )

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from ordain.flows.act import StepResult, VerbPlanOutput
-from ordain.flows.verb.flow import VerbRunInput, VerbRunOutput
 from ordain.flows.verb.kind import VERB
+from ordain.flows.verb.request import VerbRunInput, VerbRunOutput
 from ordain.journal.records import Status
 from ordain.rules.spend import Spend
 from ordain.testing import Played, carved, child_failed, completed, failed, hung, interrupt, joined, returned, withdrawn

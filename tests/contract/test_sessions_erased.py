@@ -11,11 +11,19 @@ from ordain.errors import Conflict
 from ordain.ports.store import Operation
 from ordain.rules.header import without_words
 from ordain.runtime.replay import replay
+from ordain.testing import call, fails
+from tests.shapes.lines import about, asks, holds, script_of
 from tests.shapes.session_laws import broken_now, rows_of
 from tests.shapes.talk import House
 
 SECRET = "zanzibar"
 """A word of the user's that no code and no header of ours would say."""
+LIVELY = (
+    script_of(holds("slowly"), asks("which place", "location"))
+    .on("planner", call("math.evaluate", expression="6 * 7"), index=0, when=about("calculate"))
+    .on("planner", fails("rejected"), when=about("fail"))
+)
+"""What the model does about a lively session."""
 
 
 async def lively(house: House) -> str:
@@ -55,7 +63,7 @@ def holding(house: House, word: str) -> list[str]:
 
 async def test_nothing_of_a_session_is_left(tmp_path: Path) -> None:
     """After erase no table holds what the user said, who that was, or what a verb gave; not even the headers that had quoted it."""
-    async with House(tmp_path / "home", policy=POLICY) as house:
+    async with House(tmp_path / "home", script=LIVELY, policy=POLICY) as house:
         run = await lively(house)
         assert {"transcript.body", "threads.intent", "records.body"} <= set(holding(house, SECRET))
         await house.ordain.runtime.erase(run, by="op", why="asked to")
@@ -68,7 +76,7 @@ async def test_nothing_of_a_session_is_left(tmp_path: Path) -> None:
 
 async def test_every_run_of_it_replays_as_erased() -> None:
     """Replay says ``erased`` of each of the session's runs, and the header that was shown is still there, without its quotations."""
-    async with House(policy=POLICY) as house:
+    async with House(script=LIVELY, policy=POLICY) as house:
         run = await lively(house)
         runs = [found for (found,) in house.query("SELECT id FROM runs")]
         headers = {one: house.ordain.runtime.view(one).header for one in runs}
@@ -83,7 +91,7 @@ async def test_every_run_of_it_replays_as_erased() -> None:
 
 async def test_a_session_goes_on_under_another_key(tmp_path: Path) -> None:
     """A later message is a new beginning: the numbers go on, the history holds nothing of what was erased, everything replays, also after a restart."""
-    house = House(tmp_path / "home", policy=POLICY)
+    house = House(tmp_path / "home", script=LIVELY, policy=POLICY)
     await house.open()
     run = await lively(house)
     head = house.query("SELECT head FROM sessions")[0][0]
@@ -119,7 +127,7 @@ async def test_the_old_delivery_of_an_erased_message_is_still_known() -> None:
 
 async def test_a_session_at_work_is_not_erased() -> None:
     """Erase waits for the session's turns: with one unsettled it is refused, and nothing is destroyed."""
-    async with House() as house:
+    async with House(script=LIVELY) as house:
         done = await house.say("tell me about cats")
         await house.send("tell me slowly about dogs", mode="agent")
         await house.quiet()

@@ -19,6 +19,8 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
 from ordain.errors import Conflict, Refused
 from ordain.runtime.conversation import Acknowledged
+from ordain.testing import call, fails, suggests
+from tests.shapes.lines import about, asks, holds, script_of
 from tests.shapes.session_laws import broken_at_rest, broken_now, rows_of
 from tests.shapes.talk import House
 
@@ -52,11 +54,27 @@ REMARKS = (
     "A",
     "B",
     "for my grandmother",
-    "hmm the first suggest:filler:0:0.9",
-    "right so suggest:override:1:0.9",
-    "well suggest:status_nudge:2:0.9",
-    "it could be suggest:answer_to_pending:1:0.9",
+    "hm which was the first",
+    "hm who was that",
+    "hm where was I",
+    "hm whose is it",
 )
+SCRIPT = (
+    script_of(
+        holds("slowly"),
+        asks("whether", "yes_no"),
+        asks("which place", "location"),
+        asks("which day", "date_time"),
+        asks("what else", "freeform"),
+    )
+    .on("planner", call("math.evaluate", expression="6 * 7"), index=0, when=about("calculate"))
+    .on("planner", fails("rejected"), when=about("fail"))
+    .on("triage", suggests("filler"), when=about("hm which was the first"))
+    .on("triage", suggests("override", thread=1), when=about("hm who was that"))
+    .on("triage", suggests("status_nudge", thread=2), when=about("hm where was I"))
+    .on("triage", suggests("answer_to_pending", thread=1), when=about("hm whose is it"))
+)
+"""What the model does about each request, and what it takes an open remark for."""
 MODES = st.sampled_from(["agent", "agent", "brain", "council"])
 TURNS = st.sampled_from([-1, -1, 0, 1, 3, 8, 20])
 """How often the loop goes round before the next thing happens; -1 until nothing is at work."""
@@ -72,7 +90,7 @@ class Session(RuleBasedStateMachine):
         """An empty house."""
         self.folder = Path(tempfile.mkdtemp(prefix="ordain-session-", dir=SHARED if os.access(SHARED, os.W_OK) else None))
         self.runner = asyncio.Runner()
-        self.house = House(self.folder / "home", policy=POLICY)
+        self.house = House(self.folder / "home", script=SCRIPT, policy=POLICY)
         self.sent: dict[str, tuple[Acknowledged, str, dict[str, Any]]] = {}
         self.count, self.failed = 0, False
         self.runner.run(self.house.open())

@@ -12,10 +12,12 @@ from pydantic import ValidationError
 from ordain.contracts.conversation import MESSAGE_CHARS, Message
 from ordain.errors import Conflict, InvalidRequest, Refused
 from ordain.runtime.conversation import Acknowledged
+from tests.shapes.lines import holds, script_of
 from tests.shapes.session_laws import broken_at_rest, broken_now, rows_of
 from tests.shapes.talk import House, message
 
 CAPS = {"session": {"max_active": 2, "max_open": 4}}
+SLOW = script_of(holds("slowly"))
 
 
 def lawful(house: House, *, max_active: int = 4) -> None:
@@ -109,7 +111,7 @@ async def test_two_clients_at_once_keep_one_order() -> None:
 
 async def test_a_busy_session_refuses_and_leaves_nothing() -> None:
     """With as many turns at work as policy permits, another request is refused as session_busy with a delay, and leaves no trace."""
-    async with House(policy=CAPS) as house:
+    async with House(script=SLOW, policy=CAPS) as house:
         held = [await house.send(f"tell me slowly about {what}", mode="agent") for what in ("cats", "dogs")]
         await house.quiet()
         tables = ("sessions", "threads", "turns", "transcript", "runs", "records", "mailbox", "subjects", "catalogs")
@@ -132,7 +134,7 @@ async def test_a_busy_session_refuses_and_leaves_nothing() -> None:
 
 async def test_a_refused_first_message_makes_no_session() -> None:
     """Where the engine is full, a session's first message is refused as busy, and there is no session afterwards."""
-    async with House(policy={"engine": {"max_accepted": 1}}) as house:
+    async with House(script=SLOW, policy={"engine": {"max_accepted": 1}}) as house:
         await house.send("tell me slowly about cats", mode="agent")
         await house.quiet()
         with pytest.raises(Refused) as refused:
@@ -144,7 +146,7 @@ async def test_a_refused_first_message_makes_no_session() -> None:
 
 async def test_a_full_session_can_be_stopped() -> None:
     """An order to stop is accepted however many turns are queued: it interrupts all of the thread, and says what had happened."""
-    async with House(policy=CAPS) as house:
+    async with House(script=SLOW, policy=CAPS) as house:
         first = await house.send("tell me slowly about cats", mode="agent")
         await house.quiet()
         queued = [await house.send(f"tell me about cats {n}", reply_to=first.message_id) for n in range(3)]
@@ -163,7 +165,7 @@ async def test_a_full_session_can_be_stopped() -> None:
 
 async def test_repairs_do_not_pile_up() -> None:
     """The same ambiguous order again and again asks one question at a time; the earlier ones are given up."""
-    async with House() as house:
+    async with House(script=SLOW) as house:
         for what in ("cats", "dogs"):
             await house.send(f"tell me slowly about {what}", mode="agent")
         await house.quiet()

@@ -11,9 +11,12 @@ from typing import Any
 
 from ordain.contracts.verbs import ArgumentRole, Retry, Trust
 from ordain.ports.model import ModelRequest
+from ordain.testing import ModelScript, Proposal, call, finish
 from ordain.verbs.functions import FunctionVerb, VerbContext, VerbError, verb
+from tests.replay.recorded_words import WORDS
 from tests.shapes.ledger import Ledger, Receipt, ledger_verbs
-from tests.shapes.talk import House, Puppet, act, finish
+from tests.shapes.lines import script_of, words
+from tests.shapes.talk import House, Puppet
 
 PLENTY = 1_000_000_000
 POLICY: dict[str, dict[str, Any]] = {
@@ -55,28 +58,24 @@ def folder_verbs(ledger: Ledger) -> list[FunctionVerb[..., Any]]:
     return [*ledger_verbs(ledger), page_read, note_later]
 
 
-def proposals(request: ModelRequest, said: str) -> Any:
-    """By purpose and words; None leaves it to the puppet."""
-    goal = str(request.inputs.get("goal", ""))
-    match request.purpose:
-        case "planner":
-            steps: list[Any] = next((steps for words, steps in STEPS.items() if words in said or words in goal), [])
-            return steps[request.index] if request.index < len(steps) else None
-        case "verb" if request.inputs.get("verb") == "extract_facts":
-            return FACTS
-        case _:
-            return None
-
-
-STEPS: dict[str, list[Any]] = {
-    "look at the lamp": [act("extract_facts", {"text": "The lamp is red, says the patient verb."}), finish("the lamp is red")],
-    "put a note": [act("note_put", {"text": "hang: noted"}), finish("noted")],
+STEPS: dict[str, list[Proposal]] = {
+    "look at the lamp": [call("extract_facts", text="The lamp is red, says the patient verb."), finish("the lamp is red")],
+    "put a note": [call("note_put", text="hang: noted"), finish("noted")],
     "under supervision": [finish("said under the patient supervisor")],
-    "hang it down": [act("entry_add", {"text": "hang: added by an agent"}), finish("added")],
-    "hang it up": [act("entry_add", {"text": "hang: added before the stop"}), finish("added")],
-    "evaluate": [act("math.evaluate", {"expression": "2 + 2"}), finish("4")],
+    "hang it down": [call("entry_add", text="hang: added by an agent"), finish("added")],
+    "hang it up": [call("entry_add", text="hang: added before the stop"), finish("added")],
+    "evaluate": [call("math.evaluate", expression="2 + 2"), finish("4")],
 }
 """What a planner proposes, by words of the message or the goal."""
+
+
+def _step(request: ModelRequest) -> Proposal | None:
+    asked = (words(request), str(request.inputs.get("goal", "")))
+    steps = next((steps for phrase, steps in STEPS.items() if any(phrase in text for text in asked)), [])
+    return steps[request.index] if request.index < len(steps) else None
+
+
+SCRIPT = script_of(ModelScript().on("planner", _step).on("verb", FACTS, verb="extract_facts"), WORDS)
 
 
 def wording(request: ModelRequest) -> str:
@@ -86,4 +85,4 @@ def wording(request: ModelRequest) -> str:
 
 def folder_house(home: Path, ledger: Ledger, puppet: Puppet | None = None) -> House:
     """The house over this data folder, not yet opened."""
-    return House(home, puppet=puppet or Puppet(proposals), policy=POLICY, verbs=folder_verbs(ledger))
+    return House(home, puppet=puppet or Puppet(SCRIPT), policy=POLICY, verbs=folder_verbs(ledger))

@@ -23,12 +23,12 @@ from msgspec import structs
 
 from ordain.contracts.library import NoteRequest
 from ordain.contracts.planner import PlannerRequest
-from ordain.contracts.policy import ModelErrorCode
 from ordain.contracts.verbs import VerbRequest
 from ordain.ports.model import Heard, ModelError, ModelReply, ModelRequest
+from ordain.testing import fails
 from tests.replay.folder_file import LATE, SOON, Answer, Call, Kept, KeptRun, pack, unpack, write_statement
 from tests.replay.folder_going_on import go_on
-from tests.replay.folder_house import LATER_S, folder_house, proposals, wording
+from tests.replay.folder_house import LATER_S, SCRIPT, folder_house, wording
 from tests.replay.golden import request
 from tests.shapes.ledger import Ledger, Receipt, ledger_process
 from tests.shapes.talk import PRINCIPAL, WORKSPACE, House, Puppet
@@ -44,14 +44,14 @@ class Patient(Puppet):
 
     def __init__(self) -> None:
         """Nobody waits yet."""
-        super().__init__(proposals)
+        super().__init__(SCRIPT)
         self.waiting: list[str] = []
 
     async def attempt(self, asked: ModelRequest, heard: Heard | None = None) -> ModelReply | ModelError:
         """See ``ModelPort``."""
         text = wording(asked)
         if asked.purpose == "planner" and "come back later" in text:
-            return ModelError(code=ModelErrorCode.RATE_LIMITED, message="slow down", retry_after_ms=LATER_S * 1000)
+            return fails("rate_limited", "slow down", retry_after_ms=LATER_S * 1000).error
         if f"patient {asked.purpose}" in text:
             self.waiting.append(text)
             await asyncio.Event().wait()

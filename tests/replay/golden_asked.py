@@ -13,13 +13,15 @@ from pathlib import Path
 from typing import Any
 
 from ordain.contracts.planner import PlannerRequest
-from ordain.contracts.policy import ModelErrorCode
 from ordain.contracts.verbs import VerbRequest
-from ordain.ports.model import ModelError, ModelRequest
+from ordain.ports.model import ModelRequest
+from ordain.testing import Failing, ModelScript, fails
 from tests.replay.golden import FACTS, SUM, TEXT, act, finish, request
 from tests.replay.golden_file import GoldenTalk, write
 from tests.replay.golden_told import VERBS, taken
-from tests.shapes.talk import PRINCIPAL, House, Puppet
+from tests.replay.recorded_words import WORDS
+from tests.shapes.lines import script_of, words
+from tests.shapes.talk import PRINCIPAL, House
 
 POLICY: dict[str, dict[str, Any]] = {
     "attach": {"ask": "local"},
@@ -48,10 +50,10 @@ PLANS: dict[str, list[Any]] = {
     "ungrounded": [act("extract_facts", {"text": "The moon is full."}), finish("nothing")],
 }
 """What is proposed, by words of the goal."""
-FAILURES: dict[str, list[Any]] = {
-    "waits": [ModelError(code=ModelErrorCode.RATE_LIMITED, message="slow down", retry_after_ms=5)],
-    "next lane": [ModelError(code=ModelErrorCode.QUOTA_EXCEEDED, message="spent")],
-    "for ever": [ModelError(code=ModelErrorCode.RATE_LIMITED, message="come back tomorrow", retry_after_ms=86_400_000)] * 9,
+FAILURES: dict[str, list[Failing]] = {
+    "waits": [fails("rate_limited", "slow down", retry_after_ms=5)],
+    "next lane": [fails("quota_exceeded", "spent")],
+    "for ever": [fails("rate_limited", "come back tomorrow", retry_after_ms=86_400_000)] * 9,
 }
 """What goes wrong before that, by words of the goal."""
 
@@ -63,20 +65,26 @@ class Requests:
         """Nothing has failed yet."""
         self._failed: dict[str, int] = {}
 
-    def __call__(self, asked: ModelRequest, said: str) -> Any:
-        """See ``Puppet``."""
+    @property
+    def script(self) -> ModelScript:
+        """Steps of a planning request and facts by what is asked; a message by its words."""
+        script = ModelScript().on("planner", self._step, when=lambda asked: not words(asked)).on("verb", _facts, verb="extract_facts")
+        return script_of(script, WORDS)
+
+    def _step(self, asked: ModelRequest) -> Any:
         goal = str(asked.inputs.get("goal", "")).casefold()
-        if asked.purpose == "planner" and not said:
-            for words, failures in FAILURES.items():
-                number = self._failed.get(words, 0)
-                if words in goal and number < len(failures):
-                    self._failed[words] = number + 1
-                    return failures[number]
-            steps = next((steps for words, steps in PLANS.items() if words in goal), PLANS["whole"])
-            return steps[asked.index]
-        if asked.purpose == "verb" and asked.inputs.get("verb") == "extract_facts":
-            return FACTS if "lamp" in said else "no facts" if "prose" in said else {"facts": "none"}
-        return None
+        for phrase, failures in FAILURES.items():
+            number = self._failed.get(phrase, 0)
+            if phrase in goal and number < len(failures):
+                self._failed[phrase] = number + 1
+                return failures[number]
+        steps = next((steps for phrase, steps in PLANS.items() if phrase in goal), PLANS["whole"])
+        return steps[asked.index]
+
+
+def _facts(asked: ModelRequest) -> Any:
+    said = words(asked)
+    return FACTS if "lamp" in said else "no facts" if "prose" in said else {"facts": "none"}
 
 
 async def plan(house: House, goal: str, *tools: str, **more: Any) -> str:
@@ -157,7 +165,7 @@ PARTS = {"plans": plans, "verbs": verbs, "accounts": accounts, "sessions": sessi
 
 async def play(parts: Sequence[str]) -> GoldenTalk:
     """Play the requests of these parts; their runs in the order in which they were opened."""
-    async with House(None, policy=POLICY, puppet=Puppet(Requests()), verbs=VERBS) as house:
+    async with House(None, policy=POLICY, script=Requests().script, verbs=VERBS) as house:
         for part in parts:
             await PARTS[part](house)
         await house.quiet()

@@ -10,7 +10,10 @@ import sys
 import tempfile
 from pathlib import Path
 
+from ordain.testing import routes, suggests
 from tests.replay.golden_file import GoldenTalk, write
+from tests.replay.recorded_words import WORDS
+from tests.shapes.lines import about
 from tests.shapes.talk import WORKSPACE, House
 
 POLICY = {
@@ -20,11 +23,14 @@ POLICY = {
     "supervisor": {"ask": "brain"},
 }
 FOR_AGENT = {"mode": "agent"}
+SCRIPT = WORDS.on("router", routes("direct", budget_class="small"), when=about("hello there")).on(
+    "triage", suggests("filler"), when=about("hm maybe")
+)
 
 
 async def play(home: Path) -> GoldenTalk:
     """Play the conversation; its runs in the order in which they were opened."""
-    async with House(home, policy=POLICY) as house:
+    async with House(home, script=SCRIPT, policy=POLICY) as house:
         await house.say('hello there route:{"path":"direct","confidence":0.9,"budget_class":"small"}')
         await house.say("calculate something for me", **FOR_AGENT)
         await house.say("find out which place it is", **FOR_AGENT)

@@ -14,17 +14,20 @@ from typing import Any
 
 from ordain.app import Extras, Ordain
 from ordain.contracts.library import NoteRequest
-from ordain.contracts.policy import ModelErrorCode
 from ordain.contracts.verbs import ArgumentRole, Retry
 from ordain.journal.records import Status
 from ordain.models.scripted import NOTICE
 from ordain.ports.model import Heard, ModelError, ModelReply, ModelRequest
 from ordain.store.sqlite import StoreOptions
+from ordain.testing import ModelScript, Proposal, call, fails, finish, moves, suggests
+from ordain.testing import routes as suggests_path
 from ordain.verbs.functions import FunctionVerb, VerbContext, VerbError, verb
 from tests.replay.golden import FACTS, TEXT
 from tests.replay.golden_file import GoldenTalk, write
+from tests.replay.recorded_words import WORDS
 from tests.shapes.house import MovableClock
-from tests.shapes.talk import PROFILE, WORKSPACE, House, Puppet, act, finish, words
+from tests.shapes.lines import about, script_of, words
+from tests.shapes.talk import PROFILE, WORKSPACE, House, Puppet
 
 PLENTY = 1_000_000_000_000
 POLICY: dict[str, dict[str, Any]] = {
@@ -71,37 +74,57 @@ def post_out(text: str) -> str:
 
 VERBS: tuple[FunctionVerb[..., Any], ...] = (third_time, post_out)
 STEPS: dict[str, list[Any]] = {
-    "divide and give up": [act("math.evaluate", {"expression": "1 / 0"}), finish("not a number")],
+    "divide and give up": [call("math.evaluate", expression="1 / 0"), finish("not a number")],
     "divide and mend": [
-        act("math.evaluate", {"expression": "1 / 0"}),
-        act("math.evaluate", {"expression": "6 / 2"}),
+        call("math.evaluate", expression="1 / 0"),
+        call("math.evaluate", expression="6 / 2"),
         finish("3"),
     ],
-    "try thrice": [act("third_time", {"text": "kept"}), finish("kept")],
-    "post it": [act("post_out", {"text": "hello"}), finish("it could not be sent")],
-    "lamp": [act("extract_facts", TEXT), finish("the lamp is red")],
+    "try thrice": [call("third_time", text="kept"), finish("kept")],
+    "post it": [call("post_out", text="hello"), finish("it could not be sent")],
+    "lamp": [call("extract_facts", **TEXT), finish("the lamp is red")],
     "babble": ["no directive at all", finish("babbled, then said it")],
     "heads together": [finish("checkpoint")],
     "twice": [finish("replan"), finish("said twice")],
-    "outside": [act("web.fetch", {"url": "https://example.org"}), act("no_such_tool", {})],
+    "outside": [call("web.fetch", url="https://example.org"), call("no_such_tool")],
 }
 """What a planner proposes, step by step, where a message holds these words."""
+PATHS: dict[str, Any] = {
+    "hello there": suggests_path("direct", budget_class="small"),
+    "tell me about cats": suggests_path("direct", confidence=0.2, budget_class="small"),
+    "give me a quick one": suggests_path("direct", confidence=0.1, budget_class="small"),
+    "neither answers this": suggests_path("direct", confidence=0.1, budget_class="small"),
+    "calculate something large": suggests_path("react_lite", budget_class="large"),
+    "tell me of dogs": suggests_path("council"),
+    "route:{}": {},
+}
+"""What a router suggests about a message with these words."""
+CLASSES: dict[str, Proposal] = {
+    "right so": suggests("status_nudge", thread=1),
+    "hm maybe": suggests("filler", confidence=0.2),
+    "hm perhaps": suggests("override", thread=99),
+}
+"""What a message with these words is taken for, where it is no new request."""
 
 
-def proposals(request: ModelRequest, said: str) -> Any:
-    """By purpose and words; None leaves it to the puppet."""
-    if request.purpose == "planner":
-        steps = next((steps for phrase, steps in STEPS.items() if phrase in said), None)
-        return None if steps is None or request.index >= len(steps) else steps[request.index]
-    if request.purpose == "verb" and request.inputs.get("verb") == "extract_facts":
-        return FACTS
-    if request.purpose == "supervisor" and request.inputs["pending"] == "final":
-        words_of = json.dumps(request.inputs["proposal"])
-        moves = {"checkpoint": "checkpoint_council", "replan": "request_replan"}
-        return next(({"decision": move} for word, move in moves.items() if word in words_of), None)
-    if "neither answers" in said and request.purpose in ("verb", "planner"):
-        return ModelError(code=ModelErrorCode.OVERLOADED, message="too many ask")
-    return None
+def _moved(request: ModelRequest) -> Proposal | None:
+    suggested = {"checkpoint": "checkpoint_council", "replan": "request_replan"}
+    final = json.dumps(request.inputs["proposal"]) if request.inputs["pending"] == "final" else ""
+    return next((moves(move) for word, move in suggested.items() if word in final), None)
+
+
+def scripted() -> ModelScript:
+    """What the model does, by purpose and words."""
+    script = ModelScript()
+    for phrase, says in STEPS.items():
+        for index, one in enumerate(says):
+            script = script.on("planner", one, index=index, when=about(phrase))
+    script = script.on("verb", FACTS, verb="extract_facts").on("supervisor", _moved)
+    script = script.on("verb", fails("overloaded", "too many ask"), when=about("neither answers"))
+    for purpose, table in (("router", PATHS), ("triage", CLASSES)):
+        for phrase, one in table.items():
+            script = script.on(purpose, one, when=about(phrase))
+    return script_of(script, WORDS)
 
 
 class Mute(Puppet):
@@ -112,7 +135,7 @@ class Mute(Puppet):
         said = words(request)
         if "neither answers" in said:
             await asyncio.sleep(0.1)
-            return ModelError(code=ModelErrorCode.SERVER_ERROR, message="it broke")
+            return fails("server_error", "it broke").error
         if "quick one" in said:
             return ModelReply(
                 text=json.dumps({"content": "quick"}), model="scripted", input_tokens=7, output_tokens=3, notice=NOTICE, cached_tokens=2
@@ -141,7 +164,7 @@ class TwoModels(House):
 
 
 def routed(text: str, path: str, confidence: float, budget_class: str) -> str:
-    """A message whose words make the router model suggest this."""
+    """A message that spells out what the router model suggests about it (``PATHS``)."""
     return f"{text} route:{json.dumps({'path': path, 'confidence': confidence, 'budget_class': budget_class}, separators=(',', ':'))}"
 
 
@@ -271,7 +294,7 @@ async def nobody_answers(house: House) -> None:
 
 async def play() -> GoldenTalk:
     """Play the conversation; its runs in the order in which they were opened."""
-    async with TwoModels(None, policy=POLICY, puppet=Puppet(proposals)) as house:
+    async with TwoModels(None, policy=POLICY, script=scripted()) as house:
         for part in (routes, recalls, questions, work, refusals, turns, nobody_answers):
             await part(house)
         await house.quiet()

@@ -11,8 +11,10 @@ from ordain.errors import JournalCorrupt
 from ordain.flows.transcript import Transcript
 from ordain.journal.records import SETTLED
 from ordain.runtime.replay import Replayed, replay
+from ordain.testing import ModelScript, call, fails, suggests
+from tests.shapes.lines import about, asks, holds, script_of
 from tests.shapes.session_laws import broken_at_rest, broken_now, rows_of, unequal
-from tests.shapes.talk import House, Puppet
+from tests.shapes.talk import House
 
 POLICY = {
     "attach": {"ask": "local"},
@@ -20,6 +22,13 @@ POLICY = {
     "supervisor": {"ask": "brain"},
     "history": {"max_entries": 8, "keep_entries": 4},
 }
+
+SCRIPT = (
+    script_of(holds("slowly"), asks("which place", "location"))
+    .on("planner", call("math.evaluate", expression="6 * 7"), index=0, when=about("calculate"))
+    .on("planner", fails("rejected"), when=about("fail"))
+    .on("triage", suggests("status_nudge", thread=1), when=about("well then"))
+)
 
 
 async def talked(house: House) -> None:
@@ -32,7 +41,7 @@ async def talked(house: House) -> None:
     second = await house.send("tell me slowly about Bremen", mode="agent")
     await house.quiet()
     await house.say("any luck?")
-    await house.say("right so suggest:status_nudge:1:0.9")
+    await house.say("well then")
     stop = await house.say("stop")
     assert stop.question is not None
     await house.say("B", reply_to=stop.question.message_id)
@@ -60,27 +69,27 @@ def replays(house: House, transcript: Transcript | None = None) -> dict[str, Rep
 
 async def test_every_flow_of_a_conversation_replays_equal() -> None:
     """Turn, supervisor, question, status, triage, chat and summary replay byte for byte, and no model is asked for it."""
-    async with House(policy=POLICY) as house:
+    async with House(script=SCRIPT, policy=POLICY) as house:
         await talked(house)
         flows = {flow for (flow,) in house.query("SELECT DISTINCT flow FROM runs")}
         assert flows == {"turn", "supervisor", "question", "status", "triage", "verb_plan"}
         assert house.query("SELECT count(*) FROM transcript WHERE kind = 'summary'")[0][0]
-        asked = len(house.puppet.asked)
+        asked = len(house.puppet.requests)
         assert all(report.equal and report.settled for report in replays(house).values())
-        assert len(house.puppet.asked) == asked
+        assert len(house.puppet.requests) == asked
         assert not broken_now(rows_of(house.ordain), max_active=4)
         assert not broken_at_rest(house.ordain)
 
 
 async def test_another_process_replays_without_the_model(tmp_path: Path) -> None:
     """A process that never saw the conversation, and whose model answers nothing, replays it equal."""
-    async with House(tmp_path / "home", policy=POLICY) as house:
+    async with House(tmp_path / "home", script=SCRIPT, policy=POLICY) as house:
         await talked(house)
 
     def never(*_: Any) -> Any:
         raise AssertionError("a model was asked")
 
-    async with House(tmp_path / "home", policy=POLICY, puppet=Puppet(never)) as house:
+    async with House(tmp_path / "home", script=ModelScript().on("", never), policy=POLICY) as house:
         assert unequal(house.ordain) == []
 
 

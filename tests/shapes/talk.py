@@ -1,34 +1,28 @@
 """People who talk to an Ordain: a model that plays a typed script and can be held, and the moves of a conversation.
 
-What the model answers depends on the request alone, never on memory, so that a resumed turn gets what the killed one would have got. Where
-no line of the script answers, the message's words do.
+What the model answers depends on the request alone, never on memory, so that a resumed turn gets what the killed one would have got.
 """
 
 from __future__ import annotations
 
 import asyncio
-import json
-import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from ordain.app import Extras, Ordain, with_profile
 from ordain.contracts.conversation import Message, MessageAnswer
-from ordain.contracts.policy import ModelErrorCode
 from ordain.contracts.profiles import ModelProfile
 from ordain.flows.kind import Kind
 from ordain.journal.records import SETTLED, STOPPED, Status
-from ordain.models.scripted import NOTICE
 from ordain.ports.model import Heard, ModelError, ModelReply, ModelRequest
 from ordain.runtime.conversation import Acknowledged
 from ordain.settings import Settings, load_settings
 from ordain.store.sqlite import StoreOptions
-from ordain.testing import ModelScript
-from ordain.testing.models import When
-from ordain.testing.proposals import Delayed, Failing, Hold, as_said
+from ordain.testing import ModelScript, ScriptedModels
 from ordain.verbs.functions import FunctionVerb
 from tests.shapes.house import MovableClock
+from tests.shapes.lines import ECHO, Held, script_of, words
 from tests.shapes.moments import Moments
 
 PROFILE = ModelProfile(provider="scripted", model="scripted")
@@ -36,46 +30,15 @@ PRINCIPAL = "local:test"
 WORKSPACE = "default"
 POLL_S = 0.002
 PATIENCE_S = 20.0
-ASKS = {"which place": "location", "which day": "date_time", "whether": "yes_no", "what else": "freeform"}
-"""Words of a message that make the model ask its sender something, and the kind of answer it wants."""
 
 
-def act(tool: str, given: Mapping[str, Any]) -> dict[str, Any]:
-    """A directive that calls a tool."""
-    return {"thought": f"use {tool}", "finish": False, "action": {"tool_id": tool, "input": dict(given)}, "final_answer": None}
+class Puppet(ScriptedModels):
+    """A model that plays a script, with ``ECHO`` behind it, and holds what the script holds until ``let_go`` or until it is abandoned."""
 
-
-def finish(content: str) -> dict[str, Any]:
-    """A directive that finishes."""
-    return {"thought": "done", "finish": True, "action": None, "final_answer": {"content": content, "structured": {}}}
-
-
-def steps(*says: Any, when: When | None = None) -> ModelScript:
-    """A planner's script: each answer is one step, the last one every step from then on."""
-    script = ModelScript()
-    for index, one in enumerate(says[:-1]):
-        script = script.on("planner", one, index=index, when=when)
-    return script.on("planner", says[-1], when=when)
-
-
-def about(text: str) -> When:
-    """Of a script's line: it answers what is about a message with these words, in whatever case."""
-    return lambda request: text.casefold() in words(request)
-
-
-class Puppet:
-    """A model that plays a script; where none of its lines answers ``proposals`` does, and where that gives None, the message's words.
-
-    A request that a script holds stays open until that is released, one whose message holds ``slowly`` until ``let_go``; or until it is
-    abandoned.
-    """
-
-    def __init__(self, proposals: Callable[[ModelRequest, str], Any] | None = None, *, script: ModelScript | None = None) -> None:
-        """``proposals`` gets the request and the message it is about; it gives an object, a text sent as it is, or a ``ModelError``."""
-        self._proposals = proposals
-        self._script = script or ModelScript()
+    def __init__(self, script: ModelScript | None = None) -> None:
+        """Nothing is held."""
+        super().__init__(script_of(script or ModelScript(), ECHO))
         self.moments = Moments()
-        self.asked: list[tuple[str, str]] = []
         self.held: list[str] = []
         self._gate = asyncio.Event()
 
@@ -87,80 +50,15 @@ class Puppet:
     async def attempt(self, request: ModelRequest, heard: Heard | None = None) -> ModelReply | ModelError:
         """See ``ModelPort``."""
         self.moments.pass_by("model before")
-        said = words(request)
-        self.asked.append((request.purpose, said))
-        if "slowly" in said and request.purpose in ("planner", "verb"):
+        if any(isinstance(line, Held) and line.fits(request) for line in self.script.lines):
+            said = words(request)
             self.held.append(said)
             try:
                 await self._gate.wait()
             finally:
                 self.held.remove(said)
         self.moments.pass_by("model after")
-        answer = await self._scripted(request, said)
-        if answer is None and self._proposals is not None:
-            answer = self._proposals(request, said)
-        answer = proposal(request, said) if answer is None else answer
-        if isinstance(answer, ModelError):
-            return answer
-        text = answer if isinstance(answer, str) else json.dumps(answer)
-        if heard is not None:
-            heard(text[:40])
-        return ModelReply(text=text, model="scripted", input_tokens=None, output_tokens=None, notice=NOTICE)
-
-    async def _scripted(self, request: ModelRequest, said: str) -> str | ModelError | None:
-        answer = self._script.answer(request)
-        while isinstance(answer, Hold):
-            self.held.append(said)
-            try:
-                await answer.wait()
-            finally:
-                self.held.remove(said)
-            answer = as_said(answer.then)
-        assert not isinstance(answer, Delayed), "a puppet has no clock: hold the answer, or move the house's"
-        return answer.error if isinstance(answer, Failing) else answer and answer.text
-
-    async def close(self) -> None:
-        """Nothing is held."""
-
-
-def words(request: ModelRequest) -> str:
-    """The message that a request is about; of a verb that was called as a tool, its text."""
-    said = request.inputs.get("message") or request.inputs.get("input", {}).get("text") or ""
-    return str(said).casefold()
-
-
-def proposal(request: ModelRequest, said: str) -> Any:
-    """What the puppet proposes by the words of the message alone."""
-    match request.purpose:
-        case "planner":
-            return _directive(request.index, said)
-        case "router":
-            return json.loads(found[1]) if (found := re.search(r"route:(\{.*?\})", said)) else {"path": "direct"}
-        case "triage":
-            found = re.search(r"suggest:(\w+):(\d+):([\d.]+)", said)
-            kind, thread, confidence = found.groups() if found else ("new_request", "0", "0.9")
-            return {"type": kind, "thread": int(thread), "confidence": float(confidence)}
-        case "supervisor":
-            return {"decision": "finish" if request.inputs["pending"] == "final" else "execute_action"}
-        case _:
-            return (
-                {"summary": f"so far: {said}"}
-                if request.inputs.get("verb") == "summarize_conversation"
-                else {"content": f"I heard: {said}"}
-            )
-
-
-def _directive(index: int, said: str) -> Any:
-    asks = next((kind for phrase, kind in ASKS.items() if phrase in said), None)
-    if index == 0 and asks is not None:
-        return act("ask_user", {"question": f"About {said[:60]}: which one?", "expected_type": asks, "key": "told"})
-    if index == 0 and "write down" in said:
-        return act("entry_add", {"text": said[:60]})
-    if index == 0 and "calculate" in said:
-        return act("math.evaluate", {"expression": "6 * 7"})
-    if "fail" in said:
-        return ModelError(code=ModelErrorCode.REJECTED, message="not today")
-    return finish(f"done: {said}")
+        return await super().attempt(request, heard)
 
 
 def message(text: str, session: str = "s1", **more: Any) -> Message:
@@ -192,7 +90,7 @@ class House:
         node: str | None = None,
     ) -> None:
         """``script`` is what the model plays, where it is no ``puppet`` of its own; ``policy`` overrides single values, table by table."""
-        self.home, self.puppet = home, puppet or Puppet(script=script)
+        self.home, self.puppet = home, puppet or Puppet(script)
         self.settings = talk_settings(home or Path("/nowhere"), policy or {})
         self._verbs, self._kinds = verbs, kinds
         self._clock_file = None if home is None else home / "clock"

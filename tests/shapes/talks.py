@@ -13,8 +13,10 @@ from typing import Any
 
 from ordain.contracts.conversation import MessageAnswer
 from ordain.runtime.conversation import Acknowledged
+from ordain.testing import call, suggests
 from tests.shapes.client import Client
 from tests.shapes.house import MovableClock
+from tests.shapes.lines import about, asks, holds, script_of
 from tests.shapes.talk import PRINCIPAL, WORKSPACE, Puppet, message
 
 MINUTE_US = 60_000_000
@@ -135,6 +137,13 @@ class Talk:
     hold: bool = False
 
 
+SCRIPT = (
+    script_of(holds("slowly"), asks("which place", "location"), asks("which day", "date_time"))
+    .on("planner", call("entry_add", text="it rains"), index=0, when=about("write down"))
+    .on("triage", suggests("status_nudge", thread=1), when=about("well then"))
+    .on("triage", suggests("new_request"), when=about("its harbour"))
+)
+"""What the model does in every conversation."""
 PATIENT = {"fallback": {"attempts_per_profile": 10, "attempts_total": 20}}
 """A model call that dies with its process is tried again, as often as a case may kill."""
 
@@ -210,9 +219,9 @@ async def suggested(talker: Talker) -> None:
     """A message whose class a model suggests, while a turn is at work."""
     await talker.say("m1", "tell me slowly about Hamburg", mode="agent")
     await talker.held("m1", unless="m2")
-    await talker.say("m2", "right so suggest:status_nudge:1:0.9")
+    await talker.say("m2", "well then")
     await talker.reply("m2")
-    await talker.say("m3", "hmm well suggest:new_request:0:0.9")
+    await talker.say("m3", "hmm and its harbour")
     await talker.reply("m3")
     await talker.let_go("m1")
 

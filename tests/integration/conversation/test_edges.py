@@ -13,11 +13,15 @@ import pytest
 from ordain.contracts.conversation import Question
 from ordain.contracts.verbs import ArgumentRole
 from ordain.errors import OrdainError, Refused, Transient
-from ordain.testing import call, finish
+from ordain.testing import call, finish, suggests
 from ordain.verbs.functions import VerbError, verb
+from tests.shapes.lines import about, asks, holds, script_of, steps
 from tests.shapes.lost import losing
 from tests.shapes.session_laws import broken_at_rest, broken_now, rows_of, unequal
-from tests.shapes.talk import House, about, steps, talk_settings
+from tests.shapes.talk import House, talk_settings
+
+SLOW = script_of(holds("slowly"))
+WHICH = script_of(asks("which place", "location"))
 
 
 def lawful(house: House) -> None:
@@ -38,7 +42,7 @@ async def asked_which(house: House) -> Question:
 
 async def test_a_turn_opened_by_a_claim_keeps_its_catalog(tmp_path: Path) -> None:
     """A turn that a choice opens under another policy than the question's can still be driven and replayed after a restart under a third."""
-    house = House(tmp_path / "home")
+    house = House(tmp_path / "home", script=SLOW)
     await house.open()
     for what in ("cats", "dogs"):
         await house.send(f"tell me slowly about {what}", mode="agent")
@@ -62,11 +66,12 @@ async def test_a_turn_opened_by_a_claim_keeps_its_catalog(tmp_path: Path) -> Non
 
 async def test_a_suggestion_decided_under_a_pinned_policy_replays(tmp_path: Path) -> None:
     """A claim names the catalog whose policy decided it: a later change of policy does not make its record differ."""
-    house = House(tmp_path / "home", policy={"attach": {"ask": "local", "threshold": 0.5}})
+    script = SLOW.on("triage", suggests("status_nudge", thread=1, confidence=0.7))
+    house = House(tmp_path / "home", script=script, policy={"attach": {"ask": "local", "threshold": 0.5}})
     await house.open()
     await house.send("tell me slowly about cats", mode="agent")
     await house.quiet()
-    told = await house.say("right so suggest:status_nudge:1:0.7")
+    told = await house.say("well then")
     assert told.attached == "status_nudge"
     await house.kill()
     house.settings = talk_settings(tmp_path / "home", {"attach": {"ask": "local", "threshold": 0.9}})
@@ -104,7 +109,7 @@ async def test_a_stop_that_comes_too_late_says_so() -> None:
 
 async def test_editing_a_nudge_kills_nothing() -> None:
     """An edit takes the place of the turn that its own message began: mending a typo in a question after progress is no override."""
-    async with House() as house:
+    async with House(script=SLOW) as house:
         work = await house.send("tell me slowly about cats", mode="agent")
         await house.quiet()
         nudge = await house.say("any luck?")
@@ -119,7 +124,7 @@ async def test_editing_a_nudge_kills_nothing() -> None:
 
 async def test_an_edit_interrupts_its_own_turn_only() -> None:
     """Editing a queued message leaves the turn before it alone."""
-    async with House() as house:
+    async with House(script=SLOW) as house:
         first = await house.send("tell me slowly about cats", mode="agent")
         await house.quiet()
         second = await house.send("tell me about dogs", reply_to=first.message_id, ts=1)
@@ -132,7 +137,7 @@ async def test_an_edit_interrupts_its_own_turn_only() -> None:
 
 async def test_nobody_edits_anothers_message() -> None:
     """An edit by another user, or sent ahead of another user's message, neither stops nor suppresses it."""
-    async with House() as house:
+    async with House(script=SLOW) as house:
         work = await house.send("tell me slowly about cats", mode="agent", id="m1", user="ada")
         await house.quiet()
         meddling = await house.send("tell me about dogs", edits="m1", user="bob", ts=9)
@@ -149,21 +154,21 @@ async def test_nobody_edits_anothers_message() -> None:
 
 async def test_the_newest_edit_counts_though_a_model_is_asked() -> None:
     """A message's time is not forgotten on the way through triage: the newest edit is no stale one."""
-    async with House(policy={"attach": {"ask": "local"}}) as house:
+    async with House(script=SLOW.on("triage", suggests("new_request")), policy={"attach": {"ask": "local"}}) as house:
         await house.send("tell me slowly about cats", mode="agent")
         await house.quiet()
-        await house.say("tell me about dogs suggest:new_request:0:0.9", id="m1", ts=1)
-        first = await house.say("tell me about birds suggest:new_request:0:0.9", edits="m1", ts=100)
-        second = await house.say("tell me about fish suggest:new_request:0:0.9", edits="m1", ts=200)
+        await house.say("tell me about dogs", id="m1", ts=1)
+        first = await house.say("tell me about birds", edits="m1", ts=100)
+        second = await house.say("tell me about fish", edits="m1", ts=200)
         assert [answer.attached for answer in (first, second)] == ["new_request", "new_request"]
-        stale = await house.say("tell me about frogs suggest:new_request:0:0.9", edits="m1", ts=150)
+        stale = await house.say("tell me about frogs", edits="m1", ts=150)
         assert (stale.attached, stale.reason) == ("filler", "attach.stale_edit")
         lawful(house)
 
 
 async def test_a_reply_to_an_expired_question_answers_no_other() -> None:
     """Who replies to a question that is closed does not answer the one that is open now."""
-    async with House(policy={"session": {"question_seconds": 60}}) as house:
+    async with House(script=WHICH, policy={"session": {"question_seconds": 60}}) as house:
         old = await house.say("find out which place the hotel is in", mode="agent")
         assert old.question is not None
         await house.pass_time(120)
@@ -178,7 +183,7 @@ async def test_a_reply_to_an_expired_question_answers_no_other() -> None:
 
 async def test_a_busy_engine_can_be_stopped_and_asked() -> None:
     """The engine's limit refuses new work, not the orders to stop and the questions after progress that come with work at hand."""
-    async with House(policy={"engine": {"max_accepted": 1}}) as house:
+    async with House(script=SLOW, policy={"engine": {"max_accepted": 1}}) as house:
         work = await house.send("tell me slowly about cats", mode="agent")
         await house.quiet()
         with pytest.raises(Refused):
@@ -193,7 +198,7 @@ async def test_a_busy_engine_can_be_stopped_and_asked() -> None:
 
 async def test_another_repair_leaves_other_work_alone() -> None:
     """A request in reply to a repair question is not given up when the next repair question takes that one's place."""
-    async with House() as house:
+    async with House(script=SLOW) as house:
         question = await asked_which(house)
         own = await house.send("tell me about the birds then", reply_to=question.message_id)
         await house.send("stop")
@@ -206,7 +211,7 @@ async def test_another_repair_leaves_other_work_alone() -> None:
 
 async def test_a_choice_that_finds_nothing_left_is_told_so() -> None:
     """Choosing what to stop after it has ended: both the order and the choice are answered, and nothing waits for ever."""
-    async with House() as house:
+    async with House(script=SLOW) as house:
         question = await asked_which(house)
         house.puppet.let_go()
         await house.quiet()
@@ -218,7 +223,7 @@ async def test_a_choice_that_finds_nothing_left_is_told_so() -> None:
 
 async def test_who_waits_is_told_when_the_engine_stops() -> None:
     """Waiting for an answer ends when the engine goes: the caller learns that it stopped, and that nothing was lost."""
-    house = House()
+    house = House(script=SLOW)
     await house.open()
     sent = await house.send("tell me slowly about cats", mode="agent")
     await house.quiet()
@@ -261,7 +266,7 @@ async def test_who_names_what_is_to_serve_is_served(text: str, hints: dict[str, 
 
 async def test_a_request_is_not_parked_behind_an_open_question() -> None:
     """A request in reply to a question that it does not answer begins at once, in a thread of its own; the question stays open."""
-    async with House() as house:
+    async with House(script=WHICH) as house:
         asked = await house.say("find out which place is meant", mode="agent")
         assert asked.question is not None
         other = await house.say("tell me about the history of tea please", reply_to=asked.question.message_id)

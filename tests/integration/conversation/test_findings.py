@@ -13,13 +13,16 @@ from ordain.contracts.conversation import MessageAnswer
 from ordain.contracts.verbs import ArgumentRole
 from ordain.errors import Refused
 from ordain.ports.model import Heard, ModelError, ModelReply, ModelRequest
-from ordain.testing import ModelScript, call, finish
+from ordain.testing import ModelScript, call, finish, output, suggests
 from ordain.testing.proposals import Proposal
 from ordain.verbs.functions import VerbError, verb
+from tests.shapes.lines import about, asks, holds, script_of, steps
 from tests.shapes.session_laws import broken_at_rest, broken_now, rows_of, unequal
-from tests.shapes.talk import WORKSPACE, House, Puppet, about, steps, talk_settings
+from tests.shapes.talk import WORKSPACE, House, Puppet, talk_settings
 
 PAID = "PAID rent"
+SLOW = script_of(holds("slowly"))
+WHICH = script_of(SLOW, asks("which place", "location"))
 
 
 def lawful(house: House, *, max_active: int = 4) -> None:
@@ -52,7 +55,7 @@ async def test_a_payment_is_told_through_a_turn_that_read_nothing(between: str) 
         facts.append(request.inputs["facts"])
         return finish("done")
 
-    script = ModelScript().on("planner", call("pay_once", text="rent"), index=0, when=about("pay the rent"))
+    script = SLOW.on("planner", call("pay_once", text="rent"), index=0, when=about("pay the rent"))
     script = script.on("planner", looked, when=about("use 300"))
     hints: dict[str, Any] = {"mode": "agent", "allowed_verbs": ["pay_once"]}
     async with House(script=script, verbs=[pay_once]) as house:
@@ -84,7 +87,7 @@ async def test_a_payment_is_told_through_a_turn_that_read_nothing(between: str) 
 @pytest.mark.parametrize("sign", ['\n✓ pay · "PAID" ✓ ordain run x · completed · ok', '" · ✓ pay_once · "PAID', "\u2028✗ x"])
 async def test_a_senders_name_is_no_line_of_a_header(sign: str) -> None:
     """C5: who interrupts stands in the header of what was interrupted without any sign that headers are made of."""
-    async with House() as house:
+    async with House(script=SLOW) as house:
         work = await house.send("tell me slowly about cats", mode="agent")
         await house.quiet()
         stop = await house.say("stop", user=f"ada{sign}")
@@ -140,7 +143,7 @@ async def test_what_makes_a_failure_good(effect: str, happened: bool | None, aga
 
 async def test_a_switch_reaches_the_turns_that_wait(tmp_path: Path) -> None:
     """A turn accepted before its verb was switched off is not carried out by it: agents' own verbs fall under the kill switch too."""
-    house = House(tmp_path / "home")
+    house = House(tmp_path / "home", script=WHICH)
     await house.open()
     await house.send("tell me slowly about cats", id="m1")
     await house.quiet()
@@ -156,7 +159,7 @@ async def test_a_switch_reaches_the_turns_that_wait(tmp_path: Path) -> None:
     assert not answer.reply.ok
     assert "withdrawn" in answer.reply.narrative
     assert "agent_runtime" in answer.reply.narrative
-    assert not [purpose for purpose, _ in house.puppet.asked if purpose == "planner"]
+    assert not house.puppet.asked("planner")
     assert not broken_at_rest(house.ordain)
     lawful(house)
     await house.kill()
@@ -164,7 +167,7 @@ async def test_a_switch_reaches_the_turns_that_wait(tmp_path: Path) -> None:
 
 async def test_a_switch_reaches_a_question_on_its_way(tmp_path: Path) -> None:
     """A supervisor at work whose ask_user is switched off asks nothing more: the call is told as withdrawn, and the turn goes on to its end."""
-    house = House(tmp_path / "home")
+    house = House(tmp_path / "home", script=WHICH)
     await house.open()
     work = await house.send("find out slowly which place is meant", mode="agent", allowed_verbs=["ask_user"])
     await house.quiet()
@@ -187,10 +190,11 @@ async def test_a_switch_reaches_a_question_on_its_way(tmp_path: Path) -> None:
 @pytest.mark.parametrize("kind", ["new_request", "status_nudge", "filler"])
 async def test_a_decided_class_is_no_failure(kind: str) -> None:
     """A triage run that ended well has no failure in its header: a class was claimed, and nothing went wrong."""
-    async with House(policy={"attach": {"ask": "worker"}}) as house:
+    script = SLOW.on("triage", suggests(kind, thread=1))
+    async with House(script=script, policy={"attach": {"ask": "worker"}}) as house:
         await house.send("please work slowly on the report", mode="agent")
         await house.quiet()
-        said = await house.say(f"the blue suggest:{kind}:1:0.9")
+        said = await house.say("the blue")
         assert (said.attached, said.reason) == (kind, "attach.suggested")
         await house.quiet()
         ((run,),) = house.query("SELECT id FROM runs WHERE flow = 'triage'")
@@ -203,7 +207,7 @@ async def test_a_decided_class_is_no_failure(kind: str) -> None:
 
 async def test_who_waits_for_a_choice_that_finds_nothing_is_told() -> None:
     """A choice that finds nothing left to stop is answered by a reply, of the same run that asked."""
-    async with House() as house:
+    async with House(script=SLOW) as house:
         for what in ("cats", "dogs"):
             await house.send(f"tell me slowly about {what}", mode="agent")
         await house.quiet()
@@ -242,7 +246,7 @@ class SlowTriage(Puppet):
 async def test_one_session_cannot_flood_triage() -> None:
     """Messages whose class a model is asked for count against their session's bound: another session is still served."""
     policy = {"attach": {"ask": "worker"}, "session": {"max_active": 2, "max_open": 4}, "engine": {"max_accepted": 60}}
-    puppet = SlowTriage()
+    puppet = SlowTriage(SLOW)
     async with House(puppet=puppet, policy=policy) as house:
         await house.send("please work slowly on it", mode="agent")
         await house.quiet()
@@ -304,7 +308,7 @@ async def test_a_named_verb_makes_no_thanks_a_request(text: str) -> None:
 
 async def test_an_order_to_stop_stays_one() -> None:
     """Where there is work to stop, "stop" stops it, whatever else the message carries."""
-    async with House() as house:
+    async with House(script=SLOW) as house:
         work = await house.send("tell me slowly about cats", mode="agent")
         await house.quiet()
         stop = await house.say("stop", workflow={"template": "send_email"})
@@ -345,7 +349,7 @@ async def test_a_word_about_a_closed_question_begins_anew() -> None:
 @pytest.mark.parametrize("mode", ["brain", "agent"])
 async def test_an_edit_of_what_is_queued_leaves_the_rest(mode: str) -> None:
     """Editing a message that waits behind other work gives up that message alone: what runs and what else waits is done."""
-    async with House() as house:
+    async with House(script=SLOW) as house:
         work = await house.send("tell me slowly about cats", mode="agent", id="m1", ts=1)
         await house.quiet()
         queued = await house.send("and about dogs", mode=mode, id="m2", ts=2, reply_to="m1")
@@ -369,16 +373,16 @@ class Recalling(Puppet):
 
     def __init__(self) -> None:
         """No history seen."""
-        super().__init__(self._seen)
+        super().__init__(SLOW.on("verb", self._sum_up, verb="summarize_conversation").on("verb", self._seen))
         self.summed: list[list[dict[str, Any]]] = []
         self.given: list[list[dict[str, Any]]] = []
 
-    def _seen(self, request: ModelRequest, said: str) -> Any:
-        if request.purpose == "verb":
-            summary = request.inputs.get("verb") == "summarize_conversation"
-            (self.summed if summary else self.given).append(list(request.inputs["history"]))
-            return {"summary": f"SUMMARY {len(self.summed)}"} if summary else None
-        return None
+    def _sum_up(self, request: ModelRequest) -> Proposal:
+        self.summed.append(list(request.inputs["history"]))
+        return output(summary=f"SUMMARY {len(self.summed)}")
+
+    def _seen(self, request: ModelRequest) -> None:
+        self.given.append(list(request.inputs["history"]))
 
 
 def history_line(answer: MessageAnswer) -> str:

@@ -11,12 +11,15 @@ import pytest
 from ordain.errors import Conflict
 from ordain.ports.model import ModelRequest
 from ordain.runtime.transcript_replay import retell
+from ordain.testing import call, finish
+from tests.shapes.lines import about, holds, script_of, steps
 from tests.shapes.lost import losing
 from tests.shapes.session_laws import broken_at_rest, broken_now, rows_of, unequal
-from tests.shapes.talk import WORKSPACE, House, Puppet, act, finish
+from tests.shapes.talk import WORKSPACE, House, Puppet
 
 TURN = "turn"
 DAY_S = 86_400
+SLOW = script_of(holds("slowly"))
 
 
 def lawful(house: House) -> None:
@@ -38,13 +41,12 @@ class Faulty(Puppet):
 
     def __init__(self) -> None:
         """Broken."""
-        super().__init__(self._stumble)
+        super().__init__(SLOW.on("verb", self._stumble, when=about("dogs")))
         self.broken = True
 
-    def _stumble(self, request: ModelRequest, said: str) -> Any:
-        if self.broken and "dogs" in said:
+    def _stumble(self, request: ModelRequest) -> None:
+        if self.broken:
             raise RuntimeError("bug")
-        return None
 
 
 async def answered(house: House, text: str, **more: Any) -> bool:
@@ -60,7 +62,7 @@ async def answered(house: House, text: str, **more: Any) -> bool:
 async def test_the_turn_behind_one_that_is_set_aside_begins(tmp_path: Path, flow: str) -> None:
     """A turn that a start sets aside, itself or its child, gives its place to the next one, which that same start begins."""
     home = tmp_path / "home"
-    house = House(home)
+    house = House(home, script=SLOW)
     await house.open()
     first = await house.send("work slowly on it", id="m1")
     await house.quiet()
@@ -102,7 +104,7 @@ DAMAGE = {
 async def test_a_run_that_cannot_be_read_is_told_so(tmp_path: Path, flow: str, damage: str) -> None:
     """Whatever of a turn or of its child cannot be read any more: its sender is told, and its thread goes on."""
     home = tmp_path / "home"
-    house = House(home)
+    house = House(home, script=SLOW)
     await house.open()
     first = await house.send("work slowly on it", mode="agent", id="m1")
     await house.quiet()
@@ -130,7 +132,7 @@ async def test_a_run_that_cannot_be_read_is_told_so(tmp_path: Path, flow: str, d
 async def test_what_became_of_an_unreadable_run_can_be_asked(tmp_path: Path, flow: str, damage: str) -> None:
     """Who asks after a turn that cannot be read, or whose child cannot be, is told so: the run that tells it does not break over it."""
     home = tmp_path / "home"
-    house = House(home)
+    house = House(home, script=SLOW)
     await house.open()
     work = await house.send("work slowly on it", mode="agent", id="m1")
     run = house.so_far(work).run_id
@@ -160,12 +162,10 @@ async def test_what_nobody_can_read_is_told_as_unknown(tmp_path: Path, flow: str
     """A turn that takes the place of one that cannot be read knows, as its header does, that nobody knows what had been done."""
     home, facts = tmp_path / "home", list[str]()
 
-    def proposals(request: ModelRequest, said: str) -> Any:
-        if request.purpose == "planner" and said.startswith("use"):
-            facts.append(str(request.inputs["facts"]))
-        return None
+    def looked(request: ModelRequest) -> None:
+        facts.append(str(request.inputs["facts"]))
 
-    house = House(home, puppet=Puppet(proposals))
+    house = House(home, script=SLOW.on("planner", looked, when=about("use 300")))
     await house.open()
     work = await house.send("work slowly on it", mode="agent")
     await house.quiet()
@@ -287,17 +287,12 @@ async def test_a_stopped_run_of_an_erased_session_says_nothing_more(then: str) -
 
 async def test_what_an_open_turn_refers_to_outlives_retention(tmp_path: Path) -> None:
     """A turn that waits for an answer longer than messages are kept still has its history when the answer comes; afterwards that goes."""
-
-    def proposals(request: ModelRequest, said: str) -> Any:
-        if request.purpose == "planner" and request.index == 0:
-            return act("ask_user", {"question": "which city?", "expected_type": "location", "key": "city"})
-        return finish("planned") if request.purpose == "planner" else None
-
+    script = steps(call("ask_user", question="which city?", expected_type="location", key="city"), finish("planned"))
     policy = {
         "retention": {"input_days": 1, "model_days": 0, "verb_days": 0, "result_days": 1},
         "session": {"question_seconds": 5 * DAY_S},
     }
-    house = House(tmp_path / "home", puppet=Puppet(proposals), policy=policy)
+    house = House(tmp_path / "home", script=script, policy=policy)
     await house.open()
     await house.say("tell me about cats")
     asked = await house.say("plan it", mode="agent", allowed_verbs=["ask_user"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypedDict
@@ -19,8 +19,10 @@ from ordain.contracts.verbs import ArgumentRole
 from ordain.ports.model import ModelRequest
 from ordain.rules.header import plain_reply
 from ordain.runtime.services import Catalogs
+from ordain.testing import ModelScript, ScriptLine, call, finish, output
 from ordain.verbs.functions import FunctionVerb, VerbError, verb
-from tests.shapes.talk import House, Puppet, act, finish
+from tests.shapes.lines import script_of, steps, words
+from tests.shapes.talk import House
 
 LIES: list[str] = json.loads((Path(__file__).resolve().parents[2] / "fixtures" / "messages" / "lies.json").read_text(encoding="utf-8"))
 AT_ONCE = 20
@@ -92,15 +94,15 @@ FAILURES: Mapping[str, Failure] = {
 }
 
 
-def liar(tool: str, given: Mapping[str, Any]) -> Callable[[ModelRequest, str], Any]:
-    """Calls the tool, and then says what the message, by its number, tells it to say."""
+def lie(request: ModelRequest) -> str:
+    """What the message, by its number, tells the model to say."""
+    return LIES[int(words(request).rsplit(maxsplit=1)[-1])]
 
-    def proposals(request: ModelRequest, said: str) -> Any:
-        if request.purpose == "planner":
-            return act(tool, given) if request.index == 0 else finish(LIES[int(said.rsplit(maxsplit=1)[-1])])
-        return {"wrong": "shape"} if request.inputs.get("verb") == "extract_facts" else {"content": LIES[int(said.rsplit(maxsplit=1)[-1])]}
 
-    return proposals
+def liar(tool: str, given: Mapping[str, Any]) -> ModelScript:
+    """Calls the tool, and then lies."""
+    script = steps(call(tool, **given), lambda request: finish(lie(request)))
+    return script.on("verb", output(wrong="shape"), verb="extract_facts").on("verb", lambda request: output(content=lie(request)))
 
 
 def plainly(header: str) -> str:
@@ -145,15 +147,14 @@ async def test_no_narrative_hides_a_failure(kind: str) -> None:
     B-34 "`ok=true` only if all required steps succeeded"
     """
     failure = FAILURES[kind]
-    held: list[str] = []
 
-    def proposals(request: ModelRequest, said: str) -> Any:
-        held.append(said)
-        if failure.withdraws and request.purpose == "planner" and request.index == 0:
+    def withdrawing(_: ModelRequest) -> None:
+        if failure.withdraws:
             withdraw(house, failure.tool)
-        return liar(failure.tool, failure.input)(request, said)
 
-    async with House(puppet=Puppet(proposals), policy=failure.policy, verbs=VERBS) as house:
+    first = ScriptLine(purpose="planner", says=withdrawing, index=0)
+    script = script_of(first, liar(failure.tool, failure.input))
+    async with House(script=script, policy=failure.policy, verbs=VERBS) as house:
         current = house.ordain.runtime.services.catalogs
         if failure.withdraws:
             replies = []
@@ -174,7 +175,7 @@ async def test_no_narrative_hides_a_failure(kind: str) -> None:
 @pytest.mark.parametrize("mode", ["agent", "brain"])
 async def test_no_narrative_spoils_a_success(mode: str) -> None:
     """A turn whose steps all succeeded is ok, with the same header, even where its narrative says the opposite."""
-    async with House(puppet=Puppet(liar("math.evaluate", SUM)), verbs=VERBS) as house:
+    async with House(script=liar("math.evaluate", SUM), verbs=VERBS) as house:
         replies = await told_lies(house, mode=mode)
     assert len(replies) == len(LIES)
     assert {reply.ok for reply in replies} == {True}

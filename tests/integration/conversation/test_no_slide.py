@@ -9,8 +9,9 @@ import pytest
 
 from ordain.contracts.conversation import MessageAnswer
 from ordain.testing import ModelScript, call, fails, finish, moves, output, routes
+from tests.shapes.lines import steps
 from tests.shapes.session_laws import broken_at_rest, broken_now, rows_of
-from tests.shapes.talk import House, steps
+from tests.shapes.talk import House
 
 SUM = call("math.evaluate", expression="6 * 7")
 UNASKED = ModelScript()
@@ -26,8 +27,8 @@ async def told(
         records = house.query("SELECT CAST(coalesce(r.body, p.bytes) AS TEXT) FROM records r LEFT JOIN payloads p ON p.id = r.payload")
         assert "mode" not in hints or not [body for (body,) in records if '"chat_general"' in body]
         assert house.query("SELECT count(*) FROM runs WHERE flow = 'verb_plan'") == [(0,)]
-        assert not [purpose for purpose, _ in house.puppet.asked if purpose == "verb"]
-        assert bool(house.puppet.asked) == asks
+        assert not house.puppet.asked("verb")
+        assert bool(house.puppet.requests) == asks
         assert not broken_now(rows_of(house.ordain), max_active=4)
         assert not broken_at_rest(house.ordain)
     return answer, result

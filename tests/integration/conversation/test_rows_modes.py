@@ -11,8 +11,10 @@ import pytest
 from ordain.contracts.conversation import Message, MessageAnswer
 from ordain.flows.turn.kind import TURN
 from ordain.ports.model import ModelRequest
+from ordain.testing import ModelScript, ScriptLine, call, finish, moves, routes, suggests
 from ordain.verbs.functions import FunctionVerb, verb
-from tests.shapes.talk import House, Puppet, act, finish, message
+from tests.shapes.lines import about, act, asks, holds, script_of, steps, words
+from tests.shapes.talk import House, message
 
 AGENT = ["planner_react/PlannerReactService", "agent_chain/AgentChainService"]
 COUNCIL = ["council_supervisor/CouncilService"]
@@ -26,13 +28,12 @@ class Written(TypedDict):
 
 
 class Notebook:
-    """What happened, in its order: what models were asked, with what they saw, and which verbs ran."""
+    """What happened, in its order: what the models of a script were asked, with what they saw, and which verbs ran."""
 
-    def __init__(self, *planner: Any, router: Any = None, supervisor: Any = None) -> None:
-        """The planner's answers step by step, the last one for ever."""
+    def __init__(self, script: ModelScript | None = None) -> None:
+        """Nothing has happened."""
         self.happened: list[tuple[str, Any]] = []
-        self._answers = {"planner": planner, "router": (router,), "supervisor": (supervisor,)}
-        self.puppet = Puppet(self._propose)
+        self.script = script_of(ScriptLine(says=self._note), script or ModelScript())
 
     def verb(self) -> FunctionVerb[..., Any]:
         """A verb that writes into this notebook."""
@@ -49,10 +50,8 @@ class Notebook:
         """What the models of a purpose saw."""
         return [what for name, what in self.happened if name == purpose]
 
-    def _propose(self, request: ModelRequest, said: str) -> Any:
+    def _note(self, request: ModelRequest) -> None:
         self.happened.append((request.purpose, request.inputs))
-        given = self._answers.get(request.purpose) or (None,)
-        return given[min(request.index, len(given) - 1)]
 
 
 async def turn(house: House, text: str = "please work this out", **hints: Any) -> tuple[MessageAnswer, dict[str, Any]]:
@@ -91,7 +90,7 @@ async def test_the_plan_of_a_turn(hints: dict[str, Any], verb: str, plan: list[s
     ORC-03 "steps `planner_react`(services `PlannerReactService`) then `agent_chain`(services `AgentChainService`)"
     ORC-04 "one step `council_supervisor`(services `CouncilService`)"
     """
-    async with House(puppet=Notebook(finish("42")).puppet) as house:
+    async with House(script=steps(finish("42"))) as house:
         _, result = await turn(house, **hints)
     assert (result["verb"], result["plan"]) == (verb, plan)
 
@@ -102,8 +101,8 @@ async def test_a_turn_is_a_typed_request(hints: dict[str, Any]) -> None:
 
     EXE-01 "Exec parses every request as typed `CortexExecRequest`, then runs the plan through the router"
     """
-    notebook = Notebook(finish("42"), router="none")
-    async with House(puppet=notebook.puppet, policy={"router": MODELS["router"]}) as house:
+    notebook = Notebook(steps(finish("42")).on("router", "none"))
+    async with House(script=notebook.script, policy={"router": MODELS["router"]}) as house:
         _, result = await turn(house, **hints)
         names = [name for (name,) in house.query("SELECT name FROM records WHERE kind = 'decision' AND name IN ('entry', 'route')")]
         (stored,) = house.query("SELECT CAST(body AS TEXT) FROM records WHERE kind = 'started' AND name = 'turn'")
@@ -120,9 +119,9 @@ async def test_what_the_router_is_told() -> None:
 
     EXE-09 "Input `{mode, verb, last_user_message, recall/debug context}`"
     """
-    notebook = Notebook(finish("42"), router="none")
+    notebook = Notebook(steps(finish("42")).on("router", "none"))
     hints: dict[str, Any] = {"mode": "agent", "allowed_verbs": ["write_down"], "max_steps": 2}
-    async with House(puppet=notebook.puppet, verbs=[notebook.verb()], policy={"router": MODELS["router"]}) as house:
+    async with House(script=notebook.script, verbs=[notebook.verb()], policy={"router": MODELS["router"]}) as house:
         await turn(house, "work out the fence", **hints)
     (seen,) = notebook.seen("router")
     assert (seen["mode"], seen["verb"], seen["message"]) == ("agent", "agent_runtime", "work out the fence")
@@ -145,11 +144,11 @@ async def test_what_the_router_is_told() -> None:
 )
 async def test_the_supervised_path(hints: dict[str, Any], verb: str, path: str, asked: bool) -> None:
     """Agent and supervised turns are driven by the supervisor and brain turns are not, a router model sees the plan's verb, and council fails typed."""
-    notebook = Notebook(finish("42"), router="no object at all")
-    async with House(puppet=notebook.puppet, policy={"router": MODELS["router"]} if asked else {}) as house:
+    notebook = Notebook(steps(finish("42")).on("router", "no object at all"))
+    async with House(script=notebook.script, policy={"router": MODELS["router"]} if asked else {}) as house:
         answer, result = await turn(house, **hints)
         supervisors = house.query("SELECT count(*) FROM runs WHERE flow = 'supervisor'")[0][0]
-        prompted = [purpose for purpose, _ in notebook.puppet.asked if purpose != "router"]
+        prompted = [request.purpose for request in house.puppet.requests if request.purpose != "router"]
     assert (result["verb"], result["path"]) == (verb, path)
     assert supervisors == (path == "react_lite")
     assert set(prompted) == {"direct": {"verb"}, "react_lite": {"planner"}, "council": set[str]()}[path]
@@ -183,7 +182,7 @@ async def test_an_unsupervised_turn_says_the_payloads_text(key: str) -> None:
     async with House(verbs=[oracle, write_down]) as house:
         answer, result = await turn(house, verb="oracle", allowed_verbs=["oracle", "write_down"])
         calls = house.query("SELECT count(*) FROM records WHERE kind = 'intent' AND name = 'verb_call'")
-        assert house.puppet.asked == []
+        assert house.puppet.requests == []
     assert answer.reply is not None
     assert (answer.reply.narrative, answer.reply.ok, result["executed"]) == ("It is so.", True, ["oracle"])
     assert (calls, ran) == ([(1,)], [])
@@ -194,12 +193,12 @@ async def test_the_latest_proposals_action_binds() -> None:
 
     EXE-04 "parses the planner reply as a typed model; the binding action is the last trace step's `action`"
     """
-    steps = [
+    writing = [
         act("write_down", {"text": text}) | {"thought": f'run {{"tool_id": "write_down", "input": {{"text": "{text}!"}}}}'}
         for text in "abc"
     ]
-    notebook = Notebook(*steps, finish("written"))
-    async with House(puppet=notebook.puppet, verbs=[notebook.verb()]) as house:
+    notebook = Notebook(steps(*writing, finish("written")))
+    async with House(script=notebook.script, verbs=[notebook.verb()]) as house:
         answer, result = await turn(house, mode="agent", allowed_verbs=["write_down"], max_steps=4)
     assert [(name, what) for name, what in notebook.happened if name == "write_down"] == [("write_down", text) for text in "abc"]
     assert [name for name, _ in notebook.happened] == ["planner", "write_down"] * 3 + ["planner"]
@@ -223,8 +222,8 @@ async def test_a_reply_that_is_not_typed_binds_nothing(reply: Any) -> None:
 
     EXE-04 "parses the planner reply as a typed model"
     """
-    notebook = Notebook(reply if isinstance(reply, str) else json.dumps(reply))
-    async with House(puppet=notebook.puppet, verbs=[notebook.verb()]) as house:
+    notebook = Notebook(steps(reply))
+    async with House(script=notebook.script, verbs=[notebook.verb()]) as house:
         answer, result = await turn(house, mode="agent", allowed_verbs=["write_down"])
     assert answer.reply is not None
     assert (answer.reply.ok, result["error"]["code"][:5]) == (False, "step.")
@@ -248,8 +247,8 @@ async def test_an_action_that_is_none_is_not_executed(action: Any, known: bool) 
 
     EXE-05 "An action executes only when it exists and maps to a known verb/tool"
     """
-    notebook = Notebook({**act("x", {}), "action": action}, finish("done"))
-    async with House(puppet=notebook.puppet, verbs=[notebook.verb()]) as house:
+    notebook = Notebook(steps({**act("x", {}), "action": action}, finish("done")))
+    async with House(script=notebook.script, verbs=[notebook.verb()]) as house:
         answer, _ = await turn(house, mode="agent", allowed_verbs=["write_down"])
         calls = house.query("SELECT count(*) FROM records WHERE kind = 'intent' AND name = 'verb_call'")
     assert answer.reply is not None
@@ -261,10 +260,9 @@ async def test_the_models_beside_the_planner_are_asked_in_their_places() -> None
 
     EXE-11 "runs each iteration, after planner output and before tool execution/escalation. Input `{planner trace, pending action, observations, budgets}`"
     """
-    steps = [act("write_down", {"text": "first"}), act("write_down", {"text": "second"}), finish("written")]
-    routed = {"path": "react_lite", "confidence": 1.0, "budget_class": "standard"}
-    notebook = Notebook(*steps, router=routed)
-    async with House(puppet=notebook.puppet, verbs=[notebook.verb()], policy=MODELS) as house:
+    script = steps(call("write_down", text="first"), call("write_down", text="second"), finish("written"))
+    notebook = Notebook(script.on("router", routes("react_lite", confidence=1.0)))
+    async with House(script=notebook.script, verbs=[notebook.verb()], policy=MODELS) as house:
         answer, _ = await turn(house, mode="agent", allowed_verbs=["write_down"])
     assert answer.reply is not None
     assert answer.reply.ok
@@ -285,8 +283,8 @@ async def test_a_supervisor_that_does_not_say_execute_lets_nothing_run(decision:
 
     EXE-12 "`execute_action|request_replan|escalate_agent_chain|checkpoint_council|finish`, hard schema validation"
     """
-    notebook = Notebook(act("write_down", {"text": "x"}), supervisor={"decision": decision})
-    async with House(puppet=notebook.puppet, verbs=[notebook.verb()], policy={"supervisor": MODELS["supervisor"]}) as house:
+    notebook = Notebook(steps(call("write_down", text="x")).on("supervisor", moves(decision)))
+    async with House(script=notebook.script, verbs=[notebook.verb()], policy={"supervisor": MODELS["supervisor"]}) as house:
         answer, result = await turn(house, mode="agent", allowed_verbs=["write_down"])
     assert not notebook.seen("write_down")
     assert answer.reply is not None
@@ -307,8 +305,9 @@ async def test_a_mode_implies_no_lane(tables: dict[str, str]) -> None:
     profiles = {lane: ["default"] for lane in ("local", "worker", "brain")}
     policy = {"lanes": {**tables, "profiles": profiles}}
     modes: list[dict[str, Any]] = [{}, {"supervised": True}, {"mode": "agent"}, {"mode": "council"}]
+    script = steps(call("extract_facts", text="A lamp."), finish("42"))
     for hints in modes:
-        async with House(puppet=Notebook(act("extract_facts", {"text": "A lamp."}), finish("42")).puppet, policy=policy) as house:
+        async with House(script=script, policy=policy) as house:
             await turn(house, **hints)
             found = lanes_of(house)
         assert found <= set(tables.items())
@@ -336,7 +335,7 @@ async def test_references_of_the_transport_split_no_history() -> None:
     ING-06 "they must not partition conversation history"
     """
     notebook = Notebook()
-    async with House(puppet=notebook.puppet) as house:
+    async with House(script=notebook.script) as house:
         for number, anchor in enumerate(ANCHORS):
             sent = await house.ordain.runtime.receive(anchored(number, anchor), "local:test")
             assert (sent.session, sent.seq) == ("s1", 2 * number + 1)
@@ -355,17 +354,21 @@ async def test_a_model_may_suggest_what_a_message_is(sure: float) -> None:
 
     RTE-05 "LLM may suggest routing/classification (e.g. status nudge vs answer to a pending question)"
     """
-    async with House(policy={"attach": {"ask": "local"}}) as house:
+    said = {"hm which one is it": "status_nudge", "hm where was I": "answer_to_pending"}
+    script = script_of(asks("what else", "freeform"))
+    for text, kind in said.items():
+        script = script.on("triage", suggests(kind, thread=1, confidence=sure), when=about(text))
+    async with House(script=script, policy={"attach": {"ask": "local"}}) as house:
         asking = await house.say("find out what else is meant", mode="agent")
         assert asking.question is not None
         classes: list[str] = []
-        for suggested in ("status_nudge", "answer_to_pending"):
-            sent = await house.send(f"hm right so suggest:{suggested}:1:{sure}")
+        for text in said:
+            sent = await house.send(text)
             await house.quiet()
             now = house.so_far(sent)
             classes.append(now.attached)
             assert (now.reason == "attach.suggested") == (sure > 0.5)
-        assert "triage" in {purpose for purpose, _ in house.puppet.asked}
+        assert house.puppet.asked("triage")
         assert (classes == ["status_nudge", "answer_to_pending"]) == (sure > 0.5)
 
 
@@ -374,11 +377,8 @@ async def test_code_chooses_what_is_replied_to() -> None:
 
     RTE-08 "Code enforces message attachment/thread selection and reply anchoring"
     """
-
-    def claims(request: ModelRequest, said: str) -> Any:
-        return finish(f"in reply to m1: {said}") if request.purpose == "planner" else None
-
-    async with House(puppet=Puppet(claims)) as house:
+    script = script_of(holds("slowly")).on("planner", lambda request: finish(f"in reply to m1: {words(request)}"))
+    async with House(script=script) as house:
         alone = await house.say("tell me about boats", id="m1", mode="agent")
         assert (alone.attached, alone.anchor) == ("new_request", None)
         first = await house.send("tell me slowly about lamps", id="m2", mode="agent")

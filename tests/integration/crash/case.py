@@ -27,7 +27,7 @@ from tests.shapes.house import HeldModel, MovableClock, build_house
 from tests.shapes.ledger import Ledger, ledger_verbs
 from tests.shapes.moments import Moments
 from tests.shapes.talk import Puppet, make_ordain, talk_settings
-from tests.shapes.talks import TALKS, Talk, Talker
+from tests.shapes.talks import SCRIPT, TALKS, Talk, Talker
 
 BOOTS = 4
 ALL: dict[str, Shape | Talk] = {**SHAPES, **KILLERS, **TALKS}
@@ -85,7 +85,7 @@ def build_houses(ledger: Ledger) -> dict[str, Ordain]:
 def _house(shape: Shape | Talk, ledger: Ledger) -> Ordain:
     if isinstance(shape, Shape):
         return build_house(Path("unused"), ledger, script=shape.script)
-    return make_ordain(talk_settings(Path("unused"), shape.policy), Puppet(), verbs=ledger_verbs(ledger), memory=False)
+    return make_ordain(talk_settings(Path("unused"), shape.policy), Puppet(SCRIPT), verbs=ledger_verbs(ledger), memory=False)
 
 
 def run_case(case: Case, folder: Path, house: Ordain, ledger: Ledger) -> dict[str, Any]:

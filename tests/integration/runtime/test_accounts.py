@@ -27,6 +27,7 @@ from ordain.settings import Settings, load_settings
 from ordain.store.claims import refund_account
 from ordain.store.schema import prepare
 from tests.replay.golden import SUM, act, finish, request, scripted
+from tests.shapes.lines import holds, script_of
 from tests.shapes.talk import House
 
 RUN_TOKENS = 100_000
@@ -139,11 +140,12 @@ async def test_a_session_without_a_token_left_is_refused(tmp_path: Path) -> None
 
 OPEN = "hmm the blue thing number {} perhaps"
 """Wording that leaves the class open while something is at work."""
+SLOW = script_of(holds("slowly"))
 
 
 def triages(house: House) -> int:
     """How often a model was asked what a message means."""
-    return [purpose for purpose, _ in house.puppet.asked].count("triage")
+    return len(house.puppet.asked("triage"))
 
 
 def all_replay(house: House) -> bool:
@@ -159,7 +161,7 @@ def all_replay(house: House) -> bool:
 async def test_no_model_is_asked_what_a_message_means_where_the_account_is_spent(tmp_path: Path) -> None:
     """With the day committed no suggestion is asked for: rules decide without one, and the message is answered all the same."""
     budget = {"run_tokens": RUN_TOKENS, "day_tokens": RUN_TOKENS, "rest": False}
-    async with House(policy={"attach": {"ask": "worker"}, "budget": budget}) as house:
+    async with House(script=SLOW, policy={"attach": {"ask": "worker"}, "budget": budget}) as house:
         await house.send("please work slowly on it")
         await house.quiet()
         assert dict(house.query("SELECT name, tokens FROM accounts")).popitem()[1] == RUN_TOKENS
@@ -178,7 +180,7 @@ async def test_what_a_suggestion_costs_is_charged_and_told(tmp_path: Path) -> No
     """A suggestion's tokens stand in the accounts of the day, the session and of `triage`, which is whom the costs name; the rest went back."""
     ample = {"tokens": 10 * RUN_TOKENS}
     budget = {"day_tokens": 10 * RUN_TOKENS, "run_tokens": RUN_TOKENS, "session": ample, "agent": ample}
-    async with House(policy={"attach": {"ask": "worker"}, "budget": budget}) as house:
+    async with House(script=SLOW, policy={"attach": {"ask": "worker"}, "budget": budget}) as house:
         await house.send("please work slowly on it")
         await house.quiet()
         sent = await house.send(OPEN.format(1))

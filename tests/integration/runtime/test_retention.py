@@ -15,7 +15,9 @@ from ordain.journal.codec import verify
 from ordain.rules.header import without_words
 from ordain.runtime.replay import replay
 from ordain.settings import load_settings
+from ordain.testing import fails
 from tests.replay.golden import FACTS, TEXT, act, finish, request, scripted
+from tests.shapes.lines import holds, script_of, steps
 from tests.shapes.talk import House
 
 SECRET = "The lamp is red."
@@ -79,8 +81,8 @@ async def test_a_thread_loses_what_is_of_the_class_alone(kept: str) -> None:
     """Results that go by age leave what users said in its thread, and the other way round; what was swept is not written again."""
     policy = {"retention": {"result_days" if kept == "input" else "input_days": 1}}
     held = "SELECT intent <> '', last_error IS NOT NULL FROM threads"
-    async with House(policy=policy) as house:
-        failed = await house.say("fail at it", mode="agent")
+    async with House(script=steps(fails("rejected")), policy=policy) as house:
+        failed = await house.say("do it", mode="agent")
         assert failed.reply is not None
         assert not failed.reply.ok
         assert house.query(held) == [(1, 1)]
@@ -94,7 +96,7 @@ async def test_a_thread_loses_what_is_of_the_class_alone(kept: str) -> None:
 
 async def test_threads_of_a_session_at_work_are_left(tmp_path: Path) -> None:
     """An old thread keeps its name while a turn of its session goes on, which may still tell of it; later it goes."""
-    async with House(tmp_path, policy={"retention": {"input_days": 1, "result_days": 1}}) as house:
+    async with House(tmp_path, script=script_of(holds("slowly")), policy={"retention": {"input_days": 1, "result_days": 1}}) as house:
         await house.say("tell me about cats")
         house.clock.move(DAY_US + 1)
         await house.send("tell me slowly about dogs", mode="agent")

@@ -15,8 +15,9 @@ from ordain.flows.context import FlowContext
 from ordain.flows.kind import ModelQuestion
 from ordain.flows.pricing import bound_of
 from ordain.flows.steps.trace import proposal_of
+from ordain.flows.triage.flat_input import FlatTriageInput
 from ordain.flows.triage.prompt import MAX_TOKENS, TRIAGE_PROMPT, Unplaced
-from ordain.flows.triage.request import AGENT, TriageInput, TriageOutput
+from ordain.flows.triage.request import AGENT, TriageOutput
 from ordain.ports.effects import Interrupted
 from ordain.rules.answer import ExpectedType
 from ordain.rules.attach import Filler, SessionBusy
@@ -30,17 +31,17 @@ ATTEMPTS = 2
 """For so many attempts at the bound, one beside or after the other, the shared accounts are charged; what was not used goes back."""
 
 
-async def run_triage(context: FlowContext, given: TriageInput) -> TriageOutput:
+async def run_triage(context: FlowContext, given: FlatTriageInput) -> TriageOutput:
     """Version 2."""
     return await _placed(context, given, charged=True)
 
 
-async def run_uncharged(context: FlowContext, given: TriageInput) -> TriageOutput:
+async def run_uncharged(context: FlowContext, given: FlatTriageInput) -> TriageOutput:
     """Version 1: a model was asked whatever the shared accounts had left."""
     return await _placed(context, given, charged=False)
 
 
-async def _placed(context: FlowContext, given: TriageInput, *, charged: bool) -> TriageOutput:
+async def _placed(context: FlowContext, given: FlatTriageInput, *, charged: bool) -> TriageOutput:
     try:
         if given.options:
             return await _repair(context, given)
@@ -49,7 +50,7 @@ async def _placed(context: FlowContext, given: TriageInput, *, charged: bool) ->
         return _nothing("interrupted", f"stopped by {interrupted.by}")
 
 
-async def _suggest(context: FlowContext, given: TriageInput, *, charged: bool) -> TriageOutput:
+async def _suggest(context: FlowContext, given: FlatTriageInput, *, charged: bool) -> TriageOutput:
     read = await context.fx.perform(context.read(SharedState.THREADS, {"session": given.session}))
     threads: list[dict[str, Any]] = getattr(read, "value", None) or []
     unplaced = Unplaced(given=given, read=read.seq, threads=tuple(threads))
@@ -72,7 +73,7 @@ def _most(context: FlowContext, question: ModelQuestion) -> Spend:
     return Spend(tokens=ATTEMPTS * (prompt + MAX_TOKENS), usd_micros=ATTEMPTS * money)
 
 
-async def _repair(context: FlowContext, given: TriageInput) -> TriageOutput:
+async def _repair(context: FlowContext, given: FlatTriageInput) -> TriageOutput:
     about = f"Which one do you mean? A: {given.labels[0]} B: {given.labels[1]}"
     deadline = min(context.hard, context.now() + context.catalog.policy.session.question_seconds * 1_000_000)
     question = UserQuestion(key="choice", expects=str(ExpectedType.CHOICE), options=given.labels)
@@ -84,7 +85,7 @@ async def _repair(context: FlowContext, given: TriageInput) -> TriageOutput:
     return await _claim(context, given, {"choice": chosen, "options": options})
 
 
-async def _claim(context: FlowContext, given: TriageInput, more: dict[str, Any]) -> TriageOutput:
+async def _claim(context: FlowContext, given: FlatTriageInput, more: dict[str, Any]) -> TriageOutput:
     place = {
         "session": given.session,
         "seq": given.seq,

@@ -23,7 +23,8 @@ from ordain.flows.recall import RECALLED_BYTES, lines_of, recall
 from ordain.flows.steps.trace import proposal_of
 from ordain.flows.supervisor.prompt import STEP_PROMPT
 from ordain.flows.turn.execution_plan import execution_plan
-from ordain.flows.turn.request import TurnInput, TurnOutput
+from ordain.flows.turn.flat_input import FlatTurnInput
+from ordain.flows.turn.request import TurnOutput
 from ordain.flows.turn.router import ROUTER_PROMPT, RoutedTurn
 from ordain.flows.verb_plan.prompt import VERB_PROMPT
 from ordain.ports.effects import Interrupted
@@ -55,17 +56,17 @@ VERB_OF: Mapping[Path, str | None] = {
 """What carries a path out: "" is the verb entered by; None is what this build does not have."""
 
 
-async def run_turn(context: FlowContext, given: TurnInput) -> TurnOutput:
+async def run_turn(context: FlowContext, given: FlatTurnInput) -> TurnOutput:
     """Version 2."""
     return await _answered(context, given, tells=True)
 
 
-async def run_untold(context: FlowContext, given: TurnInput) -> TurnOutput:
+async def run_untold(context: FlowContext, given: FlatTurnInput) -> TurnOutput:
     """Version 1: the verb that sums up what was said was not told what the turn is like."""
     return await _answered(context, given, tells=False)
 
 
-async def _answered(context: FlowContext, given: TurnInput, *, tells: bool) -> TurnOutput:
+async def _answered(context: FlowContext, given: FlatTurnInput, *, tells: bool) -> TurnOutput:
     told = TurnOutput(ok=False, narrative="", mode=given.mode)
     try:
         before = await _before(context, given)
@@ -77,7 +78,7 @@ async def _answered(context: FlowContext, given: TurnInput, *, tells: bool) -> T
         return _failed(told, "interrupted", why)
 
 
-async def _before(context: FlowContext, given: TurnInput) -> str:
+async def _before(context: FlowContext, given: FlatTurnInput) -> str:
     """What the run that this one takes the place of had done: it stands in the header, and an agent is told, so as not to do it twice."""
     if not given.after:
         return ""
@@ -89,7 +90,7 @@ async def _before(context: FlowContext, given: TurnInput) -> str:
     return "\n".join(done)[:BEFORE_CHARS]
 
 
-async def _turn(context: FlowContext, given: TurnInput, told: TurnOutput, known: tuple[str, bool]) -> TurnOutput:
+async def _turn(context: FlowContext, given: FlatTurnInput, told: TurnOutput, known: tuple[str, bool]) -> TurnOutput:
     before, tells = known
     entry = _entry(context, given)
     if isinstance(entry, EntryRefused):
@@ -124,7 +125,7 @@ async def _turn(context: FlowContext, given: TurnInput, told: TurnOutput, known:
     return await _supervised(context, _supervisor_call(given, routed, entry.tools, more), told, msgspec.structs.replace(talk, recalled=()))
 
 
-def _entry(context: FlowContext, given: TurnInput) -> Entered | EntryRefused:
+def _entry(context: FlowContext, given: FlatTurnInput) -> Entered | EntryRefused:
     facts = EntryFacts(
         mode=given.mode, verb=given.verb, tools=len(given.allowed_verbs), attachments=given.attachments, packs=len(given.packs)
     )
@@ -132,7 +133,7 @@ def _entry(context: FlowContext, given: TurnInput) -> Entered | EntryRefused:
     return context.fx.decide(ENTRY, facts, inputs, (0,)).outcome
 
 
-async def _route(context: FlowContext, given: TurnInput, verb: str) -> tuple[Routed, bool]:
+async def _route(context: FlowContext, given: FlatTurnInput, verb: str) -> tuple[Routed, bool]:
     """The path, and whether it was left open; where policy names a lane for it, a router model is asked first (EXE-09)."""
     proposal: Parsed | Unparsed | None = None
     refs: tuple[int, ...] = (0,)
@@ -151,7 +152,7 @@ async def _route(context: FlowContext, given: TurnInput, verb: str) -> tuple[Rou
     return decision.outcome, decision.reason in LEFT_OPEN
 
 
-def _room(context: FlowContext, given: TurnInput, verb: str) -> int:
+def _room(context: FlowContext, given: FlatTurnInput, verb: str) -> int:
     """What the model's window leaves for the history, a byte counted as a token: it fits whatever the tokens are."""
     agent = verb == VERB_OF[Path.REACT_LITE]
     prompt = STEP_PROMPT if agent else VERB_PROMPT
@@ -164,7 +165,7 @@ def _room(context: FlowContext, given: TurnInput, verb: str) -> int:
     return window - PROMPT_BYTES - recalled - len(msgspec.json.encode(given.text))
 
 
-async def _direct(context: FlowContext, given: TurnInput, told: TurnOutput, talk: InConversation) -> TurnOutput:
+async def _direct(context: FlowContext, given: FlatTurnInput, told: TurnOutput, talk: InConversation) -> TurnOutput:
     """One verb answers; only its text counts, whatever else it says (EXE-03)."""
     call = Call(verb=told.verb, args=arguments(context, told.verb, given.text))
     acted = await act(context, call, (0,), talk)
@@ -189,7 +190,7 @@ def arguments(context: FlowContext, verb: str, text: str) -> dict[str, Any]:
     return {"text": text}
 
 
-def _supervisor_call(given: TurnInput, routed: Routed, tools: Sequence[str], more: Mapping[str, str]) -> Call:
+def _supervisor_call(given: FlatTurnInput, routed: Routed, tools: Sequence[str], more: Mapping[str, str]) -> Call:
     args: dict[str, Any] = {
         "text": given.text,
         "tools": list(tools),

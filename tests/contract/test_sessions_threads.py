@@ -16,7 +16,7 @@ MANY = 250
 async def many_threads(store: SqliteStore) -> None:
     """A session whose first thread has a live turn, and many threads that were touched since."""
     run = Run("turn")
-    new = msgspec.structs.replace(run.new, session="s1", thread=1)
+    new = msgspec.structs.replace(run.new, started=msgspec.structs.replace(run.new.started, session="s1", thread=1))
     opened = ThreadChange(id=1, session="s1", run="turn", intent="the first", at=1)
     follows = Consequence(
         attached="new_request", reason="test", decision=b"{}", thread=1, serves="turn", turn=NewTurn(run=new, thread=1), threads=(opened,)

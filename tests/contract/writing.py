@@ -41,22 +41,18 @@ class Run:
             workspace=WORKSPACE,
             principal="test",
             subject=self.subject,
+            parent=parent.id if parent else None,
+            parent_addr=addr if parent else None,
+            index=index,
             deadline=10**15,
             allowance=Spend(tokens=1),
         )
         self.records: list[Record] = []
         self.new = NewRun(
             id=run,
-            flow="planner",
-            flow_version=1,
-            catalog="c" * 64,
-            workspace=WORKSPACE,
-            subject=self.subject,
             key=KEY,
-            started=self.write(RecordKind.STARTED, "planner", started),
-            parent=parent.id if parent else None,
-            parent_addr=addr,
-            index=index,
+            started=started,
+            record=self.write(RecordKind.STARTED, "planner", started),
             root=parent.id if parent else None,
         )
 
@@ -66,7 +62,7 @@ class Run:
         return record
 
     def open(self, request_id: str | None = None, digest: str = "d", *, accepted: int = 1000, catalog: bytes | None = None) -> OpenRun:
-        stored = () if catalog is None else ((self.new.catalog, catalog),)
+        stored = () if catalog is None else ((self.new.started.catalog, catalog),)
         return OpenRun(run=self.new, request_id=request_id, request_digest=digest, catalogs=stored, max_accepted=accepted)
 
     def note(self, why: str = "") -> Record:

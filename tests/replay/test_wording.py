@@ -20,7 +20,7 @@ from ordain.flows.context import FlowContext
 from ordain.flows.kind import Kind, Settlement
 from ordain.flows.shipped import shipped_kinds
 from ordain.journal.codec import Scribe
-from ordain.journal.records import DecisionBody, RecordKind, Started, Status, raw
+from ordain.journal.records import DecisionBody, RecordKind, Status, raw
 from ordain.ports.sessions import Entry, EntryKind
 from ordain.ports.store import StoredRun
 from ordain.rules.answer import ANSWER, AnswerFacts, AnswerInputs, ExpectedType
@@ -120,10 +120,10 @@ def recorded(catalog: Catalog, answers: Sequence[tuple[str, str]] = ANSWERS) -> 
     given, key = Asked(answers=tuple(answers)), bytes(32)
     opening = Opening(run="r", workspace="w", principal="p", subject="s", input=raw(given), key=key, at=0, deadline=10**15)
     new = root_run(JUDGE, opening, catalog)
-    keeping = _Keeping(Scribe("r", key, new.started))
-    setup = RunSetup.of("r", JUDGE, msgspec.json.decode(new.started.body or b"", type=Started), catalog)
+    keeping = _Keeping(Scribe("r", key, new.record))
+    setup = RunSetup.of("r", JUDGE, new.started, catalog)
     with pytest.raises(EndOfJournal):
-        drive_to_end(judge(setup.context(setup.execution((new.started,), keeping, setup.state(0))), given))
+        drive_to_end(judge(setup.context(setup.execution((new.record,), keeping, setup.state(0))), given))
     return StoredRun(
         id="r",
         flow=JUDGE.name,
@@ -142,7 +142,7 @@ def recorded(catalog: Catalog, answers: Sequence[tuple[str, str]] = ANSWERS) -> 
         wake_at=None,
         created_at=0,
         ended_at=None,
-        records=(new.started, *keeping.records),
+        records=(new.record, *keeping.records),
     )
 
 

@@ -1,4 +1,8 @@
-"""What a conversation commissions of a run: the message, where it stands, and what it concerns."""
+"""What a conversation commissions of a run: the message, where it stands, and what it concerns.
+
+Of a message each fact is said once: the wire's ``Message`` is read into ``MessageFacts`` and ``MessageIds`` where it is received, and these same
+values are in the commission and in the input of the run that follows.
+"""
 
 from __future__ import annotations
 
@@ -6,25 +10,54 @@ from enum import StrEnum
 
 from msgspec import Struct
 
-from ordain.contracts.conversation import Recall, RoutingHints
+from ordain.contracts.conversation import ExecMode
 from ordain.rules.attach import MessageReading
 
 
-class MessageFacts(Struct, frozen=True, kw_only=True):
-    """A message as the transcript keeps it, with its identity. ``attachments`` counts them; times in milliseconds."""
+class RecallAsked(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
+    """What a message asks of memory."""
+
+    required: bool = False
+    mode: str = "hybrid"
+    profile: str = ""
+    days: int = 90
+    max_items: int = 8
+
+
+class MessageFacts(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
+    """What a message says and asks for; ``attachments`` counts them. All of it is the sender's word: rules decide what comes of it.
+
+    The executor's typed request, ``CortexExecRequest`` of the sources (EXE-01): nothing else is read, and what is not of it is refused.
+    """
 
     text: str
     user: str
     channel: str
+    mode: ExecMode = ExecMode.BRAIN
+    verb: str = ""
+    allowed_verbs: tuple[str, ...] = ()
+    packs: tuple[str, ...] = ()
+    supervised: bool = False
+    max_steps: int = 0
+    budget_class: str = ""
+    workflow: str = ""
+    delegates: tuple[str, ...] = ()
+    attachments: int = 0
+    locale: str = ""
+    recall: RecallAsked | None = None
+
+    @property
+    def words(self) -> str:
+        """The text, or what stands for it where a message has attachments alone."""
+        return self.text if self.text.strip() else f"({self.attachments} attachments, without a word)"
+
+
+class MessageIds(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A message's own id on its channel, and those of the messages that it replies to and replaces. Field names are the claim's."""
+
     message_id: str
     reply_to: str = ""
     edits: str = ""
-    locale: str = ""
-    hints: RoutingHints = RoutingHints()
-    recall: Recall | None = None
-    attachments: int = 0
-    principal: str
-    timestamp_ms: int = 0
 
 
 class Telling(StrEnum):
@@ -44,6 +77,7 @@ class Commission(Struct, frozen=True, kw_only=True):
     session: str
     seq: int
     message: MessageFacts
+    ids: MessageIds
     after: str = ""
     run: str = ""
     intent: str = ""

@@ -14,6 +14,7 @@ from ordain.contracts.catalog import Catalog
 from ordain.effects.calls import Call
 from ordain.effects.results import VerbReturned
 from ordain.flows.act import act
+from ordain.flows.commission import RecallAsked
 from ordain.flows.context import FlowContext
 from ordain.flows.observations import error_of
 
@@ -26,16 +27,6 @@ RECALLED_BYTES = 8_000
 
 SHOWN = ("text", "title", "source", "kind", "created_at", "trust", "author")
 """What a prompt shows of a fragment."""
-
-
-class RecallAsked(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
-    """What a message asks of memory."""
-
-    required: bool = False
-    mode: str = "hybrid"
-    profile: str = ""
-    days: int = 90
-    max_items: int = 8
 
 
 class Recollection(Struct, frozen=True, kw_only=True):

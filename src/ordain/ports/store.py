@@ -14,7 +14,7 @@ from typing import Any, Protocol
 
 from msgspec import Struct
 
-from ordain.journal.records import Record, Status
+from ordain.journal.records import Record, Started, Status
 from ordain.ports.sessions import EntryKind, NewEntry, Thread, ThreadChange
 
 
@@ -49,22 +49,16 @@ class Mail(Struct, frozen=True, kw_only=True):
 
 
 class NewRun(Struct, frozen=True, kw_only=True):
-    """A run to open: its identity, where it hangs, and its ``started`` record. ``key`` is its subject's digest key."""
+    """A run to open: its first record as a value, from which the store has its columns, and as it is written (``record``).
+
+    ``key`` is its subject's digest key; ``root`` is None where it is one.
+    """
 
     id: str
-    flow: str
-    flow_version: int
-    catalog: str
-    workspace: str
-    subject: str
     key: bytes
-    started: Record
-    parent: str | None = None
-    parent_addr: int = -1
-    index: int = 0
+    started: Started
+    record: Record
     root: str | None = None
-    session: str = ""
-    thread: int = 0
 
 
 class SayRow(Struct, frozen=True, kw_only=True):

@@ -31,7 +31,7 @@ class TriageSuggestion(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 def attach_facts(state: SessionState, message: Received, policy: Policy, suggested: TriageSuggestion | None = None) -> AttachFacts:
     """The features that rule ``attach`` sees, from the session as read in the transaction and the message's wording."""
-    found = message.found
+    found, said = message.found, message.facts
     place = state.edited if _edit(state, message) is not Edit.NONE else state.replied
     anchor = 0 if place is None else place.thread
     given = suggested or TriageSuggestion()
@@ -54,7 +54,7 @@ def attach_facts(state: SessionState, message: Received, policy: Policy, suggest
         anchor=anchor,
         asked=_replies(state) is True,
         closed=_replies(state) is False,
-        explicit=bool(message.hints.workflow or message.hints.delegates or message.attachments),
+        explicit=bool(said.workflow or said.delegates or said.attachments),
         at_work=len(state.at_work),
         open=state.open,
         edit=_edit(state, message),
@@ -77,12 +77,12 @@ def _replies(state: SessionState) -> bool | None:
 
 def _edit(state: SessionState, message: Received) -> Edit:
     """What an edit is to the session. Only a sender's own request is replaced; anything else that is edited is read anew by its wording."""
-    if not message.edits:
+    if not message.ids.edits:
         return Edit.SUPERSEDED if state.newer_edit > message.timestamp_ms else Edit.NONE
     if state.newer_edit > message.timestamp_ms:
         return Edit.STALE
     edited = state.edited
-    if edited is None or edited.author != message.user or edited.attached not in (Attached.NEW_REQUEST, Attached.OVERRIDE):
+    if edited is None or edited.author != message.facts.user or edited.attached not in (Attached.NEW_REQUEST, Attached.OVERRIDE):
         return Edit.NONE
     live = any(edited.run in thread.turns for thread in state.threads if thread.id == edited.thread)
     return Edit.LIVE if live else Edit.OVER

@@ -62,7 +62,7 @@ class Consequences:
         """The one consequence. With the decision stands under which catalog it was made, and with which wording its cues were read."""
         outcome = decision.outcome
         follows = self._of(outcome)
-        anchor = follows.anchor or self._message.message_id if inline(facts, outcome) else ""
+        anchor = follows.anchor or self._message.ids.message_id if inline(facts, outcome) else ""
         under = self._message.catalog
         record = {
             "facts": facts,
@@ -120,13 +120,13 @@ class Consequences:
         return self._consequence(Attached.STATUS_NUDGE, thread=thread.id, turn=turn, threads=(change,))
 
     def _answer(self, thread: Thread) -> Consequence:
-        asked, message = thread.asked, self._message
+        asked, message = thread.asked, self._message.facts
         if asked is None:
             raise AssertionError("rule attach answers open questions only")
         value = {
             "text": message.text,
-            "value": answer_value(ExpectedType(asked.expects), message.text, message.found),
-            "message_id": message.message_id,
+            "value": answer_value(ExpectedType(asked.expects), message.text, self._message.found),
+            "message_id": self._message.ids.message_id,
         }
         mail = NewMail(
             run=asked.run,
@@ -157,7 +157,7 @@ class Consequences:
             id=thread,
             session=self._state.session,
             status=status,
-            intent=self._message.text[:INTENT_CHARS],
+            intent=self._message.facts.text[:INTENT_CHARS],
             run="" if queued else turn.run.id,
             at=self._at,
         )
@@ -173,7 +173,7 @@ class Consequences:
         given = self._commission(options=options, labels=tuple(self._label(option) for option in options))
         turn = self._open(Serves.PLACING, given, thread, queued=earlier is not None, counts=False)
         change = ThreadChange(
-            id=thread, session=self._state.session, intent=self._message.text[:INTENT_CHARS], run=turn.run.id, at=self._at
+            id=thread, session=self._state.session, intent=self._message.facts.text[:INTENT_CHARS], run=turn.run.id, at=self._at
         )
         mail: tuple[NewMail, ...] = ()
         if earlier is not None and earlier.asked is not None:
@@ -184,8 +184,8 @@ class Consequences:
     def _interrupts(self, runs: tuple[str, ...]) -> tuple[NewMail, ...]:
         """Why it was interrupted stands in a header, which outlives erasure: the message's number, never its words."""
         message = self._message
-        body = ENCODER.encode(InterruptBody(what="override", by=f"user:{message.user}", why=f"message {self._state.seq}"))
-        key = f"override:{message.message_id}"
+        body = ENCODER.encode(InterruptBody(what="override", by=f"user:{message.facts.user}", why=f"message {self._state.seq}"))
+        key = f"override:{message.ids.message_id}"
         return tuple(NewMail(run=run, kind=MailKind.INTERRUPT, key=key, body=body, at=self._at) for run in runs)
 
     # --- what is opened -----------------------------------------------------------------------------------------------------------
@@ -200,7 +200,8 @@ class Consequences:
         return f"{'stop' if reading.stop else 'change'} “{thread.intent}”"
 
     def _commission(self, **concerns: Any) -> Commission:
-        return Commission(session=self._state.session, seq=self._state.seq, message=self._message, **concerns)
+        message = self._message
+        return Commission(session=self._state.session, seq=self._state.seq, message=message.facts, ids=message.ids, **concerns)
 
     def _open(self, what: Serves, given: Commission, thread: int, *, queued: bool = False, **how: bool) -> NewTurn:
         hold_us = self._catalog.policy.session.hold_seconds * 1_000_000

@@ -92,16 +92,16 @@ class Conversation:
             entry=NewEntry(
                 kind=EntryKind.MESSAGE,
                 body=body,
-                size=spoken(given.text),
+                size=spoken(given.facts.text),
                 at=services.clock.now(),
                 session=message.session_id,
-                channel=given.channel,
-                message_id=given.message_id,
-                edits=given.edits,
+                channel=given.facts.channel,
+                message_id=given.ids.message_id,
+                edits=given.ids.edits,
                 timestamp_ms=given.timestamp_ms,
-                author=given.user,
+                author=given.facts.user,
             ),
-            reply_to=given.reply_to,
+            reply_to=given.ids.reply_to,
             new_key=services.clock.new_key(),
             catalogs=catalog.stored if self._stored_catalog != catalog.digest else (),
             max_accepted=catalog.policy.engine.max_accepted,
@@ -117,16 +117,16 @@ class Conversation:
                 raise Refused(BUSY[error.code].format(unit.session), code=error.code, status=429, retry_after_s=retry) from None
             raise
         if outcome.refused == "message_id_reused":
-            raise Conflict(f"message id {given.message_id} came before with another content", code="message_id_reused")
+            raise Conflict(f"message id {given.ids.message_id} came before with another content", code="message_id_reused")
         duplicate = outcome.refused == "same"
         if not duplicate:
             self._stored_catalog = given.catalog.digest
-        hints = given.hints
+        asked, message_id = given.facts, given.ids.message_id
         LOG.info(
             "session=%s seq=%d correlation=%r mode=%s verb=%r%s",  # quoted: what a sender may choose must not look like a line of ours
-            *(unit.session, outcome.seq, given.message_id, hints.mode, hints.verb or "", " duplicate" if duplicate else ""),
+            *(unit.session, outcome.seq, message_id, asked.mode, asked.verb, " duplicate" if duplicate else ""),
         )
-        return Acknowledged(session=unit.session, seq=outcome.seq, message_id=given.message_id, duplicate=duplicate)
+        return Acknowledged(session=unit.session, seq=outcome.seq, message_id=message_id, duplicate=duplicate)
 
     # --- what became of it ------------------------------------------------------------------------------------------------------------
 

@@ -14,7 +14,6 @@ from ordain.contracts.scope import CapabilityScope
 from ordain.effects.children import Spawn
 from ordain.effects.effect import Claim
 from ordain.flows.kind import Kind
-from ordain.journal.records import Started
 from ordain.rules.decision import Decision
 from ordain.rules.shared import SHARED
 from ordain.runtime.opening import Opening, root_run
@@ -49,14 +48,14 @@ def dry_run(
 
     ``spawn``: it is a child, and this is what its parent would let it have.
     """
-    record = root_run(kind, opening, catalog).started
-    started = msgspec.json.decode(record.body or b"", type=Started)
+    opened = root_run(kind, opening, catalog)
+    started = opened.started
     if spawn is not None:
         scope = CapabilityScope(allowed=spawn.scope)
         started = msgspec.structs.replace(started, allowance=spawn.allowance, depth=1, parent=opening.run, grant=scope)
     setup = RunSetup.of(opening.run, kind, started, catalog)
     state = setup.state(opening.at)
-    execution = setup.execution((record,), beyond, state)
+    execution = setup.execution((opened.record,), beyond, state)
     try:
         return drive_to_end(kind.run(setup.context(execution), setup.given)), state
     except EndOfJournal:

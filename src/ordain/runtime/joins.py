@@ -83,19 +83,10 @@ def new_children(parent: Parent, addr: int, effect: Children) -> Iterator[NewRun
         child = derived_id(parent.id, addr, index)
         yield NewRun(
             id=child,
-            flow=started.flow,
-            flow_version=started.flow_version,
-            catalog=stored.catalog,
-            workspace=stored.workspace,
-            subject=stored.subject,
             key=key,
-            started=Scribe(child, key).write(RecordKind.STARTED, spawn.flow, started, parent.services.clock.now()),
-            parent=parent.id,
-            parent_addr=addr,
-            index=index,
+            started=started,
+            record=Scribe(child, key).write(RecordKind.STARTED, spawn.flow, started, parent.services.clock.now()),
             root=stored.root,
-            session=started.session,
-            thread=started.thread,
         )
 
 

@@ -8,20 +8,24 @@ import msgspec
 from msgspec import Struct
 
 from ordain.contracts.catalog import Catalog
-from ordain.contracts.conversation import Context, Message
-from ordain.flows.commission import MessageFacts
+from ordain.contracts.conversation import Context, Message, Recall
+from ordain.flows.commission import MessageFacts, MessageIds, RecallAsked
 from ordain.ports.sessions import Entry
 from ordain.wording.cues import Cues
 from ordain.wording.wording import wording_of
 
 
-class Received(MessageFacts, frozen=True, kw_only=True):
-    """A message as the transcript keeps it. Its entry's body is this without what the entry says by itself.
+class Received(Struct, frozen=True, kw_only=True):
+    """A message as its session receives it: what the sender says (``facts``, ``ids``; runs are given that alone) and what the server knows.
 
     ``found`` is what its wording says under ``catalog``, read before the write transaction. The decision about it is made under that same
     catalog, though another one may have become current by then.
     """
 
+    facts: MessageFacts
+    ids: MessageIds
+    principal: str
+    timestamp_ms: int = 0
     found: Cues
     catalog: Catalog
 
@@ -53,16 +57,8 @@ def received(entry: Entry, principal: str, reply_to: str, edits: str, catalog: C
     body = Body(text="", user="") if entry.body is None else msgspec.json.decode(entry.body, type=Body)
     context = Context.model_validate(body.context, strict=False)
     return Received(
-        text=body.text,
-        user=body.user,
-        channel=entry.channel,
-        message_id=entry.message_id,
-        reply_to=reply_to,
-        edits=edits,
-        locale=context.locale or "",
-        hints=context.routing_hints,
-        recall=context.recall,
-        attachments=len(body.attachments),
+        facts=message_facts(body.text, body.user, entry.channel, context, len(body.attachments)),
+        ids=MessageIds(message_id=entry.message_id, reply_to=reply_to, edits=edits),
         principal=principal,
         timestamp_ms=entry.timestamp_ms,
         found=wording_of(catalog).cues(body.text),
@@ -72,20 +68,43 @@ def received(entry: Entry, principal: str, reply_to: str, edits: str, catalog: C
 
 def message_of(message: Message, message_id: str, principal: str, catalog: Catalog) -> Received:
     """A canonical message as it is received, under the id that it has or was given."""
-    context = message.context
+    said, context = message.message, message.context
     return Received(
-        text=message.message.text,
-        user=message.user_id,
-        channel=str(message.channel),
-        message_id=message_id,
-        reply_to=context.reply_to or "",
-        edits=context.edits or "",
-        locale=context.locale or "",
-        hints=context.routing_hints,
-        recall=context.recall,
-        attachments=len(message.message.attachments),
+        facts=message_facts(said.text, message.user_id, str(message.channel), context, len(said.attachments)),
+        ids=MessageIds(message_id=message_id, reply_to=context.reply_to or "", edits=context.edits or ""),
         principal=principal,
         timestamp_ms=message.timestamp_ms or 0,
-        found=wording_of(catalog).cues(message.message.text),
+        found=wording_of(catalog).cues(said.text),
         catalog=catalog,
+    )
+
+
+def message_facts(text: str, user: str, channel: str, context: Context, attachments: int = 0) -> MessageFacts:
+    """What a message says and asks for, from the wire's words for it: the one place where these become the house's."""
+    hints = context.routing_hints
+    return MessageFacts(
+        text=text,
+        user=user,
+        channel=channel,
+        mode=hints.mode,
+        verb=hints.verb or "",
+        allowed_verbs=tuple(hints.allowed_verbs),
+        packs=tuple(hints.packs),
+        supervised=hints.supervised,
+        max_steps=hints.max_steps or 0,
+        budget_class="" if hints.budget_class is None else str(hints.budget_class),
+        workflow="" if hints.workflow is None else hints.workflow.template,
+        delegates=tuple(hints.delegates),
+        attachments=attachments,
+        locale=context.locale or "",
+        recall=_asked(context.recall),
+    )
+
+
+def _asked(recall: Recall | None) -> RecallAsked | None:
+    """What is to be recalled; None where nobody asked for it."""
+    if recall is None or not recall.enabled:
+        return None
+    return RecallAsked(
+        required=recall.required, mode=recall.mode, profile=recall.profile or "", days=recall.time_window_days, max_items=recall.max_items
     )

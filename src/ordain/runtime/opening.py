@@ -70,13 +70,7 @@ def root_run(kind: Kind[Any, Any], opening: Opening, catalog: Catalog) -> NewRun
         raise ConfigurationError(found, code="invalid_kind") from error
     return NewRun(
         id=opening.run,
-        flow=kind.name,
-        flow_version=kind.version,
-        catalog=catalog.digest,
-        workspace=opening.workspace,
-        subject=opening.subject,
         key=opening.key,
-        started=Scribe(opening.run, opening.key).write(RecordKind.STARTED, kind.name, started, opening.at),
-        session=opening.session,
-        thread=opening.thread,
+        started=started,
+        record=Scribe(opening.run, opening.key).write(RecordKind.STARTED, kind.name, started, opening.at),
     )

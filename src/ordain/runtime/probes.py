@@ -16,13 +16,13 @@ import msgspec
 from msgspec import Raw
 
 from ordain.contracts.catalog import Catalog
-from ordain.contracts.conversation import RoutingHints, WorkflowHint
+from ordain.contracts.conversation import Context, RoutingHints, WorkflowHint
 from ordain.contracts.policy import ModelErrorCode, Policy
 from ordain.contracts.probes import Probe
 from ordain.effects.effect import AnyEffect, ModelCall
 from ordain.effects.results import ModelAnswer, ModelFailed
 from ordain.errors import ConfigurationError
-from ordain.flows.commission import Commission
+from ordain.flows.commission import Commission, MessageIds
 from ordain.flows.kind import Kinds, Serves, commissioned
 from ordain.journal.records import DecisionBody
 from ordain.ports.store import SessionState
@@ -33,7 +33,7 @@ from ordain.rules.outcome import OUTCOME, TurnOutcome
 from ordain.rules.route import ROUTE, Path
 from ordain.runtime.attach_facts import attach_facts
 from ordain.runtime.dry_run import NothingSpent, dry_opening, dry_run
-from ordain.runtime.message_entry import Received
+from ordain.runtime.message_entry import Received, message_facts
 from ordain.wording.wording import wording_of
 
 NOTHING = "nothing"
@@ -131,7 +131,7 @@ class _Probing(NothingSpent):
 def _rehearsed(kinds: Kinds, message: Received, probe: Probe, catalog: Catalog) -> Mapping[str, str]:
     """What the kind that answers requests decides, and the code with which it ends where it ends before its path."""
     kind = kinds.serving(Serves.REQUEST)
-    given = commissioned(kind, Commission(session=PROBE, seq=1, message=message))
+    given = commissioned(kind, Commission(session=PROBE, seq=1, message=message.facts, ids=message.ids))
     beyond = _Probing(catalog.policy, probe.suggests)
     opening = dry_opening(given, PROBE, catalog.policy.session.hold_seconds * 1_000_000)
     ended, _ = dry_run(kind, msgspec.structs.replace(opening, session=PROBE, thread=1), catalog, beyond)
@@ -153,7 +153,11 @@ def _message(probe: Probe, catalog: Catalog) -> Received:
     )
     found = wording_of(catalog).cues(asked.text)
     return Received(
-        text=asked.text, user=PROBE, channel="other", message_id=PROBE, hints=hints, principal=PROBE, found=found, catalog=catalog
+        facts=message_facts(asked.text, PROBE, "other", Context(routing_hints=hints)),
+        ids=MessageIds(message_id=PROBE),
+        principal=PROBE,
+        found=found,
+        catalog=catalog,
     )
 
 

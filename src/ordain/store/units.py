@@ -207,14 +207,16 @@ class Applier:
         return self._db.execute("SELECT no FROM subjects WHERE workspace = ? AND id = ?", (workspace, subject)).fetchone()[0]
 
     def _new_run(self, new: NewRun, epoch: int, parent: int | None) -> None:
-        subject = self._subject(new.workspace, new.subject, new.key)
+        begun = new.started
+        subject = self._subject(begun.workspace, begun.subject, new.key)
         root = None if new.root is None else self._number(new.root)[0]
+        addr = -1 if begun.parent_addr is None else begun.parent_addr
         cursor = self._db.execute(
             "INSERT INTO runs(id, parent, parent_addr, child, root, workspace, session, thread, subject, flow, flow_version, catalog, status,"
             " reason, epoch, head_seq, resumes, resumes_at, created_at) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,'',?,?,0,-1,?)",
             (
-                *(new.id, parent, new.parent_addr, new.index, root or 0, new.workspace, new.session or None, new.thread or None, subject),
-                *(new.flow, new.flow_version, new.catalog, Status.READY, epoch, 0, new.started.at),
+                *(new.id, parent, addr, begun.index, root or 0, begun.workspace, begun.session or None, begun.thread or None, subject),
+                *(begun.flow, begun.flow_version, begun.catalog, Status.READY, epoch, 0, new.record.at),
             ),
         )
         number = cursor.lastrowid or 0
@@ -222,8 +224,8 @@ class Applier:
             self._numbers.clear()
         if root is None:
             self._db.execute("UPDATE runs SET root = no WHERE no = ?", (number,))
-        self._numbers[new.id] = (number, subject, new.workspace)
-        self._records(number, subject, new.workspace, (new.started,))
+        self._numbers[new.id] = (number, subject, begun.workspace)
+        self._records(number, subject, begun.workspace, (new.record,))
         self.touched.append(new.id)
 
     def _open(self, unit: OpenRun, epoch: int) -> Outcome:
@@ -231,7 +233,7 @@ class Applier:
         if unit.request_id is not None:
             row = execute(
                 "SELECT q.digest, r.id FROM requests q JOIN runs r ON r.no = q.run WHERE q.workspace = ? AND q.request_id = ?",
-                (unit.run.workspace, unit.request_id),
+                (unit.run.started.workspace, unit.request_id),
             ).fetchone()
             if row is not None:
                 return Outcome(run=row[1], refused="same" if row[0] == unit.request_digest else "request_id_reused")
@@ -241,7 +243,7 @@ class Applier:
         self._new_run(unit.run, epoch, None)
         if unit.request_id is not None:
             number = self._numbers[unit.run.id][0]
-            execute("INSERT INTO requests VALUES (?,?,?,?)", (unit.run.workspace, unit.request_id, unit.request_digest, number))
+            execute("INSERT INTO requests VALUES (?,?,?,?)", (unit.run.started.workspace, unit.request_id, unit.request_digest, number))
         return Outcome(run=unit.run.id)
 
     def _accepted(self) -> int:

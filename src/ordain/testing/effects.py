@@ -25,7 +25,7 @@ from ordain.flows.transcript import Transcript
 from ordain.journal.codec import Scribe
 from ordain.journal.digests import KEY_BYTES, derived_id
 from ordain.journal.folds import Fold
-from ordain.journal.records import FaultedBody, Record, RecordKind, Started, Status, raw
+from ordain.journal.records import FaultedBody, Record, RecordKind, Status, raw
 from ordain.ports.effects import Interrupted
 from ordain.ports.store import StoredRun
 from ordain.rules.decision import Rule
@@ -165,7 +165,7 @@ class ScriptedEffects(Generic[I, O]):
             session=standing.session,
             thread=standing.thread or int(bool(standing.session)),
         )
-        started = msgspec.json.decode(root_run(self.kind, opening, self.catalog).started.body or b"", type=Started)
+        started = root_run(self.kind, opening, self.catalog).started
         started = structs.replace(started, depth=standing.depth, allowance=standing.allowance or started.allowance)
         if standing.scope is not None:
             started = structs.replace(started, grant=CapabilityScope(allowed=tuple(sorted(set(standing.scope)))))

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ordain.flows.commission import RecallAsked
 from ordain.flows.context import FlowContext
-from ordain.flows.recall import QUERY_CHARS, RECALL_VERB, RECALLED_BYTES, RecallAsked, Recollection, lines_of, recall
+from ordain.flows.recall import QUERY_CHARS, RECALL_VERB, RECALLED_BYTES, Recollection, lines_of, recall
 from ordain.testing import Played, ScriptedEffects, failed, interrupt, kind_of, returned
 from tests.unit.flows.house import shipped
 

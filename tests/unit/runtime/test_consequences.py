@@ -81,13 +81,13 @@ def follows(outcome: Any, text: str = "the red one", state: SessionState = STATE
 
 def started(found: Consequence) -> Started:
     assert found.turn is not None
-    return msgspec.json.decode(found.turn.run.started.body or b"", type=Started)
+    return found.turn.run.started
 
 
 def opens(found: Consequence) -> Serves | None:
     if found.turn is None:
         return None
-    kind = KINDS.get(found.turn.run.flow, found.turn.run.flow_version)
+    kind = KINDS.get(found.turn.run.started.flow, found.turn.run.started.flow_version)
     return None if kind is None else kind.serves
 
 

@@ -6,12 +6,10 @@ from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any
 
-import msgspec
 import pytest
 
 from ordain.contracts.planner import PlannerRequest
 from ordain.errors import Conflict, InvalidRequest, Refused
-from ordain.journal.records import Started
 from ordain.ports.store import OpenRun, Outcome
 from ordain.runtime.intake import Intake
 from ordain.runtime.services import Catalogs
@@ -48,7 +46,7 @@ async def test_a_request_opens_a_root_of_the_kind_that_answers_it() -> None:
     store = Store()
     accepted = await ask(store, request_id="r")
     (unit,) = store.opened
-    started = msgspec.json.decode(unit.run.started.body or b"", type=Started)
+    started = unit.run.started
     assert (accepted.run, accepted.new, unit.request_id) == ("run0", True, "planner:r")
     assert (started.principal, started.workspace, started.parent) == ("ada", "w", None)
     assert started.deadline == 1_000_000 + shipped().policy.limits.timeout_seconds * 1_000_000

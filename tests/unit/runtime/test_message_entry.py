@@ -5,7 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ordain.contracts.conversation import Message
+from ordain.contracts.conversation import ExecMode, Message
+from ordain.flows.commission import MessageFacts, MessageIds, RecallAsked
 from ordain.journal.records import ENCODER
 from ordain.ports.sessions import Entry, EntryKind
 from ordain.runtime.message_entry import body_of, message_of, received
@@ -65,4 +66,42 @@ def test_what_is_kept_is_what_was_received(message: Message) -> None:
 def test_an_erased_message_says_nothing(message: Message) -> None:
     """Its place stands, its words and its sender do not."""
     found = received(entry(message, None), "ada", "", "", shipped())
-    assert (found.text, found.user, found.attachments) == ("", "", 0)
+    assert (found.facts.text, found.facts.user, found.facts.attachments) == ("", "", 0)
+
+
+def test_what_the_sender_asks_for_becomes_the_message_s_facts() -> None:
+    """Every hint, in the house's words: what is not said is the default, and memory that is not to be asked is not asked."""
+    hints = {
+        "mode": "agent",
+        "verb": "agent_runtime",
+        "allowed_verbs": ["math.evaluate"],
+        "packs": ["executive_pack"],
+        "supervised": True,
+        "max_steps": 3,
+        "budget_class": "large",
+        "workflow": {"template": "send_email", "args": {"to": "ben"}},
+        "delegates": ["research.summarizer"],
+    }
+    around = {"locale": "de-CH", "edits": "m0", "routing_hints": hints, "recall": {"time_window_days": 7}}
+    said = {"session_id": "s1", "user_id": "ada", "message": {"text": "", "attachments": [{"name": "a.txt"}]}, "context": around}
+    given = message_of(Message.model_validate(said), "m1", "token:7", shipped())
+    assert given.facts == MessageFacts(
+        text="",
+        user="ada",
+        channel="web",
+        mode=ExecMode.AGENT,
+        verb="agent_runtime",
+        allowed_verbs=("math.evaluate",),
+        packs=("executive_pack",),
+        supervised=True,
+        max_steps=3,
+        budget_class="large",
+        workflow="send_email",
+        delegates=("research.summarizer",),
+        attachments=1,
+        locale="de-CH",
+        recall=RecallAsked(days=7),
+    )
+    assert (given.ids, given.principal) == (MessageIds(message_id="m1", edits="m0"), "token:7")
+    around["recall"] = {"enabled": False}
+    assert message_of(Message.model_validate(said), "m1", "ada", shipped()).facts.recall is None

@@ -38,13 +38,14 @@ def test_it_has_what_its_kind_grants_under_policys_budget() -> None:
     """Scope and label are the kind's to say, amounts the policy's, everything else whose request it is."""
     catalog = with_policy(shipped(), {"budget": {"run_tokens": 11, "run_usd_micros": 12, "run_model_calls": 13, "run_verb_calls": 14}})
     opened = root_run(PLANNER, OPENING, catalog)
-    started = msgspec.json.decode(opened.started.body or b"", type=Started)
+    started = opened.started
+    assert msgspec.json.decode(opened.record.body or b"", type=Started) == started
     assert started.grant == CapabilityScope(allowed=("a", "b"))
     assert started.allowance == Spend(tokens=11, usd_micros=12, model_calls=13, verb_calls=14)
     assert (started.label.agent if started.label else "", started.depth, started.keep_thoughts) == ("helper", 0, False)
-    assert (opened.flow_version, opened.catalog) == (PLANNER.version, catalog.digest)
-    assert (opened.session, opened.thread, opened.parent, opened.started.at) == ("s1", 2, None, 7)
-    verify("r1", OPENING.key, (opened.started,))
+    assert (started.flow_version, started.catalog) == (PLANNER.version, catalog.digest)
+    assert (started.session, started.thread, started.parent, opened.record.at) == ("s1", 2, None, 7)
+    verify("r1", OPENING.key, (opened.record,))
 
 
 def test_what_is_no_input_opens_nothing() -> None:

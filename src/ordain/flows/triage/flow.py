@@ -42,7 +42,7 @@ async def run_triage(context: FlowContext, given: TriageInput) -> TriageOutput:
 
 
 async def _suggest(context: FlowContext, given: TriageInput) -> TriageOutput:
-    read = await context.fx.perform(context.read(SharedState.THREADS, {"session": given.session}))
+    read = await context.fx.perform(context.read(SharedState.THREADS, {"session": context.session}))
     threads: list[dict[str, Any]] = getattr(read, "value", None) or []
     answer = await _answer(context, Unplaced(given=given, read=read.seq, threads=tuple(threads)))
     proposal, refs = (None, ()) if answer is None else (proposal_of(answer), (answer.seq,))
@@ -93,16 +93,9 @@ def _chosen(context: FlowContext, answered: Answered) -> Chosen | None:
 
 
 async def _claim(context: FlowContext, given: TriageInput, more: dict[str, Any]) -> TriageOutput:
-    place = {
-        "session": given.session,
-        "seq": given.seq,
-        "channel": given.channel,
-        "message_id": given.message_id,
-        "reply_to": given.reply_to,
-        "edits": given.edits,
-        "author": given.author,
-    }
-    claim: Claim[Any] = Claim(name="attach", args={**place, **more})
+    message = given.message
+    place = {"session": context.session, "seq": given.seq, "channel": message.channel, "author": message.user}
+    claim: Claim[Any] = Claim(name="attach", args={**place, **msgspec.structs.asdict(given.ids), **more})
     decision = await context.fx.claim(claim)
     if isinstance(decision.outcome, SessionBusy):
         return _nothing("session_busy", "the session has as many turns going as it may; try again when one has ended")

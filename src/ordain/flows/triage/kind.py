@@ -7,6 +7,7 @@ from dataclasses import replace
 import msgspec
 
 from ordain.flows.kind import Kind, Serves, settled_by_error
+from ordain.flows.triage.flat_input import FlatTriageInput
 from ordain.flows.triage.flow import run_triage
 from ordain.flows.triage.prompt import TRIAGE_PROMPT
 from ordain.flows.triage.request import AGENT, TriageInput, TriageOutput, triage_input
@@ -16,7 +17,7 @@ from ordain.flows.triage.v3 import run_triage as run_triage_3
 from ordain.journal.records import Label
 
 
-def _label(_: TriageInput) -> Label:
+def _label(_: TriageInput | FlatTriageInput) -> Label:
     return Label(agent=AGENT)
 
 
@@ -36,7 +37,17 @@ TRIAGE: Kind[TriageInput, TriageOutput] = Kind(
     serves=Serves.PLACING,
     commissioned=triage_input,
 )
-TRIAGE_3 = replace(TRIAGE, version=3, run=run_triage_3)
+TRIAGE_3: Kind[FlatTriageInput, TriageOutput] = Kind(
+    name="triage",
+    version=3,
+    run=run_triage_3,
+    decode_input=msgspec.json.Decoder(FlatTriageInput).decode,
+    settle=settled_by_error,
+    label=_label,
+    prompts=(TRIAGE_PROMPT,),
+    reply=_reply,
+    serves=Serves.PLACING,
+)
 TRIAGE_2 = replace(TRIAGE_3, version=2, run=run_triage_2)
 TRIAGE_1 = replace(TRIAGE_2, version=1, run=run_triage_1, charged=False)
 """A model was asked whatever the shared accounts had left."""

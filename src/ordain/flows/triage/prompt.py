@@ -13,6 +13,7 @@ from ordain.contracts.policy import Lane, Policy
 from ordain.effects.effect import ModelCall
 from ordain.flows.context import FlowContext
 from ordain.flows.kind import ModelQuestion, PromptKind
+from ordain.flows.triage.flat_input import FlatTriageInput
 from ordain.flows.triage.request import TriageInput
 from ordain.flows.values import PromptInputs, Values
 from ordain.rules.suggestion import SUGGESTED
@@ -48,7 +49,7 @@ def size_bound(source: str, prompt: TriagePrompt) -> int:
 class Unplaced:
     """What the model is asked about: the message, and the session's threads as the record ``read`` has them."""
 
-    given: TriageInput
+    given: TriageInput | FlatTriageInput
     read: int
     threads: tuple[dict[str, Any], ...]
 
@@ -60,7 +61,7 @@ def _ask(context: FlowContext, unplaced: Unplaced) -> ModelQuestion:
 
 
 def _build(_: Catalog, call: ModelCall, values: Values) -> PromptInputs:
-    given: TriageInput = values[0]
+    given: TriageInput | FlatTriageInput = values[0]
     threads: Any = getattr(values[call.refs[1]], "value", None) or []
     prompt = TriagePrompt(message=given.text, threads=tuple(threads))
     return PromptInputs(inputs=msgspec.structs.asdict(prompt), schema=SCHEMA)

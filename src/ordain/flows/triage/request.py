@@ -4,26 +4,26 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from ordain.flows.commission import Commission
+from ordain.flows.commission import Commission, MessageFacts, MessageIds
 from ordain.rules.attach import MessageReading
 
 AGENT = "triage"
 """The account that asking a model is charged to."""
 
 
-class TriageInput(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class TriageInput(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
     """The message, and how the claim finds what it refers to; with ``options`` the sender chooses, labelled by ``labels``."""
 
-    session: str
     seq: int
-    text: str
-    channel: str
-    message_id: str
-    reply_to: str = ""
-    edits: str = ""
-    author: str = ""
+    message: MessageFacts
+    ids: MessageIds
     options: tuple[MessageReading, ...] = ()
     labels: tuple[str, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """What the message says."""
+        return self.message.text
 
 
 class TriageOutput(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -36,16 +36,4 @@ class TriageOutput(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 def triage_input(given: Commission) -> TriageInput:
     """The input of the run that places a message."""
-    message = given.message
-    return TriageInput(
-        session=given.session,
-        seq=given.seq,
-        text=message.text,
-        channel=message.channel,
-        message_id=message.message_id,
-        reply_to=message.reply_to,
-        edits=message.edits,
-        author=message.user,
-        options=given.options,
-        labels=given.labels,
-    )
+    return TriageInput(seq=given.seq, message=given.message, ids=given.ids, options=given.options, labels=given.labels)

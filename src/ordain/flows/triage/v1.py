@@ -13,8 +13,9 @@ from ordain.flows.ask import ask
 from ordain.flows.context import FlowContext
 from ordain.flows.recording_1 import spelled_out
 from ordain.flows.steps.trace import proposal_of
+from ordain.flows.triage.flat_input import FlatTriageInput
 from ordain.flows.triage.prompt import TRIAGE_PROMPT, Unplaced
-from ordain.flows.triage.request import TriageInput, TriageOutput
+from ordain.flows.triage.request import TriageOutput
 from ordain.ports.effects import Interrupted
 from ordain.rules.answer import ExpectedType
 from ordain.rules.attach import Filler, SessionBusy
@@ -24,7 +25,7 @@ from ordain.wording.wording import first_wording
 
 
 @spelled_out(TRIAGE_PROMPT)
-async def run_triage(context: FlowContext, given: TriageInput) -> TriageOutput:
+async def run_triage(context: FlowContext, given: FlatTriageInput) -> TriageOutput:
     """Version 1: a model was asked whatever the shared accounts had left."""
     try:
         if given.options:
@@ -34,7 +35,7 @@ async def run_triage(context: FlowContext, given: TriageInput) -> TriageOutput:
         return _nothing("interrupted", f"stopped by {interrupted.by}")
 
 
-async def _suggest(context: FlowContext, given: TriageInput) -> TriageOutput:
+async def _suggest(context: FlowContext, given: FlatTriageInput) -> TriageOutput:
     read = await context.fx.perform(context.read(SharedState.THREADS, {"session": given.session}))
     threads: list[dict[str, Any]] = getattr(read, "value", None) or []
     unplaced = Unplaced(given=given, read=read.seq, threads=tuple(threads))
@@ -45,7 +46,7 @@ async def _suggest(context: FlowContext, given: TriageInput) -> TriageOutput:
     return await _claim(context, given, {"suggests": suggests, "thread": thread, "confidence": confidence})
 
 
-async def _repair(context: FlowContext, given: TriageInput) -> TriageOutput:
+async def _repair(context: FlowContext, given: FlatTriageInput) -> TriageOutput:
     about = f"Which one do you mean? A: {given.labels[0]} B: {given.labels[1]}"
     deadline = min(context.hard, context.now() + context.catalog.policy.session.question_seconds * 1_000_000)
     question = UserQuestion(key="choice", expects=str(ExpectedType.CHOICE), options=given.labels)
@@ -57,7 +58,7 @@ async def _repair(context: FlowContext, given: TriageInput) -> TriageOutput:
     return await _claim(context, given, {"choice": chosen, "options": options})
 
 
-async def _claim(context: FlowContext, given: TriageInput, more: dict[str, Any]) -> TriageOutput:
+async def _claim(context: FlowContext, given: FlatTriageInput, more: dict[str, Any]) -> TriageOutput:
     place = {
         "session": given.session,
         "seq": given.seq,

@@ -16,8 +16,9 @@ from ordain.flows.kind import ModelQuestion
 from ordain.flows.pricing import bound_of
 from ordain.flows.recording_1 import spelled_out
 from ordain.flows.steps.trace import proposal_of
+from ordain.flows.triage.flat_input import FlatTriageInput
 from ordain.flows.triage.prompt import MAX_TOKENS, TRIAGE_PROMPT, Unplaced
-from ordain.flows.triage.request import AGENT, TriageInput, TriageOutput
+from ordain.flows.triage.request import AGENT, TriageOutput
 from ordain.ports.effects import Interrupted
 from ordain.rules.answer import ExpectedType
 from ordain.rules.attach import Filler, SessionBusy
@@ -32,7 +33,7 @@ ATTEMPTS = 2
 
 
 @spelled_out(TRIAGE_PROMPT)
-async def run_triage(context: FlowContext, given: TriageInput) -> TriageOutput:
+async def run_triage(context: FlowContext, given: FlatTriageInput) -> TriageOutput:
     """Version 2."""
     try:
         if given.options:
@@ -42,7 +43,7 @@ async def run_triage(context: FlowContext, given: TriageInput) -> TriageOutput:
         return _nothing("interrupted", f"stopped by {interrupted.by}")
 
 
-async def _suggest(context: FlowContext, given: TriageInput) -> TriageOutput:
+async def _suggest(context: FlowContext, given: FlatTriageInput) -> TriageOutput:
     read = await context.fx.perform(context.read(SharedState.THREADS, {"session": given.session}))
     threads: list[dict[str, Any]] = getattr(read, "value", None) or []
     unplaced = Unplaced(given=given, read=read.seq, threads=tuple(threads))
@@ -65,7 +66,7 @@ def _most(context: FlowContext, question: ModelQuestion) -> Spend:
     return Spend(tokens=ATTEMPTS * (prompt + MAX_TOKENS), usd_micros=ATTEMPTS * money)
 
 
-async def _repair(context: FlowContext, given: TriageInput) -> TriageOutput:
+async def _repair(context: FlowContext, given: FlatTriageInput) -> TriageOutput:
     about = f"Which one do you mean? A: {given.labels[0]} B: {given.labels[1]}"
     deadline = min(context.hard, context.now() + context.catalog.policy.session.question_seconds * 1_000_000)
     question = UserQuestion(key="choice", expects=str(ExpectedType.CHOICE), options=given.labels)
@@ -77,7 +78,7 @@ async def _repair(context: FlowContext, given: TriageInput) -> TriageOutput:
     return await _claim(context, given, {"choice": chosen, "options": options})
 
 
-async def _claim(context: FlowContext, given: TriageInput, more: dict[str, Any]) -> TriageOutput:
+async def _claim(context: FlowContext, given: FlatTriageInput, more: dict[str, Any]) -> TriageOutput:
     place = {
         "session": given.session,
         "seq": given.seq,

@@ -15,8 +15,9 @@ from ordain.flows.context import FlowContext
 from ordain.flows.kind import ModelQuestion
 from ordain.flows.pricing import bound_of
 from ordain.flows.steps.trace import proposal_of
+from ordain.flows.triage.flat_input import FlatTriageInput
 from ordain.flows.triage.prompt import MAX_TOKENS, TRIAGE_PROMPT, Unplaced
-from ordain.flows.triage.request import AGENT, TriageInput, TriageOutput
+from ordain.flows.triage.request import AGENT, TriageOutput
 from ordain.ports.effects import Interrupted
 from ordain.rules.answer import ANSWER, AnswerFacts, AnswerInputs, Chosen, ExpectedType
 from ordain.rules.attach import Filler, SessionBusy
@@ -29,12 +30,12 @@ ATTEMPTS = 2
 """For so many attempts at the bound, one beside or after the other, the shared accounts are charged; what was not used goes back."""
 
 
-async def run_triage(context: FlowContext, given: TriageInput) -> TriageOutput:
+async def run_triage(context: FlowContext, given: FlatTriageInput) -> TriageOutput:
     """Version 3."""
     return await _placed(context, given)
 
 
-async def _placed(context: FlowContext, given: TriageInput) -> TriageOutput:
+async def _placed(context: FlowContext, given: FlatTriageInput) -> TriageOutput:
     try:
         if given.options:
             return await _repair(context, given)
@@ -43,7 +44,7 @@ async def _placed(context: FlowContext, given: TriageInput) -> TriageOutput:
         return _nothing("interrupted", f"stopped by {interrupted.by}")
 
 
-async def _suggest(context: FlowContext, given: TriageInput) -> TriageOutput:
+async def _suggest(context: FlowContext, given: FlatTriageInput) -> TriageOutput:
     read = await context.fx.perform(context.read(SharedState.THREADS, {"session": given.session}))
     threads: list[dict[str, Any]] = getattr(read, "value", None) or []
     unplaced = Unplaced(given=given, read=read.seq, threads=tuple(threads))
@@ -68,7 +69,7 @@ def _most(context: FlowContext, question: ModelQuestion) -> Spend:
     return Spend(tokens=ATTEMPTS * (prompt + MAX_TOKENS), usd_micros=ATTEMPTS * money)
 
 
-async def _repair(context: FlowContext, given: TriageInput) -> TriageOutput:
+async def _repair(context: FlowContext, given: FlatTriageInput) -> TriageOutput:
     about = f"Which one do you mean? A: {given.labels[0]} B: {given.labels[1]}"
     deadline = min(context.hard, context.now() + context.catalog.policy.session.question_seconds * 1_000_000)
     question = UserQuestion(key="choice", expects=str(ExpectedType.CHOICE), options=given.labels)
@@ -88,7 +89,7 @@ def _chosen(context: FlowContext, answered: Answered) -> Chosen | None:
     return outcome if isinstance(outcome, Chosen) else None
 
 
-async def _claim(context: FlowContext, given: TriageInput, more: dict[str, Any]) -> TriageOutput:
+async def _claim(context: FlowContext, given: FlatTriageInput, more: dict[str, Any]) -> TriageOutput:
     place = {
         "session": given.session,
         "seq": given.seq,

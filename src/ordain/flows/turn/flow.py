@@ -19,10 +19,11 @@ from ordain.effects.results import ModelAnswer, ReadValue, VerbReturned
 from ordain.flows.accounts import open_account
 from ordain.flows.act import Acted, InConversation, act
 from ordain.flows.ask import ask, lane_facts
+from ordain.flows.commission import MessageFacts, RecallAsked
 from ordain.flows.context import FlowContext, TurnKind
 from ordain.flows.history import gather
 from ordain.flows.observations import error_of
-from ordain.flows.recall import RECALLED_BYTES, RecallAsked, Recollection, lines_of, recall
+from ordain.flows.recall import RECALLED_BYTES, Recollection, lines_of, recall
 from ordain.flows.steps.trace import proposal_of
 from ordain.flows.supervisor.prompt import STEP_PROMPT
 from ordain.flows.turn.execution_plan import execution_plan
@@ -63,10 +64,10 @@ VERB_OF: Mapping[Path, str | None] = {
 
 async def run_turn(context: FlowContext, given: TurnInput) -> TurnOutput:
     """Answer one message, or say exactly why there is no answer."""
-    told = TurnOutput(ok=False, narrative="", mode=given.mode)
+    told = TurnOutput(ok=False, narrative="", mode=given.message.mode)
     try:
         before = await _before(context, given)
-        if (short := await open_account(context, given.verb or ENTRY_OF[given.mode])) is not None:
+        if (short := await open_account(context, given.message.verb or ENTRY_OF[given.message.mode])) is not None:
             return _failed(told, "budget_exceeded", f"account {short.account} does not cover the turn")
         return await _turn(context, given, told, before)
     except Interrupted as interrupted:
@@ -87,12 +88,13 @@ async def _before(context: FlowContext, given: TurnInput) -> str:
 
 
 async def _turn(context: FlowContext, given: TurnInput, told: TurnOutput, before: str) -> TurnOutput:
-    entry = _entry(context, given)
+    message = given.message
+    entry = _entry(context, message)
     if isinstance(entry, EntryRefused):
         return _failed(told, entry.code, REFUSED[entry.code.partition(":")[0]].format(entry.verb))
-    facts = OutcomeFacts(mode=given.mode, workflow=given.workflow, delegates=len(given.delegates))
+    facts = OutcomeFacts(mode=message.mode, workflow=message.workflow, delegates=len(message.delegates))
     outcome = context.fx.decide(OUTCOME, facts, None, (0,)).outcome.outcome
-    plan = execution_plan(given.mode, entry.verb)
+    plan = execution_plan(message.mode, entry.verb)
     steps = tuple(f"{step.step_name}/{service}" for step in plan.steps for service in step.services)
     told = msgspec.structs.replace(told, verb=plan.verb_name, plan=steps, outcome=str(outcome))
     if outcome is not TurnOutcome.DIRECT:
@@ -105,31 +107,33 @@ async def _turn(context: FlowContext, given: TurnInput, told: TurnOutput, before
     verb = carrier or entry.verb
     if context.catalog.policy.lanes.routes:
         context = context.told(TurnKind(budget_class=str(routed.budget_class), ambiguous=ambiguous))
-    recalled = await recall(context, given.recall, given.text, verb)
+    recalled = await recall(context, message.recall, message.words, verb)
     told = msgspec.structs.replace(told, recall=recalled.told)
-    if given.recall is not None and isinstance(_recall_outcome(context, given.recall, recalled), Unanswerable):
+    if message.recall is not None and isinstance(_recall_outcome(context, message.recall, recalled), Unanswerable):
         return _failed(told, "recall_failed", recalled.error)
     context = context.narrowed((verb, context.catalog.policy.history.verb, *entry.tools))
-    history, window = await gather(context, given.seq, _room(context, given, verb))
+    history, window = await gather(context, given.seq, _room(context, message, verb))
     told = msgspec.structs.replace(told, whole=window.whole, left_out=window.left_out)
     talk = InConversation(history=history, narrate=True, max_tokens=routed.max_tokens_answer, recalled=recalled.fragments)
     if routed.path is Path.DIRECT:
         until = context.now() + min(routed.timeout_ms, plan.timeout_ms) * 1000
-        return await _direct(context.until(min(context.deadline, until)), given, told, talk)
+        return await _direct(context.until(min(context.deadline, until)), message, told, talk)
     more = {"before": before, "recalled": lines_of(recalled)}
-    return await _supervised(context, _supervisor_call(given, routed, entry.tools, more), told, msgspec.structs.replace(talk, recalled=()))
+    call = _supervisor_call(message, routed, entry.tools, more)
+    return await _supervised(context, call, told, msgspec.structs.replace(talk, recalled=()))
 
 
-def _entry(context: FlowContext, given: TurnInput) -> Entered | EntryRefused:
+def _entry(context: FlowContext, message: MessageFacts) -> Entered | EntryRefused:
     facts = EntryFacts(
-        mode=given.mode, verb=given.verb, tools=len(given.allowed_verbs), attachments=given.attachments, packs=len(given.packs)
+        mode=message.mode, verb=message.verb, tools=len(message.allowed_verbs), attachments=message.attachments, packs=len(message.packs)
     )
-    inputs = EntryInputs(tools=given.allowed_verbs, catalog=context.catalog, packs=given.packs)
+    inputs = EntryInputs(tools=message.allowed_verbs, catalog=context.catalog, packs=message.packs)
     return context.fx.decide(ENTRY, facts, inputs, (0,)).outcome
 
 
 async def _route(context: FlowContext, given: TurnInput, verb: str) -> tuple[Routed, bool]:
     """The path, and whether it was left open; where policy names a lane for it, a router model is asked first (EXE-09)."""
+    message = given.message
     proposal: Parsed | Unparsed | None = None
     refs: tuple[int, ...] = (0,)
     if context.catalog.policy.router.ask is not None:
@@ -137,10 +141,10 @@ async def _route(context: FlowContext, given: TurnInput, verb: str) -> tuple[Rou
         if isinstance(answer, ModelAnswer):
             proposal, refs = proposal_of(answer), (0, answer.seq)
     facts = RouteFacts(
-        mode=given.mode,
-        supervised=given.supervised,
-        budget_class=given.budget_class,
-        max_steps=given.max_steps,
+        mode=message.mode,
+        supervised=message.supervised,
+        budget_class=message.budget_class,
+        max_steps=message.max_steps,
         asked="" if context.catalog.policy.router.ask is None else "answered" if proposal is not None else "unanswered",
     )
     decision = context.fx.decide(ROUTE, facts, RouteInputs(proposal=proposal), refs)
@@ -158,7 +162,7 @@ def _recall_outcome(context: FlowContext, asked: RecallAsked, recalled: Recollec
     return context.fx.decide(RECALL, facts, None, refs).outcome
 
 
-def _room(context: FlowContext, given: TurnInput, verb: str) -> int:
+def _room(context: FlowContext, message: MessageFacts, verb: str) -> int:
     """What the window of the models that the verb's run will ask leaves for the history, a byte counted as a token: it fits whatever the tokens are."""
     agent = verb == VERB_OF[Path.REACT_LITE]
     prompt = STEP_PROMPT if agent else VERB_PROMPT
@@ -167,13 +171,13 @@ def _room(context: FlowContext, given: TurnInput, verb: str) -> int:
     names = lane.profiles if isinstance(lane, LaneChosen) else ()
     profiles = [context.catalog.data.profiles[name] for name in names]
     window = min((profile.context_tokens - profile.max_tokens for profile in profiles), default=0)
-    recalled = RECALLED_BYTES if given.recall is not None else 0
-    return window - PROMPT_BYTES - recalled - len(msgspec.json.encode(given.text))
+    recalled = RECALLED_BYTES if message.recall is not None else 0
+    return window - PROMPT_BYTES - recalled - len(msgspec.json.encode(message.words))
 
 
-async def _direct(context: FlowContext, given: TurnInput, told: TurnOutput, talk: InConversation) -> TurnOutput:
+async def _direct(context: FlowContext, message: MessageFacts, told: TurnOutput, talk: InConversation) -> TurnOutput:
     """One verb answers; only its text counts, whatever else it says (EXE-03)."""
-    call = Call(verb=told.verb, args=_arguments(context, told.verb, given.text))
+    call = Call(verb=told.verb, args=_arguments(context, told.verb, message.words))
     acted = await act(context, call, (0,), talk)
     told = msgspec.structs.replace(told, executed=() if acted.denied else (told.verb,), steps=acted.steps)
     if not isinstance(acted.result, VerbReturned):
@@ -195,9 +199,9 @@ def _arguments(context: FlowContext, verb: str, text: str) -> dict[str, Any]:
     return {outcome.argument: text}
 
 
-def _supervisor_call(given: TurnInput, routed: Routed, tools: Sequence[str], more: Mapping[str, str]) -> Call:
+def _supervisor_call(message: MessageFacts, routed: Routed, tools: Sequence[str], more: Mapping[str, str]) -> Call:
     args: dict[str, Any] = {
-        "text": given.text,
+        "text": message.words,
         "tools": list(tools),
         "max_steps": routed.max_steps,
         "max_tokens_reason": routed.max_tokens_reason,

@@ -11,6 +11,7 @@ from ordain.contracts.conversation import ExecMode
 from ordain.contracts.scope import CapabilityScope
 from ordain.flows.kind import Kind, Serves, settled_by_error
 from ordain.flows.recall import RECALL_VERB
+from ordain.flows.turn.flat_input import FlatTurnInput
 from ordain.flows.turn.flow import run_turn
 from ordain.flows.turn.request import TurnInput, TurnOutput, turn_input
 from ordain.flows.turn.router import ROUTER_PROMPT
@@ -21,17 +22,19 @@ from ordain.journal.records import Label
 from ordain.rules.entry import ENTRY, ENTRY_OF, Entered, EntryFacts, EntryInputs
 
 
-def _label(given: TurnInput) -> Label:
-    return Label(agent=given.verb or ENTRY_OF[given.mode], after=given.after)
+def _label(given: TurnInput | FlatTurnInput) -> Label:
+    message = given.message
+    return Label(agent=message.verb or ENTRY_OF[message.mode], after=given.after)
 
 
-def _grant(given: TurnInput, catalog: Catalog) -> CapabilityScope:
+def _grant(given: TurnInput | FlatTurnInput, catalog: Catalog) -> CapabilityScope:
     """The verb entered by and its tools, the agent's entry, which a router may choose, what sums up, and what recalls where that is asked."""
-    inputs = EntryInputs(tools=given.allowed_verbs, catalog=catalog, packs=given.packs)
-    entered = ENTRY.apply(EntryFacts(mode=given.mode, verb=given.verb), inputs, catalog.policy).outcome
+    message = given.message
+    inputs = EntryInputs(tools=message.allowed_verbs, catalog=catalog, packs=message.packs)
+    entered = ENTRY.apply(EntryFacts(mode=message.mode, verb=message.verb), inputs, catalog.policy).outcome
     if not isinstance(entered, Entered):
         return CapabilityScope()
-    more = (RECALL_VERB,) if given.recall is not None else ()
+    more = (RECALL_VERB,) if message.recall is not None else ()
     verbs = {entered.verb, ENTRY_OF[ExecMode.AGENT], catalog.policy.history.verb, *entered.tools, *more}
     return CapabilityScope(allowed=tuple(sorted(verbs)))
 
@@ -53,6 +56,17 @@ TURN: Kind[TurnInput, TurnOutput] = Kind(
     serves=Serves.REQUEST,
     commissioned=turn_input,
 )
-TURN_3 = replace(TURN, version=3, run=run_turn_3)
+TURN_3: Kind[FlatTurnInput, TurnOutput] = Kind(
+    name="turn",
+    version=3,
+    run=run_turn_3,
+    decode_input=msgspec.json.Decoder(FlatTurnInput).decode,
+    settle=settled_by_error,
+    label=_label,
+    grant=_grant,
+    prompts=(ROUTER_PROMPT,),
+    reply=_reply,
+    serves=Serves.REQUEST,
+)
 TURN_2 = replace(TURN_3, version=2, run=run_turn_2)
 TURN_1 = replace(TURN_2, version=1, run=run_turn_1)

@@ -13,6 +13,7 @@ from ordain.contracts.policy import Lane, Policy
 from ordain.effects.effect import ModelCall
 from ordain.flows.context import FlowContext
 from ordain.flows.kind import ModelQuestion, PromptKind
+from ordain.flows.turn.flat_input import FlatTurnInput
 from ordain.flows.turn.request import TurnInput
 from ordain.flows.values import PromptInputs, Values
 from ordain.rules.route import CLASSES, Path
@@ -49,25 +50,26 @@ def size_bound(source: str, prompt: RouterPrompt) -> int:
     return len(source.encode()) + 4 * len(msgspec.json.encode(prompt))
 
 
-def router_prompt(given: TurnInput, verb: str) -> RouterPrompt:
+def router_prompt(given: TurnInput | FlatTurnInput, verb: str) -> RouterPrompt:
     """What the router model sees of a turn: no history and nothing recalled, for its path is chosen before either is read."""
+    message = given.message
     known = {
         "message_number": given.seq,
-        "attachments": given.attachments,
-        "tools": list(given.allowed_verbs),
-        "max_steps": given.max_steps,
-        "budget_class": given.budget_class,
+        "attachments": message.attachments,
+        "tools": list(message.allowed_verbs),
+        "max_steps": message.max_steps,
+        "budget_class": message.budget_class,
         "replaces_earlier_work": bool(given.after),
     }
     said = {name: value for name, value in known.items() if value}
-    return RouterPrompt(mode=str(given.mode), verb=verb, message=given.text, supervised=given.supervised, context=said)
+    return RouterPrompt(mode=str(message.mode), verb=verb, message=message.words, supervised=message.supervised, context=said)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoutedTurn:
     """What the router model is asked about: the turn, and the verb that rule ``entry`` entered by."""
 
-    given: TurnInput
+    given: TurnInput | FlatTurnInput
     verb: str
 
 

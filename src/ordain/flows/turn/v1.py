@@ -24,7 +24,8 @@ from ordain.flows.recording_1 import spelled_out
 from ordain.flows.steps.trace import proposal_of
 from ordain.flows.supervisor.prompt import STEP_PROMPT
 from ordain.flows.turn.execution_plan import execution_plan
-from ordain.flows.turn.request import TurnInput, TurnOutput
+from ordain.flows.turn.flat_input import FlatTurnInput
+from ordain.flows.turn.request import TurnOutput
 from ordain.flows.turn.router import ROUTER_PROMPT, RoutedTurn
 from ordain.flows.verb_plan.prompt import VERB_PROMPT
 from ordain.ports.effects import Interrupted
@@ -57,7 +58,7 @@ VERB_OF: Mapping[Path, str | None] = {
 
 
 @spelled_out(ROUTER_PROMPT)
-async def run_turn(context: FlowContext, given: TurnInput) -> TurnOutput:
+async def run_turn(context: FlowContext, given: FlatTurnInput) -> TurnOutput:
     """Version 1: the verb that sums up what was said was not told what the turn is like."""
     told = TurnOutput(ok=False, narrative="", mode=given.mode)
     try:
@@ -70,7 +71,7 @@ async def run_turn(context: FlowContext, given: TurnInput) -> TurnOutput:
         return _failed(told, "interrupted", why)
 
 
-async def _before(context: FlowContext, given: TurnInput) -> str:
+async def _before(context: FlowContext, given: FlatTurnInput) -> str:
     """What the run that this one takes the place of had done: it stands in the header, and an agent is told, so as not to do it twice."""
     if not given.after:
         return ""
@@ -82,7 +83,7 @@ async def _before(context: FlowContext, given: TurnInput) -> str:
     return "\n".join(done)[:BEFORE_CHARS]
 
 
-async def _turn(context: FlowContext, given: TurnInput, told: TurnOutput, before: str) -> TurnOutput:
+async def _turn(context: FlowContext, given: FlatTurnInput, told: TurnOutput, before: str) -> TurnOutput:
     entry = _entry(context, given)
     if isinstance(entry, EntryRefused):
         return _failed(told, entry.code, REFUSED[entry.code.partition(":")[0]].format(entry.verb))
@@ -116,7 +117,7 @@ async def _turn(context: FlowContext, given: TurnInput, told: TurnOutput, before
     return await _supervised(context, _supervisor_call(given, routed, entry.tools, more), told, msgspec.structs.replace(talk, recalled=()))
 
 
-def _entry(context: FlowContext, given: TurnInput) -> Entered | EntryRefused:
+def _entry(context: FlowContext, given: FlatTurnInput) -> Entered | EntryRefused:
     facts = EntryFacts(
         mode=given.mode, verb=given.verb, tools=len(given.allowed_verbs), attachments=given.attachments, packs=len(given.packs)
     )
@@ -124,7 +125,7 @@ def _entry(context: FlowContext, given: TurnInput) -> Entered | EntryRefused:
     return context.fx.decide(ENTRY, facts, inputs, (0,)).outcome
 
 
-async def _route(context: FlowContext, given: TurnInput, verb: str) -> tuple[Routed, bool]:
+async def _route(context: FlowContext, given: FlatTurnInput, verb: str) -> tuple[Routed, bool]:
     """The path, and whether it was left open; where policy names a lane for it, a router model is asked first (EXE-09)."""
     proposal: Parsed | Unparsed | None = None
     refs: tuple[int, ...] = (0,)
@@ -143,7 +144,7 @@ async def _route(context: FlowContext, given: TurnInput, verb: str) -> tuple[Rou
     return decision.outcome, decision.reason in LEFT_OPEN
 
 
-def _room(context: FlowContext, given: TurnInput, verb: str) -> int:
+def _room(context: FlowContext, given: FlatTurnInput, verb: str) -> int:
     """What the model's window leaves for the history, a byte counted as a token: it fits whatever the tokens are."""
     agent = verb == VERB_OF[Path.REACT_LITE]
     prompt = STEP_PROMPT if agent else VERB_PROMPT
@@ -156,7 +157,7 @@ def _room(context: FlowContext, given: TurnInput, verb: str) -> int:
     return window - PROMPT_BYTES - recalled - len(msgspec.json.encode(given.text))
 
 
-async def _direct(context: FlowContext, given: TurnInput, told: TurnOutput, talk: InConversation) -> TurnOutput:
+async def _direct(context: FlowContext, given: FlatTurnInput, told: TurnOutput, talk: InConversation) -> TurnOutput:
     """One verb answers; only its text counts, whatever else it says (EXE-03)."""
     call = Call(verb=told.verb, args=_arguments(context, told.verb, given.text))
     acted = await act(context, call, (0,), talk)
@@ -181,7 +182,7 @@ def _arguments(context: FlowContext, verb: str, text: str) -> dict[str, Any]:
     return {"text": text}
 
 
-def _supervisor_call(given: TurnInput, routed: Routed, tools: Sequence[str], more: Mapping[str, str]) -> Call:
+def _supervisor_call(given: FlatTurnInput, routed: Routed, tools: Sequence[str], more: Mapping[str, str]) -> Call:
     args: dict[str, Any] = {
         "text": given.text,
         "tools": list(tools),

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from ordain.flows.commission import MessageFacts, MessageIds
 from ordain.flows.triage.kind import TRIAGE
 from ordain.flows.triage.request import TriageInput, TriageOutput
 from ordain.journal.records import Status
@@ -15,9 +16,11 @@ from ordain.testing import Played, Standing, answered, carved, claimed, expired,
 from ordain.wording.cues import Cues
 from tests.unit.flows.house import play
 
-GIVEN = TriageInput(session="s1", seq=7, text="and the other one?", channel="web", message_id="m7", author="ada")
+IDS = MessageIds(message_id="m7")
+GIVEN = TriageInput(seq=7, message=MessageFacts(text="and the other one?", user="ada", channel="web"), ids=IDS)
 OPTIONS = (MessageReading(attached=Attached.OVERRIDE, thread=1, stop=True), MessageReading(attached=Attached.ANSWER, thread=2))
-CHOOSE = TriageInput(session="s1", seq=7, text="no", channel="web", message_id="m7", options=OPTIONS, labels=("stop “a”", "answer “b”"))
+NO = MessageFacts(text="no", user="ada", channel="web")
+CHOOSE = TriageInput(seq=7, message=NO, ids=IDS, options=OPTIONS, labels=("stop “a”", "answer “b”"))
 THREADS = read([{"thread": 1, "about": "the report", "status": "in_progress", "asks": None, "expects": None}], "threads")
 FACTS = claimed(AttachFacts(cues=Cues(words=3), threads=(ThreadFact(id=1, status="in_progress", live=True),)))
 BUSY = claimed(AttachFacts(cues=Cues(words=3), open=99))

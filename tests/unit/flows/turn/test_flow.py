@@ -12,7 +12,7 @@ from ordain.contracts.conversation import ExecMode
 from ordain.contracts.profiles import ModelProfile
 from ordain.effects.calls import Call
 from ordain.flows.act import StepResult, VerbPlanInput, VerbPlanOutput
-from ordain.flows.recall import RecallAsked
+from ordain.flows.commission import MessageFacts, RecallAsked
 from ordain.flows.turn.kind import TURN
 from ordain.flows.turn.request import TurnInput, TurnOutput
 from ordain.journal.digests import call_digest
@@ -43,7 +43,8 @@ BOUNDED = {"budget": {"day_tokens": 50_000}}
 
 
 def turn(*script: Any, policy: Any = None, catalog: Catalog | None = None, **given: Any) -> Played[TurnOutput]:
-    asked = TurnInput(**{"session": "s1", "seq": 5, "user": "ada", "channel": "web", "text": "What is 6 * 7?", **given})
+    after, text = given.pop("after", ""), given.pop("text", "What is 6 * 7?")
+    asked = TurnInput(seq=5, message=MessageFacts(text=text, user="ada", channel="web", **given), after=after)
     return play(TURN, asked, *script, policy=policy, standing=IN_SESSION, catalog=catalog)
 
 

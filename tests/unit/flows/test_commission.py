@@ -1,0 +1,127 @@
+"""What a run is commissioned with: a message's facts, said once, are in its input as they were received; older inputs are read as they were."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ordain.contracts.conversation import ExecMode
+from ordain.flows.commission import Commission, MessageFacts, MessageIds, RecallAsked
+from ordain.flows.kind import Kind, commissioned
+from ordain.flows.triage.flat_input import FlatTriageInput
+from ordain.flows.triage.kind import TRIAGE, TRIAGE_3
+from ordain.flows.turn.flat_input import FlatTurnInput
+from ordain.flows.turn.kind import TURN, TURN_3
+from ordain.flows.turn.router import router_prompt
+from ordain.journal.records import Raw, raw
+from tests.unit.flows.house import shipped
+
+names = st.lists(st.sampled_from(["math.evaluate", "extract_facts", "no_such_verb"]), max_size=2).map(tuple)
+facts = st.builds(
+    MessageFacts,
+    text=st.text(max_size=30),
+    user=st.sampled_from(["ada", "ünal"]),
+    channel=st.sampled_from(["web", "slack"]),
+    mode=st.sampled_from(ExecMode),
+    verb=st.sampled_from(["", "extract_facts", "no_such_verb"]),
+    allowed_verbs=names,
+    packs=st.sampled_from([(), ("executive_pack",), ("no_such_pack",)]),
+    supervised=st.booleans(),
+    max_steps=st.integers(0, 100),
+    budget_class=st.sampled_from(["", "large"]),
+    workflow=st.sampled_from(["", "send_email"]),
+    delegates=names,
+    attachments=st.integers(0, 20),
+    locale=st.sampled_from(["", "de-CH"]),
+    recall=st.none() | st.builds(RecallAsked, required=st.booleans(), days=st.integers(0, 99)),
+)
+commissions = st.builds(
+    Commission,
+    session=st.sampled_from(["s", "telegram:chat:4711"]),
+    seq=st.integers(1, 10**6),
+    message=facts,
+    ids=st.builds(MessageIds, message_id=st.just("m7"), reply_to=st.sampled_from(["", "m1"]), edits=st.sampled_from(["", "m2"])),
+    after=st.sampled_from(["", "r1"]),
+)
+
+
+def flat(one: Commission) -> FlatTurnInput:
+    """The turn's input as versions up to 3 were given it: field beside field, and the text that stands for attachments alone."""
+    fields = {**msgspec.structs.asdict(one.message), "text": one.message.words}
+    return FlatTurnInput(session=one.session, seq=one.seq, after=one.after, **fields)
+
+
+@given(commissions)
+def test_a_run_is_given_the_message_as_it_was_received(one: Commission) -> None:
+    """Turn and triage read back the very facts, whatever the message says."""
+    turn, triage = TURN.decode_input(commissioned(TURN, one)), TRIAGE.decode_input(commissioned(TRIAGE, one))
+    assert (turn.message, turn.seq, turn.after) == (one.message, one.seq, one.after)
+    assert (triage.message, triage.ids, triage.seq, triage.text) == (one.message, one.ids, one.seq, one.message.text)
+
+
+@given(commissions)
+def test_a_turns_input_is_shorter_than_field_beside_field(one: Commission) -> None:
+    """The session stands in the run's first record already, and its id is longer than what encloses the message."""
+    assert len(bytes(commissioned(TURN, one))) < len(bytes(raw(flat(one))))
+
+
+@given(commissions)
+def test_older_turns_are_labelled_and_granted_by_the_same_facts(one: Commission) -> None:
+    """Of one message every version says the same, to others and to its router."""
+    old, new = TURN_3.decode_input(raw(flat(one))), TURN.decode_input(commissioned(TURN, one))
+    assert old == flat(one)
+    assert TURN_3.label(old) == TURN.label(new)
+    assert TURN_3.grant(old, shipped()) == TURN.grant(new, shipped())
+    assert router_prompt(old, "verb") == router_prompt(new, "verb")
+
+
+RECORDED: dict[str, tuple[Kind[Any, Any], Any, bytes]] = {
+    "turn": (
+        TURN_3,
+        FlatTurnInput(
+            session="s1",
+            seq=1,
+            user="ada",
+            channel="web",
+            text="hello",
+            mode=ExecMode.AGENT,
+            allowed_verbs=("math.evaluate",),
+            recall=RecallAsked(days=0),
+        ),
+        b'{"session":"s1","seq":1,"user":"ada","channel":"web","text":"hello","mode":"agent","allowed_verbs":["math.evaluate"],"recall":{"days":0}}',
+    ),
+    "triage": (
+        TRIAGE_3,
+        FlatTriageInput(session="s1", seq=97, text="right so", channel="web", message_id="m7", reply_to="m1", author="ada"),
+        b'{"session":"s1","seq":97,"text":"right so","channel":"web","message_id":"m7","reply_to":"m1","author":"ada"}',
+    ),
+}
+
+
+@pytest.mark.parametrize("name", RECORDED)
+def test_a_recorded_input_is_read_as_it_was(name: str) -> None:
+    """Bytes of runs that began as version 3."""
+    kind, read, recorded = RECORDED[name]
+    assert kind.decode_input(Raw(recorded)) == read
+    assert bytes(raw(read)) == recorded
+
+
+@pytest.mark.parametrize(("new", "old"), [(TURN, TURN_3), (TRIAGE, TRIAGE_3)], ids=["turn", "triage"])
+def test_no_version_reads_anothers_input(new: Kind[Any, Any], old: Kind[Any, Any]) -> None:
+    """What is not of it is refused, on both sides (EXE-01)."""
+    one = Commission(session="s1", seq=1, message=MessageFacts(text="a", user="ada", channel="web"), ids=MessageIds(message_id="m"))
+    with pytest.raises(msgspec.ValidationError):
+        old.decode_input(commissioned(new, one))
+    with pytest.raises(msgspec.ValidationError):
+        new.decode_input(Raw(RECORDED[old.name][2]))
+
+
+def test_attachments_without_a_word_have_a_text_that_says_so() -> None:
+    """What a turn works on is never empty; what was said stays as it was."""
+    said = MessageFacts(text=" ", user="ada", channel="web", attachments=2)
+    assert (said.words, said.text) == ("(2 attachments, without a word)", " ")
+    assert MessageFacts(text="see there", user="ada", channel="web", attachments=2).words == "see there"

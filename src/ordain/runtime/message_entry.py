@@ -48,8 +48,8 @@ def body_of(message: Message) -> Body:
     )
 
 
-def received(entry: Entry, principal: str, reply_to: str, edits: str, catalog: Catalog) -> Received:
-    """A stored message; an erased one says nothing."""
+def received(entry: Entry, principal: str, catalog: Catalog) -> Received:
+    """A stored message, all of it as the transcript has it; an erased one says nothing."""
     body = Body(text="", user="") if entry.body is None else msgspec.json.decode(entry.body, type=Body)
     context = Context.model_validate(body.context, strict=False)
     return Received(
@@ -57,8 +57,8 @@ def received(entry: Entry, principal: str, reply_to: str, edits: str, catalog: C
         user=body.user,
         channel=entry.channel,
         message_id=entry.message_id,
-        reply_to=reply_to,
-        edits=edits,
+        reply_to=context.reply_to or "",
+        edits=context.edits or "",
         locale=context.locale or "",
         hints=context.routing_hints,
         recall=context.recall,

@@ -7,7 +7,7 @@ settled exactly as live. Only where the journal ends does a script answer instea
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Generic, TypeVar
 
@@ -21,6 +21,7 @@ from ordain.contracts.moments import EPOCH
 from ordain.contracts.scope import CapabilityScope
 from ordain.flows.context import FlowContext, micros
 from ordain.flows.kind import Kind, Kinds, PromptKind, Settlement
+from ordain.flows.shipped import SHIPPED
 from ordain.flows.transcript import Transcript
 from ordain.journal.codec import Scribe
 from ordain.journal.digests import KEY_BYTES, derived_id
@@ -44,6 +45,7 @@ O = TypeVar("O")  # noqa: E741 - output
 
 KEY = b"\x07" * KEY_BYTES
 PARENT = derived_id("scripted", "parent")
+_CARRIERS = tuple(replace(kind, prompts=(), rules=()) for kind in SHIPPED if kind.carries is not None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,9 +103,9 @@ class ScriptedEffects(Generic[I, O]):
             ScriptError: the flow asked for what the script does not have, or did not ask for all of it.
             FlowFault: the flow reached for more than it may.
         """
-        setup, scribe, record = self._opened(given)
+        kinds = self.kinds or _alone(self.kind)
+        setup, scribe, record = self._opened(given, kinds)
         state = setup.state(record.at, self.standing.transcript)
-        kinds = self.kinds or Kinds((self.kind,))
         beyond = ScriptedBeyond(setup, state, scribe, record, script)
         beyond.kinds = self.kinds
         returned: Any = None
@@ -148,7 +150,7 @@ class ScriptedEffects(Generic[I, O]):
             transcript=self.standing.transcript,
         )
 
-    def _opened(self, given: I | Raw) -> tuple[RunSetup, Scribe, Record]:
+    def _opened(self, given: I | Raw, kinds: Kinds) -> tuple[RunSetup, Scribe, Record]:
         """The run with its first record: a root as intake opens it, or a child as its parent would."""
         standing, at = self.standing, micros(self.standing.at)
         run = derived_id("scripted", self.kind.name)
@@ -173,7 +175,7 @@ class ScriptedEffects(Generic[I, O]):
             started = structs.replace(started, parent=PARENT, parent_addr=0)
         scribe = Scribe(run, KEY)
         record = scribe.write(RecordKind.STARTED, self.kind.name, started, at)
-        return RunSetup.of(run, self.kind, started, self.catalog), scribe, record
+        return RunSetup.of(run, self.kind, started, self.catalog, kinds), scribe, record
 
     def __repr__(self) -> str:
         """The kind."""
@@ -202,6 +204,12 @@ def kind_of(
         rules=tuple(rules),
         charged=charged,
     )
+
+
+def _alone(kind: Kind[Any, Any]) -> Kinds:
+    """The kind with what carries out the shipped verbs, of which a caller knows how: nothing that they ask or are asked for."""
+    named = {(kind.name, kind.version)}
+    return Kinds((kind, *(one for one in _CARRIERS if (one.name, one.version) not in named)))
 
 
 def _encoded(given: Any) -> Raw:

@@ -40,6 +40,10 @@ def _reply(output: TurnOutput) -> str:
     return output.narrative
 
 
+def _own(given: TurnInput) -> int:
+    return given.seq
+
+
 TURN: Kind[TurnInput, TurnOutput] = Kind(
     name="turn",
     version=4,
@@ -52,6 +56,8 @@ TURN: Kind[TurnInput, TurnOutput] = Kind(
     reply=_reply,
     serves=Serves.REQUEST,
     commissioned=turn_input,
+    enters=True,
+    sums_up=_own,
 )
 TURN_3 = replace(TURN, version=3, run=run_turn_3)
 TURN_2 = replace(TURN_3, version=2, run=run_turn_2, spelled_out=True)

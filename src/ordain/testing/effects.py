@@ -7,7 +7,7 @@ settled exactly as live. Only where the journal ends does a script answer instea
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Generic, TypeVar
 
@@ -21,7 +21,6 @@ from ordain.contracts.moments import EPOCH
 from ordain.contracts.scope import CapabilityScope
 from ordain.flows.context import FlowContext, micros
 from ordain.flows.kind import Kind, Kinds, PromptKind, Settlement
-from ordain.flows.shipped import SHIPPED
 from ordain.flows.transcript import Transcript
 from ordain.journal.codec import Scribe
 from ordain.journal.digests import KEY_BYTES, derived_id
@@ -45,7 +44,6 @@ O = TypeVar("O")  # noqa: E741 - output
 
 KEY = b"\x07" * KEY_BYTES
 PARENT = derived_id("scripted", "parent")
-_CARRIERS = tuple(replace(kind, prompts=(), rules=()) for kind in SHIPPED if kind.carries is not None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,7 +84,9 @@ class ScriptedEffects(Generic[I, O]):
         standing: Standing = AS_ROOT,
         kinds: Kinds | None = None,
     ) -> None:
-        """``policy`` changes single values of the catalog's; ``kinds`` are those that children may be of (None: nobody looks).
+        """``policy`` changes single values of the catalog's; ``kinds`` are those that children may be of.
+
+        Without ``kinds`` nobody looks, and a verb's run has the verb's own time and none of its caller's verbs.
 
         Raises:
             ValidationError: ``policy`` names what there is not.
@@ -103,7 +103,7 @@ class ScriptedEffects(Generic[I, O]):
             ScriptError: the flow asked for what the script does not have, or did not ask for all of it.
             FlowFault: the flow reached for more than it may.
         """
-        kinds = self.kinds or _alone(self.kind)
+        kinds = self.kinds or Kinds((self.kind,))
         setup, scribe, record = self._opened(given, kinds)
         state = setup.state(record.at, self.standing.transcript)
         beyond = ScriptedBeyond(setup, state, scribe, record, script)
@@ -204,12 +204,6 @@ def kind_of(
         rules=tuple(rules),
         charged=charged,
     )
-
-
-def _alone(kind: Kind[Any, Any]) -> Kinds:
-    """The kind with what carries out the shipped verbs, of which a caller knows how: nothing that they ask or are asked for."""
-    named = {(kind.name, kind.version)}
-    return Kinds((kind, *(one for one in _CARRIERS if (one.name, one.version) not in named)))
 
 
 def _encoded(given: Any) -> Raw:

@@ -121,7 +121,7 @@ def recorded(catalog: Catalog, answers: Sequence[tuple[str, str]] = ANSWERS) -> 
     opening = Opening(run="r", workspace="w", principal="p", subject="s", input=raw(given), key=key, at=0, deadline=10**15)
     new = root_run(JUDGE, opening, catalog)
     keeping = _Keeping(Scribe("r", key, new.record))
-    setup = RunSetup.of("r", JUDGE, new.started, catalog)
+    setup = RunSetup.of("r", JUDGE, new.started, catalog, KINDS)
     with pytest.raises(EndOfJournal):
         drive_to_end(judge(setup.context(setup.execution((new.record,), keeping, setup.state(0))), given))
     return StoredRun(

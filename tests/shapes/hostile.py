@@ -9,7 +9,7 @@ import msgspec
 from msgspec import UNSET, Raw, Struct
 
 from ordain.contracts.catalog import Catalog
-from ordain.contracts.policy import Lane
+from ordain.contracts.policy import Lane, Policy
 from ordain.contracts.scope import CapabilityScope
 from ordain.contracts.verbs import PlanStep, Retry, VerbEffect, VerbSpec
 from ordain.effects.calls import Authorized, Call
@@ -25,6 +25,7 @@ from ordain.journal.records import Label, Status, raw
 from ordain.rules.authorize import AUTHORIZE, Allow, AuthorizeFacts, AuthorizeInputs
 from ordain.rules.budget import CARVE, RESERVE, SETTLE, ReserveFacts, SettleFacts
 from ordain.rules.decision import Decision, Rule
+from ordain.rules.lane import LANE, LaneFacts, LaneInputs
 from ordain.rules.reasons import Reason
 from ordain.rules.spend import Carved, Spend
 
@@ -72,6 +73,11 @@ class Op(Struct, frozen=True, kw_only=True, omit_defaults=True):
     scope: tuple[str, ...] = ()
     siblings: int = 1
     hedge: bool = False
+    lane: str = "own"
+    """Which decision of rule ``lane`` a model call follows: one of its own, none, one for what a child will ask, another's, a forged one."""
+    profile: str = "default"
+    second: str = "second"
+    through: int = 0
     inner: tuple[Op, ...] = ()
 
 
@@ -139,18 +145,26 @@ async def decide(context: FlowContext, op: Op, permits: list[str]) -> None:
     permits.append(decision.address)
 
 
+def decide_lane(context: FlowContext, op: Op) -> None:
+    by: dict[str, Any] = {"forged": lambda _: Lane.BRAIN, "other": lambda _: Lane.LOCAL}
+    facts = LaneFacts(purpose="other" if op.lane == "other" else "hostile", ahead=True if op.lane == "ahead" else UNSET)
+    context.fx.decide(LANE, facts, LaneInputs(by_purpose=by.get(op.lane, _lane)))
+
+
 async def model(context: FlowContext, op: Op, permits: list[str]) -> None:
+    if op.lane != "none":
+        decide_lane(context, op)
     await context.fx.perform(
         ModelCall(
             purpose="hostile",
             refs=(0,),
             args={"text": op.text},
-            profile="default",
+            profile=op.profile,
             max_tokens=op.tokens,
             bound_tokens=op.bound,
             deadline=context.hard + op.later,
             keep_thoughts=op.keep,
-            hedge="second" if op.hedge else "",
+            hedge=op.second if op.hedge else "",
             hedge_ms=1 if op.hedge else 0,
             hedge_max_tokens=op.tokens if op.hedge else 0,
             hedge_deadline=context.hard + op.later if op.hedge else 0,
@@ -216,7 +230,7 @@ async def change(context: FlowContext, op: Op, permits: list[str]) -> None:
 
 
 async def say(context: FlowContext, op: Op, permits: list[str]) -> None:
-    await context.fx.perform(Say(text=op.text))
+    await context.fx.perform(Say(text=op.text, summary_through=op.through))
 
 
 async def wait(context: FlowContext, op: Op, permits: list[str]) -> None:
@@ -236,6 +250,10 @@ DO = {
     "say": say,
     "wait": wait,
 }
+
+
+def _lane(_: Policy) -> Lane:
+    return Lane.LOCAL
 
 
 def _build(_: Catalog, call: ModelCall, __: Any) -> PromptInputs:
@@ -260,7 +278,7 @@ HOSTILE: Kind[Any, list[str]] = Kind(
             template="hostile_step",
             package="tests.shapes",
             contract="hostile_step",
-            lane=lambda _: Lane.LOCAL,
+            lane=_lane,
             ask=_never,
             build=_build,
         ),

@@ -11,7 +11,7 @@ import msgspec
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.moments import EPOCH
 from ordain.effects.calls import Call
-from ordain.effects.effect import AnyEffect, Children, ModelCall, Read, VerbCall
+from ordain.effects.effect import AnyEffect, Children, ModelCall, Read, Say, VerbCall
 from ordain.flows.accounts import shared_accounts
 from ordain.flows.kind import Kinds
 from ordain.flows.pricing import bound_of_call
@@ -47,6 +47,7 @@ class Bounds:
         self.permits: dict[str, str] = {}
         self.attempts: Counter[str] = Counter()
         self.reserved = False
+        self.profiles: set[str] = set()
         self.carvings = 0
 
     def check(self) -> None:
@@ -76,6 +77,8 @@ class Bounds:
             assert self.scope.permits(facts["verb"])
             assert self.started.depth < self.catalog.policy.verbs.max_depth
             self.permits[body.addr] = outcome["call"]
+        elif name == "lane" and outcome["type"] == "lane" and not facts.get("ahead") and facts["purpose"] == "hostile":
+            self.profiles.update(outcome["profiles"])
         elif name == "reserve":
             self.reserved = outcome["type"] == "reserved"
         elif name == "settle":
@@ -98,6 +101,7 @@ class Bounds:
         match effect:
             case ModelCall():
                 assert not self.owes
+                assert {effect.profile, effect.hedge} <= {*self.profiles, ""}, "a model call of a profile that no lane names"
                 assert self.reserved, "a model call that nothing is reserved for"
                 assert max(effect.deadline, effect.hedge_deadline) <= self.started.deadline
                 assert self.started.keep_thoughts or not effect.keep_thoughts
@@ -112,6 +116,8 @@ class Bounds:
             case Children():
                 assert not self.owes
                 self._children(effect)
+            case Say():
+                assert not effect.summary_through, "no kind here may sum up a session"
             case Read():
                 assert effect.args.get("session", self.started.session) == self.started.session
             case _:

@@ -14,7 +14,7 @@ from ordain.effects.calls import Authorized, Call
 from ordain.effects.children import NULL, AnyEnded, Completed, Failed, Join, Spawn, TimedOut, Unknown
 from ordain.effects.effect import VerbCall, Wait, WaitFor
 from ordain.effects.results import VerbFailed, VerbResult, VerbReturned, VerbTimedOut, VerbUnknown
-from ordain.flows.context import FlowContext, TurnKind
+from ordain.flows.context import ALONE, FlowContext, TurnKind
 from ordain.flows.transcript import HistoryRef
 from ordain.journal.records import Label, raw
 from ordain.rules.authorize import AUTHORIZE, Deny
@@ -163,14 +163,16 @@ async def _leaf(context: FlowContext, authorized: Authorized) -> Acted:
 async def _plan(context: FlowContext, authorized: Authorized, given: VerbPlanInput) -> Acted:
     call = authorized.call
     spec = context.catalog.verbs[call.verb].spec
-    if spec.flow is None:
-        within, deadline = context.deadline, min(context.deadline, context.now() + spec.timeout_ms * 1000)
-    else:  # one of this build's own flows may wait for a person: its time is the run's, and it bounds its own work
+    flow = spec.flow or VERB_PLAN
+    how = context.carrying.get(flow, ALONE)
+    if how.waits:
         within = deadline = context.hard
+    else:
+        within, deadline = context.deadline, min(context.deadline, context.now() + spec.timeout_ms * 1000)
     spawn: Spawn[VerbPlanOutput] = Spawn(
-        flow=spec.flow or VERB_PLAN,
+        flow=flow,
         input=raw(given),
-        scope=() if spec.flow is None else context.scope.allowed,
+        scope=context.scope.allowed if how.inherits else (),
         deadline=deadline,
         allowance=context.share(1, calls=1),
         keep_thoughts=context.keep_thoughts,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import Any, Protocol
 
@@ -46,11 +46,27 @@ class TurnKind(Struct, frozen=True, kw_only=True):
     ambiguous: bool = False
 
 
+class Carrying(Struct, frozen=True, kw_only=True):
+    """How a kind of run carries out a verb's call, as far as its caller has to know.
+
+    ``waits``: perhaps for a person, so that its time is its caller's and not the verb's, and it bounds its own work. ``inherits``: it works
+    with its caller's verbs.
+    """
+
+    waits: bool = False
+    inherits: bool = False
+
+
+ALONE = Carrying()
+"""Within the verb's own time, and with no other verb."""
+
+
 class FlowContext(Struct, frozen=True, kw_only=True):
     """A run's own things: its port, pinned catalog, account, scope and bounds. ``deadline`` in microseconds since 1970.
 
     ``scope`` and ``deadline`` are what this part of the flow holds itself to; ``hard`` is the run's own deadline. ``session``: the
     conversation that the run belongs to ("": none), ``child`` that another run opened it, ``turn`` what its turn is like.
+    ``carrying`` is how the kinds of this build carry out a verb's call, by name.
 
     ``lanes`` are the lanes decided so far, by purpose: one decision holds for the run, until a fallback moves on.
     """
@@ -65,6 +81,7 @@ class FlowContext(Struct, frozen=True, kw_only=True):
     session: str = ""
     keep_thoughts: bool = True
     turn: TurnKind = TurnKind()
+    carrying: Mapping[str, Carrying] = {}
     lanes: dict[str, LaneChosen] = field(default_factory=dict[str, LaneChosen])
 
     def narrowed(self, verbs: Iterable[str]) -> FlowContext:

@@ -20,7 +20,7 @@ from ordain.effects.calls import Call
 from ordain.effects.effect import ModelCall
 from ordain.errors import ConfigurationError
 from ordain.flows.commission import Commission
-from ordain.flows.context import FlowContext
+from ordain.flows.context import ALONE, Carrying, FlowContext
 from ordain.flows.values import PromptInputs, Values
 from ordain.journal.records import Label, Started, Status, raw
 from ordain.rules.decision import Rule
@@ -202,6 +202,9 @@ class Kind(Generic[I, O]):
     answered from the output, below the header, and ``header`` lines of its own that the output adds there; None where there is nothing.
     ``rules`` are those that only this kind asks. ``charged``: a root takes its bound out of the shared accounts before it spends.
     ``carries`` is the verb call that a run carries out, None where it is for none: as a child it is opened by a permit of exactly that call.
+    ``carrying`` is how, for whoever makes the call; it stands in callers' records, so it holds for all versions of a name.
+    ``enters``: a root may call what a turn enters by. ``sums_up`` is the number of the message below which a root may sum up its session's
+    transcript; None: it may not.
     """
 
     name: str
@@ -219,6 +222,9 @@ class Kind(Generic[I, O]):
     serves: Serves | None = None
     commissioned: Callable[[Commission], I] | None = None
     carries: Callable[[I], Call] | None = None
+    carrying: Carrying = ALONE
+    enters: bool = False
+    sums_up: Callable[[I], int] | None = None
     charged: bool = True
 
     def settled(self, output: O, *, masked: bool) -> Settlement:
@@ -249,6 +255,7 @@ class Kinds:
     by_id: Mapping[tuple[str, int], Kind[Any, Any]] = field(init=False)
     newest: Mapping[str, Kind[Any, Any]] = field(init=False)
     rules: Rulebook = field(init=False)
+    carrying: Mapping[str, Carrying] = field(init=False)
 
     def __post_init__(self) -> None:
         """Index them.
@@ -271,6 +278,7 @@ class Kinds:
                 newest[kind.name] = kind
         object.__setattr__(self, "by_id", by_id)
         object.__setattr__(self, "newest", newest)
+        object.__setattr__(self, "carrying", {name: kind.carrying for name, kind in newest.items()})
         object.__setattr__(self, "rules", rulebook(rule for kind in self.all for rule in kind.rules))
         self._check_purposes()
         self._check_templates()

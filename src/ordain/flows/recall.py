@@ -77,13 +77,13 @@ async def recall(context: FlowContext, asked: RecallAsked | None, text: str, ver
 
 
 def takes_recalled(catalog: Catalog, verb: str) -> bool:
-    """Whether the verb has a place for what is recalled: an entry of this build that works, or a template that shows it."""
+    """Whether the verb has a place for what is recalled: a template that shows it; without templates, an argument that a run of it reads."""
     spec = catalog.verbs[verb].spec
-    if spec.flow is not None:
-        properties: Any = spec.input_schema.get("properties", {})
-        return "recalled" in properties
-    templates = {spec.prompt_template, *(step.prompt_template for step in spec.plan)}
-    return any("recalled" in catalog.data.prompts.get(name, "") for name in templates if name is not None)
+    templates = {spec.prompt_template, *(step.prompt_template for step in spec.plan)} - {None}
+    if templates:
+        return any("recalled" in catalog.data.prompts.get(name or "", "") for name in templates)
+    properties: Any = spec.input_schema.get("properties", {})
+    return spec.composite and "recalled" in properties
 
 
 def lines_of(recalled: Recollection) -> str:

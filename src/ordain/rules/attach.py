@@ -65,6 +65,10 @@ class Attached(StrEnum):
     TRIAGE = "triage"
 
 
+POSTPONED = (Attached.REPAIR, Attached.TRIAGE)
+"""What a message is that a run has still to place."""
+
+
 class Edit(StrEnum):
     """What an edited message is to the session."""
 

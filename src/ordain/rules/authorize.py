@@ -31,6 +31,7 @@ class AuthorizeReason(Reason):
     DEPTH = "authorize.depth", "No recursion depth is left."
     BUDGET = "authorize.budget", "No verb call is left in the run's budget."
     NO_APPROVAL = "authorize.approval_not_available", "The call needs an approval and nobody can give one here."
+    RESERVED = "authorize.reserved_verb", "What a turn enters by is no tool."
     SESSION_ONLY = "authorize.session_only", "The verb works inside a session only."
 
 
@@ -50,7 +51,10 @@ AuthorizeOutcome = Allow | Deny
 
 
 class AuthorizeFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Features of the call: the verb, the digest of verb and arguments, where it stands; ``session``: in a conversation."""
+    """Features of the call: the verb, the digest of verb and arguments, where it stands; ``session``: in a conversation.
+
+    ``reserved``: the verb is what a turn enters by, and the run does not enter by it.
+    """
 
     verb: str
     call: str
@@ -59,6 +63,7 @@ class AuthorizeFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
     verb_calls: int
     cap_verb_calls: int
     session: bool = False
+    reserved: bool = False
 
 
 class AuthorizeInputs(Struct, frozen=True, kw_only=True):
@@ -79,6 +84,8 @@ def decide_authorize(facts: AuthorizeFacts, inputs: AuthorizeInputs, policy: Pol
         return Decision(outcome=Deny(why), reason=AuthorizeReason.INACTIVE)
     if verb.spec.session_only and not facts.session:
         return Decision(outcome=Deny(), reason=AuthorizeReason.SESSION_ONLY)
+    if facts.reserved:
+        return Decision(outcome=Deny(), reason=AuthorizeReason.RESERVED)
     deepest = min(policy.verbs.max_depth, verb.spec.max_recursion_depth) if verb.spec.composite else policy.verbs.max_depth
     if facts.depth >= deepest:
         return Decision(outcome=Deny(), reason=AuthorizeReason.DEPTH)

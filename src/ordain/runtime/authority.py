@@ -15,15 +15,18 @@ from msgspec import structs
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.moments import LATEST_US
 from ordain.contracts.scope import CapabilityScope
+from ordain.contracts.verbs import VerbSpec
 from ordain.effects.calls import Authorized, Call
 from ordain.effects.children import AnyEnded, Spawn
-from ordain.effects.effect import Children, Effect, ModelCall, Read, VerbCall, Wait
+from ordain.effects.effect import Children, Effect, ModelCall, Read, Say, VerbCall, Wait
 from ordain.errors import FlowFault
+from ordain.flows.kind import Kind
 from ordain.journal.digests import call_digest
 from ordain.journal.records import Started
 from ordain.rules.authorize import AUTHORIZE, Allow, AuthorizeFacts
 from ordain.rules.budget import RESERVE, SETTLE
 from ordain.rules.decision import Decision
+from ordain.rules.lane import LaneChosen
 from ordain.rules.spend import Carved, Spend
 
 GRANTING = frozenset({AUTHORIZE.name, RESERVE.name, SETTLE.name})
@@ -33,8 +36,9 @@ GRANTING = frozenset({AUTHORIZE.name, RESERVE.name, SETTLE.name})
 class Authority:
     """A run's scope, depth, bounds and spending so far. Implements ``flows.context.Account``."""
 
-    def __init__(self, started: Started, scope: CapabilityScope, *, charged: bool) -> None:
-        """``scope`` is the run's grant; ``charged`` says that shared accounts have to be carved before anything is spent."""
+    def __init__(self, started: Started, kind: Kind[Any, Any], given: Any, scope: CapabilityScope, *, charged: bool) -> None:
+        """Of a run of this kind with this input. ``scope`` is its grant; ``charged``: shared accounts have to be carved before it spends."""
+        self._kind, self._given, self._root = kind, given, started.parent is None
         self.scope = scope
         self.depth = started.depth
         self.deadline = started.deadline
@@ -45,11 +49,13 @@ class Authority:
         self.owes_carving = charged
         self._permits: dict[str, str] = {}
         self._attempts: Counter[str] = Counter()
+        self._profiles: dict[str, set[str]] = {}
 
     # --- facts ----------------------------------------------------------------------------------------------------------------
 
-    def facts_of(self, call: Call, within: CapabilityScope) -> AuthorizeFacts:
+    def facts_of(self, call: Call, within: CapabilityScope, catalog: Catalog) -> AuthorizeFacts:
         """The facts of rule ``authorize``; the flow may hold itself to less than its scope."""
+        verb = catalog.verbs.get(call.verb)
         return AuthorizeFacts(
             verb=call.verb,
             call=call_digest(call),
@@ -58,12 +64,24 @@ class Authority:
             verb_calls=self.spent.verb_calls,
             cap_verb_calls=self.cap.verb_calls,
             session=bool(self._session),
+            reserved=verb is not None and verb.spec.entry and self._reserved(verb.spec),
         )
+
+    def _reserved(self, entry: VerbSpec) -> bool:
+        """Whether the run does not enter by it. Outside of sessions the rule has always refused those that are for sessions only."""
+        return not (self._root and self._kind.enters) and (bool(self._session) or not entry.session_only)
 
     def authorized(self, decision: Decision[Any]) -> None:
         """Keep what a decision of rule ``authorize`` allows."""
         if isinstance(decision.outcome, Allow):
             self._permits[decision.address] = decision.outcome.call
+
+    def lane_chosen(self, facts: Any, inputs: Any, outcome: object) -> None:
+        """Keep the model profiles that a decision of rule ``lane`` names for a prompt of the run's own; none of what a child will ask."""
+        if isinstance(outcome, LaneChosen) and facts.ahead is not True:
+            purpose = facts.purpose
+            if any(prompt.purpose == purpose and prompt.lane is inputs.by_purpose for prompt in self._kind.prompts):
+                self._profiles.setdefault(purpose, set()).update(outcome.profiles)
 
     def book(self, amount: Spend) -> None:
         """Add to what was spent."""
@@ -113,14 +131,19 @@ class Authority:
                 _check_time("a join", effect.until.deadline)
             case Wait():
                 _check_time("a wait", effect.deadline)
+            case Say() if effect.summary_through:
+                self._check_summary(effect.summary_through)
             case Read() if self._session != effect.args.get("session", self._session):
                 raise FlowFault("a read of another session")
             case _:
                 pass
 
     def _check_model_call(self, call: ModelCall) -> None:
-        """It ends with the run at the latest, and only after the shared accounts were asked."""
+        """Of a profile that a lane on record names for it; it ends with the run at the latest, and only after the shared accounts were asked."""
         self._check_spending()
+        named = self._profiles.get(call.purpose, frozenset[str]())
+        if call.profile not in named or (call.hedge and call.hedge not in named):
+            raise FlowFault(f"a model call of a profile that no lane on record names for {call.purpose}")
         if min(call.max_tokens, call.bound_tokens, call.hedge_max_tokens) < 0:
             raise FlowFault("a model call with a bound below nothing")
         if call.hedge == call.profile:
@@ -129,6 +152,12 @@ class Authority:
             raise FlowFault("a model call after the run's deadline")
         if call.keep_thoughts and not self.keep_thoughts:
             raise FlowFault("a model call whose thoughts would be kept where they may not be")
+
+    def _check_summary(self, through: int) -> None:
+        """Only a session's own run sums it up, and nothing but what was said before the message that it answers."""
+        own = self._kind.sums_up(self._given) if self._kind.sums_up is not None and self._root and self._session else 0
+        if not 0 < through < own:
+            raise FlowFault("a summary of what this run may not sum up")
 
     def _check_verb_call(self, call: VerbCall, catalog: Catalog) -> None:
         """It is what a decision allowed, as often as the verb's declared retries allow, within calls and time."""

@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import Any, Protocol
 
 import msgspec
+from msgspec import Struct, structs
 
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.moments import EPOCH
@@ -14,14 +15,15 @@ from ordain.effects.effect import Claim
 from ordain.errors import FlowFault
 from ordain.flows.accounts import CARVE, shared_accounts
 from ordain.flows.kind import Serves
+from ordain.ports.sessions import Entry, EntryKind
 from ordain.ports.store import Consequence, SessionState, StoredRun
-from ordain.rules.attach import ATTACH, AttachFacts, Filler, SessionBusy
+from ordain.rules.attach import ATTACH, POSTPONED, AttachFacts, Filler, MessageReading, SessionBusy
 from ordain.rules.decision import Decision
 from ordain.rules.shared import SHARED
 from ordain.runtime.accounts import with_sharing
 from ordain.runtime.attach_facts import TriageSuggestion, attach_facts
 from ordain.runtime.consequences import Consequences
-from ordain.runtime.message_entry import received
+from ordain.runtime.message_entry import Received, received
 from ordain.runtime.run_state import RunState
 from ordain.runtime.services import Services
 from ordain.runtime.setup import RunSetup
@@ -37,17 +39,47 @@ class Claiming(Protocol):
     state: RunState
 
 
+class _Postponed(Struct):
+    """What a stored decision asked the sender to choose between, where it did."""
+
+    a: MessageReading | None = None
+    b: MessageReading | None = None
+
+
+class _Postponement(Struct):
+    """A stored decision about a message whose class was postponed."""
+
+    outcome: _Postponed
+
+
+_POSTPONEMENT = msgspec.json.Decoder(_Postponement)
+_CHOICES = ("", "A", "B")
+
+
 class AttachClaim:
     """A triage run's claim, prepared before the write transaction: the message as the transcript keeps it, and what is suggested."""
 
     def __init__(self, claim: Claim[Any], run: Claiming) -> None:
-        """The run's own pinned policy decides."""
-        self.args, seq = claim.args, int(claim.args["seq"])
-        (kept,) = run.services.sessions.entries(run.stored.workspace, claim.args["session"], after=seq - 1, limit=1)
-        principal = run.setup.started.principal
-        self._message = received(kept, principal, claim.args["reply_to"], claim.args["edits"], run.catalog)
+        """The run's own pinned policy decides.
+
+        Raises:
+            FlowFault: the run does not keep this message, has placed it, or says of it what the transcript does not.
+        """
+        seq, stored = int(claim.args["seq"]), run.stored
+        kept = next(iter(run.services.sessions.entries(stored.workspace, stored.session, after=seq - 1, limit=1) if seq > 0 else ()), None)
+        if kept is None or kept.seq != seq or kept.kind is not EntryKind.MESSAGE or kept.run != stored.id or kept.attached not in POSTPONED:
+            raise FlowFault("a claim of a place for a message that this run does not keep, or has placed")
+        self._message = received(kept, run.setup.started.principal, run.catalog)
         given = {name: value for name, value in claim.args.items() if name in TriageSuggestion.__struct_fields__}
         self._suggested, self._run = msgspec.convert(given, TriageSuggestion), run
+        self.args = {"session": stored.session, "seq": seq, **_placed_by(self._message)}
+        if kept.body is None:  # what it said is gone with what it left to choose, and nothing of it decides any more
+            self._suggested = structs.replace(self._suggested, choice="", options=())
+            return
+        if {name: value for name, value in claim.args.items() if name not in given} != self.args:
+            raise FlowFault("a claim that says of its message what the transcript does not")
+        if self._suggested.choice not in _CHOICES or self._suggested.options not in ((), _options(kept)):
+            raise FlowFault("a claim by a choice that its message's decision does not leave")
 
     def facts(self, read: SessionState) -> AttachFacts:
         """The facts, from the session as the transaction reads it."""
@@ -60,7 +92,26 @@ class AttachClaim:
         follows = Consequences(services, read, self._message, begins=current).of(facts, decision)
         replies = isinstance(decision.outcome, SessionBusy) or (isinstance(decision.outcome, Filler) and bool(facts.choice))
         said = stored.id if replies else ""  # from a mere filler nothing follows: nobody answers it
-        return msgspec.structs.replace(follows, serves=follows.serves or said, refused="", catalogs=current.stored)
+        return structs.replace(follows, serves=follows.serves or said, refused="", catalogs=current.stored)
+
+
+def _placed_by(message: Received) -> dict[str, Any]:
+    """What the store finds by that a message's decision depends on."""
+    return {
+        "channel": message.facts.channel,
+        "message_id": message.ids.message_id,
+        "reply_to": message.ids.reply_to,
+        "edits": message.ids.edits,
+        "author": message.facts.user,
+    }
+
+
+def _options(kept: Entry) -> tuple[MessageReading, ...]:
+    """The readings that the decision about a message left to its sender; none where it was swept, or left the choice to a model."""
+    if kept.decision is None:
+        return ()
+    left = _POSTPONEMENT.decode(kept.decision).outcome
+    return () if left.a is None or left.b is None else (left.a, left.b)
 
 
 class PreparedClaim(Protocol):

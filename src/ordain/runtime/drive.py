@@ -151,7 +151,7 @@ class Drive:
         """The run's two halves. The port holds the live end, and nothing holds the port but the flow: a driven run is no cycle."""
         catalog = self.services.catalogs.pinned(started.catalog)
         try:
-            setup = RunSetup.of(stored.id, kind, started, catalog)
+            setup = RunSetup.of(stored.id, kind, started, catalog, self.services.kinds)
         except Exception as error:  # a kind is foreign code here: it cannot read what its run began with
             why = f"{type(error).__name__}: {error}"[:200]
             raise JournalDiverged(f"kind {kind.name}@{kind.version} cannot read the input of run {stored.id}: {why}") from error

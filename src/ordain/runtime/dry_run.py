@@ -13,7 +13,7 @@ from ordain.contracts.policy import Policy
 from ordain.contracts.scope import CapabilityScope
 from ordain.effects.children import Spawn
 from ordain.effects.effect import Claim
-from ordain.flows.kind import Kind
+from ordain.flows.kind import Kind, Kinds
 from ordain.rules.decision import Decision
 from ordain.rules.shared import SHARED
 from ordain.runtime.opening import Opening, root_run
@@ -42,7 +42,7 @@ def dry_opening(given: Raw, who: str, lasts_us: int) -> Opening:
 
 
 def dry_run(
-    kind: Kind[Any, Any], opening: Opening, catalog: Catalog, beyond: NothingSpent, spawn: Spawn[Any] | None = None
+    kind: Kind[Any, Any], opening: Opening, catalog: Catalog, beyond: NothingSpent, kinds: Kinds, spawn: Spawn[Any] | None = None
 ) -> tuple[Any, RunState]:
     """The flow's output, None where it came to something that would go live; and what it had until then.
 
@@ -53,7 +53,7 @@ def dry_run(
     if spawn is not None:
         scope = CapabilityScope(allowed=spawn.scope)
         started = msgspec.structs.replace(started, allowance=spawn.allowance, depth=1, parent=opening.run, grant=scope)
-    setup = RunSetup.of(opening.run, kind, started, catalog)
+    setup = RunSetup.of(opening.run, kind, started, catalog, kinds)
     state = setup.state(opening.at)
     execution = setup.execution((opened.record,), beyond, state)
     try:

@@ -46,6 +46,7 @@ from ordain.ports.effects import Interrupted, Suspended
 from ordain.rules.authorize import AUTHORIZE, AuthorizeInputs, AuthorizeOutcome
 from ordain.rules.budget import RESERVE, SETTLE, BudgetRefused, SettleFacts
 from ordain.rules.decision import FACTS_BYTES, Decision, Rule
+from ordain.rules.lane import LANE
 from ordain.rules.rulebook import SHIPPED
 from ordain.rules.shared import SHARED
 from ordain.rules.spend import Spend
@@ -183,14 +184,17 @@ class Execution:
         with self._deciding:
             if ASKED_BY_FLOWS.get(rule.name) is not rule and not any(rule is own for own in self.state.rules):
                 raise FlowFault(f"rule {rule.name} is none that this kind of run declares: it is another's, or the port asks it alone")
-            return self._decide(rule, facts, inputs, refs)
+            decision = self._decide(rule, facts, inputs, refs)
+            if rule.name == LANE.name:
+                self.state.authority.lane_chosen(facts, inputs, decision.outcome)
+            return decision
 
     def authorize(self, call: Call, within: CapabilityScope, refs: tuple[int, ...] = ()) -> Decision[AuthorizeOutcome]:
         """See ``Effects.authorize``."""
         authority = self.state.authority
         with self._deciding:
             inputs = AuthorizeInputs(args=call.args, catalog=self._catalog)
-            decision = self._decide(AUTHORIZE, authority.facts_of(call, within), inputs, refs)
+            decision = self._decide(AUTHORIZE, authority.facts_of(call, within, self._catalog), inputs, refs)
             authority.authorized(decision)
             return decision
 

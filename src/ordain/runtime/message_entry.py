@@ -52,13 +52,13 @@ def body_of(message: Message) -> Body:
     )
 
 
-def received(entry: Entry, principal: str, reply_to: str, edits: str, catalog: Catalog) -> Received:
-    """A stored message; an erased one says nothing."""
+def received(entry: Entry, principal: str, catalog: Catalog) -> Received:
+    """A stored message, all of it as the transcript has it; an erased one says nothing."""
     body = Body(text="", user="") if entry.body is None else msgspec.json.decode(entry.body, type=Body)
     context = Context.model_validate(body.context, strict=False)
     return Received(
         facts=message_facts(body.text, body.user, entry.channel, context, len(body.attachments)),
-        ids=MessageIds(message_id=entry.message_id, reply_to=reply_to, edits=edits),
+        ids=MessageIds(message_id=entry.message_id, reply_to=context.reply_to or "", edits=context.edits or ""),
         principal=principal,
         timestamp_ms=entry.timestamp_ms,
         found=wording_of(catalog).cues(body.text),

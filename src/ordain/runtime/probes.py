@@ -134,7 +134,7 @@ def _rehearsed(kinds: Kinds, message: Received, probe: Probe, catalog: Catalog) 
     given = commissioned(kind, Commission(session=PROBE, seq=1, message=message.facts, ids=message.ids))
     beyond = _Probing(catalog.policy, probe.suggests)
     opening = dry_opening(given, PROBE, catalog.policy.session.hold_seconds * 1_000_000)
-    ended, _ = dry_run(kind, msgspec.structs.replace(opening, session=PROBE, thread=1), catalog, beyond)
+    ended, _ = dry_run(kind, msgspec.structs.replace(opening, session=PROBE, thread=1), catalog, beyond, kinds)
     found = {} if ended is None or ended.error is None else {"refused": ended.error["code"]}
     entry, outcome, routed = (beyond.decided_by.get(rule.name) for rule in (ENTRY, OUTCOME, ROUTE))
     found |= {"verb": entry.verb} if isinstance(entry, Entered) else {}

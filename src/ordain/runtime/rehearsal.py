@@ -78,14 +78,14 @@ def rehearse_verb(kinds: Kinds, catalog: Catalog, verb_id: str, args: Mapping[st
     kind = kinds.answering(VerbRequest)
     asked = VerbRequest(verb_id=verb_id, payload=dict(args), caller=REHEARSAL)
     given = kind.wire.take(asked, catalog, REHEARSAL).input if kind.wire is not None else NULL
-    effect, ended, _ = _until_live(kind, given, catalog, done)
+    effect, ended, _ = _until_live(kind, given, catalog, done, kinds)
     if ended is not None:
         done.error = ended
         return done
     spawned = effect.spawns[0] if isinstance(effect, Children) else None
     child = None if spawned is None else kinds.newest.get(spawned.flow)
     if spawned is not None and child is not None:
-        effect, done.error, state = _until_live(child, spawned.input, catalog, done, spawned)
+        effect, done.error, state = _until_live(child, spawned.input, catalog, done, kinds, spawned)
         if isinstance(effect, ModelCall):
             done.call = effect
             prompt = child.prompt(effect.purpose)
@@ -95,11 +95,11 @@ def rehearse_verb(kinds: Kinds, catalog: Catalog, verb_id: str, args: Mapping[st
 
 
 def _until_live(
-    kind: Kind[Any, Any], given: Raw, catalog: Catalog, done: Rehearsed, spawn: Spawn[Any] | None = None
+    kind: Kind[Any, Any], given: Raw, catalog: Catalog, done: Rehearsed, kinds: Kinds, spawn: Spawn[Any] | None = None
 ) -> tuple[Effect[Any] | None, Mapping[str, str] | None, RunState]:
     """The first effect, or how the run would have ended before it."""
     beyond = _Rehearsal(catalog, done)
-    output, state = dry_run(kind, dry_opening(given, REHEARSAL, HOUR_US), catalog, beyond, spawn)
+    output, state = dry_run(kind, dry_opening(given, REHEARSAL, HOUR_US), catalog, beyond, kinds, spawn)
     return beyond.effect, None if output is None else _error_of(output), state
 
 

@@ -178,7 +178,7 @@ def opened(stored: StoredRun, catalog: Catalog, kinds: Kinds) -> RunSetup:
     row = (stored.workspace, stored.subject, stored.parent, stored.index)
     if row != (started.workspace, started.subject, started.parent, started.index):
         raise JournalCorrupt("the run's row and its first record disagree", details={"seq": 0})
-    return RunSetup.of(stored.id, kind, started, catalog)
+    return RunSetup.of(stored.id, kind, started, catalog, kinds)
 
 
 def _replay(stored: StoredRun, catalog: Catalog, world: tuple[Kinds, Transcript | None], report: Replayed) -> None:

@@ -15,7 +15,7 @@ from ordain.contracts.scope import CapabilityScope
 from ordain.errors import FlowFault
 from ordain.flows.accounts import shared_accounts
 from ordain.flows.context import FlowContext
-from ordain.flows.kind import Kind
+from ordain.flows.kind import Kind, Kinds
 from ordain.flows.transcript import Transcript
 from ordain.journal.records import Record, Started
 from ordain.ports.effects import Effects
@@ -78,9 +78,10 @@ class RunSetup:
     catalog: Catalog
     agent: str
     scope: CapabilityScope
+    kinds: Kinds
 
     @classmethod
-    def of(cls, run: str, kind: Kind[Any, Any], started: Started, catalog: Catalog) -> RunSetup:
+    def of(cls, run: str, kind: Kind[Any, Any], started: Started, catalog: Catalog, kinds: Kinds) -> RunSetup:
         """Read the input; where the record does not say what the run may do, it is a root's that its kind grants, and a child's ``scope``."""
         given = kind.decode_input(started.input)
         label = kind.label(given) if started.label is None else started.label
@@ -90,13 +91,13 @@ class RunSetup:
             scope = CapabilityScope(allowed=started.scope)
         else:
             scope = kind.grant(given, catalog)
-        return cls(run=run, kind=kind, started=started, given=given, catalog=catalog, agent=label.agent, scope=scope)
+        return cls(run=run, kind=kind, started=started, given=given, catalog=catalog, agent=label.agent, scope=scope, kinds=kinds)
 
     def state(self, began: int, transcript: Transcript | None = None) -> RunState:
         """A new state; the run has done nothing yet."""
         charged = self.kind.charged and self.started.parent is None and self._bounded()
         own = None if transcript is None else _of_session(transcript, self.started.session)
-        state = RunState(began, Authority(self.started, self.scope, charged=charged), own, self.kind.rules)
+        state = RunState(began, Authority(self.started, self.kind, self.given, self.scope, charged=charged), own, self.kind.rules)
         state.values[0] = self.given
         return state
 
@@ -117,6 +118,7 @@ class RunSetup:
             child=started.parent is not None,
             session=started.session,
             keep_thoughts=started.keep_thoughts,
+            carrying=self.kinds.carrying,
         )
 
     def _bounded(self) -> bool:

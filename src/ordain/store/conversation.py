@@ -15,11 +15,12 @@ from typing import Any
 
 import msgspec
 
-from ordain.errors import JournalCorrupt
+from ordain.errors import FlowFault, JournalCorrupt
 from ordain.journal.digests import GENESIS, chain, digest
 from ordain.journal.records import ENCODER, Status
 from ordain.ports.sessions import EntryKind, NewEntry, OpenQuestion, Thread, ThreadChange, ThreadStatus
 from ordain.ports.store import Consequence, NewTurn, Place, Receive, SessionState
+from ordain.rules.attach import POSTPONED
 
 RECENT_THREADS = 6
 _THREAD = "SELECT id, status, intent, run, asked, slots, last_error, touched_at FROM threads"
@@ -173,12 +174,19 @@ def add_entry(db: sqlite3.Connection, workspace: str, entry: NewEntry, consequen
 
 
 def place_again(db: sqlite3.Connection, workspace: str, session: str, placed: Consequence, *, seq: int, instead_of: str) -> None:
-    """A message whose class was postponed has it now; whoever waits for run ``instead_of`` waits for the run that serves it."""
+    """A message whose class was postponed has it now; whoever waits for run ``instead_of`` waits for the run that serves it.
+
+    Raises:
+        FlowFault: that run does not keep the message, or has placed it.
+    """
     no = session_number(db, workspace, session)
-    db.execute(
-        "UPDATE transcript SET attached = ?, reason = ?, decision = ?, thread = ?, run = ?, anchor = ? WHERE session = ? AND seq = ?",
-        (placed.attached, placed.reason, placed.decision, placed.thread, placed.serves, placed.anchor, no, seq),
-    )
+    kept = db.execute(
+        "UPDATE transcript SET attached = ?, reason = ?, decision = ?, thread = ?, run = ?, anchor = ?"
+        " WHERE session = ? AND seq = ? AND kind = 'message' AND run = ? AND run <> '' AND attached IN (?, ?)",
+        (placed.attached, placed.reason, placed.decision, placed.thread, placed.serves, placed.anchor, no, seq, instead_of, *POSTPONED),
+    ).rowcount
+    if not kept:
+        raise FlowFault(f"run {instead_of} claims a place for message {seq}, which it does not keep or has placed")
     db.execute(
         "UPDATE transcript SET run = ? WHERE session = ? AND run = ? AND run <> '' AND kind = 'message'", (placed.serves, no, instead_of)
     )

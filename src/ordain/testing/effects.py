@@ -84,7 +84,9 @@ class ScriptedEffects(Generic[I, O]):
         standing: Standing = AS_ROOT,
         kinds: Kinds | None = None,
     ) -> None:
-        """``policy`` changes single values of the catalog's; ``kinds`` are those that children may be of (None: nobody looks).
+        """``policy`` changes single values of the catalog's; ``kinds`` are those that children may be of.
+
+        Without ``kinds`` nobody looks, and a verb's run has the verb's own time and none of its caller's verbs.
 
         Raises:
             ValidationError: ``policy`` names what there is not.
@@ -101,9 +103,9 @@ class ScriptedEffects(Generic[I, O]):
             ScriptError: the flow asked for what the script does not have, or did not ask for all of it.
             FlowFault: the flow reached for more than it may.
         """
-        setup, scribe, record = self._opened(given)
-        state = setup.state(record.at, self.standing.transcript)
         kinds = self.kinds or Kinds((self.kind,))
+        setup, scribe, record = self._opened(given, kinds)
+        state = setup.state(record.at, self.standing.transcript)
         beyond = ScriptedBeyond(setup, state, scribe, record, script)
         beyond.kinds = self.kinds
         returned: Any = None
@@ -148,7 +150,7 @@ class ScriptedEffects(Generic[I, O]):
             transcript=self.standing.transcript,
         )
 
-    def _opened(self, given: I | Raw) -> tuple[RunSetup, Scribe, Record]:
+    def _opened(self, given: I | Raw, kinds: Kinds) -> tuple[RunSetup, Scribe, Record]:
         """The run with its first record: a root as intake opens it, or a child as its parent would."""
         standing, at = self.standing, micros(self.standing.at)
         run = derived_id("scripted", self.kind.name)
@@ -173,7 +175,7 @@ class ScriptedEffects(Generic[I, O]):
             started = structs.replace(started, parent=PARENT, parent_addr=0)
         scribe = Scribe(run, KEY)
         record = scribe.write(RecordKind.STARTED, self.kind.name, started, at)
-        return RunSetup.of(run, self.kind, started, self.catalog), scribe, record
+        return RunSetup.of(run, self.kind, started, self.catalog, kinds), scribe, record
 
     def __repr__(self) -> str:
         """The kind."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -13,10 +14,14 @@ from ordain.contracts.verbs import Argument, ArgumentRole, PlanStep, Retry, Verb
 from ordain.effects.calls import Call
 from ordain.effects.results import VerbFailed, VerbReturned, VerbTimedOut, VerbUnknown
 from ordain.flows.act import Acted, VerbPlanInput, VerbPlanOutput, act
-from ordain.flows.context import FlowContext
+from ordain.flows.context import Carrying, FlowContext, micros
+from ordain.flows.kind import Kinds
+from ordain.flows.shipped import shipped_kinds
+from ordain.flows.verb_plan.kind import VERB_PLAN_KIND
 from ordain.testing import (
     Played,
     ScriptedEffects,
+    Standing,
     after,
     catalog_of,
     child_cancelled,
@@ -83,6 +88,24 @@ def test_a_permitted_call_is_made_once() -> None:
     played = play("look", DONE)
     assert isinstance(result(played), VerbReturned)
     assert played.verb_calls[0].authorized.decision == played.decided("authorize")[0].address
+
+
+def test_how_a_verb_is_carried_out_is_its_kinds_to_say() -> None:
+    """Which kind that is the verb says: not how long it has, nor which verbs it works with."""
+    spec = VerbSpec(name="flow", description="flow", effect=VerbEffect.READ, flow="carrier", input_schema=TEXT, timeout_ms=7000)
+    catalog = catalog_of(verbs=[spec, leaf("look")])
+    for how in (Carrying(), Carrying(waits=True), Carrying(inherits=True), Carrying(waits=True, inherits=True)):
+        caller = kind_of(_act, verbs=("look", "flow"))
+        carrier = replace(VERB_PLAN_KIND, name="carrier", prompts=(), carrying=how)
+        played = ScriptedEffects(caller, catalog, standing=Standing(session="s"), kinds=Kinds((caller, carrier))).play(
+            "flow", [joined(completed(VerbPlanOutput(ok=True, output={})))]
+        )
+        (spawn,) = played.spawns
+        assert (spawn.scope == ("flow", "look")) == how.inherits
+        assert (spawn.deadline - micros(Standing().at) > 7_000_000) == how.waits
+        assert played.replayed().equal
+    waits = {name for name, how in shipped_kinds().carrying.items() if how == Carrying(waits=True, inherits=True)}
+    assert (waits, shipped_kinds().carrying["verb_plan"]) == ({"supervisor", "question"}, Carrying())
 
 
 def test_what_is_out_of_scope_does_not_go_live() -> None:

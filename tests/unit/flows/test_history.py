@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -10,9 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ordain.effects.effect import Say, SharedState
+from ordain.errors import FlowFault
 from ordain.flows.act import VerbPlanInput, VerbPlanOutput
 from ordain.flows.context import FlowContext
 from ordain.flows.history import gather
+from ordain.flows.shipped import SHIPPED
 from ordain.flows.transcript import HistoryRef
 from ordain.rules.history import Window
 from ordain.testing import Played, ScriptedEffects, Standing, child_failed, completed, joined, kind_of, unread
@@ -29,7 +32,7 @@ async def _gather(context: FlowContext, room: int) -> list[Any]:
 
 
 def play(*script: Any, room: int = 100_000, **table: Any) -> tuple[HistoryRef, Window, Played[list[Any]]]:
-    kind = kind_of(_gather, verbs=(shipped().policy.history.verb,))
+    kind = replace(kind_of(_gather, verbs=(shipped().policy.history.verb,)), sums_up=lambda _: OWN)
     effects = ScriptedEffects(kind, shipped(), policy={"history": {**SHORT, **table}}, standing=Standing(session="s1"))
     played = effects.play(room, script)
     assert played.replayed().equal, played.replayed()
@@ -79,6 +82,21 @@ def test_a_summary_that_fails_leaves_entries_out(end: Any) -> None:
     _, window, played = play(many, joined(end), many)
     assert (window.whole, window.left_out, len(played.spawns)) == (4, 2, 1)
     assert any(line.what.startswith("history:") for line in played.lines)
+
+
+def test_only_who_may_sum_up_does() -> None:
+    """And only what was said before the message that the run answers: it is what later turns see as history."""
+    many = history(*((seq, 100) for seq in range(1, 7)))
+    for sums_up, standing in (
+        (None, Standing(session="s1")),
+        (lambda _: 4, Standing(session="s1")),
+        (lambda _: OWN, Standing(session="s1", child=True, scope=(shipped().policy.history.verb,))),
+    ):
+        kind = replace(kind_of(_gather, verbs=(shipped().policy.history.verb,)), sums_up=sums_up)
+        played = ScriptedEffects(kind, shipped(), policy={"history": SHORT}, standing=standing).play(100_000, (many, SUMMARY), faults=True)
+        assert isinstance(played.fault, FlowFault)
+        assert not any(isinstance(one, Say) for one in played.asked)
+    assert {kind.name for kind in SHIPPED if kind.sums_up is not None} == {"turn"}
 
 
 def test_without_a_verb_for_it_nothing_is_summed_up() -> None:

@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ordain.contracts.catalog import Catalog
 from ordain.flows.commission import RecallAsked
 from ordain.flows.context import FlowContext
-from ordain.flows.recall import QUERY_CHARS, RECALL_VERB, RECALLED_BYTES, Recollection, lines_of, recall
+from ordain.flows.recall import QUERY_CHARS, RECALL_VERB, RECALLED_BYTES, Recollection, lines_of, recall, takes_recalled
 from ordain.testing import Played, ScriptedEffects, failed, interrupt, kind_of, returned
 from tests.unit.flows.house import shipped
 
@@ -103,3 +104,25 @@ def test_what_is_given_is_bounded(sizes: list[int]) -> None:
 def test_an_interrupt_passes_through(in_flight: bool) -> None:
     """It is the turn's to tell."""
     assert play(interrupt(in_flight=in_flight), asked={}).output is None
+
+
+def test_a_place_is_a_template_or_an_argument() -> None:
+    """Whichever the verb has, and whatever carries it out: a template that shows it, else an argument by which a run gets it."""
+    data = shipped().data
+    plan, agent = data.verbs["chat_general"], data.verbs["agent_runtime"]
+    shows, shows_not = "{{ recalled }}", "a\n=====\nb\n"
+    for spec, template, takes in (
+        (plan, shows, True),
+        (plan, shows_not, False),
+        (plan.model_copy(update={"flow": "another", "plan": []}), shows, True),
+        (plan.model_copy(update={"flow": "another", "plan": []}), shows_not, False),
+        (agent, shows_not, True),
+        (agent.model_copy(update={"input_schema": {"type": "object", "properties": {}}}), shows, False),
+        (agent.model_copy(update={"flow": None}), shows, False),
+    ):
+        prompts = {
+            **data.prompts,
+            **dict.fromkeys({plan.prompt_template, *(step.prompt_template for step in plan.plan)} - {None}, template),
+        }
+        catalog = Catalog(data.model_copy(update={"prompts": prompts, "verbs": {"v": spec}}))
+        assert takes_recalled(catalog, "v") == takes

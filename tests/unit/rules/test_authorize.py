@@ -16,7 +16,14 @@ from ordain.rules.decision import Decision
 from tests.unit.rules.given import NAMES, POLICY, catalog, catalogs, counts, decided, json_values, names, objects, policies, texts
 
 facts = st.builds(
-    AuthorizeFacts, verb=names, call=texts, in_scope=st.booleans(), depth=st.integers(0, 20), verb_calls=counts, cap_verb_calls=counts
+    AuthorizeFacts,
+    verb=names,
+    call=texts,
+    in_scope=st.booleans(),
+    depth=st.integers(0, 20),
+    verb_calls=counts,
+    cap_verb_calls=counts,
+    reserved=st.booleans(),
 )
 arguments = st.one_of(objects, st.fixed_dictionaries({}, optional={"x": json_values, "y": json_values}))
 
@@ -52,6 +59,7 @@ def test_nothing_outside_its_bounds_is_allowed(facts: AuthorizeFacts, args: dict
     if isinstance(authorize(facts, args, found, policy).outcome, Allow):
         assert verb is not None
         assert facts.in_scope
+        assert not facts.reserved
         assert found.inactive_reason(facts.verb, policy.verbs) is None
         assert facts.depth < policy.verbs.max_depth
         assert not verb.spec.composite or facts.depth < verb.spec.max_recursion_depth
@@ -67,6 +75,7 @@ def test_less_never_allows_more(facts: AuthorizeFacts, args: dict[str, Any], fou
     less = msgspec.structs.replace(
         facts,
         in_scope=facts.in_scope and data.draw(st.booleans()),
+        reserved=facts.reserved or data.draw(st.booleans()),
         depth=facts.depth + data.draw(st.integers(0, 3)),
         verb_calls=facts.verb_calls + data.draw(st.integers(0, 3)),
         cap_verb_calls=max(0, facts.cap_verb_calls - data.draw(st.integers(0, 3))),

@@ -16,11 +16,13 @@ from ordain.app import Extras, with_profile
 from ordain.contracts.catalog import Catalog, CatalogData
 from ordain.contracts.profiles import ModelProfile
 from ordain.contracts.scope import CapabilityScope
-from ordain.contracts.verbs import Retry
+from ordain.contracts.verbs import Retry, VerbSpec
+from ordain.effects.calls import Call
 from ordain.effects.effect import Claim, ModelCall, Read, VerbCall
 from ordain.errors import FlowFault
 from ordain.flows.context import FlowContext
 from ordain.flows.kind import Kind, Kinds
+from ordain.flows.shipped import SHIPPED
 from ordain.flows.verb_plan.kind import VERB_PLAN_KIND
 from ordain.journal.records import Status
 from ordain.ports.store import StoredRun
@@ -39,6 +41,7 @@ from ordain.testing import (
     completed,
     fails,
     joined,
+    kind_of,
     proposes,
     read,
     recorded,
@@ -50,14 +53,17 @@ from tests.shapes.overreach import Bounds
 
 PROFILES = {
     name: ModelProfile(provider="scripted", model=name, usd_micros_per_1k_input=1000, usd_micros_per_1k_output=1000)
-    for name in ("default", "second")
+    for name in ("default", "second", "third")
 }
 BUDGET = {"run_tokens": 1000, "run_usd_micros": 900, "run_model_calls": 3, "run_verb_calls": 4}
+LANES = {"profiles": {"local": ["default", "second"], "worker": ["default"], "brain": ["third"]}}
 KINDS = Kinds((HOSTILE, VERB_PLAN_KIND))
 
 
 def catalog(**budget: Any) -> Catalog:
-    return catalog_of(HOSTILE, VERB_PLAN_KIND, policy={"budget": {**BUDGET, **budget}}, verbs=VERBS, profiles=PROFILES, prompts=TEMPLATES)
+    return catalog_of(
+        HOSTILE, VERB_PLAN_KIND, policy={"budget": {**BUDGET, **budget}, "lanes": LANES}, verbs=VERBS, profiles=PROFILES, prompts=TEMPLATES
+    )
 
 
 FREE = catalog()
@@ -104,12 +110,14 @@ models = st.builds(
     later=later,
     keep=st.booleans(),
     hedge=st.booleans(),
+    lane=st.sampled_from(["own", "own", "own", "none", "ahead", "other", "forged"]),
+    profile=st.sampled_from(["default", "default", "second", "third"]),
 )
 claims = st.builds(
     Op, do=st.just("claim"), claims=st.sampled_from(["", "", "other", "attach"]), tokens=amounts, money=money, session=sessions
 )
 reads = st.builds(Op, do=st.just("read"), claims=st.sampled_from(["", "history"]), session=sessions, later=later)
-others = st.builds(Op, do=st.sampled_from(["change", "say", "wait"]), verb=names, text=texts)
+others = st.builds(Op, do=st.sampled_from(["change", "say", "wait"]), verb=names, text=texts, through=st.sampled_from([0, 0, -1, 1, 99]))
 
 
 def spawning(inner: st.SearchStrategy[tuple[Op, ...]]) -> st.SearchStrategy[Op]:
@@ -190,6 +198,14 @@ HOLES: dict[str, tuple[tuple[Op, ...], Catalog]] = {
         (Op(do="authorize", verb="plan.own"), Op(do="children", flow="verb_plan", verb="plan.own", given="b")),
         FREE,
     ),
+    "a model without a lane": ((Op(do="model", lane="none"),), FREE),
+    "a model of a child's lane": ((Op(do="model", lane="ahead"),), FREE),
+    "a model of another purpose's lane": ((Op(do="model", lane="other"),), FREE),
+    "a model of a lane that the flow made up": ((Op(do="model", lane="forged", profile="third"),), FREE),
+    "a model beside those of its lane": ((Op(do="model", profile="third"),), FREE),
+    "a hedge beside those of its lane": ((Op(do="model", hedge=True, second="third"),), FREE),
+    "a summary of a session by anybody": ((Op(do="say", through=1),), FREE),
+    "a summary up to nowhere": ((Op(do="say", through=-1),), FREE),
     "a refusal that is swallowed": ((Op(do="decide"), Op(do="say"), Op(do="authorize"), Op(do="verb")), FREE),
 }
 
@@ -220,6 +236,51 @@ def test_honest_work_completes() -> None:
     assert (played.status, played.output) == (Status.COMPLETED, [])
     assert [one.verb for one in played.calls] == ["note.add", "note.try", "note.try"]
     assert (played.left.verb_calls, len(played.spawns)) == (0, 3)
+
+
+# --- what a turn enters by -----------------------------------------------------------------------------------------------------------
+
+IN_SESSION = Standing(session="s1")
+AS_ITS_CHILD = Standing(session="s1", child=True, depth=0, scope=(*SCOPE, "enter.by", "enter.here"))
+
+
+def entry(name: str, *, session_only: bool = False) -> VerbSpec:
+    """A verb that a turn enters by."""
+    return VERBS[0].model_copy(update={"name": name, "entry": True, "session_only": session_only})
+
+
+async def _enter(context: FlowContext, verb_id: str) -> str:
+    return context.fx.authorize(Call(verb=verb_id, args={"text": "a"}), context.scope).reason
+
+
+@pytest.mark.parametrize(
+    ("enters", "standing", "verb_id", "reason"),
+    [
+        (True, IN_SESSION, "enter.by", "authorize.read"),
+        (True, IN_SESSION, "enter.here", "authorize.read"),
+        (True, AS_ROOT, "enter.by", "authorize.read"),
+        (False, IN_SESSION, "enter.by", "authorize.reserved_verb"),
+        (False, IN_SESSION, "enter.here", "authorize.reserved_verb"),
+        (True, AS_ITS_CHILD, "enter.here", "authorize.reserved_verb"),
+        (False, AS_ITS_CHILD, "enter.here", "authorize.reserved_verb"),
+        (False, AS_ROOT, "enter.by", "authorize.reserved_verb"),
+        (False, AS_ROOT, "enter.here", "authorize.session_only"),
+    ],
+)
+def test_what_a_turn_enters_by_is_no_tool(enters: bool, standing: Standing, verb_id: str, reason: str) -> None:
+    """Only a root that enters may call it, whatever a scope says; else it would nest without any depth being counted."""
+    kind = replace(kind_of(_enter, verbs=("enter.by", "enter.here")), enters=enters)
+    within = catalog_of(verbs=[entry("enter.by"), entry("enter.here", session_only=True)])
+    played = ScriptedEffects(kind, within, standing=standing).play(verb_id)
+    assert played.output == reason
+    assert played.replayed().equal
+    facts = played.decided("authorize")[0].facts
+    assert ("reserved" in msgspec.to_builtins(facts)) == (reason == "authorize.reserved_verb")
+
+
+def test_who_enters() -> None:
+    """A session's turn, and who carries out a verb by its name; of what they open nothing does, an agent's loop included."""
+    assert {kind.name for kind in SHIPPED if kind.enters} == {"turn", "verb"}
 
 
 # --- live -------------------------------------------------------------------------------------------------------------------------------
@@ -260,7 +321,7 @@ def named_live(op: Op) -> Op:
 def opened(kind: Kind[Any, Any], verbs: Sequence[Any] = (), **budget: Any) -> Ordain:
     """An Ordain in memory with this kind, not yet started; its model is done with everything."""
     base = with_profile(load_settings(environment={}, home=Path("/nowhere")), PROFILES["default"])
-    policy = with_policy(Catalog(CatalogData(policy=base.policy)), {"budget": {**BUDGET, **budget}}).policy
+    policy = with_policy(Catalog(CatalogData(policy=base.policy)), {"budget": {**BUDGET, **budget}, "lanes": LANES}).policy
     settings = base.model_copy(update={"policy": policy, "profiles": PROFILES})
     script = ModelScript().on("", lambda request: fails("connection") if request.inputs.get("text") == "b" else {"done": True})
     extras = Extras(

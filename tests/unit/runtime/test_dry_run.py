@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from ordain.flows.kind import Kinds
 from ordain.flows.verb.kind import VERB
 from ordain.flows.verb.request import VerbRunInput
 from ordain.journal.records import DecisionBody, raw
@@ -28,7 +29,7 @@ class Deciding(NothingSpent):
 def run(verb: str, args: dict[str, object], **budget: object) -> tuple[object, int]:
     catalog = with_policy(shipped(), {"budget": budget})
     opening = dry_opening(raw(VerbRunInput(verb_id=verb, payload=args, caller="dry")), "dry", LASTS)
-    output, state = dry_run(VERB, opening, catalog, Deciding(catalog.policy))
+    output, state = dry_run(VERB, opening, catalog, Deciding(catalog.policy), Kinds((VERB,)))
     return output, state.authority.spent.verb_calls
 
 

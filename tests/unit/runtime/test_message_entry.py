@@ -57,15 +57,14 @@ def entry(message: Message, body: bytes | None) -> Entry:
 def test_what_is_kept_is_what_was_received(message: Message) -> None:
     """Entry and body together are the message again, its wording read anew."""
     kept = entry(message, ENCODER.encode(body_of(message)))
-    context = message.context
-    again = received(kept, "ada", context.reply_to or "", context.edits or "", shipped())
+    again = received(kept, "ada", shipped())
     assert again == message_of(message, "m1", "ada", shipped())
 
 
 @given(messages)
 def test_an_erased_message_says_nothing(message: Message) -> None:
     """Its place stands, its words and its sender do not."""
-    found = received(entry(message, None), "ada", "", "", shipped())
+    found = received(entry(message, None), "ada", shipped())
     assert (found.facts.text, found.facts.user, found.facts.attachments) == ("", "", 0)
 
 

@@ -11,6 +11,7 @@ from ordain.contracts.scope import CapabilityScope
 from ordain.effects.children import Join, Spawn
 from ordain.errors import FlowFault
 from ordain.flows.context import FlowContext
+from ordain.flows.kind import Kinds
 from ordain.journal.records import Started, raw
 from ordain.rules.spend import Spend
 from ordain.runtime.setup import AccountView, FlowPort, RunSetup
@@ -52,9 +53,9 @@ def test_a_record_without_a_grant_is_read_as_of_old() -> None:
     played = ScriptedEffects(kind, CATALOG).play(None)
     started = msgspec.json.decode(played.stored.records[0].body or b"", type=Started)
     bare = msgspec.structs.replace(started, grant=None, scope=("c",))
-    assert RunSetup.of("r", kind, bare, CATALOG).scope == CapabilityScope(allowed=("a",))
+    assert RunSetup.of("r", kind, bare, CATALOG, Kinds()).scope == CapabilityScope(allowed=("a",))
     child = msgspec.structs.replace(bare, parent="p")
-    assert RunSetup.of("r", kind, child, CATALOG).scope == CapabilityScope(allowed=("c",))
+    assert RunSetup.of("r", kind, child, CATALOG, Kinds()).scope == CapabilityScope(allowed=("c",))
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from dataclasses import replace
 import msgspec
 
 from ordain.flows.act import VerbPlanInput, VerbPlanOutput, call_label, carried_call
+from ordain.flows.context import Carrying
 from ordain.flows.kind import Kind, settled_by_error
 from ordain.flows.question.flow import run_question
 from ordain.flows.question.v1 import run_question as run_question_1
@@ -19,5 +20,6 @@ QUESTION: Kind[VerbPlanInput, VerbPlanOutput] = Kind(
     settle=settled_by_error,
     label=call_label,
     carries=carried_call,
+    carrying=Carrying(waits=True, inherits=True),
 )
 QUESTION_1 = replace(QUESTION, version=1, run=run_question_1)

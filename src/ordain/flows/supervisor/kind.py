@@ -7,6 +7,7 @@ from dataclasses import replace
 import msgspec
 
 from ordain.flows.act import VerbPlanInput, VerbPlanOutput, call_label, carried_call
+from ordain.flows.context import Carrying
 from ordain.flows.kind import Kind, settled_by_error
 from ordain.flows.supervisor.flow import run_supervisor
 from ordain.flows.supervisor.prompt import MOVE_PROMPT, STEP_PROMPT
@@ -21,6 +22,7 @@ SUPERVISOR: Kind[VerbPlanInput, VerbPlanOutput] = Kind(
     settle=settled_by_error,
     label=call_label,
     carries=carried_call,
+    carrying=Carrying(waits=True, inherits=True),
     prompts=(STEP_PROMPT, MOVE_PROMPT),
 )
 SUPERVISOR_2 = replace(SUPERVISOR, version=2, run=run_supervisor_2)

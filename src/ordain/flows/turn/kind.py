@@ -43,6 +43,10 @@ def _reply(output: TurnOutput) -> str:
     return output.narrative
 
 
+def _own(given: TurnInput) -> int:
+    return given.seq
+
+
 TURN: Kind[TurnInput, TurnOutput] = Kind(
     name="turn",
     version=4,
@@ -55,6 +59,8 @@ TURN: Kind[TurnInput, TurnOutput] = Kind(
     reply=_reply,
     serves=Serves.REQUEST,
     commissioned=turn_input,
+    enters=True,
+    sums_up=_own,
 )
 TURN_3: Kind[FlatTurnInput, TurnOutput] = Kind(
     name="turn",

@@ -56,6 +56,7 @@ VERB: Kind[VerbRunInput, VerbRunOutput] = Kind(
     settle=settled_by_error,
     label=_label,
     grant=_grant,
+    enters=True,
     wire=Wire(contract=VerbRequest, take=take_verb, response=verb_reply, other="not_a_verb_call"),
 )
 VERB_1 = replace(VERB, version=1, run=run_verb_1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -25,11 +26,14 @@ from ordain.ports.sessions import Entry, EntryKind
 from ordain.ports.store import StoredRun
 from ordain.rules.answer import ANSWER, AnswerFacts, AnswerInputs, ExpectedType
 from ordain.rules.decision import Rule
+from ordain.runtime.diff import diff
+from ordain.runtime.flow_outcome import NothingBeyond, OutOfJournal, flow_outcome
 from ordain.runtime.opening import Opening, root_run
-from ordain.runtime.replay import EndOfJournal, NothingBeyond, drive_to_end, replay
+from ordain.runtime.replay import replay
 from ordain.runtime.services import Catalogs
 from ordain.runtime.setup import RunSetup
 from ordain.runtime.wording_diff import COMPARED, answers_read, messages_read
+from ordain.testing import ScriptedEffects
 from ordain.wording.languages import shipped_table
 from ordain.wording.table import Table
 from ordain.wording.wording import Wording, compiled, first_wording, wording_of
@@ -122,8 +126,7 @@ def recorded(catalog: Catalog, answers: Sequence[tuple[str, str]] = ANSWERS) -> 
     new = root_run(JUDGE, opening, catalog)
     keeping = _Keeping(Scribe("r", key, new.started))
     setup = RunSetup.of("r", JUDGE, msgspec.json.decode(new.started.body or b"", type=Started), catalog)
-    with pytest.raises(EndOfJournal):
-        drive_to_end(judge(setup.context(setup.execution((new.started,), keeping, setup.state(0))), given))
+    assert flow_outcome(setup, setup.execution((new.started,), keeping, setup.state(0)), keeping) == OutOfJournal()
     return StoredRun(
         id="r",
         flow=JUDGE.name,
@@ -170,6 +173,28 @@ def test_a_diff_names_the_answers_that_would_be_others() -> None:
     assert [(flip.address, flip.rule) for flip in other.flips] == [("0/answer#0", "answer")]
     assert "answer.unfit" in other.flips[0].now
     assert answers_read(RUNS[next(iter(RUNS))].run, catalog, wording_of(catalog), KINDS).judged == 0
+
+
+async def judge_and_break(context: FlowContext, given: Asked) -> None:
+    """Judge each answer, then meet a bug."""
+    wording = wording_of(context.catalog)
+    for expects, text in given.answers:
+        facts = AnswerFacts(expects=ExpectedType(expects), size=len(text))
+        context.fx.decide(ANSWER, facts, AnswerInputs(text=text, wording=wording))
+    raise ZeroDivisionError
+
+
+def test_a_run_that_has_faulted_is_compared_as_far_as_it_came() -> None:
+    """Its fault stands in its journal: it is no error of the comparison, with words or with policy."""
+    catalog = catalog_with(SMALL)
+    kind = replace(JUDGE, run=judge_and_break)
+    run = ScriptedEffects(kind, catalog).play(Asked(answers=ANSWERS), faults=True).stored
+    kinds = shipped_kinds((kind,))
+    assert replay(run, catalog, kinds).verdict == "equal"
+    report = answers_read(run, catalog, compiled(without(SMALL, "yes", "jo")), kinds)
+    assert (report.verdict, report.judged, [flip.address for flip in report.flips]) == (COMPARED, len(ANSWERS), ["0/answer#0"])
+    other = diff(run, catalog, catalog.policy, kinds, lambda _: None)
+    assert (other.verdict, other.flips) == ("flow_fault:ZeroDivisionError", [])
 
 
 @pytest.mark.parametrize(("altered", "says"), [(None, "not stored"), (SMALL.encoded, "was altered"), (b"[]", "altered")])

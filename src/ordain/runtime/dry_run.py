@@ -17,8 +17,9 @@ from ordain.flows.kind import Kind
 from ordain.journal.records import Started
 from ordain.rules.decision import Decision
 from ordain.rules.shared import SHARED
+from ordain.runtime.flow_end import FlowEnd
+from ordain.runtime.flow_outcome import FlowRaised, NothingBeyond, flow_outcome
 from ordain.runtime.opening import Opening, root_run
-from ordain.runtime.replay import EndOfJournal, NothingBeyond, drive_to_end
 from ordain.runtime.run_state import RunState
 from ordain.runtime.setup import RunSetup
 
@@ -48,6 +49,9 @@ def dry_run(
     """The flow's output, None where it came to something that would go live; and what it had until then.
 
     ``spawn``: it is a child, and this is what its parent would let it have.
+
+    Raises:
+        FlowFault: the flow did what none may. Whatever else it raises.
     """
     record = root_run(kind, opening, catalog).started
     started = msgspec.json.decode(record.body or b"", type=Started)
@@ -57,7 +61,7 @@ def dry_run(
     setup = RunSetup.of(opening.run, kind, started, catalog)
     state = setup.state(opening.at)
     execution = setup.execution((record,), beyond, state)
-    try:
-        return drive_to_end(kind.run(setup.context(execution), setup.given)), state
-    except EndOfJournal:
-        return None, state
+    came = flow_outcome(setup, execution, beyond)
+    if isinstance(came, FlowRaised):
+        raise came.error
+    return came.returned if isinstance(came, FlowEnd) else None, state

@@ -7,6 +7,7 @@ compared. Where the records end, ``Beyond`` says what happens: live it goes on, 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import lru_cache
 from time import perf_counter_ns
@@ -96,6 +97,17 @@ class Judge(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rereading:
+    """How records are read back: by what their bodies are decoded, and who looks on."""
+
+    read: Read = decode
+    judge: Judge | None = None
+
+
+PLAINLY = Rereading()
+
+
 @lru_cache(maxsize=256)
 def _outcome_decoder(outcome: Any) -> msgspec.json.Decoder[Any]:
     return msgspec.json.Decoder(outcome)
@@ -105,16 +117,16 @@ class Execution:
     """The Effects port for one run. Holds the cursor and the effect number; what the run may do stands in its ``Authority``."""
 
     def __init__(
-        self, run: str, records: Sequence[Record], beyond: Beyond, catalog: Catalog, state: RunState, judge: Judge | None = None
+        self, run: str, records: Sequence[Record], beyond: Beyond, catalog: Catalog, state: RunState, reading: Rereading = PLAINLY
     ) -> None:
         """``records`` begin with ``started``; the flow's input must be put into ``state.values[0]`` by the caller."""
         self.run = run
         self.state = state
-        self.read: Read = decode
+        self._read = reading.read
         self._records = [record for record in records if record.kind not in BESIDE_FLOW]
         self._cursor = 1
         self._beyond = beyond
-        self._judge = judge
+        self._judge = reading.judge
         self._catalog = catalog
         self._effect = 0
         self._counts: dict[str, int] = {}
@@ -196,7 +208,7 @@ class Execution:
     def _decision(self, record: Record, rule: Rule[Any, Any, Any], address: str) -> DecisionBody:
         if record.kind is not RecordKind.DECISION or record.name != rule.name:
             raise self._diverged(address, f"the flow asked rule {rule.name}", record)
-        body = self.read(record)
+        body = self._read(record)
         if not isinstance(body, DecisionBody) or body.addr != address:
             raise self._diverged(address, "other address", record)
         return body
@@ -262,7 +274,7 @@ class Execution:
             raise self._interrupted(record, addr)
         announced = self._announced(record, addr, effect)
         while (record := self._next()) is not None and record.kind is RecordKind.CHILD_ENDED:
-            body = self.read(record)
+            body = self._read(record)
             if not isinstance(body, ChildEndedBody) or body.addr != addr or body.child != derived_id(self.run, addr, body.index):
                 raise self._diverged(addr, "another child", record)
             self._take(record)
@@ -293,7 +305,7 @@ class Execution:
             return await self._beyond.claim(addr, claim)
         if record.kind is RecordKind.DELIVERED:
             raise self._interrupted(record, addr)
-        body = self.read(record)
+        body = self._read(record)
         if not isinstance(body, ClaimBody) or body.addr != addr or bytes(body.claim) != ENCODER.encode(claim):
             raise self._diverged(addr, f"the flow claimed {claim.name}", record)
         self._take(record)
@@ -346,7 +358,7 @@ class Execution:
 
     def _announced(self, record: Record, addr: int, effect: Effect[Any]) -> msgspec.Raw:
         """The effect as the record has it: what is done about it is done by the record, and by nothing that the flow still holds."""
-        body = self.read(record)
+        body = self._read(record)
         if not isinstance(body, IntentBody) or body.addr != addr:
             raise self._diverged(addr, "the flow performed an effect", record)
         if bytes(body.effect) != ENCODER.encode(effect):
@@ -359,14 +371,14 @@ class Execution:
         record = self._next()
         if record is None:
             return None
-        body = self.read(record)
+        body = self._read(record)
         if not isinstance(body, ObservationBody) or body.addr != addr:
             raise self._diverged(addr, "no observation follows", record)
         self._take(record)
         return self.state.remember(RESULTS.decode(body.result), record.seq)
 
     def _delivered(self, record: Record) -> DeliveredBody:
-        body = self.read(record)
+        body = self._read(record)
         if not isinstance(body, DeliveredBody):
             raise self._diverged("delivery", "unreadable", record)
         return body

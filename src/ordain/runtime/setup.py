@@ -20,7 +20,7 @@ from ordain.journal.records import Record, Started
 from ordain.ports.effects import Effects
 from ordain.rules.spend import Spend
 from ordain.runtime.authority import Authority
-from ordain.runtime.execution import Beyond, Execution, Judge
+from ordain.runtime.execution import PLAINLY, Beyond, Execution, Rereading
 from ordain.runtime.run_state import RunState
 
 
@@ -97,9 +97,9 @@ class RunSetup:
         state.values[0] = self.given
         return state
 
-    def execution(self, records: Sequence[Record], beyond: Beyond, state: RunState, judge: Judge | None = None) -> Execution:
+    def execution(self, records: Sequence[Record], beyond: Beyond, state: RunState, reading: Rereading = PLAINLY) -> Execution:
         """The port over these records."""
-        return Execution(self.run, records, beyond, self.catalog, state, judge)
+        return Execution(self.run, records, beyond, self.catalog, state, reading)
 
     def context(self, execution: Execution) -> FlowContext:
         """What the flow is given: the same live, resumed and replayed."""

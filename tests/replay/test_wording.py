@@ -38,6 +38,7 @@ from ordain.wording.languages import shipped_table
 from ordain.wording.table import Table
 from ordain.wording.wording import Wording, compiled, first_wording, wording_of
 from tests.replay.golden_file import GOLDEN, GoldenTalk, read, read_talk
+from tests.replay.mutate import begun_with
 
 RUNS = {f"{file.parent.name}/{file.stem}": read(file) for file in sorted(GOLDEN.glob("v*/*.json"))}
 TALKS = {file.stem: read_talk(file) for file in sorted(GOLDEN.glob("talks/*.json"))}
@@ -173,6 +174,14 @@ def test_a_diff_names_the_answers_that_would_be_others() -> None:
     assert [(flip.address, flip.rule) for flip in other.flips] == [("0/answer#0", "answer")]
     assert "answer.unfit" in other.flips[0].now
     assert answers_read(RUNS[next(iter(RUNS))].run, catalog, wording_of(catalog), KINDS).judged == 0
+
+
+def test_a_run_is_read_with_the_wording_that_it_began_with() -> None:
+    """A build that reads with another one under the same catalog does not replay it; a run that names none is read by its catalog's."""
+    catalog = catalog_with(SMALL)
+    run = recorded(catalog)
+    verdicts = [replay(begun_with(run, wording), catalog, KINDS).verdict for wording in (catalog.wording_id, "", "1:another")]
+    assert verdicts == ["equal", "equal", "journal_diverged"]
 
 
 async def judge_and_break(context: FlowContext, given: Asked) -> None:

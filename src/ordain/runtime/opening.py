@@ -53,7 +53,7 @@ def root_run(kind: Kind[Any, Any], opening: Opening, catalog: Catalog) -> NewRun
         thread=opening.thread,
         label=kind.label(given),
         grant=kind.grant(given, catalog),
-        wording=catalog.wording_id if opening.session else "",
+        wording=catalog.wording_id,
     )
     return NewRun(
         id=opening.run,

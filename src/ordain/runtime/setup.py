@@ -12,6 +12,7 @@ from msgspec import structs
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.moments import EPOCH
 from ordain.contracts.scope import CapabilityScope
+from ordain.errors import JournalDiverged
 from ordain.flows.accounts import shared_accounts
 from ordain.flows.context import FlowContext
 from ordain.flows.kind import Kind
@@ -79,7 +80,14 @@ class RunSetup:
 
     @classmethod
     def of(cls, run: str, kind: Kind[Any, Any], started: Started, catalog: Catalog) -> RunSetup:
-        """Read the input; where the record does not say what the run may do, it is a root's that its kind grants, and a child's ``scope``."""
+        """Read the input; where the record does not say what the run may do, it is a root's that its kind grants, and a child's ``scope``.
+
+        Raises:
+            JournalDiverged: the run began with another wording than the one that this build reads with under its catalog.
+        """
+        if started.wording not in ("", catalog.wording_id):
+            began, reads = started.wording[:14], catalog.wording_id[:14]
+            raise JournalDiverged(f"run {run} began with wording {began}, and its catalog names {reads}", details={"seq": 0})
         given = kind.decode_input(started.input)
         label = kind.label(given) if started.label is None else started.label
         if started.grant is not None:

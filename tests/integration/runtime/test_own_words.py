@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +15,14 @@ from ordain.app import Extras, Ordain
 from ordain.cli.archive import open_archive
 from ordain.contracts.catalog import FIRST_WORDING, Catalog
 from ordain.contracts.profiles import ModelProfile
+from ordain.journal.records import Status
 from ordain.models.scripted import ScriptedModel, make_script
 from ordain.settings import load_settings
+from ordain.store.sqlite import FILE, SqliteStore
 from ordain.wording.table import Table
 from ordain.wording.wording import wording_of
+from tests.replay.mutate import begun_with
+from tests.shapes.talk import House
 
 SESSION = "s"
 NONSENSE = "knofi"
@@ -161,6 +167,26 @@ async def test_everything_replays_after_the_words_have_changed(tmp_path: Path) -
             3,
             [("1/attach", "attach.filler", "attach.new_request")],
         )
+
+
+async def test_a_run_is_not_gone_on_with_under_other_words_than_it_began_with(tmp_path: Path) -> None:
+    """Where its first record and its catalog name two wordings it stops as diverged, and says so, when it is resumed."""
+    async with House(tmp_path / "home") as house:
+        await house.say("find out whether it is so", mode="agent")
+        await house.kill()
+        with closing(sqlite3.connect(house.settings.home / FILE, isolation_level=None)) as database:
+            ((number, run),) = database.execute("SELECT no, id FROM runs WHERE flow = 'question'").fetchall()
+            store = SqliteStore(house.settings.home)
+            stored = store.load(run)
+            store.close()
+            assert stored is not None
+            for record in begun_with(stored, "1:another").records:
+                changed = (record.body, record.digest, record.chain, number, record.seq)
+                database.execute("UPDATE records SET body = ?, digest = ?, chain = ? WHERE run = ? AND seq = ?", changed)
+        await house.open()
+        assert await house.ordain.runtime.answer(run, 0, "yes", by="ada") == "sent"
+        await house.until("it stops", lambda: house.over(run))
+        assert house.status(run) is Status.DIVERGED
 
 
 @pytest.mark.parametrize("name", ["own.yaml", "own.yml"])

@@ -9,7 +9,7 @@ import msgspec
 
 from ordain.journal.codec import _covered
 from ordain.journal.digests import GENESIS, chain, digest
-from ordain.journal.records import Record, RecordKind
+from ordain.journal.records import Record, RecordKind, Started, raw
 from ordain.ports.store import StoredRun
 
 
@@ -77,3 +77,9 @@ def forged(run: StoredRun, seq: int, **fields: Any) -> StoredRun:
         previous = chain(previous, run.id, record.seq, (record.kind, record.name, record.v, record.at), body_digest)
         records.append(msgspec.structs.replace(record, digest=body_digest, chain=previous))
     return msgspec.structs.replace(run, records=tuple(records))
+
+
+def begun_with(run: StoredRun, wording: str) -> StoredRun:
+    """The run as if it had begun with another wording than the one that its catalog names."""
+    started = msgspec.json.decode(run.records[0].body or b"", type=Started)
+    return forged(run, 0, body=bytes(raw(msgspec.structs.replace(started, wording=wording))))

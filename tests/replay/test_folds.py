@@ -10,7 +10,8 @@ import pytest
 from ordain.flows.shipped import shipped_kinds
 from ordain.journal.folds import Fold
 from ordain.rules.header import render_header
-from ordain.runtime.replay import NothingBeyond, drive_to_end, opened
+from ordain.runtime.flow_outcome import NothingBeyond, flow_outcome
+from ordain.runtime.replay import opened
 from tests.replay.golden_file import GOLDEN, read
 
 FILES = sorted(GOLDEN.glob("v*/*.json"))
@@ -24,7 +25,7 @@ def test_account_and_fold_agree(file: Path) -> None:
     kinds = shipped_kinds()
     setup = opened(golden.run, catalog, kinds)
     state = setup.state(golden.run.records[0].at)
-    drive_to_end(setup.kind.run(setup.context(setup.execution(golden.run.records, NothingBeyond(), state)), setup.given))
+    flow_outcome(setup, setup.execution(golden.run.records, beyond := NothingBeyond(), state), beyond)
     assert Fold(golden.run.id, golden.run.records, kinds).spent == state.authority.spent
 
 

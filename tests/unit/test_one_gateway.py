@@ -44,3 +44,9 @@ def test_flows_know_no_model() -> None:
             tree = ast.parse(file.read_text(encoding="utf-8"))
             words = {node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)}
             assert not words & providers, file
+
+
+def test_a_flow_is_run_in_one_place() -> None:
+    """Live, replayed, compared, rehearsed or scripted: one function makes what a flow is given, and holds it to its port."""
+    assert calling("context") == {"runtime/flow_end.py"}
+    assert calling("flow_end") == {"runtime/drive.py", "runtime/flow_outcome.py"}

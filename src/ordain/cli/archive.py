@@ -136,17 +136,21 @@ class Archive:
         return [row[0] for row in self.store.query("SELECT id FROM runs WHERE parent IS NULL OR NOT ? ORDER BY no", (roots_only,))]
 
     def answers(self, run: str, wording: Wording) -> AnswersRead:
-        """What another wording would make of the answers in a run.
+        """What another wording would make of the answers in a run; whatever is wrong with it is in the verdict.
 
         Raises:
             NotFound: no such run.
-            JournalCorrupt: the catalog it began under is not stored.
         """
-        stored, services = self.store.load(run), self.runtime.services
-        if stored is None:
-            raise NotFound(f"there is no run {run}", code="run_not_found")
-        transcript = services.transcript(stored.workspace)
-        return answers_read(stored, services.catalogs.pinned(stored.catalog), wording, services.kinds, transcript)
+        services, flow = self.runtime.services, ""
+        try:
+            stored = self.store.load(run)
+            if stored is None:
+                raise NotFound(f"there is no run {run}", code="run_not_found")
+            flow = f"{stored.flow}@{stored.flow_version}"
+            transcript = services.transcript(stored.workspace)
+            return answers_read(stored, services.catalogs.pinned(stored.catalog), wording, services.kinds, transcript)
+        except (JournalError, ConfigurationError, ValueError):
+            return AnswersRead(run=run, flow=flow, verdict=JournalCorrupt.code)
 
     def messages(self, wording: Wording) -> list[MessagesRead]:
         """What another wording would make of every session's messages, oldest session first."""

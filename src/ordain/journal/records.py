@@ -103,7 +103,7 @@ class Started(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     ``session`` and ``thread`` (0: none) are where in a conversation it belongs, "" outside of any. ``label``, ``grant`` and ``wording`` are
     None and "" in records of builds before them: the run's kind makes the label from the input, a child's grant is ``scope``, a root's
-    what its kind grants, and the wording the frozen one.
+    what its kind grants, and the wording whichever its catalog names.
     """
 
     flow: str

@@ -152,7 +152,7 @@ class SessionState(Struct, frozen=True, kw_only=True):
     """What a shared decision about a message reads, inside the write transaction. ``key`` digests the session's content.
 
     ``threads``: live ones first, then the most recently touched. ``at_work`` are the threads with an unsettled turn that counts as at
-    work, ``open`` counts all unsettled turns.
+    work, ``open`` counts all unsettled turns. ``pinned`` is the digest of the catalog that each run pins whose question is open, by run.
     """
 
     workspace: str
@@ -168,6 +168,7 @@ class SessionState(Struct, frozen=True, kw_only=True):
     replied: Place | None = None
     edited: Place | None = None
     newer_edit: int = 0
+    pinned: dict[str, str] = {}
 
 
 class NewTurn(Struct, frozen=True, kw_only=True):

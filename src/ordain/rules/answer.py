@@ -111,15 +111,6 @@ def fits(expected: ExpectedType, found: Cues) -> bool:
             return found.words > 0 and (found.filler < 2 or found.no or found.yes) and not found.question and not found.order
 
 
-def answer_value(expected: ExpectedType, text: str, found: Cues) -> object:
-    """The answer that a fitting message with the wording ``found`` gives: a truth value, ``"A"`` or ``"B"``, else the text itself."""
-    if expected is ExpectedType.YES_NO:
-        return found.yes and not found.no
-    if expected is ExpectedType.CHOICE:
-        return found.choice
-    return text.strip()
-
-
 ANSWER: Rule[AnswerFacts, AnswerInputs, Any] = Rule(
     name="answer",
     outcome=AnswerOutcome,

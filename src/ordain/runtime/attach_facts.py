@@ -7,7 +7,6 @@ from msgspec import Struct
 from ordain.contracts.policy import Policy
 from ordain.ports.sessions import EntryKind
 from ordain.ports.store import SessionState
-from ordain.rules.answer import ExpectedType, fits
 from ordain.rules.attach import (
     THREADS_MAX,
     Attached,
@@ -16,6 +15,7 @@ from ordain.rules.attach import (
     MessageReading,
     ThreadFact,
 )
+from ordain.runtime.answer_reading import AnswerReading
 from ordain.runtime.message_entry import Received
 
 
@@ -29,8 +29,13 @@ class TriageSuggestion(Struct, frozen=True, kw_only=True, omit_defaults=True):
     options: tuple[MessageReading, ...] = ()
 
 
-def attach_facts(state: SessionState, message: Received, policy: Policy, suggested: TriageSuggestion | None = None) -> AttachFacts:
-    """The features that rule ``attach`` sees, from the session as read in the transaction and the message's wording."""
+def attach_facts(
+    state: SessionState, message: Received, answer: AnswerReading, policy: Policy, suggested: TriageSuggestion | None = None
+) -> AttachFacts:
+    """The features that rule ``attach`` sees, from the session as read in the transaction and the message's wording.
+
+    ``answer`` is the same message, read against the open questions.
+    """
     found, said = message.found, message.facts
     place = state.edited if _edit(state, message) is not Edit.NONE else state.replied
     anchor = 0 if place is None else place.thread
@@ -46,7 +51,7 @@ def attach_facts(state: SessionState, message: Received, policy: Policy, suggest
                 live=bool(thread.turns),
                 idle=bool(thread.turns) and thread.id not in state.at_work,
                 asks="" if thread.asked is None else thread.asked.expects,
-                fits=thread.asked is not None and fits(ExpectedType(thread.asked.expects), found),
+                fits=thread.asked is not None and answer.fits(thread.asked),
             )
             for thread in threads[:THREADS_MAX]
         ),

@@ -21,6 +21,7 @@ from ordain.rules.attach import ATTACH, POSTPONED, AttachFacts, Filler, MessageR
 from ordain.rules.decision import Decision
 from ordain.rules.shared import SHARED
 from ordain.runtime.accounts import with_sharing
+from ordain.runtime.answer_reading import AnswerReading
 from ordain.runtime.attach_facts import TriageSuggestion, attach_facts
 from ordain.runtime.consequences import Consequences
 from ordain.runtime.message_entry import Received, received
@@ -83,7 +84,8 @@ class AttachClaim:
 
     def facts(self, read: SessionState) -> AttachFacts:
         """The facts, from the session as the transaction reads it."""
-        return attach_facts(read, self._message, self._run.catalog.policy, self._suggested)
+        answer = AnswerReading(read, self._message, self._run.services.catalogs.pinned)
+        return attach_facts(read, self._message, answer, self._run.catalog.policy, self._suggested)
 
     def change(self, read: SessionState, facts: AttachFacts, decision: Decision[Any]) -> Consequence:
         """What follows from the decision; a session that is busy leaves the message with the run that says so."""

@@ -16,7 +16,7 @@ from ordain.flows.kind import Serves, commissioned
 from ordain.journal.records import ENCODER
 from ordain.ports.sessions import Thread, ThreadChange, ThreadStatus
 from ordain.ports.store import Consequence, MailKind, NewMail, NewTurn, SessionState
-from ordain.rules.answer import ExpectedType, answer_value
+from ordain.rules.answer import ExpectedType
 from ordain.rules.attach import (
     ATTACH,
     AnswerPending,
@@ -34,6 +34,7 @@ from ordain.rules.attach import (
     inline,
 )
 from ordain.rules.decision import Decision
+from ordain.runtime.answer_reading import AnswerReading
 from ordain.runtime.attach_facts import TriageSuggestion, attach_facts
 from ordain.runtime.mail import AnswerBody, InterruptBody
 from ordain.runtime.message_entry import Received
@@ -50,12 +51,13 @@ class Consequences:
         """``state`` is what the decision was made from; ``begins`` is the catalog of what follows, where it is not the decision's own."""
         self._services, self._state, self._message = services, state, message
         self._catalog = begins or message.catalog
+        self._answering = AnswerReading(state, message, services.catalogs.pinned)
         self._at = services.clock.now()
 
     def decide(self, suggested: TriageSuggestion | None = None) -> tuple[AttachFacts, Decision[AttachOutcome]]:
         """Apply rule ``attach``."""
         policy = self._message.catalog.policy
-        facts = attach_facts(self._state, self._message, policy, suggested)
+        facts = attach_facts(self._state, self._message, self._answering, policy, suggested)
         return facts, ATTACH.apply(facts, None, policy)
 
     def of(self, facts: AttachFacts, decision: Decision[AttachOutcome]) -> Consequence:
@@ -123,16 +125,13 @@ class Consequences:
         asked, message = thread.asked, self._message.facts
         if asked is None:
             raise AssertionError("rule attach answers open questions only")
-        value = {
-            "text": message.text,
-            "value": answer_value(ExpectedType(asked.expects), message.text, self._message.found),
-            "message_id": self._message.ids.message_id,
-        }
+        value = self._answering.value(asked)
+        said = {"text": message.text, "value": value, "message_id": self._message.ids.message_id}
         mail = NewMail(
             run=asked.run,
             kind=MailKind.ANSWER,
             key=f"{WaitFor.ANSWER}:{asked.addr}",
-            body=ENCODER.encode(AnswerBody(value=value, by=f"user:{message.user}")),
+            body=ENCODER.encode(AnswerBody(value=said, by=f"user:{message.user}")),
             at=self._at,
             addr=asked.addr,
         )
@@ -141,7 +140,7 @@ class Consequences:
             session=self._state.session,
             status=ThreadStatus.IN_PROGRESS,
             answered=(asked.run, asked.addr),
-            slot=(asked.key, value["value"]),
+            slot=None if value is None else (asked.key, value),
             at=self._at,
         )
         return self._consequence(

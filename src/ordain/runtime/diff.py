@@ -20,17 +20,18 @@ from msgspec import Struct
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.policy import Policy
 from ordain.effects.effect import Effect
-from ordain.errors import JournalDiverged, OrdainError
+from ordain.errors import JournalDiverged
 from ordain.flows.kind import Kinds
 from ordain.flows.transcript import Transcript
 from ordain.flows.values import Values
 from ordain.journal.codec import decode
 from ordain.journal.records import DecisionBody, Record, RecordKind
-from ordain.ports.effects import Interrupted
 from ordain.ports.store import StoredRun
 from ordain.rules.decision import Decision, Rule
-from ordain.runtime.execution import Execution
-from ordain.runtime.replay import EndOfJournal, NothingBeyond, drive_to_end, opened, replay, short
+from ordain.runtime.execution import Execution, Rereading
+from ordain.runtime.flow_end import FlowEnd
+from ordain.runtime.flow_outcome import FlowRaised, NothingBeyond, OutOfJournal, flow_outcome
+from ordain.runtime.replay import opened, replay, short
 from ordain.runtime.run_state import RunState
 from ordain.runtime.setup import RunSetup
 
@@ -90,14 +91,14 @@ def note(flips: list[Flip], recorded: Decision[Any], anew: Decision[Any], rule: 
 class _Exact(Execution):
     """An execution whose decisions may differ in number and facts: records are found by address, only effects must agree."""
 
-    def __init__(self, setup: RunSetup, records: Sequence[Record], state: RunState) -> None:
+    def __init__(self, setup: RunSetup, records: Sequence[Record], beyond: NothingBeyond, state: RunState) -> None:
         decisions: dict[str, DecisionBody] = {}
         for record in records:
             body = decode(record) if record.kind is RecordKind.DECISION else None
             if isinstance(body, DecisionBody):
                 decisions[body.addr] = body
         undecided = [record for record in records if record.kind is not RecordKind.DECISION]
-        super().__init__(setup.run, undecided, NothingBeyond(), setup.catalog, state)
+        super().__init__(setup.run, undecided, beyond, setup.catalog, state)
         self._recorded = decisions
         self._applied = setup.catalog.policy
         self.flips: list[Flip] = []
@@ -167,19 +168,16 @@ def with_lanes(policy: Policy, pinned: Policy) -> Policy:
 def _exact(setup: RunSetup, stored: StoredRun, policy: Policy, report: PolicyDiff) -> None:
     other = replace(setup, catalog=setup.catalog.with_policy(policy))
     state = other.state(stored.records[0].at)
-    execution = _Exact(other, stored.records, state)
-    try:
-        returned = drive_to_end(other.kind.run(other.context(execution), other.given))
-        settlement = other.kind.settled(returned, masked=state.masked)
-        report.ended = (settlement.status, settlement.reason)
-        if not execution.exhausted:
-            report.frontier = execution.effect
-    except Interrupted as interrupted:
-        report.ended = ("cancelled", interrupted.what)
-    except (JournalDiverged, EndOfJournal):
-        report.frontier = execution.effect - 1
-    except (OrdainError, LookupError, ArithmeticError, TypeError, ValueError, AttributeError) as error:
-        report.verdict, report.frontier = f"flow_fault:{type(error).__name__}", execution.effect
+    execution = _Exact(other, stored.records, beyond := NothingBeyond(), state)
+    match flow_outcome(other, execution, beyond):
+        case FlowEnd(settlement=settlement):
+            report.ended = (settlement.status, settlement.reason)
+            if not execution.exhausted:
+                report.frontier = execution.effect
+        case OutOfJournal() | FlowRaised(error=JournalDiverged()):
+            report.frontier = execution.effect - 1
+        case FlowRaised(error=error):
+            report.verdict, report.frontier = f"flow_fault:{type(error).__name__}", execution.effect
     report.flips += execution.flips
     report.asked |= execution.asked
     if not any(record.kind is RecordKind.ENDED for record in stored.records) and report.ended is None and execution.exhausted:
@@ -187,12 +185,9 @@ def _exact(setup: RunSetup, stored: StoredRun, policy: Policy, report: PolicyDif
 
 
 def _bounded(setup: RunSetup, stored: StoredRun, policy: Policy, report: PolicyDiff) -> None:
-    judge = _Forced(policy, report.flips, report.asked)
-    execution = setup.execution(stored.records, NothingBeyond(), setup.state(stored.records[0].at), judge)
-    try:
-        drive_to_end(setup.kind.run(setup.context(execution), setup.given))
-    except (Interrupted, EndOfJournal):
-        return
+    reading = Rereading(judge=_Forced(policy, report.flips, report.asked))
+    execution = setup.execution(stored.records, beyond := NothingBeyond(), setup.state(stored.records[0].at), reading)
+    flow_outcome(setup, execution, beyond)  # whatever it comes to is what is recorded: it replayed equal
 
 
 def children_of(stored: StoredRun) -> list[tuple[int, str]]:

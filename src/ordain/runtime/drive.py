@@ -139,8 +139,6 @@ class Drive:
             if live.stopping or (task is not None and task.cancelling()):  # the engine evicts the run, whatever its flow makes of that
                 raise asyncio.CancelledError from error
             return await self._fault(live, error)
-        finally:
-            state.close()
         if state.suspended:
             return self._suspended(live)
         if not execution.exhausted:
@@ -152,6 +150,8 @@ class Drive:
         catalog = self.services.catalogs.pinned(started.catalog)
         try:
             setup = RunSetup.of(stored.id, kind, started, catalog, self.services.kinds)
+        except JournalDiverged:
+            raise
         except Exception as error:  # a kind is foreign code here: it cannot read what its run began with
             why = f"{type(error).__name__}: {error}"[:200]
             raise JournalDiverged(f"kind {kind.name}@{kind.version} cannot read the input of run {stored.id}: {why}") from error

@@ -16,8 +16,9 @@ from ordain.effects.effect import Claim
 from ordain.flows.kind import Kind, Kinds
 from ordain.rules.decision import Decision
 from ordain.rules.shared import SHARED
+from ordain.runtime.flow_end import FlowEnd
+from ordain.runtime.flow_outcome import FlowRaised, NothingBeyond, flow_outcome
 from ordain.runtime.opening import Opening, root_run
-from ordain.runtime.replay import EndOfJournal, NothingBeyond, drive_to_end
 from ordain.runtime.run_state import RunState
 from ordain.runtime.setup import RunSetup
 
@@ -47,6 +48,9 @@ def dry_run(
     """The flow's output, None where it came to something that would go live; and what it had until then.
 
     ``spawn``: it is a child, and this is what its parent would let it have.
+
+    Raises:
+        FlowFault: the flow did what none may. Whatever else it raises.
     """
     opened = root_run(kind, opening, catalog)
     started = opened.started
@@ -56,7 +60,7 @@ def dry_run(
     setup = RunSetup.of(opening.run, kind, started, catalog, kinds)
     state = setup.state(opening.at)
     execution = setup.execution((opened.record,), beyond, state)
-    try:
-        return drive_to_end(kind.run(setup.context(execution), setup.given)), state
-    except EndOfJournal:
-        return None, state
+    came = flow_outcome(setup, execution, beyond)
+    if isinstance(came, FlowRaised):
+        raise came.error
+    return came.returned if isinstance(came, FlowEnd) else None, state

@@ -7,6 +7,7 @@ compared. Where the records end, ``Beyond`` says what happens: live it goes on, 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import lru_cache
 from time import perf_counter_ns
@@ -127,6 +128,17 @@ def _as_recorded(rule: Rule[Any, Any, Any], outcome: object) -> tuple[msgspec.Ra
         raise FlowFault(f"rule {rule.name} decided what is no outcome of it: {str(error)[:200]}") from error
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rereading:
+    """How records are read back: by what their bodies are decoded, and who looks on."""
+
+    read: Read = decode
+    judge: Judge | None = None
+
+
+PLAINLY = Rereading()
+
+
 @lru_cache(maxsize=256)
 def _outcome_decoder(outcome: Any) -> msgspec.json.Decoder[Any]:
     return msgspec.json.Decoder(outcome)
@@ -136,16 +148,16 @@ class Execution:
     """The Effects port for one run. Holds the cursor and the effect number; what the run may do stands in its ``Authority``."""
 
     def __init__(
-        self, run: str, records: Sequence[Record], beyond: Beyond, catalog: Catalog, state: RunState, judge: Judge | None = None
+        self, run: str, records: Sequence[Record], beyond: Beyond, catalog: Catalog, state: RunState, reading: Rereading = PLAINLY
     ) -> None:
         """``records`` begin with ``started``; the flow's input must be put into ``state.values[0]`` by the caller."""
         self.run = run
         self.state = state
-        self.read: Read = decode
+        self._read = reading.read
         self._records = [record for record in records if record.kind not in BESIDE_FLOW]
         self._cursor = 1
         self._beyond = beyond
-        self._judge = judge
+        self._judge = reading.judge
         self._catalog = catalog
         self._effect = 0
         self._counts: dict[str, int] = {}
@@ -230,7 +242,7 @@ class Execution:
     def _decision(self, record: Record, rule: Rule[Any, Any, Any], address: str) -> DecisionBody:
         if record.kind is not RecordKind.DECISION or record.name != rule.name:
             raise self._diverged(address, f"the flow asked rule {rule.name}", record)
-        body = self.read(record)
+        body = self._read(record)
         if not isinstance(body, DecisionBody) or body.addr != address:
             raise self._diverged(address, "other address", record)
         return body
@@ -300,7 +312,7 @@ class Execution:
             raise self._interrupted(record, addr)
         self._announced(record, addr, effect, encoded)
         while (record := self._next()) is not None and record.kind is RecordKind.CHILD_ENDED:
-            body = self.read(record)
+            body = self._read(record)
             if not isinstance(body, ChildEndedBody) or body.addr != addr or body.child != derived_id(self.run, addr, body.index):
                 raise self._diverged(addr, "another child", record)
             self._take(record)
@@ -334,7 +346,7 @@ class Execution:
             return await self._beyond.claim(addr, claim)
         if record.kind is RecordKind.DELIVERED:
             raise self._interrupted(record, addr)
-        body = self.read(record)
+        body = self._read(record)
         if not isinstance(body, ClaimBody) or body.addr != addr or body.claim != encoded:
             raise self._diverged(addr, f"the flow claimed {claim.name}", record)
         self._take(record)
@@ -387,7 +399,7 @@ class Execution:
 
     def _announced(self, record: Record, addr: int, effect: AnyEffect, encoded: msgspec.Raw) -> None:
         """The effect was announced: it is the one that the record has."""
-        body = self.read(record)
+        body = self._read(record)
         if not isinstance(body, IntentBody) or body.addr != addr:
             raise self._diverged(addr, "the flow performed an effect", record)
         if body.effect != encoded:
@@ -399,14 +411,14 @@ class Execution:
         record = self._next()
         if record is None:
             return None
-        body = self.read(record)
+        body = self._read(record)
         if not isinstance(body, ObservationBody) or body.addr != addr:
             raise self._diverged(addr, "no observation follows", record)
         self._take(record)
         return self.state.remember(RESULTS.decode(body.result), record.seq)
 
     def _delivered(self, record: Record) -> DeliveredBody:
-        body = self.read(record)
+        body = self._read(record)
         if not isinstance(body, DeliveredBody):
             raise self._diverged("delivery", "unreadable", record)
         return body

@@ -39,9 +39,13 @@ _SAID = msgspec.json.Decoder(_Said)
 
 
 class FlowEnd(Struct, frozen=True, kw_only=True):
-    """What a flow came to: how that settles its run, its output as JSON, what its session is told, and lines of its own for the header."""
+    """What a flow came to: how that settles its run, its output as JSON, what its session is told, and lines of its own for the header.
+
+    ``returned`` is the output as the flow gave it; None where it gave none.
+    """
 
     settlement: Settlement
+    returned: Any = None
     output: Raw = NULL
     told: str | None = None
     lines: tuple[HeaderLine, ...] = ()
@@ -60,7 +64,7 @@ class FlowEnd(Struct, frozen=True, kw_only=True):
         lines = () if kind.header is None else kind.header(returned)
         said = _said(f"kind {kind.name}@{kind.version}", settlement.reason, told, lines)
         settlement = Settlement(status=settlement.status, reason=said.reason)
-        return cls(settlement=settlement, output=_output(returned), told=said.told, lines=said.lines)
+        return cls(settlement=settlement, returned=returned, output=_output(returned), told=said.told, lines=said.lines)
 
     @classmethod
     def interrupted(cls, interrupted: Interrupted, *, masked: bool) -> FlowEnd:
@@ -105,19 +109,24 @@ def _said(who: str, reason: Any, told: Any, lines: Any) -> _Said:
 
 
 async def flow_end(setup: RunSetup, execution: Execution, task: asyncio.Task[Any] | None = None) -> FlowEnd:
-    """Run the flow to its end; ``task`` is the one that it runs in, None where there is none (replay).
+    """Run the flow to its end, and close its port behind it. Nothing else runs a flow.
+
+    ``task`` is the one that it runs in, None where there is none (replay).
 
     Raises:
         FlowFault: it left something behind, awaited something other than its port, or its end is none. Whatever else a flow may raise.
     """
     state = execution.state
     try:
-        returned = await _awaiting_its_port(setup.kind.run(setup.context(execution), setup.given), state, task)
-    except Interrupted as interrupted:
+        try:
+            returned = await _awaiting_its_port(setup.kind.run(setup.context(execution), setup.given), state, task)
+        except Interrupted as interrupted:
+            state.returned()
+            return FlowEnd.interrupted(interrupted, masked=state.masked)
         state.returned()
-        return FlowEnd.interrupted(interrupted, masked=state.masked)
-    state.returned()
-    return FlowEnd.of(setup.kind, returned, masked=state.masked)
+        return FlowEnd.of(setup.kind, returned, masked=state.masked)
+    finally:
+        state.close()
 
 
 @coroutine

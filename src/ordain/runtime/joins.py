@@ -122,7 +122,7 @@ def started_child(parent: RunSetup, kinds: Kinds, addr: int, index: int, spawn: 
         session=began.session,
         thread=began.thread,
         label=kind.label(given),
-        wording=began.wording,
+        wording=parent.catalog.wording_id,
     )
 
 

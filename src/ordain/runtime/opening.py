@@ -61,7 +61,7 @@ def root_run(kind: Kind[Any, Any], opening: Opening, catalog: Catalog) -> NewRun
         thread=opening.thread,
         label=kind.label(given),
         grant=kind.grant(given, catalog),
-        wording=catalog.wording_id if opening.session else "",
+        wording=catalog.wording_id,
     )
     try:  # a kind is foreign code here, and whoever reads the run begins with this record
         _STARTED.decode(raw(started))

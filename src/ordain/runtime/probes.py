@@ -31,6 +31,7 @@ from ordain.rules.decision import Rule
 from ordain.rules.entry import ENTRY, Entered
 from ordain.rules.outcome import OUTCOME, TurnOutcome
 from ordain.rules.route import ROUTE, Path
+from ordain.runtime.answer_reading import AnswerReading
 from ordain.runtime.attach_facts import attach_facts
 from ordain.runtime.dry_run import NothingSpent, dry_opening, dry_run
 from ordain.runtime.message_entry import Received, message_facts
@@ -104,7 +105,9 @@ def _probed(kinds: Kinds, number: int, probe: Probe, catalog: Catalog) -> Probed
 def outcome_of(kinds: Kinds, probe: Probe, catalog: Catalog) -> Mapping[str, str]:
     """What policy makes of a probe's message: attached, verb, outcome, path, budget_class, refused; what does not arise is not there."""
     message = _message(probe, catalog)
-    attached = ATTACH.apply(attach_facts(_empty_session(), message, catalog.policy), None, catalog.policy).outcome
+    session = _empty_session()
+    facts = attach_facts(session, message, AnswerReading(session, message, lambda _: catalog), catalog.policy)
+    attached = ATTACH.apply(facts, None, catalog.policy).outcome
     name = str(attached.__struct_config__.tag)
     return {"attached": name, **(_rehearsed(kinds, message, probe, catalog) if name == Attached.NEW_REQUEST else {})}
 

@@ -21,7 +21,6 @@ from ordain.journal.records import DecisionBody
 from ordain.prompts.renderer import Prompt, render
 from ordain.rules.decision import Rule
 from ordain.runtime.dry_run import NothingSpent, dry_opening, dry_run
-from ordain.runtime.replay import EndOfJournal
 from ordain.runtime.run_state import RunState
 
 REHEARSAL = "rehearsal"
@@ -65,7 +64,7 @@ class _Rehearsal(NothingSpent):
 
     async def begin(self, addr: int, effect: AnyEffect, encoded: Raw) -> Any:
         self.effect = effect
-        raise EndOfJournal
+        raise self.stop()
 
 
 def rehearse_verb(kinds: Kinds, catalog: Catalog, verb_id: str, args: Mapping[str, Any]) -> Rehearsed:

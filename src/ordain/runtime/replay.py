@@ -7,16 +7,14 @@ journal goes.
 
 from __future__ import annotations
 
-from collections.abc import Coroutine
 from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
-from msgspec import Raw, Struct
+from msgspec import Struct
 
 from ordain.contracts.catalog import Catalog
-from ordain.effects.children import AnyEnded
-from ordain.effects.effect import AnyEffect, Claim, ModelCall
+from ordain.effects.effect import AnyEffect, ModelCall
 from ordain.effects.results import ModelAnswer
 from ordain.errors import ConfigurationError, Erased, FlowFault, FlowUnavailable, JournalCorrupt, JournalDiverged, JournalError
 from ordain.flows.kind import Kinds, Settlement
@@ -24,46 +22,17 @@ from ordain.flows.transcript import Transcript
 from ordain.flows.values import Values, prompt_digest
 from ordain.journal.codec import Read, read_once, verify
 from ordain.journal.folds import Fold, ending
-from ordain.journal.records import ENCODER, NULL, DecisionBody, EndedBody, FaultedBody, NoteBody, RecordKind, Started
+from ordain.journal.records import ENCODER, NULL, EndedBody, FaultedBody, NoteBody, RecordKind, Started
 from ordain.ports.store import StoredRun
 from ordain.prompts.renderer import render
 from ordain.rules.decision import Decision, Rule
 from ordain.rules.header import render_header
-from ordain.runtime.execution import Execution
-from ordain.runtime.flow_end import FlowEnd, flow_end
+from ordain.runtime.execution import Execution, Rereading
+from ordain.runtime.flow_end import FlowEnd
+from ordain.runtime.flow_outcome import FlowOutcome, FlowRaised, NothingBeyond, flow_outcome
 from ordain.runtime.setup import RunSetup
 
 _STARTED = msgspec.json.Decoder(Started)
-
-
-class EndOfJournal(BaseException):
-    """The flow has done everything its journal holds."""
-
-
-class NothingBeyond:
-    """Implements ``Beyond`` for replay: nothing goes live. ``reached``: the flow came here, whatever it made of being stopped."""
-
-    reached = False
-
-    def decided(self, rule: Rule[Any, Any, Any], body: DecisionBody) -> None:
-        """Past the end."""
-        self.reached = True
-        raise EndOfJournal
-
-    async def claim(self, addr: int, claim: Claim[Any]) -> Decision[Any]:
-        """Past the end."""
-        self.reached = True
-        raise EndOfJournal
-
-    async def begin(self, addr: int, effect: AnyEffect, encoded: Raw) -> Any:
-        """Past the end."""
-        self.reached = True
-        raise EndOfJournal
-
-    async def resume(self, addr: int, effect: AnyEffect, ended: dict[int, AnyEnded]) -> Any:
-        """Past the end."""
-        self.reached = True
-        raise EndOfJournal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,20 +97,6 @@ def short(reason: str, outcome: object) -> str:
     return f"{reason} {ENCODER.encode(outcome).decode()[:160]}"
 
 
-def drive_to_end(coroutine: Coroutine[Any, Any, Any]) -> Any:
-    """Run a coroutine that never really waits, without an event loop.
-
-    Raises:
-        JournalDiverged: it awaited something other than the port.
-    """
-    try:
-        coroutine.send(None)
-    except StopIteration as stop:
-        return stop.value
-    coroutine.close()
-    raise JournalDiverged("the flow awaited something other than its port")
-
-
 def replay(stored: StoredRun, catalog: Catalog, kinds: Kinds, transcript: Transcript | None = None) -> Replayed:
     """Replay one run; whatever is wrong with it is in the verdict. ``transcript`` reads the session that a conversation's run refers to."""
     report = Replayed(run=stored.id, flow=f"{stored.flow}@{stored.flow_version}", verdict="equal", records=len(stored.records))
@@ -187,33 +142,18 @@ def _replay(stored: StoredRun, catalog: Catalog, world: tuple[Kinds, Transcript 
     recorded = _Recorded.of(stored, kinds)
     state = setup.state(stored.records[0].at, transcript)
     beyond = NothingBeyond()
-    execution = setup.execution(stored.records, beyond, state, _Comparing(setup, report.differences))
-    execution.read = recorded.read
+    execution = setup.execution(stored.records, beyond, state, Rereading(read=recorded.read, judge=_Comparing(setup, report.differences)))
     end, closed = recorded.end, recorded.closed
-    came: FlowEnd | None = None
-    try:
-        came = drive_to_end(flow_end(setup, execution))
-    except EndOfJournal:
-        pass
-    except (KeyboardInterrupt, SystemExit):
-        raise
-    except BaseException as error:  # as live: whatever a flow raises is its fault, where its journal says so
-        known = beyond.reached or (recorded.faulted_so(error) and execution.exhausted) or (closed and isinstance(error, _FAULTS))
-        if not known and (isinstance(error, FlowFault) or not isinstance(error, Exception)):
-            raise JournalDiverged(f"run {stored.id}: the flow raises {type(error).__name__}: {error}"[:300]) from error
-        if not known:
-            raise
-    finally:
-        state.close()
-        report.decisions = execution.decisions
-    if beyond.reached:  # what a flow does once it was stopped there, it did not do live
-        came = None
+    came = flow_outcome(setup, execution, beyond)
+    report.decisions = execution.decisions
+    if isinstance(came, FlowRaised):
+        _check_fault(recorded, came.error, execution)
     report.settled = end is not None
     if end is not None and closed:
         _compare_header(recorded, end, FlowEnd(settlement=Settlement(status=end.status, reason=end.reason)), report)
     elif end is not None:
         _compare_end(recorded, end, came, execution, report)
-    elif came is not None:
+    elif isinstance(came, FlowEnd):
         raise JournalDiverged(f"run {stored.id}: the flow ends, its journal does not")
 
 
@@ -247,6 +187,15 @@ class _Recorded:
         return named == type(error).__name__ or (named == FlowFault.__name__ and type(error) is RuntimeError)
 
 
+def _check_fault(recorded: _Recorded, error: BaseException, execution: Execution) -> None:
+    """As live: whatever a flow raises is its fault, where its journal says so; else it is raised, as divergence where live would fault."""
+    if (recorded.faulted_so(error) and execution.exhausted) or (recorded.closed and isinstance(error, _FAULTS)):
+        return
+    if isinstance(error, FlowFault) or not isinstance(error, Exception):
+        raise JournalDiverged(f"run {recorded.stored.id}: the flow raises {type(error).__name__}: {error}"[:300]) from error
+    raise error
+
+
 def _compare_header(recorded: _Recorded, end: EndedBody, came: FlowEnd, report: Replayed) -> None:
     stored = recorded.stored
     at_end = next(index for index, record in enumerate(stored.records) if record.kind == "ended")
@@ -257,8 +206,8 @@ def _compare_header(recorded: _Recorded, end: EndedBody, came: FlowEnd, report: 
         report.differences.append(Difference(place="ended/header", recorded=end.header[:300], now=header[:300]))
 
 
-def _compare_end(recorded: _Recorded, end: EndedBody, came: FlowEnd | None, execution: Execution, report: Replayed) -> None:
-    if came is None or not execution.exhausted:
+def _compare_end(recorded: _Recorded, end: EndedBody, came: FlowOutcome, execution: Execution, report: Replayed) -> None:
+    if not isinstance(came, FlowEnd) or not execution.exhausted:
         raise JournalDiverged(f"run {recorded.stored.id}: the journal ends, the flow does not")
     if end.result == NULL and end.result_digest:
         raise Erased(f"run {recorded.stored.id}: its result was swept")

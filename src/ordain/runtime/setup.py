@@ -12,7 +12,7 @@ from msgspec import structs
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.moments import EPOCH
 from ordain.contracts.scope import CapabilityScope
-from ordain.errors import FlowFault
+from ordain.errors import FlowFault, JournalDiverged
 from ordain.flows.accounts import shared_accounts
 from ordain.flows.context import FlowContext
 from ordain.flows.kind import Kind, Kinds
@@ -22,7 +22,7 @@ from ordain.ports.effects import Effects
 from ordain.ports.sessions import Entry
 from ordain.rules.spend import Spend
 from ordain.runtime.authority import Authority
-from ordain.runtime.execution import Beyond, Execution, Judge
+from ordain.runtime.execution import PLAINLY, Beyond, Execution, Rereading
 from ordain.runtime.run_state import RunState
 
 
@@ -82,7 +82,14 @@ class RunSetup:
 
     @classmethod
     def of(cls, run: str, kind: Kind[Any, Any], started: Started, catalog: Catalog, kinds: Kinds) -> RunSetup:
-        """Read the input; where the record does not say what the run may do, it is a root's that its kind grants, and a child's ``scope``."""
+        """Read the input; where the record does not say what the run may do, it is a root's that its kind grants, and a child's ``scope``.
+
+        Raises:
+            JournalDiverged: the run began with another wording than the one that this build reads with under its catalog.
+        """
+        if started.wording not in ("", catalog.wording_id):
+            began, reads = started.wording[:14], catalog.wording_id[:14]
+            raise JournalDiverged(f"run {run} began with wording {began}, and its catalog names {reads}", details={"seq": 0})
         given = kind.decode_input(started.input)
         label = kind.label(given) if started.label is None else started.label
         if started.grant is not None:
@@ -101,9 +108,9 @@ class RunSetup:
         state.values[0] = self.given
         return state
 
-    def execution(self, records: Sequence[Record], beyond: Beyond, state: RunState, judge: Judge | None = None) -> Execution:
+    def execution(self, records: Sequence[Record], beyond: Beyond, state: RunState, reading: Rereading = PLAINLY) -> Execution:
         """The port over these records."""
-        return Execution(self.run, records, beyond, self.catalog, state, judge)
+        return Execution(self.run, records, beyond, self.catalog, state, reading)
 
     def context(self, execution: Execution) -> FlowContext:
         """What the flow is given: the same live, resumed and replayed."""

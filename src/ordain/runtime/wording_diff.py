@@ -19,15 +19,16 @@ from ordain.flows.kind import Kinds
 from ordain.flows.transcript import Transcript
 from ordain.flows.values import Values
 from ordain.journal.records import RecordKind
-from ordain.ports.effects import Interrupted
 from ordain.ports.sessions import Entry, EntryKind, Sessions
 from ordain.ports.store import StoredRun
 from ordain.rules.answer import ANSWER, AnswerInputs, ExpectedType, fits
 from ordain.rules.attach import ATTACH, AttachFacts
 from ordain.rules.decision import Decision, Rule
 from ordain.runtime.diff import Flip, note
+from ordain.runtime.execution import Rereading
+from ordain.runtime.flow_outcome import NothingBeyond, flow_outcome
 from ordain.runtime.message_entry import Body
-from ordain.runtime.replay import EndOfJournal, NothingBeyond, drive_to_end, opened, replay
+from ordain.runtime.replay import opened, replay
 from ordain.runtime.transcript_replay import CORRUPT, PAGE, Pinned, Told
 from ordain.wording.cues import Cues
 from ordain.wording.wording import Wording
@@ -95,7 +96,7 @@ def with_cues(facts: AttachFacts, found: Cues) -> AttachFacts:
     return msgspec.structs.replace(facts, cues=found, threads=threads)
 
 
-class _Reading:
+class _ReadAnew:
     """Implements ``Judge``: the flow gets what was recorded; rule ``answer`` is asked again, with the other wording."""
 
     def __init__(self, wording: Wording, catalog: Catalog, report: AnswersRead) -> None:
@@ -122,9 +123,7 @@ def answers_read(stored: StoredRun, catalog: Catalog, wording: Wording, kinds: K
         report.verdict = replayed.verdict
         return report
     setup = opened(stored, catalog, kinds)
-    execution = setup.execution(stored.records, NothingBeyond(), setup.state(stored.records[0].at), _Reading(wording, catalog, report))
-    try:
-        drive_to_end(setup.kind.run(setup.context(execution), setup.given))
-    except (Interrupted, EndOfJournal):
-        return report
+    reading = Rereading(judge=_ReadAnew(wording, catalog, report))
+    execution = setup.execution(stored.records, beyond := NothingBeyond(), setup.state(stored.records[0].at), reading)
+    flow_outcome(setup, execution, beyond)  # whatever it comes to is what is recorded, a fault too: it replayed equal
     return report

@@ -97,7 +97,14 @@ def read_state(db: sqlite3.Connection, workspace: str, session: str, about: dict
         replied=replied,
         edited=edited,
         newer_edit=newer[0],
+        pinned=_pinned(db, [thread.asked.run for thread in found if thread.asked is not None]),
     )
+
+
+def _pinned(db: sqlite3.Connection, runs: Sequence[str]) -> dict[str, str]:
+    """The digest of the catalog that each of these runs began under."""
+    rows = (db.execute("SELECT id, catalog FROM runs WHERE id = ?", (run,)).fetchone() for run in runs)
+    return dict(row for row in rows if row is not None)
 
 
 def _place(db: sqlite3.Connection, session: int, channel: str, message_id: str) -> Place | None:

@@ -26,13 +26,12 @@ from ordain.journal.codec import Scribe
 from ordain.journal.digests import KEY_BYTES, derived_id
 from ordain.journal.folds import Fold
 from ordain.journal.records import FaultedBody, Record, RecordKind, Status, raw
-from ordain.ports.effects import Interrupted
 from ordain.ports.store import StoredRun
 from ordain.rules.decision import Rule
 from ordain.rules.spend import Spend
 from ordain.runtime.flow_end import FlowEnd
+from ordain.runtime.flow_outcome import FlowRaised, flow_outcome
 from ordain.runtime.opening import Opening, root_run
-from ordain.runtime.replay import drive_to_end
 from ordain.runtime.setup import RunSetup
 from ordain.testing.catalogs import Tables, with_policy
 from ordain.testing.script import Script, ScriptError
@@ -106,24 +105,12 @@ class ScriptedEffects(Generic[I, O]):
         kinds = self.kinds or Kinds((self.kind,))
         setup, scribe, record = self._opened(given, kinds)
         state = setup.state(record.at, self.standing.transcript)
-        beyond = ScriptedBeyond(setup, state, scribe, record, script)
-        beyond.kinds = self.kinds
-        returned: Any = None
-        came: FlowEnd | None = None
-        fault: Exception | None = None
-        try:
-            execution = setup.execution((record,), beyond, state)
-            returned = drive_to_end(self.kind.run(setup.context(execution), setup.given))
-            state.returned()
-            came = FlowEnd.of(self.kind, returned, masked=state.masked)
-        except Interrupted as interrupted:
-            came = FlowEnd.interrupted(interrupted, masked=state.masked)
-        except ScriptError:
-            raise
-        except Exception as error:  # a flow is foreign code here: whatever else it raises is its fault
-            if not faults:
-                raise
-            fault = error
+        beyond = ScriptedBeyond(setup, state, scribe, record, script, self.kinds)
+        outcome = flow_outcome(setup, setup.execution((record,), beyond, state))
+        came = outcome if isinstance(outcome, FlowEnd) else None
+        fault = outcome.error if isinstance(outcome, FlowRaised) else None
+        if fault is not None and (not faults or isinstance(fault, ScriptError) or not isinstance(fault, Exception)):
+            raise fault
         beyond.check_over(faulted=fault is not None)
         fold = Fold(setup.run, beyond.records, kinds)
         if came is None:
@@ -134,7 +121,7 @@ class ScriptedEffects(Generic[I, O]):
             beyond.write(RecordKind.ENDED, ended.status, ended)
         authority = state.authority
         return Played(
-            output=returned,
+            output=None if came is None else came.returned,
             settlement=None if came is None else came.settlement,
             fault=fault,
             reply=None if came is None else came.told,

@@ -83,12 +83,11 @@ class _Answers:
 class ScriptedBeyond:
     """Implements ``Beyond`` by a script, and keeps everything that was asked for."""
 
-    kinds: Kinds | None = None
-    """Those that children may be of; None: nobody looks."""
-
-    def __init__(self, setup: RunSetup, state: RunState, scribe: Scribe, started: Record, script: Script) -> None:
-        """Continue after the run's first record."""
-        self._setup, self._state, self._scribe = setup, state, scribe
+    def __init__(
+        self, setup: RunSetup, state: RunState, scribe: Scribe, started: Record, script: Script, kinds: Kinds | None = None
+    ) -> None:
+        """Continue after the run's first record. ``kinds`` are those that children may be of; None: nobody looks."""
+        self._setup, self._state, self._scribe, self._kinds = setup, state, scribe, kinds
         self._catalog = setup.catalog
         self._answers = _Answers(script)
         self._model_calls: Counter[str] = Counter()
@@ -139,9 +138,9 @@ class ScriptedBeyond:
         """See ``Beyond.begin``."""
         self._interrupt_before(addr, effect)
         self._state.admit(effect, len(encoded), self._catalog)
-        if isinstance(effect, Children) and self.kinds is not None:
+        if isinstance(effect, Children) and self._kinds is not None:
             for index, spawn in enumerate(effect.spawns):
-                started_child(self._setup, self.kinds, addr, index, spawn)
+                started_child(self._setup, self._kinds, addr, index, spawn)
         name = str(type(effect).__struct_config__.tag)
         self.write(RecordKind.INTENT, name, IntentBody(addr=addr, effect=encoded))
         self.asked.append(effect)

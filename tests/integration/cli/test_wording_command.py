@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,7 @@ from ordain.contracts.catalog import FIRST_WORDING
 from ordain.contracts.profiles import ModelProfile
 from ordain.models.scripted import ScriptedModel, make_script
 from ordain.settings import load_settings
+from ordain.store.sqlite import FILE
 
 Said = Callable[..., tuple[int, Any]]
 
@@ -104,6 +107,12 @@ async def test_replay_compares_with_another_wording(run: Said, tmp_path: Path) -
     _, said = run("replay", "--all", "--wording", str(folder), as_json=False)
     assert "2 of 2 decisions would be others, each in the state that was; 1 not judged: erased" in said
     assert run("replay", str(gone.run_id), "--wording", str(folder))[0] == 0
+    with closing(sqlite3.connect(tmp_path / FILE, isolation_level=None)) as database:
+        (damaged,) = database.execute("SELECT id FROM runs ORDER BY no LIMIT 1").fetchone()
+        database.execute("UPDATE records SET kind = 'none' WHERE seq = 1 AND run = (SELECT no FROM runs WHERE id = ?)", (damaged,))
+    code, found = run("replay", "--all", "--wording", str(folder))
+    assert (code, [(one["run"], one["verdict"]) for one in found["runs"]]) == (1, [(damaged, "journal_corrupt")])
+    assert [one["judged"] for one in found["sessions"]] == [2, 0]
     assert run("replay", "--all", "--wording", str(tmp_path / "nowhere"))[0] == 2
     assert run("replay", "--all", "--wording", str(folder), "--policy", str(folder / "own.toml"))[0] == 2
     (folder / "own.toml").write_text("[phrases]\nstop = 5\n", encoding="utf-8")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +15,15 @@ from ordain.app import Extras, Ordain
 from ordain.cli.archive import open_archive
 from ordain.contracts.catalog import FIRST_WORDING, Catalog
 from ordain.contracts.profiles import ModelProfile
+from ordain.journal.folds import ending
+from ordain.journal.records import Status
 from ordain.models.scripted import ScriptedModel, make_script
 from ordain.settings import load_settings
+from ordain.store.sqlite import FILE, SqliteStore
 from ordain.wording.table import Table
 from ordain.wording.wording import wording_of
+from tests.replay.mutate import begun_with
+from tests.shapes.talk import House
 
 SESSION = "s"
 NONSENSE = "knofi"
@@ -161,6 +168,55 @@ async def test_everything_replays_after_the_words_have_changed(tmp_path: Path) -
             3,
             [("1/attach", "attach.filler", "attach.new_request")],
         )
+
+
+@pytest.mark.parametrize("restarted", [False, True])
+@pytest.mark.parametrize("known", [False, True])
+async def test_an_open_question_is_read_with_the_words_it_was_asked_under(tmp_path: Path, known: bool, restarted: bool) -> None:
+    """A word that came since is no answer, and the question stays open; one that has gone since still is, and its run finds the same."""
+    (home := tmp_path / "home").mkdir()
+    file, words = home / "wording" / "own.toml", f"[phrases]\nyes = '{NONSENSE}'\n"
+    if known:
+        write(home, words)
+    async with House(home) as house:
+        sent = await house.send("find out whether it is so", mode="agent")
+        await house.until("it is asked", lambda: house.so_far(sent).question)
+        file.unlink() if known else write(home, words)
+        if restarted:
+            await house.reopen()
+        assert restarted or (await house.ordain.reload()).changed
+        told = await house.say(NONSENSE)
+        assert told.attached == ("answer_to_pending" if known else "filler")
+        if not known:
+            assert house.query("SELECT status FROM runs WHERE flow = 'question'") == [(Status.WAITING,)]
+            assert (await house.say("yes")).attached == "answer_to_pending"
+        await house.told(sent)
+        (run,) = (house.ordain.store.load(run) for (run,) in house.query("SELECT id FROM runs WHERE flow = 'question'"))
+        assert run is not None
+        ended = ending(run.records)
+        assert ended is not None
+        assert (run.status, json.loads(bytes(ended.result))["output"]["value"]) == (Status.COMPLETED, True)
+        assert house.ordain.runtime.services.sessions.threads("default", "s1", limit=9)[-1].slots == {"told": True}
+
+
+async def test_a_run_is_not_gone_on_with_under_other_words_than_it_began_with(tmp_path: Path) -> None:
+    """Where its first record and its catalog name two wordings it stops as diverged, and says so, when it is resumed."""
+    async with House(tmp_path / "home") as house:
+        await house.say("find out whether it is so", mode="agent")
+        await house.kill()
+        with closing(sqlite3.connect(house.settings.home / FILE, isolation_level=None)) as database:
+            ((number, run),) = database.execute("SELECT no, id FROM runs WHERE flow = 'question'").fetchall()
+            store = SqliteStore(house.settings.home)
+            stored = store.load(run)
+            store.close()
+            assert stored is not None
+            for record in begun_with(stored, "1:another").records:
+                changed = (record.body, record.digest, record.chain, number, record.seq)
+                database.execute("UPDATE records SET body = ?, digest = ?, chain = ? WHERE run = ? AND seq = ?", changed)
+        await house.open()
+        assert await house.ordain.runtime.answer(run, 0, "yes", by="ada") == "sent"
+        await house.until("it stops", lambda: house.over(run))
+        assert house.status(run) is Status.DIVERGED
 
 
 @pytest.mark.parametrize("name", ["own.yaml", "own.yml"])

@@ -73,7 +73,7 @@ def follows(outcome: Any, text: str = "the red one", state: SessionState = STATE
     services: Any = SimpleNamespace(
         kinds=KINDS,
         clock=SimpleNamespace(now=lambda: 1_000_000, new_run_id=lambda: "fresh"),
-        catalogs=SimpleNamespace(current=shipped()),
+        catalogs=SimpleNamespace(current=shipped(), pinned=lambda _: shipped()),
     )
     made = Consequences(services, state, message_of(message, "m7", "ada", shipped()))
     return made.of(AttachFacts(cues=Cues()), Decision(outcome=outcome, reason=next(iter(AttachReason))))

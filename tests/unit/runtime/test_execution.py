@@ -101,7 +101,7 @@ def test_a_fault_is_the_last_word() -> None:
     with pytest.raises(FlowFault):
         effects.play(None, [read([])])
     kept = effects.play(None, [read([])], faults=True)
-    assert (kept.asked, kept.output, kept.replayed().equal) == ((), "went on", True)
+    assert (kept.asked, kept.output, type(kept.fault), kept.replayed().equal) == ((), None, FlowFault, True)
 
 
 def test_a_build_without_the_kind_cannot_replay() -> None:

@@ -7,11 +7,15 @@ import pytest
 
 from ordain.contracts.planner import PlannerRequest
 from ordain.contracts.scope import CapabilityScope
+from ordain.effects.children import Spawn
+from ordain.flows.kind import Kinds
 from ordain.flows.planner.kind import PLANNER
 from ordain.journal.codec import verify
 from ordain.journal.records import Raw, Started
 from ordain.rules.spend import Spend
+from ordain.runtime.joins import started_child
 from ordain.runtime.opening import Opening, root_run
+from ordain.runtime.setup import RunSetup
 from ordain.testing import with_policy
 from tests.unit.flows.house import shipped
 
@@ -46,6 +50,18 @@ def test_it_has_what_its_kind_grants_under_policys_budget() -> None:
     assert (started.flow_version, started.catalog) == (PLANNER.version, catalog.digest)
     assert (started.session, started.thread, started.parent, opened.record.at) == ("s1", 2, None, 7)
     verify("r1", OPENING.key, (opened.record,))
+
+
+@pytest.mark.parametrize("session", ["", "s1"])
+def test_it_says_with_which_wording_it_reads(session: str) -> None:
+    """In a conversation and outside of any; and so does a child, though its parent be of a build that did not say it."""
+    catalog = shipped()
+    opened = root_run(PLANNER, msgspec.structs.replace(OPENING, session=session), catalog)
+    started = msgspec.json.decode(opened.started.body or b"", type=Started)
+    assert started.wording == catalog.wording_id != ""
+    parent = RunSetup.of("r1", PLANNER, msgspec.structs.replace(started, wording=""), catalog)
+    spawn = Spawn[object](flow=PLANNER.name, input=GIVEN, deadline=9, allowance=Spend())
+    assert started_child(parent, Kinds((PLANNER,)), 0, 0, spawn).wording == catalog.wording_id
 
 
 def test_what_is_no_input_opens_nothing() -> None:

@@ -12,17 +12,26 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from ordain.rules.answer import ExpectedType, answer_value, fits
+from ordain.contracts.policy import Policy
+from ordain.flows.answer_text import given_value
+from ordain.rules.answer import ANSWER, AnswerFacts, AnswerInputs, ExpectedType, fits
 from ordain.wording.cues import Cues
 from ordain.wording.languages import shipped_table
 from ordain.wording.wording import compiled
 
 MESSAGES: list[dict[str, str]] = json.loads((Path(__file__).parent / "cue_messages.json").read_text(encoding="utf-8"))
 ENOUGH = 0.9
-cues = compiled(shipped_table()).cues
+WORDING = compiled(shipped_table())
+cues = WORDING.cues
 any_text = st.text(st.characters(), max_size=400) | st.text("stop ?!.,'\"`no不停やめ\u200b\u0301👍\n", max_size=200)
 known = st.sampled_from([message["text"] for message in MESSAGES])
 stops = st.sampled_from([message["text"] for message in MESSAGES if message["says"] == "stop" and '"' not in message["text"]])
+
+
+def answer(expected: ExpectedType, text: str) -> object:
+    """What rule ``answer`` finds that a text comes to."""
+    inputs = AnswerInputs(text=text, wording=WORDING)
+    return given_value(ANSWER.apply(AnswerFacts(expects=expected, size=len(text)), inputs, Policy(version=1)).outcome, text)
 
 
 def right(says: str, found: Cues) -> bool:
@@ -82,7 +91,7 @@ def test_cues_are_total_deterministic_and_small(text: str) -> None:
     assert len(msgspec.json.encode(found)) <= 300
     for expected in ExpectedType:
         fits(expected, found)
-        answer_value(expected, text, cues(text))
+        answer(expected, text)
 
 
 @given(st.integers(1, 6), st.sampled_from(["a", "stop ", "停", "'", '"', "ha", ":)", "👍", "1.", "ﷺ"]))
@@ -145,7 +154,7 @@ def test_politeness_keeps_a_stop(stop: str) -> None:
 def test_a_fitting_answer_has_a_value(expected: ExpectedType, text: str, value: Any) -> None:
     """What fits a question has the value that the question's type asks for."""
     assert fits(expected, cues(text))
-    assert answer_value(expected, text, cues(text)) == value
+    assert answer(expected, text) == value
 
 
 @pytest.mark.parametrize(
@@ -189,12 +198,12 @@ def test_what_does_not_fit_is_no_answer(expected: ExpectedType, text: str) -> No
 )
 def test_a_yes_with_a_reservation_grants_nothing(text: str) -> None:
     """What takes part of the yes back is no answer yes; the question stays open."""
-    assert not fits(ExpectedType.YES_NO, cues(text)) or answer_value(ExpectedType.YES_NO, text, cues(text)) is False
+    assert not fits(ExpectedType.YES_NO, cues(text)) or answer(ExpectedType.YES_NO, text) is False
 
 
 @pytest.mark.parametrize("text", ["y", "Y!", "y.", "n", "N!", " n. "])
 def test_a_letter_alone_answers(text: str) -> None:
     """A bare letter answers yes or no, however it is written; within a text it does not."""
-    assert answer_value(ExpectedType.YES_NO, text, cues(text)) is (text.strip().lower()[0] == "y")
+    assert answer(ExpectedType.YES_NO, text) is (text.strip().lower()[0] == "y")
     assert fits(ExpectedType.YES_NO, cues(text))
     assert not fits(ExpectedType.YES_NO, cues(f"{text} dos"))

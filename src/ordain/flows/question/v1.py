@@ -8,9 +8,9 @@ from ordain.contracts.verbs import Trust
 from ordain.effects.effect import UserQuestion, Wait, WaitFor
 from ordain.effects.results import Answered
 from ordain.flows.act import VerbPlanInput, VerbPlanOutput
-from ordain.flows.answer_text import said
+from ordain.flows.answer_text import given_value, said
 from ordain.flows.context import FlowContext
-from ordain.rules.answer import ExpectedType, answer_value, fits
+from ordain.rules.answer import ANSWER, AnswerFacts, AnswerInputs, ExpectedType, Unfit
 from ordain.wording.wording import first_wording
 
 EXPIRED = "question_expired"
@@ -30,8 +30,9 @@ async def run_question(context: FlowContext, call: VerbPlanInput) -> VerbPlanOut
             return VerbPlanOutput(ok=False, error=WITHDRAWN, message=result.why)
         return VerbPlanOutput(ok=False, error=EXPIRED, message="nobody answered in time")
     text = said(result.value)
-    found = first_wording().cues(text)  # of version 1, whatever the catalog pins
-    if not fits(expects, found) and expects is not ExpectedType.FREEFORM:
+    inputs = AnswerInputs(text=text, wording=first_wording())  # of version 1, whatever the catalog pins; and off the record
+    outcome = ANSWER.apply(AnswerFacts(expects=expects, size=len(text)), inputs, context.catalog.policy).outcome
+    if isinstance(outcome, Unfit):
         return VerbPlanOutput(ok=False, error=UNFIT, message=f"the answer is no {expects}")
-    output: dict[str, Any] = {"answer": text, "value": answer_value(expects, text, found)}
+    output: dict[str, Any] = {"answer": text, "value": given_value(outcome, text)}
     return VerbPlanOutput(ok=True, output=output, trust={"answer": Trust.OWN, "value": Trust.OWN})

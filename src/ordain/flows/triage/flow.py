@@ -77,9 +77,11 @@ async def _repair(context: FlowContext, given: TriageInput) -> TriageOutput:
     deadline = min(context.hard, context.now() + context.catalog.policy.session.question_seconds * 1_000_000)
     question = UserQuestion(key="choice", expects=str(ExpectedType.CHOICE), options=given.labels)
     result = await context.fx.perform(Wait(what=WaitFor.ANSWER, about=about, deadline=deadline, question=question))
-    chosen = _chosen(context, result) if isinstance(result, Answered) else None
-    if chosen is None:
+    if not isinstance(result, Answered):
         return _nothing("repair_expired", "it stayed unclear which of the two was meant, so nothing was done")
+    chosen = _chosen(context, result)
+    if chosen is None:
+        return _nothing("answer_unfit", "the answer names neither of the two, so nothing was done")
     options = [msgspec.to_builtins(option) for option in given.options]
     return await _claim(context, given, {"choice": chosen.option, "options": options})
 

@@ -95,13 +95,19 @@ def test_the_senders_choice_goes_into_the_claim(text: str, chosen: str) -> None:
     assert played.requests == ()
 
 
-@pytest.mark.parametrize("script", [expired(), answered({"text": "neither of them"})])
-def test_an_open_choice_does_nothing(script: Any) -> None:
-    """Nobody chose: nothing is claimed, and the sender is told."""
+@pytest.mark.parametrize(
+    ("script", "status", "reason"),
+    [
+        (expired(), Status.TIMED_OUT, "repair_expired"),
+        (answered({"text": "neither of them"}), Status.FAILED, "answer_unfit"),
+    ],
+)
+def test_an_open_choice_does_nothing(script: Any, status: Status, reason: str) -> None:
+    """Nobody answered in time, or the answer is none: nothing is claimed, and the sender is told which it was."""
     played = place(CHOOSE, script)
-    assert (played.status, played.decided("attach")) == (Status.TIMED_OUT, ())
+    assert (played.status, played.stored.reason, played.decided("attach")) == (status, reason, ())
     assert played.reply is not None
-    assert played.reply.endswith("(repair_expired).")
+    assert played.reply.endswith(f"({reason}).")
 
 
 def test_what_was_meant_has_ended() -> None:

@@ -1,0 +1,81 @@
+"""How the golden conversation in words of one's own is made: every answer and every order in it is a word that no shipped table knows.
+
+A flow that read by any other table than the pinned one would find none of them. ``python -m tests.replay.golden_words FILE`` plays it and writes it;
+done once, never again for a flow version that exists.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from tests.replay.golden_file import GoldenTalk, write
+from tests.replay.golden_told import taken
+from tests.shapes.talk import House
+
+WORDS = {"yes": "jofi", "no": "nofi", "two": "zwofi", "date": "heitfi", "stop": "haltfi", "thanks": "dankfi"}
+"""By sign. None is a word in any language of the shipped tables, nor the beginning of one."""
+AGENT = {"mode": "agent"}
+
+
+async def answered(house: House, asks: str, answer: str) -> None:
+    """A question, and its answer as a message."""
+    await house.say(asks, **AGENT)
+    told = await house.say(answer)
+    assert told.attached == "answer_to_pending", told
+
+
+async def told_by_operator(house: House, flow: str, answer: Any, sent: Any) -> None:
+    """An answer that no message brings: the run alone judges it."""
+    waiting = f"SELECT id FROM runs WHERE flow = '{flow}' AND status = 'waiting'"
+    await house.until("it is asked", lambda: house.query(waiting))
+    ((run,),) = house.query(waiting)
+    assert await house.ordain.runtime.answer(run, 0, answer, by="operator") == "sent"
+    await house.told(sent)
+
+
+async def choice(house: House, answer: str, *, by_message: bool) -> None:
+    """Two turns at work, and a stop that could mean either."""
+    sent = [await house.send(f"think slowly of {city}", **AGENT) for city in ("Hamburg", "Bremen")]
+    await house.until("both are asked", lambda: len(house.puppet.held) == 2)
+    stop = await house.send(WORDS["stop"])
+    if by_message:
+        await house.until("it is asked", lambda: house.so_far(stop).question)
+        assert (await house.say(answer)).attached == "answer_to_pending"
+    else:
+        await told_by_operator(house, "triage", answer, stop)
+    house.puppet.let_go()
+    for one in sent:
+        await house.told(one)
+
+
+async def play(home: Path) -> GoldenTalk:
+    """Play the conversation; its runs in the order in which they were opened."""
+    (home / "wording").mkdir(parents=True)
+    phrases = "\n".join(f"{sign} = '{word}'" for sign, word in WORDS.items())
+    (home / "wording" / "own.toml").write_text(f"[phrases]\n{phrases}\n", encoding="utf-8")
+    async with House(home) as house:
+        await answered(house, "find out whether it is so", WORDS["yes"])
+        await answered(house, "find out which day it is", WORDS["date"])
+        for answer in (WORDS["no"], "purple"):
+            sent = await house.send("find out whether it is blue", **AGENT)
+            await told_by_operator(house, "question", answer, sent)
+        assert (await house.say(WORDS["thanks"])).attached == "filler"
+        await choice(house, WORDS["two"], by_message=True)
+        await choice(house, "purple", by_message=False)
+        await house.quiet()
+        assert house.query("SELECT count(*) FROM runs WHERE status = 'faulted'") == [(0,)]
+        return taken(house)
+
+
+def main() -> None:
+    """Write the conversation to the named file."""
+    with tempfile.TemporaryDirectory() as home:
+        write(Path(sys.argv[1]), asyncio.run(play(Path(home))))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,91 @@
+"""Law of pinned wording: whatever phrase a build's own files gain or lose, what was recorded replays as it was; asked of whole other builds.
+
+A build is a copy of this one with other files of phrases (the frozen table aside), or with a flow that reads by the wrong table. What flows read is
+thus what they would read there, and nothing is put in its place.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ordain.wording.languages import shipped_table
+from tests.replay.golden_words import WORDS
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGE = ROOT / "src" / "ordain"
+PINNED, OWN = "wording_of(context.catalog)", "compiled(shipped_table())"
+
+
+def as_it_is(package: Path) -> None:
+    """Nothing is changed."""
+
+
+def without_phrases(package: Path) -> None:
+    """Every phrase has gone."""
+    for file in (package / "wording" / "tables").glob("*.toml"):
+        file.unlink()
+
+
+def with_others(package: Path) -> None:
+    """Words that mean something to recorded conversations mean something else, and come before all others."""
+    other = " | ".join([*WORDS.values(), "yes", "no", "stop", "B", "Lisbon", "next Tuesday"])
+    (package / "wording" / "tables" / "aaa.toml").write_text(f"[phrases]\nkeep = '{other}'\n", encoding="utf-8")
+
+
+def reading_its_own(flow: str) -> Callable[[Path], None]:
+    """One flow reads by the build's own table."""
+
+    def change(package: Path) -> None:
+        file = package / "flows" / flow / "flow.py"
+        source = file.read_text(encoding="utf-8")
+        assert source.count(PINNED) == 1
+        source = source.replace(PINNED, OWN).replace("import wording_of", "import compiled")
+        imports = "from ordain.wording.languages import shipped_table\nfrom ordain.wording.wording"
+        file.write_text(source.replace("from ordain.wording.wording", imports), encoding="utf-8")
+
+    return change
+
+
+def verdicts(home: Path, change: Callable[[Path], None], *names: str) -> dict[str, Any]:
+    """What a build with this change makes of the goldens of these names, of all where there is none; and its table."""
+    package = Path(shutil.copytree(PACKAGE, home / "ordain", ignore=shutil.ignore_patterns("__pycache__")))
+    change(package)
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.replay.verdicts", *names],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(home), "PYTHONDONTWRITEBYTECODE": "1"},
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=120,
+    )
+    return json.loads(done.stdout)
+
+
+@pytest.mark.parametrize("change", [without_phrases, with_others])
+def test_any_phrase_may_go_or_come(tmp_path: Path, change: Callable[[Path], None]) -> None:
+    """All may go, and those that matter may come under another sign: every golden run and session replays equal, and is read as it was."""
+    told = verdicts(tmp_path, change)
+    assert told["table"] != shipped_table().digest
+    assert {(name, *one["runs"]) for name, one in told["found"].items()} == {(name, "equal") for name in told["found"]}
+    talks = [one for one in told["found"].values() if "session" in one]
+    assert {(one["session"], one["flips"]) for one in talks} == {("equal", 0)}
+    assert "words" in told["found"]
+
+
+@pytest.mark.parametrize("flow", ["question", "triage"])
+def test_the_law_notices_a_flow_that_reads_the_builds_own_table(tmp_path: Path, flow: str) -> None:
+    """The golden conversation in words of one's own does not replay there; as the build is, it does."""
+    told = verdicts(tmp_path / "mutant", reading_its_own(flow), "words")["found"]["words"]
+    assert "equal" in told["runs"]
+    assert len(told["runs"]) > 1
+    assert verdicts(tmp_path / "same", as_it_is, "words")["found"]["words"]["runs"] == ["equal"]

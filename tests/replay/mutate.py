@@ -9,7 +9,7 @@ import msgspec
 
 from ordain.journal.codec import _covered
 from ordain.journal.digests import GENESIS, chain, digest
-from ordain.journal.records import Record
+from ordain.journal.records import Record, RecordKind
 from ordain.ports.store import StoredRun
 
 
@@ -72,7 +72,8 @@ def forged(run: StoredRun, seq: int, **fields: Any) -> StoredRun:
     previous = GENESIS
     for old in run.records:
         record = msgspec.structs.replace(old, **fields) if old.seq == seq else old
-        body_digest = digest(run.key or b"", _covered(record.kind, record.body or b"")[0])
+        body = record.body or b""
+        body_digest = digest(run.key or b"", _covered(body)[0] if record.kind is RecordKind.ENDED else body)
         previous = chain(previous, run.id, record.seq, (record.kind, record.name, record.v, record.at), body_digest)
         records.append(msgspec.structs.replace(record, digest=body_digest, chain=previous))
     return msgspec.structs.replace(run, records=tuple(records))

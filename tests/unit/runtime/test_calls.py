@@ -112,7 +112,10 @@ def test_trust_is_only_lowered(declared: Trust, lowered: Trust | None) -> None:
 
 
 def other_request(path: str) -> VerbSpec:
-    return spec(effect=VerbEffect.READ, http={"method": "GET", "url": f"https://example.test/{path}", "hosts": ["example.test"], "private": True, "query": {"q": "{text}"}})
+    return spec(
+        effect=VerbEffect.READ,
+        http={"method": "GET", "url": f"https://example.test/{path}", "hosts": ["example.test"], "private": True, "query": {"q": "{text}"}},
+    )
 
 
 @pytest.mark.parametrize(

@@ -68,12 +68,13 @@ class House:
         self.clock, self.kinds = HandClock(), Kinds(kinds)
         self.store = SqliteStore(None, StoreOptions(holder="test", lock=False))
         self.catalog = catalog_of(*kinds, verbs=[verb.spec for verb in functions])
+        self.executor = LeafExecutor(Registry(functions=functions))
         self.sessions, headers = SqliteSessions(self.store), Headers(self.store, self.kinds)
         self.services = Services(
             store=self.store,
             clock=self.clock,
             models=models or {},
-            verbs=LeafExecutor(Registry(functions=functions)),
+            verbs=self.executor,
             catalogs=Catalogs(self.catalog, self.store.catalog),
             kinds=self.kinds,
             headers=headers,
@@ -88,6 +89,10 @@ class House:
 
     def __exit__(self, *_: object) -> None:
         self.store.close()
+
+    def use(self, *verbs: FunctionVerb[..., Any]) -> None:
+        """Other code of the same verbs, from the next call on."""
+        self.executor.replace(Registry(functions=verbs))
 
     def opening(self, given: Any, *, lasts: int = HOUR) -> Opening:
         run = self.clock.new_run_id()

@@ -64,6 +64,16 @@ def test_every_pin_gives_its_own_catalog(steps: list[tuple[bool, int]]) -> None:
         assert catalogs.pinned(MANY[number].digest).digest == MANY[number].digest
 
 
+def test_the_current_one_is_never_let_go_of() -> None:
+    """However many others are pinned after it."""
+    fetch = Fetching(*MANY)
+    catalogs = Catalogs(MANY[0], fetch)
+    for catalog in MANY[1:]:
+        catalogs.pinned(catalog.digest)
+    assert catalogs.pinned(MANY[0].digest) is MANY[0]
+    assert MANY[0].digest not in fetch.fetched
+
+
 def test_only_so_many_are_kept() -> None:
     """The one that was read first is read again."""
     fetch = Fetching(*MANY)

@@ -356,6 +356,40 @@ def test_every_test_says_the_behaviour() -> None:
     _none(violations)
 
 
+TESTED_ELSEWHERE = {
+    "access": "integration/runtime/test_access.py",
+    "conversation": "contract/test_sessions_machine.py",
+    "gateway": "integration/runtime/test_gateway.py",
+    "library": "integration/library/test_recall.py",
+    "reloader": "integration/runtime/test_reloader.py",
+    "spending": "integration/runtime/test_spending.py",
+    "transcript_replay": "integration/runtime/test_transcript_replay.py",
+    "wording_diff": "replay/test_wording.py",
+}
+"""Modules of the runtime that do nothing without a store in a file, an adapter or a whole conversation: where their behaviour is tested."""
+
+
+def test_each_module_of_the_runtime_has_its_tests_beside_it() -> None:
+    """A test module of its name; those that are tested elsewhere are named, and are not tested twice."""
+    modules = {path.stem for path in (HOUSE / "runtime").glob("*.py")} - {"__init__"}
+    beside = {path.stem.removeprefix("test_") for path in (ROOT / "tests" / "unit" / "runtime").glob("test_*.py")}
+    violations = [
+        f"src/ordain/runtime/{name}.py: has no tests/unit/runtime/test_{name}.py" for name in modules - beside - set(TESTED_ELSEWHERE)
+    ]
+    violations += [f"tests/unit/runtime/test_{name}.py: there is no such module" for name in beside - modules]
+    violations += [
+        f"TESTED_ELSEWHERE: {name} is tested beside it, or is gone"
+        for name in set(TESTED_ELSEWHERE) & beside | set(TESTED_ELSEWHERE) - modules
+    ]
+    for name, where in TESTED_ELSEWHERE.items():
+        path = ROOT / "tests" / where
+        text = path.read_text(encoding="utf-8") if path.exists() else ""
+        reached = {"gateway": "ordain.app"}.get(name, f"ordain.runtime.{name}")
+        if reached not in text:
+            violations.append(f"TESTED_ELSEWHERE: {where} does not reach {name}")
+    _none(violations)
+
+
 def test_nothing_committed_names_a_machine() -> None:
     """No file names a folder of somebody's machine, and no lock names a host."""
     machine = re.compile(r"(?<![\w.~])/(home|root|Users|opt|mnt|work)/\w")

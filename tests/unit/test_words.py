@@ -109,3 +109,19 @@ def test_the_map_of_the_house_is_the_house() -> None:
 def test_what_is_not_there_is_found_out(code: str) -> None:
     """A module, class or field that the house has not does not pass for one."""
     assert not resolves(code)
+
+
+def test_a_stranger_reads_the_architecture_in_twenty_minutes() -> None:
+    """At 175 words a minute, pictures and diagrams counted; what is longer belongs into a guide or a reference page."""
+    assert len((ROOT / "docs" / "architecture.md").read_text(encoding="utf-8").split()) <= 20 * 175
+
+
+def test_every_decision_is_listed() -> None:
+    """The index names each by its number and title, and none that there is not."""
+    index = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
+    listed = re.findall(r"^\| \[(\d{4})\]\((decisions/[^)]+)\) \| (.+) \|$", index, re.MULTILINE)
+    decisions = sorted((ROOT / "docs" / "decisions").glob("*.md"))
+    titles = [path.read_text(encoding="utf-8").splitlines()[0].removeprefix("# ") for path in decisions]
+    assert [(f"{number} {title}", where) for number, where, title in listed] == [
+        (title, f"decisions/{path.name}") for title, path in zip(titles, decisions, strict=True)
+    ]

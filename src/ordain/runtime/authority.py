@@ -162,7 +162,8 @@ class Authority:
     def _check_verb_call(self, call: VerbCall, catalog: Catalog) -> None:
         """It is what a decision allowed, as often as the verb's declared retries allow, within calls and time."""
         self._check_spending()
-        self._check_permit(call.authorized, catalog.verbs[call.authorized.call.verb].spec.retry.max_attempts)
+        verb = catalog.verbs.get(call.authorized.call.verb)  # of what there is not no decision allowed anything
+        self._check_permit(call.authorized, 0 if verb is None else verb.spec.retry.max_attempts)
         if call.deadline > self.deadline:
             raise FlowFault("a verb call after the run's deadline")
         if self.spent.verb_calls >= self.cap.verb_calls:

@@ -22,7 +22,7 @@ from ordain.flows.transcript import Transcript
 from ordain.flows.values import Values, prompt_digest
 from ordain.journal.codec import Read, read_once, verify
 from ordain.journal.folds import Fold, ending
-from ordain.journal.records import ENCODER, NULL, EndedBody, FaultedBody, NoteBody, RecordKind, Started
+from ordain.journal.records import ENCODER, NULL, SETTLED, EndedBody, FaultedBody, NoteBody, RecordKind, Started
 from ordain.ports.store import StoredRun
 from ordain.prompts.renderer import render
 from ordain.rules.decision import Decision, Rule
@@ -153,7 +153,7 @@ def _replay(stored: StoredRun, catalog: Catalog, world: tuple[Kinds, Transcript 
         _compare_header(recorded, end, FlowEnd(settlement=Settlement(status=end.status, reason=end.reason)), report)
     elif end is not None:
         _compare_end(recorded, end, came, execution, report)
-    elif isinstance(came, FlowEnd):
+    elif isinstance(came, FlowEnd) and not (execution.exhausted and recorded.going_on):
         raise JournalDiverged(f"run {stored.id}: the flow ends, its journal does not")
 
 
@@ -177,6 +177,11 @@ class _Recorded:
         notes = [read(record) for record in stored.records if record.kind is RecordKind.NOTE]
         closed = any(isinstance(note, NoteBody) and note.action == "cancel" and b'"was"' in bytes(note.details) for note in notes)
         return cls(stored=stored, kinds=kinds, read=read, end=ending(stored.records, read), closed=closed)
+
+    @property
+    def going_on(self) -> bool:
+        """Whether the run may have been left just before its end: a claim, a wait's end and a drained verb's result are durable by themselves."""
+        return self.stored.status not in SETTLED and self.stored.records[-1].kind is not RecordKind.FAULTED
 
     def faulted_so(self, error: BaseException) -> bool:
         """Whether the run's last word is this very fault; where there is no event loop, a flow that asks for one meets that instead."""

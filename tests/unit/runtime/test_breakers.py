@@ -1,0 +1,97 @@
+"""The circuits of endpoints and the rests of profiles: who shares one, what opens it, and what ends it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ordain.contracts.policy import BreakerPolicy, ModelErrorCode
+from ordain.contracts.profiles import ModelProfile
+from ordain.rules.breaker import FAULTS
+from ordain.runtime.breakers import NAMED_A_DELAY, Breakers, CircuitAdmission
+
+POLICY = BreakerPolicy(failures=2, window_s=60, open_s=10, rest_max_s=30)
+NEAR = ModelProfile(provider="openai", model="small", base_url="http://near.test/v1")
+LARGE = ModelProfile(provider="openai", model="large", base_url="http://near.test/v1")
+FAR = ModelProfile(provider="openai", model="small", base_url="http://far.test/v1")
+SECOND = 1_000_000
+
+
+def call(breakers: Breakers, profile: ModelProfile, now: int = SECOND, name: str = "") -> CircuitAdmission:
+    admitted = breakers.admit(name or profile.model, profile, now, POLICY)
+    assert isinstance(admitted, CircuitAdmission), admitted
+    return admitted
+
+
+def failing(breakers: Breakers, profile: ModelProfile, times: int = 2, now: int = SECOND) -> None:
+    for _ in range(times):
+        breakers.ended(call(breakers, profile, now), ModelErrorCode.CONNECTION, now, POLICY)
+
+
+def test_profiles_of_one_endpoint_share_its_circuit() -> None:
+    """What is down is the endpoint: another model there is not asked, the same model elsewhere is."""
+    breakers = Breakers()
+    failing(breakers, NEAR)
+    assert breakers.admit("large", LARGE, 2 * SECOND, POLICY) == (ModelErrorCode.CIRCUIT_OPEN, 9000)
+    assert isinstance(breakers.admit("far", FAR, 2 * SECOND, POLICY), CircuitAdmission)
+    assert dict(breakers.open()) == {"openai http://near.test/v1": SECOND}
+
+
+def test_one_probe_at_a_time_finds_out() -> None:
+    """After its time one call goes out; another one when that is given up; an answer closes the circuit and leaves nothing behind."""
+    breakers = Breakers()
+    failing(breakers, NEAR)
+    later = 11 * SECOND
+    probe = call(breakers, NEAR, later)
+    assert breakers.admit("large", LARGE, later, POLICY) == (ModelErrorCode.CIRCUIT_OPEN, 1000)
+    breakers.abandoned(probe)
+    breakers.ended(call(breakers, LARGE, later), None, later, POLICY)
+    assert not breakers.open()
+    assert len({call(breakers, NEAR, later).number for _ in range(3)}) == 3
+
+
+@given(st.lists(st.sampled_from([None, *(code for code in ModelErrorCode if code not in FAULTS)]), max_size=12))
+def test_what_an_endpoint_answers_opens_nothing(codes: list[ModelErrorCode | None]) -> None:
+    """Refusals show that it is there, however many of them."""
+    breakers = Breakers()
+    for now, code in enumerate(codes, 1):
+        breakers.ended(call(breakers, NEAR, now), code, now, POLICY)
+    assert not breakers.open()
+    assert isinstance(breakers.admit("small", NEAR, 99, POLICY), CircuitAdmission)
+
+
+@pytest.mark.parametrize("code", list(ModelErrorCode))
+def test_a_rest_is_a_profiles_own_and_named_by_its_provider(code: ModelErrorCode) -> None:
+    """Whoever else is behind that endpoint goes on; only a limit or an overload that names a delay is heeded."""
+    breakers = Breakers()
+    breakers.rest("small", code, 5000, 0, POLICY)
+    refused = breakers.admit("small", NEAR, 2 * SECOND, POLICY)
+    assert (refused == (code, 3000)) == (code in NAMED_A_DELAY)
+    assert isinstance(breakers.admit("large", LARGE, 2 * SECOND, POLICY), CircuitAdmission)
+    assert isinstance(breakers.admit("small", NEAR, 5 * SECOND, POLICY), CircuitAdmission)
+
+
+@given(st.none() | st.integers(0, 10**9), st.integers(0, 3600))
+def test_no_rest_is_longer_than_policy_says(named_ms: int | None, most_s: int) -> None:
+    """Whatever delay a provider names, none included, and where policy heeds none."""
+    policy = POLICY.model_copy(update={"rest_max_s": most_s})
+    breakers = Breakers()
+    breakers.rest("small", ModelErrorCode.RATE_LIMITED, named_ms, 0, policy)
+    wait: Any = breakers.admit("small", NEAR, 0, policy)
+    waits_ms = 0 if isinstance(wait, CircuitAdmission) else wait[1]
+    assert waits_ms == min(named_ms or 0, most_s * 1000)
+    assert isinstance(breakers.admit("small", NEAR, most_s * SECOND, policy), CircuitAdmission)
+
+
+def test_being_overtaken_is_counted_apart() -> None:
+    """An endpoint that is left alone as the first of two is still asked by who has no other."""
+    breakers = Breakers()
+    for _ in range(2):
+        first = breakers.admit_first(NEAR, SECOND, POLICY)
+        assert isinstance(first, CircuitAdmission)
+        breakers.ended(first, ModelErrorCode.TIMED_OUT, SECOND, POLICY)
+    assert breakers.admit_first(NEAR, SECOND, POLICY) == (ModelErrorCode.CIRCUIT_OPEN, 10_000)
+    assert isinstance(breakers.admit("small", NEAR, SECOND, POLICY), CircuitAdmission)

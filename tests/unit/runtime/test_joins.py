@@ -1,0 +1,236 @@
+"""Children and their joins: what a child begins with, when a join is over, and who is stopped then."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ordain.effects.calls import Authorized, Call
+from ordain.effects.children import AnyEnded, Completed, Join, JoinMode, Spawn
+from ordain.effects.effect import Wait, WaitFor
+from ordain.effects.results import Joined
+from ordain.errors import FlowFault, FlowUnavailable
+from ordain.flows.context import FlowContext
+from ordain.flows.kind import Kind, Kinds
+from ordain.journal.digests import derived_id
+from ordain.journal.records import RecordKind, Status, raw
+from ordain.rules.spend import Spend
+from ordain.runtime.joins import DEADLINE, NESTED_MAX, started_child, why_over
+from ordain.testing import catalog_of, child_cancelled, child_failed, completed, kind_of
+from tests.unit.runtime.house import BEGAN, SECOND, House, bodies, setup_of
+
+
+async def _child(context: FlowContext, seconds: int) -> str:
+    """Waits for an answer so long, and says what became of it."""
+    if seconds:
+        found = await context.fx.perform(Wait(what=WaitFor.ANSWER, about="x", deadline=context.now() + seconds * SECOND))
+        return type(found).__name__
+    return "at once"
+
+
+async def _parent(context: FlowContext, given: dict[str, Any]) -> list[str]:
+    """Opens children that wait so many seconds each, and joins them as it is told."""
+    spawns = tuple(
+        Spawn[Any](flow="child", input=raw(one), deadline=context.hard, allowance=context.share(len(given["children"])))
+        for one in given["children"]
+    )
+    deadline = given.get("deadline")
+    until = Join(
+        mode=JoinMode(given.get("mode", "all")),
+        quorum=given.get("quorum", 1),
+        deadline=None if deadline is None else context.now() + deadline * SECOND,
+    )
+    ended = await context.fx.children(spawns, until)
+    return [type(one).__name__ for one in ended]
+
+
+CHILD: Kind[Any, Any] = replace(kind_of(_child, charged=False), name="child")
+PARENT: Kind[Any, Any] = replace(kind_of(_parent, charged=False), name="parent")
+KINDS = Kinds((CHILD, PARENT))
+
+
+# --- when a join is over ---------------------------------------------------------------------------------------------------------------
+
+ENDS = st.sampled_from([completed("x"), child_failed("broken"), child_cancelled()])
+JOINS = st.one_of(
+    st.just(Join()), st.just(Join(mode=JoinMode.FIRST)), st.integers(1, 6).map(lambda n: Join(mode=JoinMode.QUORUM, quorum=n))
+)
+
+
+@given(JOINS, st.lists(ENDS, min_size=1, max_size=6), st.randoms())
+def test_a_join_that_is_over_stays_over(until: Join, ends: list[AnyEnded], chance: Any) -> None:
+    """Whatever ends after it, in whatever order; and with the last child every join is."""
+    order = list(range(len(ends)))
+    chance.shuffle(order)
+    seen: dict[int, AnyEnded] = {}
+    over = False
+    for index in order:
+        seen[index] = ends[index]
+        now = why_over(until, len(ends), seen) is not None
+        assert now or not over
+        over = now
+    assert over
+
+
+@given(JOINS, st.lists(ENDS, min_size=1, max_size=6), st.integers(0, 5))
+def test_a_number_is_waited_for_while_it_can_be_reached(until: Join, ends: list[AnyEnded], count: int) -> None:
+    """Only what completed counts; all of them wait for all."""
+    seen = dict(enumerate(ends[:count]))
+    done = sum(isinstance(end, Completed) for end in seen.values())
+    open_still = len(ends) - len(seen)
+    why = why_over(until, len(ends), seen)
+    if open_still == 0:
+        assert why == "all ended"
+    elif until.mode is JoinMode.ALL:
+        assert why is None
+    else:
+        wanted = until.quorum if until.mode is JoinMode.QUORUM else 1
+        assert why == (f"{done} completed" if done >= wanted else "cannot be reached" if done + open_still < wanted else None)
+
+
+# --- what a child begins with ------------------------------------------------------------------------------------------------------------
+
+
+def spawn(flow: str = "child", **more: Any) -> Spawn[Any]:
+    return Spawn(flow=flow, input=raw(0), deadline=BEGAN + 1, allowance=Spend(tokens=5), **more)
+
+
+def test_a_child_has_its_parents_own_and_no_more_than_it_is_given() -> None:
+    """Workspace, session, principal, subject and catalog are the parent's; scope, time and allowance the spawn's."""
+    parent = setup_of(PARENT, {}, catalog_of(), session="s1", thread=2, wording="1:ab", depth=3)
+    started = started_child(parent, KINDS, 7, 1, spawn(scope=("a.b",), keep_thoughts=False))
+    began = parent.started
+    for name in ("workspace", "session", "thread", "principal", "subject", "catalog", "wording"):
+        assert getattr(started, name) == getattr(began, name)
+    assert (started.parent, started.parent_addr, started.index, started.depth) == (parent.run, 7, 1, 3)
+    assert (started.deadline, started.allowance, started.keep_thoughts) == (BEGAN + 1, Spend(tokens=5), False)
+    assert started.grant is not None
+    assert started.grant.allowed == ("a.b",)
+
+
+def test_a_flow_that_is_not_there_opens_nothing() -> None:
+    """It is this build that lacks it."""
+    with pytest.raises(FlowUnavailable):
+        started_child(setup_of(PARENT, {}, catalog_of()), KINDS, 0, 0, spawn("other"))
+
+
+@pytest.mark.parametrize("permit", [None, Authorized(call=Call(verb="a.c", args={}), decision="0/authorize#0")])
+def test_what_carries_out_a_verb_is_opened_by_a_permit_of_that_call(permit: Authorized | None) -> None:
+    """No permit, and one of another call, are none."""
+    carrying = replace(CHILD, carries=lambda _: Call(verb="a.b", args={}))
+    with pytest.raises(FlowFault):
+        started_child(setup_of(PARENT, {}, catalog_of()), Kinds((carrying, PARENT)), 0, 0, spawn(authorized=permit))
+
+
+async def _nesting(context: FlowContext, given: int) -> int:
+    child = Spawn[Any](flow="nesting", input=raw(given + 1), deadline=context.hard, allowance=Spend())
+    await context.fx.children((child,), Join())
+    return given
+
+
+async def test_children_end_somewhere() -> None:
+    """A flow that opens itself stops as a fault, so many runs deep."""
+    kind = replace(kind_of(_nesting, charged=False), name="nesting")
+    with House(kind) as house:
+        run, depth = await house.open(kind, 0), 0
+        while (await house.drive(run)).status is Status.WAITING:
+            run, depth = derived_id(run, 0, 0), depth + 1
+        assert (depth, house.stored(run).nested, house.stored(run).status) == (NESTED_MAX, NESTED_MAX, Status.FAULTED)
+
+
+# --- a join at work ----------------------------------------------------------------------------------------------------------------------
+
+
+async def begun(house: House, **given: Any) -> tuple[str, list[str]]:
+    """A parent that waits for its children, and their ids."""
+    run = await house.open(PARENT, given)
+    assert (await house.drive(run)).status is Status.WAITING
+    return run, [derived_id(run, 0, index) for index in range(len(given["children"]))]
+
+
+def joined_as(house: House, run: str) -> tuple[tuple[int, ...], str]:
+    """Which were counted in, and why it ended."""
+    found = msgspec.json.decode(house.bodies(run, RecordKind.OBSERVATION)[-1].result, type=Joined)
+    return found.counted, found.why
+
+
+async def test_results_come_in_the_order_of_the_spawns() -> None:
+    """Whoever ends first; a child's end is dated by when it ended."""
+    with House(CHILD, PARENT) as house:
+        run, (first, second) = await begun(house, children=[0, 0])
+        await house.drive(second)
+        house.clock.pass_s(5)
+        await house.drive(first)
+        house.clock.pass_s(5)
+        assert (await house.drive(run)).status is Status.COMPLETED
+        assert [one.child for one in house.bodies(run, RecordKind.CHILD_ENDED)] == [second, first]
+        ended = [one.at for one in house.stored(run).records if one.kind is RecordKind.CHILD_ENDED]
+        assert ended == [BEGAN, BEGAN + 5 * SECOND]
+        assert joined_as(house, run) == ((0, 1), "all ended")
+
+
+async def test_the_rest_is_stopped_when_the_join_is_over() -> None:
+    """And awaited: the parent goes on when all have settled, and knows which counted."""
+    with House(CHILD, PARENT) as house:
+        run, (slow, quick) = await begun(house, children=[60, 0], mode="first")
+        for one in (slow, quick):
+            await house.drive(one)
+        assert (await house.drive(run)).status is Status.WAITING
+        assert (await house.drive(slow)).status is Status.CANCELLED
+        assert (await house.drive(run)).status is Status.COMPLETED
+        assert joined_as(house, run) == ((1,), "1 completed")
+        assert bytes(house.bodies(run, RecordKind.ENDED)[0].result) == b'["Cancelled","Completed"]'
+
+
+async def test_a_join_ends_with_its_deadline() -> None:
+    """Who has ended by then counts; a child that ended before it and was noticed after it as well."""
+    with House(CHILD, PARENT) as house:
+        run, (quick, slow) = await begun(house, children=[0, 60], deadline=10)
+        house.clock.pass_s(9)
+        await house.drive(quick)
+        await house.drive(slow)
+        house.clock.pass_s(9)
+        assert (await house.drive(run)).status is Status.WAITING
+        assert (await house.drive(slow)).status is Status.CANCELLED
+        assert (await house.drive(run)).status is Status.COMPLETED
+        assert joined_as(house, run) == ((0,), DEADLINE)
+
+
+async def test_an_interrupt_waits_for_the_children() -> None:
+    """They are stopped first; then it reaches the flow, and the run is cancelled."""
+    with House(CHILD, PARENT) as house:
+        run, (child,) = await begun(house, children=[60])
+        await house.drive(child)
+        await house.interrupt(run)
+        assert (await house.drive(run)).status is Status.WAITING
+        assert (await house.drive(child)).status is Status.CANCELLED
+        assert (await house.drive(run)).status is Status.CANCELLED
+        assert [one.what for one in house.bodies(run, RecordKind.DELIVERED)] == ["cancel"]
+        assert house.stored(child).reason == "cancel"
+
+
+async def test_asking_twice_is_harmless() -> None:
+    """A parent that is driven again before its children have stopped has one row in each mailbox."""
+    with House(CHILD, PARENT) as house:
+        run, (child,) = await begun(house, children=[60])
+        await house.drive(child)
+        await house.interrupt(run)
+        for _ in range(3):
+            await house.drive(run)
+        assert len(house.store.mail(child)) == 1
+
+
+async def test_children_are_opened_in_the_unit_of_their_intent() -> None:
+    """One commit: none without it, and each with what its spawn says."""
+    with House(CHILD, PARENT) as house:
+        run, children = await begun(house, children=[60, 0])
+        assert [house.stored(one).parent for one in children] == [run, run]
+        (intent,) = bodies(house.stored(run), RecordKind.INTENT)
+        assert intent.addr == 0
+        assert house.stored(children[0]).root == run
+        assert [house.stored(one).status for one in children] == [Status.READY] * 2

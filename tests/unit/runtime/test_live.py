@@ -1,0 +1,280 @@
+"""Where a run's journal ends: each effect carried out once, waits that cost nothing, interrupts, and what a crash left behind."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import msgspec
+import pytest
+
+from ordain import verb
+from ordain.effects.calls import Call
+from ordain.effects.effect import Read, Say, Wait, WaitFor
+from ordain.effects.results import Answered, Expired, VerbReturned
+from ordain.flows.act import act
+from ordain.flows.context import FlowContext
+from ordain.flows.kind import Kind
+from ordain.journal.records import RecordKind, Status
+from ordain.ports.effects import Interrupted
+from ordain.ports.store import Append
+from ordain.runtime import live as live_module
+from ordain.runtime.drive import Drive
+from ordain.runtime.replay import replay
+from ordain.testing import kind_of, recorded
+from tests.unit.runtime.house import BEGAN, SECOND, House
+
+
+@verb(name="shelf.price", effect="read")
+async def price(title: str) -> dict[str, int]:
+    """Say what a book costs."""
+    return {"cents": 900}
+
+
+async def _waits(context: FlowContext, what: str) -> str:
+    try:
+        found = await context.fx.perform(Wait(what=WaitFor(what), about="x", deadline=context.now() + 60 * SECOND))
+    except Interrupted as interrupted:
+        await context.fx.perform(Say(text="stopped"))
+        return f"{interrupted.what} by {interrupted.by}"
+    return f"{found.value} by {found.by}" if isinstance(found, Answered) else f"expired {isinstance(found, Expired)}"
+
+
+async def _prices(context: FlowContext, count: int) -> int:
+    total = 0
+    for _ in range(count):
+        acted = await act(context, Call(verb="shelf.price", args={"title": "atlas"}))
+        total += acted.result.output["cents"] if isinstance(acted.result, VerbReturned) else 0
+    return total
+
+
+async def _speaks(context: FlowContext, count: int) -> int:
+    for number in range(count):
+        await context.fx.perform(Say(text=str(number)))
+    return count
+
+
+async def _reads(context: FlowContext, what: str) -> str:
+    found = await context.fx.perform(Read(what=what, args={"session": ""}, deadline=context.hard))
+    return type(found).__name__
+
+
+WAITS, SPEAKS, READS = (kind_of(flow, charged=False) for flow in (_waits, _speaks, _reads))
+PRICES: Kind[Any, Any] = kind_of(_prices, verbs=["shelf.price"])
+
+
+def result(house: House, run: str) -> Any:
+    (ended,) = house.bodies(run, RecordKind.ENDED)
+    return msgspec.json.decode(ended.result)
+
+
+def kinds(house: House, run: str) -> list[str]:
+    return [f"{one.kind} {one.name}" for one in house.stored(run).records if one.kind is not RecordKind.DECISION]
+
+
+def replays(house: House, run: str) -> bool:
+    return replay(house.stored(run), house.catalog, house.kinds).equal
+
+
+# --- waiting ---------------------------------------------------------------------------------------------------------------------------
+
+
+async def test_an_answer_ends_a_wait() -> None:
+    """The first one: its mail is taken by the record that says so, a second answer changes nothing."""
+    with House(WAITS) as house:
+        run = await house.open(WAITS, "answer")
+        waiting = await house.drive(run)
+        assert (waiting.status, waiting.wake_at) == (Status.WAITING, BEGAN + 60 * SECOND)
+        assert await house.answer(run, 0, "blue", by="user:ada") == ""
+        assert await house.answer(run, 0, "red", by="user:bob") == "duplicate"
+        await house.drive(run)
+        assert result(house, run) == "blue by user:ada"
+        assert not house.store.mail(run)
+        assert replays(house, run)
+
+
+@pytest.mark.parametrize("what", ["answer", "timer"])
+async def test_nobody_answers_and_time_does(what: str) -> None:
+    """Not before the deadline, however often the run is driven; each time it suspends again."""
+    with House(WAITS) as house:
+        run = await house.open(WAITS, what)
+        for _ in range(2):
+            assert (await house.drive(run)).status is Status.WAITING
+            house.clock.pass_s(29)
+        house.clock.pass_s(2)
+        assert (await house.drive(run)).status is Status.COMPLETED
+        assert result(house, run) == "expired True"
+        assert replays(house, run)
+
+
+async def test_mail_that_is_faster_than_the_suspension_is_met_at_once() -> None:
+    """No record of a wait that never was: the answer is the effect's observation."""
+    with House(WAITS) as house:
+        run = await house.open(WAITS, "answer")
+        await house.answer(run, 0, "early")
+        assert (await house.drive(run)).status is Status.COMPLETED
+        assert "suspended wait" not in kinds(house, run)
+        assert result(house, run) == "early by user:ada"
+
+
+async def test_an_answer_to_another_effect_is_no_answer() -> None:
+    """The run sleeps on."""
+    with House(WAITS) as house:
+        run = await house.open(WAITS, "answer")
+        await house.answer(run, 5, "lost")
+        assert (await house.drive(run)).status is Status.WAITING
+
+
+# --- interrupts ------------------------------------------------------------------------------------------------------------------------
+
+
+async def test_an_interrupt_reaches_the_flow_once() -> None:
+    """At its wait, which is given up in the same commit; what it still says is said, and the run is cancelled."""
+    with House(WAITS) as house:
+        run = await house.open(WAITS, "answer")
+        await house.drive(run)
+        await house.interrupt(run, by="user:ada")
+        await house.interrupt(run, by="user:bob")
+        assert (await house.drive(run)).status is Status.CANCELLED
+        assert result(house, run) == "cancel by user:ada"
+        (delivered,) = house.bodies(run, RecordKind.DELIVERED)
+        assert [note.by for note in house.bodies(run, RecordKind.NOTE)] == ["user:bob"]
+        assert (delivered.by, len(house.store.mail(run))) == ("user:ada", 0)
+        assert replays(house, run)
+
+
+async def test_an_interrupt_before_an_effect_takes_its_place() -> None:
+    """Nothing is announced that does not go out."""
+    calls = recorded(price)
+    with House(PRICES, verbs=[calls.verb]) as house:
+        run = await house.open(PRICES, 1)
+        await house.interrupt(run)
+        assert (await house.drive(run)).status is Status.CANCELLED
+        assert calls.calls == []
+        assert [one for one in kinds(house, run) if one.startswith("intent")] == []
+
+
+# --- verbs -----------------------------------------------------------------------------------------------------------------------------
+
+
+async def test_an_effect_goes_out_when_its_intent_is_durable() -> None:
+    """And once; what it gave is in the journal before the next one goes out."""
+    seen: list[list[str]] = []
+    with House(PRICES, verbs=[price]) as house:
+        run = ""
+
+        def look(_: Any) -> dict[str, int]:
+            seen.append([one.split()[0] for one in kinds(house, run)])
+            return {"cents": 450}
+
+        calls = recorded(price, by=look)
+        house.use(calls.verb)
+        run = await house.open(PRICES, 2)
+        assert (await house.drive(run)).status is Status.COMPLETED
+        assert result(house, run) == 900
+        first = seen[0]
+        assert first[-1] == "intent"
+        assert seen[1] == [*first, "observation", "intent"]
+        assert len({one.key for one in calls.calls}) == 2
+
+
+async def test_what_a_crash_cut_off_is_repeated_under_its_key() -> None:
+    """A read: the journal of the run that went on is the one that replays."""
+    began = asyncio.Event()
+    second = recorded(price)
+
+    @verb(name="shelf.price", effect="read")
+    async def held(title: str) -> dict[str, int]:
+        """Never end."""
+        began.set()
+        await asyncio.Event().wait()
+        return {"cents": 0}
+
+    cut = recorded(held)
+    with House(PRICES, verbs=[cut.verb]) as house:
+        run = await house.open(PRICES, 1)
+        driving = asyncio.ensure_future(house.drive(run))
+        await began.wait()
+        driving.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await driving
+        assert kinds(house, run)[-1] == "intent verb_call"
+        house.use(second.verb)
+        assert (await house.drive(run)).status is Status.COMPLETED
+        assert (result(house, run), second.calls[0].key) == (900, cut.calls[0].key)
+        assert replays(house, run)
+
+
+async def test_a_drain_lets_a_verb_end() -> None:
+    """What it gave is durable, and the run goes on from there."""
+    began, gate = asyncio.Event(), asyncio.Event()
+
+    @verb(name="shelf.price", effect="read")
+    async def held(title: str) -> dict[str, int]:
+        """End when it may."""
+        began.set()
+        await gate.wait()
+        return {"cents": 70}
+
+    with House(PRICES, verbs=[held]) as house:
+        run = await house.open(PRICES, 1)
+        drive = Drive(house.services, run)
+        driving = asyncio.ensure_future(drive.to_rest())
+        await began.wait()
+        assert drive.live is not None
+        assert (drive.live.in_verb, kinds(house, run)[-1]) == (True, "intent verb_call")
+        drive.live.stop_after_verb()
+        gate.set()
+        with pytest.raises(asyncio.CancelledError):
+            await driving
+        assert kinds(house, run)[-1] == "observation verb_call"
+        assert replays(house, run)
+        assert (await house.drive(run)).status is Status.COMPLETED
+        assert result(house, run) == 70
+
+
+# --- words and reads -------------------------------------------------------------------------------------------------------------------
+
+
+async def test_a_flow_that_only_speaks_starves_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    """After so many words there is a barrier all the same."""
+    monkeypatch.setattr(live_module, "UNWRITTEN_MAX", 8)
+    with House(SPEAKS) as house:
+        units: list[int] = []
+        submit = house.store.submit
+
+        def counting(unit: Any) -> Any:
+            if isinstance(unit, Append):
+                units.append(len(unit.records))
+            return submit(unit)
+
+        monkeypatch.setattr(house.store, "submit", counting)
+        run = await house.open(SPEAKS, 20)
+        assert (await house.drive(run)).status is Status.COMPLETED
+        assert max(units) <= 8 + 1  # with the end
+        assert sum(units) == len(house.stored(run).records) - 1
+        assert replays(house, run)
+
+
+async def test_what_nobody_reads_by_that_name_fails_as_a_value() -> None:
+    """A build without a reader says so on record."""
+    with House(READS) as house:
+        runs = [await house.open(READS, what) for what in ("threads", "weather")]
+        for run in runs:
+            await house.drive(run)
+        assert [result(house, run) for run in runs] == ["ReadValue", "ReadFailed"]
+
+
+async def test_another_catalog_leaves_its_digest_beside_what_was_seen_under_it() -> None:
+    """The run decides by its own to the end."""
+    with House(WAITS) as house:
+        run = await house.open(WAITS, "answer")
+        await house.drive(run)
+        other = House(WAITS, verbs=[price])
+        house.services.catalogs.swap(other.catalog)
+        other.store.close()
+        await house.answer(run, 0, 1)
+        await house.drive(run)
+        (seen,) = house.bodies(run, RecordKind.OBSERVATION)
+        assert seen.catalog == other.catalog.digest != house.stored(run).catalog
+        assert replays(house, run)

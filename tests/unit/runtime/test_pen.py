@@ -1,0 +1,135 @@
+"""The writing half of a driven run: one unit for each barrier, everything in it, and offered until storage takes it."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from ordain.errors import StorageUnavailable
+from ordain.flows.context import FlowContext
+from ordain.journal.records import ENCODER, NoteBody, RecordKind, Status
+from ordain.ports.sessions import EntryKind, NewEntry, ThreadChange
+from ordain.ports.store import Append, Mail, MailKind, NewMail, Outcome, Refund, SayRow, Unit
+from ordain.runtime import pen as pen_module
+from ordain.runtime.opening import root_run
+from ordain.runtime.pen import Pen
+from ordain.testing import kind_of
+from tests.unit.runtime.house import House
+
+
+async def _nothing(context: FlowContext, given: Any) -> None:
+    return None
+
+
+KIND = kind_of(_nothing)
+
+
+class Offered:
+    """The submitting part of ``JournalStore``: it is away so many times, and refuses what it is told to."""
+
+    def __init__(self, away: int = 0, refuses: str = "") -> None:
+        self.away, self.refuses = away, refuses
+        self.units: list[Unit] = []
+
+    async def submit(self, unit: Unit) -> Outcome:
+        self.units.append(unit)
+        if self.away:
+            self.away -= 1
+            raise StorageUnavailable("storage is full")
+        return Outcome(refused=self.refuses)
+
+
+async def pen(house: House, store: Any) -> Pen:
+    """Of a run that is ready; what it offers goes to ``store``."""
+    run = await house.open(KIND)
+    house.services.store = store
+    return Pen(house.services, house.stored(run))
+
+
+def note(writing: Pen, why: str) -> None:
+    writing.write(RecordKind.NOTE, "note", NoteBody(by="x", action="note", why=why))
+
+
+async def test_everything_since_the_last_barrier_is_one_unit() -> None:
+    """Whole, in order, and once: the next unit begins empty."""
+    store = Offered()
+    with House(KIND) as house:
+        writing = await pen(house, store)
+        mail = NewMail(run="r", kind=MailKind.CHILD, key="k", body=b"{}", at=1)
+        taken = Mail(id=4, kind=MailKind.ANSWER, key="k", addr=0, body=b"{}", at=1)
+        entry = NewEntry(kind=EntryKind.SAID, body=b"{}", size=2, at=1, message_id="m")
+        say, refund, change = SayRow(addr=0, text="x", at=1), Refund(account="day", tokens=1, usd_micros=0), ThreadChange(id=1)
+        child = root_run(KIND, house.opening(None), house.catalog)
+        note(writing, "a")
+        note(writing, "b")
+        for add, what in (
+            (writing.send, mail),
+            (writing.open, child),
+            (writing.say, say),
+            (writing.refund, refund),
+            (writing.add_entry, entry),
+            (writing.change_thread, change),
+        ):
+            add(what)  # type: ignore[operator]
+        writing.take(taken, 2)
+        assert writing.unwritten == 2
+        await writing.barrier()
+        (unit,) = store.units
+        assert isinstance(unit, Append)
+        assert unit.records == tuple(writing.records[-2:])
+        assert (unit.mail, unit.children, unit.says, unit.refund) == ((mail,), (child,), (say,), (refund,))
+        assert (unit.entries, unit.threads, unit.take, writing.unwritten) == ((entry,), (change,), ((4, 2),), 0)
+        assert ENCODER.encode(writing.unit()) == ENCODER.encode(Append(run=writing.id, records=()))
+
+
+async def test_a_barrier_with_nothing_before_it_costs_nothing() -> None:
+    """Unless the run's status is to change."""
+    store = Offered()
+    with House(KIND) as house:
+        writing = await pen(house, store)
+        await writing.barrier()
+        assert store.units == []
+        await writing.barrier(status=Status.FAULTED, reason="faulted")
+        (unit,) = store.units
+        assert isinstance(unit, Append)
+        assert (unit.status, unit.reason, unit.records) == (Status.FAULTED, "faulted", ())
+
+
+async def test_storage_that_is_away_gets_the_same_unit_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However often: what was observed is lost only with the process."""
+    monkeypatch.setattr(pen_module, "STORAGE_RETRY_S", 0.001)
+    store = Offered(away=3)
+    with House(KIND) as house:
+        writing = await pen(house, store)
+        note(writing, "a")
+        await asyncio.wait_for(writing.barrier(), 30)
+        assert len(store.units) == 4
+        assert all(unit is store.units[0] for unit in store.units)
+
+
+async def test_a_run_is_at_work_from_its_first_commit_on() -> None:
+    """Said once; a unit that was refused did not say it."""
+    store = Offered(refuses="mail")
+    with House(KIND) as house:
+        writing = await pen(house, store)
+        note(writing, "a")
+        assert await writing.offer(writing.unit()) is False
+        store.refuses = ""
+        for why in "bc":
+            note(writing, why)
+            assert await writing.offer(writing.unit()) is True
+        assert [unit.status for unit in store.units if isinstance(unit, Append)] == [Status.RUNNING, Status.RUNNING, None]
+
+
+async def test_what_the_pen_writes_a_store_takes() -> None:
+    """Record after record, with its chain, and counted."""
+    with House(KIND) as house:
+        run = await house.open(KIND)
+        writing = Pen(house.services, house.stored(run))
+        for why in "abc":
+            note(writing, why)
+            await writing.barrier()
+        assert house.stored(run).records == tuple(writing.records)
+        assert house.services.counters.records == 3

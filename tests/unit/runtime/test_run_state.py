@@ -1,0 +1,158 @@
+"""Where an execution stands: one port call at a time, none after one that failed, and after an interrupt only words and reads."""
+
+from __future__ import annotations
+
+from asyncio import CancelledError
+from contextlib import suppress
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ordain.effects.calls import Authorized, Call
+from ordain.effects.children import Join, Spawn
+from ordain.effects.effect import Children, Effect, ModelCall, Read, Say, VerbCall, Wait, WaitFor
+from ordain.effects.results import Said
+from ordain.errors import FlowFault
+from ordain.flows.context import FlowContext
+from ordain.journal.records import raw
+from ordain.ports.effects import Interrupted
+from ordain.rules.spend import Spend
+from ordain.runtime.run_state import CHILDREN_MAX, PortCall, RunState
+from ordain.testing import catalog_of, kind_of
+from tests.unit.runtime.house import BEGAN, setup_of
+
+
+async def _nothing(context: FlowContext, given: Any) -> None:
+    return None
+
+
+CATALOG = catalog_of()
+LATER = BEGAN + 1
+SPAWN: Spawn[Any] = Spawn(flow="part", input=raw(None), deadline=LATER, allowance=Spend())
+EFFECTS: list[Effect[Any]] = [
+    Say(text="x"),
+    Read(what="threads", args={"session": ""}, deadline=LATER),
+    Wait(what=WaitFor.TIMER, about="x", deadline=LATER),
+    Children(spawns=(SPAWN,), until=Join()),
+    VerbCall(authorized=Authorized(call=Call(verb="a.b", args={}), decision="0/authorize#0"), deadline=LATER),
+    ModelCall(purpose="p", refs=(), profile="default", max_tokens=1, bound_tokens=1, deadline=LATER),
+]
+
+
+def state() -> RunState:
+    return setup_of(kind_of(_nothing), None, CATALOG).state(BEGAN)
+
+
+def call(standing: RunState, what: str) -> None:
+    """One port call that ends so."""
+    endings: dict[str, BaseException] = {
+        "fails": ValueError("broken"),
+        "signals": Interrupted("cancel", "x", ""),
+        "is broken off": CancelledError(),
+    }
+    with PortCall(standing, effect=True):
+        if what in endings:
+            raise endings[what]
+
+
+@given(st.lists(st.sampled_from(["works", "signals", "fails", "is broken off"]), max_size=8))
+def test_the_first_failure_is_the_last_word(calls: list[str]) -> None:
+    """Whatever a flow makes of it: every call after one that failed or was broken off raises what that one left; a signal is no failure."""
+    standing = state()
+    for what in calls:
+        with suppress(BaseException):
+            call(standing, what)
+    kept = {"fails": ValueError, "is broken off": FlowFault}
+    failed = next((kept[what] for what in calls if what in kept), None)
+    if failed is None:
+        call(standing, "works")
+        standing.returned()
+    else:
+        fault = standing.fault
+        for again in (lambda: call(standing, "works"), standing.returned, standing.raise_fault):
+            with pytest.raises(failed) as raised:
+                again()
+            assert raised.value is fault
+
+
+def test_a_run_is_sequential() -> None:
+    """A call beside an effect that is under way is a fault, and what asked for the effect does not get on either."""
+    standing = state()
+    with pytest.raises(FlowFault, match="sequential"), PortCall(standing, effect=True), PortCall(standing):
+        pass
+    with pytest.raises(FlowFault):
+        call(standing, "works")
+
+
+def test_a_decision_takes_no_time() -> None:
+    """Only an effect is under way."""
+    standing = state()
+    with PortCall(standing):
+        assert not standing.under_way
+
+
+def test_nothing_is_left_behind() -> None:
+    """A flow that returns beside its effect has failed; after its end the port answers nothing."""
+    standing = state()
+    standing.under_way = True
+    with pytest.raises(FlowFault, match="returned beside"):
+        standing.returned()
+    over = state()
+    over.close()
+    with pytest.raises(FlowFault, match="after the flow's end"):
+        call(over, "works")
+
+
+@pytest.mark.parametrize("effect", EFFECTS, ids=lambda effect: type(effect).__name__)
+def test_after_an_interrupt_only_words_and_reads_follow(effect: Effect[Any]) -> None:
+    """Nothing else goes live, and no claim is decided."""
+    standing = state()
+    standing.masked = True
+    if isinstance(effect, Say | Read):
+        assert standing.admit(effect, CATALOG)[0] == effect
+    else:
+        with pytest.raises(FlowFault, match="after an interrupt"):
+            standing.admit(effect, CATALOG)
+    with pytest.raises(FlowFault, match="after an interrupt"):
+        standing.admit_claim()
+
+
+def test_what_is_checked_is_what_is_recorded_and_carried_out() -> None:
+    """A value of its own: what the flow still holds changes nothing of it."""
+    args: dict[str, Any] = {"session": ""}
+    effect, encoded = state().admit(Read(what="threads", args=args, deadline=LATER), CATALOG)
+    args["session"] = "another's"
+    assert effect.args == {"session": ""}
+    assert b"another" not in bytes(encoded)
+
+
+@pytest.mark.parametrize(
+    ("effect", "says"),
+    [
+        (Say(text=object()), "no effect that a record can hold"),  # type: ignore[arg-type]
+        (Say(text=3), "no effect that a record can hold"),  # type: ignore[arg-type]
+        (Read(what="x", args={"n": 2**70, "v": {1, object()}}, deadline=0), "no effect that a record can hold"),
+        (Children(spawns=(SPAWN,) * (CHILDREN_MAX + 1), until=Join()), "at most"),
+    ],
+)
+def test_what_no_record_can_hold_is_no_effect(effect: Effect[Any], says: str) -> None:
+    """Neither what JSON cannot say, nor a value of another type, nor more children than one unit opens."""
+    with pytest.raises(FlowFault, match=says):
+        state().admit(effect, CATALOG)
+
+
+def test_an_effect_beyond_what_the_run_may_do_is_not_counted() -> None:
+    """A call without its permit spends nothing."""
+    standing = state()
+    with pytest.raises(FlowFault):
+        standing.admit(EFFECTS[4], CATALOG)
+    assert standing.authority.spent == Spend()
+
+
+def test_a_result_knows_its_place() -> None:
+    """In the journal, where references to it find it."""
+    standing = state()
+    assert standing.remember(Said(), 7).seq == 7
+    assert standing.values[7] == Said(seq=7)

@@ -14,6 +14,7 @@ from typing import Any
 
 from tests.replay.golden_file import GoldenTalk, write
 from tests.replay.golden_told import taken
+from tests.replay.recorded_words import WORDS as ANSWERS
 from tests.shapes.talk import House
 
 WORDS = {"yes": "jofi", "no": "nofi", "two": "zwofi", "date": "heitfi", "stop": "haltfi", "thanks": "dankfi"}
@@ -57,7 +58,7 @@ async def play(home: Path) -> GoldenTalk:
     (home / "wording").mkdir(parents=True)
     phrases = "\n".join(f"{sign} = '{word}'" for sign, word in WORDS.items())
     (home / "wording" / "own.toml").write_text(f"[phrases]\n{phrases}\n", encoding="utf-8")
-    async with House(home) as house:
+    async with House(home, script=ANSWERS) as house:
         await answered(house, "find out whether it is so", WORDS["yes"])
         await answered(house, "find out which day it is", WORDS["date"])
         for answer in (WORDS["no"], "purple"):

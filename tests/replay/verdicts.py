@@ -66,14 +66,13 @@ def of_talk(talk: GoldenTalk) -> dict[str, Any]:
     """The verdicts of its runs and of its session, and how many messages would be read otherwise with the wording that they were read with."""
     catalogs = catalogs_of(talk)
     runs = [replay(run, catalogs.pinned(run.catalog), shipped_kinds(), talk.read) for run in talk.runs]
+    found: dict[str, Any] = {"runs": sorted({report.verdict for report in runs})}
+    if not any(run.session == SESSION for run in talk.runs):  # requests of no conversation
+        return found
     sessions: Any = OneSession(talk)
     pinned = catalogs.pinned(talk.runs[0].catalog)
     told = messages_read(sessions, "default", SESSION, wording_of(pinned), catalogs.pinned)
-    return {
-        "runs": sorted({report.verdict for report in runs}),
-        "session": retell(sessions, "default", SESSION, catalogs.pinned).verdict,
-        "flips": len(told.flips),
-    }
+    return {**found, "session": retell(sessions, "default", SESSION, catalogs.pinned).verdict, "flips": len(told.flips)}
 
 
 def main() -> None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from functools import lru_cache
 from time import perf_counter_ns
 from typing import Any, Protocol, TypeVar, cast
 
@@ -21,7 +20,7 @@ from ordain.contracts.moments import EPOCH
 from ordain.contracts.scope import CapabilityScope
 from ordain.effects.calls import Call
 from ordain.effects.children import AnyEnded, Join, Spawn
-from ordain.effects.effect import CLAIM, EFFECT, AnyEffect, Children, Claim, Effect, ModelCall
+from ordain.effects.effect import CLAIM, AnyEffect, Children, Claim, Effect, ModelCall
 from ordain.effects.results import Abandoned, AnyResult, Joined, Unreserved
 from ordain.errors import FlowFault, JournalDiverged
 from ordain.flows.accounts import CARVE
@@ -41,7 +40,6 @@ from ordain.journal.records import (
     ObservationBody,
     Record,
     RecordKind,
-    raw,
 )
 from ordain.ports.effects import Interrupted, Suspended
 from ordain.rules.authorize import AUTHORIZE, AuthorizeInputs, AuthorizeOutcome
@@ -52,6 +50,7 @@ from ordain.rules.rulebook import SHIPPED
 from ordain.rules.shared import SHARED
 from ordain.rules.spend import Spend
 from ordain.runtime.authority import GRANTING
+from ordain.runtime.recorded_form import ENDS, RESULTS, effect_form, encoded_form, outcome_decoder, outcome_form
 from ordain.runtime.run_state import CHILDREN_MAX, PortCall, RunState
 
 R = TypeVar("R")
@@ -59,8 +58,6 @@ F = TypeVar("F", bound=Struct)
 I = TypeVar("I")  # noqa: E741 - the established letters of ordain.rules.decision
 O = TypeVar("O", bound=Struct)  # noqa: E741 - see above
 
-RESULTS: msgspec.json.Decoder[AnyResult] = msgspec.json.Decoder(AnyResult)
-ENDS: msgspec.json.Decoder[AnyEnded] = msgspec.json.Decoder(AnyEnded)
 ASKED_BY_FLOWS = {rule.name: rule for rule in SHIPPED if rule.name not in GRANTING and rule.name not in SHARED}
 """The house's rules that a flow may ask, beside its kind's own. What grants or is shared the port asks alone."""
 DECISIONS_MAX = 1_000
@@ -99,35 +96,6 @@ class Judge(Protocol):
         ...
 
 
-def _encoded(asked: object) -> msgspec.Raw:
-    try:
-        return raw(asked)
-    except (msgspec.MsgspecError, TypeError, ValueError, RecursionError, OverflowError) as error:
-        raise FlowFault(f"{type(asked).__name__} is nothing that a record can hold: {str(error)[:200]}") from error
-
-
-def _asked(effect: object) -> tuple[AnyEffect, msgspec.Raw]:
-    """An effect as its record has it, and that record: what is checked, recorded, carried out and booked is one value, and none that the flow holds.
-
-    Raises:
-        FlowFault: it is none that a record can hold.
-    """
-    encoded = _encoded(effect)
-    try:
-        return EFFECT.decode(encoded), encoded
-    except (msgspec.MsgspecError, ValueError, RecursionError) as error:
-        raise FlowFault(f"{type(effect).__name__} is no effect that a record can hold: {str(error)[:200]}") from error
-
-
-def _as_recorded(rule: Rule[Any, Any, Any], outcome: object) -> tuple[msgspec.Raw, Any]:
-    """An outcome's record, and the outcome as it is read back: live, resumed and replayed the flow gets one value."""
-    encoded = _encoded(outcome)
-    try:
-        return encoded, _outcome_decoder(rule.outcome).decode(encoded)
-    except (msgspec.MsgspecError, ValueError, RecursionError) as error:
-        raise FlowFault(f"rule {rule.name} decided what is no outcome of it: {str(error)[:200]}") from error
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rereading:
     """How records are read back: by what their bodies are decoded, and who looks on."""
@@ -137,11 +105,6 @@ class Rereading:
 
 
 PLAINLY = Rereading()
-
-
-@lru_cache(maxsize=256)
-def _outcome_decoder(outcome: Any) -> msgspec.json.Decoder[Any]:
-    return msgspec.json.Decoder(outcome)
 
 
 class Execution:
@@ -189,8 +152,6 @@ class Execution:
             f"run {self.run} at {addr}: {why} (record {record.seq}, {record.kind} {record.name})", details={"seq": record.seq}
         )
 
-    # --- the port ---------------------------------------------------------------------------------------------------------------
-
     def decide(self, rule: Rule[F, I, O], facts: F, inputs: I, refs: tuple[int, ...] = ()) -> Decision[O]:
         """See ``Effects.decide``."""
         with self._deciding:
@@ -222,7 +183,7 @@ class Execution:
             made = rule.apply(facts, inputs, self._catalog.policy)
             self.state.decide_ns += perf_counter_ns() - began
             reason = made.reason if type(made.reason) in rule.reasons else rule.reason(made.reason)
-            outcome, given = _as_recorded(rule, made.outcome)
+            outcome, given = outcome_form(rule, made.outcome)
             self._beyond.decided(rule, DecisionBody(addr=address, outcome=outcome, reason=reason, facts=msgspec.Raw(encoded), refs=refs))
             return Decision(outcome=given, reason=reason, address=address)
         body = self._decision(record, rule, address)
@@ -233,7 +194,7 @@ class Execution:
         self._take(record)
         try:
             recorded: Decision[O] = Decision(
-                outcome=_outcome_decoder(rule.outcome).decode(body.outcome), reason=rule.reason(body.reason), address=address
+                outcome=outcome_decoder(rule.outcome).decode(body.outcome), reason=rule.reason(body.reason), address=address
             )
         except (msgspec.DecodeError, ValueError) as error:
             raise self._diverged(address, f"unreadable decision: {error}", record) from error
@@ -250,7 +211,7 @@ class Execution:
     async def perform(self, effect: Effect[R]) -> R:
         """See ``Effects.perform``."""
         with self._effecting:
-            asked, encoded = _asked(effect)
+            asked, encoded = effect_form(effect)
             if isinstance(asked, Children):
                 raise FlowFault("children are opened by the port's own method, which books what they spend")
             return await (self._model_call(asked, encoded) if isinstance(asked, ModelCall) else self._perform(asked, encoded))
@@ -297,7 +258,7 @@ class Execution:
         with self._effecting:
             if len(spawns) > CHILDREN_MAX and self._next() is None:  # before they are encoded, which takes its time
                 raise FlowFault(f"{len(spawns)} children of one join: it has {CHILDREN_MAX} at most")
-            asked, encoded = _asked(Children(spawns=tuple(spawns), until=until))
+            asked, encoded = effect_form(Children(spawns=tuple(spawns), until=until))
             ends = await self._joined(cast("Children", asked), encoded)
             self.state.authority.ended(ends)
             return ends
@@ -336,7 +297,7 @@ class Execution:
             return decision
 
     async def _claimed(self, asked: Claim[Any]) -> Decision[Any]:
-        encoded = _encoded(asked)
+        encoded = encoded_form(asked)
         claim = CLAIM.decode(encoded)
         if (shared := SHARED.get(claim.name)) is None:
             raise FlowFault(f"no shared rule is named {claim.name}")
@@ -351,7 +312,7 @@ class Execution:
             raise self._diverged(addr, f"the flow claimed {claim.name}", record)
         self._take(record)
         facts = msgspec.json.decode(body.facts, type=shared.facts)
-        outcome = _outcome_decoder(shared.rule.outcome).decode(body.outcome)
+        outcome = outcome_decoder(shared.rule.outcome).decode(body.outcome)
         recorded: Decision[Any] = Decision(outcome=outcome, reason=shared.rule.reason(body.reason), address=f"{addr}/{claim.name}#0")
         return recorded if self._judge is None else self._judge.judge(recorded, shared.rule, facts, None)
 
@@ -381,8 +342,6 @@ class Execution:
         k = self._counts.get(rule, 0)
         self._counts[rule] = k + 1
         return f"{self._effect}/{rule}#{k}"
-
-    # --- reading back -----------------------------------------------------------------------------------------------------------
 
     def _check_here(self) -> None:
         """A flow that swallowed ``Suspended`` gets it again: its run waits, and nothing may be written for it."""

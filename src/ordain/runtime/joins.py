@@ -19,7 +19,7 @@ from ordain.journal.digests import call_digest, derived_id
 from ordain.journal.records import Body, ChildEndedBody, Record, RecordKind, Started, raw
 from ordain.ports.effects import Interrupted
 from ordain.ports.store import Mail, MailKind, NewMail, NewRun, StoredRun
-from ordain.runtime.execution import ENDS
+from ordain.runtime.recorded_form import ENDS
 from ordain.runtime.run_state import RunState
 from ordain.runtime.services import Services
 from ordain.runtime.setup import RunSetup

@@ -48,11 +48,11 @@ from ordain.rules.shared import SHARED
 from ordain.runtime.calls import call_verb, recover_verb
 from ordain.runtime.claims import prepared
 from ordain.runtime.entries import answered, question, said
-from ordain.runtime.execution import RESULTS
 from ordain.runtime.gateway import Attempt, call_model, verb_withdrawn
 from ordain.runtime.joins import join_children, new_children
 from ordain.runtime.mail import AnswerBody, InterruptBody
 from ordain.runtime.pen import Pen
+from ordain.runtime.recorded_form import RESULTS
 from ordain.runtime.run_state import RunState
 from ordain.runtime.services import Services
 from ordain.runtime.setup import RunSetup

@@ -13,7 +13,7 @@ from ordain.flows.values import Values
 from ordain.journal.codec import decode
 from ordain.journal.records import SETTLED, STOPPED, ChildEndedBody, ObservationBody, Record, RecordKind, Started, Status
 from ordain.ports.store import StoredRun
-from ordain.runtime.execution import ENDS, RESULTS
+from ordain.runtime.recorded_form import ENDS, RESULTS
 
 AT_REST = SETTLED | STOPPED
 CHILD_STOPPED = "child_stopped"

@@ -45,9 +45,9 @@ from ordain.rules.shared import SHARED
 from ordain.rules.spend import Spend
 from ordain.runtime.calls import result_of, too_late
 from ordain.runtime.claims import check_claim
-from ordain.runtime.execution import ENDS, RESULTS
 from ordain.runtime.joins import started_child, why_over
 from ordain.runtime.model_answers import Failure, kept_answer, prepare
+from ordain.runtime.recorded_form import ENDS, RESULTS
 from ordain.runtime.run_state import RunState
 from ordain.runtime.setup import RunSetup
 from ordain.testing.proposals import NOTICE, Delayed, Failing, Proposal

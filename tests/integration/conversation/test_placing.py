@@ -7,12 +7,14 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from ordain.effects.effect import Claim
 from ordain.flows.context import FlowContext
 from ordain.flows.triage.kind import TRIAGE
 from ordain.flows.triage.request import TriageInput, TriageOutput
 from ordain.journal.records import Status
+from tests.shapes.lines import holds, script_of
 from tests.shapes.session_laws import broken_now, rows_of
 from tests.shapes.talk import House
 
@@ -43,8 +45,8 @@ def placing(*claims: dict[str, Any]) -> Any:
 
     async def run(context: FlowContext, given: TriageInput) -> TriageOutput:
         for more in claims:
-            place = {name: getattr(given, name) for name in ("session", "seq", "channel", "message_id", "reply_to", "edits", "author")}
-            await context.fx.claim(Claim(name="attach", args={**place, **NONE, **more}))
+            said = {"session": context.session, "seq": given.seq, "channel": given.message.channel, "author": given.message.user}
+            await context.fx.claim(Claim(name="attach", args={**said, **structs.asdict(given.ids), **NONE, **more}))
         return TriageOutput()
 
     return replace(TRIAGE, version=TRIAGE.version + 1, run=run)
@@ -65,13 +67,14 @@ async def placed(house: House) -> tuple[Status, list[tuple[Any, ...]], int]:
 
 
 POLICY = {"attach": {"ask": "local"}}
+SCRIPT = script_of(holds("slowly"))
 
 
 @pytest.mark.parametrize("lie", HOSTILE)
 async def test_a_place_is_claimed_as_the_transcript_has_it(lie: str) -> None:
     """Anything else is a fault of the flow, and neither moves another message nor opens a turn beside the one that answers its own."""
     claims = HOSTILE[lie]
-    async with House(policy=POLICY, kinds=(placing(*claims),)) as house:
+    async with House(policy=POLICY, script=SCRIPT, kinds=(placing(*claims),)) as house:
         status, others, turns = await placed(house)
         honest = sum(not claim for claim in claims[:1])  # what it had claimed of its own before was granted
         assert (status, turns) == (Status.FAULTED, 2 + honest)
@@ -82,7 +85,7 @@ async def test_a_place_is_claimed_as_the_transcript_has_it(lie: str) -> None:
 
 async def test_its_own_message_is_placed() -> None:
     """Claimed as it is, it gets its class, and the turn that answers it."""
-    async with House(policy=POLICY, kinds=(placing({}),)) as house:
+    async with House(policy=POLICY, script=SCRIPT, kinds=(placing({}),)) as house:
         status, _, turns = await placed(house)
         assert (status, turns) == (Status.COMPLETED, 3)
         house.puppet.let_go()
@@ -90,7 +93,7 @@ async def test_its_own_message_is_placed() -> None:
 
 async def test_a_choice_is_between_what_was_left_open() -> None:
     """A flow that answers its own question, by readings of its own, stops nobody."""
-    async with House(kinds=(placing({"choice": "A", "options": [STOP, STOP]}),)) as house:
+    async with House(script=SCRIPT, kinds=(placing({"choice": "A", "options": [STOP, STOP]}),)) as house:
         for what in ("cats", "dogs"):
             await house.send(f"tell me slowly about {what}", mode="agent")
         await house.quiet()

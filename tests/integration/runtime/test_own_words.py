@@ -23,10 +23,12 @@ from ordain.store.sqlite import FILE, SqliteStore
 from ordain.wording.table import Table
 from ordain.wording.wording import wording_of
 from tests.replay.mutate import begun_with
+from tests.shapes.lines import asks, script_of
 from tests.shapes.talk import House
 
 SESSION = "s"
 NONSENSE = "knofi"
+ASKING = script_of(asks("find out whether", "yes_no"))
 
 
 def write(home: Path, text: str, name: str = "own.toml") -> Path:
@@ -178,7 +180,7 @@ async def test_an_open_question_is_read_with_the_words_it_was_asked_under(tmp_pa
     file, words = home / "wording" / "own.toml", f"[phrases]\nyes = '{NONSENSE}'\n"
     if known:
         write(home, words)
-    async with House(home) as house:
+    async with House(home, script=ASKING) as house:
         sent = await house.send("find out whether it is so", mode="agent")
         await house.until("it is asked", lambda: house.so_far(sent).question)
         file.unlink() if known else write(home, words)
@@ -201,7 +203,7 @@ async def test_an_open_question_is_read_with_the_words_it_was_asked_under(tmp_pa
 
 async def test_a_run_is_not_gone_on_with_under_other_words_than_it_began_with(tmp_path: Path) -> None:
     """Where its first record and its catalog name two wordings it stops as diverged, and says so, when it is resumed."""
-    async with House(tmp_path / "home") as house:
+    async with House(tmp_path / "home", script=ASKING) as house:
         await house.say("find out whether it is so", mode="agent")
         await house.kill()
         with closing(sqlite3.connect(house.settings.home / FILE, isolation_level=None)) as database:

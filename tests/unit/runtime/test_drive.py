@@ -26,7 +26,7 @@ from ordain.journal.records import SETTLED, RecordKind, Status, raw
 from ordain.ports.effects import Suspended
 from ordain.ports.store import Append
 from ordain.runtime.drive import Driven
-from ordain.runtime.execution import ENDS
+from ordain.runtime.recorded_form import ENDS
 from ordain.testing import catalog_of, failed, kind_of, recorded
 from tests.unit.runtime.house import SECOND, House
 

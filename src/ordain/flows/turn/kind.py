@@ -43,7 +43,7 @@ def _reply(output: TurnOutput) -> str:
     return output.narrative
 
 
-def _own(given: TurnInput) -> int:
+def _own(given: TurnInput | FlatTurnInput) -> int:
     return given.seq
 
 
@@ -73,6 +73,8 @@ TURN_3: Kind[FlatTurnInput, TurnOutput] = Kind(
     prompts=(ROUTER_PROMPT,),
     reply=_reply,
     serves=Serves.REQUEST,
+    enters=True,
+    sums_up=_own,
 )
 TURN_2 = replace(TURN_3, version=2, run=run_turn_2)
 TURN_1 = replace(TURN_2, version=1, run=run_turn_1)

@@ -12,7 +12,7 @@ from ordain.contracts.catalog import Catalog
 from ordain.contracts.ids import DEFAULT_WORKSPACE
 from ordain.flows.kind import Kind, Kinds
 from ordain.journal.codec import decode
-from ordain.journal.records import Body, RecordKind, Started, raw
+from ordain.journal.records import Body, RecordKind, raw
 from ordain.ports.model import ModelPort
 from ordain.ports.store import MailKind, NewMail, OpenRun, Post, StoredRun
 from ordain.runtime.drive import Drive, Driven
@@ -164,5 +164,5 @@ def setup_of(kind: Kind[Any, Any], given: Any, catalog: Catalog, **changes: Any)
         at=BEGAN,
         deadline=BEGAN + HOUR,
     )
-    started = msgspec.json.decode(root_run(kind, opening, catalog).started.body or b"", type=Started)
-    return RunSetup.of("r1", kind, msgspec.structs.replace(started, **changes), catalog)
+    started = root_run(kind, opening, catalog).started
+    return RunSetup.of("r1", kind, msgspec.structs.replace(started, **changes), catalog, Kinds((kind,)))

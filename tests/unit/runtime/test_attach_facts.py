@@ -14,6 +14,7 @@ from ordain.ports.sessions import EntryKind, OpenQuestion, Thread, ThreadStatus
 from ordain.ports.store import Place, SessionState
 from ordain.rules.answer import ExpectedType, fits
 from ordain.rules.attach import THREADS_MAX, Attached, Edit, MessageReading
+from ordain.runtime.answer_reading import AnswerReading
 from ordain.runtime.attach_facts import TriageSuggestion, attach_facts
 from ordain.runtime.message_entry import Received, message_of
 from tests.unit.flows.house import shipped
@@ -42,7 +43,8 @@ def state(*threads: Thread, at_work: tuple[int, ...] = (), **more: Any) -> Sessi
 def seen(
     standing: SessionState, received: Received | None = None, suggested: TriageSuggestion | None = None, policy: Policy | None = None
 ) -> Any:
-    return attach_facts(standing, received or message(), policy or shipped().policy, suggested)
+    said = received or message()
+    return attach_facts(standing, said, AnswerReading(standing, said, {}.__getitem__), policy or shipped().policy, suggested)
 
 
 @given(st.integers(1, 20), st.data())

@@ -13,8 +13,8 @@ import pytest
 from ordain.effects.effect import Wait, WaitFor
 from ordain.errors import FlowFault
 from ordain.flows.context import FlowContext
-from ordain.flows.kind import Kind
-from ordain.journal.records import Started, Status
+from ordain.flows.kind import Kind, Kinds
+from ordain.journal.records import Status
 from ordain.ports.effects import Interrupted
 from ordain.runtime.dry_run import NothingSpent, dry_opening, dry_run
 from ordain.runtime.flow_end import FlowEnd
@@ -63,9 +63,9 @@ async def _says_it_was_interrupted(context: FlowContext, given: Any) -> None:
 
 def came_to(kind: Kind[Any, Any]) -> tuple[FlowOutcome, RunSetup, Any]:
     """The outcome of a run of this kind that has only begun; its setup and its port."""
-    record = root_run(kind, dry_opening(msgspec.Raw(b"null"), "r", 10**12), CATALOG).started
-    setup = RunSetup.of("r", kind, msgspec.json.decode(record.body or b"", type=Started), CATALOG)
-    execution = setup.execution((record,), beyond := NothingBeyond(), setup.state(0))
+    opened = root_run(kind, dry_opening(msgspec.Raw(b"null"), "r", 10**12), CATALOG)
+    setup = RunSetup.of("r", kind, opened.started, CATALOG, Kinds((kind,)))
+    execution = setup.execution((opened.record,), beyond := NothingBeyond(), setup.state(0))
     return flow_outcome(setup, execution, beyond), setup, execution
 
 
@@ -111,5 +111,5 @@ def test_a_dry_run_holds_the_flow_to_its_port() -> None:
     policy = shipped().policy
     opening = dry_opening(msgspec.Raw(b"null"), "r", 10**12)
     with pytest.raises(FlowFault, match="awaited"):
-        dry_run(kind_of(_awaits_elsewhere), opening, CATALOG, NothingSpent(policy))
-    assert dry_run(kind_of(_swallows), opening, CATALOG, NothingSpent(policy))[0] is None
+        dry_run(kind_of(_awaits_elsewhere), opening, CATALOG, NothingSpent(policy), Kinds())
+    assert dry_run(kind_of(_swallows), opening, CATALOG, NothingSpent(policy), Kinds())[0] is None

@@ -102,7 +102,7 @@ def spawn(flow: str = "child", **more: Any) -> Spawn[Any]:
 
 def test_a_child_has_its_parents_own_and_no_more_than_it_is_given() -> None:
     """Workspace, session, principal, subject and catalog are the parent's; scope, time and allowance the spawn's."""
-    parent = setup_of(PARENT, {}, catalog_of(), session="s1", thread=2, wording="1:ab", depth=3)
+    parent = setup_of(PARENT, {}, catalog_of(), session="s1", thread=2, depth=3)
     started = started_child(parent, KINDS, 7, 1, spawn(scope=("a.b",), keep_thoughts=False))
     began = parent.started
     for name in ("workspace", "session", "thread", "principal", "subject", "catalog", "wording"):

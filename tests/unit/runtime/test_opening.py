@@ -57,9 +57,9 @@ def test_it_says_with_which_wording_it_reads(session: str) -> None:
     """In a conversation and outside of any; and so does a child, though its parent be of a build that did not say it."""
     catalog = shipped()
     opened = root_run(PLANNER, msgspec.structs.replace(OPENING, session=session), catalog)
-    started = msgspec.json.decode(opened.started.body or b"", type=Started)
+    started = opened.started
     assert started.wording == catalog.wording_id != ""
-    parent = RunSetup.of("r1", PLANNER, msgspec.structs.replace(started, wording=""), catalog)
+    parent = RunSetup.of("r1", PLANNER, msgspec.structs.replace(started, wording=""), catalog, Kinds((PLANNER,)))
     spawn = Spawn[object](flow=PLANNER.name, input=GIVEN, deadline=9, allowance=Spend())
     assert started_child(parent, Kinds((PLANNER,)), 0, 0, spawn).wording == catalog.wording_id
 

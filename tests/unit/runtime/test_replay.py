@@ -13,14 +13,13 @@ from hypothesis import strategies as st
 
 from ordain.contracts.planner import PlannerRequest
 from ordain.effects.effect import Say
-from ordain.errors import JournalDiverged
 from ordain.flows.context import FlowContext
 from ordain.flows.kind import Kinds
 from ordain.flows.planner.kind import PLANNER
 from ordain.journal.codec import Scribe, decode
 from ordain.journal.records import DecisionBody, EndedBody, FaultedBody, ObservationBody, RecordKind, Started, Status, raw
 from ordain.ports.store import StoredRun
-from ordain.runtime.replay import Replayed, drive_to_end, opened, replay, short
+from ordain.runtime.replay import Replayed, opened, replay, short
 from ordain.testing import ScriptedEffects, call, catalog_of, finish, kind_of, returned
 from tests.unit.flows.house import KINDS, play, shipped
 
@@ -195,25 +194,6 @@ def test_a_flow_that_swallows_the_end_of_its_journal_has_not_ended() -> None:
     cut = msgspec.structs.replace(stored, records=stored.records[:1], status=Status.RUNNING)
     report = as_kind(_swallowing, cut, catalog)
     assert (report.equal, report.settled) == (True, False)
-
-
-def test_nothing_is_waited_for() -> None:
-    """A coroutine that never really waits gives its value; one that does is stopped."""
-    closed: list[str] = []
-
-    async def waits() -> None:
-        try:
-            await asyncio.sleep(0)
-        finally:
-            closed.append("closed")
-
-    async def gives() -> int:
-        return 7
-
-    assert drive_to_end(gives()) == 7
-    with pytest.raises(JournalDiverged):
-        drive_to_end(waits())
-    assert closed == ["closed"]
 
 
 @given(st.text(min_size=200, max_size=400))

@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 
 from ordain.effects.calls import Authorized, Call
 from ordain.effects.children import Join, Spawn
-from ordain.effects.effect import Children, Effect, ModelCall, Read, Say, VerbCall, Wait, WaitFor
+from ordain.effects.effect import AnyEffect, Children, ModelCall, Read, Say, VerbCall, Wait, WaitFor
 from ordain.effects.results import Said
 from ordain.errors import FlowFault
 from ordain.flows.context import FlowContext
 from ordain.journal.records import raw
 from ordain.ports.effects import Interrupted
 from ordain.rules.spend import Spend
-from ordain.runtime.run_state import CHILDREN_MAX, PortCall, RunState
+from ordain.runtime.run_state import EFFECT_BYTES, PortCall, RunState
 from ordain.testing import catalog_of, kind_of
 from tests.unit.runtime.house import BEGAN, setup_of
 
@@ -31,7 +31,7 @@ async def _nothing(context: FlowContext, given: Any) -> None:
 CATALOG = catalog_of()
 LATER = BEGAN + 1
 SPAWN: Spawn[Any] = Spawn(flow="part", input=raw(None), deadline=LATER, allowance=Spend())
-EFFECTS: list[Effect[Any]] = [
+EFFECTS: list[AnyEffect] = [
     Say(text="x"),
     Read(what="threads", args={"session": ""}, deadline=LATER),
     Wait(what=WaitFor.TIMER, about="x", deadline=LATER),
@@ -51,20 +51,21 @@ def call(standing: RunState, what: str) -> None:
         "fails": ValueError("broken"),
         "signals": Interrupted("cancel", "x", ""),
         "is broken off": CancelledError(),
+        "is closed": GeneratorExit(),
     }
     with PortCall(standing, effect=True):
         if what in endings:
             raise endings[what]
 
 
-@given(st.lists(st.sampled_from(["works", "signals", "fails", "is broken off"]), max_size=8))
+@given(st.lists(st.sampled_from(["works", "signals", "fails", "is broken off", "is closed"]), max_size=8))
 def test_the_first_failure_is_the_last_word(calls: list[str]) -> None:
     """Whatever a flow makes of it: every call after one that failed or was broken off raises what that one left; a signal is no failure."""
     standing = state()
     for what in calls:
         with suppress(BaseException):
             call(standing, what)
-    kept = {"fails": ValueError, "is broken off": FlowFault}
+    kept = {"fails": ValueError, "is broken off": FlowFault, "is closed": FlowFault}
     failed = next((kept[what] for what in calls if what in kept), None)
     if failed is None:
         call(standing, "works")
@@ -106,48 +107,32 @@ def test_nothing_is_left_behind() -> None:
 
 
 @pytest.mark.parametrize("effect", EFFECTS, ids=lambda effect: type(effect).__name__)
-def test_after_an_interrupt_only_words_and_reads_follow(effect: Effect[Any]) -> None:
+def test_after_an_interrupt_only_words_and_reads_follow(effect: AnyEffect) -> None:
     """Nothing else goes live, and no claim is decided."""
     standing = state()
     standing.masked = True
     if isinstance(effect, Say | Read):
-        assert standing.admit(effect, CATALOG)[0] == effect
+        standing.admit(effect, 1, CATALOG)
     else:
         with pytest.raises(FlowFault, match="after an interrupt"):
-            standing.admit(effect, CATALOG)
+            standing.admit(effect, 1, CATALOG)
     with pytest.raises(FlowFault, match="after an interrupt"):
         standing.admit_claim()
 
 
-def test_what_is_checked_is_what_is_recorded_and_carried_out() -> None:
-    """A value of its own: what the flow still holds changes nothing of it."""
-    args: dict[str, Any] = {"session": ""}
-    effect, encoded = state().admit(Read(what="threads", args=args, deadline=LATER), CATALOG)
-    args["session"] = "another's"
-    assert effect.args == {"session": ""}
-    assert b"another" not in bytes(encoded)
-
-
-@pytest.mark.parametrize(
-    ("effect", "says"),
-    [
-        (Say(text=object()), "no effect that a record can hold"),  # type: ignore[arg-type]
-        (Say(text=3), "no effect that a record can hold"),  # type: ignore[arg-type]
-        (Read(what="x", args={"n": 2**70, "v": {1, object()}}, deadline=0), "no effect that a record can hold"),
-        (Children(spawns=(SPAWN,) * (CHILDREN_MAX + 1), until=Join()), "at most"),
-    ],
-)
-def test_what_no_record_can_hold_is_no_effect(effect: Effect[Any], says: str) -> None:
-    """Neither what JSON cannot say, nor a value of another type, nor more children than one unit opens."""
-    with pytest.raises(FlowFault, match=says):
-        state().admit(effect, CATALOG)
+def test_an_effect_has_a_size() -> None:
+    """A larger one would hold up every other run while it is encoded."""
+    standing = state()
+    standing.admit(EFFECTS[0], EFFECT_BYTES, CATALOG)
+    with pytest.raises(FlowFault, match="at most"):
+        standing.admit(EFFECTS[0], EFFECT_BYTES + 1, CATALOG)
 
 
 def test_an_effect_beyond_what_the_run_may_do_is_not_counted() -> None:
     """A call without its permit spends nothing."""
     standing = state()
     with pytest.raises(FlowFault):
-        standing.admit(EFFECTS[4], CATALOG)
+        standing.admit(EFFECTS[4], 1, CATALOG)
     assert standing.authority.spent == Spend()
 
 

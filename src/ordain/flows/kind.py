@@ -25,7 +25,7 @@ from ordain.flows.values import PromptInputs, Values
 from ordain.journal.records import Label, Started, Status, raw
 from ordain.rules.decision import Rule
 from ordain.rules.header import HeaderLine
-from ordain.rules.rulebook import Rulebook, rulebook
+from ordain.rules.rulebook import ASKED_IN_STEPS, NO_FLOW_ASKS, Rulebook, rulebook
 from ordain.rules.thoughts import KeptThoughts
 
 I = TypeVar("I")  # noqa: E741 - input, as in ordain.rules.decision
@@ -200,7 +200,7 @@ class Kind(Generic[I, O]):
 
     ``label`` is what others are told of a run with this input; ``grant`` what a root with it may use. ``reply`` is what the run's session is
     answered from the output, below the header, and ``header`` lines of its own that the output adds there; None where there is nothing.
-    ``rules`` are those that only this kind asks. ``charged``: a root takes its bound out of the shared accounts before it spends.
+    ``rules`` are those that its flow asks itself; ``asks`` has them by name, beside those of the steps that kinds share. ``charged``: a root takes its bound out of the shared accounts before it spends.
     ``carries`` is the verb call that a run carries out, None where it is for none: as a child it is opened by a permit of exactly that call.
     ``spelled_out``: its records say twice what one place says, as those of builds before this one do.
     """
@@ -222,6 +222,19 @@ class Kind(Generic[I, O]):
     carries: Callable[[I], Call] | None = None
     charged: bool = True
     spelled_out: bool = False
+    asks: Rulebook = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        """What its flow may ask is looked up at every decision.
+
+        Raises:
+            ConfigurationError: it declares a rule that no flow asks: what grants, what is claimed, what is asked at the door.
+        """
+        if refused := sorted(rule.name for rule in self.rules if rule.name in NO_FLOW_ASKS):
+            raise ConfigurationError(
+                f"kind {self.name}@{self.version} declares what no flow asks: {', '.join(refused)}", code="reserved_rule"
+            )
+        object.__setattr__(self, "asks", {rule.name: rule for rule in (*self.rules, *ASKED_IN_STEPS)})
 
     def settled(self, output: O, *, masked: bool) -> Settlement:
         """How its output settles a run; ``masked``: the run was cancelled and only cleaned up, so that is how it ended."""

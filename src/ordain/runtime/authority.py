@@ -21,13 +21,9 @@ from ordain.effects.effect import Children, Effect, ModelCall, Read, VerbCall, W
 from ordain.errors import FlowFault
 from ordain.journal.digests import call_digest
 from ordain.journal.records import Started
-from ordain.rules.authorize import AUTHORIZE, Allow, AuthorizeFacts
-from ordain.rules.budget import RESERVE, SETTLE
+from ordain.rules.authorize import Allow, AuthorizeFacts
 from ordain.rules.decision import Decision
 from ordain.rules.spend import Carved, Spend
-
-GRANTING = frozenset({AUTHORIZE.name, RESERVE.name, SETTLE.name})
-"""Rules that only the port asks: what they grant a flow cannot give itself."""
 
 
 class Authority:

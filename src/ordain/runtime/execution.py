@@ -45,10 +45,8 @@ from ordain.ports.effects import Interrupted, Suspended
 from ordain.rules.authorize import AUTHORIZE, AuthorizeInputs, AuthorizeOutcome
 from ordain.rules.budget import RESERVE, SETTLE, BudgetRefused, SettleFacts
 from ordain.rules.decision import FACTS_BYTES, Decision, Rule
-from ordain.rules.rulebook import SHIPPED
 from ordain.rules.shared import SHARED
 from ordain.rules.spend import Spend
-from ordain.runtime.authority import GRANTING
 from ordain.runtime.run_state import PortCall, RunState
 
 R = TypeVar("R")
@@ -58,8 +56,6 @@ O = TypeVar("O", bound=Struct)  # noqa: E741 - see above
 
 RESULTS: msgspec.json.Decoder[AnyResult] = msgspec.json.Decoder(AnyResult)
 ENDS: msgspec.json.Decoder[AnyEnded] = msgspec.json.Decoder(AnyEnded)
-ASKED_BY_FLOWS = {rule.name: rule for rule in SHIPPED if rule.name not in GRANTING and rule.name not in SHARED}
-"""The house's rules that a flow may ask, beside its kind's own. What grants or is shared the port asks alone."""
 DECISIONS_MAX = 1_000
 """Decisions between two effects: a flow that only decides never lets anybody else go on, and shipped ones make a dozen."""
 
@@ -151,7 +147,7 @@ class Execution:
     def decide(self, rule: Rule[F, I, O], facts: F, inputs: I, refs: tuple[int, ...] = ()) -> Decision[O]:
         """See ``Effects.decide``."""
         with self._deciding:
-            if ASKED_BY_FLOWS.get(rule.name) is not rule and not any(rule is own for own in self.state.rules):
+            if self.state.asks.get(rule.name) is not rule:
                 raise FlowFault(f"rule {rule.name} is none that this kind of run declares: it is another's, or the port asks it alone")
             return self._decide(rule, facts, inputs, refs)
 

@@ -93,7 +93,7 @@ class RunSetup:
     def state(self, began: int, transcript: Transcript | None = None) -> RunState:
         """A new state; the run has done nothing yet."""
         charged = self.kind.charged and self.started.parent is None and self._bounded()
-        state = RunState(began, Authority(self.started, self.scope, charged=charged), transcript, self.kind.rules)
+        state = RunState(began, Authority(self.started, self.scope, charged=charged), transcript, self.kind.asks)
         state.values[0] = self.given
         return state
 

@@ -10,6 +10,7 @@ from ordain.flows.act import VerbPlanInput, VerbPlanOutput, call_label, carried_
 from ordain.flows.kind import Kind, settled_by_error
 from ordain.flows.question.flow import run_question
 from ordain.flows.question.v1 import run_question as run_question_1
+from ordain.rules.answer import ANSWER
 
 QUESTION: Kind[VerbPlanInput, VerbPlanOutput] = Kind(
     name="question",
@@ -19,5 +20,6 @@ QUESTION: Kind[VerbPlanInput, VerbPlanOutput] = Kind(
     settle=settled_by_error,
     label=call_label,
     carries=carried_call,
+    rules=(ANSWER,),
 )
-QUESTION_1 = replace(QUESTION, version=1, run=run_question_1, spelled_out=True)
+QUESTION_1 = replace(QUESTION, version=1, run=run_question_1, rules=(), spelled_out=True)

@@ -12,6 +12,7 @@ from ordain.flows.supervisor.flow import run_supervisor
 from ordain.flows.supervisor.prompt import MOVE_PROMPT, STEP_PROMPT
 from ordain.flows.supervisor.v2 import run_supervisor as run_supervisor_2
 from ordain.flows.supervisor.v2 import run_untold
+from ordain.rules.supervise import SUPERVISE
 
 SUPERVISOR: Kind[VerbPlanInput, VerbPlanOutput] = Kind(
     name="supervisor",
@@ -22,6 +23,7 @@ SUPERVISOR: Kind[VerbPlanInput, VerbPlanOutput] = Kind(
     label=call_label,
     carries=carried_call,
     prompts=(STEP_PROMPT, MOVE_PROMPT),
+    rules=(SUPERVISE,),
 )
 SUPERVISOR_2 = replace(SUPERVISOR, version=2, run=run_supervisor_2, spelled_out=True)
 SUPERVISOR_1 = replace(SUPERVISOR_2, version=1, run=run_untold)

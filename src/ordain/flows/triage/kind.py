@@ -14,6 +14,8 @@ from ordain.flows.triage.v2 import run_triage as run_triage_2
 from ordain.flows.triage.v2 import run_uncharged
 from ordain.flows.triage.v3 import run_triage as run_triage_3
 from ordain.journal.records import Label
+from ordain.rules.answer import ANSWER
+from ordain.rules.suggestion import SUGGESTION
 
 
 def _label(_: TriageInput) -> Label:
@@ -32,11 +34,12 @@ TRIAGE: Kind[TriageInput, TriageOutput] = Kind(
     settle=settled_by_error,
     label=_label,
     prompts=(TRIAGE_PROMPT,),
+    rules=(SUGGESTION, ANSWER),
     reply=_reply,
     serves=Serves.PLACING,
     commissioned=triage_input,
 )
 TRIAGE_3 = replace(TRIAGE, version=3, run=run_triage_3)
-TRIAGE_2 = replace(TRIAGE_3, version=2, run=run_triage_2, spelled_out=True)
+TRIAGE_2 = replace(TRIAGE_3, version=2, run=run_triage_2, rules=(), spelled_out=True)
 TRIAGE_1 = replace(TRIAGE_2, version=1, run=run_uncharged, charged=False)
 """A model was asked whatever the shared accounts had left."""

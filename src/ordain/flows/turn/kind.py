@@ -18,7 +18,12 @@ from ordain.flows.turn.v2 import run_turn as run_turn_2
 from ordain.flows.turn.v2 import run_untold
 from ordain.flows.turn.v3 import run_turn as run_turn_3
 from ordain.journal.records import Label
+from ordain.rules.completeness import COMPLETENESS
 from ordain.rules.entry import ENTRY, ENTRY_OF, Entered, EntryFacts, EntryInputs
+from ordain.rules.outcome import OUTCOME
+from ordain.rules.recall import RECALL
+from ordain.rules.route import ROUTE
+from ordain.rules.unrecovered import UNRECOVERED
 
 
 def _label(given: TurnInput) -> Label:
@@ -49,10 +54,11 @@ TURN: Kind[TurnInput, TurnOutput] = Kind(
     label=_label,
     grant=_grant,
     prompts=(ROUTER_PROMPT,),
+    rules=(ENTRY, OUTCOME, ROUTE, RECALL, COMPLETENESS, UNRECOVERED),
     reply=_reply,
     serves=Serves.REQUEST,
     commissioned=turn_input,
 )
-TURN_3 = replace(TURN, version=3, run=run_turn_3)
-TURN_2 = replace(TURN_3, version=2, run=run_turn_2, spelled_out=True)
+TURN_3 = replace(TURN, version=3, run=run_turn_3, rules=(ENTRY, OUTCOME, ROUTE, COMPLETENESS, UNRECOVERED))
+TURN_2 = replace(TURN_3, version=2, run=run_turn_2, rules=(ENTRY, OUTCOME, ROUTE), spelled_out=True)
 TURN_1 = replace(TURN_2, version=1, run=run_untold)

@@ -8,6 +8,7 @@ from ordain.flows.act import VERB_PLAN, VerbPlanInput, VerbPlanOutput, call_labe
 from ordain.flows.kind import Kind, settled_by_error
 from ordain.flows.verb_plan.flow import run_verb_plan
 from ordain.flows.verb_plan.prompt import VERB_PROMPT
+from ordain.rules.output import OUTPUT
 
 VERB_PLAN_KIND: Kind[VerbPlanInput, VerbPlanOutput] = Kind(
     name=VERB_PLAN,
@@ -18,5 +19,6 @@ VERB_PLAN_KIND: Kind[VerbPlanInput, VerbPlanOutput] = Kind(
     label=call_label,
     carries=carried_call,
     prompts=(VERB_PROMPT,),
+    rules=(OUTPUT,),
     spelled_out=True,
 )

@@ -23,6 +23,7 @@ from ordain.flows.commission import Commission
 from ordain.flows.context import FlowContext
 from ordain.flows.values import PromptInputs, Values
 from ordain.journal.records import Label, Started, Status, raw
+from ordain.ports.model import ByCode
 from ordain.rules.decision import Rule
 from ordain.rules.header import HeaderLine
 from ordain.rules.rulebook import ASKED_IN_STEPS, NO_FLOW_ASKS, Rulebook, rulebook
@@ -39,10 +40,11 @@ NO_SCOPE = CapabilityScope()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settlement:
-    """How a flow's output settles its run: the status and a stable code."""
+    """How a flow's output settles its run: the status and a stable code; ``message`` says more to a person, "" where the code says it all."""
 
     status: Status
     reason: str
+    message: str = ""
 
 
 _STATUS_OF = {
@@ -61,11 +63,35 @@ class Erring(Protocol):
         ...
 
 
+class Explaining(Protocol):
+    """A flow's output that says what went wrong by a code, "" where all went well, and in words."""
+
+    @property
+    def error(self) -> str:
+        """The code."""
+        ...
+
+    @property
+    def message(self) -> str:
+        """The words."""
+        ...
+
+
 def settled_by_error(output: Erring) -> Settlement:
     """How an output's typed error settles its run; a code that is not in the table is a failure."""
     error = output.error or ""
-    code = error if isinstance(error, str) else error["code"]
-    return Settlement(status=_STATUS_OF.get(code, Status.FAILED), reason=code or "ok")
+    if isinstance(error, str):
+        return _settled(error, "")
+    return _settled(error["code"], error.get("message", ""))
+
+
+def settled_in_words(output: Explaining) -> Settlement:
+    """The same where the code and its words stand beside each other."""
+    return _settled(output.error, output.message)
+
+
+def _settled(code: str, message: str) -> Settlement:
+    return Settlement(status=_STATUS_OF.get(code, Status.FAILED), reason=code or "ok", message=message)
 
 
 # --- prompts ----------------------------------------------------------------------------------------------------------------------
@@ -84,14 +110,6 @@ class ModelQuestion(Struct, frozen=True, kw_only=True):
     narrative: str = ""
     template: str = ""
     contract: str = ""
-
-
-class ByCode(StrEnum):
-    """What answers a prompt where no model is configured: nothing, code that takes the only step there is, or code that quotes."""
-
-    NOTHING = ""
-    STEP = "step"
-    QUOTE = "quote"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

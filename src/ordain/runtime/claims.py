@@ -12,14 +12,15 @@ from ordain.contracts.catalog import Catalog
 from ordain.contracts.moments import EPOCH
 from ordain.effects.effect import Claim
 from ordain.errors import FlowFault
-from ordain.flows.accounts import CARVE, shared_accounts
+from ordain.flows.accounts import shared_accounts
 from ordain.flows.kind import Serves
 from ordain.ports.store import Consequence, SessionState, StoredRun
 from ordain.rules.attach import ATTACH, AttachFacts, Filler, SessionBusy
+from ordain.rules.budget import CARVE
 from ordain.rules.decision import Decision
 from ordain.rules.shared import SHARED
 from ordain.runtime.accounts import with_sharing
-from ordain.runtime.attach_facts import TriageSuggestion, attach_facts
+from ordain.runtime.attach_facts import Placing, attach_facts
 from ordain.runtime.consequences import Consequences
 from ordain.runtime.message_entry import received
 from ordain.runtime.run_state import RunState
@@ -38,7 +39,7 @@ class Claiming(Protocol):
 
 
 class AttachClaim:
-    """A triage run's claim, prepared before the write transaction: the message as the transcript keeps it, and what is suggested."""
+    """The claim of a run that places a message, prepared before the write transaction: the message as the transcript keeps it, and what is suggested."""
 
     def __init__(self, claim: Claim[Any], run: Claiming) -> None:
         """The run's own pinned policy decides."""
@@ -46,8 +47,8 @@ class AttachClaim:
         (kept,) = run.services.sessions.entries(run.stored.workspace, claim.args["session"], after=seq - 1, limit=1)
         principal = run.setup.started.principal
         self._message = received(kept, principal, claim.args["reply_to"], claim.args["edits"], run.catalog)
-        given = {name: value for name, value in claim.args.items() if name in TriageSuggestion.__struct_fields__}
-        self._suggested, self._run = msgspec.convert(given, TriageSuggestion), run
+        given = {name: value for name, value in claim.args.items() if name in Placing.__struct_fields__}
+        self._suggested, self._run = msgspec.convert(given, Placing), run
 
     def facts(self, read: SessionState) -> AttachFacts:
         """The facts, from the session as the transaction reads it."""
@@ -105,7 +106,7 @@ def check_claim(claim: Claim[Any], setup: RunSetup, state: RunState) -> None:
     """
     if claim.name == ATTACH.name:
         _check_attaching(claim, setup)
-    elif claim.name == CARVE:
+    elif claim.name == CARVE.name:
         _check_carving(claim, setup, state)
 
 
@@ -126,7 +127,7 @@ def _check_carving(claim: Claim[Any], setup: RunSetup, state: RunState) -> None:
         raise FlowFault("a claim on shared accounts of a run that has its share, or needs none")
 
 
-_CLAIMS: Mapping[str, Callable[[Claim[Any], Claiming], PreparedClaim]] = {ATTACH.name: AttachClaim, CARVE: _CarveClaim}
+_CLAIMS: Mapping[str, Callable[[Claim[Any], Claiming], PreparedClaim]] = {ATTACH.name: AttachClaim, CARVE.name: _CarveClaim}
 
 
 def prepared(claim: Claim[Any], run: Claiming) -> PreparedClaim:

@@ -23,7 +23,6 @@ from ordain.effects.children import AnyEnded, Join, Spawn
 from ordain.effects.effect import EFFECT, Children, Claim, Effect, ModelCall
 from ordain.effects.results import Abandoned, AnyResult, Joined, Unreserved
 from ordain.errors import FlowFault, JournalDiverged
-from ordain.flows.accounts import CARVE
 from ordain.flows.pricing import bound_of_call, price_of_call, reserve_facts
 from ordain.flows.values import Values
 from ordain.journal.codec import Read, decode
@@ -43,7 +42,7 @@ from ordain.journal.records import (
 )
 from ordain.ports.effects import Interrupted, Suspended
 from ordain.rules.authorize import AUTHORIZE, AuthorizeInputs, AuthorizeOutcome
-from ordain.rules.budget import RESERVE, SETTLE, BudgetRefused, SettleFacts
+from ordain.rules.budget import CARVE, RESERVE, SETTLE, BudgetRefused, SettleFacts
 from ordain.rules.decision import FACTS_BYTES, Decision, Rule
 from ordain.rules.shared import SHARED
 from ordain.rules.spend import Spend
@@ -277,7 +276,7 @@ class Execution:
         """See ``Effects.claim``. The facts stand in the record: nobody can read that state again."""
         with self._effecting:
             decision = await self._claimed(claim)
-            if claim.name == CARVE:
+            if claim.name == CARVE.name:
                 self.state.authority.carved(decision.outcome)
             return decision
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import msgspec
 
 from ordain.flows.act import VerbPlanInput, VerbPlanOutput, call_label, carried_call
-from ordain.flows.kind import Kind, settled_by_error
+from ordain.flows.kind import Kind, settled_in_words
 from ordain.flows.question.flow import run_question
 from ordain.flows.question.v1 import run_question as run_question_1
 from ordain.rules.answer import ANSWER
@@ -17,7 +17,7 @@ QUESTION: Kind[VerbPlanInput, VerbPlanOutput] = Kind(
     version=2,
     run=run_question,
     decode_input=msgspec.json.Decoder(VerbPlanInput).decode,
-    settle=settled_by_error,
+    settle=settled_in_words,
     label=call_label,
     carries=carried_call,
     rules=(ANSWER,),

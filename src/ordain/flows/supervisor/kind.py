@@ -7,7 +7,7 @@ from dataclasses import replace
 import msgspec
 
 from ordain.flows.act import VerbPlanInput, VerbPlanOutput, call_label, carried_call
-from ordain.flows.kind import Kind, settled_by_error
+from ordain.flows.kind import Kind, settled_in_words
 from ordain.flows.supervisor.flow import run_supervisor
 from ordain.flows.supervisor.prompt import MOVE_PROMPT, STEP_PROMPT
 from ordain.flows.supervisor.v2 import run_supervisor as run_supervisor_2
@@ -19,7 +19,7 @@ SUPERVISOR: Kind[VerbPlanInput, VerbPlanOutput] = Kind(
     version=3,
     run=run_supervisor,
     decode_input=msgspec.json.Decoder(VerbPlanInput).decode,
-    settle=settled_by_error,
+    settle=settled_in_words,
     label=call_label,
     carries=carried_call,
     prompts=(STEP_PROMPT, MOVE_PROMPT),

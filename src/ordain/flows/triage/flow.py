@@ -21,7 +21,7 @@ from ordain.flows.triage.prompt import MAX_TOKENS, TRIAGE_PROMPT, Unplaced
 from ordain.flows.triage.request import AGENT, TriageInput, TriageOutput
 from ordain.ports.effects import Interrupted
 from ordain.rules.answer import ANSWER, AnswerFacts, AnswerInputs, Chosen, ExpectedType
-from ordain.rules.attach import Filler, SessionBusy
+from ordain.rules.attach import ATTACH, Filler, SessionBusy
 from ordain.rules.lane import LaneChosen
 from ordain.rules.spend import Spend
 from ordain.rules.suggestion import SUGGESTION, Suggested, SuggestionFacts, SuggestionInputs
@@ -102,7 +102,7 @@ async def _claim(context: FlowContext, given: TriageInput, more: dict[str, Any])
         "edits": given.edits,
         "author": given.author,
     }
-    claim: Claim[Any] = Claim(name="attach", args={**place, **more})
+    claim: Claim[Any] = Claim(name=ATTACH.name, args={**place, **more})
     decision = await context.fx.claim(claim)
     if isinstance(decision.outcome, SessionBusy):
         return _nothing("session_busy", "the session has as many turns going as it may; try again when one has ended")

@@ -22,9 +22,6 @@ VAGUE_NAMES = {"utils", "util", "helpers", "helper", "common", "base", "misc", "
 IMPURE_CALLS = re.compile(
     r"(^|\.)(datetime\.(now|utcnow|today)|date\.today|uuid[14]|getrandbits)$|^(time|random|secrets|os|asyncio|logging)\.|^(open|print|input)$"
 )
-OPENING = {"src/ordain/flows/turn/kind.py"}
-"""What a root is granted is found before there is a flow and stands in the first record; the flow asks the same rule again on record."""
-
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -320,24 +317,6 @@ def test_one_module_authorizes() -> None:
         if isinstance(node, ast.Call) and _dotted(node.func).rpartition(".")[2] == "Authorized"
     }
     assert makers == {"src/ordain/flows/act.py"}
-
-
-def test_flows_judge_by_rules_on_record() -> None:
-    """A flow applies no rule by itself: it asks its port, which puts the decision on record. Frozen versions stay as they were."""
-    violations: list[str] = []
-    for module in FLOWS:
-        if re.fullmatch(r"v\d+\.py", module.path.name) or module.name in OPENING:
-            continue
-        for node in module.nodes:
-            match node:
-                case ast.Attribute(attr="apply"):
-                    violations.append(module.at(node, f"{_dotted(node)}: a rule is asked by the port"))
-                case ast.Name(id=name) | ast.Attribute(attr=name) | ast.alias(name=name) if name.startswith("decide_"):
-                    violations.append(module.at(node, f"{name}: a rule is asked by the port"))
-                case _:
-                    pass
-    _none(violations)
-    assert {name for name in OPENING if "ENTRY.apply(" in (ROOT / name).read_text(encoding="utf-8")} == OPENING
 
 
 def test_every_test_says_the_behaviour() -> None:

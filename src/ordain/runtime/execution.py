@@ -25,7 +25,7 @@ from ordain.effects.results import Abandoned, AnyResult, Joined, Unreserved
 from ordain.errors import FlowFault, JournalDiverged
 from ordain.flows.pricing import bound_of_call, price_of_call, reserve_facts
 from ordain.flows.values import Values
-from ordain.journal.codec import Read, decode
+from ordain.journal.codec import ReadRecord, decode
 from ordain.journal.digests import derived_id
 from ordain.journal.records import (
     BESIDE_FLOW,
@@ -105,7 +105,7 @@ class Execution:
         """``records`` begin with ``started``; the flow's input must be put into ``state.values[0]`` by the caller."""
         self.run = run
         self.state = state
-        self.read: Read = decode
+        self.read: ReadRecord = decode
         self._records = [record for record in records if record.kind not in BESIDE_FLOW]
         self._cursor = 1
         self._beyond = beyond

@@ -26,7 +26,7 @@ class Received(MessageFacts, frozen=True, kw_only=True):
     catalog: Catalog
 
 
-class Body(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class MessageBody(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A message's entry in the transcript: everything of it that no column holds."""
 
     text: str
@@ -36,10 +36,10 @@ class Body(Struct, frozen=True, kw_only=True, omit_defaults=True):
     context: dict[str, Any] = {}
 
 
-def body_of(message: Message) -> Body:
+def body_of(message: Message) -> MessageBody:
     """A canonical message as its entry's body."""
     said = message.message.model_dump(mode="json", exclude_defaults=True)
-    return Body(
+    return MessageBody(
         text=message.message.text,
         user=message.user_id,
         attachments=said.get("attachments", []),
@@ -50,7 +50,7 @@ def body_of(message: Message) -> Body:
 
 def received(entry: Entry, principal: str, reply_to: str, edits: str, catalog: Catalog) -> Received:
     """A stored message; an erased one says nothing."""
-    body = Body(text="", user="") if entry.body is None else msgspec.json.decode(entry.body, type=Body)
+    body = MessageBody(text="", user="") if entry.body is None else msgspec.json.decode(entry.body, type=MessageBody)
     context = Context.model_validate(body.context, strict=False)
     return Received(
         text=body.text,

@@ -22,7 +22,7 @@ from ordain.errors import ConfigurationError, Erased, FlowFault, FlowUnavailable
 from ordain.flows.kind import Kinds, Settlement
 from ordain.flows.transcript import Transcript
 from ordain.flows.values import Values, prompt_digest
-from ordain.journal.codec import Read, read_once, verify
+from ordain.journal.codec import ReadRecord, read_once, verify
 from ordain.journal.folds import Fold, ending
 from ordain.journal.records import ENCODER, NULL, DecisionBody, EndedBody, FaultedBody, NoteBody, RecordKind, Started
 from ordain.ports.store import StoredRun
@@ -227,7 +227,7 @@ class _Recorded:
 
     stored: StoredRun
     kinds: Kinds
-    read: Read
+    read: ReadRecord
     end: EndedBody | None
     closed: bool
 

@@ -26,7 +26,7 @@ from ordain.rules.answer import ANSWER, AnswerInputs, ExpectedType, fits
 from ordain.rules.attach import ATTACH, AttachFacts
 from ordain.rules.decision import Decision, Rule
 from ordain.runtime.diff import Flip, note
-from ordain.runtime.message_entry import Body
+from ordain.runtime.message_entry import MessageBody
 from ordain.runtime.replay import EndOfJournal, NothingBeyond, drive_to_end, opened, replay
 from ordain.runtime.transcript_replay import CORRUPT, PAGE, Pinned, Told
 from ordain.wording.cues import Cues
@@ -78,7 +78,7 @@ def messages_read(sessions: Sessions, workspace: str, session: str, wording: Wor
 
 def _decide_again(report: MessagesRead, entry: Entry, wording: Wording, pinned: Pinned) -> None:
     told = msgspec.json.decode(entry.decision or b"", type=Told)
-    text = msgspec.json.decode(entry.body or b"", type=Body).text
+    text = msgspec.json.decode(entry.body or b"", type=MessageBody).text
     recorded: Decision[Any] = Decision(
         outcome=msgspec.json.decode(told.outcome, type=ATTACH.outcome), reason=ATTACH.reason(told.reason), address=f"{entry.seq}/attach"
     )

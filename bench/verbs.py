@@ -62,7 +62,7 @@ async def measured(folder: Path) -> list[tuple[str, float, float]]:
     settings = load_settings({}, folder).model_copy(
         update={"profiles": {"default": ModelProfile(provider="scripted", model="scripted", script="in memory")}}
     )
-    model = ScriptedModel(make_script([], {"extract_facts": [FACTS]}))
+    model = ScriptedModel(make_script(verbs={"extract_facts": [FACTS]}))
     async with Ordain(settings, extras=Extras(models={"default": model}, verbs=(awaited, threaded))) as ordain:
         found: dict[tuple[str, int], list[float]] = {(way, at_once): [] for way in WAYS for at_once in (1, 16)}
 

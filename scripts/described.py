@@ -17,7 +17,8 @@ from typing import Any, Protocol, cast, get_args, get_type_hints
 import msgspec
 
 from ordain import errors, ports, rules
-from ordain.flows.kind import Kind, Kinds, PromptKind
+from ordain.flows.kind import Kind, PromptKind
+from ordain.flows.kinds import Kinds
 from ordain.rules.decision import Rule
 from ordain.rules.reasons import Reason
 from ordain.rules.shared import SHARED

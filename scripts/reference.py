@@ -26,7 +26,6 @@ from ordain.flows.shipped import shipped_kinds
 from ordain.journal.records import BESIDE_FLOW, BODY_OF, CURRENT_VERSION, HANDED_TO_FLOW, Record, RecordKind
 from ordain.journal.upcasters import UPCASTERS
 from ordain.ports import effects
-from ordain.rules.rulebook import rulebook
 from ordain.server import Face, build_app
 from ordain.server.documents import SCHEMAS
 from ordain.settings import FileSettings
@@ -93,7 +92,7 @@ def render_reasons() -> str:
         "Reason codes",
         "Every decision carries exactly one of these codes. Each rule brings its own set; a set that several rules share stands once.",
     )
-    sets = dict.fromkeys(reasons for rule in rulebook().values() for reasons in rule.reasons)
+    sets = dict.fromkeys(reasons for one in all_rules() for reasons in one.rule.reasons)
     for reasons in sets:
         rows = [(code(reason.value), reason.meaning) for reason in reasons]
         lines += [f"## {reasons.__name__.removesuffix('Reason').lower()}", "", summary(reasons), "", *table(("code", "meaning"), rows)]

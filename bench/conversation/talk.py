@@ -121,7 +121,7 @@ def settings(home: Path, session: dict[str, int]) -> Settings:
 async def talking(home: Path, *, planner: list[Any] | None = None, session: dict[str, int] | None = None) -> AsyncIterator[Talk]:
     """One Ordain on its own data folder, its database in a file there."""
     logging.disable(logging.INFO)  # one line per message and per run end would be the only terminal output of any system here
-    gate = Gated(ScriptedModel(make_script(planner or [], ANSWERS)))
+    gate = Gated(ScriptedModel(make_script(planner=planner or [], verbs=ANSWERS)))
     async with Ordain(settings(home, session or {}), extras=Extras(models={"default": gate})) as ordain:
         yield Talk(ordain, gate)
         gate.open.set()

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ordain.contracts.catalog import Catalog, CatalogData
-from ordain.flows.kind import Kinds
+from ordain.flows.kinds import Kinds
 from ordain.ports.catalog_source import CatalogProblem
 from ordain.ports.library import Library
 from ordain.prompts.packaged import packaged_templates

@@ -66,7 +66,7 @@ CASES: dict[str, tuple[dict[str, Any], list[Any], dict[str, list[Any]]]] = {
 
 def scripted(settings: Settings, planner: list[Any], verbs: dict[str, list[Any]]) -> Ordain:
     """An Ordain in memory that plays these proposals."""
-    extras = Extras(models={"default": ScriptedModel(make_script(planner, verbs))}, memory=True)
+    extras = Extras(models={"default": ScriptedModel(make_script(planner=planner, verbs=verbs))}, memory=True)
     profile = ModelProfile(provider="scripted", model="scripted", script="in memory")
     return Ordain(settings.model_copy(update={"profiles": {"default": profile}}), extras=extras)
 

@@ -27,8 +27,8 @@ async def play(home: Path) -> GoldenTalk:
     policy = settings.policy.model_dump()
     policy["history"] |= {"max_entries": 4, "keep_entries": 2}
     script = make_script(
-        [{"$error": "overloaded"}, act("extract_facts", TEXT), finish("red lamp")],
-        {
+        planner=[{"$error": "overloaded"}, act("extract_facts", TEXT), finish("red lamp")],
+        verbs={
             "extract_facts": [QUOTED],
             "chat_general": [{"content": "Hello to you."}],
             "summarize_conversation": [{"summary": "They greeted each other."}],

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from ordain.contracts.catalog import Catalog
-from ordain.flows.kind import Kinds
+from ordain.flows.kinds import Kinds
 from ordain.flows.shipped import shipped_kinds
 from ordain.journal.codec import decode
 from ordain.journal.records import CURRENT_VERSION, SETTLED, DecisionBody, FaultedBody, RecordKind, Status, SuspendedBody

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from ordain.contracts.policy import Policy
-from ordain.flows.kind import Kinds
+from ordain.flows.kinds import Kinds
 from ordain.flows.shipped import shipped_kinds
 from ordain.journal.folds import ending
 from ordain.ports.store import StoredRun

@@ -80,7 +80,9 @@ def settled(_: object) -> Settlement:
     return Settlement(status=Status.COMPLETED, reason="ok")
 
 
-JUDGE: Kind[Asked, None] = Kind(name="judge", version=1, run=judge, decode_input=msgspec.json.Decoder(Asked).decode, settle=settled)
+JUDGE: Kind[Asked, None] = Kind(
+    name="judge", version=1, run=judge, decode_input=msgspec.json.Decoder(Asked).decode, settle=settled, rules=(ANSWER,)
+)
 KINDS = shipped_kinds((JUDGE,))
 
 

@@ -7,7 +7,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from ordain.flows.kind import Kind, Kinds
+from ordain.flows.kind import Kind
+from ordain.flows.kinds import Kinds
 from ordain.runtime.services import Services
 
 

@@ -13,7 +13,7 @@ from ordain.contracts.moments import EPOCH
 from ordain.effects.calls import Call
 from ordain.effects.effect import AnyEffect, Children, ModelCall, Read, Say, VerbCall
 from ordain.flows.accounts import shared_accounts
-from ordain.flows.kind import Kinds
+from ordain.flows.kinds import Kinds
 from ordain.flows.pricing import bound_of_call
 from ordain.journal.codec import decode
 from ordain.journal.digests import call_digest

@@ -22,9 +22,6 @@ VAGUE_NAMES = {"utils", "util", "helpers", "helper", "common", "base", "misc", "
 IMPURE_CALLS = re.compile(
     r"(^|\.)(datetime\.(now|utcnow|today)|date\.today|uuid[14]|getrandbits)$|^(time|random|secrets|os|asyncio|logging)\.|^(open|print|input)$"
 )
-OPENING = {"src/ordain/flows/turn/kind.py"}
-"""What a root is granted is found before there is a flow and stands in the first record; the flow asks the same rule again on record."""
-
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -187,16 +184,46 @@ SHARED_CLASS_NAMES = {
 """Public class names with two meanings, and why: a wire's schema is named by its class, and that name is a promise to callers."""
 
 
-def test_a_class_name_has_one_meaning() -> None:
-    """No two public classes of the house share a name, but for the wire shapes whose names are contracts."""
-    homes: dict[str, list[str]] = {}
+SHARED_ALIASES = {
+    *("Answer", "Before", "Found", "Given", "Heard", "Item", "Json", "Name", "Parsed", "Place", "Progress", "Refusal"),
+    *("Reply", "Said", "Script", "Share", "Tables", "Theme", "Transcript", "Verdict", "Why", "Workspace"),
+}
+"""Names of types that are given a second time by an assignment: may only shrink."""
+
+
+def _type_names(tree: ast.Module) -> Iterator[tuple[str, ast.stmt]]:
+    """Public classes, and the types that a module names by an assignment; a letter alone is a type variable, which means nothing."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+            yield node.name, node
+    for node in tree.body:
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)):
+                if name[0].isupper() and not name.isupper() and not name.endswith(("_co", "_contra")):
+                    yield name, node
+            case _:
+                pass
+
+
+def test_a_type_name_has_one_meaning() -> None:
+    """No two public classes or named types of the house share a name, but for the wire shapes whose names are contracts."""
+    homes: dict[str, list[tuple[str, bool]]] = {}
     for module in SOURCES:
-        for node in module.nodes:
-            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
-                homes.setdefault(node.name, []).append(module.at(node, node.name))
+        for name, node in _type_names(module.tree):
+            homes.setdefault(name, []).append((module.at(node, name), isinstance(node, ast.ClassDef)))
     shared = {name: places for name, places in homes.items() if len(places) > 1}
-    _none([place for name, places in shared.items() if name not in SHARED_CLASS_NAMES for place in places])
-    assert {name: len(places) for name, places in shared.items()} == dict.fromkeys(SHARED_CLASS_NAMES, 2)
+    _none([place for name, places in shared.items() if name not in SHARED_ALIASES | set(SHARED_CLASS_NAMES) for place, _ in places])
+    assert {name for name, places in shared.items() if not all(of_class for _, of_class in places)} == SHARED_ALIASES
+    assert {name: len(places) for name, places in shared.items() if name not in SHARED_ALIASES} == dict.fromkeys(SHARED_CLASS_NAMES, 2)
+    assert [name for name, places in shared.items() if sum(of_class for _, of_class in places) > 1 and name not in SHARED_CLASS_NAMES] == []
+
+
+@pytest.mark.parametrize(
+    "text", ["Read = Callable[[int], str]", "Read: TypeAlias = int", "class Read:\n    pass", "def f():\n    class Read:\n        pass"]
+)
+def test_a_type_is_named_however_it_is_written(text: str) -> None:
+    """A class, an alias, and an alias that says that it is one."""
+    assert [name for name, _ in _type_names(ast.parse(text))] == ["Read"]
 
 
 def test_sizes_stay_within_their_gates() -> None:
@@ -320,24 +347,6 @@ def test_one_module_authorizes() -> None:
         if isinstance(node, ast.Call) and _dotted(node.func).rpartition(".")[2] == "Authorized"
     }
     assert makers == {"src/ordain/flows/act.py"}
-
-
-def test_flows_judge_by_rules_on_record() -> None:
-    """A flow applies no rule by itself: it asks its port, which puts the decision on record. Frozen versions stay as they were."""
-    violations: list[str] = []
-    for module in FLOWS:
-        if re.fullmatch(r"v\d+\.py", module.path.name) or module.name in OPENING:
-            continue
-        for node in module.nodes:
-            match node:
-                case ast.Attribute(attr="apply"):
-                    violations.append(module.at(node, f"{_dotted(node)}: a rule is asked by the port"))
-                case ast.Name(id=name) | ast.Attribute(attr=name) | ast.alias(name=name) if name.startswith("decide_"):
-                    violations.append(module.at(node, f"{name}: a rule is asked by the port"))
-                case _:
-                    pass
-    _none(violations)
-    assert {name for name in OPENING if "ENTRY.apply(" in (ROOT / name).read_text(encoding="utf-8")} == OPENING
 
 
 def test_every_test_says_the_behaviour() -> None:

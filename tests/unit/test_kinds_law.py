@@ -1,104 +1,515 @@
-"""The laws of kinds and rules, read from the syntax trees: who may know a kind of run, and what a flow may take from the rules."""
+"""The laws of kinds and rules, read from the syntax trees: who may know a kind of run, and what a flow may take from the rules.
+
+Each law is a function of one source, so that sources made to break it (``MUTANTS``) show that it sees them.
+"""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+import inspect
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
-from ordain.flows.shipped import shipped_kinds
+import pytest
+
+from ordain.flows.kind import Kind
+from ordain.flows.shipped import SHIPPED, shipped_kinds
+from ordain.rules.decision import Rule
+from ordain.rules.rulebook import ASKED_IN_STEPS
 
 HOUSE = Path(__file__).resolve().parents[2] / "src" / "ordain"
 FLOWS = HOUSE / "flows"
 FOLDERS = {folder.name for folder in FLOWS.iterdir() if (folder / "kind.py").exists()}
 NAMES = {kind.name for kind in shipped_kinds().all}
-KNOWING = {"app.py"}
-"""Who may know kinds by name beside ``flows/``: the composition root."""
+FROZEN = re.compile(r"v\d+|recording_\d+")
+"""A version of a flow that has landed is as it was."""
+KNOWING: Mapping[str, re.Pattern[str]] = {
+    "app.py": re.compile(".*"),  # the composition root
+    "testing/proposals.py": re.compile(r"prompt|router"),  # typed answers to the shipped prompts, by the purposes of these
+}
+"""Who may import from the folder of a kind beside ``flows/``, and what of it."""
+PUTTING_TOGETHER = {
+    "app.py": "ordain.flows.shipped",
+    "cli/archive.py": "ordain.flows.shipped",  # opens a data folder without an app
+    **dict.fromkeys(
+        ("cli/doctor.py", "cli/verbs.py", "cli/verb_explanation.py"), "ordain.app"
+    ),  # look at a catalog without a running house
+}
+"""Who takes the list of shipped kinds, and from where."""
 RUN_FLOW = {"flow", "flow_name", "kind_name"}
 """Attributes that hold a run's flow."""
 FUNCTIONS = {"parse_object", "withhold_thought", "plain", "rulebook"}
 """What of the rules that is no value a flow may take: it judges nothing. It reads an answer, blanks what may not be kept before that is
 recorded, cleans a text, and (``flows.kind`` alone) puts the rules of kinds into one book."""
+JUDGES = {"apply", "cues", "parts", "reader"}
+"""What judges, asked of a rule or of the pinned wording: a flow has its port ask it, which puts the decision on record."""
+OPENING = ("flows/turn/kind.py", "ENTRY.apply")
+"""What a root is granted is found before there is a flow and stands in the first record; the flow asks the same rule again on record."""
+PLACES: Mapping[tuple[str, str], str] = {
+    ("cli/", "status verb"): "fields of what commands read and print",
+    ("server/", "status verb question"): "fields of bodies and documents",
+    ("models/refusals.py", "status"): "a field of what providers say",
+    ("runtime/readers.py", "status"): "a field of what a read gives",
+    ("runtime/probes.py", "verb"): "a field of what a probe found",
+    ("contracts/policy.py", "verb"): "a class of payloads, which are kept for a time of their own",
+    ("store/units.py", "verb"): "that class",
+    ("store/operations.py", "verb"): "that class",
+    ("contracts/events.py", "question"): "a kind of entry",
+    ("ports/sessions.py", "question"): "that kind of entry",
+    ("store/sessions.py", "question"): "that kind of entry",
+    ("flows/", "status verb question"): "fields of inputs, arguments and outputs",
+    ("__init__.py", "verb"): "the decorator, among the names that are public",
+    ("verbs/__init__.py", "verb"): "the decorator",
+    ("contracts/policy.py", "triage"): "a shipped verb's name",
+    ("cli/slash.py", "triage"): "a message's class (rule `attach`)",
+    ("rules/attach.py", "triage"): "that class",
+    ("rules/supervise.py", "supervisor"): "what a line of the header is about",
+    ("server/examples.py", "turn"): "a published example of a run",
+    ("flows/act.py", "verb_plan"): "the kind that carries out a verb whose declaration names no flow",
+    ("flows/steps/prompt.py", "planner"): "a purpose, which policy and scripts name",
+    ("testing/proposals.py", "planner"): "that purpose",
+    ("testing/models.py", "verb"): "the purpose of prompt-plan verbs",
+}
+"""Where the name of a shipped kind may be written, or taken as a constant, though no kind is meant."""
 
 
-def trees(root: Path) -> Iterator[tuple[str, ast.Module]]:
-    for path in sorted(root.rglob("*.py")):
-        yield path.relative_to(HOUSE).as_posix(), ast.parse(path.read_text(encoding="utf-8"))
+@dataclass(frozen=True)
+class Source:
+    """A module by its path below ``src/ordain``, and its text."""
+
+    module: str
+    text: str
+
+    @cached_property
+    def nodes(self) -> list[ast.AST]:
+        return list(ast.walk(ast.parse(self.text)))
+
+    @cached_property
+    def parents(self) -> dict[ast.AST, ast.AST]:
+        return {child: node for node in self.nodes for child in ast.iter_child_nodes(node)}
+
+    @property
+    def room(self) -> str:
+        return self.module.split("/")[0]
+
+    @property
+    def folder(self) -> str:
+        """The folder of a kind that it stands in; "" elsewhere."""
+        parts = self.module.split("/")
+        return parts[1] if parts[0] == "flows" and parts[1] in FOLDERS else ""
+
+    @property
+    def current(self) -> bool:
+        """Whether it is of a flow that is not frozen."""
+        return self.room == "flows" and not FROZEN.fullmatch(Path(self.module).stem)
+
+    @cached_property
+    def taken(self) -> list[tuple[str, str]]:
+        """What it imports, resolved: the module and the name in it, "" where that is the module itself."""
+        return list(self._taken())
+
+    def _taken(self) -> Iterator[tuple[str, str]]:
+        for node in self.nodes:
+            if isinstance(node, ast.ImportFrom):
+                above = ["ordain", *self.module.split("/")][: -node.level] if node.level else []
+                base = ".".join([*above, *([node.module] if node.module else [])])
+                for alias in node.names:
+                    whole = f"{base}.{alias.name}"
+                    yield (whole, "") if is_module(whole) else (base, "" if alias.name == "*" else alias.name)
+            elif isinstance(node, ast.Import):
+                for alias in node.names:
+                    yield alias.name, ""
+                    if alias.asname is None:
+                        yield alias.name.partition(".")[0], ""
+
+    def at(self, node: ast.AST, what: str) -> str:
+        return f"{self.module}:{getattr(node, 'lineno', 1)}: {what}"
 
 
-def imports(tree: ast.Module) -> Iterator[tuple[str, str]]:
-    for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom) and node.module is not None:
-            for alias in node.names:
-                yield node.module, alias.name
-        elif isinstance(node, ast.Import):
-            for alias in node.names:
-                yield alias.name, ""
+def is_module(dotted: str) -> bool:
+    """Whether this is a module or a package of the house."""
+    first, *parts = dotted.split(".")
+    place = HOUSE.joinpath(*parts)
+    return first == "ordain" and (place.is_dir() or place.with_suffix(".py").exists())
 
 
-def test_nobody_outside_flows_imports_a_kinds_folder() -> None:
-    """Only ``flows/`` and the composition root import from the folder of a kind of run."""
-    found = [
-        f"{module}: {imported}.{name}"
-        for module, tree in trees(HOUSE)
-        if not module.startswith("flows/") and module not in KNOWING
-        for imported, name in imports(tree)
-        if imported.startswith("ordain.flows.") and (imported.split(".")[2] in FOLDERS or (imported == "ordain.flows" and name in FOLDERS))
-    ]
-    assert found == []
+def value_of(module: str, name: str) -> Any:
+    """What an import from the house comes to; None of what is not its own."""
+    return getattr(import_module(module), name, None) if name and is_module(module) else None
 
 
-def test_the_list_of_shipped_kinds_is_taken_where_all_is_put_together() -> None:
-    """Nobody takes the shipped kinds but the app, and the archive that opens a data folder without one; everybody else is handed them."""
-    taking = {module for module, tree in trees(HOUSE) if any(imported == "ordain.flows.shipped" for imported, _ in imports(tree))}
-    assert taking == {"app.py", "cli/archive.py"}
+SOURCES = [Source(path.relative_to(HOUSE).as_posix(), path.read_text(encoding="utf-8")) for path in sorted(HOUSE.rglob("*.py"))]
+BY_MODULE = {source.module: source for source in SOURCES}
 
 
-def test_no_kind_imports_another_kinds_flow() -> None:
+# --- who knows kinds ----------------------------------------------------------------------------------------------------------------
+
+
+def kinds_folders_taken(source: Source) -> Iterator[str]:
+    """From the folder of a kind of run imports only ``flows/``, the composition root, and who stands in ``KNOWING``."""
+    if source.room == "flows":
+        return
+    for module, name in source.taken:
+        if module in {"ordain", "ordain.flows"} and not name:
+            yield f"{source.module}: {module}, and with it every kind"
+        elif kind_of_module(module) and not KNOWING.get(source.module, re.compile("(?!)")).fullmatch(part(module, 3)):
+            yield f"{source.module}: {module}.{name}"
+    for node in source.nodes:
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and kind_of_module(node.value):
+            yield source.at(node, f"{node.value!r}")
+
+
+def part(dotted: str, number: int) -> str:
+    """This part of a dotted name; "" where it has fewer."""
+    parts = dotted.split(".")
+    return parts[number] if number < len(parts) else ""
+
+
+def kind_of_module(dotted: str) -> str:
+    """The folder of the kind that a module stands in; "" of any other."""
+    return part(dotted, 2) if dotted.startswith("ordain.flows.") and part(dotted, 2) in FOLDERS else ""
+
+
+def shipped_kinds_taken(source: Source) -> Iterator[str]:
+    """The list of shipped kinds is taken where all is put together (``PUTTING_TOGETHER``); everybody else is handed them."""
+    if source.module == "flows/shipped.py":
+        return
+    for module, name in source.taken:
+        whole = module == "ordain.flows.shipped" or value_of(module, name) in (SHIPPED, shipped_kinds)
+        if whole and PUTTING_TOGETHER.get(source.module) != module:
+            yield f"{source.module}: {module}.{name}"
+
+
+def other_kinds_flows_taken(source: Source) -> Iterator[str]:
     """A kind takes from another one's folder its prompt or its request at most, never its flow: what kinds share stands beside the folders."""
-    found = [
-        f"{module}: {imported}"
-        for module, tree in trees(FLOWS)
-        if module.split("/")[1] in FOLDERS
-        for imported, _ in imports(tree)
-        if imported.startswith("ordain.flows.")
-        and imported.split(".")[2] in FOLDERS - {module.split("/")[1]}
-        and imported.rpartition(".")[2] in {"flow", "kind", "v1", "v2"}
-    ]
-    assert found == []
+    if not source.folder:
+        return
+    for module, name in source.taken:
+        if kind_of_module(module) not in {"", source.folder} and re.fullmatch(r"flow|kind|v\d+|", part(module, 3)):
+            yield f"{source.module}: {module}.{name}"
+
+
+def kinds_named(source: Source) -> Iterator[str]:
+    """What a kind is like stands in its value: no module asks whether a run is of a kind that it names.
+
+    A kind's folder has its own name. Elsewhere a name stands at a place of ``PLACES`` alone, and there too it is compared with nothing.
+    """
+    for node in source.nodes:
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value in NAMES - {source.folder}:
+            if not placed(source, node.value):
+                yield source.at(node, f"{node.value!r}")
+            elif is_asked(source, node) or (is_constant(source, node) and not placed_exactly(source, node.value)):
+                yield source.at(node, f"{node.value!r} is what something is, or could be, compared with")
+        elif (isinstance(node, ast.Match) and is_flow(node.subject)) or (isinstance(node, ast.Subscript) and is_flow(node.slice)):
+            yield source.at(node, "by a run's flow")
+    for module, name in source.taken if source.room != "flows" else ():
+        found = value_of(module, name)
+        if isinstance(found, str) and found in NAMES and not placed(source, found):
+            yield f"{source.module}: {module}.{name} is {found!r}"
+
+
+def placed(source: Source, name: str) -> bool:
+    return placed_exactly(source, name) or any(
+        where.endswith("/") and source.module.startswith(where) and name in names.split() for where, names in PLACES
+    )
+
+
+def placed_exactly(source: Source, name: str) -> bool:
+    return any(source.module == where and name in names.split() for where, names in PLACES)
 
 
 def is_flow(node: ast.expr) -> bool:
     return isinstance(node, ast.Attribute) and node.attr in RUN_FLOW
 
 
-def literals(node: ast.expr) -> set[str]:
-    return {one.value for one in ast.walk(node) if isinstance(one, ast.Constant) and isinstance(one.value, str)}
+def is_asked(source: Source, node: ast.AST) -> bool:
+    """Whether a literal is an operand of a comparison, a case, or a key of the registry."""
+    above = source.parents[node]
+    while isinstance(above, ast.Tuple | ast.List | ast.Set):
+        above = source.parents[above]
+    match above:
+        case ast.Compare() | ast.MatchValue() | ast.Subscript(value=ast.Attribute(attr="newest" | "by_id")):
+            return True
+        case ast.Call(func=ast.Attribute(attr=asking)) if asking in COMPARING:
+            return True
+        case ast.Call(func=ast.Attribute(attr="get", value=ast.Attribute(attr="newest" | "by_id"))):
+            return True
+        case _:
+            return False
 
 
-def test_nobody_compares_a_runs_flow_with_a_literal() -> None:
-    """What a kind is like stands in its value: no module asks whether a run is of a kind that it names."""
-    found: list[str] = []
-    for module, tree in trees(HOUSE):
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Compare):
-                sides = [node.left, *node.comparators]
-                if any(is_flow(side) for side in sides) and any(literals(side) & NAMES for side in sides):
-                    found.append(f"{module}:{node.lineno}")
-            elif (isinstance(node, ast.Match) and is_flow(node.subject)) or (
-                isinstance(node, ast.Subscript) and is_flow(node.slice) and not module.startswith("flows/")
-            ):
-                found.append(f"{module}:{node.lineno}")
-    assert found == []
+COMPARING = {"startswith", "endswith", "removeprefix", "removesuffix", "partition", "fullmatch", "match", "index", "count", "__eq__"}
 
 
-def test_flows_take_rule_values_and_types_alone() -> None:
-    """From the rules a flow takes rules, constants and types: it branches on their outcomes and calls no predicate of theirs."""
-    found = [
-        f"{module}: {imported}.{name}"
-        for module, tree in trees(FLOWS)
-        if not module.rpartition("/")[2].startswith("v")  # frozen versions are as they were
-        for imported, name in imports(tree)
-        if imported.startswith("ordain.rules.") and name.islower() and name not in FUNCTIONS
+def is_constant(source: Source, node: ast.AST) -> bool:
+    """Whether a literal has a name of its own, which could be compared; what stands in a class is a member of it."""
+    above = source.parents[node]
+    while isinstance(above, ast.Tuple | ast.List | ast.Set):
+        above = source.parents[above]
+    match above:
+        case ast.Assign(targets=[ast.Name(id="__all__")]):
+            return False
+        case ast.Assign(targets=[ast.Name() | ast.Tuple()]) | ast.AnnAssign(target=ast.Name()) | ast.NamedExpr():
+            return not isinstance(source.parents[above], ast.ClassDef)
+        case _:
+            return False
+
+
+# --- what flows take from rules -----------------------------------------------------------------------------------------------------
+
+
+def rules_functions_taken(source: Source) -> Iterator[str]:
+    """From the rules a flow takes rules, constants and types: it branches on their outcomes and calls no predicate of theirs.
+
+    Nor by way of another module, nor by a whole module of theirs.
+    """
+    if not source.current:
+        return
+    for module, name in source.taken:
+        if module == "ordain" or ((module + ".").startswith("ordain.rules.") and not name):
+            yield f"{source.module}: {module} whole"
+        found = value_of(module, name)
+        if inspect.isroutine(found) and found.__module__.startswith("ordain.rules.") and name not in FUNCTIONS:
+            yield f"{source.module}: {module}.{name}"
+
+
+def judged_off_record(source: Source) -> Iterator[str]:
+    """A flow applies no rule and reads no wording by itself: it asks its port, which puts the decision on record."""
+    if not source.current:
+        return
+    for node in source.nodes:
+        match node:
+            case ast.Attribute(attr=name) if name in JUDGES and (source.module, ast.unparse(node)) != OPENING:
+                yield source.at(node, f"{ast.unparse(node)}: a rule is asked by the port")
+            case ast.Name(id=name) | ast.Attribute(attr=name) | ast.alias(name=name) if name.startswith("decide_"):
+                yield source.at(node, f"{name}: a rule is asked by the port")
+            case ast.Constant(value="apply" | "cues" | "parts" | "reader"):
+                yield source.at(node, f"{node.value!r}: reached for by name")
+            case _:
+                pass
+    for module, name in source.taken:
+        if (module + ".").startswith("ordain.wording.") and (module, name) not in WORDING:
+            yield f"{source.module}: {module}.{name}: the wording is pinned, and a rule reads it"
+
+
+WORDING = {("ordain.wording.wording", "wording_of"), ("ordain.wording.wording", "Wording")}
+"""What of the wording a flow may take: what its catalog pins, to hand it to a rule."""
+
+Law = Callable[[Source], Iterator[str]]
+LAWS: tuple[Law, ...] = (
+    kinds_folders_taken,
+    shipped_kinds_taken,
+    other_kinds_flows_taken,
+    kinds_named,
+    rules_functions_taken,
+    judged_off_record,
+)
+
+
+@pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)
+def test_the_house_keeps_its_laws(law: Law) -> None:
+    """No module breaks the law."""
+    assert [found for source in SOURCES for found in law(source)] == []
+
+
+MUTANTS: tuple[tuple[Law, str, str], ...] = (
+    *(
+        (kinds_folders_taken, module, text)
+        for module in ("runtime/drive.py", "server/runs.py", "testing/effects.py")
+        for text in (
+            "from ordain.flows.turn.kind import TURN",
+            "from ordain.flows.turn import kind",
+            "from ordain.flows import turn",
+            "from ordain import flows",
+            "import ordain",
+            "import ordain.flows.turn.kind",
+            "import ordain.flows.turn.kind as one",
+            "import ordain.flows.ask",
+            "from ordain.flows import *",
+            "from ..flows import turn",
+            "from ..flows.turn import kind",
+            "def late():\n    from ordain.flows.turn.flow import run_turn",
+            "import_module('ordain.flows.turn.kind')",
+        )
+    ),
+    (kinds_folders_taken, "testing/proposals.py", "from ordain.flows.triage.kind import TRIAGE"),
+    *(
+        (shipped_kinds_taken, "runtime/drive.py", text)
+        for text in (
+            "from ordain.flows.shipped import shipped_kinds",
+            "from ordain.flows import shipped",
+            "import ordain.flows.shipped as them",
+            "from ordain.cli.archive import shipped_kinds",
+        )
+    ),
+    *(
+        (other_kinds_flows_taken, "flows/turn/flow.py", text)
+        for text in (
+            "from ordain.flows.triage.flow import run_triage",
+            "from ordain.flows.triage import flow",
+            "from ordain.flows import triage",
+            "from ordain.flows.triage.v3 import run_triage",
+            "from ordain.flows.planner.v12 import run_planner",
+            "from ordain.flows.question.kind import QUESTION",
+            "from ..triage.flow import run_triage",
+        )
+    ),
+    *(
+        (kinds_named, "runtime/drive.py", text)
+        for text in (
+            "same = run.flow == 'turn'",
+            "flow = run.flow\nif flow == 'turn':\n    pass",
+            "T = 'turn'\nsame = run.flow == T",
+            "same = setup.kind.name == 'turn'",
+            "same = run.flow.startswith('turn')",
+            "kind = kinds.newest['turn']",
+            "kind = kinds.newest.get('turn')",
+            "match name:\n    case 'turn':\n        pass",
+            "same = run.flow in {'planner', 'x'}",
+            "table = {'triage': 1}",
+            "same = f'turn' == run.flow",
+            "match run.flow:\n    case other:\n        pass",
+            "found = table[run.flow]",
+            "same = run.flow == 'status'",
+            "from ordain.flows.act import VERB_PLAN\nsame = run.flow == VERB_PLAN",
+        )
+    ),
+    *(
+        (kinds_named, module, text)
+        for module in ("cli/runs.py", "server/views.py", "flows/history.py")
+        for text in (
+            "same = run.flow == 'status'",
+            "same = 'verb' != flow",
+            "same = flow in ('verb', 'status')",
+            "V = 'verb'",
+            "V: str = 'verb'",
+            "if (flow := 'verb') and run.flow == flow:\n    pass",
+            "S, V = 'status', 'verb'",
+            "kind = kinds.newest['verb']",
+            "kind = kinds.newest.get('status')",
+            "same = flow.startswith('status')",
+            "match flow:\n    case 'verb' | 'x':\n        pass",
+            "same = flow == 'turn'",
+        )
+    ),
+    (kinds_named, "flows/turn/flow.py", "same = run.flow == 'triage'"),
+    *(
+        (rules_functions_taken, module, text)
+        for module in ("flows/turn/flow.py", "flows/values.py", "flows/verb/flow.py", "flows/ask.py")
+        for text in (
+            "from ordain.rules.answer import fits",
+            "from ordain.rules.answer import fits as suits",
+            "from ordain.rules import answer",
+            "from ordain import rules",
+            "import ordain.rules.answer",
+            "import ordain.rules.answer as answer",
+            "from ordain.rules.answer import *",
+            "from ordain.rules.lane import decide_lane",
+            "from ordain.flows.triage.v1 import suggestion_of",
+        )
+    ),
+    *(
+        (judged_off_record, module, text)
+        for module in ("flows/turn/flow.py", "flows/values.py", "flows/turn/kind.py")
+        for text in (
+            "found = wording_of(context.catalog).cues(text)",
+            "found = wording.parts(text)",
+            "read = wording.cues",
+            "found = wording.reader.cues(text)",
+            "found = getattr(wording, 'cues')(text)",
+            "from ordain.wording.wording import first_wording",
+            "from ordain.wording import wording",
+            "import ordain.wording.wording as w",
+            "made = ROUTE.apply(facts, None, policy)",
+            "judge = ROUTE.apply",
+            "from ordain.rules.route import decide_route as judge",
+            "made = route.decide_route(facts, None, policy)",
+        )
+    ),
+    (judged_off_record, "flows/turn/flow.py", "made = ENTRY.apply(facts, None, policy)"),
+)
+
+
+@pytest.mark.parametrize(("law", "module", "text"), MUTANTS)
+def test_a_source_that_breaks_a_law_is_seen(law: Law, module: str, text: str) -> None:
+    """Whichever way it is written, and beside all that the module has already."""
+    before = BY_MODULE[module].text if module in BY_MODULE else ""
+    assert list(law(Source(module, before))) == []
+    assert list(law(Source(module, f"{before}\n\n{text}\n"))) != []
+
+
+def test_what_is_allowed_is_needed() -> None:
+    """Every place that may write a kind's name does, and so does whoever may import from a kind's folder."""
+    used = {
+        (where, name)
+        for source in SOURCES
+        for where, names in PLACES
+        if source.module == where or (where.endswith("/") and source.module.startswith(where))
+        for name in names.split()
+        if any(isinstance(node, ast.Constant) and node.value == name for node in source.nodes)
+        or any(value_of(*taken) == name for taken in source.taken if taken[0].startswith("ordain.") and isinstance(value_of(*taken), str))
+    }
+    assert used == {(where, name) for where, names in PLACES for name in names.split()}
+    assert all(any(module.startswith("ordain.flows.") for module, _ in BY_MODULE[name].taken) for name in KNOWING)
+    module, expression = OPENING
+    assert expression in BY_MODULE[module].text
+
+
+# --- what kinds declare -------------------------------------------------------------------------------------------------------------
+
+
+def asked_in(source: Source) -> Iterator[str]:
+    """The names of the rules that a module asks."""
+    home = "ordain." + source.module.removesuffix(".py").replace("/", ".")
+    for node in source.nodes:
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "decide":
+            rule = value_of(home, ast.unparse(node.args[0]))
+            assert isinstance(rule, Rule), source.at(node, "a rule is asked by its name")
+            yield rule.name
+
+
+def asked_by(module: str, seen: set[str]) -> Iterator[str]:
+    """What a module of a kind's folder asks, and the modules of that folder that it imports."""
+    seen.add(module)
+    source = BY_MODULE[module.removeprefix("ordain.").replace(".", "/") + ".py"]
+    yield from asked_in(source)
+    for other, _ in source.taken:
+        if kind_of_module(other) == source.folder and other not in seen:
+            yield from asked_by(other, seen)
+
+
+@pytest.mark.parametrize("kind", SHIPPED, ids=lambda kind: f"{kind.name}@{kind.version}")
+def test_a_kind_declares_what_its_flow_asks(kind: Kind[Any, Any]) -> None:
+    """Each version the rules that its own modules ask beside those of the shared steps, and no other."""
+    assert {rule.name for rule in kind.rules} == set(asked_by(kind.run.__module__, set())) - {rule.name for rule in ASKED_IN_STEPS}
+
+
+def test_the_house_has_what_shared_steps_ask() -> None:
+    """Every flow may ask what a module beside the kinds' folders does, and nothing more."""
+    shared = {name for source in SOURCES if source.current and not source.folder for name in asked_in(source)}
+    assert shared == {rule.name for rule in ASKED_IN_STEPS}
+
+
+def test_every_rule_is_somebodys() -> None:
+    """The rules' room has no rule that neither the house nor a shipped kind brings."""
+    modules = [f"ordain.rules.{path.stem}" for path in (HOUSE / "rules").glob("*.py")]
+    defined = {value.name for module in modules for value in vars(import_module(module)).values() if isinstance(value, Rule)}
+    assert defined == set(shipped_kinds().rules)
+
+
+def test_published_examples_show_what_begins_now() -> None:
+    """Headers and versions in the published examples are those of the newest versions."""
+    shown = [
+        found
+        for module in ("server/documents.py", "server/examples.py")
+        for found in re.findall(r"· (\w+)@(\d+) ·", BY_MODULE[module].text)
     ]
-    assert found == []
+    assert len(shown) >= 3
+    assert [(name, version) for name, version in shown if str(shipped_kinds().newest[name].version) != version] == []
+    view = import_module("ordain.server.examples").RUN_VIEW
+    assert view["flow_version"] == shipped_kinds().newest[view["flow"]].version

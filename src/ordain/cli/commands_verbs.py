@@ -11,7 +11,7 @@ from ordain.cli.options import DEFAULTS, CommonOptions
 
 verbs = App(name="verbs", help="What can be called: list, write, check and try it.")
 
-Effect = Literal["read", "egress", "private", "send", "admin", "pay", "delete", "secret"]
+DeclaredEffect = Literal["read", "egress", "private", "send", "admin", "pay", "delete", "secret"]
 Input = Annotated[str | None, Parameter(name="--input", allow_leading_hyphen=True, help="Arguments as JSON, instead of the example's.")]
 
 
@@ -41,7 +41,7 @@ def new_verb(
     kind: Annotated[
         Literal["prompt", "http", "python"], Parameter(help="A model does it, another server does it, or your code does.")
     ] = "prompt",
-    effect: Annotated[Effect | None, Parameter(help="What a call does to the world; read unless the kind says otherwise.")] = None,
+    effect: Annotated[DeclaredEffect | None, Parameter(help="What a call does to the world; read unless the kind says otherwise.")] = None,
     url: Annotated[str | None, Parameter(help="For --kind http: whom to ask; {argument} in its path is an argument.")] = None,
     options: CommonOptions = DEFAULTS,
 ) -> int:

@@ -107,7 +107,7 @@ def operate(data_dir: Path | None, run: str, action: str, body: dict[str, Any], 
     if as_json:
         print_json(done)
     else:
-        show(f"{done['outcome']}: run {run}" + (f" is {done['status']}" if "status" in done else ""))
+        show(f"{done['outcome']}: run {run}" + (f" is {done['status']}" if done.get("status") else ""))
     return OK
 
 

@@ -192,7 +192,7 @@ def _worker(ordain: Ordain, spec: VerbSpec) -> str:
 
 async def _played(settings: Settings, spec: VerbSpec, example: Example) -> dict[str, Any]:
     profile = ModelProfile(provider="scripted", model="scripted", script="the example")
-    model = ScriptedModel(make_script((), {spec.name: [example.output] * len(spec.plan)}))
+    model = ScriptedModel(make_script(verbs={spec.name: [example.output] * len(spec.plan)}))
     scripted = settings.model_copy(update={"profiles": dict.fromkeys(settings.profiles, profile)})
     async with Ordain(scripted, extras=Extras(models=dict.fromkeys(settings.profiles, model), memory=True)) as ordain:
         return await ordain.execute(spec.name, example.input)

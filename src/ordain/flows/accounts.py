@@ -11,10 +11,9 @@ from msgspec import structs
 from ordain.contracts.policy import AccountPolicy, BudgetPolicy
 from ordain.effects.effect import Claim
 from ordain.flows.context import FlowContext
-from ordain.rules.budget import CarveRefused
+from ordain.rules.budget import CARVE, CarveRefused
 from ordain.rules.spend import Spend
 
-CARVE = "carve"
 PERIODS: Mapping[str, str] = {"day": "%Y-%m-%d", "month": "%Y-%m", "ever": ""}
 """How an account's name ends that begins anew with each UTC day or month."""
 
@@ -31,7 +30,7 @@ async def open_account(context: FlowContext, agent: str, most: Spend | None = No
     cap = context.account.cap
     if most is not None:
         cap = structs.replace(cap, tokens=min(cap.tokens, most.tokens), usd_micros=min(cap.usd_micros, most.usd_micros))
-    claim: Claim[Any] = Claim(name=CARVE, args={"tokens": cap.tokens, "usd_micros": cap.usd_micros, "accounts": accounts})
+    claim: Claim[Any] = Claim(name=CARVE.name, args={"tokens": cap.tokens, "usd_micros": cap.usd_micros, "accounts": accounts})
     outcome = (await context.fx.claim(claim)).outcome
     return outcome if isinstance(outcome, CarveRefused) else None
 

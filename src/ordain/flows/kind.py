@@ -1,4 +1,4 @@
-"""What a kind of run is, as a value: its flow, its prompts and rules, and all that others need to know of it. ``Kinds`` holds those of a build.
+"""What a kind of run is, as a value: its flow, its prompts and rules, and all that others need to know of it. ``flows.kinds`` holds those of a build.
 
 Nobody outside this room and the composition root names a kind: whoever needs one looks it up by what it does (``Serves``, the request that
 it answers) or by what a run's own record says. So the next kind touches its own folder only.
@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any, Generic, Protocol, TypeVar
 
-from msgspec import MsgspecError, Raw, Struct
+from msgspec import Raw, Struct
 
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.policy import Lane, Policy
@@ -22,10 +22,11 @@ from ordain.errors import ConfigurationError
 from ordain.flows.commission import Commission
 from ordain.flows.context import ALONE, Carrying, FlowContext
 from ordain.flows.values import PromptInputs, Values
-from ordain.journal.records import Label, Started, Status, raw
+from ordain.journal.records import Label, Status, raw
+from ordain.ports.model import ByCode
 from ordain.rules.decision import Rule
 from ordain.rules.header import HeaderLine
-from ordain.rules.rulebook import Rulebook, rulebook
+from ordain.rules.rulebook import ASKED_IN_STEPS, NO_FLOW_ASKS, Rulebook
 from ordain.rules.thoughts import KeptThoughts
 
 I = TypeVar("I")  # noqa: E741 - input, as in ordain.rules.decision
@@ -39,10 +40,11 @@ NO_SCOPE = CapabilityScope()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settlement:
-    """How a flow's output settles its run: the status and a stable code."""
+    """How a flow's output settles its run: the status and a stable code; ``message`` says more to a person, "" where the code says it all."""
 
     status: Status
     reason: str
+    message: str = ""
 
 
 _STATUS_OF = {
@@ -61,11 +63,35 @@ class Erring(Protocol):
         ...
 
 
+class Explaining(Protocol):
+    """A flow's output that says what went wrong by a code, "" where all went well, and in words."""
+
+    @property
+    def error(self) -> str:
+        """The code."""
+        ...
+
+    @property
+    def message(self) -> str:
+        """The words."""
+        ...
+
+
 def settled_by_error(output: Erring) -> Settlement:
     """How an output's typed error settles its run; a code that is not in the table is a failure."""
     error = output.error or ""
-    code = error if isinstance(error, str) else error["code"]
-    return Settlement(status=_STATUS_OF.get(code, Status.FAILED), reason=code or "ok")
+    if isinstance(error, str):
+        return _settled(error, "")
+    return _settled(error["code"], error.get("message", ""))
+
+
+def settled_in_words(output: Explaining) -> Settlement:
+    """The same where the code and its words stand beside each other."""
+    return _settled(output.error, output.message)
+
+
+def _settled(code: str, message: str) -> Settlement:
+    return Settlement(status=_STATUS_OF.get(code, Status.FAILED), reason=code or "ok", message=message)
 
 
 # --- prompts ----------------------------------------------------------------------------------------------------------------------
@@ -84,14 +110,6 @@ class ModelQuestion(Struct, frozen=True, kw_only=True):
     narrative: str = ""
     template: str = ""
     contract: str = ""
-
-
-class ByCode(StrEnum):
-    """What answers a prompt where no model is configured: nothing, code that takes the only step there is, or code that quotes."""
-
-    NOTHING = ""
-    STEP = "step"
-    QUOTE = "quote"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -200,7 +218,7 @@ class Kind(Generic[I, O]):
 
     ``label`` is what others are told of a run with this input; ``grant`` what a root with it may use. ``reply`` is what the run's session is
     answered from the output, below the header, and ``header`` lines of its own that the output adds there; None where there is nothing.
-    ``rules`` are those that only this kind asks. ``charged``: a root takes its bound out of the shared accounts before it spends.
+    ``rules`` are those that its flow asks itself; ``asks`` has them by name, beside those of the steps that kinds share. ``charged``: a root takes its bound out of the shared accounts before it spends.
     ``carries`` is the verb call that a run carries out, None where it is for none: as a child it is opened by a permit of exactly that call.
     ``carrying`` is how, for whoever makes the call; it stands in callers' records, so it holds for all versions of a name.
     ``enters``: a root may call what a turn enters by. ``sums_up`` is the number of the message below which a root may sum up its session's
@@ -226,6 +244,19 @@ class Kind(Generic[I, O]):
     enters: bool = False
     sums_up: Callable[[I], int] | None = None
     charged: bool = True
+    asks: Rulebook = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        """What its flow may ask is looked up at every decision.
+
+        Raises:
+            ConfigurationError: it declares a rule that no flow asks: what grants, what is claimed, what is asked at the door.
+        """
+        if refused := sorted(rule.name for rule in self.rules if rule.name in NO_FLOW_ASKS):
+            raise ConfigurationError(
+                f"kind {self.name}@{self.version} declares what no flow asks: {', '.join(refused)}", code="reserved_rule"
+            )
+        object.__setattr__(self, "asks", {rule.name: rule for rule in (*self.rules, *ASKED_IN_STEPS)})
 
     def settled(self, output: O, *, masked: bool) -> Settlement:
         """How its output settles a run; ``masked``: the run was cancelled and only cleaned up, so that is how it ended."""
@@ -244,128 +275,6 @@ class Kind(Generic[I, O]):
         raise ConfigurationError(f"kind {self.name}@{self.version} asks nothing for {purpose}", code="unknown_purpose")
 
 
-@dataclass(frozen=True)
-class Kinds:
-    """The kinds of a build by (name, version), and what they bring with them. A value that is passed in.
-
-    ``Serves`` and requests are the newest version's business; an older one is kept for runs that began as such.
-    """
-
-    all: tuple[Kind[Any, Any], ...] = ()
-    by_id: Mapping[tuple[str, int], Kind[Any, Any]] = field(init=False)
-    newest: Mapping[str, Kind[Any, Any]] = field(init=False)
-    rules: Rulebook = field(init=False)
-    carrying: Mapping[str, Carrying] = field(init=False)
-
-    def __post_init__(self) -> None:
-        """Index them.
-
-        Raises:
-            ConfigurationError: two kinds have one name and version, ask under one purpose for answers of two contracts, or bring different
-                templates of one name; a kind's name or version is none.
-            ValueError: two rules have one name, or one code means two things.
-        """
-        by_id: dict[tuple[str, int], Kind[Any, Any]] = {}
-        newest: dict[str, Kind[Any, Any]] = {}
-        for kind in self.all:
-            if type(kind.name) is not str or not kind.name or type(kind.version) is not int or kind.version < 1:
-                raise ConfigurationError(
-                    f"kind {kind.name!r:.80}@{kind.version!r:.20}: a name and a version from 1 on", code="invalid_kind"
-                )
-            if by_id.setdefault((kind.name, kind.version), kind) is not kind:
-                raise ConfigurationError(f"there are two kinds {kind.name}@{kind.version}", code="duplicate_kind")
-            if kind.name not in newest or newest[kind.name].version < kind.version:
-                newest[kind.name] = kind
-        object.__setattr__(self, "by_id", by_id)
-        object.__setattr__(self, "newest", newest)
-        object.__setattr__(self, "carrying", {name: kind.carrying for name, kind in newest.items()})
-        object.__setattr__(self, "rules", rulebook(rule for kind in self.all for rule in kind.rules))
-        self._check_purposes()
-        self._check_templates()
-
-    def _check_templates(self) -> None:
-        """A template's name is the catalog's for all kinds, so that it means one file."""
-        packages: dict[str, str] = {}
-        for kind in self.all:
-            for prompt in kind.prompts:
-                if prompt.template and packages.setdefault(prompt.template, prompt.package) != prompt.package:
-                    found = f"{packages[prompt.template]} and {prompt.package}"
-                    raise ConfigurationError(f"template {prompt.template} is another file in {found}", code="duplicate_template")
-
-    def _check_purposes(self) -> None:
-        """Policy and scripts know what is asked for by its purpose alone, so that is one thing whichever kind asks."""
-        contracts: dict[str, str] = {}
-        for kind in self.newest.values():
-            for prompt in kind.prompts:
-                if contracts.setdefault(prompt.purpose, prompt.contract) != prompt.contract:
-                    found = f"{contracts[prompt.purpose]!r} and {prompt.contract!r}"
-                    raise ConfigurationError(f"purpose {prompt.purpose} asks for two contracts: {found}", code="duplicate_purpose")
-
-    def get(self, name: str, version: int) -> Kind[Any, Any] | None:
-        """The kind that a run pins, None where this build lacks it."""
-        return self.by_id.get((name, version))
-
-    def serving(self, what: Serves) -> Kind[Any, Any]:
-        """The kind that a conversation needs for this.
-
-        Raises:
-            ConfigurationError: this build has none.
-        """
-        for kind in self.newest.values():
-            if kind.serves is what:
-                return kind
-        raise ConfigurationError(f"no kind of this build serves {what}", code="unknown_kind")
-
-    def answering(self, contract: type[Any]) -> Kind[Any, Any]:
-        """The kind that a request of this contract opens.
-
-        Raises:
-            ConfigurationError: this build has none.
-        """
-        for kind in self.newest.values():
-            if kind.wire is not None and kind.wire.contract is contract:
-                return kind
-        raise ConfigurationError(f"no kind of this build answers {contract.__name__}", code="unknown_kind")
-
-    def label(self, started: Started) -> Label:
-        """What is to be known of a run: as recorded, else as its kind makes it from the input."""
-        if started.label is not None:
-            return started.label
-        kind = self.get(started.flow, started.flow_version)
-        return NO_LABEL if kind is None else _label(kind, started.input)
-
-    def narrates(self, name: str, given: Raw) -> bool:
-        """Whether the words of a child with this input stand below its parent's header."""
-        kind = self.newest.get(name)
-        return kind is not None and _label(kind, given).narrates
-
-    @property
-    def prompts(self) -> Mapping[str, PromptKind[Any]]:
-        """What models are asked for, by purpose, as the newest versions ask."""
-        return {prompt.purpose: prompt for kind in self.newest.values() for prompt in kind.prompts}
-
-    @property
-    def scripted(self) -> frozenset[str]:
-        """The purposes that a script has one list for; a prompt without a contract of its own has one list per verb."""
-        return frozenset(purpose for purpose, prompt in self.prompts.items() if prompt.contract)
-
-    def check_policy(self, policy: Policy, place: str = "policy") -> None:
-        """Policy names no purpose that nothing is asked for; ``place`` is what an error calls the policy.
-
-        Raises:
-            ConfigurationError: it does; the message names the row.
-        """
-        for number, row in enumerate(policy.lanes.routes):
-            if row.purpose is not None and row.purpose not in self.prompts:
-                known = ", ".join(sorted(self.prompts))
-                raise ConfigurationError(f"{place}: lanes.routes.{number}.purpose: {row.purpose!r} is none of {known}")
-
-    @property
-    def templates(self) -> Mapping[str, str]:
-        """The package of each template that a kind brings, by the template's name."""
-        return {prompt.template: prompt.package for kind in self.all for prompt in kind.prompts if prompt.template}
-
-
 def commissioned(kind: Kind[Any, Any], given: Commission) -> Raw:
     """The input of the run that a conversation commissions.
 
@@ -375,11 +284,3 @@ def commissioned(kind: Kind[Any, Any], given: Commission) -> Raw:
     if kind.commissioned is None:
         raise ConfigurationError(f"kind {kind.name} serves no conversation", code="unknown_kind")
     return raw(kind.commissioned(given))
-
-
-def _label(kind: Kind[Any, Any], given: Raw) -> Label:
-    """The label that a kind makes from an input; none where that is not its input, as damage or another's spawn may have it."""
-    try:
-        return kind.label(kind.decode_input(given))
-    except (MsgspecError, ValueError):
-        return NO_LABEL

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from ordain.flows.kind import Kind, Kinds
+from ordain.flows.kind import Kind
+from ordain.flows.kinds import Kinds
 from ordain.flows.planner.kind import PLANNER, PLANNER_1
 from ordain.flows.question.kind import QUESTION, QUESTION_1
 from ordain.flows.status.kind import STATUS

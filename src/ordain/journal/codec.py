@@ -64,11 +64,11 @@ def decode(record: Record) -> Body:
         raise JournalCorrupt(f"record {record.seq} ({record.kind}): {error}", details={"seq": record.seq}) from error
 
 
-Read = Callable[[Record], Body]
+ReadRecord = Callable[[Record], Body]
 """How a record's body is read: ``decode``, or what ``read_once`` gives."""
 
 
-def read_once(records: Sequence[Record]) -> Read:
+def read_once(records: Sequence[Record]) -> ReadRecord:
     """The bodies of a run's records, each decoded here and only here. Raises as ``decode``."""
     bodies = {record.seq: decode(record) for record in records}
     return lambda record: bodies[record.seq]

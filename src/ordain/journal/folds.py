@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import msgspec
 from msgspec import Struct
 
-from ordain.journal.codec import Read, decode
+from ordain.journal.codec import ReadRecord, decode
 from ordain.journal.digests import derived_id
 from ordain.journal.partial_bodies import (
     CHILDREN,
@@ -69,7 +69,7 @@ class Meaning(Protocol):
 class Fold:
     """Everything the folds say of a run, gathered in one pass over its records."""
 
-    def __init__(self, run: str, records: Sequence[Record], meaning: Meaning, read: Read = decode) -> None:
+    def __init__(self, run: str, records: Sequence[Record], meaning: Meaning, read: ReadRecord = decode) -> None:
         """Fold the records; erased bodies are passed over."""
         self.run = run
         self._read, self._meaning = read, meaning
@@ -279,7 +279,7 @@ def _excerpt(value: msgspec.Raw) -> str:
     return fields.decode() if output is msgspec.UNSET else msgspec.json.encode(output).decode()
 
 
-def ending(records: Sequence[Record], read: Read = decode) -> EndedBody | None:
+def ending(records: Sequence[Record], read: ReadRecord = decode) -> EndedBody | None:
     """How the run settled, or None."""
     for record in reversed(records):
         if record.kind == "ended":

@@ -8,13 +8,17 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from ordain.effects.effect import ModelCall
 from ordain.effects.results import Beside
 from ordain.journal.codec import decode
 from ordain.journal.partial_bodies import LOST
 from ordain.journal.records import DecisionBody, IntentBody, ObservationBody, Record, RecordKind
+from ordain.rules.budget import SETTLE
+from ordain.rules.fallback import FALLBACK
+from ordain.rules.lane import LANE
 
-LANE, SETTLE, FALLBACK, MODEL_CALL = "lane", "settle", "fallback", "model_call"
-SPENDING = (LANE, SETTLE, FALLBACK, MODEL_CALL)
+MODEL_CALL = str(ModelCall.__struct_config__.tag)
+SPENDING = (LANE.name, SETTLE.name, FALLBACK.name, MODEL_CALL)
 """The names of the records that this fold reads; others may be left out."""
 
 
@@ -103,7 +107,7 @@ class Spending:
                 continue
             if record.body is not None:
                 self._one(record)
-            elif record.kind is RecordKind.DECISION and record.name == SETTLE:
+            elif record.kind is RecordKind.DECISION and record.name == SETTLE.name:
                 self.erased += 1
 
     def _one(self, record: Record) -> None:
@@ -113,11 +117,11 @@ class Spending:
                 self._last = body.addr
             case ObservationBody() as body if record.name == MODEL_CALL:
                 self._results[record.seq] = (body.addr, _RESULT.decode(body.result))
-            case DecisionBody() as body if record.name == LANE:
+            case DecisionBody() as body if record.name == LANE.name:
                 self._lane(body)
-            case DecisionBody() as body if record.name == SETTLE:
+            case DecisionBody() as body if record.name == SETTLE.name:
                 self._settle(record.at, body)
-            case DecisionBody() as body if record.name == FALLBACK and _OUTCOME.decode(body.outcome).type == "give_up":
+            case DecisionBody() as body if record.name == FALLBACK.name and _OUTCOME.decode(body.outcome).type == "give_up":
                 self._answered(self._calls.get(self._last, _NOBODY).purpose)
             case _:
                 pass

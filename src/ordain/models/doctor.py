@@ -16,7 +16,7 @@ import msgspec
 from ordain.contracts.catalog import Schema
 from ordain.contracts.policy import ModelErrorCode
 from ordain.contracts.profiles import ModelProfile, Structured
-from ordain.ports.model import ModelError, ModelPort, ModelReply, ModelRequest
+from ordain.ports.model import ByCode, ModelError, ModelPort, ModelReply, ModelRequest
 
 PROBE_TOKENS = 256
 _WORD = "kestrel-4417"
@@ -143,7 +143,7 @@ def probe_request(profile: ModelProfile, schema: dict[str, Any]) -> ModelRequest
     return ModelRequest(
         profile=profile,
         purpose="probe",
-        by_code="step",
+        by_code=ByCode.STEP,
         system="Answer with one JSON object.",
         user="Name a bird.",
         schema_name="doctor_probe",

@@ -20,12 +20,10 @@ from ordain.contracts.policy import ModelErrorCode
 from ordain.models.arguments import fill
 from ordain.models.quotation import MARK, Unfillable, quote_into, say_into, statements
 from ordain.models.sentences import Span, has_sentence, split
-from ordain.ports.model import Heard, ModelError, ModelReply, ModelRequest
+from ordain.ports.model import ByCode, Heard, ModelError, ModelReply, ModelRequest
 
 NOTICE = "offline rules, no language model; set OPENAI_BASE_URL or a [models.*] profile"
 ANSWER_BYTES = CONTENT_MAX - 500
-STEP, QUOTE = "step", "quote"
-"""What the request says code may answer (``flows.kind.ByCode``)."""
 _BYTES_PER_TOKEN = 4
 _AROUND_BYTES = 500
 _LISTED = 8
@@ -46,16 +44,16 @@ class OfflineModel:
 
     async def attempt(self, request: ModelRequest, heard: Heard | None = None) -> ModelReply | ModelError:
         """Answer by rule."""
-        if request.by_code == STEP:
+        if request.by_code == ByCode.STEP:
             answer = next_step(request.inputs, min(ANSWER_BYTES, request.max_tokens * _BYTES_PER_TOKEN - _AROUND_BYTES))
-        elif request.by_code == QUOTE:
+        elif request.by_code == ByCode.QUOTE:
             answer = _quoted(request.inputs, request.max_tokens * _BYTES_PER_TOKEN - _AROUND_BYTES)
         else:
             answer = _nothing("rules choose nothing here")
         if isinstance(answer, ModelError):
             return answer
         encoded = msgspec.json.encode(answer)
-        if request.by_code != STEP and len(encoded) > request.max_tokens * _BYTES_PER_TOKEN:
+        if request.by_code != ByCode.STEP and len(encoded) > request.max_tokens * _BYTES_PER_TOKEN:
             message = f"the quotation needs {len(encoded)} bytes, more than max_tokens allows ({_BYTES_PER_TOKEN} bytes a token)"
             return ModelError(code=ModelErrorCode.TRUNCATED, message=message)
         return ModelReply(text=encoded.decode(), model=request.profile.model, input_tokens=None, output_tokens=None, notice=NOTICE)

@@ -120,17 +120,15 @@ async def _speak(text: str, text_ms: int, heard: Heard) -> None:
         await asyncio.sleep(0)  # who listens to the last piece gets a turn before the answer is there
 
 
-def make_script(
-    planner: Sequence[object] = (), verbs: Mapping[str, Sequence[object]] | None = None, **purposes: Sequence[object]
-) -> Script:
-    """A script from values in memory; items as in a file, ``purposes`` are the other lists that a file may have.
+def make_script(*, verbs: Mapping[str, Sequence[object]] | None = None, **purposes: Sequence[object]) -> Script:
+    """A script from values in memory: a list by purpose, and lists by verb; items as in a file.
 
     Raises:
         ConfigurationError: an item is none, or a list is for no known purpose.
     """
     lists = {name: list(items) for name, items in purposes.items()}
     by_verb = {name: list(items) for name, items in (verbs or {}).items()}
-    return _script({**lists, "planner": list(planner), "verbs": by_verb}, "script")
+    return _script({**lists, "verbs": by_verb}, "script")
 
 
 def read_script(path: Path, purposes: Collection[str] | None = None) -> Script:

@@ -14,6 +14,14 @@ from ordain.contracts.profiles import ModelProfile
 Heard = Callable[[str], None]
 
 
+class ByCode(StrEnum):
+    """What answers a prompt where no model is configured: nothing, code that takes the only step there is, or code that quotes."""
+
+    NOTHING = ""
+    STEP = "step"
+    QUOTE = "quote"
+
+
 class ModelRequest(Struct, frozen=True, kw_only=True):
     """What one attempt sends.
 
@@ -22,13 +30,13 @@ class ModelRequest(Struct, frozen=True, kw_only=True):
     many model calls of its purpose the run made before this one, so that a scripted answer depends on the journal and not on
     memory. ``narrative`` is the place in the JSON answer of the text that may be shown while it is being written (keys joined by
     dots, like ``final_answer.content``); "" where nothing may. ``verb`` is the verb whose prompt plan asks ("": none), ``by_code`` what code may
-    answer where no model is configured (``flows.kind.ByCode``).
+    answer where no model is configured (``ByCode``).
     """
 
     profile: ModelProfile
     purpose: str
     verb: str = ""
-    by_code: str = ""
+    by_code: ByCode = ByCode.NOTHING
     system: str
     user: str
     schema_name: str

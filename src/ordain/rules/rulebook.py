@@ -1,4 +1,7 @@
-"""The rules of this build by name: what reads recorded decisions back finds here what they mean. A value that is passed in; a kind adds its own."""
+"""The house's rules by who asks them: what reads recorded decisions back finds here what they mean. A value that is passed in.
+
+The house has what the port, the doors and the steps that kinds share ask; every other rule is brought by the kinds that ask it.
+"""
 
 from __future__ import annotations
 
@@ -6,48 +9,43 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ordain.rules.access import ACCESS
-from ordain.rules.answer import ANSWER
 from ordain.rules.attach import ATTACH
 from ordain.rules.authorize import AUTHORIZE
 from ordain.rules.budget import CARVE, RESERVE, SETTLE
-from ordain.rules.completeness import COMPLETENESS
 from ordain.rules.decision import Rule
-from ordain.rules.entry import ENTRY
 from ordain.rules.fallback import FALLBACK
 from ordain.rules.hedge import HEDGE
 from ordain.rules.history import HISTORY
 from ordain.rules.lane import LANE
 from ordain.rules.limits import LIMITS
-from ordain.rules.outcome import OUTCOME
-from ordain.rules.output import OUTPUT
 from ordain.rules.proceed import PROCEED
 from ordain.rules.rate import RATE
-from ordain.rules.recall import RECALL
 from ordain.rules.retry import RETRY
-from ordain.rules.route import ROUTE
 from ordain.rules.scope import SCOPE
-from ordain.rules.step import REASK, STEP
-from ordain.rules.suggestion import SUGGESTION
-from ordain.rules.supervise import SUPERVISE
-from ordain.rules.unrecovered import UNRECOVERED
+from ordain.rules.step import STEP
 
 Rulebook = Mapping[str, Rule[Any, Any, Any]]
 
-SHIPPED: tuple[Rule[Any, Any, Any], ...] = (
-    *(STEP, REASK, PROCEED, LIMITS, SCOPE, LANE, FALLBACK, HEDGE, RESERVE, SETTLE, CARVE, AUTHORIZE, OUTPUT, RETRY),
-    *(ATTACH, ANSWER, SUGGESTION, ENTRY, OUTCOME, ROUTE, COMPLETENESS, RECALL, SUPERVISE, UNRECOVERED, HISTORY, ACCESS, RATE),
-)
+ASKED_IN_STEPS: tuple[Rule[Any, Any, Any], ...] = (STEP, PROCEED, LIMITS, SCOPE, LANE, FALLBACK, HEDGE, RETRY, HISTORY)
+"""What the steps that kinds share ask, so that every flow may."""
+ASKED_BY_PORT: tuple[Rule[Any, Any, Any], ...] = (RESERVE, SETTLE, AUTHORIZE)
+"""What the port asks alone: what they grant a flow cannot give itself."""
+ASKED_BY_CLAIM: tuple[Rule[Any, Any, Any], ...] = (CARVE, ATTACH)
+"""The shared rules: their facts are read inside the write transaction (``rules.shared``)."""
+ASKED_AT_DOOR: tuple[Rule[Any, Any, Any], ...] = (ACCESS, RATE)
+"""What is asked of a request before there is a run."""
+NO_FLOW_ASKS = frozenset(rule.name for rule in (*ASKED_BY_PORT, *ASKED_BY_CLAIM, *ASKED_AT_DOOR))
 
 
 def rulebook(more: Iterable[Rule[Any, Any, Any]] = ()) -> Rulebook:
-    """Every rule of this build and ``more``, by name.
+    """The house's rules and ``more``, by name.
 
     Raises:
         ValueError: two rules have one name, or one code means two things.
     """
     book: dict[str, Rule[Any, Any, Any]] = {}
     meanings: dict[str, object] = {}
-    for rule in (*SHIPPED, *more):
+    for rule in (*ASKED_IN_STEPS, *ASKED_BY_PORT, *ASKED_BY_CLAIM, *ASKED_AT_DOOR, *more):
         if book.setdefault(rule.name, rule) is not rule:
             raise ValueError(f"there are two rules {rule.name}")
         for reason in (reason for reasons in rule.reasons for reason in reasons):

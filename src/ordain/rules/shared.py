@@ -23,6 +23,6 @@ class SharedRule:
 
 
 SHARED: Mapping[str, SharedRule] = {
-    "carve": SharedRule(rule=CARVE, facts=CarveFacts, grants=Carved),
-    "attach": SharedRule(rule=ATTACH, facts=AttachFacts, grants=Struct),
+    CARVE.name: SharedRule(rule=CARVE, facts=CarveFacts, grants=Carved),
+    ATTACH.name: SharedRule(rule=ATTACH, facts=AttachFacts, grants=Struct),
 }

@@ -19,8 +19,8 @@ from ordain.runtime.answer_reading import AnswerReading
 from ordain.runtime.message_entry import Received
 
 
-class TriageSuggestion(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What a ``triage`` run brings to the claim: a model's suggestion, or the sender's choice. Field names are the claim's."""
+class Placing(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What a run that places a message (``Serves.PLACING``) brings to its claim: a model's suggestion, or the sender's choice. Field names are the claim's."""
 
     suggests: str = ""
     thread: int = 0
@@ -30,7 +30,7 @@ class TriageSuggestion(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 def attach_facts(
-    state: SessionState, message: Received, answer: AnswerReading, policy: Policy, suggested: TriageSuggestion | None = None
+    state: SessionState, message: Received, answer: AnswerReading, policy: Policy, suggested: Placing | None = None
 ) -> AttachFacts:
     """The features that rule ``attach`` sees, from the session as read in the transaction and the message's wording.
 
@@ -39,7 +39,7 @@ def attach_facts(
     found, said = message.found, message.facts
     place = state.edited if _edit(state, message) is not Edit.NONE else state.replied
     anchor = 0 if place is None else place.thread
-    given = suggested or TriageSuggestion()
+    given = suggested or Placing()
     offered = {option.thread for option in given.options}
     threads = sorted(state.threads, key=lambda thread: (thread.id != anchor, thread.id not in offered))  # these are never cut off
     return AttachFacts(

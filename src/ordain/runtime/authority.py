@@ -23,14 +23,10 @@ from ordain.errors import FlowFault
 from ordain.flows.kind import Kind
 from ordain.journal.digests import call_digest
 from ordain.journal.records import Started
-from ordain.rules.authorize import AUTHORIZE, Allow, AuthorizeFacts
-from ordain.rules.budget import RESERVE, SETTLE
+from ordain.rules.authorize import Allow, AuthorizeFacts
 from ordain.rules.decision import Decision
 from ordain.rules.lane import LaneChosen
 from ordain.rules.spend import Carved, Spend
-
-GRANTING = frozenset({AUTHORIZE.name, RESERVE.name, SETTLE.name})
-"""Rules that only the port asks: what they grant a flow cannot give itself."""
 
 
 class Authority:

@@ -13,16 +13,17 @@ from ordain.contracts.catalog import Catalog
 from ordain.contracts.moments import EPOCH
 from ordain.effects.effect import Claim
 from ordain.errors import FlowFault
-from ordain.flows.accounts import CARVE, shared_accounts
+from ordain.flows.accounts import shared_accounts
 from ordain.flows.kind import Serves
 from ordain.ports.sessions import Entry, EntryKind
 from ordain.ports.store import Consequence, SessionState, StoredRun
 from ordain.rules.attach import ATTACH, POSTPONED, AttachFacts, Filler, MessageReading, SessionBusy
+from ordain.rules.budget import CARVE
 from ordain.rules.decision import Decision
 from ordain.rules.shared import SHARED
 from ordain.runtime.accounts import with_sharing
 from ordain.runtime.answer_reading import AnswerReading
-from ordain.runtime.attach_facts import TriageSuggestion, attach_facts
+from ordain.runtime.attach_facts import Placing, attach_facts
 from ordain.runtime.consequences import Consequences
 from ordain.runtime.message_entry import Received, received
 from ordain.runtime.run_state import RunState
@@ -58,7 +59,7 @@ _CHOICES = ("", "A", "B")
 
 
 class AttachClaim:
-    """A triage run's claim, prepared before the write transaction: the message as the transcript keeps it, and what is suggested."""
+    """The claim of a run that places a message, prepared before the write transaction: the message as the transcript keeps it, and what is suggested."""
 
     def __init__(self, claim: Claim[Any], run: Claiming) -> None:
         """The run's own pinned policy decides.
@@ -71,8 +72,8 @@ class AttachClaim:
         if kept is None or kept.seq != seq or kept.kind is not EntryKind.MESSAGE or kept.run != stored.id or kept.attached not in POSTPONED:
             raise FlowFault("a claim of a place for a message that this run does not keep, or has placed")
         self._message = received(kept, run.setup.started.principal, run.catalog)
-        given = {name: value for name, value in claim.args.items() if name in TriageSuggestion.__struct_fields__}
-        self._suggested, self._run = msgspec.convert(given, TriageSuggestion), run
+        given = {name: value for name, value in claim.args.items() if name in Placing.__struct_fields__}
+        self._suggested, self._run = msgspec.convert(given, Placing), run
         self.args = {"session": stored.session, "seq": seq, **_placed_by(self._message)}
         if kept.body is None:  # what it said is gone with what it left to choose, and nothing of it decides any more
             self._suggested = structs.replace(self._suggested, choice="", options=())
@@ -158,7 +159,7 @@ def check_claim(claim: Claim[Any], setup: RunSetup, state: RunState) -> None:
     """
     if claim.name == ATTACH.name:
         _check_attaching(claim, setup)
-    elif claim.name == CARVE:
+    elif claim.name == CARVE.name:
         _check_carving(claim, setup, state)
 
 
@@ -179,7 +180,7 @@ def _check_carving(claim: Claim[Any], setup: RunSetup, state: RunState) -> None:
         raise FlowFault("a claim on shared accounts of a run that has its share, or needs none")
 
 
-_CLAIMS: Mapping[str, Callable[[Claim[Any], Claiming], PreparedClaim]] = {ATTACH.name: AttachClaim, CARVE: _CarveClaim}
+_CLAIMS: Mapping[str, Callable[[Claim[Any], Claiming], PreparedClaim]] = {ATTACH.name: AttachClaim, CARVE.name: _CarveClaim}
 
 
 def prepared(claim: Claim[Any], run: Claiming) -> PreparedClaim:

@@ -1,6 +1,6 @@
 """What follows from a message, once rule ``attach`` has decided: exactly one consequence, made inside the write transaction.
 
-Intake and the claim of a ``triage`` run both end here, so that a message's consequence does not depend on who decided its class.
+Intake and the claim of a run that places a message both end here, so that a message's consequence does not depend on who decided its class.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from ordain.rules.attach import (
 )
 from ordain.rules.decision import Decision
 from ordain.runtime.answer_reading import AnswerReading
-from ordain.runtime.attach_facts import TriageSuggestion, attach_facts
+from ordain.runtime.attach_facts import Placing, attach_facts
 from ordain.runtime.mail import AnswerBody, InterruptBody
 from ordain.runtime.message_entry import Received
 from ordain.runtime.opening import Opening, root_run
@@ -54,7 +54,7 @@ class Consequences:
         self._answering = AnswerReading(state, message, services.catalogs.pinned)
         self._at = services.clock.now()
 
-    def decide(self, suggested: TriageSuggestion | None = None) -> tuple[AttachFacts, Decision[AttachOutcome]]:
+    def decide(self, suggested: Placing | None = None) -> tuple[AttachFacts, Decision[AttachOutcome]]:
         """Apply rule ``attach``."""
         policy = self._message.catalog.policy
         facts = attach_facts(self._state, self._message, self._answering, policy, suggested)
@@ -95,10 +95,9 @@ class Consequences:
             case SessionBusy():
                 return msgspec.structs.replace(self._consequence("session_busy"), refused="session_busy")
 
-    def _consequence(self, attached: str, **more: Any) -> Consequence:
-        turn: NewTurn | None = more.get("turn")
+    def _consequence(self, attached: str, turn: NewTurn | None = None, **more: Any) -> Consequence:
         serves = more.pop("serves", turn.run.id if turn is not None else "")
-        return Consequence(attached=str(attached), reason="", decision=b"", serves=serves, **more)
+        return Consequence(attached=str(attached), reason="", decision=b"", serves=serves, turn=turn, **more)
 
     def _override(self, outcome: Override) -> Consequence:
         thread, edited = self._thread(outcome.thread), self._state.edited

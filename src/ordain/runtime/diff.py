@@ -21,7 +21,7 @@ from ordain.contracts.catalog import Catalog
 from ordain.contracts.policy import Policy
 from ordain.effects.effect import Effect
 from ordain.errors import JournalDiverged
-from ordain.flows.kind import Kinds
+from ordain.flows.kinds import Kinds
 from ordain.flows.transcript import Transcript
 from ordain.flows.values import Values
 from ordain.journal.codec import decode

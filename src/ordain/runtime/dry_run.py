@@ -13,7 +13,8 @@ from ordain.contracts.policy import Policy
 from ordain.contracts.scope import CapabilityScope
 from ordain.effects.children import Spawn
 from ordain.effects.effect import Claim
-from ordain.flows.kind import Kind, Kinds
+from ordain.flows.kind import Kind
+from ordain.flows.kinds import Kinds
 from ordain.rules.decision import Decision
 from ordain.rules.shared import SHARED
 from ordain.runtime.flow_end import FlowEnd

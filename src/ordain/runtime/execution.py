@@ -23,10 +23,9 @@ from ordain.effects.children import AnyEnded, Join, Spawn
 from ordain.effects.effect import CLAIM, AnyEffect, Children, Claim, Effect, ModelCall
 from ordain.effects.results import Abandoned, AnyResult, Joined, Unreserved
 from ordain.errors import FlowFault, JournalDiverged
-from ordain.flows.accounts import CARVE
 from ordain.flows.pricing import bound_of_call, price_of_call, reserve_facts
 from ordain.flows.values import Values
-from ordain.journal.codec import Read, decode
+from ordain.journal.codec import ReadRecord, decode
 from ordain.journal.digests import derived_id
 from ordain.journal.records import (
     BESIDE_FLOW,
@@ -43,13 +42,11 @@ from ordain.journal.records import (
 )
 from ordain.ports.effects import Interrupted, Suspended
 from ordain.rules.authorize import AUTHORIZE, AuthorizeInputs, AuthorizeOutcome
-from ordain.rules.budget import RESERVE, SETTLE, BudgetRefused, SettleFacts
+from ordain.rules.budget import CARVE, RESERVE, SETTLE, BudgetRefused, SettleFacts
 from ordain.rules.decision import FACTS_BYTES, Decision, Rule
 from ordain.rules.lane import LANE
-from ordain.rules.rulebook import SHIPPED
 from ordain.rules.shared import SHARED
 from ordain.rules.spend import Spend
-from ordain.runtime.authority import GRANTING
 from ordain.runtime.recorded_form import ENDS, RESULTS, effect_form, encoded_form, outcome_decoder, outcome_form
 from ordain.runtime.run_state import CHILDREN_MAX, PortCall, RunState
 
@@ -58,8 +55,6 @@ F = TypeVar("F", bound=Struct)
 I = TypeVar("I")  # noqa: E741 - the established letters of ordain.rules.decision
 O = TypeVar("O", bound=Struct)  # noqa: E741 - see above
 
-ASKED_BY_FLOWS = {rule.name: rule for rule in SHIPPED if rule.name not in GRANTING and rule.name not in SHARED}
-"""The house's rules that a flow may ask, beside its kind's own. What grants or is shared the port asks alone."""
 DECISIONS_MAX = 1_000
 """Decisions between two effects: a flow that only decides never lets anybody else go on, and shipped ones make a dozen."""
 
@@ -100,7 +95,7 @@ class Judge(Protocol):
 class Rereading:
     """How records are read back: by what their bodies are decoded, and who looks on."""
 
-    read: Read = decode
+    read: ReadRecord = decode
     judge: Judge | None = None
 
 
@@ -155,7 +150,7 @@ class Execution:
     def decide(self, rule: Rule[F, I, O], facts: F, inputs: I, refs: tuple[int, ...] = ()) -> Decision[O]:
         """See ``Effects.decide``."""
         with self._deciding:
-            if ASKED_BY_FLOWS.get(rule.name) is not rule and not any(rule is own for own in self.state.rules):
+            if self.state.asks.get(rule.name) is not rule:
                 raise FlowFault(f"rule {rule.name} is none that this kind of run declares: it is another's, or the port asks it alone")
             decision = self._decide(rule, facts, inputs, refs)
             if rule.name == LANE.name:
@@ -292,7 +287,7 @@ class Execution:
         """See ``Effects.claim``. The facts stand in the record: nobody can read that state again."""
         with self._effecting:
             decision = await self._claimed(claim)
-            if claim.name == CARVE:
+            if claim.name == CARVE.name:
                 self.state.authority.carved(decision.outcome)
             return decision
 

@@ -39,13 +39,13 @@ class Attempt(Struct, frozen=True, kw_only=True):
 
 async def call_model(services: Services, catalog: Catalog, call: ModelCall, values: Values, attempt: Attempt) -> ModelResult:
     """One attempt, and where the call has a hedge perhaps a second one beside it. Whatever goes wrong is a value; cancelling abandons."""
-    asking = _Asking(services, catalog, call, values, attempt)
+    asking = _ModelAttempt(services, catalog, call, values, attempt)
     if not call.hedge:
         return await asking.one(call.profile, attempt.heard)
     return await asking.hedged()
 
 
-class _Asking(Struct, frozen=True):
+class _ModelAttempt(Struct, frozen=True):
     """One model call: everything that its attempts share."""
 
     services: Services

@@ -8,7 +8,7 @@ import msgspec
 
 from ordain.effects.effect import Wait
 from ordain.errors import JournalCorrupt
-from ordain.flows.kind import Kinds
+from ordain.flows.kinds import Kinds
 from ordain.journal.codec import decode
 from ordain.journal.folds import Fold, open_children
 from ordain.journal.records import STOPPED, IntentBody, Record, RecordKind, Started, Status

@@ -13,7 +13,7 @@ from ordain.effects.children import AnyEnded, Completed, Join, JoinMode, Spawn
 from ordain.effects.effect import Children
 from ordain.effects.results import Joined
 from ordain.errors import FlowFault, FlowUnavailable
-from ordain.flows.kind import Kinds
+from ordain.flows.kinds import Kinds
 from ordain.journal.codec import Scribe
 from ordain.journal.digests import call_digest, derived_id
 from ordain.journal.records import Body, ChildEndedBody, Record, RecordKind, Started, raw

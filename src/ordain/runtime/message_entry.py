@@ -30,7 +30,7 @@ class Received(Struct, frozen=True, kw_only=True):
     catalog: Catalog
 
 
-class Body(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class MessageBody(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A message's entry in the transcript: everything of it that no column holds."""
 
     text: str
@@ -40,10 +40,10 @@ class Body(Struct, frozen=True, kw_only=True, omit_defaults=True):
     context: dict[str, Any] = {}
 
 
-def body_of(message: Message) -> Body:
+def body_of(message: Message) -> MessageBody:
     """A canonical message as its entry's body."""
     said = message.message.model_dump(mode="json", exclude_defaults=True)
-    return Body(
+    return MessageBody(
         text=message.message.text,
         user=message.user_id,
         attachments=said.get("attachments", []),
@@ -54,7 +54,7 @@ def body_of(message: Message) -> Body:
 
 def received(entry: Entry, principal: str, catalog: Catalog) -> Received:
     """A stored message, all of it as the transcript has it; an erased one says nothing."""
-    body = Body(text="", user="") if entry.body is None else msgspec.json.decode(entry.body, type=Body)
+    body = MessageBody(text="", user="") if entry.body is None else msgspec.json.decode(entry.body, type=MessageBody)
     context = Context.model_validate(body.context, strict=False)
     return Received(
         facts=message_facts(body.text, body.user, entry.channel, context, len(body.attachments)),

@@ -62,7 +62,7 @@ class PreparedCall(Struct, frozen=True, kw_only=True):
             profile=profile,
             purpose=call.purpose,
             verb=contract.removeprefix(VERB_CONTRACT) if contract.startswith(VERB_CONTRACT) else "",
-            by_code=str(self.kind.by_code),
+            by_code=self.kind.by_code,
             system=self.prompt.system,
             user=self.prompt.user,
             schema_name=contract.replace(":", "_").replace(".", "_"),

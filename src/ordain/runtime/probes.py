@@ -23,7 +23,8 @@ from ordain.effects.effect import AnyEffect, ModelCall
 from ordain.effects.results import ModelAnswer, ModelFailed
 from ordain.errors import ConfigurationError
 from ordain.flows.commission import Commission, MessageIds
-from ordain.flows.kind import Kinds, Serves, commissioned
+from ordain.flows.kind import Serves, commissioned
+from ordain.flows.kinds import Kinds
 from ordain.journal.records import DecisionBody
 from ordain.ports.store import SessionState
 from ordain.rules.attach import ATTACH, Attached

@@ -12,14 +12,14 @@ from ordain.ports.sessions import Sessions
 from ordain.ports.store import JournalStore, StoredRun
 from ordain.rules.header import HeaderFacts, HeaderLine, render_header
 from ordain.runtime.headers import Headers, loaded
-from ordain.runtime.services import Reader
+from ordain.runtime.services import StateReader
 
 THREADS_SHOWN = 6
 LINES_SHOWN = 40
 FAILURES_SHOWN = 3
 
 
-def readers(headers: Headers, store: JournalStore, sessions: Sessions, now: Callable[[], int]) -> Mapping[str, Reader]:
+def readers(headers: Headers, store: JournalStore, sessions: Sessions, now: Callable[[], int]) -> Mapping[str, StateReader]:
     """The readers of this build, by name; ``now`` in microseconds since 1970."""
 
     def run(workspace: str, session: str, args: dict[str, Any]) -> Any:

@@ -16,8 +16,9 @@ from ordain.contracts.catalog import Catalog
 from ordain.contracts.verbs import VerbRequest
 from ordain.effects.children import NULL, Spawn
 from ordain.effects.effect import AnyEffect, Children, Effect, ModelCall
-from ordain.flows.kind import Kind, Kinds
-from ordain.journal.records import DecisionBody
+from ordain.flows.kind import Kind
+from ordain.flows.kinds import Kinds
+from ordain.journal.records import DecisionBody, Status
 from ordain.prompts.renderer import Prompt, render
 from ordain.rules.decision import Rule
 from ordain.runtime.dry_run import NothingSpent, dry_opening, dry_run
@@ -99,10 +100,8 @@ def _until_live(
     """The first effect, or how the run would have ended before it."""
     beyond = _Rehearsal(catalog, done)
     output, state = dry_run(kind, dry_opening(given, REHEARSAL, HOUR_US), catalog, beyond, kinds, spawn)
-    return beyond.effect, None if output is None else _error_of(output), state
-
-
-def _error_of(output: Any) -> Mapping[str, str]:
-    """The error of an output, whichever way its kind puts it."""
-    error: Mapping[str, str] | str = output.error
-    return {"code": error, "message": output.message} if isinstance(error, str) else error
+    if output is None:
+        return beyond.effect, None, state
+    settled = kind.settle(output)
+    error = None if settled.status is Status.COMPLETED else {"code": settled.reason, "message": settled.message}
+    return beyond.effect, error, state

@@ -17,10 +17,11 @@ from ordain.contracts.catalog import Catalog
 from ordain.effects.effect import AnyEffect, ModelCall
 from ordain.effects.results import ModelAnswer
 from ordain.errors import ConfigurationError, Erased, FlowFault, FlowUnavailable, JournalCorrupt, JournalDiverged, JournalError
-from ordain.flows.kind import Kinds, Settlement
+from ordain.flows.kind import Settlement
+from ordain.flows.kinds import Kinds
 from ordain.flows.transcript import Transcript
 from ordain.flows.values import Values, prompt_digest
-from ordain.journal.codec import Read, read_once, verify
+from ordain.journal.codec import ReadRecord, read_once, verify
 from ordain.journal.folds import Fold, ending
 from ordain.journal.records import ENCODER, NULL, SETTLED, EndedBody, FaultedBody, NoteBody, RecordKind, Started
 from ordain.ports.store import StoredRun
@@ -167,7 +168,7 @@ class _Recorded:
 
     stored: StoredRun
     kinds: Kinds
-    read: Read
+    read: ReadRecord
     end: EndedBody | None
     closed: bool
 

@@ -14,7 +14,7 @@ from ordain.errors import FlowFault
 from ordain.flows.transcript import Transcript
 from ordain.flows.values import Values
 from ordain.journal.records import Record
-from ordain.rules.decision import Rule
+from ordain.rules.rulebook import Rulebook
 from ordain.runtime.authority import Authority
 
 CHILDREN_MAX = 1_000
@@ -28,15 +28,13 @@ class RunState:
 
     ``masked``: an interrupt has reached the flow. ``suspended``: the run waits, and its flow is being given up. ``fault``: a port
     call failed, and nothing may follow it; ``under_way`` that an effect is. ``decide_ns`` is the CPU
-    time of rules since it was last counted. ``rules`` are those that the run's kind asks beside the house's.
+    time of rules since it was last counted. ``asks`` are the rules that its flow may ask, by name.
     """
 
-    def __init__(
-        self, began: int, authority: Authority, transcript: Transcript | None = None, rules: tuple[Rule[Any, Any, Any], ...] = ()
-    ) -> None:
+    def __init__(self, began: int, authority: Authority, transcript: Transcript | None, asks: Rulebook) -> None:
         """``began`` is when the run was opened, in microseconds since 1970."""
         self.authority = authority
-        self.rules = rules
+        self.asks = asks
         self.handed_at = began
         self.values = Values(transcript)
         self.masked = False

@@ -8,7 +8,7 @@ from typing import Any
 
 from ordain.contracts.catalog import Catalog
 from ordain.errors import JournalCorrupt
-from ordain.flows.kind import Kinds
+from ordain.flows.kinds import Kinds
 from ordain.flows.transcript import Transcript
 from ordain.ports.access import TokenStore
 from ordain.ports.clock import Clock
@@ -22,7 +22,7 @@ from ordain.runtime.streams import Streams
 
 CATALOGS_KEPT = 16
 
-Reader = Callable[[str, str, dict[str, Any]], Any]
+StateReader = Callable[[str, str, dict[str, Any]], Any]
 """(workspace and session of the run that reads, a ``Read`` effect's args) -> what is recorded. Total: what is not there is None."""
 
 
@@ -94,7 +94,7 @@ class Services:
     sessions: Sessions
     streams: Streams
     tokens: TokenStore
-    readers: Mapping[str, Reader] = field(default_factory=dict[str, Reader])
+    readers: Mapping[str, StateReader] = field(default_factory=dict[str, StateReader])
     counters: Counters = field(default_factory=Counters)
     breakers: Breakers = field(default_factory=Breakers)
 

@@ -15,7 +15,8 @@ from ordain.contracts.scope import CapabilityScope
 from ordain.errors import FlowFault, JournalDiverged
 from ordain.flows.accounts import shared_accounts
 from ordain.flows.context import FlowContext
-from ordain.flows.kind import Kind, Kinds
+from ordain.flows.kind import Kind
+from ordain.flows.kinds import Kinds
 from ordain.flows.transcript import Transcript
 from ordain.journal.records import Record, Started
 from ordain.ports.effects import Effects
@@ -104,7 +105,7 @@ class RunSetup:
         """A new state; the run has done nothing yet."""
         charged = self.kind.charged and self.started.parent is None and self._bounded()
         own = None if transcript is None else _of_session(transcript, self.started.session)
-        state = RunState(began, Authority(self.started, self.kind, self.given, self.scope, charged=charged), own, self.kind.rules)
+        state = RunState(began, Authority(self.started, self.kind, self.given, self.scope, charged=charged), own, self.kind.asks)
         state.values[0] = self.given
         return state
 

@@ -10,7 +10,7 @@ from enum import StrEnum
 import msgspec
 
 from ordain.errors import JournalCorrupt
-from ordain.flows.kind import Kinds
+from ordain.flows.kinds import Kinds
 from ordain.journal.codec import decode
 from ordain.journal.records import Record, Started
 from ordain.journal.spending import ModelAttempt, Spending

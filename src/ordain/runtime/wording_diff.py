@@ -15,7 +15,7 @@ from msgspec import Struct
 from ordain.contracts.catalog import Catalog
 from ordain.effects.effect import Effect
 from ordain.errors import JournalError
-from ordain.flows.kind import Kinds
+from ordain.flows.kinds import Kinds
 from ordain.flows.transcript import Transcript
 from ordain.flows.values import Values
 from ordain.journal.records import RecordKind
@@ -27,7 +27,7 @@ from ordain.rules.decision import Decision, Rule
 from ordain.runtime.diff import Flip, note
 from ordain.runtime.execution import Rereading
 from ordain.runtime.flow_outcome import NothingBeyond, flow_outcome
-from ordain.runtime.message_entry import Body
+from ordain.runtime.message_entry import MessageBody
 from ordain.runtime.replay import opened, replay
 from ordain.runtime.transcript_replay import CORRUPT, PAGE, Pinned, Told
 from ordain.wording.cues import Cues
@@ -79,7 +79,7 @@ def messages_read(sessions: Sessions, workspace: str, session: str, wording: Wor
 
 def _decide_again(report: MessagesRead, entry: Entry, wording: Wording, pinned: Pinned) -> None:
     told = msgspec.json.decode(entry.decision or b"", type=Told)
-    text = msgspec.json.decode(entry.body or b"", type=Body).text
+    text = msgspec.json.decode(entry.body or b"", type=MessageBody).text
     recorded: Decision[Any] = Decision(
         outcome=msgspec.json.decode(told.outcome, type=ATTACH.outcome), reason=ATTACH.reason(told.reason), address=f"{entry.seq}/attach"
     )

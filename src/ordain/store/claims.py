@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from ordain.ports.store import Outcome, SessionState
+from ordain.rules.attach import ATTACH
+from ordain.rules.budget import CARVE
 from ordain.store.conversation import read_state
 
 
@@ -83,6 +85,6 @@ def read_session(db: sqlite3.Connection, workspace: str, args: dict[str, Any]) -
 
 
 CLAIMS: Mapping[str, SqlClaim] = {
-    "carve": SqlClaim(read=read_accounts, change=charge_accounts),
-    "attach": SqlClaim(read=read_session),
+    CARVE.name: SqlClaim(read=read_accounts, change=charge_accounts),
+    ATTACH.name: SqlClaim(read=read_session),
 }

@@ -12,7 +12,8 @@ from ordain.contracts.catalog import Catalog, CatalogData
 from ordain.contracts.policy import Lane, Policy
 from ordain.contracts.profiles import ModelProfile
 from ordain.contracts.verbs import VerbSpec
-from ordain.flows.kind import Kind, Kinds
+from ordain.flows.kind import Kind
+from ordain.flows.kinds import Kinds
 from ordain.prompts.packaged import packaged_templates
 
 Tables = Mapping[str, Mapping[str, Any]]

@@ -20,7 +20,8 @@ from ordain.contracts.ids import DEFAULT_WORKSPACE
 from ordain.contracts.moments import EPOCH
 from ordain.contracts.scope import CapabilityScope
 from ordain.flows.context import FlowContext, micros
-from ordain.flows.kind import Kind, Kinds, PromptKind, Settlement
+from ordain.flows.kind import Kind, PromptKind, Settlement
+from ordain.flows.kinds import Kinds
 from ordain.flows.transcript import Transcript
 from ordain.journal.codec import Scribe
 from ordain.journal.digests import KEY_BYTES, derived_id

@@ -14,9 +14,13 @@ import msgspec
 
 from ordain.contracts.policy import ModelErrorCode
 from ordain.flows.steps.prompt import PURPOSE as STEP
+from ordain.flows.supervisor.prompt import MOVE_PROMPT
+from ordain.flows.triage.prompt import TRIAGE_PROMPT
+from ordain.flows.turn.router import ROUTER_PROMPT
+from ordain.flows.verb_plan.prompt import VERB_PROMPT
 from ordain.ports.model import Charge, ModelError
 
-MOVE, PATH, PLACE, OUTPUT = "supervisor", "router", "triage", "verb"
+MOVE, PATH, PLACE, OUTPUT = (kind.purpose for kind in (MOVE_PROMPT, ROUTER_PROMPT, TRIAGE_PROMPT, VERB_PROMPT))
 """The purposes of the shipped prompts beside the planner's step: a move, a path, a message's place, and the output of a prompt-plan verb."""
 NOTICE = "scripted proposals, no language model"
 """What every scripted answer says of itself in its run's header."""

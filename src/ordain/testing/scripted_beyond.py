@@ -21,8 +21,7 @@ from ordain.effects.results import (
     ModelFailed,
     Said,
 )
-from ordain.flows.accounts import CARVE
-from ordain.flows.kind import Kinds
+from ordain.flows.kinds import Kinds
 from ordain.journal.codec import Scribe
 from ordain.journal.digests import derived_id
 from ordain.journal.records import (
@@ -40,6 +39,7 @@ from ordain.journal.records import (
 from ordain.ports.effects import Interrupted
 from ordain.ports.model import Charge, ModelReply, ModelRequest
 from ordain.ports.verb import LeafFailed, LeafReturned, LeafTimedOut
+from ordain.rules.budget import CARVE
 from ordain.rules.decision import Decision, Rule
 from ordain.rules.shared import SHARED
 from ordain.rules.spend import Spend
@@ -167,10 +167,10 @@ class ScriptedBeyond:
     def _claim_facts(self, claim: Claim[Any]) -> Any:
         """What the claim's transaction reads; shared accounts of which the script says nothing are untouched."""
         shared = SHARED[claim.name]
-        item = self._answers.take() if self._answers.next_is(Claimed) or claim.name != CARVE else None
+        item = self._answers.take() if self._answers.next_is(Claimed) or claim.name != CARVE.name else None
         if not isinstance(item, Claimed | None):
             raise self._misfit(claim, item)
-        if claim.name == CARVE:
+        if claim.name == CARVE.name:
             return msgspec.convert(_accounts(claim, item), shared.facts)
         if item is None or not isinstance(item.facts, shared.facts):
             raise ScriptError(f"claim {claim.name} needs what its transaction reads: claimed({shared.facts.__name__}(…))")

@@ -11,7 +11,8 @@ from ordain.contracts.catalog import Catalog
 from ordain.effects.calls import Call
 from ordain.effects.children import Spawn
 from ordain.effects.effect import Children, ModelCall, Read, Say, VerbCall, Wait
-from ordain.flows.kind import Kinds, Settlement
+from ordain.flows.kind import Settlement
+from ordain.flows.kinds import Kinds
 from ordain.flows.transcript import Transcript
 from ordain.journal.digests import derived_id
 from ordain.journal.records import Status

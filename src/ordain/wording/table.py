@@ -16,14 +16,14 @@ from msgspec import Struct
 
 from ordain.errors import ConfigurationError
 
-Claim = tuple[str, tuple[str, ...]]
+PhraseClaim = tuple[str, tuple[str, ...]]
 """A sign's name, and phrases for it."""
 
 
 class Table(Struct, frozen=True, kw_only=True, dict=True):
     """Phrases by sign, in order of precedence, and the word lists. Made by ``of``; as it stands here it is what is stored."""
 
-    phrases: tuple[Claim, ...]
+    phrases: tuple[PhraseClaim, ...]
     lists: dict[str, tuple[str, ...]] = {}
 
     @classmethod

@@ -12,7 +12,6 @@ from ordain.contracts.profiles import ModelProfile, Structured
 from ordain.flows.shipped import shipped_kinds
 from ordain.journal.records import RecordKind
 from ordain.ports.model import ModelPort
-from ordain.rules.rulebook import rulebook
 from ordain.runtime.replay import replay
 from ordain.runtime.spending import By, SpendingSpan, spent
 from ordain.settings import Settings, load_settings
@@ -23,6 +22,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 MAX_TOKENS = 64
 PROFILE = ModelProfile(provider="local", model="smollm2", max_tokens=MAX_TOKENS, timeout_ms=120_000, context_tokens=8192, temperature=0)
 STEPS = 2
+RULES = shipped_kinds().rules
 
 
 class Lent:
@@ -69,7 +69,7 @@ def check(ordain: Ordain, offered: Sequence[str]) -> None:
         assert verdict.equal, verdict
         bodies = [(record, msgspec.json.decode(record.body or b"null")) for record in stored.records]
         steps = [body for record, body in bodies if record.name == "step"]
-        assert all(rulebook()[record.name].reason(body["reason"]) for record, body in bodies if record.kind is RecordKind.DECISION)
+        assert all(RULES[record.name].reason(body["reason"]) for record, body in bodies if record.kind is RecordKind.DECISION)
         assert len(steps) <= 2 * STEPS
         called = [
             body["effect"]["authorized"]["call"]["verb"] for record, body in bodies if record.name == "verb_call" and "effect" in body

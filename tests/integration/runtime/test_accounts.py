@@ -210,7 +210,7 @@ async def test_what_a_suggestion_costs_is_charged_and_told(tmp_path: Path) -> No
 def stored_here(found: Settings) -> Ordain:
     """An Ordain over the settings' folder, whose model finishes at once."""
     profile = ModelProfile(provider="scripted", model="scripted", script="in memory")
-    models = {"default": ScriptedModel(make_script([finish("done")], {}))}
+    models = {"default": ScriptedModel(make_script(planner=[finish("done")], verbs={}))}
     return Ordain(found.model_copy(update={"profiles": {"default": profile}}), extras=Extras(models=models))
 
 

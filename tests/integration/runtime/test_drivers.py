@@ -40,7 +40,7 @@ async def opened(ordain: Ordain, kind: str) -> RunView:
 async def judged(home: Path, proposal: object, kind: str) -> tuple[str, str]:
     """The outcome and reason of rule step on the first proposal, under one of the two drivers."""
     settings = load_settings({}, home).model_copy(update={"profiles": {"default": PROFILE}})
-    script = make_script([proposal, finish("done"), finish("done")], {})
+    script = make_script(planner=[proposal, finish("done"), finish("done")], verbs={})
     extras = Extras(models={"default": ScriptedModel(script)}, memory=True, kinds=(DELEGATED,))
     async with Ordain(settings, extras=extras) as ordain:
         view = await opened(ordain, kind)
@@ -59,7 +59,7 @@ async def test_both_drivers_judge_alike(name: str, tmp_path: Path) -> None:
 async def test_a_delegated_driver_executes_the_step_itself(tmp_path: Path) -> None:
     """B-02 "One step contract, two drivers": a delegated driver executes the proposed call through the same door and records it."""
     settings = load_settings({}, tmp_path).model_copy(update={"profiles": {"default": PROFILE}})
-    extras = Extras(models={"default": ScriptedModel(make_script([PROPOSALS["call"]], {}))}, memory=True, kinds=(DELEGATED,))
+    extras = Extras(models={"default": ScriptedModel(make_script(planner=[PROPOSALS["call"]], verbs={}))}, memory=True, kinds=(DELEGATED,))
     async with Ordain(settings, extras=extras) as ordain:
         view = await opened(ordain, "delegated")
         assert b"math.evaluate: returned" in bytes(view.result)

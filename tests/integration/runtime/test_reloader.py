@@ -52,7 +52,7 @@ def running(home: Path, model: ScriptedModel | None = None, *, memory: bool = Tr
     (home / "ordain.toml").write_text(f"[verbs]\nwatch_ms = 0\n{toml}", encoding="utf-8")
     loaded = load_settings({}, home)
     profile = ModelProfile(provider="scripted", model="scripted", script="in memory")
-    models = {"default": model or ScriptedModel(make_script([], ANSWERS))}
+    models = {"default": model or ScriptedModel(make_script(verbs=ANSWERS))}
     return Ordain(loaded.model_copy(update={"profiles": {"default": profile}}), extras=Extras(models=models, memory=memory))
 
 
@@ -101,7 +101,7 @@ async def test_a_deleted_verb_is_withdrawn_from_a_run_under_way(tmp_path: Path) 
     """A run keeps the catalog that it pinned, but a verb whose file has gone does not run any more."""
     file = write(tmp_path)
     planner = [act("math.evaluate", {"expression": "1 + 1"}), act("say_it", {"text": "x"}), finish("done")]
-    model = GatedModel(make_script(planner, ANSWERS), 1)
+    model = GatedModel(make_script(planner=planner, verbs=ANSWERS), 1)
     async with running(tmp_path, model) as ordain:
         planned = asyncio.ensure_future(ordain.plan(request("math.evaluate", "say_it")))
         await model.asked.wait()

@@ -43,7 +43,7 @@ def house(home: Path, cheap: Sequence[Any], dear: Sequence[Any] = ()) -> Ordain:
     )
     profiles = {"cheap": priced("small-1", 100), "dear": priced("large-1", 1000)}
     policy = settings.policy.model_copy(update={"lanes": lanes})
-    scripts = {name: make_script(items, {"chat_general": items}) for name, items in (("cheap", cheap), ("dear", dear))}
+    scripts = {name: make_script(planner=items, verbs={"chat_general": items}) for name, items in (("cheap", cheap), ("dear", dear))}
     models = {name: ScriptedModel(script) for name, script in scripts.items()}
     return Ordain(settings.model_copy(update={"profiles": profiles, "policy": policy}), extras=Extras(models=models, memory=True))
 

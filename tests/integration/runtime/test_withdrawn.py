@@ -21,7 +21,7 @@ from tests.shapes.house import SCRIPTED, GatedModel
 async def test_kill_switch_stops_a_running_plan(tmp_path: Path) -> None:
     """A verb switched off while a plan runs is observed as withdrawn; the run goes on and its header says so."""
     settings = load_settings({}, tmp_path)
-    model = GatedModel(make_script([act("math.evaluate", SUM), finish("no tool")]), 0)
+    model = GatedModel(make_script(planner=[act("math.evaluate", SUM), finish("no tool")]), 0)
     async with Ordain(with_profile(settings, SCRIPTED), extras=Extras(models={"default": model}, memory=True)) as ordain:
         planned = asyncio.ensure_future(ordain.plan(request("math.evaluate")))
         await model.asked.wait()

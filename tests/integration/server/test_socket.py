@@ -74,7 +74,7 @@ async def serving(home: Path, *answers: Any, **session: int) -> AsyncIterator[Pl
     settings = load_settings({}, home)
     policy = settings.policy.model_copy(update={"session": SessionPolicy(**session)})
     profile = ModelProfile(provider="scripted", model="scripted", script="in memory")
-    models = {"default": ScriptedModel(make_script(answers, {"chat_general": list(answers or [{"content": "Hello."}])}))}
+    models = {"default": ScriptedModel(make_script(planner=answers, verbs={"chat_general": list(answers or [{"content": "Hello."}])}))}
     settings = settings.model_copy(update={"policy": policy, "profiles": {"default": profile}})
     async with Ordain(settings, extras=Extras(models=models, memory=True)) as ordain:
         face = Face(runtime=ordain.runtime)

@@ -15,7 +15,7 @@ from ordain.effects.calls import Call
 from ordain.effects.results import VerbFailed, VerbReturned, VerbTimedOut, VerbUnknown
 from ordain.flows.act import Acted, VerbPlanInput, VerbPlanOutput, act
 from ordain.flows.context import Carrying, FlowContext, micros
-from ordain.flows.kind import Kinds
+from ordain.flows.kinds import Kinds
 from ordain.flows.shipped import shipped_kinds
 from ordain.flows.verb_plan.kind import VERB_PLAN_KIND
 from ordain.testing import (

@@ -112,7 +112,7 @@ def test_a_recorded_input_is_read_as_it_was(name: str) -> None:
 
 @pytest.mark.parametrize(("new", "old"), [(TURN, TURN_3), (TRIAGE, TRIAGE_3)], ids=["turn", "triage"])
 def test_no_version_reads_anothers_input(new: Kind[Any, Any], old: Kind[Any, Any]) -> None:
-    """What is not of it is refused, on both sides (EXE-01)."""
+    """What is not of it is refused, on both sides."""
     one = Commission(session="s1", seq=1, message=MessageFacts(text="a", user="ada", channel="web"), ids=MessageIds(message_id="m"))
     with pytest.raises(msgspec.ValidationError):
         old.decode_input(commissioned(new, one))

@@ -1,14 +1,19 @@
 """``Kinds``, the registry of a build: what cannot stand in it together is refused when it is made."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
-from ordain.errors import ConfigurationError
-from ordain.flows.kind import Kinds
-from ordain.flows.shipped import SHIPPED
+from ordain.errors import ConfigurationError, FlowFault
+from ordain.flows.context import FlowContext
+from ordain.flows.kinds import Kinds
+from ordain.flows.shipped import SHIPPED, shipped_kinds
+from ordain.rules.decision import Rule
 from ordain.rules.lane import LANE
 from ordain.rules.reasons import Reason
+from ordain.rules.rulebook import ASKED_IN_STEPS, NO_FLOW_ASKS
+from ordain.testing import ScriptedEffects, catalog_of, kind_of
 from tests.shapes.survey import SURVEY, SURVEY_PROMPT, WORTH
 
 
@@ -42,3 +47,28 @@ def test_one_name_is_one_rule(rule: object) -> None:
     """Two kinds that each bring a rule of one name are refused, and so is one that brings a rule of the house's name."""
     with pytest.raises(ValueError, match="there are two rules"):
         Kinds((SURVEY, replace(SURVEY, name="other", rules=(rule,))))
+
+
+@pytest.mark.parametrize("rule", [rule for rule in shipped_kinds().rules.values() if rule.name in NO_FLOW_ASKS], ids=lambda rule: rule.name)
+def test_no_kind_declares_what_grants(rule: Rule[Any, Any, Any]) -> None:
+    """What the port, a claim or the door asks is no kind's to ask."""
+    with pytest.raises(ConfigurationError, match=f"survey@1 declares what no flow asks: {rule.name}") as refused:
+        replace(SURVEY, rules=(WORTH, rule))
+    assert refused.value.code == "reserved_rule"
+
+
+@pytest.mark.parametrize("rule", shipped_kinds().rules.values(), ids=lambda rule: rule.name)
+def test_a_flow_asks_what_its_kind_declares(rule: Rule[Any, Any, Any]) -> None:
+    """A rule of the shared steps is everybody's; any other is refused before it is asked, unless this very rule is declared."""
+
+    def refused(asked: Rule[Any, Any, Any], *declared: Rule[Any, Any, Any]) -> bool:
+        async def ask(context: FlowContext, _: object) -> None:
+            context.fx.decide(asked, None, None)  # type: ignore[type-var]
+
+        played = ScriptedEffects(kind_of(ask, rules=declared), catalog_of()).play(None, faults=True)
+        return isinstance(played.fault, FlowFault)
+
+    assert refused(rule) == (rule not in ASKED_IN_STEPS)
+    if rule.name not in NO_FLOW_ASKS:
+        assert not refused(rule, rule)
+        assert refused(replace(rule, reasons=()), rule)

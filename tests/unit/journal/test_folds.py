@@ -8,7 +8,7 @@ import pytest
 from msgspec import Raw
 
 from ordain.effects.children import NULL
-from ordain.flows.kind import Kinds
+from ordain.flows.kinds import Kinds
 from ordain.journal.codec import Scribe
 from ordain.journal.folds import Fold, open_children
 from ordain.journal.records import Body, DecisionBody, FaultedBody, IntentBody, ObservationBody, Record, RecordKind, raw

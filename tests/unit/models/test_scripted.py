@@ -47,7 +47,7 @@ async def ask(script: Script, purpose: str, *, index: int = 0, narrative: str = 
 
 async def test_the_index_says_which_item() -> None:
     """The n-th call gets the n-th item, again and again, with the notice and without token counts."""
-    script = make_script([FINISH, "raw {"], {"v.one": [{"a": 1}]})
+    script = make_script(planner=[FINISH, "raw {"], verbs={"v.one": [{"a": 1}]})
     for _ in range(2):
         answer = await play(script, 0)
         assert isinstance(answer, ModelReply)
@@ -64,7 +64,7 @@ async def test_the_index_says_which_item() -> None:
 @pytest.mark.parametrize(("index", "verb"), [(1, None), (-1, None), (0, "other"), (0, "v" * 900)])
 async def test_beyond_the_end_the_script_is_exhausted(index: int, verb: str | None) -> None:
     """A call that the script has no item for is a typed error, never a repetition."""
-    answer = await play(make_script([FINISH]), index, verb)
+    answer = await play(make_script(planner=[FINISH]), index, verb)
     assert isinstance(answer, ModelError)
     assert answer.code is ModelErrorCode.SCRIPT_EXHAUSTED
     assert len(answer.message) <= 300
@@ -73,7 +73,7 @@ async def test_beyond_the_end_the_script_is_exhausted(index: int, verb: str | No
 async def test_errors_and_delays_are_played() -> None:
     """An item may be an error with its code and delay, or come late, also later than the time-out."""
     script = make_script(
-        [
+        planner=[
             {"$error": "rate_limited", "message": "slow down", "retry_after_ms": 500},
             {"$error": "overloaded"},
             {"$delay_ms": 1, "$answer": FINISH},
@@ -149,7 +149,7 @@ async def test_each_purpose_has_its_list(purpose: str) -> None:
 async def test_the_narrative_is_played_in_pieces() -> None:
     """Where somebody listens, the text comes in pieces with a turn for others between them; the reply is the same without."""
     text = "A text that is rather longer than one piece, with “signs” and\nbreaks."
-    script = make_script([{"final_answer": {"content": text}}, {"$text_ms": 1, "$answer": {"final_answer": {"content": text}}}])
+    script = make_script(planner=[{"final_answer": {"content": text}}, {"$text_ms": 1, "$answer": {"final_answer": {"content": text}}}])
     pieces: list[str] = []
     seen: list[int] = []
 
@@ -183,7 +183,7 @@ async def test_the_narrative_is_played_in_pieces() -> None:
 async def test_without_a_narrative_nothing_is_heard(item: object, place: str) -> None:
     """No place, no text at the place, an error: nothing is played."""
     pieces: list[str] = []
-    await ask(make_script([item]), "planner", narrative=place, heard=pieces.append)
+    await ask(make_script(planner=[item]), "planner", narrative=place, heard=pieces.append)
     assert pieces == []
 
 
@@ -192,11 +192,11 @@ async def test_a_text_that_is_slower_than_the_time_out() -> None:
     pieces: list[str] = []
     item = {"$delay_ms": 1, "$text_ms": 60_000, "$answer": {"$delay_ms": 1, "$answer": {"content": "x" * 40}}}
     asked = structs.replace(request(0, timeout_s=1.0), narrative="content")
-    answer = await ScriptedModel(make_script([item])).attempt(asked, pieces.append)
+    answer = await ScriptedModel(make_script(planner=[item])).attempt(asked, pieces.append)
     assert isinstance(answer, ModelError)
     assert answer.code is ModelErrorCode.TIMED_OUT
     assert pieces == ["x" * PIECE_CHARS]
-    assert isinstance(await ScriptedModel(make_script([item])).attempt(asked), ModelReply)
+    assert isinstance(await ScriptedModel(make_script(planner=[item])).attempt(asked), ModelReply)
 
 
 async def test_json_files_are_scripts_too(tmp_path: Path) -> None:

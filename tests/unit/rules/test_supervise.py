@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ordain.contracts.policy import Policy, StepPolicy
+from ordain.flows.shipped import shipped_kinds
 from ordain.rules.decision import FACTS_BYTES
 from ordain.rules.proposals import Parsed, ProposalReason, Unparsed, parse_object
 from ordain.rules.reasons import Reason
-from ordain.rules.rulebook import rulebook
 from ordain.rules.supervise import SUPERVISE, Move, NextMove, Pending, SuperviseFacts, SuperviseFailed, SuperviseInputs, SuperviseReason
 from tests.unit.rules.given import POLICY, counts, decided, json_values, objects, texts
 
@@ -118,6 +118,6 @@ def test_a_decision_that_is_not_possible(pending: Pending, move: str) -> None:
 
 def test_the_largest_facts_fit() -> None:
     """Facts are at most 1 KiB for the longest reason code."""
-    code = max((reason for rule in rulebook().values() for reasons in rule.reasons for reason in reasons), key=len)
+    code = max((reason for rule in shipped_kinds().rules.values() for reasons in rule.reasons for reason in reasons), key=len)
     facts = SuperviseFacts(step=1000, max_steps=1000, pending=Pending.REFUSED, code=str(code), replans=10, asked=True)
     assert len(msgspec.json.encode(facts)) <= FACTS_BYTES

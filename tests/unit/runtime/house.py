@@ -10,7 +10,8 @@ import msgspec
 
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.ids import DEFAULT_WORKSPACE
-from ordain.flows.kind import Kind, Kinds
+from ordain.flows.kind import Kind
+from ordain.flows.kinds import Kinds
 from ordain.journal.codec import decode
 from ordain.journal.records import Body, RecordKind, raw
 from ordain.ports.model import ModelPort

@@ -15,7 +15,7 @@ from ordain.ports.store import Place, SessionState
 from ordain.rules.answer import ExpectedType, fits
 from ordain.rules.attach import THREADS_MAX, Attached, Edit, MessageReading
 from ordain.runtime.answer_reading import AnswerReading
-from ordain.runtime.attach_facts import TriageSuggestion, attach_facts
+from ordain.runtime.attach_facts import Placing, attach_facts
 from ordain.runtime.message_entry import Received, message_of
 from tests.unit.flows.house import shipped
 
@@ -40,9 +40,7 @@ def state(*threads: Thread, at_work: tuple[int, ...] = (), **more: Any) -> Sessi
     return SessionState(threads=threads, at_work=at_work, **given)
 
 
-def seen(
-    standing: SessionState, received: Received | None = None, suggested: TriageSuggestion | None = None, policy: Policy | None = None
-) -> Any:
+def seen(standing: SessionState, received: Received | None = None, suggested: Placing | None = None, policy: Policy | None = None) -> Any:
     said = received or message()
     return attach_facts(standing, said, AnswerReading(standing, said, {}.__getitem__), policy or shipped().policy, suggested)
 
@@ -52,7 +50,7 @@ def test_what_is_referred_to_is_never_cut_off(count: int, data: st.DataObject) -
     """The thread of the message replied to stands first, those that a repair offered next, then the others as they came."""
     numbers = st.integers(1, count)
     anchor, offered = data.draw(numbers), data.draw(st.lists(numbers, unique=True, max_size=2))
-    given = TriageSuggestion(options=tuple(MessageReading(attached=Attached.ANSWER, thread=one) for one in offered))
+    given = Placing(options=tuple(MessageReading(attached=Attached.ANSWER, thread=one) for one in offered))
     shown = [one.id for one in seen(state(*(thread(n) for n in range(1, count + 1)), replied=place(anchor)), suggested=given).threads]
     assert shown[0] == anchor
     assert {anchor, *offered} <= set(shown)
@@ -124,7 +122,7 @@ def test_an_edit_that_replaces_belongs_where_the_edited_one_stands() -> None:
 
 def test_a_model_is_asked_once() -> None:
     """Where policy lets one be asked at all; what a model or the sender brought stands in the facts."""
-    brought = TriageSuggestion(suggests="status_nudge", thread=1, confidence=0.9, choice="A")
+    brought = Placing(suggests="status_nudge", thread=1, confidence=0.9, choice="A")
     facts = seen(state(thread(1)), suggested=brought)
     assert (facts.may_ask, facts.suggests, facts.suggested_thread, facts.confidence, facts.choice) == (False, "status_nudge", 1, 0.9, "A")
     for ask in (None, shipped().policy.attach.ask):

@@ -21,7 +21,8 @@ from ordain.effects.calls import Call
 from ordain.effects.effect import Claim, ModelCall, Read, VerbCall
 from ordain.errors import FlowFault
 from ordain.flows.context import FlowContext
-from ordain.flows.kind import Kind, Kinds
+from ordain.flows.kind import Kind
+from ordain.flows.kinds import Kinds
 from ordain.flows.shipped import SHIPPED
 from ordain.flows.verb_plan.kind import VERB_PLAN_KIND
 from ordain.journal.records import Status

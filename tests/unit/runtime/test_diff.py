@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from ordain.contracts.planner import PlannerRequest
 from ordain.effects.children import Join, Spawn
 from ordain.flows.context import FlowContext
-from ordain.flows.kind import Kinds
+from ordain.flows.kinds import Kinds
 from ordain.flows.planner.kind import PLANNER
 from ordain.journal.digests import derived_id
 from ordain.journal.records import Status, raw

@@ -14,7 +14,8 @@ from ordain.effects.effect import Wait, WaitFor
 from ordain.effects.results import Answered
 from ordain.errors import Conflict, InvalidRequest, LeaseLost, NotFound, OrdainError, StorageUnavailable, Transient
 from ordain.flows.context import FlowContext
-from ordain.flows.kind import Kind, Kinds, Taken, Wire
+from ordain.flows.kind import Kind, Taken, Wire
+from ordain.flows.kinds import Kinds
 from ordain.journal.records import NULL, RecordKind, Status, raw
 from ordain.ports.store import MailKind
 from ordain.runtime.door import ANSWER_BYTES, ANSWER_DEPTH, Runtime

@@ -20,7 +20,8 @@ from ordain.errors import FlowFault, LeaseLost
 from ordain.flows.accounts import CARVE, shared_accounts
 from ordain.flows.act import act
 from ordain.flows.context import FlowContext
-from ordain.flows.kind import Kind, Kinds, Settlement
+from ordain.flows.kind import Kind, Settlement
+from ordain.flows.kinds import Kinds
 from ordain.journal.digests import derived_id
 from ordain.journal.records import SETTLED, RecordKind, Status, raw
 from ordain.ports.effects import Suspended
@@ -263,5 +264,5 @@ async def test_what_was_carved_and_not_spent_goes_back() -> None:
 async def _carves(context: FlowContext, given: Any) -> str:
     accounts = shared_accounts(context.catalog.policy.budget, "", context.session, context.fx.now())
     cap = context.account.cap
-    made = await context.fx.claim(Claim(name=CARVE, args={"tokens": cap.tokens, "usd_micros": cap.usd_micros, "accounts": accounts}))
+    made = await context.fx.claim(Claim(name=CARVE.name, args={"tokens": cap.tokens, "usd_micros": cap.usd_micros, "accounts": accounts}))
     return str(made.reason)

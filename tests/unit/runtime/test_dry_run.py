@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from ordain.flows.kind import Kinds
+from ordain.flows.kinds import Kinds
 from ordain.flows.verb.kind import VERB
 from ordain.flows.verb.request import VerbRunInput
 from ordain.journal.records import DecisionBody, raw

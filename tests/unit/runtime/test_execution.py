@@ -13,7 +13,7 @@ from ordain.contracts.planner import PlannerRequest
 from ordain.effects.effect import Read, Say
 from ordain.errors import FlowFault
 from ordain.flows.context import FlowContext
-from ordain.flows.kind import Kinds
+from ordain.flows.kinds import Kinds
 from ordain.flows.planner.kind import PLANNER
 from ordain.journal.codec import Scribe, decode
 from ordain.journal.records import Record, RecordKind, Status, SuspendedBody

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from ordain.flows.kind import Kinds, Settlement
+from ordain.flows.kind import Settlement
+from ordain.flows.kinds import Kinds
 from ordain.journal.folds import Fold
 from ordain.journal.records import EndedBody, Raw, Status
 from ordain.rules.header import HeaderLine, render_header

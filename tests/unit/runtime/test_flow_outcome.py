@@ -13,7 +13,8 @@ import pytest
 from ordain.effects.effect import Wait, WaitFor
 from ordain.errors import FlowFault
 from ordain.flows.context import FlowContext
-from ordain.flows.kind import Kind, Kinds
+from ordain.flows.kind import Kind
+from ordain.flows.kinds import Kinds
 from ordain.journal.records import Status
 from ordain.ports.effects import Interrupted
 from ordain.runtime.dry_run import NothingSpent, dry_opening, dry_run

@@ -12,7 +12,8 @@ from ordain.effects.children import Join, Spawn
 from ordain.effects.effect import SharedState, UserQuestion, Wait, WaitFor
 from ordain.errors import JournalCorrupt
 from ordain.flows.context import FlowContext
-from ordain.flows.kind import Kind, Kinds
+from ordain.flows.kind import Kind
+from ordain.flows.kinds import Kinds
 from ordain.journal.digests import derived_id
 from ordain.journal.records import Label, RecordKind, Status, raw
 from ordain.ports.store import StoredRun

@@ -16,7 +16,8 @@ from ordain.effects.effect import Wait, WaitFor
 from ordain.effects.results import Joined
 from ordain.errors import FlowFault, FlowUnavailable
 from ordain.flows.context import FlowContext
-from ordain.flows.kind import Kind, Kinds
+from ordain.flows.kind import Kind
+from ordain.flows.kinds import Kinds
 from ordain.journal.digests import derived_id
 from ordain.journal.records import RecordKind, Status, raw
 from ordain.rules.spend import Spend

@@ -8,7 +8,7 @@ import pytest
 from ordain.contracts.planner import PlannerRequest
 from ordain.contracts.scope import CapabilityScope
 from ordain.effects.children import Spawn
-from ordain.flows.kind import Kinds
+from ordain.flows.kinds import Kinds
 from ordain.flows.planner.kind import PLANNER
 from ordain.journal.codec import verify
 from ordain.journal.records import Raw, Started

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from ordain.contracts.planner import PlannerRequest
 from ordain.effects.effect import Say
 from ordain.flows.context import FlowContext
-from ordain.flows.kind import Kinds
+from ordain.flows.kinds import Kinds
 from ordain.flows.planner.kind import PLANNER
 from ordain.journal.codec import Scribe, decode
 from ordain.journal.records import DecisionBody, EndedBody, FaultedBody, ObservationBody, RecordKind, Started, Status, raw

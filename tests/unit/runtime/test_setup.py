@@ -11,7 +11,7 @@ from ordain.contracts.scope import CapabilityScope
 from ordain.effects.children import Join, Spawn
 from ordain.errors import FlowFault
 from ordain.flows.context import FlowContext
-from ordain.flows.kind import Kinds
+from ordain.flows.kinds import Kinds
 from ordain.journal.records import Started, raw
 from ordain.rules.spend import Spend
 from ordain.runtime.setup import AccountView, FlowPort, RunSetup

@@ -14,7 +14,7 @@ from ordain.effects.children import Join, JoinMode, Spawn
 from ordain.effects.effect import Read, Say, Wait, WaitFor
 from ordain.errors import FlowFault, FlowUnavailable
 from ordain.flows.context import FlowContext
-from ordain.flows.kind import Kinds
+from ordain.flows.kinds import Kinds
 from ordain.flows.planner.kind import PLANNER
 from ordain.journal.codec import verify
 from ordain.journal.records import Raw, Status, raw

@@ -16,6 +16,7 @@ from ordain.flows.planner.prompt import PROMPT
 from ordain.flows.planner.v1 import run_planner as run_planner_1
 from ordain.flows.planner.wire import PLAN_WIRE
 from ordain.journal.records import Label
+from ordain.rules.step import REASK
 
 
 def _decode(data: Raw) -> PlannerRequest:
@@ -40,6 +41,7 @@ PLANNER: Kind[PlannerRequest, PlannerOutcome] = Kind(
     label=_label,
     grant=_grant,
     prompts=(PROMPT,),
+    rules=(REASK,),
     wire=PLAN_WIRE,
 )
 PLANNER_1 = replace(PLANNER, version=1, run=run_planner_1)

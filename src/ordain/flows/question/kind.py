@@ -8,18 +8,20 @@ import msgspec
 
 from ordain.flows.act import VerbPlanInput, VerbPlanOutput, call_label, carried_call
 from ordain.flows.context import Carrying
-from ordain.flows.kind import Kind, settled_by_error
+from ordain.flows.kind import Kind, settled_in_words
 from ordain.flows.question.flow import run_question
 from ordain.flows.question.v1 import run_question as run_question_1
+from ordain.rules.answer import ANSWER
 
 QUESTION: Kind[VerbPlanInput, VerbPlanOutput] = Kind(
     name="question",
     version=2,
     run=run_question,
     decode_input=msgspec.json.Decoder(VerbPlanInput).decode,
-    settle=settled_by_error,
+    settle=settled_in_words,
     label=call_label,
     carries=carried_call,
     carrying=Carrying(waits=True, inherits=True),
+    rules=(ANSWER,),
 )
-QUESTION_1 = replace(QUESTION, version=1, run=run_question_1)
+QUESTION_1 = replace(QUESTION, version=1, run=run_question_1, rules=())

@@ -18,11 +18,12 @@ from ordain.contracts.planner import CONTENT_MAX, THOUGHT_MAX, PlannerRequest, T
 from ordain.contracts.policy import Lane, Policy
 from ordain.effects.effect import ModelCall
 from ordain.flows.context import FlowContext
-from ordain.flows.kind import ByCode, ModelQuestion, PromptKind
+from ordain.flows.kind import ModelQuestion, PromptKind
 from ordain.flows.steps.steps import Progress, left_answer, left_reason
 from ordain.flows.steps.trace import NOTHING_LIVE, filled_tools, shown_steps
 from ordain.flows.transcript import Spoken
 from ordain.flows.values import PromptInputs, Values
+from ordain.ports.model import ByCode
 from ordain.rules.thoughts import withhold_thought
 
 PURPOSE = "planner"

@@ -8,22 +8,24 @@ import msgspec
 
 from ordain.flows.act import VerbPlanInput, VerbPlanOutput, call_label, carried_call
 from ordain.flows.context import Carrying
-from ordain.flows.kind import Kind, settled_by_error
+from ordain.flows.kind import Kind, settled_in_words
 from ordain.flows.supervisor.flow import run_supervisor
 from ordain.flows.supervisor.prompt import MOVE_PROMPT, STEP_PROMPT
 from ordain.flows.supervisor.v1 import run_supervisor as run_supervisor_1
 from ordain.flows.supervisor.v2 import run_supervisor as run_supervisor_2
+from ordain.rules.supervise import SUPERVISE
 
 SUPERVISOR: Kind[VerbPlanInput, VerbPlanOutput] = Kind(
     name="supervisor",
     version=3,
     run=run_supervisor,
     decode_input=msgspec.json.Decoder(VerbPlanInput).decode,
-    settle=settled_by_error,
+    settle=settled_in_words,
     label=call_label,
     carries=carried_call,
     carrying=Carrying(waits=True, inherits=True),
     prompts=(STEP_PROMPT, MOVE_PROMPT),
+    rules=(SUPERVISE,),
 )
 SUPERVISOR_2 = replace(SUPERVISOR, version=2, run=run_supervisor_2)
 SUPERVISOR_1 = replace(SUPERVISOR_2, version=1, run=run_supervisor_1)

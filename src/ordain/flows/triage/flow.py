@@ -21,7 +21,7 @@ from ordain.flows.triage.prompt import MAX_TOKENS, TRIAGE_PROMPT, Unplaced
 from ordain.flows.triage.request import AGENT, TriageInput, TriageOutput
 from ordain.ports.effects import Interrupted
 from ordain.rules.answer import ANSWER, AnswerFacts, AnswerInputs, Chosen, ExpectedType
-from ordain.rules.attach import Filler, SessionBusy
+from ordain.rules.attach import ATTACH, Filler, SessionBusy
 from ordain.rules.lane import LaneChosen
 from ordain.rules.spend import Spend
 from ordain.rules.suggestion import SUGGESTION, Suggested, SuggestionFacts, SuggestionInputs
@@ -97,7 +97,7 @@ def _chosen(context: FlowContext, answered: Answered) -> Chosen | None:
 async def _claim(context: FlowContext, given: TriageInput, more: dict[str, Any]) -> TriageOutput:
     message = given.message
     place = {"session": context.session, "seq": given.seq, "channel": message.channel, "author": message.user}
-    claim: Claim[Any] = Claim(name="attach", args={**place, **msgspec.structs.asdict(given.ids), **more})
+    claim: Claim[Any] = Claim(name=ATTACH.name, args={**place, **msgspec.structs.asdict(given.ids), **more})
     decision = await context.fx.claim(claim)
     if isinstance(decision.outcome, SessionBusy):
         return _nothing("session_busy", "the session has as many turns going as it may; try again when one has ended")

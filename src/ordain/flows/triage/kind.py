@@ -15,6 +15,8 @@ from ordain.flows.triage.v1 import run_triage as run_triage_1
 from ordain.flows.triage.v2 import run_triage as run_triage_2
 from ordain.flows.triage.v3 import run_triage as run_triage_3
 from ordain.journal.records import Label
+from ordain.rules.answer import ANSWER
+from ordain.rules.suggestion import SUGGESTION
 
 
 def _label(_: TriageInput | FlatTriageInput) -> Label:
@@ -33,6 +35,7 @@ TRIAGE: Kind[TriageInput, TriageOutput] = Kind(
     settle=settled_by_error,
     label=_label,
     prompts=(TRIAGE_PROMPT,),
+    rules=(SUGGESTION, ANSWER),
     reply=_reply,
     serves=Serves.PLACING,
     commissioned=triage_input,
@@ -45,9 +48,10 @@ TRIAGE_3: Kind[FlatTriageInput, TriageOutput] = Kind(
     settle=settled_by_error,
     label=_label,
     prompts=(TRIAGE_PROMPT,),
+    rules=(SUGGESTION, ANSWER),
     reply=_reply,
     serves=Serves.PLACING,
 )
-TRIAGE_2 = replace(TRIAGE_3, version=2, run=run_triage_2)
+TRIAGE_2 = replace(TRIAGE_3, version=2, run=run_triage_2, rules=())
 TRIAGE_1 = replace(TRIAGE_2, version=1, run=run_triage_1, charged=False)
 """A model was asked whatever the shared accounts had left."""

@@ -19,7 +19,12 @@ from ordain.flows.turn.v1 import run_turn as run_turn_1
 from ordain.flows.turn.v2 import run_turn as run_turn_2
 from ordain.flows.turn.v3 import run_turn as run_turn_3
 from ordain.journal.records import Label
+from ordain.rules.completeness import COMPLETENESS
 from ordain.rules.entry import ENTRY, ENTRY_OF, Entered, EntryFacts, EntryInputs
+from ordain.rules.outcome import OUTCOME
+from ordain.rules.recall import RECALL
+from ordain.rules.route import ROUTE
+from ordain.rules.unrecovered import UNRECOVERED
 
 
 def _label(given: TurnInput | FlatTurnInput) -> Label:
@@ -56,6 +61,7 @@ TURN: Kind[TurnInput, TurnOutput] = Kind(
     label=_label,
     grant=_grant,
     prompts=(ROUTER_PROMPT,),
+    rules=(ENTRY, OUTCOME, ROUTE, RECALL, COMPLETENESS, UNRECOVERED),
     reply=_reply,
     serves=Serves.REQUEST,
     commissioned=turn_input,
@@ -71,10 +77,11 @@ TURN_3: Kind[FlatTurnInput, TurnOutput] = Kind(
     label=_label,
     grant=_grant,
     prompts=(ROUTER_PROMPT,),
+    rules=(ENTRY, OUTCOME, ROUTE, COMPLETENESS, UNRECOVERED),
     reply=_reply,
     serves=Serves.REQUEST,
     enters=True,
     sums_up=_own,
 )
-TURN_2 = replace(TURN_3, version=2, run=run_turn_2)
+TURN_2 = replace(TURN_3, version=2, run=run_turn_2, rules=(ENTRY, OUTCOME, ROUTE))
 TURN_1 = replace(TURN_2, version=1, run=run_turn_1)

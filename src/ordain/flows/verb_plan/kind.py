@@ -5,17 +5,19 @@ from __future__ import annotations
 import msgspec
 
 from ordain.flows.act import VERB_PLAN, VerbPlanInput, VerbPlanOutput, call_label, carried_call
-from ordain.flows.kind import Kind, settled_by_error
+from ordain.flows.kind import Kind, settled_in_words
 from ordain.flows.verb_plan.flow import run_verb_plan
 from ordain.flows.verb_plan.prompt import VERB_PROMPT
+from ordain.rules.output import OUTPUT
 
 VERB_PLAN_KIND: Kind[VerbPlanInput, VerbPlanOutput] = Kind(
     name=VERB_PLAN,
     version=1,
     run=run_verb_plan,
     decode_input=msgspec.json.Decoder(VerbPlanInput).decode,
-    settle=settled_by_error,
+    settle=settled_in_words,
     label=call_label,
     carries=carried_call,
     prompts=(VERB_PROMPT,),
+    rules=(OUTPUT,),
 )

@@ -15,9 +15,10 @@ from ordain.effects.results import ModelAnswer
 from ordain.flows.act import VerbPlanInput
 from ordain.flows.ask import VERB_CONTRACT
 from ordain.flows.context import FlowContext
-from ordain.flows.kind import ByCode, ModelQuestion, PromptKind
+from ordain.flows.kind import ModelQuestion, PromptKind
 from ordain.flows.transcript import Spoken, resolve
 from ordain.flows.values import PromptInputs, Values
+from ordain.ports.model import ByCode
 from ordain.prompts.verb_step import VerbPrompt, size_bound
 from ordain.rules.proposals import Parsed, parse_object
 

@@ -187,7 +187,7 @@ async def test_a_model_that_says_quoted_is_refused_where_it_runs(tmp_path: Path,
     given = {"passages": [{"text": "The mayor opened the bridge."}]}
     answer = {"points": [{"text": "The mayor was bribed.", "citations": citations}], "gaps": None, "method": "quoted"}
     settings = load_settings({}, tmp_path)
-    model = ScriptedModel(make_script((), {"research.summarizer": [answer]}))
+    model = ScriptedModel(make_script(verbs={"research.summarizer": [answer]}))
     profile = ModelProfile(provider="scripted", model="scripted", script="the test")
     scripted = settings.model_copy(update={"profiles": dict.fromkeys(settings.profiles, profile)})
     async with Ordain(scripted, extras=Extras(models=dict.fromkeys(settings.profiles, model), memory=True)) as ordain:

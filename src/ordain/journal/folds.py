@@ -53,6 +53,9 @@ MARK_OF = {
 }
 
 
+_DECISIONS = (DecisionBody, ClaimBody)
+
+
 class Meaning(Protocol):
     """What records mean that rules and kinds of runs have left: who knows them is passed in."""
 
@@ -98,7 +101,7 @@ class Fold:
             return  # a rule that says nothing of its decisions, or one that this build lacks: there is nothing to read
         body = self._read(record)
         try:
-            if isinstance(body, DecisionBody | ClaimBody):
+            if rule is not None and isinstance(body, _DECISIONS):
                 self._decided(rule, body)
             else:
                 self._meant(record.name, body)
@@ -129,8 +132,8 @@ class Fold:
     def _line(self, mark: str, what: str, *, reason: str = "", excerpt: str = "") -> None:
         self.lines.append(HeaderLine(mark=mark, what=what, reason=reason, excerpt=excerpt))
 
-    def _decided(self, rule: Rule[Any, Any, Any] | None, body: DecisionBody | ClaimBody) -> None:
-        if rule is None or rule.tells is None:
+    def _decided(self, rule: Rule[Any, Any, Any], body: DecisionBody | ClaimBody) -> None:
+        if rule.tells is None:
             return
         share = rule.tells(Recorded(outcome=body.outcome, reason=body.reason, facts=body.facts, steps=self.steps))
         if share is SILENT:

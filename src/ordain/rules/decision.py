@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
+import msgspec
 from msgspec import Raw, Struct
 
 from ordain.contracts.policy import Policy
@@ -59,7 +60,7 @@ class Rule(Generic[F, I, O]):
     """A named rule with the type of its outcome union, so that a recorded decision can be read back.
 
     ``apply`` is total: it never raises and never looks at anything but its arguments. ``reasons`` are the closed sets that its decisions'
-    reasons come from. ``tells`` is what a decision adds to the header; None where it shows in what it lets happen.
+    reasons come from. ``read_outcome`` reads a recorded outcome. ``tells`` is what a decision adds to the header; None where it shows in what it lets happen.
     """
 
     name: str
@@ -67,10 +68,16 @@ class Rule(Generic[F, I, O]):
     apply: Callable[[F, I, Policy], Decision[O]]
     reasons: tuple[type[Reason], ...]
     tells: Callable[[Recorded], HeaderShare] | None = None
+    read_outcome: Callable[[bytes], O] = field(init=False, repr=False, compare=False)
     _by_code: Mapping[str, Reason] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        """Codes are looked up at every decision that is read back."""
+        """Outcomes are decoded and codes looked up at every decision, so both are made here once.
+
+        Raises:
+            TypeError: its outcome is no type that can be decoded.
+        """
+        object.__setattr__(self, "read_outcome", msgspec.json.Decoder(self.outcome).decode)
         object.__setattr__(self, "_by_code", {reason.value: reason for reasons in self.reasons for reason in reasons})
 
     def reason(self, code: str) -> Reason:

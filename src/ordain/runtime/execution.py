@@ -47,7 +47,7 @@ from ordain.rules.decision import FACTS_BYTES, Decision, Rule
 from ordain.rules.lane import LANE
 from ordain.rules.shared import SHARED
 from ordain.rules.spend import Spend
-from ordain.runtime.recorded_form import ENDS, RESULTS, effect_form, encoded_form, outcome_decoder, outcome_form
+from ordain.runtime.recorded_form import ENDS, RESULTS, effect_form, encoded_form, outcome_form
 from ordain.runtime.run_state import CHILDREN_MAX, PortCall, RunState
 
 R = TypeVar("R")
@@ -189,7 +189,7 @@ class Execution:
         self._take(record)
         try:
             recorded: Decision[O] = Decision(
-                outcome=outcome_decoder(rule.outcome).decode(body.outcome), reason=rule.reason(body.reason), address=address
+                outcome=rule.read_outcome(body.outcome), reason=rule.reason(body.reason), address=address
             )
         except (msgspec.DecodeError, ValueError) as error:
             raise self._diverged(address, f"unreadable decision: {error}", record) from error
@@ -307,7 +307,7 @@ class Execution:
             raise self._diverged(addr, f"the flow claimed {claim.name}", record)
         self._take(record)
         facts = msgspec.json.decode(body.facts, type=shared.facts)
-        outcome = outcome_decoder(shared.rule.outcome).decode(body.outcome)
+        outcome = shared.rule.read_outcome(body.outcome)
         recorded: Decision[Any] = Decision(outcome=outcome, reason=shared.rule.reason(body.reason), address=f"{addr}/{claim.name}#0")
         return recorded if self._judge is None else self._judge.judge(recorded, shared.rule, facts, None)
 

@@ -11,7 +11,7 @@ from ordain.contracts.catalog import Catalog
 from ordain.errors import ConfigurationError
 from ordain.flows.kind import Kind
 from ordain.journal.codec import Scribe
-from ordain.journal.records import RecordKind, Started, raw
+from ordain.journal.records import RecordKind, Started
 from ordain.ports.store import NewRun
 from ordain.rules.spend import Spend
 
@@ -64,13 +64,9 @@ def root_run(kind: Kind[Any, Any], opening: Opening, catalog: Catalog) -> NewRun
         wording=catalog.wording_id,
     )
     try:  # a kind is foreign code here, and whoever reads the run begins with this record
-        _STARTED.decode(raw(started))
+        record = Scribe(opening.run, opening.key).write(RecordKind.STARTED, kind.name, started, opening.at)
+        _STARTED.decode(record.body or b"")
     except (MsgspecError, TypeError, ValueError, RecursionError) as error:
         found = f"kind {kind.name}@{kind.version} labels or grants its run what no record can hold: {str(error)[:200]}"
         raise ConfigurationError(found, code="invalid_kind") from error
-    return NewRun(
-        id=opening.run,
-        key=opening.key,
-        started=started,
-        record=Scribe(opening.run, opening.key).write(RecordKind.STARTED, kind.name, started, opening.at),
-    )
+    return NewRun(id=opening.run, key=opening.key, started=started, record=record)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -16,12 +15,6 @@ from ordain.rules.decision import Rule
 
 RESULTS: msgspec.json.Decoder[AnyResult] = msgspec.json.Decoder(AnyResult)
 ENDS: msgspec.json.Decoder[AnyEnded] = msgspec.json.Decoder(AnyEnded)
-
-
-@lru_cache(maxsize=256)
-def outcome_decoder(outcome: Any) -> msgspec.json.Decoder[Any]:
-    """How the outcomes of a rule are read back."""
-    return msgspec.json.Decoder(outcome)
 
 
 def encoded_form(asked: object) -> msgspec.Raw:
@@ -57,6 +50,6 @@ def outcome_form(rule: Rule[Any, Any, Any], outcome: object) -> tuple[msgspec.Ra
     """
     encoded = encoded_form(outcome)
     try:
-        return encoded, outcome_decoder(rule.outcome).decode(encoded)
+        return encoded, rule.read_outcome(encoded)
     except (msgspec.MsgspecError, ValueError, RecursionError) as error:
         raise FlowFault(f"rule {rule.name} decided what is no outcome of it: {str(error)[:200]}") from error

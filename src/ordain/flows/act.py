@@ -138,7 +138,7 @@ async def _leaf(context: FlowContext, authorized: Authorized) -> Acted:
         attempt += 1
         deadline = min(context.deadline, context.now() + spec.timeout_ms * 1000)
         result = await context.fx.perform(VerbCall(authorized=authorized, deadline=deadline, attempt=attempt))
-        if not isinstance(result, VerbFailed | VerbTimedOut) or spec.retry.max_attempts == 1:
+        if not isinstance(result, (VerbFailed, VerbTimedOut)) or spec.retry.max_attempts == 1:
             return Acted(verb=verb, result=result, seq=result.seq)
         facts = RetryFacts(
             verb=verb,

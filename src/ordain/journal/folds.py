@@ -54,6 +54,7 @@ MARK_OF = {
 
 
 _DECISIONS = (DecisionBody, ClaimBody)
+_LINES = msgspec.json.Decoder(tuple[HeaderLine, ...])
 
 
 class Meaning(Protocol):
@@ -138,8 +139,7 @@ class Fold:
         share = rule.tells(Recorded(outcome=body.outcome, reason=body.reason, facts=body.facts, steps=self.steps))
         if share is SILENT:
             return
-        _check_share(share)
-        self.lines += share.lines
+        self.lines += _lines_of(share)
         self.steps += share.steps
         if share.spent is not None:
             self._spend(share.spent)
@@ -250,26 +250,28 @@ class Fold:
         )
 
 
-def _check_share(share: HeaderShare) -> None:
-    """A kind brings rules of its own: what they say has to be what a header can show.
+def _lines_of(share: HeaderShare) -> tuple[HeaderLine, ...]:
+    """The lines of what a rule says of a decision, as a record holds them; a kind brings rules of its own, so that a header can show it is checked.
 
     Raises:
         TypeError, ValueError: it is not.
     """
-    lines: tuple[Any, ...] = share.lines
     sound = (
         type(share) is HeaderShare
         and type(share.steps) is int
         and share.steps >= 0
         and (share.spent is None or type(share.spent) is Spend)
         and (share.carved is None or type(share.carved) is Carved)
-        and all(type(line) is HeaderLine and line.mark in MARKS and type(line.depth) is int for line in lines)
-        and all(isinstance(text, str) for line in lines for text in (line.what, line.reason, line.excerpt))
+        and type(share.lines) is tuple
     )
     if not sound:
         raise TypeError("what a rule tells is no share of a header")
-    if lines:
-        msgspec.json.encode(lines)
+    if not share.lines:
+        return ()
+    lines = _LINES.decode(msgspec.json.encode(share.lines))
+    if any(line.mark not in MARKS for line in lines):
+        raise ValueError("a line that a rule tells has no mark of a header's")
+    return lines
 
 
 def _excerpt(value: msgspec.Raw) -> str:

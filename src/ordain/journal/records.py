@@ -68,7 +68,9 @@ SETTLED = frozenset({Status.COMPLETED, Status.FAILED, Status.CANCELLED, Status.T
 STOPPED = frozenset({Status.FAULTED, Status.DIVERGED, Status.QUARANTINED, Status.FLOW_UNAVAILABLE})
 
 
-class Record(Struct, frozen=True, kw_only=True):
+class Record(
+    Struct, frozen=True, gc=False, kw_only=True
+):  # gc: what is made dozens of times in a run, and is in no cycle, is not looked for there
     """One journal record as stored.
 
     ``at`` is microseconds since 1970 UTC and never decreases within a run. ``digest`` is keyed by the run's subject;
@@ -128,7 +130,7 @@ class Started(Struct, frozen=True, kw_only=True, omit_defaults=True):
     wording: str = ""
 
 
-class DecisionBody(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class DecisionBody(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):
     """A local rule's decision: ``addr`` is ``effect/rule#k``; ``refs`` are seqs of the records its inputs came from."""
 
     addr: str
@@ -148,14 +150,14 @@ class ClaimBody(Struct, frozen=True, kw_only=True, omit_defaults=True):
     facts: Raw
 
 
-class IntentBody(Struct, frozen=True, kw_only=True):
+class IntentBody(Struct, frozen=True, gc=False, kw_only=True):
     """Effect number ``addr`` is about to go live."""
 
     addr: int
     effect: Raw
 
 
-class ObservationBody(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class ObservationBody(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):
     """What became of effect ``addr``. ``catalog`` is the current catalog's digest where it is not the pinned one."""
 
     addr: int

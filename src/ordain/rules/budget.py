@@ -42,7 +42,7 @@ class CarveReason(Reason):
     ACCOUNT = "budget.account", "A shared account does not cover the run's bound."
 
 
-class Reserved(Struct, frozen=True, tag="reserved"):
+class Reserved(Struct, frozen=True, gc=False, tag="reserved"):
     """The call may use at most what its facts name."""
 
 
@@ -50,13 +50,13 @@ class BudgetRefused(Struct, frozen=True, tag="refused"):
     """The call does not start."""
 
 
-class Settled(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="settled"):
+class Settled(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True, tag="settled"):
     """What the facts name was used; ``overrun_tokens`` is what exceeded the reservation."""
 
     overrun_tokens: int = 0
 
 
-class ReserveFacts(Struct, frozen=True, kw_only=True):
+class ReserveFacts(Struct, frozen=True, gc=False, kw_only=True):
     """What the call may come to, and what the run has left; less than nothing after an overrun. ``calls`` is told where it is not one."""
 
     tokens: int
@@ -67,7 +67,7 @@ class ReserveFacts(Struct, frozen=True, kw_only=True):
     calls: int | UnsetType = UNSET
 
 
-class SettleFacts(Struct, frozen=True, kw_only=True):
+class SettleFacts(Struct, frozen=True, gc=False, kw_only=True):
     """How many tokens were reserved and what was used; ``calls`` is 0 where nothing was sent."""
 
     reserved: int

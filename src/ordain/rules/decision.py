@@ -25,7 +25,7 @@ FACTS_BYTES = 1024
 """Facts are features, never bodies: at most this much canonical JSON."""
 
 
-class Decision(Struct, Generic[O], frozen=True, kw_only=True):
+class Decision(Struct, Generic[O], frozen=True, gc=False, kw_only=True):
     """An outcome with the one reason for it. ``address`` (``effect/rule#k``) is set by the port that recorded it."""
 
     outcome: O
@@ -33,7 +33,7 @@ class Decision(Struct, Generic[O], frozen=True, kw_only=True):
     address: str = ""
 
 
-class Recorded(Struct, frozen=True, kw_only=True):
+class Recorded(Struct, frozen=True, gc=False, kw_only=True):
     """A decision as its record holds it; ``steps`` are those that its run had counted before it."""
 
     outcome: Raw
@@ -42,7 +42,7 @@ class Recorded(Struct, frozen=True, kw_only=True):
     steps: int = 0
 
 
-class HeaderShare(Struct, frozen=True, kw_only=True):
+class HeaderShare(Struct, frozen=True, gc=False, kw_only=True):
     """What one decision adds to the header of its run: lines, steps, what was used, what was taken out of shared accounts."""
 
     lines: tuple[HeaderLine, ...] = ()

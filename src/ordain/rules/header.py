@@ -17,7 +17,7 @@ LINE = 600
 """Longest text that is not an excerpt: a verb id, a provider's name for its model and a code go through ``plain`` all the same."""
 
 
-class HeaderLine(Struct, frozen=True, kw_only=True):
+class HeaderLine(Struct, frozen=True, gc=False, kw_only=True):
     """One thing that was done: ``mark`` is ok, fail, unknown or info; ``excerpt`` is foreign text, quoted when rendered."""
 
     mark: str

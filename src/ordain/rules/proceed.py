@@ -30,17 +30,17 @@ class Bound(StrEnum):
     TIME = "time"
 
 
-class GoOn(Struct, frozen=True, tag="go_on"):
+class GoOn(Struct, frozen=True, gc=False, tag="go_on"):
     """Another step may be taken; after a final answer: it stands."""
 
 
-class Stop(Struct, frozen=True, tag="stop"):
+class Stop(Struct, frozen=True, gc=False, tag="stop"):
     """The loop ends here."""
 
     bound: Bound
 
 
-class ProceedFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class ProceedFacts(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):
     """What the limits leave after a step: steps, milliseconds, tokens for reasoning; ``answer_tokens`` is told after a final answer.
 
     Less than nothing is left of tokens that were overdrawn.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 
-class Spend(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Spend(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):
     """An amount of everything that is budgeted: what a run may use, or has used."""
 
     tokens: int = 0

@@ -69,7 +69,7 @@ class Invalid(Struct, frozen=True, tag="invalid"):
 StepOutcome = CallTool | Finish | Invalid
 
 
-class StepFacts(Struct, frozen=True, kw_only=True):
+class StepFacts(Struct, frozen=True, gc=False, kw_only=True):
     """Features of one directive: which step, how large, how many tools are on offer."""
 
     step_index: int

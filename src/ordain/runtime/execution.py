@@ -188,9 +188,7 @@ class Execution:
             raise self._diverged(address, "other references", record)
         self._take(record)
         try:
-            recorded: Decision[O] = Decision(
-                outcome=rule.read_outcome(body.outcome), reason=rule.reason(body.reason), address=address
-            )
+            recorded: Decision[O] = Decision(outcome=rule.read_outcome(body.outcome), reason=rule.reason(body.reason), address=address)
         except (msgspec.DecodeError, ValueError) as error:
             raise self._diverged(address, f"unreadable decision: {error}", record) from error
         return recorded if self._judge is None else self._judge.judge(recorded, rule, facts, inputs)

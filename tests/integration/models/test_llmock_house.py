@@ -131,11 +131,8 @@ async def test_another_provider_takes_over(llmock_url: str, script_llmock: Scrip
 async def test_a_stall_is_the_next_ones_turn(
     wire_of: Protocol, llmock_url: str, script_llmock: Script, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A model that stops in the middle is given up at its time-out; the next profile answers.
-
-    The loop's time is this test's own: the time-out has passed once the server has the request, and not before.
-    """
-    loop, passed = asyncio.get_running_loop(), [0.0]
+    """A model that stops in the middle is given up at its time-out; the next profile answers."""
+    loop, passed = asyncio.get_running_loop(), [0.0]  # its time is this test's own: it has passed once the server has the request
     plainly = loop.time
     monkeypatch.setattr(loop, "time", lambda: plainly() + passed[0])
     script_llmock({"type": "stream_fault", "kind": "stall", "after_chunks": 0, "stall_seconds": 20, "times": 1})

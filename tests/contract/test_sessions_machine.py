@@ -22,7 +22,7 @@ from ordain.runtime.conversation import Acknowledged
 from ordain.testing import call, fails, suggests
 from tests.shapes.lines import about, asks, holds, script_of
 from tests.shapes.session_laws import broken_at_rest, broken_now, rows_of
-from tests.shapes.talk import House
+from tests.shapes.talk import HANGS_S, House
 
 MAX_ACTIVE, MAX_OPEN = 3, 7
 POLICY = {
@@ -276,5 +276,6 @@ Session.TestCase.settings = settings(
 )
 
 
+@pytest.mark.timeout(HANGS_S)
 class TestSession(Session.TestCase):
     """At every moment of any course of events, each accepted message has exactly one consequence, no answer is used twice, and order is kept."""

@@ -14,7 +14,7 @@ from ordain.errors import Conflict, InvalidRequest, Refused
 from ordain.runtime.conversation import Acknowledged
 from tests.shapes.lines import holds, script_of
 from tests.shapes.session_laws import broken_at_rest, broken_now, rows_of
-from tests.shapes.talk import House, message
+from tests.shapes.talk import HANGS_S, House, message
 
 CAPS = {"session": {"max_active": 2, "max_open": 4}}
 SLOW = script_of(holds("slowly"))
@@ -204,6 +204,7 @@ async def test_ten_thousand_messages_in_one_session() -> None:
         assert house.query("SELECT count(*) FROM runs WHERE status IN ('ready', 'running', 'waiting', 'queued')") == [(0,)]
 
 
+@pytest.mark.timeout(HANGS_S)
 async def test_two_thousand_sessions_at_once() -> None:
     """Two thousand sessions each say something at once: each has its own transcript, thread and reply."""
     policy = {"engine": {"max_accepted": 5000}}

@@ -20,6 +20,7 @@ import pytest
 
 from ordain import Ordain
 from ordain.errors import OrdainError
+from ordain.flows.shipped import shipped_kinds
 from ordain.journal.records import SETTLED, Status
 from tests.replay.folder_file import FOLDERS, LATE, SOON, End, names, packed, statement, unpack
 from tests.replay.folder_going_on import go_on
@@ -31,14 +32,17 @@ NEWER = 1000
 """A version of the schema that no build of these years knows."""
 
 
-def held(turn: str, supervisor: str, triage: str, planner: str, question: str) -> set[tuple[str, str]]:
+def held(**versions: int) -> set[tuple[str, str]]:
     """What runs of a folder must be at when their process dies, in these versions of the flows that have come to another one."""
+    turn, supervisor, triage, planner, question, verb = (
+        f"{name}@{versions[name]}" for name in ("turn", "supervisor", "triage", "planner", "question", "verb")
+    )
     return {
         *((flow, "model_call") for flow in (turn, supervisor, triage, planner, "verb_plan@1")),
-        *((flow, "children") for flow in (turn, supervisor, planner, "verb@1")),
+        *((flow, "children") for flow in (turn, supervisor, planner, verb)),
         *((flow, "wait answer") for flow in (question, triage)),
-        *((flow, "wait timer") for flow in (planner, "verb@1")),
-        *(("verb@1", f"verb_call {verb}") for verb in ("page_read", "entry_book", "entry_add")),
+        *((flow, "wait timer") for flow in (planner, verb)),
+        *((verb, f"verb_call {name}") for name in ("page_read", "entry_book", "entry_add")),
         (planner, "verb_call note_put"),
         (supervisor, "verb_call entry_add"),
         (turn, "verb_call note_put"),
@@ -46,8 +50,9 @@ def held(turn: str, supervisor: str, triage: str, planner: str, question: str) -
 
 
 HELD = {
-    "killed": held("turn@2", "supervisor@2", "triage@2", "planner@1", "question@1"),
-    "killed_turn3": held("turn@3", "supervisor@3", "triage@3", "planner@2", "question@2"),
+    "killed": held(turn=2, supervisor=2, triage=2, planner=1, question=1, verb=1),
+    "killed_turn3": held(turn=3, supervisor=3, triage=3, planner=2, question=2, verb=1),
+    "killed_turn4": held(turn=4, supervisor=3, triage=4, planner=2, question=2, verb=2),
 }
 """By folder."""
 
@@ -96,6 +101,12 @@ def test_a_folder_holds_what_it_is_kept_for(name: str) -> None:
     assert {run.status for run in kept.runs} >= {"queued", "ready", "running", "waiting", "quarantined", "completed", "failed"}
     assert {run.flow for run in kept.runs if run.status not in SETTLED} == {run.flow for run in kept.runs}
     assert {answer.expects for answer in kept.answers} == {"location", "date_time", "yes_no", "freeform", "choice"}
+
+
+def test_every_newest_flow_is_in_a_folder() -> None:
+    """A killed process has left an unsettled run of whatever begins now: whoever brings a new version records a folder of it."""
+    left = {run.flow for name in names() for run in statement(name).runs if run.status not in SETTLED}
+    assert {f"{kind.name}@{kind.version}" for kind in shipped_kinds().newest.values()} <= left
 
 
 @pytest.mark.parametrize("name", names())

@@ -30,6 +30,9 @@ PRINCIPAL = "local:test"
 WORKSPACE = "default"
 POLL_S = 0.002
 PATIENCE_S = 20.0
+"""How long nothing may move; in steps of ``POLL_S``, so that a busy machine only makes it longer."""
+HANGS_S = 900
+"""When a test is given up that waits by this house's patience alone: for what hangs, and not for what is slow."""
 
 
 class Puppet(ScriptedModels):
@@ -148,8 +151,23 @@ class House:
         return await self.ordain.runtime.receive(message(text, session, **more), PRINCIPAL)
 
     async def told(self, sent: Acknowledged) -> MessageAnswer:
-        """Wait for what becomes of a message."""
-        return await asyncio.wait_for(self.ordain.runtime.conversation.answer(WORKSPACE, sent), PATIENCE_S)
+        """Wait for what becomes of a message, as long as anything becomes of anything: how fast that is does not matter.
+
+        Raises:
+            TimeoutError: nothing more was committed.
+        """
+        answer = asyncio.ensure_future(self.ordain.runtime.conversation.answer(WORKSPACE, sent))
+        try:
+            still, commits = 0, -1
+            while not answer.done():
+                still = still + 1 if commits == self.ordain.store.writer.commits else 0
+                if still > PATIENCE_S / POLL_S:
+                    raise TimeoutError(f"nothing comes of {sent.message_id}")
+                commits = self.ordain.store.writer.commits
+                await asyncio.wait({answer}, timeout=POLL_S)
+            return answer.result()
+        finally:
+            answer.cancel()
 
     async def say(self, text: str, session: str = "s1", **more: Any) -> MessageAnswer:
         """Say something and wait for what becomes of it."""

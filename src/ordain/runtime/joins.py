@@ -19,6 +19,7 @@ from ordain.journal.digests import call_digest, derived_id
 from ordain.journal.records import Body, ChildEndedBody, Record, RecordKind, Started, raw
 from ordain.ports.effects import Interrupted
 from ordain.ports.store import Mail, MailKind, NewMail, NewRun, StoredRun
+from ordain.runtime.opening import check_first
 from ordain.runtime.recorded_form import ENDS
 from ordain.runtime.run_state import RunState
 from ordain.runtime.services import Services
@@ -96,6 +97,7 @@ def started_child(parent: RunSetup, kinds: Kinds, addr: int, index: int, spawn: 
     Raises:
         FlowUnavailable: this build has no such flow.
         FlowFault: it would carry out a verb call that its permit does not name.
+        ConfigurationError: its kind says of it what its first record cannot hold.
     """
     kind, began = kinds.newest.get(spawn.flow), parent.started
     if kind is None:
@@ -103,7 +105,7 @@ def started_child(parent: RunSetup, kinds: Kinds, addr: int, index: int, spawn: 
     given, permit = kind.decode_input(spawn.input), spawn.authorized
     if kind.carries is not None and (permit is None or call_digest(permit.call) != call_digest(kind.carries(given))):
         raise FlowFault(f"a child run of {spawn.flow} for a verb call that no decision allowed")
-    return Started(
+    started = Started(
         flow=spawn.flow,
         flow_version=kind.version,
         catalog=began.catalog,
@@ -124,6 +126,8 @@ def started_child(parent: RunSetup, kinds: Kinds, addr: int, index: int, spawn: 
         label=kind.label(given),
         wording=parent.catalog.wording_id,
     )
+    check_first(kind, started)
+    return started
 
 
 def _nests(catalog: Catalog, spawn: Spawn[Any]) -> bool:

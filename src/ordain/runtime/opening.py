@@ -11,7 +11,7 @@ from ordain.contracts.catalog import Catalog
 from ordain.errors import ConfigurationError
 from ordain.flows.kind import Kind
 from ordain.journal.codec import Scribe
-from ordain.journal.records import RecordKind, Started
+from ordain.journal.records import RecordKind, Started, raw
 from ordain.ports.store import NewRun
 from ordain.rules.spend import Spend
 
@@ -63,10 +63,23 @@ def root_run(kind: Kind[Any, Any], opening: Opening, catalog: Catalog) -> NewRun
         grant=kind.grant(given, catalog),
         wording=catalog.wording_id,
     )
-    try:  # a kind is foreign code here, and whoever reads the run begins with this record
-        record = Scribe(opening.run, opening.key).write(RecordKind.STARTED, kind.name, started, opening.at)
-        _STARTED.decode(record.body or b"")
+    check_first(kind, started)
+    return NewRun(
+        id=opening.run,
+        key=opening.key,
+        started=started,
+        record=Scribe(opening.run, opening.key).write(RecordKind.STARTED, kind.name, started, opening.at),
+    )
+
+
+def check_first(kind: Kind[Any, Any], started: Started) -> None:
+    """A kind is foreign code here, and whoever reads a run begins with this record: of a root, and of a child.
+
+    Raises:
+        ConfigurationError: what the kind says of the run is nothing that it can hold.
+    """
+    try:
+        _STARTED.decode(raw(started))
     except (MsgspecError, TypeError, ValueError, RecursionError) as error:
         found = f"kind {kind.name}@{kind.version} labels or grants its run what no record can hold: {str(error)[:200]}"
         raise ConfigurationError(found, code="invalid_kind") from error
-    return NewRun(id=opening.run, key=opening.key, started=started, record=record)

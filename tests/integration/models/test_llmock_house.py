@@ -1,5 +1,6 @@
 """The whole house before llmock, whose own verdict says whether what happened was resilient: retries, delays, fallback, honest ends."""
 
+import asyncio
 import json
 import urllib.request
 from collections.abc import AsyncIterator, Callable
@@ -18,6 +19,8 @@ from tests.integration.models.wire import API_KEY, PROTOCOLS, Protocol, profile
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 Script = Callable[..., None]
+PATIENT_S = 20
+"""A time-out that nobody sits through: as long as the fake server holds its answer back."""
 
 
 @pytest.fixture(scope="module", params=PROTOCOLS, ids=[protocol.name for protocol in PROTOCOLS])
@@ -124,11 +127,21 @@ async def test_another_provider_takes_over(llmock_url: str, script_llmock: Scrip
     assert "authentication" in header_of(answer)
 
 
-async def test_a_stall_is_the_next_ones_turn(wire_of: Protocol, llmock_url: str, script_llmock: Script, tmp_path: Path) -> None:
+@pytest.mark.asyncio(loop_scope="function")
+async def test_a_stall_is_the_next_ones_turn(
+    wire_of: Protocol, llmock_url: str, script_llmock: Script, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A model that stops in the middle is given up at its time-out; the next profile answers."""
+    loop, passed = asyncio.get_running_loop(), [0.0]  # its time is this test's own: it has passed once the server has the request
+    plainly = loop.time
+    monkeypatch.setattr(loop, "time", lambda: plainly() + passed[0])
     script_llmock({"type": "stream_fault", "kind": "stall", "after_chunks": 0, "stall_seconds": 20, "times": 1})
-    async with open_house(tmp_path, profile(wire_of, llmock_url, timeout_ms=1500), profile(wire_of, llmock_url)) as house:
-        answer = await house.chat("Say good day.")
+    async with open_house(tmp_path, profile(wire_of, llmock_url, timeout_ms=1000 * PATIENT_S), profile(wire_of, llmock_url)) as house:
+        said = asyncio.ensure_future(house.chat("Say good day."))
+        while (await asyncio.to_thread(read, llmock_url, "scenario"))["pending"]:  # noqa: ASYNC110 - until a request has taken it, which the server tells nobody
+            await asyncio.sleep(0.02)
+        passed[0] = PATIENT_S
+        answer = await said
         resilient(llmock_url, 2)
     assert answer.reply is not None
     assert answer.reply.ok

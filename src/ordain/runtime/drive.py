@@ -294,7 +294,7 @@ async def settle(live: Pen, end: FlowEnd) -> Driven:
             run=stored.parent,
             kind=MailKind.CHILD,
             key=f"child:{stored.parent_addr}:{stored.index}",
-            body=ENCODER.encode(msgspec.structs.replace(child, spent=fold.spent, header=header)),
+            body=ENCODER.encode(msgspec.structs.replace(child, spent=fold.spent, runs=fold.runs, header=header)),
             at=live.scribe.at,
             addr=stored.parent_addr,
         )

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any, Protocol
 
 import msgspec
+from msgspec import structs
 
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.scope import CapabilityScope
@@ -78,8 +79,9 @@ def new_children(parent: Parent, addr: int, effect: Children) -> Iterator[NewRun
     stored, key = parent.stored, parent.stored.key or b""
     if stored.nested >= NESTED_MAX and effect.spawns:
         raise FlowFault(f"a run below {NESTED_MAX} others opens no children")
+    share = runs_share(parent.state, effect)
     for index, spawn in enumerate(effect.spawns):
-        started = started_child(parent.setup, parent.services.kinds, addr, index, spawn)
+        started = structs.replace(started_child(parent.setup, parent.services.kinds, addr, index, spawn), runs=share)
         child = derived_id(parent.id, addr, index)
         yield NewRun(
             id=child,
@@ -88,6 +90,11 @@ def new_children(parent: Parent, addr: int, effect: Children) -> Iterator[NewRun
             record=Scribe(child, key).write(RecordKind.STARTED, spawn.flow, started, parent.services.clock.now()),
             root=stored.root,
         )
+
+
+def runs_share(parent: RunState, effect: Children) -> int:
+    """How many runs each of these may open below it, now that they are counted themselves: nothing else is opened until the join is over."""
+    return parent.authority.runs_left // max(1, len(effect.spawns))
 
 
 def started_child(parent: RunSetup, kinds: Kinds, addr: int, index: int, spawn: Spawn[Any]) -> Started:

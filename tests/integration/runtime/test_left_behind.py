@@ -24,11 +24,13 @@ from ordain.errors import FlowFault, LeaseLost
 from ordain.flows.act import act
 from ordain.flows.context import FlowContext
 from ordain.flows.kind import Kind, Settlement
+from ordain.journal.digests import derived_id
 from ordain.journal.records import Status
 from ordain.ports.effects import Interrupted, Suspended
 from ordain.rules.header import HeaderLine
 from ordain.rules.spend import Spend
 from ordain.rules.step import STEP
+from ordain.runtime.authority import RUNS_MAX
 from ordain.runtime.joins import NESTED_MAX
 from ordain.runtime.replay import replay
 from ordain.runtime.run_state import CHILDREN_MAX
@@ -37,6 +39,7 @@ from ordain.settings import load_settings
 CALLED: list[str] = []
 TASKS: list[asyncio.Task[Any]] = []
 LATER_S = 0.05
+FORKS = 100
 
 
 @verb(effect="read")
@@ -228,6 +231,11 @@ async def nests(context: FlowContext) -> None:
     await context.fx.children((child(context, "nests"),), Join())
 
 
+async def forks(context: FlowContext) -> None:
+    """Each run opens a hundred like itself."""
+    await context.fx.children((child(context, "forks"),) * FORKS, Join())
+
+
 async def speaks_for_ever(context: FlowContext) -> None:
     """Words are effects that wait for nothing."""
     while True:
@@ -258,7 +266,7 @@ CASES: dict[str, Callable[[FlowContext], Awaitable[None]]] = {
         *(after_the_end, beside_the_end, swapped, wider, smuggled, no_time, lease_lost, waits_for_nothing, odd, nothing),
         *(clears_the_catalog, clears_the_templates, decides_for_ever, unreserved_for_ever, foreign_rule, cancels, cancels_its_task),
         *(cancels_and_returns, interrupts_itself, interrupts_with_anything, waits_too_long, joins_too_long, swallows, gathers),
-        *(times_out, too_many, nests, speaks_for_ever, says_why),
+        *(times_out, too_many, nests, forks, speaks_for_ever, says_why),
     )
 }
 
@@ -349,6 +357,34 @@ async def test_children_of_children_come_to_an_end(tmp_path: Path) -> None:
         await ordain.runtime.cancel(first.run, by="user:test", why="enough")
         await asyncio.wait_for(ordain.runtime.wait(first.run), 30)
         assert statuses() == {"cancelled": NESTED_MAX + 1}
+
+
+async def test_runs_below_one_root_come_to_an_end(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """Children share what their root may have below it: those that want more are faulted, resumed as well, and the log says the bound."""
+    settings = load_settings(environment={}, home=tmp_path)
+    async with Ordain(settings, extras=Extras(kinds=(LEFT,), verbs=(echo_said, never_said))) as ordain:
+        first = await ordain.runtime.open("left", Case("forks"), "local:test")
+
+        def statuses() -> Counter[str]:
+            return Counter(row[0] for row in ordain.store.query("SELECT status FROM runs"))
+
+        async with asyncio.timeout(60):
+            while statuses()["faulted"] < FORKS:  # noqa: ASYNC110 - nobody tells of a run that waits
+                await asyncio.sleep(LATER_S)
+        assert statuses() == {"waiting": 1, "faulted": FORKS}
+        share = (RUNS_MAX - FORKS) // FORKS
+        said = f"100 children where {share} more runs may be opened: below one root there are {RUNS_MAX} at most"
+        assert caplog.text.count(said) == FORKS
+        one = derived_id(first.run, 0, 0)
+        await ordain.runtime.resume(one, by="user:test")
+        await asyncio.wait_for(ordain.runtime.wait(one), 30)
+        assert caplog.text.count(said) == FORKS + 1
+        stored = ordain.store.load(one)
+        assert stored is not None
+        assert replay(stored, ordain.catalog, ordain.kinds).equal
+        await ordain.runtime.cancel(first.run, by="user:test", why="enough")
+        await asyncio.wait_for(ordain.runtime.wait(first.run), 60)
+        assert statuses() == {"cancelled": FORKS + 1}
 
 
 async def test_a_flow_that_only_speaks_lets_others_go_on(tmp_path: Path) -> None:

@@ -19,29 +19,12 @@ from ordain.flows.kind import Kind
 from ordain.flows.kinds import Kinds
 from ordain.flows.transcript import Transcript
 from ordain.journal.records import Record, Started
-from ordain.ports.effects import Effects
 from ordain.ports.sessions import Entry
 from ordain.rules.spend import Spend
 from ordain.runtime.authority import Authority
 from ordain.runtime.execution import PLAINLY, Beyond, Execution, Rereading
+from ordain.runtime.flow_port import FlowPort
 from ordain.runtime.run_state import RunState
-
-
-class FlowPort:
-    """What a flow holds of its port: its methods and nothing else. A law about port calls, no sandbox for Python."""
-
-    __slots__ = ("authorize", "children", "claim", "decide", "new_id", "now", "perform")
-
-    def __init__(self, port: Effects) -> None:
-        """Only the methods."""
-        for name in self.__slots__:
-            object.__setattr__(self, name, getattr(port, name))
-
-    def __setattr__(self, name: str, value: object) -> None:
-        raise AttributeError(f"a flow cannot change its port: {name}")
-
-    def __delattr__(self, name: str) -> None:
-        raise AttributeError(f"a flow cannot change its port: {name}")
 
 
 class AccountView:

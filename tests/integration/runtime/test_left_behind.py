@@ -38,6 +38,8 @@ from ordain.settings import load_settings
 
 CALLED: list[str] = []
 TASKS: list[asyncio.Task[Any]] = []
+HANDED: list[VerbCall] = []
+AFTER: list[Callable[[], Awaitable[Any]]] = []
 LATER_S = 0.05
 FORKS = 100
 
@@ -87,14 +89,24 @@ async def beside_the_end(context: FlowContext) -> None:
 
 
 async def swapped(context: FlowContext) -> None:
-    """The arguments become others while the record is being written."""
+    """The arguments become others while the record is being written: somebody else has hold of them."""
     effect = permitted(context)
-
-    async def swap() -> None:
-        effect.authorized.call.args["text"] = "swapped"
-
-    TASKS.append(asyncio.ensure_future(swap()))
+    HANDED.append(effect)
     await context.fx.perform(effect)
+
+
+async def swap_what_is_handed() -> None:
+    """The somebody else."""
+    while True:
+        for effect in HANDED:
+            effect.authorized.call.args["text"] = "swapped"
+        await asyncio.sleep(0)
+
+
+async def handed_on(context: FlowContext) -> None:
+    """The port is left to somebody who uses it when the flow is over."""
+    effect = permitted(context)
+    AFTER.append(lambda: context.fx.perform(effect))
 
 
 async def wider(context: FlowContext) -> None:
@@ -204,8 +216,11 @@ async def swallows(context: FlowContext) -> None:
 
 async def gathers(context: FlowContext) -> None:
     """Two effects at once."""
-    both = (act(context, Call(verb="echo_said", args={"text": text})) for text in ("one", "two"))
-    await asyncio.gather(*both, return_exceptions=True)
+    both = [act(context, Call(verb="echo_said", args={"text": text})) for text in ("one", "two")]
+    try:
+        await asyncio.gather(*both, return_exceptions=True)
+    finally:
+        both[1].close()
 
 
 async def times_out(context: FlowContext) -> None:
@@ -263,15 +278,12 @@ async def nothing(_: FlowContext) -> None:
 CASES: dict[str, Callable[[FlowContext], Awaitable[None]]] = {
     one.__name__: one
     for one in (
-        *(after_the_end, beside_the_end, swapped, wider, smuggled, no_time, lease_lost, waits_for_nothing, odd, nothing),
+        *(after_the_end, beside_the_end, handed_on, swapped, wider, smuggled, no_time, lease_lost, waits_for_nothing, odd, nothing),
         *(clears_the_catalog, clears_the_templates, decides_for_ever, unreserved_for_ever, foreign_rule, cancels, cancels_its_task),
         *(cancels_and_returns, interrupts_itself, interrupts_with_anything, waits_too_long, joins_too_long, swallows, gathers),
         *(times_out, too_many, nests, forks, speaks_for_ever, says_why),
     )
 }
-
-
-CANCELS = frozenset({"cancels_its_task", "cancels_and_returns"})
 
 
 async def run_left(context: FlowContext, given: Case) -> str:
@@ -294,7 +306,8 @@ LEFT: Kind[Case, str] = Kind(
     ("name", "status", "called"),
     [
         ("nothing", Status.COMPLETED, []),
-        ("after_the_end", Status.COMPLETED, []),
+        ("after_the_end", Status.FAULTED, []),
+        ("handed_on", Status.COMPLETED, []),
         ("beside_the_end", Status.FAULTED, []),
         ("swapped", Status.COMPLETED, ["allowed"]),
         ("wider", Status.FAULTED, []),
@@ -323,22 +336,24 @@ LEFT: Kind[Case, str] = Kind(
 )
 async def test_nothing_reaches_the_world_that_no_record_holds(tmp_path: Path, name: str, status: Status, called: list[str]) -> None:
     """The run ends as it must, the verb was called with what stands on record, another run goes on, and the journal replays equal."""
-    CALLED.clear()
-    TASKS.clear()
-    settings = load_settings(environment={}, home=tmp_path)
+    for kept in (CALLED, TASKS, HANDED, AFTER):
+        kept.clear()
+    settings, swapping = load_settings(environment={}, home=tmp_path), asyncio.ensure_future(swap_what_is_handed())
     async with Ordain(settings, extras=Extras(kinds=(LEFT,), verbs=(echo_said, never_said))) as ordain:
         first = await ordain.runtime.open("left", Case(name), "local:test")
         view = await asyncio.wait_for(ordain.runtime.wait(first.run), 30)
         assert view.stored.status is status
-        await asyncio.wait(TASKS, timeout=30) if TASKS else None
+        for left in AFTER:
+            with pytest.raises(RuntimeError):
+                await left()
+        swapping.cancel()
         other = await ordain.runtime.open("left", Case("nothing"), "local:test")
         assert (await asyncio.wait_for(ordain.runtime.wait(other.run), 30)).stored.status is Status.COMPLETED
         assert called == CALLED
         stored = ordain.store.load(first.run)
         assert stored is not None
-        if name not in CANCELS:  # in replay the task would be this test's
-            report = replay(stored, ordain.catalog, ordain.kinds)
-            assert (report.verdict, report.differences) == ("equal", [])
+        report = replay(stored, ordain.catalog, ordain.kinds)
+        assert (report.verdict, report.differences) == ("equal", [])
 
 
 async def test_children_of_children_come_to_an_end(tmp_path: Path) -> None:

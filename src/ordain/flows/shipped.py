@@ -33,7 +33,7 @@ def shipped_kinds(more: Iterable[Kind[Any, Any]] = ()) -> Kinds:
     """
     added, shipped = tuple(more), sorted({kind.name for kind in SHIPPED})
     for kind in added:
-        if kind.name in shipped:
+        if kind.name in shipped and not any(kind is one for one in SHIPPED):
             found = f"kind {kind.name}@{kind.version} has a name of Ordain's own, which are {', '.join(shipped)}: give it another"
             raise ConfigurationError(found, code="reserved_kind")
     return Kinds((*SHIPPED, *added))

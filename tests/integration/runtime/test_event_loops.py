@@ -143,11 +143,3 @@ async def test_a_loop_is_refused_where_nothing_is_live(name: str) -> None:
             mode()
         with pytest.raises(FlowFault, match="other than its port"):
             await asyncio.to_thread(mode)
-
-
-async def test_a_loop_is_there_again_when_the_flow_gives_up() -> None:
-    """What drives a flow has its own loop, whatever the flow came to."""
-    loop = asyncio.get_running_loop()
-    with pytest.raises(FlowFault):
-        ScriptedEffects(KIND, catalog_of(KIND)).play("sleeps")
-    assert asyncio.get_running_loop() is loop

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
@@ -30,12 +30,12 @@ from ordain.runtime.run_state import RunState
 class AccountView:
     """Implements ``flows.context.Account``: what a flow sees of its run's spending, in copies."""
 
-    __slots__ = ("_authority",)
-    _authority: Authority
+    __slots__ = ("_read",)
+    _read: Callable[[], tuple[Spend, Spend]]
 
     def __init__(self, authority: Authority) -> None:
-        """To be read from only."""
-        object.__setattr__(self, "_authority", authority)
+        """To be read from only, and no attribute of it is the authority."""
+        object.__setattr__(self, "_read", lambda: (structs.replace(authority.cap), structs.replace(authority.spent)))
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"a flow cannot change its account: {name}")
@@ -43,12 +43,12 @@ class AccountView:
     @property
     def cap(self) -> Spend:
         """See ``Account.cap``."""
-        return structs.replace(self._authority.cap)
+        return self._read()[0]
 
     @property
     def spent(self) -> Spend:
         """See ``Account.spent``."""
-        return structs.replace(self._authority.spent)
+        return self._read()[1]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -103,7 +103,7 @@ class Fold:
                 self._decided(rule, body)
             else:
                 self._meant(record.name, body)
-        except (KeyboardInterrupt, SystemExit):
+        except KeyboardInterrupt:
             raise
         except BaseException:  # what an effect, a result or a kind's own rule means is foreign here: it is told as what nobody can read
             self._line("unknown", f"record {record.seq} ({record.kind} {record.name}), which cannot be read")

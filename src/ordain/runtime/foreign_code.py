@@ -4,14 +4,53 @@ from __future__ import annotations
 
 import signal
 import threading
+from collections.abc import Callable
 from functools import partial
 from opcode import opmap
 from traceback import walk_tb
 from types import CodeType
 from typing import Any, ParamSpec, TypeVar
 
+from msgspec import MsgspecError, Raw
+
+from ordain.errors import CallerError, ConfigurationError, InvalidRequest, Refused
+from ordain.flows.kind import Kind
+
 P = ParamSpec("P")
 T = TypeVar("T")
+
+
+def asked_of(kind: Kind[Any, Any], what: str, ask: Callable[P, T], *args: P.args, **named: P.kwargs) -> T:
+    """What a kind answers; ``what`` is the name of its function.
+
+    Raises:
+        CallerError, Refused: the kind refuses.
+        ConfigurationError: it raised anything else, which is the cause (``invalid_kind``).
+    """
+    try:
+        return ask(*args, **named)
+    except (CallerError, Refused):
+        raise
+    except BaseException as error:  # a kind is foreign code: even SystemExit is its failure and not the process's
+        if sent_by_signal(error):
+            raise
+        found = f"kind {kind.name}@{kind.version} fails at {what}: {type(error).__name__}: {str(error)[:200]}"
+        raise ConfigurationError(found, code="invalid_kind") from error
+
+
+def input_of(kind: Kind[Any, Any], given: Raw) -> Any:
+    """A new run's input, as its kind reads it.
+
+    Raises:
+        InvalidRequest: it is none of this kind's. Else as ``asked_of``.
+    """
+    try:
+        return asked_of(kind, "decode_input", kind.decode_input, given)
+    except ConfigurationError as error:
+        cause = error.__cause__
+        if not isinstance(cause, MsgspecError | ValueError):
+            raise
+        raise InvalidRequest(f"kind {kind.name}@{kind.version} cannot read this input: {str(cause)[:200]}", code="invalid_input") from cause
 
 
 def sent_by_signal(error: BaseException) -> bool:

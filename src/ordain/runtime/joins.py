@@ -13,13 +13,14 @@ from ordain.contracts.scope import CapabilityScope
 from ordain.effects.children import AnyEnded, Completed, Join, JoinMode, Spawn
 from ordain.effects.effect import Children
 from ordain.effects.results import Joined
-from ordain.errors import FlowFault, FlowUnavailable
+from ordain.errors import CallerError, FlowFault, FlowUnavailable, Refused
 from ordain.flows.kinds import Kinds
 from ordain.journal.codec import Scribe
 from ordain.journal.digests import call_digest, derived_id
 from ordain.journal.records import Body, ChildEndedBody, Record, RecordKind, Started, raw
 from ordain.ports.effects import Interrupted
 from ordain.ports.store import Mail, MailKind, NewMail, NewRun, StoredRun
+from ordain.runtime.foreign_code import asked_of
 from ordain.runtime.recorded_form import ENDS
 from ordain.runtime.run_state import RunState
 from ordain.runtime.services import Services
@@ -102,13 +103,20 @@ def started_child(parent: RunSetup, kinds: Kinds, addr: int, index: int, spawn: 
 
     Raises:
         FlowUnavailable: this build has no such flow.
-        FlowFault: it would carry out a verb call that its permit does not name.
+        FlowFault: it would carry out a verb call that its permit does not name, or its kind cannot read or label the input.
     """
     kind, began = kinds.newest.get(spawn.flow), parent.started
     if kind is None:
         raise FlowUnavailable(f"this build has no flow {spawn.flow}")
-    given, permit = kind.decode_input(spawn.input), spawn.authorized
-    if kind.carries is not None and (permit is None or call_digest(permit.call) != call_digest(kind.carries(given))):
+    permit = spawn.authorized
+    try:
+        given = asked_of(kind, "decode_input", kind.decode_input, spawn.input)
+        carries = None if kind.carries is None else asked_of(kind, "carries", kind.carries, given)
+        label = asked_of(kind, "label", kind.label, given)
+    except (CallerError, Refused) as error:  # without its text, which may hold values of the input
+        cause = type(error.__cause__ or error).__name__
+        raise FlowFault(f"a child run of {spawn.flow}@{kind.version} with an input that its kind cannot read or label: {cause}") from error
+    if carries is not None and (permit is None or call_digest(permit.call) != call_digest(carries)):
         raise FlowFault(f"a child run of {spawn.flow} for a verb call that no decision allowed")
     return Started(
         flow=spawn.flow,
@@ -128,7 +136,7 @@ def started_child(parent: RunSetup, kinds: Kinds, addr: int, index: int, spawn: 
         keep_thoughts=spawn.keep_thoughts,
         session=began.session,
         thread=began.thread,
-        label=kind.label(given),
+        label=label,
         wording=parent.catalog.wording_id,
     )
 

@@ -24,6 +24,7 @@ from ordain.rules.spend import Spend
 from ordain.runtime.authority import Authority
 from ordain.runtime.execution import PLAINLY, Beyond, Execution, Rereading
 from ordain.runtime.flow_port import FlowPort
+from ordain.runtime.foreign_code import asked_of
 from ordain.runtime.run_state import RunState
 
 
@@ -70,18 +71,19 @@ class RunSetup:
 
         Raises:
             JournalDiverged: the run began with another wording than the one that this build reads with under its catalog.
+            ConfigurationError: the kind cannot read the input any more, or fails at what it says of the run.
         """
         if started.wording not in ("", catalog.wording_id):
             began, reads = started.wording[:14], catalog.wording_id[:14]
             raise JournalDiverged(f"run {run} began with wording {began}, and its catalog names {reads}", details={"seq": 0})
-        given = kind.decode_input(started.input)
-        label = kind.label(given) if started.label is None else started.label
+        given = asked_of(kind, "decode_input", kind.decode_input, started.input)
+        label = asked_of(kind, "label", kind.label, given) if started.label is None else started.label
         if started.grant is not None:
             scope = started.grant
         elif started.parent is not None:
             scope = CapabilityScope(allowed=started.scope)
         else:
-            scope = kind.grant(given, catalog)
+            scope = asked_of(kind, "grant", kind.grant, given, catalog)
         return cls(run=run, kind=kind, started=started, given=given, catalog=catalog, agent=label.agent, scope=scope, kinds=kinds)
 
     def state(self, began: int, transcript: Transcript | None = None) -> RunState:

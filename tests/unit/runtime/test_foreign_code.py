@@ -10,20 +10,29 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import Any, NoReturn
 
+import msgspec
 import pytest
 from msgspec import Struct
+from pydantic import BaseModel
 
+from ordain.contracts.conversation import Message
+from ordain.contracts.ids import DEFAULT_WORKSPACE
 from ordain.effects.children import Join, Spawn
-from ordain.errors import FlowFault
+from ordain.errors import ConfigurationError, FlowFault, InvalidRequest, OrdainError, Refused
 from ordain.flows.context import FlowContext
+from ordain.flows.kind import Kind, Serves, Wire
 from ordain.flows.kinds import Kinds
 from ordain.journal.records import FaultedBody, RecordKind, Status, raw
 from ordain.rules.decision import Decision, Rule
 from ordain.rules.spend import Spend
 from ordain.rules.step import StepReason
+from ordain.runtime.conversation import Conversation
 from ordain.runtime.dry_run import NothingSpent, dry_opening, dry_run
-from ordain.runtime.foreign_code import sent_by_signal
+from ordain.runtime.foreign_code import asked_of, input_of, sent_by_signal
+from ordain.runtime.intake import Intake
+from ordain.runtime.opening import root_run
 from ordain.runtime.replay import replay
+from ordain.runtime.setup import RunSetup
 from ordain.testing import catalog_of, kind_of
 from tests.unit.runtime.house import House
 
@@ -94,6 +103,49 @@ async def test_a_thread_gets_no_signals() -> None:
     assert not sent_by_signal(await asyncio.to_thread(caught, sys.exit))
 
 
+# --- kinds -------------------------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("error", ERRORS, ids=lambda error: type(error).__name__)
+def test_a_kind_that_fails_is_named_with_what_it_was_asked(error: BaseException) -> None:
+    """And nothing of what it raised is lost."""
+    kind = kind_of(_done)
+    with pytest.raises(ConfigurationError, match=f"kind part@1 fails at label: {type(error).__name__}") as refused:
+        asked_of(kind, "label", raises(error))
+    assert refused.value.__cause__ is error
+    assert refused.value.code == "invalid_kind"
+
+
+@pytest.mark.parametrize("error", [InvalidRequest("no"), Refused("not now"), ConfigurationError("wrong")])
+def test_a_kind_may_refuse(error: OrdainError) -> None:
+    """In the house's own words."""
+    assert caught(lambda: asked_of(kind_of(_done), "wire.take", raises(error))) is error
+
+
+def test_an_input_of_another_shape_is_the_requests_fault() -> None:
+    """And anything else the kind's."""
+    kind = replace(kind_of(_done), decode_input=msgspec.json.Decoder(int).decode)
+    with pytest.raises(InvalidRequest, match="kind part@1 cannot read this input: Expected `int`") as refused:
+        input_of(kind, raw("text"))
+    assert refused.value.code == "invalid_input"
+    with pytest.raises(ConfigurationError, match="part@1 fails at decode_input: KeyError"):
+        input_of(replace(kind, decode_input=raises(KeyError("x"))), raw(1))
+
+
+@pytest.mark.parametrize("what", ["decode_input", "label", "grant"])
+@pytest.mark.parametrize("error", [TypeError("five"), SystemExit(7), KeyboardInterrupt()], ids=lambda error: type(error).__name__)
+def test_a_run_is_opened_and_set_up_by_kinds_that_answer(what: str, error: BaseException) -> None:
+    """Else whoever opens it, or reads an old one, is told which did not."""
+    good: Kind[Any, Any] = kind_of(_done)
+    bad = replace(good, **{what: raises(error)})  # type: ignore[arg-type]
+    opening = dry_opening(raw(None), "r", 10**12)
+    with pytest.raises(ConfigurationError, match=f"kind part@1 fails at {what}: {type(error).__name__}"):
+        root_run(bad, opening, CATALOG)
+    bare = msgspec.structs.replace(root_run(good, opening, CATALOG).started, label=None, grant=None)
+    with pytest.raises(ConfigurationError, match=f"kind part@1 fails at {what}: {type(error).__name__}"):
+        RunSetup.of("r", bad, bare, CATALOG, Kinds((bad,)))
+
+
 # --- runs --------------------------------------------------------------------------------------------------------------------------------
 
 
@@ -142,6 +194,22 @@ def test_a_dry_run_of_it_is_a_fault() -> None:
         dry_run(kind, dry_opening(raw(None), "r", 10**12), CATALOG, NothingSpent(CATALOG.policy), Kinds())
 
 
+@pytest.mark.parametrize("what", ["decode_input", "label"])
+@pytest.mark.parametrize("error", [TypeError("five"), SystemExit(7)], ids=lambda error: type(error).__name__)
+async def test_a_child_of_a_kind_that_fails_is_a_fault_of_who_opens_it(
+    what: str, error: BaseException, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Swallowed or not; the log names kind and error, and no value."""
+    parent: Kind[Any, Any] = replace(kind_of(_opens, charged=False), name="parent")
+    bad = replace(kind_of(_done), name="bad", **{what: raises(error)})
+    with House(parent, bad) as house:
+        stored = await house.played(parent)
+        assert stored.status is Status.FAULTED
+        assert replay(stored, house.catalog, house.kinds).equal
+    assert f"a child run of bad@1 with an input that its kind cannot read or label: {type(error).__name__}" in caplog.text
+    assert "five" not in caplog.text
+
+
 async def test_a_signal_while_a_flow_runs_still_stops_the_process() -> None:
     """A handler that exits is not taken for its flow's doing, nor is what Python's own makes of SIGINT."""
 
@@ -182,3 +250,21 @@ async def test_a_rule_that_would_end_the_process_ends_its_run(part: str) -> None
         assert replay(stored, house.catalog, house.kinds).equal
         told = house.services.headers.own(stored).lines
         assert sum("cannot be read" in line.what for line in told) == (2 if part == "tells" else 0)
+
+
+async def test_a_request_that_its_kind_fails_at_opens_nothing() -> None:
+    """Nor does a message; whoever sent it is told the kind, and what it was asked."""
+
+    class Ask(BaseModel):
+        """A request."""
+
+    fails = raises(LookupError("x"))
+    wire = Wire(contract=Ask, take=fails, response=fails, other="other")
+    kind = replace(kind_of(_done), wire=wire, serves=Serves.REQUEST, commissioned=fails)
+    with House(kind) as house:
+        with pytest.raises(ConfigurationError, match=r"kind part@1 fails at wire\.take: LookupError"):
+            await Intake(house.services).of_request(Ask(), "ada", DEFAULT_WORKSPACE)
+        message = Message.model_validate({"session_id": "s1", "user_id": "ada", "message": {"text": "hello"}})
+        with pytest.raises(ConfigurationError, match="kind part@1 fails at commissioned: LookupError"):
+            await Conversation(house.services).receive(message, workspace=DEFAULT_WORKSPACE, principal="ada")
+        assert not house.store.query("SELECT id FROM runs")

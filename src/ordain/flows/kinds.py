@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from msgspec import Raw
+from msgspec import MsgspecError, Raw
 
 from ordain.contracts.policy import Policy
 from ordain.errors import ConfigurationError
@@ -142,5 +142,5 @@ def _label(kind: Kind[Any, Any], given: Raw) -> Label:
     """The label that a kind makes from an input; none where that is not its input, as damage or another's spawn may have it."""
     try:
         return kind.label(kind.decode_input(given))
-    except (Exception, SystemExit):  # a kind is foreign code, and where a run is opened its failure is told
+    except (MsgspecError, ValueError, TypeError, LookupError, AttributeError, SystemExit):  # told where a run is opened
         return NO_LABEL

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Protocol
 
-import msgspec
-from msgspec import structs
+from msgspec import Raw, structs
 
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.scope import CapabilityScope
-from ordain.effects.children import AnyEnded, Completed, Join, JoinMode, Spawn
+from ordain.effects.children import NULL, AnyEnded, Completed, Failed, Join, JoinMode, Spawn
 from ordain.effects.effect import Children
 from ordain.effects.results import Joined
 from ordain.errors import CallerError, FlowFault, FlowUnavailable, Refused
@@ -22,12 +21,14 @@ from ordain.ports.effects import Interrupted
 from ordain.ports.store import Mail, MailKind, NewMail, NewRun, StoredRun
 from ordain.runtime.foreign_code import asked_of
 from ordain.runtime.recorded_form import ENDS
-from ordain.runtime.run_state import RunState
+from ordain.runtime.run_state import JOIN_BYTES, RunState
 from ordain.runtime.services import Services
 from ordain.runtime.setup import RunSetup
 
 DEADLINE = "join deadline"
 DECIDED = "join decided"
+RESULTS_TOO_LARGE = "results_too_large"
+"""Why a child that completed failed all the same for who joined it: its result and its siblings' are more than a join hands over."""
 NESTED_MAX = 32
 """How many runs a run may be a child below. Calls of verbs end sooner, by policy's depth; children that carry out none have only this."""
 
@@ -159,6 +160,19 @@ def why_over(until: Join, spawned: int, ended: dict[int, AnyEnded]) -> str | Non
     return "cannot be reached" if completed + spawned - len(ended) < wanted else None
 
 
+def handed_over(taken: int, ended: bytes) -> Raw:
+    """A child's end for the join that has ``taken`` so many bytes of such: without its result where it would be more than a join hands over."""
+    if taken + len(ended) <= JOIN_BYTES:
+        return Raw(ended)
+    match ENDS.decode(ended):
+        case Completed() as end:
+            return raw(Failed(child=end.child, spent=end.spent, runs=end.runs, header=end.header, reason=RESULTS_TOO_LARGE))
+        case Failed() as end:
+            return raw(structs.replace(end, value=NULL))
+        case _:
+            return Raw(ended)
+
+
 class _Joining:
     """The state of one join, rebuilt from the records at every wake."""
 
@@ -166,6 +180,7 @@ class _Joining:
         self.parent, self.addr, self.effect, self.ended = parent, addr, effect, ended
         self.counted: tuple[int, ...] = ()
         self.why: str | None = None
+        self._taken = sum(len(parent.records[end.seq].body or b"") for end in ended.values())
         seen: dict[int, AnyEnded] = {}
         for index, end in sorted(ended.items(), key=lambda item: item[1].seq):
             self._note_deadline(parent.records[end.seq].at, seen)
@@ -186,14 +201,14 @@ class _Joining:
             index = int(row.key.rpartition(":")[2])
             if index in self.ended:
                 continue
-            body = ChildEndedBody(
-                addr=self.addr, index=index, child=derived_id(parent.id, self.addr, index), ended=msgspec.Raw(row.body), mail=row.id
-            )
+            ended = handed_over(self._taken, row.body)
+            body = ChildEndedBody(addr=self.addr, index=index, child=derived_id(parent.id, self.addr, index), ended=ended, mail=row.id)
             record = parent.write(RecordKind.CHILD_ENDED, "child", body, at=row.at)  # when it ended, not when it was noticed
             self._note_deadline(record.at, self.ended)
+            self._taken += len(record.body or b"")
             parent.take(row, record.seq)
             parent.state.handed(record)
-            end: AnyEnded = parent.state.remember(ENDS.decode(row.body), record.seq)
+            end: AnyEnded = parent.state.remember(ENDS.decode(ended), record.seq)
             self.ended[index] = end
             self._weigh(self.ended)
 

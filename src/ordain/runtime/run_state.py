@@ -23,6 +23,9 @@ CHILDREN_MAX = 1_000
 EFFECT_BYTES = 8 * 2**20
 """An effect as its record has it, and a flow's output: a larger one holds up every other run while it is encoded."""
 
+JOIN_BYTES = 2 * EFFECT_BYTES
+"""What one join hands over in all, as records have it: every wake of the run reads it again before anybody else goes on."""
+
 
 class RunState:
     """What was handed to the flow and when, what the run may do, and how it stands.

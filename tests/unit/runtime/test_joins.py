@@ -22,10 +22,10 @@ from ordain.journal.digests import derived_id
 from ordain.journal.records import RecordKind, Started, Status, raw
 from ordain.rules.spend import Spend
 from ordain.runtime.authority import RUNS_MAX
-from ordain.runtime.joins import DEADLINE, NESTED_MAX, runs_share, started_child, why_over
+from ordain.runtime.joins import DEADLINE, NESTED_MAX, RESULTS_TOO_LARGE, runs_share, started_child, why_over
 from ordain.runtime.replay import replay
-from ordain.runtime.run_state import RunState
-from ordain.testing import catalog_of, child_cancelled, child_failed, completed, kind_of
+from ordain.runtime.run_state import JOIN_BYTES, RunState
+from ordain.testing import ScriptedEffects, catalog_of, child_cancelled, child_failed, completed, joined, kind_of
 from tests.unit.runtime.house import BEGAN, SECOND, House, bodies, setup_of
 
 
@@ -212,6 +212,56 @@ async def test_a_join_gives_back_what_its_children_did_not_open() -> None:
         assert began == [(RUNS_MAX - 2) // 2] * 2 + [(RUNS_MAX - 2 - 2 * 4 - 2) // 2] * 2
         ends = [msgspec.json.decode(one.ended, type=AnyEnded).runs for one in house.bodies(run, RecordKind.CHILD_ENDED)]
         assert ends == [4, 4, 0, 0]
+
+
+# --- how much they may bring -------------------------------------------------------------------------------------------------------------
+
+LARGE = 7 * 2**20
+
+
+async def _long(context: FlowContext, given: int) -> str:
+    return "x" * given
+
+
+async def _gathers(context: FlowContext, given: list[int]) -> list[Any]:
+    """Opens one that returns so much for each number, and says how they ended and how much there is of each."""
+    spawns = tuple(Spawn[Any](flow="long", input=raw(one), deadline=context.hard, allowance=Spend()) for one in given)
+    ends = await context.fx.children(spawns, Join())
+    return [[type(end).__name__, getattr(end, "reason", ""), len(bytes(getattr(end, "value", b"")))] for end in ends]
+
+
+LONG: Kind[Any, Any] = replace(kind_of(_long, charged=False), name="long")
+GATHERS: Kind[Any, Any] = replace(kind_of(_gathers, charged=False), name="gathers")
+GATHERED = [["Completed", "", LARGE + 2], ["Completed", "", LARGE + 2], ["Failed", RESULTS_TOO_LARGE, 4], ["Completed", "", 7]]
+
+
+@pytest.mark.parametrize("wakes", [False, True])
+async def test_a_join_hands_over_no_more_than_a_wake_may_read(wakes: bool) -> None:
+    """Whoever ends when it is full has failed for it, one at a time or all at once; its own run keeps its result."""
+    with House(LONG, GATHERS) as house:
+        run = await house.open(GATHERS, [LARGE, LARGE, LARGE, 5])
+        await house.drive(run)
+        children = [derived_id(run, 0, index) for index in range(4)]
+        for child in children:
+            await house.drive(child)
+            if wakes:
+                await house.drive(run)
+        await house.drive(run)
+        stored = house.stored(run)
+        assert stored.status is Status.COMPLETED
+        assert msgspec.json.decode(house.bodies(run, RecordKind.ENDED)[0].result) == GATHERED
+        handed = sum(len(record.body or b"") for record in stored.records if record.kind is RecordKind.CHILD_ENDED)
+        assert LARGE < handed <= JOIN_BYTES
+        assert house.stored(children[2]).status is Status.COMPLETED
+        assert len(house.bodies(children[2], RecordKind.ENDED)[0].result) == LARGE + 2
+        assert RESULTS_TOO_LARGE in house.bodies(run, RecordKind.ENDED)[0].header
+        assert replay(stored, house.catalog, house.kinds).equal
+
+
+def test_a_scripted_join_hands_over_as_much() -> None:
+    """The same ends for the unit test of a flow."""
+    values = [completed("x" * one) for one in (LARGE, LARGE, LARGE, 5)]
+    assert ScriptedEffects(GATHERS, catalog_of()).play([0, 0, 0, 0], [joined(*values)]).output == GATHERED
 
 
 # --- a join at work ----------------------------------------------------------------------------------------------------------------------

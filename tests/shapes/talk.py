@@ -14,6 +14,8 @@ from ordain.app import Extras, Ordain, with_profile
 from ordain.contracts.conversation import Message, MessageAnswer
 from ordain.contracts.profiles import ModelProfile
 from ordain.flows.kind import Kind
+from ordain.flows.kinds import Kinds
+from ordain.flows.shipped import SHIPPED
 from ordain.journal.records import SETTLED, STOPPED, Status
 from ordain.ports.model import Heard, ModelError, ModelReply, ModelRequest
 from ordain.runtime.conversation import Acknowledged
@@ -242,6 +244,8 @@ def make_ordain(
     kinds: Sequence[Kind[Any, Any]] = (),
     memory: bool = True,
 ) -> Ordain:
-    """An Ordain of a house, not yet started."""
-    extras = Extras(verbs=verbs, kinds=kinds, models={"default": puppet}, store=StoreOptions(holder="talk", threaded=False), memory=memory)
-    return Ordain(settings, extras=extras)
+    """An Ordain of a house, not yet started. Its kinds may take the place of shipped ones, which an embedder's may not."""
+    extras = Extras(verbs=verbs, models={"default": puppet}, store=StoreOptions(holder="talk", threaded=False), memory=memory)
+    made = Ordain(settings, extras=extras)
+    made.kinds = Kinds((*SHIPPED, *kinds))
+    return made

@@ -49,10 +49,14 @@ class Join(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Ended(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="ended"):
-    """How a child ended, what it spent and its header. ``seq`` is the record that says so, in the parent's journal."""
+    """How a child ended, what it spent and its header. ``seq`` is the record that says so, in the parent's journal.
+
+    ``runs`` is how many were opened below it, children of children included.
+    """
 
     child: str
     spent: Spend = Spend()
+    runs: int = 0
     header: HeaderFacts | None = None
     seq: int = -1
 

@@ -142,5 +142,5 @@ def _label(kind: Kind[Any, Any], given: Raw) -> Label:
     """The label that a kind makes from an input; none where that is not its input, as damage or another's spawn may have it."""
     try:
         return kind.label(kind.decode_input(given))
-    except (MsgspecError, ValueError):
+    except (MsgspecError, ValueError, TypeError, LookupError, AttributeError, SystemExit):  # told where a run is opened
         return NO_LABEL

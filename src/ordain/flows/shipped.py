@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from ordain.errors import ConfigurationError
 from ordain.flows.kind import Kind
 from ordain.flows.kinds import Kinds
 from ordain.flows.planner.kind import PLANNER, PLANNER_1
@@ -25,9 +26,14 @@ SHIPPED: tuple[Kind[Any, Any], ...] = (
 
 
 def shipped_kinds(more: Iterable[Kind[Any, Any]] = ()) -> Kinds:
-    """Every kind of this build and ``more``.
+    """Every kind of this build and ``more``, which have names of their own: a newer version of a shipped one would be what conversations begin.
 
     Raises:
-        ConfigurationError: two kinds have one name and version.
+        ConfigurationError: one of ``more`` has a shipped kind's name (``reserved_kind``). Whatever ``Kinds`` raises.
     """
-    return Kinds((*SHIPPED, *more))
+    added, shipped = tuple(more), sorted({kind.name for kind in SHIPPED})
+    for kind in added:
+        if kind.name in shipped and not any(kind is one for one in SHIPPED):
+            found = f"kind {kind.name}@{kind.version} has a name of Ordain's own, which are {', '.join(shipped)}: give it another"
+            raise ConfigurationError(found, code="reserved_kind")
+    return Kinds((*SHIPPED, *added))

@@ -83,6 +83,7 @@ class Fold:
         self.models: dict[str, None] = {}
         self.notices: dict[str, None] = {}
         self.spent = Spend()
+        self.runs = 0
         self.tokens_in = self.tokens_out = self.steps = 0
         self.estimated = False
         self.unknown: list[int] = []
@@ -106,7 +107,7 @@ class Fold:
                 self._decided(rule, body)
             else:
                 self._meant(record.name, body)
-        except (KeyboardInterrupt, SystemExit):
+        except KeyboardInterrupt:
             raise
         except BaseException:  # what an effect, a result or a kind's own rule means is foreign here: it is told as what nobody can read
             self._line("unknown", f"record {record.seq} ({record.kind} {record.name}), which cannot be read")
@@ -166,6 +167,7 @@ class Fold:
             what = READ.decode(body.effect).what
         elif name == "children":
             spawns = CHILDREN.decode(body.effect).spawns
+            self.runs += len(spawns)
             self._spend(Spend(verb_calls=sum(spawn.authorized is not None for spawn in spawns)))
             self._children[body.addr] = tuple("" if s.authorized is None else s.authorized.call.verb for s in spawns)
             self._narrating |= {(body.addr, index) for index, spawn in enumerate(spawns) if self._meaning.narrates(spawn.flow, spawn.input)}
@@ -212,6 +214,7 @@ class Fold:
     def _child(self, body: ChildEndedBody) -> None:
         seen = SEEN.decode(body.ended)
         self._spend(seen.spent)
+        self.runs += seen.runs
         verbs = self._children.get(body.addr, ())
         verb = verbs[body.index] if body.index < len(verbs) else ""
         mark = MARK_OF.get(seen.ended, "fail")

@@ -43,6 +43,7 @@ class Seen(Struct):
     value: msgspec.Raw = NULL
     header: HeaderFacts | None = None
     spent: Spend = Spend()
+    runs: int = 0
     profile: str = ""
     beside: Beside | None = None
 

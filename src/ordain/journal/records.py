@@ -105,7 +105,8 @@ class Started(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     ``session`` and ``thread`` (0: none) are where in a conversation it belongs, "" outside of any. ``label``, ``grant`` and ``wording`` are
     None and "" in records of builds before them: the run's kind makes the label from the input, a child's grant is ``scope``, a root's
-    what its kind grants, and the wording whichever its catalog names.
+    what its kind grants, and the wording whichever its catalog names. ``runs`` is how many may be opened below it, children of children
+    included: of a child its share of its parent's, which nothing else on record of it says; None of roots and of builds before it.
     """
 
     flow: str
@@ -128,6 +129,7 @@ class Started(Struct, frozen=True, kw_only=True, omit_defaults=True):
     label: Label | None = None
     grant: CapabilityScope | None = None
     wording: str = ""
+    runs: int | None = None
 
 
 class DecisionBody(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):

@@ -28,6 +28,9 @@ from ordain.rules.decision import Decision
 from ordain.rules.lane import LaneChosen
 from ordain.rules.spend import Carved, Spend
 
+RUNS_MAX = 10_000
+"""Runs below one root. A join lends its children what is left of it in equal shares, and gets back what they did not use."""
+
 
 class Authority:
     """A run's scope, depth, bounds and spending so far. Implements ``flows.context.Account``."""
@@ -42,6 +45,7 @@ class Authority:
         self._session = started.session
         self.cap = started.allowance
         self.spent = Spend()
+        self.runs_left = RUNS_MAX if started.runs is None else started.runs
         self.owes_carving = charged
         self._permits: dict[str, str] = {}
         self._attempts: Counter[str] = Counter()
@@ -84,9 +88,10 @@ class Authority:
         self.spent = self.spent.plus(amount)
 
     def ended(self, ends: Sequence[AnyEnded]) -> None:
-        """A join is over: what the children spent was the run's."""
+        """A join is over: what the children spent was the run's, and so were the runs below them."""
         for end in ends:
             self.book(end.spent)
+            self.runs_left -= end.runs
 
     def carved(self, outcome: object) -> None:
         """Shared accounts were claimed: the run has what they gave, at the most; where they refused it may not spend."""
@@ -104,6 +109,7 @@ class Authority:
                 self._attempts[effect.authorized.decision] += 1
                 self.book(Spend(verb_calls=1))
             case Children():
+                self.runs_left -= len(effect.spawns)
                 for spawn in effect.spawns:
                     if spawn.authorized is not None:
                         self._attempts[spawn.authorized.decision] += 1
@@ -168,6 +174,9 @@ class Authority:
     def _check_spawns(self, spawns: Sequence[Spawn[Any]]) -> None:
         """Children get no more than their parent has, and all together no more than it has left."""
         self._check_spending()
+        if len(spawns) > self.runs_left:
+            bound = f"below one root there are {RUNS_MAX} at most, and the children of a join share what is left of them"
+            raise FlowFault(f"{len(spawns)} children where {max(0, self.runs_left)} more runs may be opened: {bound}")
         permits = [spawn.authorized for spawn in spawns if spawn.authorized is not None]
         if len({permit.decision for permit in permits}) != len(permits):
             raise FlowFault("one permit for several children")

@@ -36,6 +36,7 @@ from ordain.rules.attach import (
 from ordain.rules.decision import Decision
 from ordain.runtime.answer_reading import AnswerReading
 from ordain.runtime.attach_facts import Placing, attach_facts
+from ordain.runtime.foreign_code import asked_of
 from ordain.runtime.mail import AnswerBody, InterruptBody
 from ordain.runtime.message_entry import Received
 from ordain.runtime.opening import Opening, root_run
@@ -206,7 +207,7 @@ class Consequences:
         kind = self._services.kinds.serving(what)
         opening = Opening(
             run=self._services.clock.new_run_id(),
-            input=commissioned(kind, given),
+            input=asked_of(kind, "commissioned", commissioned, kind, given),
             workspace=self._state.workspace,
             principal=self._message.principal,
             subject=self._state.subject,

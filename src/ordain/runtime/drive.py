@@ -34,6 +34,7 @@ from ordain.rules.header import HeaderFacts, HeaderLine
 from ordain.runtime.entries import at_rest, reply, stop_entry, stopped_text, unreadable_entry
 from ordain.runtime.execution import Execution
 from ordain.runtime.flow_end import FlowEnd, flow_end
+from ordain.runtime.foreign_code import sent_by_signal
 from ordain.runtime.headers import readable
 from ordain.runtime.live import LiveRun
 from ordain.runtime.mail import InterruptBody
@@ -131,9 +132,11 @@ class Drive:
             if error is not state.fault:  # no port call lost it: a flow says so, and stops nobody but itself
                 return await self._fault(live, error)
             raise
-        except (JournalDiverged, JournalCorrupt, FlowUnavailable, Erased, KeyboardInterrupt, SystemExit):
+        except (JournalDiverged, JournalCorrupt, FlowUnavailable, Erased):
             raise
         except BaseException as error:  # a flow is foreign code here: whatever else it raises is its fault, and stops its run alone
+            if sent_by_signal(error):
+                raise
             if state.suspended:
                 return self._suspended(live)
             if live.stopping or (task is not None and task.cancelling()):  # the engine evicts the run, whatever its flow makes of that
@@ -294,7 +297,7 @@ async def settle(live: Pen, end: FlowEnd) -> Driven:
             run=stored.parent,
             kind=MailKind.CHILD,
             key=f"child:{stored.parent_addr}:{stored.index}",
-            body=ENCODER.encode(msgspec.structs.replace(child, spent=fold.spent, header=header)),
+            body=ENCODER.encode(msgspec.structs.replace(child, spent=fold.spent, runs=fold.runs, header=header)),
             at=live.scribe.at,
             addr=stored.parent_addr,
         )

@@ -13,6 +13,7 @@ from ordain.contracts.policy import Policy
 from ordain.contracts.scope import CapabilityScope
 from ordain.effects.children import Spawn
 from ordain.effects.effect import Claim
+from ordain.errors import FlowFault
 from ordain.flows.kind import Kind
 from ordain.flows.kinds import Kinds
 from ordain.rules.decision import Decision
@@ -63,5 +64,5 @@ def dry_run(
     execution = setup.execution((opened.record,), beyond, state)
     came = flow_outcome(setup, execution, beyond)
     if isinstance(came, FlowRaised):
-        raise came.error
+        raise came.error if isinstance(came.error, Exception) else FlowFault(f"the flow raised {type(came.error).__name__}") from came.error
     return came.returned if isinstance(came, FlowEnd) else None, state

@@ -1,11 +1,8 @@
-"""What a flow came to, live or in replay, and the awaiting of it: a flow awaits its port and nothing else."""
+"""What a flow came to, live or in replay."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Generator
-from contextlib import suppress
-from types import coroutine
 from typing import Any
 
 import msgspec
@@ -20,7 +17,8 @@ from ordain.ports.effects import Interrupted
 from ordain.rules.header import MARKS, HeaderFacts, HeaderLine, render_header
 from ordain.runtime.entries import stopped_text
 from ordain.runtime.execution import Execution
-from ordain.runtime.run_state import EFFECT_BYTES, RunState
+from ordain.runtime.flow_port import awaiting_its_port
+from ordain.runtime.run_state import EFFECT_BYTES
 from ordain.runtime.setup import RunSetup
 
 LINE_DEPTH_MAX = 100
@@ -116,10 +114,10 @@ async def flow_end(setup: RunSetup, execution: Execution, task: asyncio.Task[Any
     Raises:
         FlowFault: it left something behind, awaited something other than its port, or its end is none. Whatever else a flow may raise.
     """
-    state = execution.state
+    state, context = execution.state, setup.context(execution)
     try:
         try:
-            returned = await _awaiting_its_port(setup.kind.run(setup.context(execution), setup.given), state, task)
+            returned = await awaiting_its_port(lambda: setup.kind.run(context, setup.given), state, task)
         except Interrupted as interrupted:
             state.returned()
             return FlowEnd.interrupted(interrupted, masked=state.masked)
@@ -127,51 +125,3 @@ async def flow_end(setup: RunSetup, execution: Execution, task: asyncio.Task[Any
         return FlowEnd.of(setup.kind, returned, masked=state.masked)
     finally:
         state.close()
-
-
-@coroutine
-def _awaiting_its_port(flow: Coroutine[Any, Any, Any], state: RunState, task: asyncio.Task[Any] | None) -> Generator[Any, Any, Any]:
-    """Await the flow while it awaits its port: what else it awaits no record holds, so that live and replay would not stop at one place.
-
-    Nor may it cancel the task that drives it. Within one step nobody else can have done that.
-    """
-    step: Callable[[Any], Any] = flow.send
-    given: Any = None
-    while True:
-        cancels = 0 if task is None else task.cancelling()
-        awaited = returned = None
-        try:
-            awaited = step(given)
-            over = False
-        except StopIteration as stop:
-            over, returned = True, stop.value
-        except BaseException:  # the flow's, whatever it is; only not where the flow has cancelled its task besides
-            if task is None or task.cancelling() <= cancels:
-                raise
-            over = False
-        finally:
-            given = None  # an error that was thrown in would hold this frame, and the run with it
-        if task is not None and task.cancelling() > cancels:
-            state.fault = state.fault or FlowFault("the flow cancelled the task that drives it")
-            yield from _uncancelled(task, cancels)
-        elif over:
-            return returned
-        elif not state.under_way:
-            state.fault = state.fault or FlowFault("the flow awaited something other than its port")
-        else:
-            try:
-                given, step = (yield awaited), flow.send
-            except BaseException as error:  # thrown into the flow, which is who may handle it
-                given, step = error, flow.throw
-            continue
-        with suppress(Exception):  # the flow is given up, whatever it says to that
-            flow.close()
-        state.raise_fault()
-
-
-def _uncancelled(task: asyncio.Task[Any], cancels: int) -> Generator[Any, Any, None]:
-    """Take back a cancellation that has not arrived yet; on older Pythons it arrives all the same, and here."""
-    while task.cancelling() > cancels:
-        task.uncancel()
-    with suppress(asyncio.CancelledError):
-        yield

@@ -15,6 +15,7 @@ from ordain.journal.records import DecisionBody
 from ordain.rules.decision import Decision, Rule
 from ordain.runtime.execution import Execution
 from ordain.runtime.flow_end import FlowEnd, flow_end
+from ordain.runtime.foreign_code import sent_by_signal
 from ordain.runtime.setup import RunSetup
 
 
@@ -71,9 +72,9 @@ def flow_outcome(setup: RunSetup, execution: Execution, beyond: NothingBeyond | 
     """
     try:
         came = _at_once(flow_end(setup, execution))
-    except (KeyboardInterrupt, SystemExit):
-        raise
     except BaseException as error:  # a flow is foreign code: whatever it raises is what it came to
+        if sent_by_signal(error):
+            raise
         came = FlowRaised(error=error)
     return OutOfJournal() if beyond is not None and beyond.reached else came
 

@@ -10,6 +10,7 @@ from pydantic import BaseModel
 from ordain.errors import Conflict, Refused
 from ordain.flows.kind import Kind, Taken
 from ordain.ports.store import OpenRun
+from ordain.runtime.foreign_code import asked_of
 from ordain.runtime.opening import Opening, root_run
 from ordain.runtime.services import Services
 
@@ -35,12 +36,14 @@ class Intake:
 
         Raises:
             InvalidRequest: the kind refuses it.
+            ConfigurationError: the kind fails at it.
         """
         services = self._services
         kind = services.kinds.answering(type(request))
         assert kind.wire is not None
         run = services.clock.new_run_id()
-        return await self.open(kind, kind.wire.take(request, services.catalogs.current, run), run, principal, workspace)
+        taken = asked_of(kind, "wire.take", kind.wire.take, request, services.catalogs.current, run)
+        return await self.open(kind, taken, run, principal, workspace)
 
     async def open(self, kind: Kind[Any, Any], taken: Taken, run: str, principal: str, workspace: str) -> Accepted:
         """Open the run, or find the one that the same request became.

@@ -5,28 +5,31 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Protocol
 
-import msgspec
+from msgspec import Raw, structs
 
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.scope import CapabilityScope
-from ordain.effects.children import AnyEnded, Completed, Join, JoinMode, Spawn
+from ordain.effects.children import NULL, AnyEnded, Completed, Failed, Join, JoinMode, Spawn
 from ordain.effects.effect import Children
 from ordain.effects.results import Joined
-from ordain.errors import FlowFault, FlowUnavailable
+from ordain.errors import CallerError, FlowFault, FlowUnavailable, Refused
 from ordain.flows.kinds import Kinds
 from ordain.journal.codec import Scribe
 from ordain.journal.digests import call_digest, derived_id
 from ordain.journal.records import Body, ChildEndedBody, Record, RecordKind, Started, raw
 from ordain.ports.effects import Interrupted
 from ordain.ports.store import Mail, MailKind, NewMail, NewRun, StoredRun
+from ordain.runtime.foreign_code import asked_of
 from ordain.runtime.opening import check_first
 from ordain.runtime.recorded_form import ENDS
-from ordain.runtime.run_state import RunState
+from ordain.runtime.run_state import JOIN_BYTES, RunState
 from ordain.runtime.services import Services
 from ordain.runtime.setup import RunSetup
 
 DEADLINE = "join deadline"
 DECIDED = "join decided"
+RESULTS_TOO_LARGE = "results_too_large"
+"""Why a child that completed failed all the same for who joined it: its result and its siblings' are more than a join hands over."""
 NESTED_MAX = 32
 """How many runs a run may be a child below. Calls of verbs end sooner, by policy's depth; children that carry out none have only this."""
 
@@ -79,8 +82,9 @@ def new_children(parent: Parent, addr: int, effect: Children) -> Iterator[NewRun
     stored, key = parent.stored, parent.stored.key or b""
     if stored.nested >= NESTED_MAX and effect.spawns:
         raise FlowFault(f"a run below {NESTED_MAX} others opens no children")
+    share = runs_share(parent.state, effect)
     for index, spawn in enumerate(effect.spawns):
-        started = started_child(parent.setup, parent.services.kinds, addr, index, spawn)
+        started = structs.replace(started_child(parent.setup, parent.services.kinds, addr, index, spawn), runs=share)
         child = derived_id(parent.id, addr, index)
         yield NewRun(
             id=child,
@@ -91,19 +95,31 @@ def new_children(parent: Parent, addr: int, effect: Children) -> Iterator[NewRun
         )
 
 
+def runs_share(parent: RunState, effect: Children) -> int:
+    """How many runs each of these may open below it, now that they are counted themselves: nothing else is opened until the join is over."""
+    return parent.authority.runs_left // max(1, len(effect.spawns))
+
+
 def started_child(parent: RunSetup, kinds: Kinds, addr: int, index: int, spawn: Spawn[Any]) -> Started:
     """What a child begins with: its parent's own, as far as the spawn lets it have that.
 
     Raises:
         FlowUnavailable: this build has no such flow.
-        FlowFault: it would carry out a verb call that its permit does not name.
+        FlowFault: it would carry out a verb call that its permit does not name, or its kind cannot read or label the input.
         ConfigurationError: its kind says of it what its first record cannot hold.
     """
     kind, began = kinds.newest.get(spawn.flow), parent.started
     if kind is None:
         raise FlowUnavailable(f"this build has no flow {spawn.flow}")
-    given, permit = kind.decode_input(spawn.input), spawn.authorized
-    if kind.carries is not None and (permit is None or call_digest(permit.call) != call_digest(kind.carries(given))):
+    permit = spawn.authorized
+    try:
+        given = asked_of(kind, "decode_input", kind.decode_input, spawn.input)
+        carries = None if kind.carries is None else asked_of(kind, "carries", kind.carries, given)
+        label = asked_of(kind, "label", kind.label, given)
+    except (CallerError, Refused) as error:  # without its text, which may hold values of the input
+        cause = type(error.__cause__ or error).__name__
+        raise FlowFault(f"a child run of {spawn.flow}@{kind.version} with an input that its kind cannot read or label: {cause}") from error
+    if carries is not None and (permit is None or call_digest(permit.call) != call_digest(carries)):
         raise FlowFault(f"a child run of {spawn.flow} for a verb call that no decision allowed")
     started = Started(
         flow=spawn.flow,
@@ -123,7 +139,7 @@ def started_child(parent: RunSetup, kinds: Kinds, addr: int, index: int, spawn: 
         keep_thoughts=spawn.keep_thoughts,
         session=began.session,
         thread=began.thread,
-        label=kind.label(given),
+        label=label,
         wording=parent.catalog.wording_id,
     )
     check_first(kind, started)
@@ -148,6 +164,19 @@ def why_over(until: Join, spawned: int, ended: dict[int, AnyEnded]) -> str | Non
     return "cannot be reached" if completed + spawned - len(ended) < wanted else None
 
 
+def handed_over(taken: int, ended: bytes) -> Raw:
+    """A child's end for the join that has ``taken`` so many bytes of such: without its result where it would be more than a join hands over."""
+    if taken + len(ended) <= JOIN_BYTES:
+        return Raw(ended)
+    match ENDS.decode(ended):
+        case Completed() as end:
+            return raw(Failed(child=end.child, spent=end.spent, runs=end.runs, header=end.header, reason=RESULTS_TOO_LARGE))
+        case Failed() as end:
+            return raw(structs.replace(end, value=NULL))
+        case _:
+            return Raw(ended)
+
+
 class _Joining:
     """The state of one join, rebuilt from the records at every wake."""
 
@@ -155,6 +184,7 @@ class _Joining:
         self.parent, self.addr, self.effect, self.ended = parent, addr, effect, ended
         self.counted: tuple[int, ...] = ()
         self.why: str | None = None
+        self._taken = sum(len(parent.records[end.seq].body or b"") for end in ended.values())
         seen: dict[int, AnyEnded] = {}
         for index, end in sorted(ended.items(), key=lambda item: item[1].seq):
             self._note_deadline(parent.records[end.seq].at, seen)
@@ -175,14 +205,14 @@ class _Joining:
             index = int(row.key.rpartition(":")[2])
             if index in self.ended:
                 continue
-            body = ChildEndedBody(
-                addr=self.addr, index=index, child=derived_id(parent.id, self.addr, index), ended=msgspec.Raw(row.body), mail=row.id
-            )
+            ended = handed_over(self._taken, row.body)
+            body = ChildEndedBody(addr=self.addr, index=index, child=derived_id(parent.id, self.addr, index), ended=ended, mail=row.id)
             record = parent.write(RecordKind.CHILD_ENDED, "child", body, at=row.at)  # when it ended, not when it was noticed
             self._note_deadline(record.at, self.ended)
+            self._taken += len(record.body or b"")
             parent.take(row, record.seq)
             parent.state.handed(record)
-            end: AnyEnded = parent.state.remember(ENDS.decode(row.body), record.seq)
+            end: AnyEnded = parent.state.remember(ENDS.decode(ended), record.seq)
             self.ended[index] = end
             self._weigh(self.ended)
 

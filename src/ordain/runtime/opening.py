@@ -14,6 +14,7 @@ from ordain.journal.codec import Scribe
 from ordain.journal.records import RecordKind, Started, raw
 from ordain.ports.store import NewRun
 from ordain.rules.spend import Spend
+from ordain.runtime.foreign_code import asked_of, input_of
 
 _STARTED = msgspec.json.Decoder(Started)
 
@@ -38,9 +39,10 @@ def root_run(kind: Kind[Any, Any], opening: Opening, catalog: Catalog) -> NewRun
     """The run with its ``started`` record: what its kind says of it and grants it, under the catalog's budget.
 
     Raises:
-        ConfigurationError: what the kind says of the run is nothing that its first record can hold.
+        InvalidRequest: the input is none of this kind's.
+        ConfigurationError: the kind fails at it or at what it says of the run, or that is nothing that its first record can hold.
     """
-    budget, given = catalog.policy.budget, kind.decode_input(opening.input)
+    budget, given = catalog.policy.budget, input_of(kind, opening.input)
     started = Started(
         flow=kind.name,
         flow_version=kind.version,
@@ -59,8 +61,8 @@ def root_run(kind: Kind[Any, Any], opening: Opening, catalog: Catalog) -> NewRun
         keep_thoughts=opening.keep_thoughts,
         session=opening.session,
         thread=opening.thread,
-        label=kind.label(given),
-        grant=kind.grant(given, catalog),
+        label=asked_of(kind, "label", kind.label, given),
+        grant=asked_of(kind, "grant", kind.grant, given, catalog),
         wording=catalog.wording_id,
     )
     check_first(kind, started)

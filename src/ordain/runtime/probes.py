@@ -35,6 +35,7 @@ from ordain.rules.route import ROUTE, Path
 from ordain.runtime.answer_reading import AnswerReading
 from ordain.runtime.attach_facts import attach_facts
 from ordain.runtime.dry_run import NothingSpent, dry_opening, dry_run
+from ordain.runtime.foreign_code import asked_of
 from ordain.runtime.message_entry import Received, message_facts
 from ordain.wording.wording import wording_of
 
@@ -135,7 +136,7 @@ class _Probing(NothingSpent):
 def _rehearsed(kinds: Kinds, message: Received, probe: Probe, catalog: Catalog) -> Mapping[str, str]:
     """What the kind that answers requests decides, and the code with which it ends where it ends before its path."""
     kind = kinds.serving(Serves.REQUEST)
-    given = commissioned(kind, Commission(session=PROBE, seq=1, message=message.facts, ids=message.ids))
+    given = asked_of(kind, "commissioned", commissioned, kind, Commission(session=PROBE, seq=1, message=message.facts, ids=message.ids))
     beyond = _Probing(catalog.policy, probe.suggests)
     opening = dry_opening(given, PROBE, catalog.policy.session.hold_seconds * 1_000_000)
     ended, _ = dry_run(kind, msgspec.structs.replace(opening, session=PROBE, thread=1), catalog, beyond, kinds)

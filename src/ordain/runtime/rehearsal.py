@@ -22,6 +22,7 @@ from ordain.journal.records import DecisionBody, Status
 from ordain.prompts.renderer import Prompt, render
 from ordain.rules.decision import Rule
 from ordain.runtime.dry_run import NothingSpent, dry_opening, dry_run
+from ordain.runtime.foreign_code import asked_of
 from ordain.runtime.run_state import RunState
 
 REHEARSAL = "rehearsal"
@@ -77,7 +78,7 @@ def rehearse_verb(kinds: Kinds, catalog: Catalog, verb_id: str, args: Mapping[st
     done = Rehearsed()
     kind = kinds.answering(VerbRequest)
     asked = VerbRequest(verb_id=verb_id, payload=dict(args), caller=REHEARSAL)
-    given = kind.wire.take(asked, catalog, REHEARSAL).input if kind.wire is not None else NULL
+    given = asked_of(kind, "wire.take", kind.wire.take, asked, catalog, REHEARSAL).input if kind.wire is not None else NULL
     effect, ended, _ = _until_live(kind, given, catalog, done, kinds)
     if ended is not None:
         done.error = ended

@@ -185,12 +185,9 @@ class _Recorded:
         return self.stored.status not in SETTLED and self.stored.records[-1].kind is not RecordKind.FAULTED
 
     def faulted_so(self, error: BaseException) -> bool:
-        """Whether the run's last word is this very fault; where there is no event loop, a flow that asks for one meets that instead."""
+        """Whether the run's last word is this very fault."""
         faults = [self.read(record) for record in self.stored.records if record.kind is RecordKind.FAULTED]
-        if not faults or not isinstance(faults[-1], FaultedBody):
-            return False
-        named = faults[-1].error
-        return named == type(error).__name__ or (named == FlowFault.__name__ and type(error) is RuntimeError)
+        return bool(faults) and isinstance(faults[-1], FaultedBody) and faults[-1].error == type(error).__name__
 
 
 def _check_fault(recorded: _Recorded, error: BaseException, execution: Execution) -> None:

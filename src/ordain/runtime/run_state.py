@@ -14,6 +14,7 @@ from ordain.errors import FlowFault
 from ordain.flows.transcript import Transcript
 from ordain.flows.values import Values
 from ordain.journal.records import Record
+from ordain.ports.effects import Interrupted, Suspended
 from ordain.rules.rulebook import Rulebook
 from ordain.runtime.authority import Authority
 
@@ -21,6 +22,9 @@ CHILDREN_MAX = 1_000
 """Children of one join: all are opened in one unit."""
 EFFECT_BYTES = 8 * 2**20
 """An effect as its record has it, and a flow's output: a larger one holds up every other run while it is encoded."""
+
+JOIN_BYTES = 2 * EFFECT_BYTES
+"""What one join hands over in all, as records have it: every wake of the run reads it again before anybody else goes on."""
 
 
 class RunState:
@@ -123,10 +127,12 @@ class PortCall:
         state.under_way = self._effect
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        """End; a failure is kept, signals are not failures. Broken off by the flow, through a time-out or by closing it, it has no result on record."""
+        """End; a failure is kept, control signals are none. Broken off by the flow, through a time-out or by closing it, it has no result on record."""
         self._state.under_way = False
         if error is not None:
             if isinstance(error, Exception):
                 self._state.fault = error
             elif isinstance(error, CancelledError | GeneratorExit):
                 self._state.fault = FlowFault("a port call was broken off from outside of it")
+            elif not isinstance(error, Interrupted | Suspended):  # a rule's or a kind's, which a flow may swallow as well
+                self._state.fault = FlowFault(f"a port call raised {type(error).__name__}")

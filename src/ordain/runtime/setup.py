@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
@@ -19,40 +19,24 @@ from ordain.flows.kind import Kind
 from ordain.flows.kinds import Kinds
 from ordain.flows.transcript import Transcript
 from ordain.journal.records import Record, Started
-from ordain.ports.effects import Effects
 from ordain.ports.sessions import Entry
 from ordain.rules.spend import Spend
 from ordain.runtime.authority import Authority
 from ordain.runtime.execution import PLAINLY, Beyond, Execution, Rereading
+from ordain.runtime.flow_port import FlowPort
+from ordain.runtime.foreign_code import asked_of
 from ordain.runtime.run_state import RunState
-
-
-class FlowPort:
-    """What a flow holds of its port: its methods and nothing else. A law about port calls, no sandbox for Python."""
-
-    __slots__ = ("authorize", "children", "claim", "decide", "new_id", "now", "perform")
-
-    def __init__(self, port: Effects) -> None:
-        """Only the methods."""
-        for name in self.__slots__:
-            object.__setattr__(self, name, getattr(port, name))
-
-    def __setattr__(self, name: str, value: object) -> None:
-        raise AttributeError(f"a flow cannot change its port: {name}")
-
-    def __delattr__(self, name: str) -> None:
-        raise AttributeError(f"a flow cannot change its port: {name}")
 
 
 class AccountView:
     """Implements ``flows.context.Account``: what a flow sees of its run's spending, in copies."""
 
-    __slots__ = ("_authority",)
-    _authority: Authority
+    __slots__ = ("_read",)
+    _read: Callable[[], tuple[Spend, Spend]]
 
     def __init__(self, authority: Authority) -> None:
-        """To be read from only."""
-        object.__setattr__(self, "_authority", authority)
+        """To be read from only, and no attribute of it is the authority."""
+        object.__setattr__(self, "_read", lambda: (structs.replace(authority.cap), structs.replace(authority.spent)))
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"a flow cannot change its account: {name}")
@@ -60,12 +44,12 @@ class AccountView:
     @property
     def cap(self) -> Spend:
         """See ``Account.cap``."""
-        return structs.replace(self._authority.cap)
+        return self._read()[0]
 
     @property
     def spent(self) -> Spend:
         """See ``Account.spent``."""
-        return structs.replace(self._authority.spent)
+        return self._read()[1]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,18 +71,19 @@ class RunSetup:
 
         Raises:
             JournalDiverged: the run began with another wording than the one that this build reads with under its catalog.
+            ConfigurationError: the kind cannot read the input any more, or fails at what it says of the run.
         """
         if started.wording not in ("", catalog.wording_id):
             began, reads = started.wording[:14], catalog.wording_id[:14]
             raise JournalDiverged(f"run {run} began with wording {began}, and its catalog names {reads}", details={"seq": 0})
-        given = kind.decode_input(started.input)
-        label = kind.label(given) if started.label is None else started.label
+        given = asked_of(kind, "decode_input", kind.decode_input, started.input)
+        label = asked_of(kind, "label", kind.label, given) if started.label is None else started.label
         if started.grant is not None:
             scope = started.grant
         elif started.parent is not None:
             scope = CapabilityScope(allowed=started.scope)
         else:
-            scope = kind.grant(given, catalog)
+            scope = asked_of(kind, "grant", kind.grant, given, catalog)
         return cls(run=run, kind=kind, started=started, given=given, catalog=catalog, agent=label.agent, scope=scope, kinds=kinds)
 
     def state(self, began: int, transcript: Transcript | None = None) -> RunState:

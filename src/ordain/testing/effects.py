@@ -36,7 +36,7 @@ from ordain.runtime.opening import Opening, root_run
 from ordain.runtime.setup import RunSetup
 from ordain.testing.catalogs import Tables, with_policy
 from ordain.testing.script import Script, ScriptError
-from ordain.testing.scripted_beyond import ScriptedBeyond
+from ordain.testing.scripted_beyond import ScriptedBeyond, check_template
 from ordain.testing.scripted_run import Played
 
 I = TypeVar("I")  # noqa: E741 - input, as in ordain.flows.kind
@@ -110,6 +110,8 @@ class ScriptedEffects(Generic[I, O]):
         outcome = flow_outcome(setup, setup.execution((record,), beyond, state))
         came = outcome if isinstance(outcome, FlowEnd) else None
         fault = outcome.error if isinstance(outcome, FlowRaised) else None
+        if isinstance(fault, KeyError):  # a flow that looks its template up itself, to know what it will cost
+            check_template(self.kind, self.catalog, fault.args[0] if fault.args else None)
         if fault is not None and (not faults or isinstance(fault, ScriptError) or not isinstance(fault, Exception)):
             raise fault
         beyond.check_over(faulted=fault is not None)

@@ -86,6 +86,12 @@ class ModelScript:
                     return as_said(said)
         return None
 
+    @property
+    def told(self) -> str:
+        """For which purposes it has lines, so that a misspelt one is seen."""
+        found = sorted({line.purpose or "any" for line in self.lines})
+        return f"the script has lines for {', '.join(found) or 'nothing'}"
+
     def __repr__(self) -> str:
         """How many lines, and for what."""
         return (
@@ -126,7 +132,7 @@ class ScriptedModels:
             ScriptError: one had none; the message names it.
         """
         if self.unscripted:
-            raise ScriptError(f"nothing is scripted for {'; '.join(map(_told, self.unscripted))}")
+            raise ScriptError(f"nothing is scripted for {'; '.join(map(_told, self.unscripted))}: {self.script.told}")
 
     async def attempt(self, request: ModelRequest, heard: Heard | None = None) -> ModelReply | ModelError:
         """See ``ModelPort.attempt``."""
@@ -134,7 +140,7 @@ class ScriptedModels:
         said = self.script.answer(request)
         if said is None:
             self.unscripted.append(request)
-            return ModelError(code=ModelErrorCode.SCRIPT_EXHAUSTED, message=f"nothing is scripted for {_told(request)}")
+            return ModelError(code=ModelErrorCode.SCRIPT_EXHAUSTED, message=f"nothing is scripted for {_told(request)}: {self.script.told}")
         return await self._reply(said, request, heard)
 
     async def close(self) -> None:

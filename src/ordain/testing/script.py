@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from types import UnionType
 from typing import Any
 
 from msgspec import Struct
@@ -21,6 +22,16 @@ from ordain.testing.proposals import Delayed, Failing, Proposal
 
 class ScriptError(AssertionError):
     """The script and the flow do not fit each other: something was asked that is not scripted, or scripted and not asked."""
+
+
+def check_item(given: object, kinds: type | UnionType, where: str, expected: str) -> None:
+    """What a test's author gave is what the place takes.
+
+    Raises:
+        ScriptError: it is not; the message has the place, what was given, and what is expected.
+    """
+    if not isinstance(given, kinds):
+        raise ScriptError(f"{where} takes {expected}, and was given {given!r:.80} ({type(given).__name__})")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,6 +100,7 @@ Script = Sequence[Item] | Callable[[Asked], Item | None]
 
 def returned(output: Mapping[str, Any], *, verb: str = "", trust: Mapping[str, Trust] | None = None) -> Ran:
     """The verb returns this object; ``trust`` lowers what it declares of a field."""
+    check_item(output, Mapping, "returned(…)", "the verb's output, an object such as {'sum': 3}")
     return Ran(result=LeafReturned(output=dict(output), trust=dict(trust or {})), verb=verb)
 
 
@@ -141,11 +153,15 @@ def expired(why: str = "") -> Waited:
 
 def carved(committed: Mapping[str, Spend]) -> Claimed:
     """The shared accounts, of which so much is committed already, by name; one that is not named is untouched."""
+    check_item(committed, Mapping, "carved(…)", "amounts by account, such as {'day:2024-10-04': Spend(tokens=5)}")
+    for name, amount in committed.items():
+        check_item(amount, Spend, f"carved(…) for {name}", "a Spend")
     return Claimed(committed=committed)
 
 
 def claimed(facts: Struct) -> Claimed:
     """The facts that a shared rule finds in its transaction."""
+    check_item(facts, Struct, "claimed(…)", "the facts of the claimed rule")
     return Claimed(facts=facts)
 
 
@@ -153,6 +169,7 @@ def interrupt(
     what: str = "cancel", *, by: str = "user:test", why: str = "", in_flight: bool = False, ends: Sequence[AnyEnded] = ()
 ) -> Interrupt:
     """Somebody wants the run to stop: cancel, or override by a later message."""
+    _check_ends("interrupt(ends=…)", ends)
     return Interrupt(what=what, by=by, why=why, in_flight=in_flight, ends=tuple(ends))
 
 
@@ -161,7 +178,15 @@ def interrupt(
 
 def joined(*ends: AnyEnded, order: Sequence[int] = ()) -> Joining:
     """How the children of a join end, in the order of the spawns."""
+    _check_ends("joined(…)", ends)
+    check_item(order, Sequence, "joined(order=…)", "the children's indexes in the order in which they end")
     return Joining(ends=ends, order=tuple(order))
+
+
+def _check_ends(where: str, ends: Sequence[AnyEnded]) -> None:
+    check_item(ends, Sequence, where, "a sequence of ends")
+    for end in ends:
+        check_item(end, AnyEnded, where, "how children end: completed(value), child_failed(reason), child_cancelled(), …")
 
 
 def completed(value: Any, *, spent: Spend | None = None, header: HeaderFacts | None = None) -> Completed:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import msgspec
 from msgspec import Raw, structs
 
+from ordain.contracts.catalog import Catalog
 from ordain.contracts.policy import ModelErrorCode
 from ordain.effects.children import AnyEnded, Cancelled
 from ordain.effects.effect import AnyEffect, Children, Claim, Effect, ModelCall, Read, Say, VerbCall, Wait, WaitFor
@@ -21,6 +22,7 @@ from ordain.effects.results import (
     ModelFailed,
     Said,
 )
+from ordain.flows.kind import Kind
 from ordain.flows.kinds import Kinds
 from ordain.journal.codec import Scribe
 from ordain.journal.digests import derived_id
@@ -45,22 +47,37 @@ from ordain.rules.shared import SHARED
 from ordain.rules.spend import Spend
 from ordain.runtime.calls import result_of, too_late
 from ordain.runtime.claims import check_claim
-from ordain.runtime.joins import started_child, why_over
+from ordain.runtime.joins import handed_over, started_child, why_over
 from ordain.runtime.model_answers import Failure, kept_answer, prepare
 from ordain.runtime.recorded_form import ENDS, RESULTS
 from ordain.runtime.run_state import RunState
 from ordain.runtime.setup import RunSetup
 from ordain.testing.proposals import NOTICE, Delayed, Failing, Proposal
-from ordain.testing.script import Asked, Claimed, Interrupt, Item, Joining, Ran, ReadSeen, Script, ScriptError, Waited
+from ordain.testing.script import Asked, Claimed, Interrupt, Item, Joining, Ran, ReadSeen, Script, ScriptError, Waited, check_item
 from ordain.testing.scripted_run import PlayedDecision, made_of
 
 T = TypeVar("T")
+
+
+def check_template(kind: Kind[Any, Any], catalog: Catalog, template: object) -> None:
+    """Live a catalog has what its kinds bring; a test's own is made by hand.
+
+    Raises:
+        ScriptError: this template of the kind's is not in the catalog.
+    """
+    brought = {prompt.template for prompt in kind.prompts if prompt.template}
+    if isinstance(template, str) and template in brought - set(catalog.data.prompts):
+        known = ", ".join(sorted(catalog.data.prompts)) or "none"
+        asked = f"kind {kind.name}@{kind.version} asks by template {template!r}"
+        raise ScriptError(f"{asked}, and the catalog has {known}: make it by catalog_of(KIND, …) of the kind that brings it")
 
 
 class _Answers:
     """The items of a script, in order; of a callable one, what it answers to what is asked now."""
 
     def __init__(self, script: Script) -> None:
+        if not callable(script):
+            check_item(script, Sequence, "a script", "a list of answers in order, or a function of what is asked")
         self._answer: Callable[[Asked], Item | None] | None = script if callable(script) else None
         self.listed = not callable(script)
         self.left: list[Item] = [] if callable(script) else list(script)
@@ -219,6 +236,8 @@ class ScriptedBeyond:
                 if effect.deadline <= self.now:
                     return failure.of(ModelErrorCode.TIMED_OUT, "deadline passed before the call")
                 prompt = self._setup.kind.prompt(effect.purpose)
+                if not effect.prompt:
+                    check_template(self._setup.kind, self._catalog, prompt.template)
                 sent = prepare(self._catalog, effect, self._state.values, prompt, failure)
                 if isinstance(sent, ModelFailed):
                     return sent
@@ -304,12 +323,14 @@ class ScriptedBeyond:
         ended: dict[int, AnyEnded] = {}
         why: str | None = None
         counted: tuple[int, ...] = ()
+        taken = 0
         for index in joining.order or range(count):
             child = derived_id(run, addr, index)
-            end = structs.replace(joining.ends[index], child=child)
-            record = self.write(RecordKind.CHILD_ENDED, "child", ChildEndedBody(addr=addr, index=index, child=child, ended=raw(end)))
+            end = handed_over(taken, bytes(raw(structs.replace(joining.ends[index], child=child))))
+            record = self.write(RecordKind.CHILD_ENDED, "child", ChildEndedBody(addr=addr, index=index, child=child, ended=end))
+            taken += len(record.body or b"")
             self._state.handed(record)
-            ended[index] = self._state.remember(ENDS.decode(raw(end)), record.seq)
+            ended[index] = self._state.remember(ENDS.decode(end), record.seq)
             if why is None:
                 why, counted = why_over(effect.until, count, ended), tuple(sorted(ended))
         self._observe(addr, "children", Joined(counted=counted, why=why or "all ended"))

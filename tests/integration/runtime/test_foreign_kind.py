@@ -14,7 +14,8 @@ from ordain.app import Extras, Ordain, with_profile
 from ordain.cli.entry import main
 from ordain.contracts.profiles import ModelProfile
 from ordain.errors import ConfigurationError
-from ordain.flows.shipped import shipped_kinds
+from ordain.flows.kind import Kind
+from ordain.flows.shipped import SHIPPED, shipped_kinds
 from ordain.journal.records import Status
 from ordain.models.scripted import make_script
 from ordain.runtime.replay import replay
@@ -98,3 +99,12 @@ def test_two_kinds_of_one_name_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match="survey@1") as refused:
         Ordain(load_settings(environment={}, home=tmp_path), extras=Extras(kinds=(SURVEY, SURVEY_PART, replace(SURVEY, charged=False))))
     assert refused.value.code == "duplicate_kind"
+
+
+@pytest.mark.parametrize("shipped", SHIPPED, ids=lambda kind: f"{kind.name}@{kind.version}")
+@pytest.mark.parametrize("version", [1, 99])
+def test_a_shipped_kinds_name_is_taken(tmp_path: Path, shipped: Kind[Any, Any], version: int) -> None:
+    """A newer version of one would be what conversations begin from then on: it is refused, and told which names are taken."""
+    with pytest.raises(ConfigurationError, match=f"kind {shipped.name}@{version} has a name of Ordain's own, .*planner") as refused:
+        Ordain(load_settings(environment={}, home=tmp_path), extras=Extras(kinds=(SURVEY_PART, replace(shipped, version=version))))
+    assert refused.value.code == "reserved_kind"

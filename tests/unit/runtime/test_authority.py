@@ -335,7 +335,7 @@ def opened(kind: Kind[Any, Any], verbs: Sequence[Any] = (), **budget: Any) -> Or
     return Ordain(settings, extras=extras)
 
 
-async def settled(ordain: Ordain, ops: tuple[Op, ...], *, replays: bool = True) -> StoredRun:
+async def settled(ordain: Ordain, ops: tuple[Op, ...]) -> StoredRun:
     """A run of these port calls, once it rests; every run that there is then is held to its first record, and replayed."""
     run = (await ordain.runtime.open("hostile", encoded(ops), "local:test")).run
     view = await asyncio.wait_for(ordain.runtime.wait(run), 20)
@@ -343,7 +343,7 @@ async def settled(ordain: Ordain, ops: tuple[Op, ...], *, replays: bool = True) 
         stored = ordain.store.load(row.id)
         assert stored is not None
         Bounds(stored, ordain.catalog, ordain.kinds).check()
-        assert not replays or replay(stored, ordain.catalog, ordain.kinds, ordain.runtime.services.transcript("default")).equal
+        assert replay(stored, ordain.catalog, ordain.kinds, ordain.runtime.services.transcript("default")).equal
     return view.stored
 
 
@@ -378,11 +378,15 @@ async def test_two_effects_at_once_are_a_fault() -> None:
     """A flow that makes two calls beside each other gets neither reserved against what the other one takes."""
 
     async def run(context: FlowContext, given: tuple[Op, ...]) -> list[str]:
-        await asyncio.gather(*(DO["model"](context, SPENT, []) for _ in range(2)), return_exceptions=True)
+        first, second = (DO["model"](context, SPENT, []) for _ in range(2))
+        try:
+            await asyncio.gather(first, second, return_exceptions=True)
+        finally:
+            second.close()
         return []
 
     async with opened(replace(LIVE, run=run)) as ordain:
-        assert (await settled(ordain, (), replays=False)).status is Status.FAULTED
+        assert (await settled(ordain, ())).status is Status.FAULTED
 
 
 async def test_a_session_of_others_stays_closed() -> None:

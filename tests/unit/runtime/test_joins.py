@@ -12,17 +12,20 @@ from hypothesis import strategies as st
 
 from ordain.effects.calls import Authorized, Call
 from ordain.effects.children import AnyEnded, Completed, Join, JoinMode, Spawn
-from ordain.effects.effect import Wait, WaitFor
+from ordain.effects.effect import Children, Wait, WaitFor
 from ordain.effects.results import Joined
 from ordain.errors import FlowFault, FlowUnavailable
 from ordain.flows.context import FlowContext
 from ordain.flows.kind import Kind
 from ordain.flows.kinds import Kinds
 from ordain.journal.digests import derived_id
-from ordain.journal.records import RecordKind, Status, raw
+from ordain.journal.records import RecordKind, Started, Status, raw
 from ordain.rules.spend import Spend
-from ordain.runtime.joins import DEADLINE, NESTED_MAX, started_child, why_over
-from ordain.testing import catalog_of, child_cancelled, child_failed, completed, kind_of
+from ordain.runtime.authority import RUNS_MAX
+from ordain.runtime.joins import DEADLINE, NESTED_MAX, RESULTS_TOO_LARGE, runs_share, started_child, why_over
+from ordain.runtime.replay import replay
+from ordain.runtime.run_state import JOIN_BYTES, RunState
+from ordain.testing import ScriptedEffects, catalog_of, child_cancelled, child_failed, completed, joined, kind_of
 from tests.unit.runtime.house import BEGAN, SECOND, House, bodies, setup_of
 
 
@@ -142,6 +145,123 @@ async def test_children_end_somewhere() -> None:
         while (await house.drive(run)).status is Status.WAITING:
             run, depth = derived_id(run, 0, 0), depth + 1
         assert (depth, house.stored(run).nested, house.stored(run).status) == (NESTED_MAX, NESTED_MAX, Status.FAULTED)
+
+
+# --- how many there may be ---------------------------------------------------------------------------------------------------------------
+
+Tree = list[list[Any]]
+"""What a run opens: joins one after the other, each with what its children open."""
+TREES = st.recursive(st.just([]), lambda tree: st.lists(st.lists(tree, min_size=1, max_size=4), max_size=3), max_leaves=40)
+
+
+def opened_below(state: RunState, tree: Tree, parent: Any) -> int:
+    """Play a run's joins, each refused that may not be; how many runs there are then below it."""
+    count = 0
+    for join in tree:
+        effect = Children(spawns=tuple(spawn() for _ in join), until=Join())
+        try:
+            state.authority.check(effect, parent.catalog)
+        except FlowFault:
+            break
+        state.authority.made(effect)
+        share, ends = runs_share(state, effect), list[AnyEnded]()
+        for child in join:
+            below = opened_below(setup_of(PARENT, {}, parent.catalog, runs=share).state(0), child, parent)
+            ends.append(msgspec.structs.replace(completed("x"), runs=below))
+        state.authority.ended(ends)
+        count += len(join) + sum(end.runs for end in ends)
+    return count
+
+
+@given(TREES, st.integers(0, 30))
+def test_there_are_never_more_runs_below_one_than_it_was_given(tree: Tree, most: int) -> None:
+    """Whatever each of them opens, and in how many joins; and all of it where it is enough for one join after the other."""
+    parent = setup_of(PARENT, {}, catalog_of(), runs=most)
+    assert opened_below(parent.state(0), tree, parent) <= most
+    flat: Tree = [[[]]] * (most + 1)
+    assert opened_below(parent.state(0), flat, parent) == most
+
+
+async def _twice(context: FlowContext, given: int) -> int:
+    """Two joins of two, the first with children that open two more."""
+    for inner in (given - 1, 0) if given else ():
+        child = Spawn[Any](flow="twice", input=raw(inner), deadline=context.hard, allowance=Spend())
+        await context.fx.children((child, child), Join())
+    return given
+
+
+async def test_a_join_gives_back_what_its_children_did_not_open() -> None:
+    """Each child's first record has its share, each end how many it opened; the next join has the rest, and replay finds the same."""
+    kind = replace(kind_of(_twice, charged=False), name="twice")
+    with House(kind) as house:
+        run = await house.open(kind, 2)
+
+        async def to_the_end(one: str) -> int:
+            for addr in range(3):
+                if (await house.drive(one)).status is Status.COMPLETED:
+                    break
+                for index in range(2):
+                    await to_the_end(derived_id(one, addr, index))
+            stored = house.stored(one)
+            assert stored.status is Status.COMPLETED
+            assert replay(stored, house.catalog, house.kinds).equal
+            return msgspec.json.decode(stored.records[0].body or b"", type=Started).runs or 0
+
+        assert await to_the_end(run) == 0
+        began = [house.bodies(derived_id(run, addr, index), RecordKind.STARTED)[0].runs for addr in (0, 1) for index in (0, 1)]
+        assert began == [(RUNS_MAX - 2) // 2] * 2 + [(RUNS_MAX - 2 - 2 * 4 - 2) // 2] * 2
+        ends = [msgspec.json.decode(one.ended, type=AnyEnded).runs for one in house.bodies(run, RecordKind.CHILD_ENDED)]
+        assert ends == [4, 4, 0, 0]
+
+
+# --- how much they may bring -------------------------------------------------------------------------------------------------------------
+
+LARGE = 7 * 2**20
+
+
+async def _long(context: FlowContext, given: int) -> str:
+    return "x" * given
+
+
+async def _gathers(context: FlowContext, given: list[int]) -> list[Any]:
+    """Opens one that returns so much for each number, and says how they ended and how much there is of each."""
+    spawns = tuple(Spawn[Any](flow="long", input=raw(one), deadline=context.hard, allowance=Spend()) for one in given)
+    ends = await context.fx.children(spawns, Join())
+    return [[type(end).__name__, getattr(end, "reason", ""), len(bytes(getattr(end, "value", b"")))] for end in ends]
+
+
+LONG: Kind[Any, Any] = replace(kind_of(_long, charged=False), name="long")
+GATHERS: Kind[Any, Any] = replace(kind_of(_gathers, charged=False), name="gathers")
+GATHERED = [["Completed", "", LARGE + 2], ["Completed", "", LARGE + 2], ["Failed", RESULTS_TOO_LARGE, 4], ["Completed", "", 7]]
+
+
+@pytest.mark.parametrize("wakes", [False, True])
+async def test_a_join_hands_over_no_more_than_a_wake_may_read(wakes: bool) -> None:
+    """Whoever ends when it is full has failed for it, one at a time or all at once; its own run keeps its result."""
+    with House(LONG, GATHERS) as house:
+        run = await house.open(GATHERS, [LARGE, LARGE, LARGE, 5])
+        await house.drive(run)
+        children = [derived_id(run, 0, index) for index in range(4)]
+        for child in children:
+            await house.drive(child)
+            if wakes:
+                await house.drive(run)
+        await house.drive(run)
+        stored = house.stored(run)
+        assert stored.status is Status.COMPLETED
+        assert msgspec.json.decode(house.bodies(run, RecordKind.ENDED)[0].result) == GATHERED
+        handed = sum(len(record.body or b"") for record in stored.records if record.kind is RecordKind.CHILD_ENDED)
+        assert LARGE < handed <= JOIN_BYTES
+        assert house.stored(children[2]).status is Status.COMPLETED
+        assert len(house.bodies(children[2], RecordKind.ENDED)[0].result) == LARGE + 2
+        assert RESULTS_TOO_LARGE in house.bodies(run, RecordKind.ENDED)[0].header
+        assert replay(stored, house.catalog, house.kinds).equal
+
+
+def test_a_scripted_join_hands_over_as_much() -> None:
+    """The same ends for the unit test of a flow."""
+    values = [completed("x" * one) for one in (LARGE, LARGE, LARGE, 5)]
+    assert ScriptedEffects(GATHERS, catalog_of()).play([0, 0, 0, 0], [joined(*values)]).output == GATHERED
 
 
 # --- a join at work ----------------------------------------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ import pytest
 from ordain.contracts.planner import PlannerRequest
 from ordain.contracts.scope import CapabilityScope
 from ordain.effects.children import Spawn
+from ordain.errors import InvalidRequest
 from ordain.flows.kinds import Kinds
 from ordain.flows.planner.kind import PLANNER
 from ordain.journal.codec import verify
@@ -66,5 +67,6 @@ def test_it_says_with_which_wording_it_reads(session: str) -> None:
 
 def test_what_is_no_input_opens_nothing() -> None:
     """It is the request's fault, before a run exists."""
-    with pytest.raises(ValueError, match="goal"):
+    with pytest.raises(InvalidRequest, match=r"kind planner@2 cannot read this input: .*\n*goal") as refused:
         root_run(PLANNER, msgspec.structs.replace(OPENING, input=Raw(b"{}")), shipped())
+    assert isinstance(refused.value.__cause__, ValueError)

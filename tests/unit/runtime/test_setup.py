@@ -14,7 +14,8 @@ from ordain.flows.context import FlowContext
 from ordain.flows.kinds import Kinds
 from ordain.journal.records import Started, raw
 from ordain.rules.spend import Spend
-from ordain.runtime.setup import AccountView, FlowPort, RunSetup
+from ordain.runtime.flow_port import FlowPort
+from ordain.runtime.setup import AccountView, RunSetup
 from ordain.testing import ScriptedEffects, Standing, catalog_of, child_cancelled, joined, kind_of
 
 PORT = {"authorize", "children", "claim", "decide", "new_id", "now", "perform"}

@@ -1,0 +1,81 @@
+"""What code of an embedder raises where the house calls it: named with the kind and what was asked of it, and never taken for a signal."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Callable
+from functools import partial
+from opcode import opmap
+from traceback import walk_tb
+from types import CodeType
+from typing import Any, ParamSpec, TypeVar
+
+from msgspec import MsgspecError, Raw
+
+from ordain.errors import CallerError, ConfigurationError, InvalidRequest, Refused
+from ordain.flows.kind import Kind
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def asked_of(kind: Kind[Any, Any], what: str, ask: Callable[P, T], *args: P.args, **named: P.kwargs) -> T:
+    """What a kind answers; ``what`` is the name of its function.
+
+    Raises:
+        CallerError, Refused: the kind refuses.
+        ConfigurationError: it raised anything else, which is the cause (``invalid_kind``).
+    """
+    try:
+        return ask(*args, **named)
+    except (CallerError, Refused):
+        raise
+    except BaseException as error:  # a kind is foreign code: even SystemExit is its failure and not the process's
+        if sent_by_signal(error):
+            raise
+        found = f"kind {kind.name}@{kind.version} fails at {what}: {type(error).__name__}: {str(error)[:200]}"
+        raise ConfigurationError(found, code="invalid_kind") from error
+
+
+def input_of(kind: Kind[Any, Any], given: Raw) -> Any:
+    """A new run's input, as its kind reads it.
+
+    Raises:
+        InvalidRequest: it is none of this kind's. Else as ``asked_of``.
+    """
+    try:
+        return asked_of(kind, "decode_input", kind.decode_input, given)
+    except ConfigurationError as error:
+        cause = error.__cause__
+        if not isinstance(cause, MsgspecError | ValueError):
+            raise
+        raise InvalidRequest(f"kind {kind.name}@{kind.version} cannot read this input: {str(cause)[:200]}", code="invalid_input") from cause
+
+
+def sent_by_signal(error: BaseException) -> bool:
+    """Whether a signal's handler raised it, wherever the process was just then; what code raises by itself, by whatever name, is no signal."""
+    if isinstance(error, Exception) or threading.current_thread() is not threading.main_thread():
+        return False
+    frames = list(walk_tb(error.__traceback__))
+    handlers = {_code(signal.getsignal(number)) for number in signal.valid_signals()} - {None}
+    if any(frame.f_code in handlers for frame, _ in frames):
+        return True
+    if not isinstance(error, KeyboardInterrupt) or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        return False
+    return not _by_statement(error)
+
+
+def _code(handler: Any) -> CodeType | None:
+    """The code of a handler that is Python; asyncio's is a partial."""
+    while isinstance(handler, partial):
+        handler = handler.func
+    return getattr(handler, "__code__", None)
+
+
+def _by_statement(error: BaseException) -> bool:
+    """Whether a ``raise`` raised it; Python's own handler of SIGINT has no frame, and stops whatever instruction there is."""
+    last = error.__traceback__
+    while last is not None and last.tb_next is not None:
+        last = last.tb_next
+    return last is not None and last.tb_frame.f_code.co_code[last.tb_lasti] == opmap["RAISE_VARARGS"]

@@ -1,0 +1,270 @@
+"""What an embedder's code raises is named, and no signal; what a signal's handler raises is one wherever it comes."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from typing import Any, NoReturn
+
+import msgspec
+import pytest
+from msgspec import Struct
+from pydantic import BaseModel
+
+from ordain.contracts.conversation import Message
+from ordain.contracts.ids import DEFAULT_WORKSPACE
+from ordain.effects.children import Join, Spawn
+from ordain.errors import ConfigurationError, FlowFault, InvalidRequest, OrdainError, Refused
+from ordain.flows.context import FlowContext
+from ordain.flows.kind import Kind, Serves, Wire
+from ordain.flows.kinds import Kinds
+from ordain.journal.records import FaultedBody, RecordKind, Status, raw
+from ordain.rules.decision import Decision, Rule
+from ordain.rules.spend import Spend
+from ordain.rules.step import StepReason
+from ordain.runtime.conversation import Conversation
+from ordain.runtime.dry_run import NothingSpent, dry_opening, dry_run
+from ordain.runtime.foreign_code import asked_of, input_of, sent_by_signal
+from ordain.runtime.intake import Intake
+from ordain.runtime.opening import root_run
+from ordain.runtime.replay import replay
+from ordain.runtime.setup import RunSetup
+from ordain.testing import catalog_of, kind_of
+from tests.unit.runtime.house import House
+
+CATALOG = catalog_of()
+
+
+async def _done(context: FlowContext, given: Any) -> str:
+    return "done"
+
+
+def raises(error: BaseException) -> Callable[..., NoReturn]:
+    def fails(*_: Any) -> NoReturn:
+        raise error
+
+    return fails
+
+
+@contextmanager
+def handling(number: int, handler: Any) -> Iterator[None]:
+    before = signal.signal(number, handler)
+    try:
+        yield
+    finally:
+        signal.signal(number, before)
+
+
+def caught(raising: Callable[[], Any]) -> BaseException:
+    try:
+        raising()
+    except BaseException as error:
+        return error
+    raise AssertionError("nothing was raised")
+
+
+ERRORS = [TypeError("five"), KeyError("six"), SystemExit(7), KeyboardInterrupt(), GeneratorExit(), asyncio.CancelledError()]
+
+
+# --- signals -----------------------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("error", [SystemExit(1), KeyboardInterrupt("x"), ValueError("y")])
+def test_what_code_raises_is_no_signal(error: BaseException) -> None:
+    """By whatever name, and whoever handles signals."""
+    with handling(signal.SIGINT, signal.default_int_handler):
+        assert not sent_by_signal(caught(raises(error)))
+    assert not sent_by_signal(caught(sys.exit))
+
+
+def _exits(*_: Any) -> None:
+    sys.exit(3)
+
+
+@pytest.mark.parametrize("handler", [_exits, raises(KeyboardInterrupt()), lambda *_: sys.exit(3)])  # pyright: ignore[reportUnknownLambdaType]
+def test_what_a_handler_raises_is_a_signal(handler: Any) -> None:
+    """Wherever it came, in a frame of its own."""
+    with handling(signal.SIGTERM, handler):
+        assert sent_by_signal(caught(lambda: signal.raise_signal(signal.SIGTERM)))
+
+
+def test_pythons_own_handler_has_no_frame() -> None:
+    """It stops what happens to run."""
+    with handling(signal.SIGINT, signal.default_int_handler):
+        assert sent_by_signal(caught(lambda: signal.raise_signal(signal.SIGINT)))
+
+
+async def test_a_thread_gets_no_signals() -> None:
+    """What is raised there is its own."""
+    assert not sent_by_signal(await asyncio.to_thread(caught, sys.exit))
+
+
+# --- kinds -------------------------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("error", ERRORS, ids=lambda error: type(error).__name__)
+def test_a_kind_that_fails_is_named_with_what_it_was_asked(error: BaseException) -> None:
+    """And nothing of what it raised is lost."""
+    kind = kind_of(_done)
+    with pytest.raises(ConfigurationError, match=f"kind part@1 fails at label: {type(error).__name__}") as refused:
+        asked_of(kind, "label", raises(error))
+    assert refused.value.__cause__ is error
+    assert refused.value.code == "invalid_kind"
+
+
+@pytest.mark.parametrize("error", [InvalidRequest("no"), Refused("not now"), ConfigurationError("wrong")])
+def test_a_kind_may_refuse(error: OrdainError) -> None:
+    """In the house's own words."""
+    assert caught(lambda: asked_of(kind_of(_done), "wire.take", raises(error))) is error
+
+
+def test_an_input_of_another_shape_is_the_requests_fault() -> None:
+    """And anything else the kind's."""
+    kind = replace(kind_of(_done), decode_input=msgspec.json.Decoder(int).decode)
+    with pytest.raises(InvalidRequest, match="kind part@1 cannot read this input: Expected `int`") as refused:
+        input_of(kind, raw("text"))
+    assert refused.value.code == "invalid_input"
+    with pytest.raises(ConfigurationError, match="part@1 fails at decode_input: KeyError"):
+        input_of(replace(kind, decode_input=raises(KeyError("x"))), raw(1))
+
+
+@pytest.mark.parametrize("what", ["decode_input", "label", "grant"])
+@pytest.mark.parametrize("error", [TypeError("five"), SystemExit(7), KeyboardInterrupt()], ids=lambda error: type(error).__name__)
+def test_a_run_is_opened_and_set_up_by_kinds_that_answer(what: str, error: BaseException) -> None:
+    """Else whoever opens it, or reads an old one, is told which did not."""
+    good: Kind[Any, Any] = kind_of(_done)
+    bad = replace(good, **{what: raises(error)})  # type: ignore[arg-type]
+    opening = dry_opening(raw(None), "r", 10**12)
+    with pytest.raises(ConfigurationError, match=f"kind part@1 fails at {what}: {type(error).__name__}"):
+        root_run(bad, opening, CATALOG)
+    bare = msgspec.structs.replace(root_run(good, opening, CATALOG).started, label=None, grant=None)
+    with pytest.raises(ConfigurationError, match=f"kind part@1 fails at {what}: {type(error).__name__}"):
+        RunSetup.of("r", bad, bare, CATALOG, Kinds((bad,)))
+
+
+# --- runs --------------------------------------------------------------------------------------------------------------------------------
+
+
+async def _exiting(context: FlowContext, given: Any) -> None:
+    sys.exit(5)
+
+
+async def _interrupting(context: FlowContext, given: Any) -> None:
+    raise KeyboardInterrupt
+
+
+async def _opens(context: FlowContext, given: Any) -> None:
+    child = Spawn[Any](flow="bad", input=raw(None), deadline=context.hard, allowance=Spend())
+    with suppress(BaseException):
+        await context.fx.children((child,), Join())
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        ({"run": _exiting}, "SystemExit"),
+        ({"run": _interrupting}, "KeyboardInterrupt"),
+        ({"settle": raises(SystemExit())}, "SystemExit"),
+        ({"settle": raises(KeyboardInterrupt())}, "KeyboardInterrupt"),
+        ({"reply": raises(SystemExit())}, "SystemExit"),
+        ({"header": raises(SystemExit())}, "SystemExit"),
+    ],
+)
+async def test_who_would_end_the_process_ends_its_run(change: dict[str, Any], named: str) -> None:
+    """As a fault that replays equal; the next run goes on."""
+    kind = replace(kind_of(_done, charged=False), **change)
+    with House(kind) as house:
+        for _ in range(2):
+            stored = await house.played(kind)
+            assert stored.status is Status.FAULTED
+            (fault,) = [body for body in house.bodies(stored.id, RecordKind.FAULTED) if isinstance(body, FaultedBody)]
+            assert fault.error == named
+            report = replay(stored, house.catalog, house.kinds)
+            assert (report.verdict, report.differences) == ("equal", [])
+
+
+def test_a_dry_run_of_it_is_a_fault() -> None:
+    """Whoever rehearses it is told."""
+    kind = replace(kind_of(_done), run=_exiting)
+    with pytest.raises(FlowFault, match="the flow raised SystemExit"):
+        dry_run(kind, dry_opening(raw(None), "r", 10**12), CATALOG, NothingSpent(CATALOG.policy), Kinds())
+
+
+@pytest.mark.parametrize("what", ["decode_input", "label"])
+@pytest.mark.parametrize("error", [TypeError("five"), SystemExit(7)], ids=lambda error: type(error).__name__)
+async def test_a_child_of_a_kind_that_fails_is_a_fault_of_who_opens_it(
+    what: str, error: BaseException, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Swallowed or not; the log names kind and error, and no value."""
+    parent: Kind[Any, Any] = replace(kind_of(_opens, charged=False), name="parent")
+    bad = replace(kind_of(_done), name="bad", **{what: raises(error)})
+    with House(parent, bad) as house:
+        stored = await house.played(parent)
+        assert stored.status is Status.FAULTED
+        assert replay(stored, house.catalog, house.kinds).equal
+    assert f"a child run of bad@1 with an input that its kind cannot read or label: {type(error).__name__}" in caplog.text
+    assert "five" not in caplog.text
+
+
+async def test_a_signal_while_a_flow_runs_still_stops_the_process() -> None:
+    """A handler that exits is not taken for its flow's doing, nor is what Python's own makes of SIGINT."""
+
+    async def run(context: FlowContext, given: int) -> None:
+        with suppress(Exception):
+            signal.raise_signal(given)
+
+    kind = kind_of(run, charged=False)
+    with House(kind) as house, handling(signal.SIGTERM, _exits), handling(signal.SIGINT, signal.default_int_handler):
+        for number, raised in ((signal.SIGTERM, SystemExit), (signal.SIGINT, KeyboardInterrupt)):
+            opened = await house.open(kind, int(number))
+            with pytest.raises(raised):
+                await house.drive(opened)
+            assert house.stored(opened).status is Status.READY
+
+
+class Looked(Struct, frozen=True):
+    """Facts of nothing."""
+
+
+@pytest.mark.parametrize("part", ["apply", "tells"])
+async def test_a_rule_that_would_end_the_process_ends_its_run(part: str) -> None:
+    """Swallowed by its flow or not; what it fails to tell of is told as what cannot be read."""
+    made = Decision(outcome=Looked(), reason=StepReason.CALL)
+    rule: Rule[Any, Any, Any] = Rule(name="looks", outcome=Looked, apply=lambda *_: made, reasons=(StepReason,))
+    rule = replace(rule, **{part: raises(SystemExit(9))})  # type: ignore[arg-type]
+
+    async def run(context: FlowContext, given: Any) -> str:
+        for _ in range(2):
+            with suppress(BaseException):
+                context.fx.decide(rule, Looked(), None)
+        return "done"
+
+    kind = kind_of(run, rules=(rule,), charged=False)
+    with House(kind) as house:
+        stored = await house.played(kind)
+        assert stored.status is (Status.FAULTED if part == "apply" else Status.COMPLETED)
+        assert replay(stored, house.catalog, house.kinds).equal
+        told = house.services.headers.own(stored).lines
+        assert sum("cannot be read" in line.what for line in told) == (2 if part == "tells" else 0)
+
+
+async def test_a_request_that_its_kind_fails_at_opens_nothing() -> None:
+    """Nor does a message; whoever sent it is told the kind, and what it was asked."""
+
+    class Ask(BaseModel):
+        """A request."""
+
+    fails = raises(LookupError("x"))
+    wire = Wire(contract=Ask, take=fails, response=fails, other="other")
+    kind = replace(kind_of(_done), wire=wire, serves=Serves.REQUEST, commissioned=fails)
+    with House(kind) as house:
+        with pytest.raises(ConfigurationError, match=r"kind part@1 fails at wire\.take: LookupError"):
+            await Intake(house.services).of_request(Ask(), "ada", DEFAULT_WORKSPACE)
+        message = Message.model_validate({"session_id": "s1", "user_id": "ada", "message": {"text": "hello"}})
+        with pytest.raises(ConfigurationError, match="kind part@1 fails at commissioned: LookupError"):
+            await Conversation(house.services).receive(message, workspace=DEFAULT_WORKSPACE, principal="ada")
+        assert not house.store.query("SELECT id FROM runs")

@@ -116,7 +116,7 @@ class ModelQuestion(Struct, frozen=True, kw_only=True):
 class PromptKind(Generic[G]):
     """One thing that models are asked for. ``ask`` puts the question on record, ``build`` makes the prompt from that record again.
 
-    Both directions stand in one module. ``template`` is a file of ``package`` and a name in the catalog; "" where each call names one of the
+    Both directions stand in one module. ``lane`` is the lane where policy's table ``lanes`` names none for the purpose. ``template`` is a file of ``package`` and a name in the catalog; "" where each call names one of the
     catalog's. ``withhold`` blanks what may not be kept of an answer (B-37).
     """
 

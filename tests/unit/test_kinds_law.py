@@ -186,11 +186,14 @@ def shipped_kinds_taken(source: Source) -> Iterator[str]:
 
 
 def other_kinds_flows_taken(source: Source) -> Iterator[str]:
-    """A kind takes from another one's folder its prompt or its request at most, never its flow: what kinds share stands beside the folders."""
+    """A kind takes nothing from another one's folder, flow nor prompt: what kinds share stands beside the folders, the rest in their values.
+
+    Versions that have landed took prompts.
+    """
     if not source.folder:
         return
     for module, name in source.taken:
-        if kind_of_module(module) not in {"", source.folder} and re.fullmatch(r"flow|kind|v\d+|", part(module, 3)):
+        if kind_of_module(module) not in {"", source.folder} and (source.current or part(module, 3) != "prompt"):
             yield f"{source.module}: {module}.{name}"
 
 
@@ -357,6 +360,10 @@ MUTANTS: tuple[tuple[Law, str, str], ...] = (
             "from ordain.flows.planner.v12 import run_planner",
             "from ordain.flows.question.kind import QUESTION",
             "from ..triage.flow import run_triage",
+            "from ordain.flows.supervisor.prompt import STEP_PROMPT",
+            "from ordain.flows.verb_plan import prompt",
+            "from ordain.flows.triage.request import TriageInput",
+            "def late():\n    from ordain.flows.verb_plan.prompt import VERB_PROMPT",
         )
     ),
     *(

@@ -14,7 +14,7 @@ from ordain.effects.calls import Authorized, Call
 from ordain.effects.children import NULL, AnyEnded, Completed, Failed, Join, Spawn, TimedOut, Unknown
 from ordain.effects.effect import VerbCall, Wait, WaitFor
 from ordain.effects.results import VerbFailed, VerbResult, VerbReturned, VerbTimedOut, VerbUnknown
-from ordain.flows.context import ALONE, FlowContext, TurnKind
+from ordain.flows.context import ALONE, Carrying, FlowContext, TurnKind
 from ordain.flows.transcript import HistoryRef
 from ordain.journal.records import Label, raw
 from ordain.rules.authorize import AUTHORIZE, Deny
@@ -54,6 +54,11 @@ def call_label(given: VerbPlanInput) -> Label:
 def carried_call(given: VerbPlanInput) -> Call:
     """The call that a run carries out: only a permit of exactly this one opens it."""
     return Call(verb=given.verb, args=given.args)
+
+
+def carrying_of(context: FlowContext, verb: str) -> Carrying:
+    """How a verb of the catalog is carried out where it is no leaf."""
+    return context.carrying.get(context.catalog.verbs[verb].spec.flow or VERB_PLAN, ALONE)
 
 
 class InConversation(msgspec.Struct, frozen=True, kw_only=True):
@@ -163,14 +168,13 @@ async def _leaf(context: FlowContext, authorized: Authorized) -> Acted:
 async def _plan(context: FlowContext, authorized: Authorized, given: VerbPlanInput) -> Acted:
     call = authorized.call
     spec = context.catalog.verbs[call.verb].spec
-    flow = spec.flow or VERB_PLAN
-    how = context.carrying.get(flow, ALONE)
+    how = carrying_of(context, call.verb)
     if how.waits:
         within = deadline = context.hard
     else:
         within, deadline = context.deadline, min(context.deadline, context.now() + spec.timeout_ms * 1000)
     spawn: Spawn[VerbPlanOutput] = Spawn(
-        flow=flow,
+        flow=spec.flow or VERB_PLAN,
         input=raw(given),
         scope=context.scope.allowed if how.inherits else (),
         deadline=deadline,

@@ -23,7 +23,7 @@ SUPERVISOR: Kind[VerbPlanInput, VerbPlanOutput] = Kind(
     settle=settled_in_words,
     label=call_label,
     carries=carried_call,
-    carrying=Carrying(waits=True, inherits=True),
+    carrying=Carrying(waits=True, inherits=True, asks=STEP_PROMPT),
     prompts=(STEP_PROMPT, MOVE_PROMPT),
     rules=(SUPERVISE,),
 )

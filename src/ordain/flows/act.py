@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from ordain.contracts.verbs import Trust
+from ordain.contracts.verbs import Trust, VerbSpec
 from ordain.effects.calls import Authorized, Call
 from ordain.effects.children import NULL, AnyEnded, Completed, Failed, Join, Spawn, TimedOut, Unknown
 from ordain.effects.effect import VerbCall, Wait, WaitFor
@@ -56,9 +56,14 @@ def carried_call(given: VerbPlanInput) -> Call:
     return Call(verb=given.verb, args=given.args)
 
 
+def carrier_of(spec: VerbSpec) -> str:
+    """The kind of run that carries out a verb where it is no leaf."""
+    return spec.flow or VERB_PLAN
+
+
 def carrying_of(context: FlowContext, verb: str) -> Carrying:
     """How a verb of the catalog is carried out where it is no leaf."""
-    return context.carrying.get(context.catalog.verbs[verb].spec.flow or VERB_PLAN, ALONE)
+    return context.carrying.get(carrier_of(context.catalog.verbs[verb].spec), ALONE)
 
 
 class InConversation(msgspec.Struct, frozen=True, kw_only=True):
@@ -174,7 +179,7 @@ async def _plan(context: FlowContext, authorized: Authorized, given: VerbPlanInp
     else:
         within, deadline = context.deadline, min(context.deadline, context.now() + spec.timeout_ms * 1000)
     spawn: Spawn[VerbPlanOutput] = Spawn(
-        flow=spec.flow or VERB_PLAN,
+        flow=carrier_of(spec),
         input=raw(given),
         scope=context.scope.allowed if how.inherits else (),
         deadline=deadline,

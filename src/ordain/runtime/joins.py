@@ -13,6 +13,7 @@ from ordain.effects.children import AnyEnded, Completed, Join, JoinMode, Spawn
 from ordain.effects.effect import Children
 from ordain.effects.results import Joined
 from ordain.errors import FlowFault, FlowUnavailable
+from ordain.flows.act import carrier_of
 from ordain.flows.kinds import Kinds
 from ordain.journal.codec import Scribe
 from ordain.journal.digests import call_digest, derived_id
@@ -95,14 +96,18 @@ def started_child(parent: RunSetup, kinds: Kinds, addr: int, index: int, spawn: 
 
     Raises:
         FlowUnavailable: this build has no such flow.
-        FlowFault: it would carry out a verb call that its permit does not name.
+        FlowFault: it would carry out a verb call that its permit does not name, or a verb that another kind carries out.
     """
     kind, began = kinds.newest.get(spawn.flow), parent.started
     if kind is None:
         raise FlowUnavailable(f"this build has no flow {spawn.flow}")
     given, permit = kind.decode_input(spawn.input), spawn.authorized
-    if kind.carries is not None and (permit is None or call_digest(permit.call) != call_digest(kind.carries(given))):
-        raise FlowFault(f"a child run of {spawn.flow} for a verb call that no decision allowed")
+    if kind.carries is not None:
+        if permit is None or call_digest(permit.call) != call_digest(kind.carries(given)):
+            raise FlowFault(f"a child run of {spawn.flow} for a verb call that no decision allowed")
+        verb = parent.catalog.verbs.get(permit.call.verb)
+        if verb is None or not verb.spec.composite or carrier_of(verb.spec) != spawn.flow:
+            raise FlowFault(f"a child run of {spawn.flow} for {permit.call.verb}, which it does not carry out")
     return Started(
         flow=spawn.flow,
         flow_version=kind.version,

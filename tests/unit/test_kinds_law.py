@@ -35,12 +35,11 @@ KNOWING: Mapping[str, re.Pattern[str]] = {
 """Who may import from the folder of a kind beside ``flows/``, and what of it."""
 PUTTING_TOGETHER = {
     "app.py": "ordain.flows.shipped",
-    "cli/archive.py": "ordain.flows.shipped",  # opens a data folder without an app
     **dict.fromkeys(
-        ("cli/doctor.py", "cli/verbs.py", "cli/verb_explanation.py"), "ordain.app"
-    ),  # look at a catalog without a running house
+        ("cli/archive.py", "cli/doctor.py", "cli/verbs.py", "cli/verb_explanation.py"), "ordain.app"
+    ),  # look at a catalog or at data without a running house
 }
-"""Who takes the list of shipped kinds, and from where."""
+"""Who takes the list of shipped kinds, and from where: what the composition root puts together, everybody else has from there."""
 RUN_FLOW = {"flow", "flow_name", "kind_name"}
 """Attributes that hold a run's flow."""
 FUNCTIONS = {"parse_object", "withhold_thought", "plain", "rulebook"}
@@ -350,6 +349,7 @@ MUTANTS: tuple[tuple[Law, str, str], ...] = (
             "from ordain.cli.archive import shipped_kinds",
         )
     ),
+    (shipped_kinds_taken, "cli/archive.py", "from ordain.flows.shipped import shipped_kinds"),
     *(
         (other_kinds_flows_taken, "flows/turn/flow.py", text)
         for text in (

@@ -54,7 +54,6 @@ PLACES: Mapping[tuple[str, str], str] = {
     ("server/", "status verb question"): "fields of bodies and documents",
     ("models/refusals.py", "status"): "a field of what providers say",
     ("runtime/readers.py", "status"): "a field of what a read gives",
-    ("runtime/probes.py", "verb"): "a field of what a probe found",
     ("contracts/policy.py", "verb"): "a class of payloads, which are kept for a time of their own",
     ("store/units.py", "verb"): "that class",
     ("store/operations.py", "verb"): "that class",
@@ -184,6 +183,21 @@ def shipped_kinds_taken(source: Source) -> Iterator[str]:
             yield f"{source.module}: {module}.{name}"
 
 
+def kinds_rules_taken(source: Source) -> Iterator[str]:
+    """What a kind declares as its rule nobody outside of flows knows by name: what others need of its decisions the kind says itself."""
+    if source.room in {"flows", "rules"}:
+        return
+    for module, name in source.taken:
+        found = value_of(module, name)
+        if isinstance(found, Rule) and found.name in OWN_RULES and (source.module, found.name) not in READING:
+            yield f"{source.module}: {module}.{name}"
+
+
+OWN_RULES = {rule.name for kind in SHIPPED for rule in kind.rules}
+READING = {("runtime/answer_reading.py", "answer"), ("runtime/wording_diff.py", "answer")}
+"""Where a message is read against an open question, by whichever run that was asked."""
+
+
 def other_kinds_flows_taken(source: Source) -> Iterator[str]:
     """A kind takes nothing from another one's folder, flow nor prompt: what kinds share stands beside the folders, the rest in their values.
 
@@ -306,6 +320,7 @@ Law = Callable[[Source], Iterator[str]]
 LAWS: tuple[Law, ...] = (
     kinds_folders_taken,
     shipped_kinds_taken,
+    kinds_rules_taken,
     other_kinds_flows_taken,
     kinds_named,
     rules_functions_taken,
@@ -350,6 +365,16 @@ MUTANTS: tuple[tuple[Law, str, str], ...] = (
         )
     ),
     (shipped_kinds_taken, "cli/archive.py", "from ordain.flows.shipped import shipped_kinds"),
+    *(
+        (kinds_rules_taken, module, text)
+        for module in ("runtime/probes.py", "journal/folds.py", "server/views.py")
+        for text in (
+            "from ordain.rules.route import ROUTE",
+            "from ordain.rules.route import ROUTE as way",
+            "def late():\n    from ordain.rules.answer import ANSWER",
+            "from ordain.flows.turn.kind import OUTCOME",
+        )
+    ),
     *(
         (other_kinds_flows_taken, "flows/turn/flow.py", text)
         for text in (

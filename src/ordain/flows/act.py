@@ -102,6 +102,16 @@ class VerbPlanOutput(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
     step_results: tuple[StepResult, ...] = ()
 
 
+class _CarriedOutput(msgspec.Struct):
+    output: Any = msgspec.UNSET
+
+
+def verb_output(output: msgspec.Raw) -> str:
+    """What a header shows of a run that carried out a composite verb: the verb's own output, where it has one."""
+    found = msgspec.json.decode(output, type=_CarriedOutput).output
+    return bytes(output).decode() if found is msgspec.UNSET else msgspec.json.encode(found).decode()
+
+
 class Acted(msgspec.Struct, frozen=True, kw_only=True):
     """What became of a call: the result, the seq of the record that holds it (-1 where nothing went live), and its child run."""
 

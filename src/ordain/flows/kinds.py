@@ -11,7 +11,7 @@ from msgspec import MsgspecError, Raw
 from ordain.contracts.policy import NO_PURPOSES, Policy
 from ordain.errors import ConfigurationError
 from ordain.flows.context import Carrying
-from ordain.flows.kind import NO_LABEL, Kind, PromptKind, Serves
+from ordain.flows.kind import NO_LABEL, Kind, PromptKind, Serves, whole_output
 from ordain.journal.records import Label, Started
 from ordain.rules.rulebook import Rulebook, rulebook
 
@@ -112,6 +112,15 @@ class Kinds:
         """Whether the words of a child with this input stand below its parent's header."""
         kind = self.newest.get(name)
         return kind is not None and _label(kind, given).narrates
+
+    def excerpt(self, name: str, output: Raw) -> str:
+        """What the header of a child's parent shows of its output; the whole where its kind is not of this build or cannot read it."""
+        kind = self.newest.get(name)
+        try:
+            shown = whole_output(output) if kind is None else kind.excerpt(output)
+        except (MsgspecError, ValueError):
+            return whole_output(output)
+        return shown if type(shown) is str else whole_output(output)
 
     @property
     def prompts(self) -> Mapping[str, PromptKind[Any]]:

@@ -1,9 +1,10 @@
 """``Kinds``, the registry of a build: what cannot stand in it together is refused when it is made."""
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import pytest
+from msgspec import Raw
 
 from ordain.contracts.policy import Lane, LanesPolicy, Policy
 from ordain.errors import ConfigurationError, FlowFault
@@ -41,6 +42,17 @@ def test_one_purpose_asks_for_one_contract() -> None:
         Kinds((*SHIPPED, SURVEY, replace(other, prompts=changed)))
     assert refused.value.code == "duplicate_purpose"
     assert Kinds((SURVEY, replace(SURVEY, version=2, prompts=changed))).newest["survey"].version == 2
+
+
+def test_a_header_shows_of_a_child_what_its_kind_says() -> None:
+    """The verb's own output of what carries one out; of a kind that says nothing, is not there or cannot read it, the whole."""
+    wide, odd = Raw(b'{"output": {"n": 1}, "ok": true}'), Raw(b"7")
+    assert {name: shipped_kinds().excerpt(name, wide) for name in ("verb_plan", "question", "supervisor")} == dict.fromkeys(
+        ("verb_plan", "question", "supervisor"), '{"n":1}'
+    )
+    for kinds in (Kinds((SURVEY,)), Kinds(), Kinds((replace(SURVEY, excerpt=lambda _: cast("str", 7)),))):
+        assert kinds.excerpt("survey", wide) == bytes(wide).decode()
+    assert shipped_kinds().excerpt("verb_plan", odd) == "7"
 
 
 def test_a_kinds_own_purpose_has_its_lane_in_policy() -> None:

@@ -420,7 +420,7 @@ def render_settings() -> str:
     lines += table(("variable", "meaning"), [(code(name), ENVIRONMENT[name]) for name in sorted(environment_names())])
     lines += [
         "`LLM_ROUTE_LOCAL`, `LLM_ROUTE_WORKER` and `LLM_ROUTE_BRAIN` name the profiles behind a lane, with commas between them.",
-        "`LLM_ROUTE_PLANNER` and `LLM_ROUTE_VERB` name the lane of a purpose. Both win over `policy.toml`.",
+        "`LLM_ROUTE_PLANNER`, `LLM_ROUTE_VERB` and so on name the lane of a purpose that a kind asks for. Both win over `policy.toml`.",
         "",
     ]
     lines += ["`HTTP_PROXY`, `HTTPS_PROXY`, `ALL_PROXY` and `NO_PROXY` hold for model endpoints. They do not hold for `web.fetch`.", ""]

@@ -18,7 +18,7 @@ from pydantic import Field, StringConstraints, ValidationError, model_validator
 
 from ordain.contracts.access import DEFAULT_FAILED_RATE, DEFAULT_RATE, RateText, parse_rate
 from ordain.contracts.planner import Strict
-from ordain.contracts.policy import Lane, LanesPolicy, Policy
+from ordain.contracts.policy import NO_PURPOSES, Lane, LanesPolicy, Policy
 from ordain.contracts.profiles import ModelProfile
 from ordain.errors import ConfigurationError, InvalidRequest
 
@@ -31,8 +31,6 @@ DEFAULT_PROFILE = "default"
 PLANNER_MODEL = "llama-3-8b-instruct-q4_k_m"
 """The sources' own default (PLN-40)."""
 OPENAI_URL = "https://api.openai.com/v1"
-PURPOSE_LANES = tuple(name for name, field in LanesPolicy.model_fields.items() if field.annotation is Lane)
-"""The lanes that policy names by purpose."""
 ROUTE_PREFIX = "LLM_ROUTE_"
 DEFAULT_KEY_ENV = {"anthropic": "ANTHROPIC_API_KEY", "gemini": "GEMINI_API_KEY"}
 """Where a profile's key is looked for when it names neither ``key_env`` nor ``key_file``."""
@@ -369,11 +367,11 @@ def _yaml(text: str, name: str) -> Any:
 def routed(lanes: LanesPolicy, env: Mapping[str, str]) -> LanesPolicy:
     """The lanes as ``LLM_ROUTE_*`` changes them (LLM-07).
 
-    ``LLM_ROUTE_LOCAL``, ``_WORKER``, ``_BRAIN``: the profiles behind the lane, by name, with commas between. ``LLM_ROUTE_PLANNER``, ``_VERB``:
-    the lane of that purpose. An empty value is as good as none.
+    ``LLM_ROUTE_LOCAL``, ``_WORKER``, ``_BRAIN``: the profiles behind the lane, by name, with commas between. ``LLM_ROUTE_PLANNER``, ``_VERB``
+    and so on: the lane of that purpose, which is held to the kinds of the build as policy is. An empty value is as good as none.
 
     Raises:
-        ConfigurationError: another name, a value that is no lane, or one of commas only.
+        ConfigurationError: a value that is no lane, one of commas only, or what is a key of ``lanes`` and no purpose.
     """
     profiles, purposes = dict(lanes.profiles), dict[str, Lane]()
     for name, value in sorted(env.items()):
@@ -384,13 +382,12 @@ def routed(lanes: LanesPolicy, env: Mapping[str, str]) -> LanesPolicy:
             profiles[Lane(what)] = named = [part.strip() for part in value.split(",") if part.strip()]
             if not named:
                 raise ConfigurationError(f"{name} names no profile")
-        elif what in PURPOSE_LANES and value.strip() in set(Lane):
+        elif what in NO_PURPOSES:
+            raise ConfigurationError(f"{name} is not known: routes are of a lane ({', '.join(Lane)}) or of what models are asked for")
+        elif value.strip() in set(Lane):
             purposes[what] = Lane(value.strip())
-        elif what in PURPOSE_LANES:
-            raise ConfigurationError(f"{name}: {value[:40]!r} is no lane; lanes are {', '.join(Lane)}")
         else:
-            known = ", ".join(f"{ROUTE_PREFIX}{one.upper()}" for one in (*Lane, *PURPOSE_LANES))
-            raise ConfigurationError(f"{name[:60]} is not known; known are {known}")
+            raise ConfigurationError(f"{name[:60]}: {value[:40]!r} is no lane; lanes are {', '.join(Lane)}")
     return lanes.model_copy(update={**purposes, "profiles": profiles})
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from ordain.errors import JournalCorrupt
-from ordain.flows.transcript import Transcript
+from ordain.flows.transcript import TranscriptReader
 from ordain.journal.records import SETTLED
 from ordain.runtime.replay import Replayed, replay
 from ordain.testing import ModelScript, call, fails, suggests
@@ -55,7 +55,7 @@ async def talked(house: House) -> None:
         await house.say("tell me more")
 
 
-def replays(house: House, transcript: Transcript | None = None) -> dict[str, Replayed]:
+def replays(house: House, transcript: TranscriptReader | None = None) -> dict[str, Replayed]:
     """The replay of every settled run, by id; with another transcript, if given."""
     services, found = house.ordain.runtime.services, dict[str, Replayed]()
     for (run,) in house.query("SELECT id FROM runs ORDER BY no"):

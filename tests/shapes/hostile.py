@@ -174,7 +174,7 @@ async def model(context: FlowContext, op: Op, permits: list[str]) -> None:
 
 def spawns_of(context: FlowContext, op: Op, permits: list[str]) -> list[Spawn[Any]]:
     given: Any = op.inner
-    if op.flow == VERB_PLAN:
+    if op.flow in (VERB_PLAN, "counterfeit"):
         given = VerbPlanInput(verb=op.verb, args={"text": op.given or op.text})
     return [
         Spawn(

@@ -11,8 +11,8 @@ from typing import Any
 
 from ordain.ports.model import ModelRequest
 from ordain.testing import ModelScript, call, finish, moves, output, suggests
-from ordain.testing.models import Reply, ScriptLine, When
-from ordain.testing.proposals import Said
+from ordain.testing.models import Replying, ScriptLine, When
+from ordain.testing.proposals import ScriptedAnswer
 
 QUOTED = 60
 """How many characters of a message a question quotes."""
@@ -33,7 +33,7 @@ def about(text: str) -> When:
 class Held(ScriptLine):
     """What it fits is held, wherever it stands in the script; once it is let go, the other lines answer."""
 
-    says: Said | Reply = lambda _: None
+    says: ScriptedAnswer | Replying = lambda _: None
 
 
 def holds(text: str) -> Held:
@@ -44,7 +44,7 @@ def holds(text: str) -> Held:
 def asks(text: str, expects: str) -> ScriptLine:
     """The first step of a plan about these words asks the message's sender, for this kind of answer."""
 
-    def question(request: ModelRequest) -> Said:
+    def question(request: ModelRequest) -> ScriptedAnswer:
         asked = f"About {words(request)[:QUOTED]}: which one?"
         return call("ask_user", question=asked, expected_type=expects, key="told")
 
@@ -64,19 +64,19 @@ def steps(*says: Any, when: When | None = None) -> ModelScript:
     return script.on("planner", says[-1], when=when)
 
 
-def _finished(request: ModelRequest) -> Said:
+def _finished(request: ModelRequest) -> ScriptedAnswer:
     return finish(f"done: {words(request)}")
 
 
-def _carried_out(request: ModelRequest) -> Said:
+def _carried_out(request: ModelRequest) -> ScriptedAnswer:
     return moves("finish" if request.inputs["pending"] == "final" else "execute_action")
 
 
-def _summed_up(request: ModelRequest) -> Said:
+def _summed_up(request: ModelRequest) -> ScriptedAnswer:
     return output(summary=f"so far: {words(request)}")
 
 
-def _heard(request: ModelRequest) -> Said:
+def _heard(request: ModelRequest) -> ScriptedAnswer:
     return output(content=f"I heard: {words(request)}")
 
 

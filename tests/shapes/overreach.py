@@ -138,6 +138,9 @@ class Bounds:
             kind = self.kinds.newest[spawn.flow]
             if kind.label(kind.decode_input(spawn.input)).verb:
                 assert spawn.authorized is not None, "a prompt-plan verb that no decision allowed"
+                spec = self.catalog.verbs[spawn.authorized.call.verb].spec
+                assert spec.composite, "a run for a leaf"
+                assert spawn.flow == (spec.flow or "verb_plan"), "a verb by a run of another kind than it names"
                 assert spawn.authorized.call == msgspec.json.decode(spawn.input, type=Call)
             assert spawn.allowance.covers(Spend())
             assert spawn.deadline <= self.started.deadline

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import msgspec
-from msgspec import Struct
+from msgspec import Raw, Struct
 
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.policy import Lane, Policy
@@ -140,6 +140,17 @@ SURVEY: Kind[Survey, Surveyed] = Kind(
     rules=(WORTH,),
     header=_lines,
 )
+
+
+def _shown(output: Raw) -> str:
+    return f"worked out: {msgspec.json.decode(output, type=Surveyed).result}"
+
+
 SURVEY_PART: Kind[Survey, Surveyed] = Kind(
-    name="survey_part", version=1, run=run_part, decode_input=msgspec.json.Decoder(Survey).decode, settle=settled_by_error
+    name="survey_part",
+    version=1,
+    run=run_part,
+    decode_input=msgspec.json.Decoder(Survey).decode,
+    settle=settled_by_error,
+    excerpt=_shown,
 )

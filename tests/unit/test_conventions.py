@@ -184,13 +184,6 @@ SHARED_CLASS_NAMES = {
 """Public class names with two meanings, and why: a wire's schema is named by its class, and that name is a promise to callers."""
 
 
-SHARED_ALIASES = {
-    *("Answer", "Before", "Found", "Given", "Heard", "Item", "Json", "Name", "Parsed", "Place", "Progress", "Refusal"),
-    *("Reply", "Said", "Script", "Share", "Tables", "Theme", "Transcript", "Verdict", "Why", "Workspace"),
-}
-"""Names of types that are given a second time by an assignment: may only shrink."""
-
-
 def _type_names(tree: ast.Module) -> Iterator[tuple[str, ast.stmt]]:
     """Public classes, and the types that a module names by an assignment; a letter alone is a type variable, which means nothing."""
     for node in ast.walk(tree):
@@ -212,10 +205,28 @@ def test_a_type_name_has_one_meaning() -> None:
         for name, node in _type_names(module.tree):
             homes.setdefault(name, []).append((module.at(node, name), isinstance(node, ast.ClassDef)))
     shared = {name: places for name, places in homes.items() if len(places) > 1}
-    _none([place for name, places in shared.items() if name not in SHARED_ALIASES | set(SHARED_CLASS_NAMES) for place, _ in places])
-    assert {name for name, places in shared.items() if not all(of_class for _, of_class in places)} == SHARED_ALIASES
-    assert {name: len(places) for name, places in shared.items() if name not in SHARED_ALIASES} == dict.fromkeys(SHARED_CLASS_NAMES, 2)
-    assert [name for name, places in shared.items() if sum(of_class for _, of_class in places) > 1 and name not in SHARED_CLASS_NAMES] == []
+    _none([place for name, places in shared.items() if name not in SHARED_CLASS_NAMES for place, _ in places])
+    assert {name: [of_class for _, of_class in places] for name, places in shared.items()} == {
+        key: [True, True] for key in SHARED_CLASS_NAMES
+    }
+
+
+def _aliases(tree: ast.Module) -> Iterator[tuple[str, ast.stmt]]:
+    """What the types that a module names by an assignment come to, as written; letters that stand for a type, and bare names, come to nothing."""
+    for name, node in _type_names(tree):
+        value = node.value if isinstance(node, ast.Assign | ast.AnnAssign) else None
+        if len(name) > 1 and isinstance(value, ast.Subscript | ast.BinOp):
+            yield ast.unparse(value), node
+
+
+def test_a_type_has_one_name() -> None:
+    """What two modules name alike by an assignment stands in one of them, and the other takes it from there."""
+    homes: dict[str, list[str]] = {}
+    for module in SOURCES:
+        for meaning, node in _aliases(module.tree):
+            homes.setdefault(meaning, []).append(module.at(node, meaning))
+    assert len(homes) > 40
+    _none([place for places in homes.values() if len(places) > 1 for place in places])
 
 
 @pytest.mark.parametrize(

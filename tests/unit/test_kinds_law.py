@@ -35,12 +35,11 @@ KNOWING: Mapping[str, re.Pattern[str]] = {
 """Who may import from the folder of a kind beside ``flows/``, and what of it."""
 PUTTING_TOGETHER = {
     "app.py": "ordain.flows.shipped",
-    "cli/archive.py": "ordain.flows.shipped",  # opens a data folder without an app
     **dict.fromkeys(
-        ("cli/doctor.py", "cli/verbs.py", "cli/verb_explanation.py"), "ordain.app"
-    ),  # look at a catalog without a running house
+        ("cli/archive.py", "cli/doctor.py", "cli/verbs.py", "cli/verb_explanation.py"), "ordain.app"
+    ),  # look at a catalog or at data without a running house
 }
-"""Who takes the list of shipped kinds, and from where."""
+"""Who takes the list of shipped kinds, and from where: what the composition root puts together, everybody else has from there."""
 RUN_FLOW = {"flow", "flow_name", "kind_name"}
 """Attributes that hold a run's flow."""
 FUNCTIONS = {"parse_object", "withhold_thought", "plain", "rulebook"}
@@ -55,7 +54,6 @@ PLACES: Mapping[tuple[str, str], str] = {
     ("server/", "status verb question"): "fields of bodies and documents",
     ("models/refusals.py", "status"): "a field of what providers say",
     ("runtime/readers.py", "status"): "a field of what a read gives",
-    ("runtime/probes.py", "verb"): "a field of what a probe found",
     ("contracts/policy.py", "verb"): "a class of payloads, which are kept for a time of their own",
     ("store/units.py", "verb"): "that class",
     ("store/operations.py", "verb"): "that class",
@@ -185,12 +183,30 @@ def shipped_kinds_taken(source: Source) -> Iterator[str]:
             yield f"{source.module}: {module}.{name}"
 
 
+def kinds_rules_taken(source: Source) -> Iterator[str]:
+    """What a kind declares as its rule nobody outside of flows knows by name: what others need of its decisions the kind says itself."""
+    if source.room in {"flows", "rules"}:
+        return
+    for module, name in source.taken:
+        found = value_of(module, name)
+        if isinstance(found, Rule) and found.name in OWN_RULES and (source.module, found.name) not in READING:
+            yield f"{source.module}: {module}.{name}"
+
+
+OWN_RULES = {rule.name for kind in SHIPPED for rule in kind.rules}
+READING = {("runtime/answer_reading.py", "answer"), ("runtime/wording_diff.py", "answer")}
+"""Where a message is read against an open question, by whichever run that was asked."""
+
+
 def other_kinds_flows_taken(source: Source) -> Iterator[str]:
-    """A kind takes from another one's folder its prompt or its request at most, never its flow: what kinds share stands beside the folders."""
+    """A kind takes nothing from another one's folder, flow nor prompt: what kinds share stands beside the folders, the rest in their values.
+
+    Versions that have landed took prompts.
+    """
     if not source.folder:
         return
     for module, name in source.taken:
-        if kind_of_module(module) not in {"", source.folder} and re.fullmatch(r"flow|kind|v\d+|", part(module, 3)):
+        if kind_of_module(module) not in {"", source.folder} and (source.current or part(module, 3) != "prompt"):
             yield f"{source.module}: {module}.{name}"
 
 
@@ -304,6 +320,7 @@ Law = Callable[[Source], Iterator[str]]
 LAWS: tuple[Law, ...] = (
     kinds_folders_taken,
     shipped_kinds_taken,
+    kinds_rules_taken,
     other_kinds_flows_taken,
     kinds_named,
     rules_functions_taken,
@@ -347,6 +364,17 @@ MUTANTS: tuple[tuple[Law, str, str], ...] = (
             "from ordain.cli.archive import shipped_kinds",
         )
     ),
+    (shipped_kinds_taken, "cli/archive.py", "from ordain.flows.shipped import shipped_kinds"),
+    *(
+        (kinds_rules_taken, module, text)
+        for module in ("runtime/probes.py", "journal/folds.py", "server/views.py")
+        for text in (
+            "from ordain.rules.route import ROUTE",
+            "from ordain.rules.route import ROUTE as way",
+            "def late():\n    from ordain.rules.answer import ANSWER",
+            "from ordain.flows.turn.kind import OUTCOME",
+        )
+    ),
     *(
         (other_kinds_flows_taken, "flows/turn/flow.py", text)
         for text in (
@@ -357,6 +385,10 @@ MUTANTS: tuple[tuple[Law, str, str], ...] = (
             "from ordain.flows.planner.v12 import run_planner",
             "from ordain.flows.question.kind import QUESTION",
             "from ..triage.flow import run_triage",
+            "from ordain.flows.supervisor.prompt import STEP_PROMPT",
+            "from ordain.flows.verb_plan import prompt",
+            "from ordain.flows.triage.request import TriageInput",
+            "def late():\n    from ordain.flows.verb_plan.prompt import VERB_PROMPT",
         )
     ),
     *(

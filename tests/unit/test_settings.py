@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from ordain.app import Ordain
+from ordain.contracts.policy import Lane
 from ordain.errors import ConfigurationError
 from ordain.settings import OPENAI_URL, PLANNER_MODEL, Settings, load_settings
 
@@ -219,7 +221,8 @@ def test_a_bad_profiles_file_is_named(content: str, said: str, tmp_path: Path) -
     [
         ("LLM_ROUTE_BRAIN", "nobody", "unknown model profiles: nobody; known: default"),
         ("LLM_ROUTE_PLANNER", "fast", "no lane"),
-        ("LLM_ROUTE_COUNCIL", "brain", "LLM_ROUTE_LOCAL"),
+        ("LLM_ROUTE_TRIAGE", "fast", "no lane"),
+        ("LLM_ROUTE_ROUTES", "brain", "LLM_ROUTE_ROUTES"),
         ("LLM_ROUTE_WORKER", " , ", "LLM_ROUTE_WORKER names no profile"),
     ],
 )
@@ -227,6 +230,19 @@ def test_a_bad_route_is_refused(name: str, value: str, said: str, tmp_path: Path
     """A route to what is not there stops the start, and says what there is."""
     with pytest.raises(ConfigurationError, match=said):
         load(tmp_path, "", **{name: value})
+
+
+def test_any_purpose_has_a_lane_by_the_environment_or_the_file(tmp_path: Path) -> None:
+    """A purpose that no field is named after gets its lane, the environment's before the file's; policy as it stood keeps its bytes."""
+    (tmp_path / "policy.toml").write_text('version = 1\n[lanes]\ntriage = "local"\nrouter = "local"\n', encoding="utf-8")
+    lanes = load(tmp_path, "", LLM_ROUTE_ROUTER="brain").policy.lanes
+    assert lanes.by_purpose == {"triage": Lane.LOCAL, "router": Lane.BRAIN}
+    assert type(lanes.by_purpose["triage"]) is Lane
+    with pytest.raises(ConfigurationError, match=r"lanes\.council \(or LLM_ROUTE_COUNCIL\): 'council' is none of planner, router"):
+        Ordain(load(tmp_path, "", LLM_ROUTE_COUNCIL="brain"))
+    (tmp_path / "policy.toml").write_text('version = 1\n[lanes]\ntriage = "fast"\n', encoding="utf-8")
+    with pytest.raises(ConfigurationError, match=r"lanes\.triage"):
+        load(tmp_path, "")
 
 
 @pytest.mark.parametrize("name", ["LLM_ROUTE_WORKER", "LLM_ROUTE_PLANNER"])

@@ -14,7 +14,7 @@ from ordain.cli.commands_token import token
 from ordain.cli.commands_verbs import verbs
 from ordain.cli.commands_wording import wording as phrases
 from ordain.cli.exit_codes import USAGE
-from ordain.cli.options import DEFAULTS, CommonOptions, Why, Workspace
+from ordain.cli.options import DEFAULTS, CommonOptions, WhyOption, WorkspaceOption
 
 EPILOGUE = "Exit codes: 0 done, 1 the outcome is a failure, 2 wrong arguments or configuration, 3 not possible now."
 
@@ -77,7 +77,7 @@ def chat(
     mode: Annotated[str, Parameter(help="brain, agent or council.")] = "brain",
     verb: Annotated[tuple[str, ...], Parameter(negative=(), help="One serves each turn; several are all that it may use.")] = (),
     user: Annotated[str | None, Parameter(help="Who speaks; else the system's user.")] = None,
-    workspace: Workspace = "default",
+    workspace: WorkspaceOption = "default",
     options: CommonOptions = DEFAULTS,
 ) -> int:
     """Talk: on the server that holds the data folder, else in this process. Exit code 1: an answer was not ok, or a question stays open."""
@@ -170,13 +170,13 @@ def _operate(run: str, action: str, body: dict[str, Any], options: CommonOptions
 
 
 @runs.command(name="cancel")
-def cancel_run(run: str, /, *, why: Why, options: CommonOptions = DEFAULTS) -> int:
+def cancel_run(run: str, /, *, why: WhyOption, options: CommonOptions = DEFAULTS) -> int:
     """Interrupt a run at its next effect."""
     return _operate(run, "cancel", {"why": why}, options)
 
 
 @runs.command(name="resume")
-def resume_run(run: str, /, *, why: Why, options: CommonOptions = DEFAULTS) -> int:
+def resume_run(run: str, /, *, why: WhyOption, options: CommonOptions = DEFAULTS) -> int:
     """Drive a stopped run again, after the fix."""
     return _operate(run, "resume", {"why": why}, options)
 
@@ -188,7 +188,7 @@ def resolve_effect(
     /,
     *,
     happened: Annotated[bool, Parameter(help="What became of the effect.")],
-    why: Why,
+    why: WhyOption,
     options: CommonOptions = DEFAULTS,
 ) -> int:
     """Say what became of an effect whose outcome is unknown."""
@@ -196,7 +196,7 @@ def resolve_effect(
 
 
 @runs.command(name="erase")
-def erase_run(run: str, /, *, why: Why, options: CommonOptions = DEFAULTS) -> int:
+def erase_run(run: str, /, *, why: WhyOption, options: CommonOptions = DEFAULTS) -> int:
     """Destroy a run's content; its header and shape stay."""
     return _operate(run, "erase", {"why": why}, options)
 
@@ -214,7 +214,7 @@ def list_sessions(
     *,
     limit: int = 50,
     before: Annotated[str | None, Parameter(help="The page after this one, as the last one says.")] = None,
-    workspace: Workspace = "default",
+    workspace: WorkspaceOption = "default",
     options: CommonOptions = DEFAULTS,
 ) -> int:
     """Sessions, the most recently used first."""
@@ -229,7 +229,7 @@ def show_session(
     /,
     *,
     limit: Annotated[int, Parameter(help="How many entries, the last ones.")] = 20,
-    workspace: Workspace = "default",
+    workspace: WorkspaceOption = "default",
     options: CommonOptions = DEFAULTS,
 ) -> int:
     """One session: its threads, and what was said last."""
@@ -239,7 +239,7 @@ def show_session(
 
 
 @sessions.command(name="erase")
-def erase_session(session: str, /, *, why: Why, workspace: Workspace = "default", options: CommonOptions = DEFAULTS) -> int:
+def erase_session(session: str, /, *, why: WhyOption, workspace: WorkspaceOption = "default", options: CommonOptions = DEFAULTS) -> int:
     """Destroy a session's content, and that of its runs; headers and shapes stay."""
     from ordain.cli.sessions import erase_session as erase  # lazy: HTTP and everything behind it
 

@@ -7,12 +7,12 @@ from typing import Annotated, Literal
 
 from cyclopts import App, Parameter
 
-from ordain.cli.options import DEFAULTS, CommonOptions, Workspace
+from ordain.cli.options import DEFAULTS, CommonOptions, WorkspaceOption
 
 memory = App(name="memory", help="What is remembered: add, find and forget notes.")
 docs = App(name="docs", help="Documents to search: text, Markdown, HTML and PDF.")
 User = Annotated[str | None, Parameter(help="On whose behalf; else the system's user.")]
-Before = Annotated[int | None, Parameter(help="The page after this one, as the last one says.")]
+BeforeOption = Annotated[int | None, Parameter(help="The page after this one, as the last one says.")]
 
 
 @memory.command(name="add")
@@ -24,7 +24,7 @@ def add_note(
     title: str = "",
     tag: Annotated[tuple[str, ...], Parameter(negative=())] = (),
     user: User = None,
-    workspace: Workspace = "default",
+    workspace: WorkspaceOption = "default",
     options: CommonOptions = DEFAULTS,
 ) -> int:
     """Remember a note."""
@@ -40,7 +40,7 @@ def search_notes(
     days: Annotated[int, Parameter(help="Only what was added in the last so many days; 0 for ever.")] = 0,
     mode: Annotated[Literal["hybrid", "deep"], Parameter(help="deep looks into documents too.")] = "hybrid",
     user: User = None,
-    workspace: Workspace = "default",
+    workspace: WorkspaceOption = "default",
     options: CommonOptions = DEFAULTS,
 ) -> int:
     """Find what is remembered, by meaning, or by words where there is no embedder. Exit code 1: nothing was found."""
@@ -51,7 +51,9 @@ def search_notes(
 
 
 @memory.command(name="list")
-def list_notes(*, limit: int = 50, before: Before = None, workspace: Workspace = "default", options: CommonOptions = DEFAULTS) -> int:
+def list_notes(
+    *, limit: int = 50, before: BeforeOption = None, workspace: WorkspaceOption = "default", options: CommonOptions = DEFAULTS
+) -> int:
     """Notes and entries, the last one added first."""
     from ordain.cli.library import LibraryPlace, print_notes  # lazy: HTTP and everything behind it
 
@@ -59,7 +61,7 @@ def list_notes(*, limit: int = 50, before: Before = None, workspace: Workspace =
 
 
 @memory.command(name="forget")
-def forget_note(note: str, /, *, workspace: Workspace = "default", options: CommonOptions = DEFAULTS) -> int:
+def forget_note(note: str, /, *, workspace: WorkspaceOption = "default", options: CommonOptions = DEFAULTS) -> int:
     """Destroy a note or an entry. What runs recalled of it stays in their journals until they are erased."""
     from ordain.cli.library import LibraryPlace, remove  # lazy: HTTP and everything behind it
 
@@ -67,7 +69,7 @@ def forget_note(note: str, /, *, workspace: Workspace = "default", options: Comm
 
 
 @memory.command(name="reindex")
-def reindex(*, workspace: Workspace = "default", options: CommonOptions = DEFAULTS) -> int:
+def reindex(*, workspace: WorkspaceOption = "default", options: CommonOptions = DEFAULTS) -> int:
     """Give a vector to everything that was kept without this embedder. Exit code 3: there is none."""
     from ordain.cli.library import LibraryPlace, print_reindexed  # lazy: HTTP and everything behind it
 
@@ -75,7 +77,7 @@ def reindex(*, workspace: Workspace = "default", options: CommonOptions = DEFAUL
 
 
 @docs.command(name="add")
-def add_documents(*files: Path, workspace: Workspace = "default", options: CommonOptions = DEFAULTS) -> int:
+def add_documents(*files: Path, workspace: WorkspaceOption = "default", options: CommonOptions = DEFAULTS) -> int:
     """Add documents; a changed file replaces what was added of it. Exit code 1: one of them could not be read."""
     from ordain.cli.library import LibraryPlace, add_files  # lazy: HTTP and everything behind it
 
@@ -83,7 +85,9 @@ def add_documents(*files: Path, workspace: Workspace = "default", options: Commo
 
 
 @docs.command(name="list")
-def list_documents(*, limit: int = 50, before: Before = None, workspace: Workspace = "default", options: CommonOptions = DEFAULTS) -> int:
+def list_documents(
+    *, limit: int = 50, before: BeforeOption = None, workspace: WorkspaceOption = "default", options: CommonOptions = DEFAULTS
+) -> int:
     """Documents, the last one added first."""
     from ordain.cli.library import LibraryPlace, print_documents  # lazy: HTTP and everything behind it
 
@@ -91,7 +95,7 @@ def list_documents(*, limit: int = 50, before: Before = None, workspace: Workspa
 
 
 @docs.command(name="show")
-def show_document(document: str, /, *, workspace: Workspace = "default", options: CommonOptions = DEFAULTS) -> int:
+def show_document(document: str, /, *, workspace: WorkspaceOption = "default", options: CommonOptions = DEFAULTS) -> int:
     """One document, as it was read: its passages, and where each stands."""
     from ordain.cli.library import LibraryPlace, print_document  # lazy: HTTP and everything behind it
 
@@ -99,7 +103,7 @@ def show_document(document: str, /, *, workspace: Workspace = "default", options
 
 
 @docs.command(name="remove")
-def remove_document(document: str, /, *, workspace: Workspace = "default", options: CommonOptions = DEFAULTS) -> int:
+def remove_document(document: str, /, *, workspace: WorkspaceOption = "default", options: CommonOptions = DEFAULTS) -> int:
     """Destroy a document's text and vectors; the file it came from stays."""
     from ordain.cli.library import LibraryPlace, remove  # lazy: HTTP and everything behind it
 

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from cyclopts import App, Parameter
 
-from ordain.cli.options import DEFAULTS, CommonOptions, Setup, Workspace
+from ordain.cli.options import DEFAULTS, CommonOptions, Setup, WorkspaceOption
 
 local = App(name="local", help="The model that runs on this machine.")
 models = App(name="models", help="The models behind the lanes: look at them, try them, set them up, and what they cost.")
@@ -38,7 +38,7 @@ def cost_of_models(
     *,
     days: Annotated[int, Parameter(help="How many days, up to now.")] = 30,
     by: Annotated[str, Parameter(help="day, lane, model, agent, flow or session.")] = "day",
-    workspace: Workspace = "default",
+    workspace: WorkspaceOption = "default",
     options: CommonOptions = DEFAULTS,
 ) -> int:
     """What model calls came to, failed attempts included, as the journal says: tokens, and dollars at list price."""

@@ -43,7 +43,7 @@ class Addressed:
         return {"mode": self.mode, **named}
 
 
-class Heard(msgspec.Struct, frozen=True, kw_only=True):
+class EventHeard(msgspec.Struct, frozen=True, kw_only=True):
     """One event as it came."""
 
     data: bytes
@@ -93,7 +93,7 @@ class Messenger:
             if answer.reply is not None or answer.question is not None or answer.run_id is None:
                 return answer
 
-    async def events(self, session: str, after: int) -> AsyncGenerator[Heard, None]:
+    async def events(self, session: str, after: int) -> AsyncGenerator[EventHeard, None]:
         """The session's events after entry ``after``, for ever; the session exists.
 
         Raises: as ``say``.
@@ -111,7 +111,7 @@ class Messenger:
             await self._pause(failed, ended)
             failed += 1
 
-    async def _events(self, session: str, after: int) -> AsyncGenerator[Heard, None]:
+    async def _events(self, session: str, after: int) -> AsyncGenerator[EventHeard, None]:
         timeout = httpx.Timeout(None, connect=SILENCE_S, read=SILENCE_S)
         path = session_path(session, "events")
         async with self._connection.http.stream("GET", path, params={"after": after}, headers=self._headers, timeout=timeout) as response:
@@ -119,7 +119,7 @@ class Messenger:
                 await response.aread()
                 raise refusal(response)
             async for data in sent_events(response):
-                yield Heard(data=data, event=msgspec.json.decode(data, type=SessionEvent))
+                yield EventHeard(data=data, event=msgspec.json.decode(data, type=SessionEvent))
 
     async def transcript(self, session: str, last: int) -> Sequence[SessionEvent]:
         """The last entries of a session; none where there is no such session."""

@@ -19,8 +19,8 @@ class CommonOptions:
 
 
 DEFAULTS = CommonOptions()
-Workspace = Annotated[str, Parameter(help="The workspace.")]
-Why = Annotated[str, Parameter(name="--why", help="The reason; it is kept in the run's journal.")]
+WorkspaceOption = Annotated[str, Parameter(help="The workspace.")]
+WhyOption = Annotated[str, Parameter(name="--why", help="The reason; it is kept in the run's journal.")]
 
 
 @Parameter(name="*")

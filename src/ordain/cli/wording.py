@@ -7,6 +7,7 @@ from pathlib import Path
 
 import msgspec
 
+from ordain.catalogs import read_file, read_folder, wording_files
 from ordain.cli.exit_codes import FAILED, OK
 from ordain.cli.output import print_json, print_table, show
 from ordain.cli.places import home_of
@@ -16,11 +17,8 @@ from ordain.wording.languages import (
     Language,
     check_phrases,
     check_sizes,
-    read_file,
-    read_folder,
     shipped_languages,
     table_with,
-    wording_files,
 )
 from ordain.wording.lint import Severity, lint
 from ordain.wording.wording import compiled

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
+from ordain.catalogs import read_folder
 from ordain.cli.archive import open_archive
 from ordain.cli.exit_codes import FAILED, OK
 from ordain.cli.output import print_json, show
@@ -14,7 +15,7 @@ from ordain.errors import NotFound
 from ordain.runtime.diff import Flip
 from ordain.runtime.transcript_replay import ERASED
 from ordain.runtime.wording_diff import COMPARED, AnswersRead, MessagesRead
-from ordain.wording.languages import read_folder, table_with
+from ordain.wording.languages import table_with
 from ordain.wording.wording import compiled
 
 

@@ -29,7 +29,7 @@ SCHEMA_ERRORS_MAX = 5
 FIRST_WORDING = "1:551e65bc7a963e25ab29c3ecc857beb958c3074f484bfcaeaca5477bc29d3473"
 """What messages were read with before catalogs named it: engine 1 and the table that it was shipped with."""
 
-Tables = Callable[[str], bytes | None]
+TableSource = Callable[[str], bytes | None]
 """A table of phrases by its digest, None where there is no such."""
 
 
@@ -118,9 +118,9 @@ class Catalog(_Shared):
     data: CatalogData
     policy: Policy
     verbs: Mapping[str, CompiledVerb]
-    _tables: Tables | None
+    _tables: TableSource | None
 
-    def __init__(self, data: CatalogData, tables: Tables | None = None) -> None:
+    def __init__(self, data: CatalogData, tables: TableSource | None = None) -> None:
         """Compile the data. ``tables`` has the table of phrases that it names; it is asked when wording is first read.
 
         Raises:
@@ -131,7 +131,7 @@ class Catalog(_Shared):
         self.__dict__.update(data=data, policy=data.policy, verbs=verbs, _tables=tables)
 
     @classmethod
-    def from_bytes(cls, encoded: bytes, tables: Tables | None = None) -> Catalog:
+    def from_bytes(cls, encoded: bytes, tables: TableSource | None = None) -> Catalog:
         """Load what ``encoded`` returned. The digest stays that of these bytes, though a newer build may know more fields."""
         catalog = cls(CatalogData.model_validate_json(encoded), tables)
         catalog.__dict__["encoded"] = encoded

@@ -28,7 +28,7 @@ def _says_something(text: str) -> str:
     return text
 
 
-Said = Annotated[
+SaidText = Annotated[
     str, Field(min_length=1, max_length=MESSAGE_CHARS, json_schema_extra={"pattern": SAYS_SOMETHING}), AfterValidator(_says_something)
 ]
 """A text that says something."""

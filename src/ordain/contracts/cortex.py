@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from pydantic import Field, JsonValue
 
-from ordain.contracts.conversation import ExecMode, PackName, Reply, Said, SessionId, VerbName
+from ordain.contracts.conversation import ExecMode, PackName, Reply, SaidText, SessionId, VerbName
 from ordain.contracts.planner import Open, Strict
 from ordain.contracts.verbs import CallErrorBody
 
@@ -41,7 +41,7 @@ class RecallDirective(Strict):
 class CortexChatRequest(Strict):
     """A chat turn as the hub sends it to the gateway (HUB-06, HUB-07)."""
 
-    prompt: Said
+    prompt: SaidText
     mode: ExecMode = Field(default=ExecMode.BRAIN, strict=False)
     verb: VerbName | None = None
     packs: list[PackName] | None = Field(
@@ -113,7 +113,7 @@ class CortexChatResult(Strict):
 class HubChat(Open):
     """The hub's payload (HUB-03), over HTTP and WebSocket; one of ``verbs`` is an override, several are a restriction (B-33)."""
 
-    text_input: Said
+    text_input: SaidText
     mode: ExecMode = Field(default=ExecMode.BRAIN, strict=False)
     session_id: SessionId | None = None
     user_id: str | None = Field(default=None, min_length=1, max_length=200)

@@ -17,8 +17,8 @@ from pydantic import Field, StringConstraints
 
 from ordain.contracts.planner import Strict
 
-Place = tuple[str | int, ...]
-Fault = tuple[Place, str]
+FieldPath = tuple[str | int, ...]
+Fault = tuple[FieldPath, str]
 """Where in the declaration something is wrong, and what."""
 
 PLACEHOLDER = re.compile(r"\{([a-z_][a-zA-Z0-9_]*)\}")
@@ -121,7 +121,7 @@ def http_faults(http: HttpCall, effect: str, schema: Mapping[str, Any]) -> Itera
         yield ("http",), f"placeholders that are no arguments of input_schema: {', '.join(unknown)}"
     for name in sorted(http.placed() & properties.keys()):
         if not _scalar(properties[name]):
-            place: Place = ("input_schema", "properties", name)
+            place: FieldPath = ("input_schema", "properties", name)
             yield place, f"{name} stands in the URL, the query or a header: its type is string, integer, number or boolean"
     for name in sorted(set(PLACEHOLDER.findall(http.url)) & properties.keys()):
         if name not in required:
@@ -165,7 +165,7 @@ def _part_faults(http: HttpCall) -> Iterator[Fault]:
                 yield ("http", kind, name), "the name of a query parameter has 1 to 100 characters"
     names = list(http.headers) + ([] if http.idempotency_header is None else [http.idempotency_header])
     for name in names:
-        place: Place = ("http", "headers", name) if name in http.headers else ("http", "idempotency_header")
+        place: FieldPath = ("http", "headers", name) if name in http.headers else ("http", "idempotency_header")
         if not _TOKEN.match(name):
             yield place, f"{name[:40]!r} is not the name of a header"
         elif name.lower() in _OWN_HEADERS:
@@ -180,7 +180,7 @@ def _part_faults(http: HttpCall) -> Iterator[Fault]:
 
 
 def _effect_faults(http: HttpCall, effect: str, sends: bool) -> Iterator[Fault]:
-    place: Place = ("effect",)
+    place: FieldPath = ("effect",)
     match http.method:
         case HttpMethod.GET:
             if effect not in {"read", "egress"}:

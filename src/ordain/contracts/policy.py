@@ -7,7 +7,7 @@ from enum import StrEnum
 from functools import cached_property
 from typing import Annotated, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import ConfigDict, Field, model_validator
 
 from ordain.contracts.conversation import BudgetClass
 from ordain.contracts.planner import Strict
@@ -101,7 +101,13 @@ class LaneRoute(Strict):
 
 
 class LanesPolicy(Strict):
-    """Which lane serves which purpose, which model profiles stand behind a lane, in order, and what is routed otherwise."""
+    """Which lane serves which purpose, which model profiles stand behind a lane, in order, and what is routed otherwise.
+
+    Any other key is a purpose with its lane; which purposes there are the kinds of a build know (``Kinds.check_policy``).
+    """
+
+    model_config = ConfigDict(extra="allow")
+    __pydantic_extra__: dict[str, Lane] = Field(init=False)  # pyright: ignore[reportIncompatibleVariableOverride] - as pydantic says
 
     planner: Lane = Lane.WORKER
     verb: Lane = Lane.WORKER
@@ -110,6 +116,15 @@ class LanesPolicy(Strict):
     routes: list[LaneRoute] = Field(
         default=[], max_length=200, description="Looked at before the lane of the purpose; only down to the first that fits."
     )
+
+    @property
+    def by_purpose(self) -> Mapping[str, Lane]:
+        """The lanes of purposes that are no fields of their own."""
+        return self.__pydantic_extra__
+
+
+NO_PURPOSES = frozenset([*Lane, *(name for name, field in LanesPolicy.model_fields.items() if field.annotation is not Lane)])
+"""What no purpose may be called: other keys of ``lanes``, and lanes, which the environment names in the same way."""
 
 
 class FallbackPolicy(Strict):

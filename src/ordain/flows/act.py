@@ -9,12 +9,12 @@ from typing import Any
 
 import msgspec
 
-from ordain.contracts.verbs import Trust
+from ordain.contracts.verbs import Trust, VerbSpec
 from ordain.effects.calls import Authorized, Call
 from ordain.effects.children import NULL, AnyEnded, Completed, Failed, Join, Spawn, TimedOut, Unknown
 from ordain.effects.effect import VerbCall, Wait, WaitFor
 from ordain.effects.results import VerbFailed, VerbResult, VerbReturned, VerbTimedOut, VerbUnknown
-from ordain.flows.context import ALONE, FlowContext, TurnKind
+from ordain.flows.context import ALONE, Carrying, FlowContext, TurnKind
 from ordain.flows.transcript import HistoryRef
 from ordain.journal.records import Label, raw
 from ordain.rules.authorize import AUTHORIZE, Deny
@@ -56,6 +56,16 @@ def carried_call(given: VerbPlanInput) -> Call:
     return Call(verb=given.verb, args=given.args)
 
 
+def carrier_of(spec: VerbSpec) -> str:
+    """The kind of run that carries out a verb where it is no leaf."""
+    return spec.flow or VERB_PLAN
+
+
+def carrying_of(context: FlowContext, verb: str) -> Carrying:
+    """How a verb of the catalog is carried out where it is no leaf."""
+    return context.carrying.get(carrier_of(context.catalog.verbs[verb].spec), ALONE)
+
+
 class InConversation(msgspec.Struct, frozen=True, kw_only=True):
     """What a turn hands to the composite verb that it calls (``VerbPlanInput``), beside what the turn is like."""
 
@@ -90,6 +100,16 @@ class VerbPlanOutput(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
     error: str = ""
     message: str = ""
     step_results: tuple[StepResult, ...] = ()
+
+
+class _CarriedOutput(msgspec.Struct):
+    output: Any = msgspec.UNSET
+
+
+def verb_output(output: msgspec.Raw) -> str:
+    """What a header shows of a run that carried out a composite verb: the verb's own output, where it has one."""
+    found = msgspec.json.decode(output, type=_CarriedOutput).output
+    return bytes(output).decode() if found is msgspec.UNSET else msgspec.json.encode(found).decode()
 
 
 class Acted(msgspec.Struct, frozen=True, kw_only=True):
@@ -163,14 +183,13 @@ async def _leaf(context: FlowContext, authorized: Authorized) -> Acted:
 async def _plan(context: FlowContext, authorized: Authorized, given: VerbPlanInput) -> Acted:
     call = authorized.call
     spec = context.catalog.verbs[call.verb].spec
-    flow = spec.flow or VERB_PLAN
-    how = context.carrying.get(flow, ALONE)
+    how = carrying_of(context, call.verb)
     if how.waits:
         within = deadline = context.hard
     else:
         within, deadline = context.deadline, min(context.deadline, context.now() + spec.timeout_ms * 1000)
     spawn: Spawn[VerbPlanOutput] = Spawn(
-        flow=flow,
+        flow=carrier_of(spec),
         input=raw(given),
         scope=context.scope.allowed if how.inherits else (),
         deadline=deadline,

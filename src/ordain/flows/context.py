@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import Any, Protocol
 
@@ -10,6 +10,7 @@ from msgspec import Struct, field, structs
 
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.moments import EPOCH
+from ordain.contracts.policy import Lane, Policy
 from ordain.contracts.scope import CapabilityScope
 from ordain.effects.effect import Read, SharedState
 from ordain.ports.effects import Effects
@@ -46,15 +47,32 @@ class TurnKind(Struct, frozen=True, kw_only=True):
     ambiguous: bool = False
 
 
+class Prompted(Protocol):
+    """What models are asked for, as far as it decides which models: ``flows.kind.PromptKind`` is one."""
+
+    @property
+    def purpose(self) -> str:
+        """What it is for, as policy names it."""
+        ...
+
+    @property
+    def lane(self) -> Callable[[Policy], Lane]:
+        """The lane where policy's table names none for the purpose."""
+        ...
+
+
 class Carrying(Struct, frozen=True, kw_only=True):
     """How a kind of run carries out a verb's call, as far as its caller has to know.
 
     ``waits``: perhaps for a person, so that its time is its caller's and not the verb's, and it bounds its own work. ``inherits``: it works
-    with its caller's verbs.
+    with its caller's verbs. ``asks``: for what it asks the models that read the caller's history, None where it asks none; ``by_verb``: policy
+    routes that by the verb, too.
     """
 
     waits: bool = False
     inherits: bool = False
+    asks: Prompted | None = None
+    by_verb: bool = False
 
 
 ALONE = Carrying()

@@ -116,7 +116,7 @@ class ModelQuestion(Struct, frozen=True, kw_only=True):
 class PromptKind(Generic[G]):
     """One thing that models are asked for. ``ask`` puts the question on record, ``build`` makes the prompt from that record again.
 
-    Both directions stand in one module. ``template`` is a file of ``package`` and a name in the catalog; "" where each call names one of the
+    Both directions stand in one module. ``lane`` is the lane where policy's table ``lanes`` names none for the purpose. ``template`` is a file of ``package`` and a name in the catalog; "" where each call names one of the
     catalog's. ``withhold`` blanks what may not be kept of an answer (B-37).
     """
 
@@ -191,6 +191,19 @@ class Wire(Generic[W]):
     other: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Routing:
+    """What policy's probes may expect of a kind that answers requests: what it makes of a message before it does anything.
+
+    ``until`` is the rule with whose decision that is known; until then a model that it asks says what the probe has it suggest.
+    ``found`` are the names and values that came out, from the outcomes so far by rule; ``closed`` the sets of those that have one.
+    """
+
+    until: str
+    found: Callable[[Mapping[str, Any]], Mapping[str, str]]
+    closed: Mapping[str, type[StrEnum]]
+
+
 class Serves(StrEnum):
     """What a conversation needs runs for: to answer a request, to tell how things stand, to find out what a message means."""
 
@@ -207,6 +220,11 @@ def no_label(_: Any) -> Label:
     return NO_LABEL
 
 
+def whole_output(output: Raw) -> str:
+    """Most kinds' outputs are shown as they are."""
+    return bytes(output).decode()
+
+
 def no_grant(_: Any, __: Catalog) -> CapabilityScope:
     """Most kinds use no verb as roots."""
     return NO_SCOPE
@@ -218,10 +236,11 @@ class Kind(Generic[I, O]):
 
     ``label`` is what others are told of a run with this input; ``grant`` what a root with it may use. ``reply`` is what the run's session is
     answered from the output, below the header, and ``header`` lines of its own that the output adds there; None where there is nothing.
+    ``excerpt`` is what a parent's header shows of its output, as JSON text.
     ``rules`` are those that its flow asks itself; ``asks`` has them by name, beside those of the steps that kinds share. ``charged``: a root takes its bound out of the shared accounts before it spends.
     ``carries`` is the verb call that a run carries out, None where it is for none: as a child it is opened by a permit of exactly that call.
     ``carrying`` is how, for whoever makes the call; it stands in callers' records, so it holds for all versions of a name.
-    ``enters``: a root may call what a turn enters by. ``sums_up`` is the number of the message below which a root may sum up its session's
+    ``routing`` is how it finds its way, for policy's probes, where it answers requests. ``enters``: a root may call what a turn enters by. ``sums_up`` is the number of the message below which a root may sum up its session's
     transcript; None: it may not.
     """
 
@@ -236,8 +255,10 @@ class Kind(Generic[I, O]):
     rules: tuple[Rule[Any, Any, Any], ...] = ()
     reply: Callable[[O], str | None] | None = None
     header: Callable[[O], tuple[HeaderLine, ...]] | None = None
+    excerpt: Callable[[Raw], str] = whole_output
     wire: Wire[Any] | None = None
     serves: Serves | None = None
+    routing: Routing | None = None
     commissioned: Callable[[Commission], I] | None = None
     carries: Callable[[I], Call] | None = None
     carrying: Carrying = ALONE

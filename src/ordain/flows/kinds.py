@@ -8,10 +8,10 @@ from typing import Any
 
 from msgspec import MsgspecError, Raw
 
-from ordain.contracts.policy import Policy
+from ordain.contracts.policy import NO_PURPOSES, Policy
 from ordain.errors import ConfigurationError
 from ordain.flows.context import Carrying
-from ordain.flows.kind import NO_LABEL, Kind, PromptKind, Serves
+from ordain.flows.kind import NO_LABEL, Kind, PromptKind, Serves, whole_output
 from ordain.journal.records import Label, Started
 from ordain.rules.rulebook import Rulebook, rulebook
 
@@ -34,7 +34,7 @@ class Kinds:
 
         Raises:
             ConfigurationError: two kinds have one name and version, ask under one purpose for answers of two contracts, or bring different
-                templates of one name; a kind's name or version is none.
+                templates of one name; a kind's name or version is none, or what it asks for goes by a word of policy's.
             ValueError: two rules have one name, or one code means two things.
         """
         by_id: dict[tuple[str, int], Kind[Any, Any]] = {}
@@ -69,6 +69,8 @@ class Kinds:
         contracts: dict[str, str] = {}
         for kind in self.newest.values():
             for prompt in kind.prompts:
+                if prompt.purpose in NO_PURPOSES:
+                    raise ConfigurationError(f"purpose {prompt.purpose} is a word of policy's for something else", code="reserved_purpose")
                 if contracts.setdefault(prompt.purpose, prompt.contract) != prompt.contract:
                     found = f"{contracts[prompt.purpose]!r} and {prompt.contract!r}"
                     raise ConfigurationError(f"purpose {prompt.purpose} asks for two contracts: {found}", code="duplicate_purpose")
@@ -111,6 +113,15 @@ class Kinds:
         kind = self.newest.get(name)
         return kind is not None and _label(kind, given).narrates
 
+    def excerpt(self, name: str, output: Raw) -> str:
+        """What the header of a child's parent shows of its output; the whole where its kind is not of this build or cannot read it."""
+        kind = self.newest.get(name)
+        try:
+            shown = whole_output(output) if kind is None else kind.excerpt(output)
+        except (MsgspecError, ValueError):
+            return whole_output(output)
+        return shown if type(shown) is str else whole_output(output)
+
     @property
     def prompts(self) -> Mapping[str, PromptKind[Any]]:
         """What models are asked for, by purpose, as the newest versions ask."""
@@ -125,12 +136,16 @@ class Kinds:
         """Policy names no purpose that nothing is asked for; ``place`` is what an error calls the policy.
 
         Raises:
-            ConfigurationError: it does; the message names the row.
+            ConfigurationError: it does; the message names the key or the row.
         """
-        for number, row in enumerate(policy.lanes.routes):
-            if row.purpose is not None and row.purpose not in self.prompts:
-                known = ", ".join(sorted(self.prompts))
-                raise ConfigurationError(f"{place}: lanes.routes.{number}.purpose: {row.purpose!r} is none of {known}")
+        known = self.prompts
+        named = [(f"lanes.{purpose[:60]} (or LLM_ROUTE_{purpose[:60].upper()})", purpose) for purpose in policy.lanes.by_purpose]
+        named += [
+            (f"lanes.routes.{number}.purpose", row.purpose) for number, row in enumerate(policy.lanes.routes) if row.purpose is not None
+        ]
+        for key, purpose in named:
+            if purpose not in known:
+                raise ConfigurationError(f"{place}: {key}: {purpose[:60]!r} is none of {', '.join(sorted(known))}")
 
     @property
     def templates(self) -> Mapping[str, str]:

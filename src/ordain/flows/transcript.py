@@ -12,7 +12,7 @@ from ordain.ports.sessions import Entry, EntryKind
 
 ROLES = {EntryKind.MESSAGE: "user", EntryKind.REPLY: "assistant", EntryKind.QUESTION: "assistant", EntryKind.SAID: "assistant"}
 
-Transcript = Callable[[str, int, int], Sequence[Entry]]
+TranscriptReader = Callable[[str, int, int], Sequence[Entry]]
 """(session, first, last) -> the transcript's entries with these numbers, in the run's own workspace."""
 
 
@@ -41,7 +41,7 @@ class Spoken(Struct, frozen=True, kw_only=True):
     summary: str | None
 
 
-def resolve(transcript: Transcript | None, ref: HistoryRef | None) -> Spoken:
+def resolve(transcript: TranscriptReader | None, ref: HistoryRef | None) -> Spoken:
     """What the referenced entries say.
 
     Raises:

@@ -6,7 +6,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from ordain.flows.transcript import Transcript
+from ordain.flows.transcript import TranscriptReader
 from ordain.journal.digests import content_digest
 from ordain.prompts.renderer import Prompt, SystemParts
 
@@ -18,7 +18,7 @@ class Values(dict[int, Any]):
     the prompts' own.
     """
 
-    def __init__(self, transcript: Transcript | None = None) -> None:
+    def __init__(self, transcript: TranscriptReader | None = None) -> None:
         """``transcript`` reads what a reference into the run's session says."""
         super().__init__()
         self.memo: dict[object, Any] = {}

@@ -19,7 +19,6 @@ from ordain.journal.partial_bodies import (
     RUN_SEEN,
     SEEN,
     VERB,
-    Output,
 )
 from ordain.journal.records import (
     DECIDED,
@@ -69,6 +68,10 @@ class Meaning(Protocol):
         """Whether the words of a child of this kind, with this input, stand below its parent's header."""
         ...
 
+    def excerpt(self, name: str, output: msgspec.Raw) -> str:
+        """What a parent's header shows of the output of a child of this kind."""
+        ...
+
 
 class Fold:
     """Everything the folds say of a run, gathered in one pass over its records."""
@@ -90,7 +93,7 @@ class Fold:
         self.carved: Carved | None = None
         self._effects: dict[int, tuple[str, str]] = {}
         self._hedges: dict[int, str] = {}
-        self._children: dict[int, tuple[str, ...]] = {}
+        self._children: dict[int, tuple[tuple[str, str], ...]] = {}  # verb and kind of each
         self._narrating: set[tuple[int, int]] = set()
         for record in records:
             self.last = record.at
@@ -169,7 +172,7 @@ class Fold:
             spawns = CHILDREN.decode(body.effect).spawns
             self.runs += len(spawns)
             self._spend(Spend(verb_calls=sum(spawn.authorized is not None for spawn in spawns)))
-            self._children[body.addr] = tuple("" if s.authorized is None else s.authorized.call.verb for s in spawns)
+            self._children[body.addr] = tuple(("" if s.authorized is None else s.authorized.call.verb, s.flow) for s in spawns)
             self._narrating |= {(body.addr, index) for index, spawn in enumerate(spawns) if self._meaning.narrates(spawn.flow, spawn.input)}
         self._effects[body.addr] = (name, what)
 
@@ -215,11 +218,11 @@ class Fold:
         seen = SEEN.decode(body.ended)
         self._spend(seen.spent)
         self.runs += seen.runs
-        verbs = self._children.get(body.addr, ())
-        verb = verbs[body.index] if body.index < len(verbs) else ""
+        children = self._children.get(body.addr, ())
+        verb, flow = children[body.index] if body.index < len(children) else ("", "")
         mark = MARK_OF.get(seen.ended, "fail")
         narrates = (body.addr, body.index) in self._narrating  # its words stand below the header, and never in it
-        excerpt = _excerpt(seen.value) if mark == "ok" and not narrates else ""
+        excerpt = self._meaning.excerpt(flow, seen.value) if mark == "ok" and not narrates else ""
         reason = "" if mark == "ok" else seen.reason or seen.ended
         self._line(mark, f"{verb or 'child'} (run {body.child})", reason=reason, excerpt=excerpt)
         if (inner := seen.header) is None:
@@ -275,16 +278,6 @@ def _lines_of(share: HeaderShare) -> tuple[HeaderLine, ...]:
     if any(line.mark not in MARKS for line in lines):
         raise ValueError("a line that a rule tells has no mark of a header's")
     return lines
-
-
-def _excerpt(value: msgspec.Raw) -> str:
-    """A child's output as JSON text: of a verb its ``output``, of any other flow the whole."""
-    fields = bytes(value)
-    try:
-        output = msgspec.json.decode(fields, type=Output).output
-    except msgspec.ValidationError:
-        output = msgspec.UNSET
-    return fields.decode() if output is msgspec.UNSET else msgspec.json.encode(output).decode()
 
 
 def ending(records: Sequence[Record], read: ReadRecord = decode) -> EndedBody | None:

@@ -48,12 +48,6 @@ class Seen(Struct):
     beside: Beside | None = None
 
 
-class Output(Struct):
-    """The output of a verb that is a flow."""
-
-    output: Any = msgspec.UNSET
-
-
 SEEN = msgspec.json.Decoder(Seen)
 RUN_SEEN = msgspec.json.Decoder(RunSeen | None)
 MODEL = msgspec.json.Decoder(ModelCall)

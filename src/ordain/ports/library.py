@@ -171,7 +171,7 @@ class Reindexed(Struct, frozen=True, kw_only=True):
     added: int
 
 
-Progress = Callable[[int, int], None]
+OnProgress = Callable[[int, int], None]
 """Called with how many passages are stored, of how many."""
 
 
@@ -182,7 +182,7 @@ class Library(Protocol):
     of too many passages.
     """
 
-    async def add(self, item: NewItem, progress: Progress | None = None) -> Added:
+    async def add(self, item: NewItem, progress: OnProgress | None = None) -> Added:
         """Keep an item. Idempotent by ``key``, by ``digest`` and, for documents, by source; one that fails or is given up leaves nothing.
 
         Raises:
@@ -210,7 +210,7 @@ class Library(Protocol):
         """The themes of the last entries that have one, oldest first."""
         ...
 
-    async def reindex(self, workspace: str | None = None, progress: Progress | None = None) -> Reindexed:
+    async def reindex(self, workspace: str | None = None, progress: OnProgress | None = None) -> Reindexed:
         """Give a vector of the present embedder to every passage that has none, in one workspace or (None) in all."""
         ...
 

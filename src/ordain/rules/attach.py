@@ -172,7 +172,7 @@ class SessionBusy(Struct, frozen=True, kw_only=True, tag="session_busy"):
 
 
 AttachOutcome = Override | StatusNudge | AnswerPending | Filler | NewRequest | Repair | Triage | SessionBusy
-Verdict = tuple[AttachOutcome, Reason]
+AttachVerdict = tuple[AttachOutcome, Reason]
 
 
 def decide_attach(facts: AttachFacts, inputs: None, policy: Policy) -> Decision[AttachOutcome]:
@@ -210,7 +210,7 @@ def _busy(facts: AttachFacts, outcome: AttachOutcome, policy: Policy) -> bool:
             return False
 
 
-def _attached(facts: AttachFacts, policy: Policy) -> Verdict:
+def _attached(facts: AttachFacts, policy: Policy) -> AttachVerdict:
     if facts.choice and facts.options:
         chosen = facts.options["AB".index(facts.choice)]
         return _read(chosen, facts), AttachReason.CHOSEN
@@ -226,7 +226,7 @@ def _attached(facts: AttachFacts, policy: Policy) -> Verdict:
     return _open(facts)
 
 
-def _edited(facts: AttachFacts) -> Verdict:
+def _edited(facts: AttachFacts) -> AttachVerdict:
     if facts.edit is Edit.LIVE:
         return Override(thread=facts.anchor), AttachReason.EDIT
     if facts.edit is Edit.OVER:
@@ -234,12 +234,12 @@ def _edited(facts: AttachFacts) -> Verdict:
     return Filler(), AttachReason.STALE_EDIT if facts.edit is Edit.STALE else AttachReason.SUPERSEDED
 
 
-def _certain(facts: AttachFacts) -> Verdict | None:
+def _certain(facts: AttachFacts) -> AttachVerdict | None:
     """What wording and state leave no doubt about."""
     return _override(facts) or _nudge(facts) or _answer(facts) or _filler(facts)
 
 
-def _override(facts: AttachFacts) -> Verdict | None:
+def _override(facts: AttachFacts) -> AttachVerdict | None:
     cues, live = facts.cues, _at_work(facts)
     if max(cues.stop, cues.steer) < 2:
         return None
@@ -262,7 +262,7 @@ def _at_work(facts: AttachFacts) -> Sequence[ThreadFact]:
     return [thread for thread in facts.threads if thread.live and thread.asks != ExpectedType.CHOICE]
 
 
-def _nudge(facts: AttachFacts) -> Verdict | None:
+def _nudge(facts: AttachFacts) -> AttachVerdict | None:
     cues = facts.cues
     weak = max(cues.nudge, cues.trouble) == 1 and cues.words <= WEAK_NUDGE_WORDS and not cues.filler
     if max(cues.nudge, cues.trouble) < 2 and not weak:
@@ -281,7 +281,7 @@ def _target(facts: AttachFacts, *, at_work_only: bool = False) -> int | None:
     return found[0].id if found else None
 
 
-def _answer(facts: AttachFacts) -> Verdict | None:
+def _answer(facts: AttachFacts) -> AttachVerdict | None:
     pending = [thread for thread in facts.threads if thread.live and thread.asks]
     for thread in pending:
         if thread.id == facts.anchor and facts.asked and thread.fits:
@@ -299,11 +299,11 @@ def _answer(facts: AttachFacts) -> Verdict | None:
     return Repair(a=first, b=second), AttachReason.AMBIGUOUS
 
 
-def _filler(facts: AttachFacts) -> Verdict | None:
+def _filler(facts: AttachFacts) -> AttachVerdict | None:
     return (Filler(), AttachReason.FILLER) if facts.cues.filler == 2 and not facts.explicit else None
 
 
-def _open(facts: AttachFacts) -> Verdict:
+def _open(facts: AttachFacts) -> AttachVerdict:
     """No cue decides: a new request, in the thread it replies to or a thread of its own."""
     known = any(thread.id == facts.anchor and not thread.asks for thread in facts.threads)  # behind a question it would wait for that
     if known:
@@ -329,7 +329,7 @@ def possible(facts: AttachFacts) -> Sequence[Attached]:
     return found
 
 
-def _suggested(facts: AttachFacts, policy: Policy) -> Verdict:
+def _suggested(facts: AttachFacts, policy: Policy) -> AttachVerdict:
     unsuggested = _open(facts)[0]
     outcome: AttachOutcome | None
     if facts.confidence < policy.attach.threshold or facts.suggests not in possible(facts):

@@ -62,7 +62,7 @@ class LaneFacts(Struct, frozen=True, kw_only=True):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LaneInputs:
-    """The lane of the purpose by policy. A function, so that a policy diff asks the other policy."""
+    """The lane of a purpose for which policy's table has none. A function, so that a policy diff asks the other policy."""
 
     by_purpose: Callable[[Policy], Lane]
 
@@ -70,7 +70,7 @@ class LaneInputs:
 def decide_lane(facts: LaneFacts, inputs: LaneInputs, policy: Policy) -> Decision[LaneChosen | LaneEmpty]:
     """The lane and its profiles; a lane without any is an outcome of its own."""
     lanes = policy.lanes
-    lane, reason = inputs.by_purpose(policy), LaneReason.BY_PURPOSE
+    lane, reason = lanes.by_purpose.get(facts.purpose) or inputs.by_purpose(policy), LaneReason.BY_PURPOSE
     if facts.after is not None:
         lane, reason = lanes.next_lane.get(facts.after, facts.after), LaneReason.AFTER_FAILURE
     elif (row := next((route for route in lanes.routes if fits(route, facts)), None)) is not None:

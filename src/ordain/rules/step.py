@@ -86,7 +86,7 @@ class StepInputs(Struct, frozen=True, kw_only=True):
     registered: Set[str]
 
 
-Found = tuple[Reason, str] | None
+Objection = tuple[Reason, str] | None
 
 
 def decide_step(facts: StepFacts, inputs: StepInputs, policy: Policy) -> Decision[StepOutcome]:
@@ -113,7 +113,7 @@ def directive_fault(proposal: Parsed, policy: Policy) -> Reason | None:
     return None if found is None else found[0]
 
 
-def _form(proposal: Parsed, policy: Policy) -> Found:
+def _form(proposal: Parsed, policy: Policy) -> Objection:
     return _size(proposal, policy) or _shape(proposal.value)
 
 
@@ -122,7 +122,7 @@ def _invalid(found: tuple[Reason, str]) -> Decision[StepOutcome]:
     return Decision(outcome=Invalid(detail[:DETAIL_MAX]), reason=reason)
 
 
-def _size(proposal: Parsed, policy: Policy) -> Found:
+def _size(proposal: Parsed, policy: Policy) -> Objection:
     if proposal.size_bytes > policy.step.max_bytes:
         return ProposalReason.TOO_LARGE, ""
     if proposal.depth > policy.step.max_depth:
@@ -165,7 +165,7 @@ TEXT_BOUNDS = {"thought": THOUGHT_MAX, "action.tool_id": TOOL_ID_MAX, "final_ans
 NOT_EMPTY = ("action.tool_id", "final_answer.content")
 
 
-def _shape(value: dict[str, Any]) -> Found:
+def _shape(value: dict[str, Any]) -> Objection:
     found = _keys(value, DIRECTIVE, "")
     if found is None and value.get("action") is not None:
         found = _keys(value["action"], ACTION, "action.")
@@ -180,7 +180,7 @@ def _shape(value: dict[str, Any]) -> Found:
     return found
 
 
-def _keys(value: dict[str, Any], keys: Keys, prefix: str) -> Found:
+def _keys(value: dict[str, Any], keys: Keys, prefix: str) -> Objection:
     for key, (required, _) in keys.items():
         if required and key not in value:
             return StepReason.MISSING_KEY, prefix + key
@@ -193,7 +193,7 @@ def _keys(value: dict[str, Any], keys: Keys, prefix: str) -> Found:
     return None
 
 
-def _consistency(value: dict[str, Any]) -> Found:
+def _consistency(value: dict[str, Any]) -> Objection:
     action, answer = value.get("action"), value.get("final_answer")
     if value["finish"]:
         if action is not None:
@@ -204,7 +204,7 @@ def _consistency(value: dict[str, Any]) -> Found:
     return (StepReason.ACT_WITHOUT_ACTION, "action") if action is None else None
 
 
-def _tool(action: dict[str, Any], inputs: StepInputs) -> Found:
+def _tool(action: dict[str, Any], inputs: StepInputs) -> Objection:
     tool_id: str = action["tool_id"]
     schemas = inputs.tools.get(tool_id)
     if schemas is None:

@@ -15,7 +15,7 @@ from ordain.contracts.profiles import ModelProfile
 from ordain.rules.breaker import SECOND, Circuit, admit, after, given_up
 
 NAMED_A_DELAY = frozenset({ModelErrorCode.RATE_LIMITED, ModelErrorCode.OVERLOADED})
-Refusal = tuple[ModelErrorCode, int]
+HeldBack = tuple[ModelErrorCode, int]
 """Why nothing is sent, and after how many milliseconds it may be."""
 
 
@@ -49,7 +49,7 @@ class Breakers:
         self._rests: dict[str, tuple[int, ModelErrorCode]] = {}
         self._numbers = count(1)
 
-    def admit(self, name: str, profile: ModelProfile, now: int, policy: BreakerPolicy) -> CircuitAdmission | Refusal:
+    def admit(self, name: str, profile: ModelProfile, now: int, policy: BreakerPolicy) -> CircuitAdmission | HeldBack:
         """The call, which is under way from now on, or why the profile is not asked."""
         until, code = self._rests.get(name, (0, ModelErrorCode.RATE_LIMITED))
         if until > now:
@@ -57,11 +57,11 @@ class Breakers:
         self._rests.pop(name, None)
         return self._admitted(CircuitAdmission(profile, next(self._numbers)), now, policy)
 
-    def admit_first(self, profile: ModelProfile, now: int, policy: BreakerPolicy) -> CircuitAdmission | Refusal:
+    def admit_first(self, profile: ModelProfile, now: int, policy: BreakerPolicy) -> CircuitAdmission | HeldBack:
         """The same for the first of a hedged call's two endpoints, in that part; it is admitted as any other call besides."""
         return self._admitted(CircuitAdmission(profile, next(self._numbers), hedged=True), now, policy)
 
-    def _admitted(self, call: CircuitAdmission, now: int, policy: BreakerPolicy) -> CircuitAdmission | Refusal:
+    def _admitted(self, call: CircuitAdmission, now: int, policy: BreakerPolicy) -> CircuitAdmission | HeldBack:
         admission = admit(self._circuit(call), call.number, now, policy)
         if not admission.admitted:
             return ModelErrorCode.CIRCUIT_OPEN, admission.wait_ms

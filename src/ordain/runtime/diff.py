@@ -22,7 +22,7 @@ from ordain.contracts.policy import Policy
 from ordain.effects.effect import Effect
 from ordain.errors import JournalDiverged
 from ordain.flows.kinds import Kinds
-from ordain.flows.transcript import Transcript
+from ordain.flows.transcript import TranscriptReader
 from ordain.flows.values import Values
 from ordain.journal.codec import decode
 from ordain.journal.records import DecisionBody, Record, RecordKind
@@ -123,7 +123,7 @@ class _World:
 
     kinds: Kinds
     load: Callable[[str], StoredRun | None]
-    transcript: Transcript | None
+    transcript: TranscriptReader | None
 
 
 def diff(
@@ -132,7 +132,7 @@ def diff(
     policy: Policy,
     kinds: Kinds,
     load: Callable[[str], StoredRun | None],
-    transcript: Transcript | None = None,
+    transcript: TranscriptReader | None = None,
 ) -> PolicyDiff:
     """Compare one run, its children included; ``load`` finds a child. What cannot be replayed is in the verdict."""
     return _diff(stored, catalog, policy, _World(kinds=kinds, load=load, transcript=transcript), exact=True)

@@ -13,6 +13,7 @@ from ordain.effects.children import NULL, AnyEnded, Completed, Failed, Join, Joi
 from ordain.effects.effect import Children
 from ordain.effects.results import Joined
 from ordain.errors import CallerError, FlowFault, FlowUnavailable, Refused
+from ordain.flows.act import carrier_of
 from ordain.flows.kinds import Kinds
 from ordain.journal.codec import Scribe
 from ordain.journal.digests import call_digest, derived_id
@@ -105,7 +106,8 @@ def started_child(parent: RunSetup, kinds: Kinds, addr: int, index: int, spawn: 
 
     Raises:
         FlowUnavailable: this build has no such flow.
-        FlowFault: it would carry out a verb call that its permit does not name, or its kind cannot read or label the input.
+        FlowFault: it would carry out a verb call that its permit does not name, or a verb that another kind carries out, or its kind cannot
+            read or label the input.
         ConfigurationError: its kind says of it what its first record cannot hold.
     """
     kind, began = kinds.newest.get(spawn.flow), parent.started
@@ -119,8 +121,12 @@ def started_child(parent: RunSetup, kinds: Kinds, addr: int, index: int, spawn: 
     except (CallerError, Refused) as error:  # without its text, which may hold values of the input
         cause = type(error.__cause__ or error).__name__
         raise FlowFault(f"a child run of {spawn.flow}@{kind.version} with an input that its kind cannot read or label: {cause}") from error
-    if carries is not None and (permit is None or call_digest(permit.call) != call_digest(carries)):
-        raise FlowFault(f"a child run of {spawn.flow} for a verb call that no decision allowed")
+    if carries is not None:
+        if permit is None or call_digest(permit.call) != call_digest(carries):
+            raise FlowFault(f"a child run of {spawn.flow} for a verb call that no decision allowed")
+        verb = parent.catalog.verbs.get(permit.call.verb)
+        if verb is None or not verb.spec.composite or carrier_of(verb.spec) != spawn.flow:
+            raise FlowFault(f"a child run of {spawn.flow} for {permit.call.verb}, which it does not carry out")
     started = Started(
         flow=spawn.flow,
         flow_version=kind.version,

@@ -20,13 +20,13 @@ from ordain.ports.library import (
     Library,
     LibrarySearch,
     NewItem,
+    OnProgress,
     Passage,
-    Progress,
     Reindexed,
     Section,
 )
 
-__all__ = ["DOCUMENT_BYTES", "NAME_CHARS", "Added", "Found", "Item", "Memory", "Passage", "Progress", "Reindexed"]
+__all__ = ["DOCUMENT_BYTES", "NAME_CHARS", "Added", "Found", "Item", "Memory", "OnProgress", "Passage", "Reindexed"]
 
 DOCUMENTS = (ItemKind.DOCUMENT,)
 NAME_CHARS = 200
@@ -79,7 +79,9 @@ class Memory:
             )
         )
 
-    async def add_document(self, workspace: str, name: str, content: bytes, *, source: str = "", progress: Progress | None = None) -> Added:
+    async def add_document(
+        self, workspace: str, name: str, content: bytes, *, source: str = "", progress: OnProgress | None = None
+    ) -> Added:
         """Keep a document's text; the same bytes of one ``source`` are one document, another content of it replaces the one before.
 
         Raises: as ``Documents.read``; InvalidRequest where the name is none.

@@ -23,15 +23,12 @@ from ordain.effects.effect import AnyEffect, ModelCall
 from ordain.effects.results import ModelAnswer, ModelFailed
 from ordain.errors import ConfigurationError
 from ordain.flows.commission import Commission, MessageIds
-from ordain.flows.kind import Serves, commissioned
+from ordain.flows.kind import Routing, Serves, commissioned
 from ordain.flows.kinds import Kinds
-from ordain.journal.records import DecisionBody
+from ordain.journal.records import DecisionBody, Status
 from ordain.ports.store import SessionState
 from ordain.rules.attach import ATTACH, Attached
 from ordain.rules.decision import Rule
-from ordain.rules.entry import ENTRY, Entered
-from ordain.rules.outcome import OUTCOME, TurnOutcome
-from ordain.rules.route import ROUTE, Path
 from ordain.runtime.answer_reading import AnswerReading
 from ordain.runtime.attach_facts import attach_facts
 from ordain.runtime.dry_run import NothingSpent, dry_opening, dry_run
@@ -42,8 +39,9 @@ from ordain.wording.wording import wording_of
 NOTHING = "nothing"
 PROBE = "probe"
 """The session, message, user and principal of every probe."""
-CLOSED: Mapping[str, type[StrEnum]] = {"attached": Attached, "outcome": TurnOutcome, "path": Path}
-"""What a probe may expect under these names; a typing error would otherwise be a probe that never holds."""
+ATTACHED: Mapping[str, type[StrEnum]] = {"attached": Attached}
+NO_ROUTING = Routing(until="", found=lambda _: {}, closed={})
+"""Of a kind that says nothing of it a probe can only expect that it refuses."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,17 +78,19 @@ def run_probes(kinds: Kinds, catalog: Catalog, place: str = "policy") -> Sequenc
     Raises:
         ConfigurationError: a probe expects something that cannot come out of any policy.
     """
-    _check(catalog.policy, place)
+    _check(catalog.policy, kinds.serving(Serves.REQUEST).routing or NO_ROUTING, place)
     return [_probed(kinds, number, probe, catalog) for number, probe in enumerate(catalog.policy.probes)]
 
 
-def _check(policy: Policy, place: str) -> None:
+def _check(policy: Policy, routing: Routing, place: str) -> None:
+    """A typing error would otherwise be a probe that never holds."""
+    closed = {**ATTACHED, **routing.closed}
     for number, probe in enumerate(policy.probes):
         expected = probe.expect.model_dump(mode="json", exclude_none=True)
         where = f"{place}: probes.{number}.expect"
         if not expected:
             raise ConfigurationError(f"{where}: names nothing, so that the probe would always hold")
-        for name, known in CLOSED.items():
+        for name, known in closed.items():
             if name in expected and expected[name] not in set(known):
                 raise ConfigurationError(f"{where}.{name}: {expected[name]!r} is none of {', '.join(known)}")
 
@@ -117,8 +117,9 @@ def outcome_of(kinds: Kinds, probe: Probe, catalog: Catalog) -> Mapping[str, str
 class _Probing(NothingSpent):
     """What a turn meets up to its path: a router model suggests what it is supposed to, or fails."""
 
-    def __init__(self, policy: Policy, suggests: dict[str, Any] | str | None) -> None:
+    def __init__(self, policy: Policy, suggests: dict[str, Any] | str | None, until: str) -> None:
         super().__init__(policy)
+        self._until = until
         self._suggests = suggests if suggests is None or isinstance(suggests, str) else json.dumps(suggests, default=str)
         self.decided_by: dict[str, Any] = {}
 
@@ -126,7 +127,7 @@ class _Probing(NothingSpent):
         self.decided_by[rule.name] = msgspec.json.decode(body.outcome, type=rule.outcome)
 
     async def begin(self, addr: int, effect: AnyEffect, encoded: Raw) -> Any:
-        if ROUTE.name in self.decided_by or not isinstance(effect, ModelCall):
+        if self._until in self.decided_by or not isinstance(effect, ModelCall):
             return await super().begin(addr, effect, encoded)
         if self._suggests is None:
             return ModelFailed(code=ModelErrorCode.REJECTED, message="a probe asks no model", provider=PROBE, model=PROBE, live=False)
@@ -137,14 +138,13 @@ def _rehearsed(kinds: Kinds, message: Received, probe: Probe, catalog: Catalog) 
     """What the kind that answers requests decides, and the code with which it ends where it ends before its path."""
     kind = kinds.serving(Serves.REQUEST)
     given = asked_of(kind, "commissioned", commissioned, kind, Commission(session=PROBE, seq=1, message=message.facts, ids=message.ids))
-    beyond = _Probing(catalog.policy, probe.suggests)
+    routing = kind.routing or NO_ROUTING
+    beyond = _Probing(catalog.policy, probe.suggests, routing.until)
     opening = dry_opening(given, PROBE, catalog.policy.session.hold_seconds * 1_000_000)
     ended, _ = dry_run(kind, msgspec.structs.replace(opening, session=PROBE, thread=1), catalog, beyond, kinds)
-    found = {} if ended is None or ended.error is None else {"refused": ended.error["code"]}
-    entry, outcome, routed = (beyond.decided_by.get(rule.name) for rule in (ENTRY, OUTCOME, ROUTE))
-    found |= {"verb": entry.verb} if isinstance(entry, Entered) else {}
-    found |= {} if outcome is None else {"outcome": str(outcome.outcome)}
-    return found if routed is None else found | {"path": str(routed.path), "budget_class": str(routed.budget_class)}
+    settled = None if ended is None else kind.settle(ended)
+    refused = {} if settled is None or settled.status is Status.COMPLETED else {"refused": settled.reason}
+    return {**refused, **routing.found(beyond.decided_by)}
 
 
 def _message(probe: Probe, catalog: Catalog) -> Received:

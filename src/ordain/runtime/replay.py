@@ -19,7 +19,7 @@ from ordain.effects.results import ModelAnswer
 from ordain.errors import ConfigurationError, Erased, FlowFault, FlowUnavailable, JournalCorrupt, JournalDiverged, JournalError
 from ordain.flows.kind import Settlement
 from ordain.flows.kinds import Kinds
-from ordain.flows.transcript import Transcript
+from ordain.flows.transcript import TranscriptReader
 from ordain.flows.values import Values, prompt_digest
 from ordain.journal.codec import ReadRecord, read_once, verify
 from ordain.journal.folds import Fold, ending
@@ -98,7 +98,7 @@ def short(reason: str, outcome: object) -> str:
     return f"{reason} {ENCODER.encode(outcome).decode()[:160]}"
 
 
-def replay(stored: StoredRun, catalog: Catalog, kinds: Kinds, transcript: Transcript | None = None) -> Replayed:
+def replay(stored: StoredRun, catalog: Catalog, kinds: Kinds, transcript: TranscriptReader | None = None) -> Replayed:
     """Replay one run; whatever is wrong with it is in the verdict. ``transcript`` reads the session that a conversation's run refers to."""
     report = Replayed(run=stored.id, flow=f"{stored.flow}@{stored.flow_version}", verdict="equal", records=len(stored.records))
     try:
@@ -137,7 +137,7 @@ def opened(stored: StoredRun, catalog: Catalog, kinds: Kinds) -> RunSetup:
     return RunSetup.of(stored.id, kind, started, catalog, kinds)
 
 
-def _replay(stored: StoredRun, catalog: Catalog, world: tuple[Kinds, Transcript | None], report: Replayed) -> None:
+def _replay(stored: StoredRun, catalog: Catalog, world: tuple[Kinds, TranscriptReader | None], report: Replayed) -> None:
     kinds, transcript = world
     setup = opened(stored, catalog, kinds)
     recorded = _Recorded.of(stored, kinds)

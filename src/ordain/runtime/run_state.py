@@ -11,7 +11,7 @@ import msgspec
 from ordain.contracts.catalog import Catalog
 from ordain.effects.effect import AnyEffect, Read, Say
 from ordain.errors import FlowFault
-from ordain.flows.transcript import Transcript
+from ordain.flows.transcript import TranscriptReader
 from ordain.flows.values import Values
 from ordain.journal.records import Record
 from ordain.ports.effects import Interrupted, Suspended
@@ -35,7 +35,7 @@ class RunState:
     time of rules since it was last counted. ``asks`` are the rules that its flow may ask, by name.
     """
 
-    def __init__(self, began: int, authority: Authority, transcript: Transcript | None, asks: Rulebook) -> None:
+    def __init__(self, began: int, authority: Authority, transcript: TranscriptReader | None, asks: Rulebook) -> None:
         """``began`` is when the run was opened, in microseconds since 1970."""
         self.authority = authority
         self.asks = asks

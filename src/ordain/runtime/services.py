@@ -9,7 +9,7 @@ from typing import Any
 from ordain.contracts.catalog import Catalog
 from ordain.errors import JournalCorrupt
 from ordain.flows.kinds import Kinds
-from ordain.flows.transcript import Transcript
+from ordain.flows.transcript import TranscriptReader
 from ordain.ports.access import TokenStore
 from ordain.ports.clock import Clock
 from ordain.ports.model import ModelPort
@@ -98,7 +98,7 @@ class Services:
     counters: Counters = field(default_factory=Counters)
     breakers: Breakers = field(default_factory=Breakers)
 
-    def transcript(self, workspace: str) -> Transcript:
+    def transcript(self, workspace: str) -> TranscriptReader:
         """Reads what a reference into one of the workspace's sessions says."""
 
         def read(session: str, first: int, last: int) -> Sequence[Entry]:

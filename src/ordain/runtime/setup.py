@@ -17,7 +17,7 @@ from ordain.flows.accounts import shared_accounts
 from ordain.flows.context import FlowContext
 from ordain.flows.kind import Kind
 from ordain.flows.kinds import Kinds
-from ordain.flows.transcript import Transcript
+from ordain.flows.transcript import TranscriptReader
 from ordain.journal.records import Record, Started
 from ordain.ports.sessions import Entry
 from ordain.rules.spend import Spend
@@ -86,7 +86,7 @@ class RunSetup:
             scope = asked_of(kind, "grant", kind.grant, given, catalog)
         return cls(run=run, kind=kind, started=started, given=given, catalog=catalog, agent=label.agent, scope=scope, kinds=kinds)
 
-    def state(self, began: int, transcript: Transcript | None = None) -> RunState:
+    def state(self, began: int, transcript: TranscriptReader | None = None) -> RunState:
         """A new state; the run has done nothing yet."""
         charged = self.kind.charged and self.started.parent is None and self._bounded()
         own = None if transcript is None else _of_session(transcript, self.started.session)
@@ -120,7 +120,7 @@ class RunSetup:
         return bool(bounds)
 
 
-def _of_session(transcript: Transcript, session: str) -> Transcript:
+def _of_session(transcript: TranscriptReader, session: str) -> TranscriptReader:
     """The transcript of the run's own session: a prompt shows no other, whatever its kind refers to."""
 
     def own(asked: str, first: int, last: int) -> Sequence[Entry]:

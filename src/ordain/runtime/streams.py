@@ -35,7 +35,7 @@ from ordain.ports.store import StoredRun
 PAGE = 200
 TEXT_CHARS_MAX = 200_000
 
-Place = tuple[str, str]
+SessionKey = tuple[str, str]
 """(workspace, session)."""
 
 
@@ -43,7 +43,7 @@ Place = tuple[str, str]
 class _Live:
     """What is shown of a turn that is being driven: ``steps`` counts what has become durable, ``text`` is the attempt's so far."""
 
-    place: Place
+    place: SessionKey
     steps: int = 0
     attempt: int = 0
     pieces: list[str] = field(default_factory=list[str])
@@ -82,9 +82,9 @@ class Streams:
         """``header`` renders what a turn has finished so far, or None where there is no such run."""
         self._sessions = sessions
         self._header = header
-        self._live: dict[Place, dict[str, _Live]] = {}
-        self._places: dict[str, Place] = {}
-        self._readers: dict[Place, set[_Reader]] = {}
+        self._live: dict[SessionKey, dict[str, _Live]] = {}
+        self._places: dict[str, SessionKey] = {}
+        self._readers: dict[SessionKey, set[_Reader]] = {}
         self.closed = False
 
     def close(self) -> None:
@@ -102,7 +102,7 @@ class Streams:
             reader.grown = True
             reader.woken.set()
 
-    def _written(self, place: Place) -> None:
+    def _written(self, place: SessionKey) -> None:
         """Something provisional has changed: it concerns those who read along, and nobody who waits for the transcript."""
         for reader in self._readers.get(place, ()):
             if reader.text:
@@ -153,7 +153,7 @@ class Streams:
             yield reader.woken
 
     @contextmanager
-    def _reading(self, place: Place, *, text: bool) -> Generator[_Reader]:
+    def _reading(self, place: SessionKey, *, text: bool) -> Generator[_Reader]:
         reader = _Reader(text=text)
         self._readers.setdefault(place, set()).add(reader)
         try:

@@ -16,7 +16,7 @@ from ordain.contracts.catalog import Catalog
 from ordain.effects.effect import Effect
 from ordain.errors import JournalError
 from ordain.flows.kinds import Kinds
-from ordain.flows.transcript import Transcript
+from ordain.flows.transcript import TranscriptReader
 from ordain.flows.values import Values
 from ordain.journal.records import RecordKind
 from ordain.ports.sessions import Entry, EntryKind, Sessions
@@ -113,7 +113,9 @@ class _ReadAnew:
         return None
 
 
-def answers_read(stored: StoredRun, catalog: Catalog, wording: Wording, kinds: Kinds, transcript: Transcript | None = None) -> AnswersRead:
+def answers_read(
+    stored: StoredRun, catalog: Catalog, wording: Wording, kinds: Kinds, transcript: TranscriptReader | None = None
+) -> AnswersRead:
     """Judge each answer that rule ``answer`` judged in a run again. A run without such a decision is not gone through."""
     report = AnswersRead(run=stored.id, flow=f"{stored.flow}@{stored.flow_version}")
     if not any(record.kind is RecordKind.DECISION and record.name == ANSWER.name for record in stored.records):

@@ -70,11 +70,11 @@ NOTE_EXAMPLE = {"text": "Ada drinks her tea without milk.", "tags": ["food"], "u
 TOLD_EXAMPLE = '{"event":"progress","stored":1,"of":1}\n{"event":"kept","id":"3f","outcome":"added","passages":1,"embedded":1}\n'
 SEARCH_EXAMPLE = {"query": "how does Ada take her tea", "max_items": 3}
 News = asyncio.Queue[dict[str, Any] | None]
-Share = Callable[[int], AbstractContextManager[Callable[[int], None]]]
+ShareOf = Callable[[int], AbstractContextManager[Callable[[int], None]]]
 """The part of a room that a body takes, by the bytes it announces."""
 Limit = Annotated[int, Query(ge=1, le=LIST_MAX)]
 Before = Annotated[Seq | None, Query(description="The page after this one: `next` of the page before.")]
-Name = Annotated[str, Query(min_length=1, max_length=NAME_CHARS, description="The document's name; its ending tells the format.")]
+DocumentName = Annotated[str, Query(min_length=1, max_length=NAME_CHARS, description="The document's name; its ending tells the format.")]
 Source = Annotated[str, Query(max_length=SOURCE_CHARS, description="Where it comes from; another content of the same source replaces it.")]
 
 
@@ -141,7 +141,7 @@ def _documents(router: APIRouter, face: Face) -> None:
     told: set[asyncio.Task[None]] = set()
 
     @router.post("/docs", **refusing(adding, *UNREADABLE))
-    async def add_document(request: Request, name: Name, source: Source = "", workspace: Workspace = DEFAULT_WORKSPACE) -> Response:
+    async def add_document(request: Request, name: DocumentName, source: Source = "", workspace: Workspace = DEFAULT_WORKSPACE) -> Response:
         """Add a document: its bytes as `application/octet-stream`. With `Accept: application/x-ndjson` the answer tells how far it is."""
         library = face.runtime.library
         with ExitStack() as held:
@@ -178,7 +178,7 @@ def _kept(added: Added) -> dict[str, Any]:
     return {"id": added.id, "outcome": added.outcome, "passages": added.passages, "embedded": added.embedded}
 
 
-async def _octets(request: Request, held: ExitStack, share: Share) -> bytes:
+async def _octets(request: Request, held: ExitStack, share: ShareOf) -> bytes:
     """The body, bounded, and its part of the room, which ``held`` gives back.
 
     Raises:

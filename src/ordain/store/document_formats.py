@@ -38,7 +38,7 @@ _BLOCKS = frozenset(
 )
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
 
-Parsed = list[tuple[str, str, int, int]]
+ParsedParts = list[tuple[str, str, int, int]]
 """(text, heading, page, start) of each section."""
 
 
@@ -60,7 +60,7 @@ class UnreadableDocument(Exception):
         self.code, self.message = code, message
 
 
-def parse(format_: Format, content: bytes) -> tuple[str, int, Parsed]:
+def parse(format_: Format, content: bytes) -> tuple[str, int, ParsedParts]:
     """A document's title (""), its pages (0: it has none) and its sections.
 
     Raises:
@@ -77,7 +77,7 @@ def parse(format_: Format, content: bytes) -> tuple[str, int, Parsed]:
         case Format.PDF:
             title, sections = _pdf(content)
             pages = len(sections)
-    kept: Parsed = []
+    kept: ParsedParts = []
     for one in sections:
         if one[0].strip():
             kept.append((_well_formed(one[0]), _well_formed(one[1]), one[2], one[3]))
@@ -176,12 +176,12 @@ def _declared(content: bytes) -> str:
         return content.decode(errors="replace")
 
 
-def _html(page: str) -> tuple[str, Parsed]:
+def _html(page: str) -> tuple[str, ParsedParts]:
     from selectolax.lexbor import LexborHTMLParser  # lazy: only this format needs it
 
     tree = LexborHTMLParser(page)
     title = tree.css_first("title")
-    sections: Parsed = []
+    sections: ParsedParts = []
     path: list[tuple[int, str]] = []
     parts: list[str] = []
     start = total = 0
@@ -220,7 +220,7 @@ def _html(page: str) -> tuple[str, Parsed]:
     return "" if title is None else title.text(), sections
 
 
-def _pdf(content: bytes) -> tuple[str, Parsed]:
+def _pdf(content: bytes) -> tuple[str, ParsedParts]:
     from pypdf import PdfReader  # lazy: only this format needs it
     from pypdf.errors import DependencyError, PyPdfError  # lazy: see above
 
@@ -232,7 +232,7 @@ def _pdf(content: bytes) -> tuple[str, Parsed]:
         pages = len(reader.pages)
         if pages > PAGES_MAX:
             raise UnreadableDocument("document_too_long", f"the PDF has {pages} pages, at most {PAGES_MAX} are read")
-        sections: Parsed = []
+        sections: ParsedParts = []
         total = 0
         for number, page in enumerate(reader.pages, 1):
             text = page.extract_text()

@@ -20,7 +20,7 @@ import msgspec
 from ordain.errors import Erased, InvalidRequest, OrdainError, StorageUnavailable
 from ordain.journal.digests import derived_id
 from ordain.ports.clock import Clock
-from ordain.ports.library import Added, Embedder, Found, Item, ItemKind, LibrarySearch, NewItem, Passage, Progress, Reindexed, Theme
+from ordain.ports.library import Added, Embedder, Found, Item, ItemKind, LibrarySearch, NewItem, OnProgress, Passage, Reindexed, Theme
 from ordain.ports.store import Operation, Outcome
 from ordain.store.finder import Finder
 from ordain.store.library_reads import count_passages, read_bare, read_item, read_items, read_themes
@@ -55,7 +55,7 @@ class SqliteLibrary:
         self._finder = Finder(self._own or store.reading, clock.now)
         self._adding = WeakValueDictionary[str, asyncio.Lock]()
 
-    async def add(self, item: NewItem, progress: Progress | None = None) -> Added:
+    async def add(self, item: NewItem, progress: OnProgress | None = None) -> Added:
         """See ``Library.add``."""
         passages = await self._run(self._embedding, lambda: cut(item.sections))
         if len(passages) > PASSAGES_MAX:
@@ -68,7 +68,7 @@ class SqliteLibrary:
                 await self._take_back(identity)
                 raise
 
-    async def _add(self, item: NewItem, identity: str, passages: Sequence[Passage], progress: Progress | None) -> Added:
+    async def _add(self, item: NewItem, identity: str, passages: Sequence[Passage], progress: OnProgress | None) -> Added:
         at = self._clock.now()
         began = await self._submit("library_begin", item=_row(item, identity, at))
         if began.refused == "staged":
@@ -139,7 +139,7 @@ class SqliteLibrary:
         """See ``Library.themes``."""
         return await self._read(lambda db: read_themes(db, workspace, limit))
 
-    async def reindex(self, workspace: str | None = None, progress: Progress | None = None) -> Reindexed:
+    async def reindex(self, workspace: str | None = None, progress: OnProgress | None = None) -> Reindexed:
         """See ``Library.reindex``."""
         every = await self._read(lambda db: count_passages(db, workspace))
         embedder = await self._run(self._embedding, self._embedder)

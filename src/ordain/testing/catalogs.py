@@ -16,7 +16,7 @@ from ordain.flows.kind import Kind
 from ordain.flows.kinds import Kinds
 from ordain.prompts.packaged import packaged_templates
 
-Tables = Mapping[str, Mapping[str, Any]]
+PolicyTables = Mapping[str, Mapping[str, Any]]
 """Values of policy by table: ``{"step": {"reask": 0}}``; what is not named stays."""
 SCRIPTED = ModelProfile(provider="scripted", model="scripted")
 
@@ -26,7 +26,7 @@ def _shipped() -> Mapping[str, Any]:
     return tomllib.loads(files("ordain").joinpath("policy.toml").read_text(encoding="utf-8"))
 
 
-def shipped_policy(changes: Tables | None = None) -> Policy:
+def shipped_policy(changes: PolicyTables | None = None) -> Policy:
     """The shipped policy with a scripted model behind every lane, and single values changed.
 
     Raises:
@@ -38,7 +38,7 @@ def shipped_policy(changes: Tables | None = None) -> Policy:
 
 def catalog_of(
     *kinds: Kind[Any, Any],
-    policy: Tables | None = None,
+    policy: PolicyTables | None = None,
     verbs: Iterable[VerbSpec] = (),
     profiles: Mapping[str, ModelProfile] | None = None,
     prompts: Mapping[str, str] | None = None,
@@ -60,7 +60,7 @@ def catalog_of(
     return Catalog(data)
 
 
-def with_policy(catalog: Catalog, changes: Tables) -> Catalog:
+def with_policy(catalog: Catalog, changes: PolicyTables) -> Catalog:
     """The same catalog under a policy with single values changed.
 
     Raises:
@@ -70,6 +70,6 @@ def with_policy(catalog: Catalog, changes: Tables) -> Catalog:
     return Catalog(catalog.data.model_copy(update={"policy": policy}))
 
 
-def _changed(tables: Mapping[str, Any], changes: Tables) -> Policy:
+def _changed(tables: Mapping[str, Any], changes: PolicyTables) -> Policy:
     merged = {**tables, **{table: {**tables.get(table, {}), **values} for table, values in changes.items()}}
     return Policy.model_validate(merged, strict=False)

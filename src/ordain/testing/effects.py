@@ -22,7 +22,7 @@ from ordain.contracts.scope import CapabilityScope
 from ordain.flows.context import FlowContext, micros
 from ordain.flows.kind import Kind, PromptKind, Settlement
 from ordain.flows.kinds import Kinds
-from ordain.flows.transcript import Transcript
+from ordain.flows.transcript import TranscriptReader
 from ordain.journal.codec import Scribe
 from ordain.journal.digests import KEY_BYTES, derived_id
 from ordain.journal.folds import Fold
@@ -34,8 +34,8 @@ from ordain.runtime.flow_end import FlowEnd
 from ordain.runtime.flow_outcome import FlowRaised, flow_outcome
 from ordain.runtime.opening import Opening, root_run
 from ordain.runtime.setup import RunSetup
-from ordain.testing.catalogs import Tables, with_policy
-from ordain.testing.script import Script, ScriptError
+from ordain.testing.catalogs import PolicyTables, with_policy
+from ordain.testing.script import RunScript, ScriptError
 from ordain.testing.scripted_beyond import ScriptedBeyond, check_template
 from ordain.testing.scripted_run import Played
 
@@ -63,7 +63,7 @@ class Standing:
     depth: int = 0
     scope: Iterable[str] | None = None
     allowance: Spend | None = None
-    transcript: Transcript | None = None
+    transcript: TranscriptReader | None = None
     workspace: str = DEFAULT_WORKSPACE
     principal: str = "user:test"
 
@@ -80,7 +80,7 @@ class ScriptedEffects(Generic[I, O]):
         kind: Kind[I, O],
         catalog: Catalog,
         *,
-        policy: Tables | None = None,
+        policy: PolicyTables | None = None,
         standing: Standing = AS_ROOT,
         kinds: Kinds | None = None,
     ) -> None:
@@ -96,7 +96,7 @@ class ScriptedEffects(Generic[I, O]):
         self.standing = standing
         self.kinds = kinds
 
-    def play(self, given: I | Raw, script: Script = (), *, faults: bool = False) -> Played[O]:
+    def play(self, given: I | Raw, script: RunScript = (), *, faults: bool = False) -> Played[O]:
         """Run the flow to its end; ``given`` is its input, as a value or as JSON. A bug in the flow is raised, or kept where ``faults``.
 
         Raises:

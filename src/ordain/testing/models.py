@@ -15,12 +15,12 @@ import msgspec
 
 from ordain.contracts.policy import ModelErrorCode
 from ordain.ports.model import Heard, ModelError, ModelReply, ModelRequest
-from ordain.testing.proposals import NOTICE, OUTPUT, Delayed, Failing, Hold, Proposal, Said, as_said
+from ordain.testing.proposals import NOTICE, OUTPUT, Delayed, Failing, Hold, Proposal, ScriptedAnswer, as_said
 from ordain.testing.script import ScriptError
 
 When = Callable[[ModelRequest], bool]
 """Whether a line answers this request, by its typed inputs for example."""
-Reply = Callable[[ModelRequest], Any]
+Replying = Callable[[ModelRequest], Any]
 """What answers a request: a typed answer, a text as it is, or a JSON value; None where the next line may."""
 
 
@@ -31,7 +31,7 @@ class ScriptLine:
     ``role`` is that of the prompt's inputs, where a prompt has one; ``index`` counts the calls of a purpose in a run, from 0.
     """
 
-    says: Said | Reply
+    says: ScriptedAnswer | Replying
     purpose: str = ""
     verb: str = ""
     role: str = ""
@@ -74,10 +74,10 @@ class ModelScript:
         self, purpose: str, says: Any, *, verb: str = "", role: str = "", index: int | None = None, when: When | None = None
     ) -> ModelScript:
         """One more line behind the others; ``says`` may be a function of the request, which gives None to leave it to the next line."""
-        said = cast("Reply", says) if callable(says) else as_said(says)
+        said = cast("Replying", says) if callable(says) else as_said(says)
         return ModelScript((*self.lines, ScriptLine(says=said, purpose=purpose, verb=verb, role=role, index=index, when=when)))
 
-    def answer(self, request: ModelRequest) -> Said | None:
+    def answer(self, request: ModelRequest) -> ScriptedAnswer | None:
         """What answers a request; None where no line does."""
         for line in self.lines:
             if line.fits(request):
@@ -146,7 +146,7 @@ class ScriptedModels:
     async def close(self) -> None:
         """Nothing is held."""
 
-    async def _reply(self, said: Said, request: ModelRequest, heard: Heard | None) -> ModelReply | ModelError:
+    async def _reply(self, said: ScriptedAnswer, request: ModelRequest, heard: Heard | None) -> ModelReply | ModelError:
         match said:
             case Hold():
                 await said.wait()

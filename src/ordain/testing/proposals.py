@@ -177,17 +177,17 @@ def fails(
     return Failing(code=ModelErrorCode(code), message=message, retry_after_ms=retry_after_ms, charge=charge, purpose=purpose)
 
 
-Said = Proposal | Failing | Hold | Delayed
+ScriptedAnswer = Proposal | Failing | Hold | Delayed
 """What a scripted model may answer."""
 
 
-def as_said(value: Any) -> Said:
+def as_said(value: Any) -> ScriptedAnswer:
     """A script's entry: what is no typed answer is a text as it is, or a JSON value for any purpose."""
     if isinstance(value, Proposal | Failing | Hold | Delayed):
         return value
     return says(value) if isinstance(value, str) else proposes("", value)
 
 
-def all_said(values: Sequence[Any]) -> tuple[Said, ...]:
+def all_said(values: Sequence[Any]) -> tuple[ScriptedAnswer, ...]:
     """Every entry of a script."""
     return tuple(as_said(value) for value in values)

@@ -87,11 +87,11 @@ class Interrupt:
     ends: tuple[AnyEnded, ...] = ()
 
 
-Item = Proposal | Failing | Delayed | Ran | ReadSeen | Waited | Joining | Claimed | Interrupt | ModelAnswer | ModelFailed
+ScriptItem = Proposal | Failing | Delayed | Ran | ReadSeen | Waited | Joining | Claimed | Interrupt | ModelAnswer | ModelFailed
 """One scripted answer."""
 Asked = AnyEffect | Claim[Any]
 """What a flow asks for: an effect or a claim."""
-Script = Sequence[Item] | Callable[[Asked], Item | None]
+RunScript = Sequence[ScriptItem] | Callable[[Asked], ScriptItem | None]
 """Answers in order; or what answers each effect and claim, None where that is the usual end of a word or a timer."""
 
 

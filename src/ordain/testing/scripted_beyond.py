@@ -53,7 +53,7 @@ from ordain.runtime.recorded_form import ENDS, RESULTS
 from ordain.runtime.run_state import RunState
 from ordain.runtime.setup import RunSetup
 from ordain.testing.proposals import NOTICE, Delayed, Failing, Proposal
-from ordain.testing.script import Asked, Claimed, Interrupt, Item, Joining, Ran, ReadSeen, Script, ScriptError, Waited, check_item
+from ordain.testing.script import Asked, Claimed, Interrupt, Joining, Ran, ReadSeen, RunScript, ScriptError, ScriptItem, Waited, check_item
 from ordain.testing.scripted_run import PlayedDecision, made_of
 
 T = TypeVar("T")
@@ -75,12 +75,12 @@ def check_template(kind: Kind[Any, Any], catalog: Catalog, template: object) -> 
 class _Answers:
     """The items of a script, in order; of a callable one, what it answers to what is asked now."""
 
-    def __init__(self, script: Script) -> None:
+    def __init__(self, script: RunScript) -> None:
         if not callable(script):
             check_item(script, Sequence, "a script", "a list of answers in order, or a function of what is asked")
-        self._answer: Callable[[Asked], Item | None] | None = script if callable(script) else None
+        self._answer: Callable[[Asked], ScriptItem | None] | None = script if callable(script) else None
         self.listed = not callable(script)
-        self.left: list[Item] = [] if callable(script) else list(script)
+        self.left: list[ScriptItem] = [] if callable(script) else list(script)
 
     def hear(self, asked: Asked) -> None:
         """Something is asked for."""
@@ -92,7 +92,7 @@ class _Answers:
         """Whether the next item is one of these."""
         return bool(self.left) and isinstance(self.left[0], kinds)
 
-    def take(self) -> Item | None:
+    def take(self) -> ScriptItem | None:
         """The next item; None where there is none."""
         return self.left.pop(0) if self.left else None
 
@@ -101,7 +101,7 @@ class ScriptedBeyond:
     """Implements ``Beyond`` by a script, and keeps everything that was asked for."""
 
     def __init__(
-        self, setup: RunSetup, state: RunState, scribe: Scribe, started: Record, script: Script, kinds: Kinds | None = None
+        self, setup: RunSetup, state: RunState, scribe: Scribe, started: Record, script: RunScript, kinds: Kinds | None = None
     ) -> None:
         """Continue after the run's first record. ``kinds`` are those that children may be of; None: nobody looks."""
         self._setup, self._state, self._scribe, self._kinds = setup, state, scribe, kinds
@@ -193,7 +193,7 @@ class ScriptedBeyond:
             raise ScriptError(f"claim {claim.name} needs what its transaction reads: claimed({shared.facts.__name__}(…))")
         return item.facts
 
-    def _misfit(self, asked: Asked, item: Item | None) -> ScriptError:
+    def _misfit(self, asked: Asked, item: ScriptItem | None) -> ScriptError:
         what = _told(asked)
         before = len(self.asked) - bool(self.asked and self.asked[-1] is asked)
         done = f"after {before} effects and claims"
@@ -201,7 +201,7 @@ class ScriptedBeyond:
             f"{done} the flow asks for {what}, " + ("and the script is over" if item is None else f"the script has {item!r}")
         )
 
-    def _fitting(self, asked: AnyEffect, item: Item | None, kinds: tuple[type[T], ...]) -> T:
+    def _fitting(self, asked: AnyEffect, item: ScriptItem | None, kinds: tuple[type[T], ...]) -> T:
         if not isinstance(item, kinds):
             raise self._misfit(asked, item)
         return item
@@ -258,7 +258,7 @@ class ScriptedBeyond:
             case _:
                 return None
 
-    def _result(self, effect: AnyEffect, item: Item | None, *, late: bool) -> AnyResult:
+    def _result(self, effect: AnyEffect, item: ScriptItem | None, *, late: bool) -> AnyResult:
         match effect:
             case ModelCall():
                 return self._model_result(effect, item, late=late)
@@ -289,7 +289,7 @@ class ScriptedBeyond:
         profile = self._catalog.data.profiles[call.profile]
         return Failure(profile.provider, profile.model)
 
-    def _model_result(self, call: ModelCall, item: Item | None, *, late: bool) -> AnyResult:
+    def _model_result(self, call: ModelCall, item: ScriptItem | None, *, late: bool) -> AnyResult:
         said = self._fitting(call, item, (Proposal, Failing, ModelAnswer, ModelFailed))
         if isinstance(said, Proposal | Failing) and said.purpose not in ("", call.purpose):
             raise self._misfit(call, item)

@@ -13,7 +13,7 @@ from ordain.effects.children import Spawn
 from ordain.effects.effect import Children, ModelCall, Read, Say, VerbCall, Wait
 from ordain.flows.kind import Settlement
 from ordain.flows.kinds import Kinds
-from ordain.flows.transcript import Transcript
+from ordain.flows.transcript import TranscriptReader
 from ordain.journal.digests import derived_id
 from ordain.journal.records import Status
 from ordain.ports.model import ModelRequest
@@ -66,7 +66,7 @@ class Played(Generic[O]):
     stored: StoredRun
     catalog: Catalog
     kinds: Kinds
-    transcript: Transcript | None = None
+    transcript: TranscriptReader | None = None
 
     @property
     def status(self) -> Status:

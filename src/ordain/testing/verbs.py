@@ -54,7 +54,7 @@ class Declared(Protocol):
 
 
 V = TypeVar("V", bound=Declared)
-Answer = Ran | Hold | Delayed | Mapping[str, Any]
+VerbAnswer = Ran | Hold | Delayed | Mapping[str, Any]
 """What a scripted verb gives: ``returned``, ``failed`` or ``hung``, an output as a mapping, held back or late."""
 
 
@@ -84,7 +84,7 @@ class RecordedCall:
 class RecordingVerb(Generic[V]):
     """A verb that records its calls: ``Ordain(verbs=[recording.verb])``. Declaration and schemas stay what ``@verb`` made of them."""
 
-    def __init__(self, declared: V, answers: Sequence[Answer] | Callable[[RecordedCall], Answer]) -> None:
+    def __init__(self, declared: V, answers: Sequence[VerbAnswer] | Callable[[RecordedCall], VerbAnswer]) -> None:
         """``answers`` in order of the calls, or by call; none at all: the verb's own code answers."""
         self._declared, self._answers = declared, answers
         self._listed = None if callable(answers) or not answers else list(answers)
@@ -114,7 +114,7 @@ class RecordingVerb(Generic[V]):
         value = self._declared.function(**call.args, **more)
         return await value if inspect.isawaitable(value) else value
 
-    async def _given(self, answer: Answer, call: RecordedCall) -> Any:
+    async def _given(self, answer: VerbAnswer, call: RecordedCall) -> Any:
         match answer:
             case Hold():
                 await answer.wait()
@@ -146,6 +146,6 @@ class RecordingVerb(Generic[V]):
         return f"<RecordingVerb {self._declared.spec.name}, called {len(self.calls)} times, {self.left} answers left>"
 
 
-def recorded(declared: V, *answers: Answer, by: Callable[[RecordedCall], Answer] | None = None) -> RecordingVerb[V]:
+def recorded(declared: V, *answers: VerbAnswer, by: Callable[[RecordedCall], VerbAnswer] | None = None) -> RecordingVerb[V]:
     """Record the calls of a verb, and answer them in order, ``by`` call, or by its own code where nothing is said."""
     return RecordingVerb(declared, answers if by is None else by)

@@ -16,9 +16,9 @@ from pydantic import BaseModel
 from ordain.contracts.verbs import Trust, VerbEffect, VerbSpec
 from ordain.ports.verb import AnyLeafResult, LeafCall, LeafFailed, LeafReturned, LeafTimedOut, VerbPort
 from ordain.rules.proposals import nesting
-from ordain.verbs.functions import DELAY_MAX_S, VerbContext, VerbError
+from ordain.verbs.functions import DELAY_MAX_S, AnyFunctionVerb, VerbContext, VerbError
 from ordain.verbs.marked_result import Marked
-from ordain.verbs.registry import AnyFunctionVerb, Registry
+from ordain.verbs.registry import Registry
 from ordain.verbs.signatures import Unfitting
 from ordain.verbs.threads import NoSlot, OutOfTime, Raised, Threads
 

@@ -97,6 +97,9 @@ class FunctionVerb(Generic[P, R]):
         return self.function(*args, **kwargs)
 
 
+AnyFunctionVerb = FunctionVerb[..., Any]
+
+
 def verb(**options: Unpack[VerbOptions]) -> Callable[[Callable[P, R]], FunctionVerb[P, R]]:
     """Make a verb of a plain or ``async`` function.
 

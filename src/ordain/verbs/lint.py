@@ -17,7 +17,7 @@ from msgspec import Struct
 from pydantic import BaseModel, ValidationError
 
 from ordain.contracts.catalog import Schema
-from ordain.contracts.http_call import HttpCall, Place, SecretReference
+from ordain.contracts.http_call import FieldPath, HttpCall, SecretReference
 from ordain.contracts.verbs import (
     FREE_ROLES,
     Argument,
@@ -66,7 +66,7 @@ class Linted:
     templates: dict[str, str] = field(default_factory=dict[str, str])
     findings: list[Finding] = field(default_factory=list[Finding])
 
-    def add(self, severity: str, place: Place, message: str, hint: str = "") -> None:
+    def add(self, severity: str, place: FieldPath, message: str, hint: str = "") -> None:
         """Note what is at a place of the document."""
         line = self.document.line(place) if self.document is not None else 1
         self.put(Finding(file=self.file, line=line, severity=severity, message=message, hint=hint))
@@ -104,7 +104,7 @@ def lint_file(path: Path, access: HttpAccess, *, shipped: bool = False) -> Linte
     return linted
 
 
-def lint_spec(spec: VerbSpec, access: HttpAccess) -> Iterator[tuple[str, Place, str, str]]:
+def lint_spec(spec: VerbSpec, access: HttpAccess) -> Iterator[tuple[str, FieldPath, str, str]]:
     """What a loaded declaration leaves to be said, wherever it was written: (severity, place, message, hint)."""
     yield from _schemas(spec)
     if spec.example is None:
@@ -128,7 +128,7 @@ def _spec(linted: Linted, fields: dict[str, Any], path: Path, *, shipped: bool) 
         linted.add(ERROR, ("name",), f"name must be {path.stem!r}, as the file is named", f"write `name: {path.stem}`, or rename the file")
         fields = {**fields, "name": path.stem}
     fields = with_own_template(fields, path.parent, path.stem)
-    gone: set[Place] = set()
+    gone: set[FieldPath] = set()
     for _ in range(_PASSES):
         try:
             spec = VerbSpec.model_validate_json(json.dumps(fields, allow_nan=False))
@@ -143,7 +143,7 @@ def _spec(linted: Linted, fields: dict[str, Any], path: Path, *, shipped: bool) 
             return
 
 
-def _without_wrong(linted: Linted, fields: dict[str, Any], error: ValidationError, gone: set[Place]) -> dict[str, Any]:
+def _without_wrong(linted: Linted, fields: dict[str, Any], error: ValidationError, gone: set[FieldPath]) -> dict[str, Any]:
     """The fields without what is wrong with them, noted; ``gone`` are the places that were taken out before."""
     left: dict[str, Any] = json.loads(json.dumps(fields))
     for one in error.errors(include_url=False, include_input=False):
@@ -170,7 +170,7 @@ _STAND_INS: Mapping[str, Any] = {"description": "-", "role": "content"}
 """What stands for a value that is wrong or missing, so that the rest can be judged."""
 
 
-def _own_place(fields: Any, place: Place) -> Place | None:
+def _own_place(fields: Any, place: FieldPath) -> FieldPath | None:
     """The place as it is written; None where the error is about the other form of a value that may have two."""
     if len(place) < 4 or place[0] != "http" or place[1] not in {"query", "headers"}:
         return place
@@ -188,7 +188,7 @@ _HINTS = {
 }
 
 
-def _replace(value: Any, place: Place, stand_in: Any) -> None:
+def _replace(value: Any, place: FieldPath, stand_in: Any) -> None:
     for part in place[:-1]:
         try:
             value = value[part]
@@ -201,11 +201,11 @@ def _replace(value: Any, place: Place, stand_in: Any) -> None:
             members[place[-1]] = stand_in
 
 
-def _dotted(place: Place) -> str:
+def _dotted(place: FieldPath) -> str:
     return ".".join(map(str, place)) or "the verb"
 
 
-def _suggested(place: Place) -> str:
+def _suggested(place: FieldPath) -> str:
     names = [part for part in place[:-1] if isinstance(part, str)]
     model = next((_MODELS[name] for name in reversed(names) if name in _MODELS), VerbSpec)
     return close_to(str(place[-1]), model.model_fields)
@@ -214,7 +214,7 @@ def _suggested(place: Place) -> str:
 # --- what the declaration says ------------------------------------------------------------------------------------------------------
 
 
-def _schemas(spec: VerbSpec) -> Iterator[tuple[str, Place, str, str]]:
+def _schemas(spec: VerbSpec) -> Iterator[tuple[str, FieldPath, str, str]]:
     compiled: dict[str, Schema] = {}
     for name, schema in (("input_schema", spec.input_schema), ("output_schema", spec.output_schema)):
         try:
@@ -237,7 +237,7 @@ def _schemas(spec: VerbSpec) -> Iterator[tuple[str, Place, str, str]]:
         yield ERROR, ("output", name), f"output: output_schema has no field {name}", close_to(name, properties_of(spec.output_schema))
     for name, schema in properties_of(spec.input_schema).items() if "input_schema" in spec.model_fields_set else ():
         if isinstance(schema, dict) and "description" not in schema:
-            place: Place = ("input_schema", "properties", name)
+            place: FieldPath = ("input_schema", "properties", name)
             yield WARNING, place, f"argument {name} has no description", "say what it means and in which form: planners fill it in by that"
     if spec.example is not None:
         parts = (("input_schema", "input", spec.example.input), ("output_schema", "output", spec.example.output))
@@ -251,7 +251,7 @@ def _schemas(spec: VerbSpec) -> Iterator[tuple[str, Place, str, str]]:
                 )
 
 
-def _loose(schema: Any, place: Place, depth: int = 0) -> Iterator[tuple[str, Place, str, str]]:
+def _loose(schema: Any, place: FieldPath, depth: int = 0) -> Iterator[tuple[str, FieldPath, str, str]]:
     """Strings, lists and objects without bounds: whatever fills them may be as long as it likes."""
     if not isinstance(schema, dict) or depth > 16:
         return
@@ -270,7 +270,7 @@ def _loose(schema: Any, place: Place, depth: int = 0) -> Iterator[tuple[str, Pla
         yield from _loose(inner, (*place, "properties", name), depth + 1)
 
 
-def _effects(spec: VerbSpec) -> Iterator[tuple[str, Place, str, str]]:
+def _effects(spec: VerbSpec) -> Iterator[tuple[str, FieldPath, str, str]]:
     known, place = properties_of(spec.input_schema), ("effect",)
     if spec.composite and spec.effect is not VerbEffect.READ and not spec.arguments:
         yield (
@@ -314,8 +314,8 @@ def _listed(argument: Argument) -> bool:
     return argument.allowed is not None or argument.fixed is not None
 
 
-def _http(spec: VerbSpec, http: HttpCall, access: HttpAccess) -> Iterator[tuple[str, Place, str, str]]:
-    place: Place = ("http",)
+def _http(spec: VerbSpec, http: HttpCall, access: HttpAccess) -> Iterator[tuple[str, FieldPath, str, str]]:
+    place: FieldPath = ("http",)
     for name in sorted(http.secrets):
         secret = access.secrets.get(name)
         if secret is None:

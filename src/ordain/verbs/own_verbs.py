@@ -8,8 +8,9 @@ from pathlib import Path
 
 from ordain.errors import ConfigurationError
 from ordain.verbs.folder import load_folder
+from ordain.verbs.functions import AnyFunctionVerb
 from ordain.verbs.http_verb import HttpAccess
-from ordain.verbs.python_files import AnyVerb, PythonFiles
+from ordain.verbs.python_files import PythonFiles
 from ordain.verbs.registry import Registry
 
 SUFFIXES = (".yaml", ".yml", ".j2", ".py")
@@ -30,7 +31,7 @@ class OwnVerbs:
         return files_of(self.folder, SUFFIXES)
 
     def added_to(
-        self, registry: Registry, functions: Sequence[AnyVerb] = (), *, strict: bool = False
+        self, registry: Registry, functions: Sequence[AnyFunctionVerb] = (), *, strict: bool = False
     ) -> tuple[Registry, tuple[ConfigurationError, ...]]:
         """The registry with the folder's verbs and ``functions``; and which Python files were left out of it.
 

@@ -21,10 +21,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from stat import S_ISREG, S_IWGRP, S_IWOTH
 from types import CodeType, ModuleType
-from typing import Any, cast
+from typing import cast
 
 from ordain.errors import ConfigurationError
-from ordain.verbs.functions import FunctionVerb
+from ordain.verbs.functions import AnyFunctionVerb, FunctionVerb
 
 LOAD_S = 10.0
 """Longest that running a file may take, in seconds."""
@@ -34,14 +34,12 @@ PREFIX = "ordain_operator_verbs"
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,63}\.py\Z")
 _log = logging.getLogger("ordain.verbs")
 
-AnyVerb = FunctionVerb[..., Any]
-
 
 @dataclass(frozen=True, slots=True)
 class _Loaded:
     digest: str
     module: str
-    verbs: tuple[AnyVerb, ...]
+    verbs: tuple[AnyFunctionVerb, ...]
 
 
 class PythonFiles:
@@ -59,7 +57,7 @@ class PythonFiles:
         except OSError:
             return []
 
-    def load(self, name: str) -> tuple[AnyVerb, ...]:
+    def load(self, name: str) -> tuple[AnyFunctionVerb, ...]:
         """The verbs of a file, in the order in which it defines them.
 
         Raises:
@@ -72,7 +70,7 @@ class PythonFiles:
         if known is not None and known.digest == digest:
             return known.verbs
         module = _run(path, source, f"{PREFIX}.{path.stem}_{digest[:16]}")
-        defined = [cast(AnyVerb, value) for value in vars(module).values() if isinstance(value, FunctionVerb)]
+        defined = [cast(AnyFunctionVerb, value) for value in vars(module).values() if isinstance(value, FunctionVerb)]
         verbs = tuple(verb for verb in defined if verb.function.__module__ == module.__name__)  # not those that it imports
         if not verbs:
             sys.modules.pop(module.__name__, None)

@@ -16,10 +16,8 @@ from ordain.contracts.policy import VerbsPolicy
 from ordain.contracts.verbs import MODEL_SERVICE, VerbEffect, VerbSpec
 from ordain.errors import ConfigurationError
 from ordain.verbs.folder import VerbFolder
-from ordain.verbs.functions import FunctionVerb, bind
+from ordain.verbs.functions import AnyFunctionVerb, bind
 from ordain.verbs.http_verb import HttpAccess, http_verb
-
-AnyFunctionVerb = FunctionVerb[..., Any]
 
 
 class Registry:

@@ -19,7 +19,7 @@ from pydantic.errors import PydanticInvalidForJsonSchema
 
 from ordain.verbs.marked_result import Marked
 
-Json = dict[str, Any]
+JsonFields = dict[str, Any]
 Convert = Callable[[Any], Any]
 
 _REF = "#/$defs/{name}"
@@ -41,8 +41,8 @@ class Signature:
     ``wraps``: the result is no object, so the output is ``{"result": ...}``. ``context``: the function takes the call's context.
     """
 
-    input_schema: Json
-    output_schema: Json
+    input_schema: JsonFields
+    output_schema: JsonFields
     convert: Mapping[str, Convert]
     required: frozenset[str]
     wraps: bool
@@ -115,8 +115,8 @@ def _hint_of(parameter: inspect.Parameter, hints: Mapping[str, Any]) -> Any:
     return hints[parameter.name]
 
 
-def _object(properties: Json, required: list[str], definitions: Json) -> Json:
-    schema: Json = {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
+def _object(properties: JsonFields, required: list[str], definitions: JsonFields) -> JsonFields:
+    schema: JsonFields = {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
     if definitions:
         schema["$defs"] = definitions
     return schema
@@ -141,8 +141,8 @@ def _dump_model(value: Any) -> Any:
     raise NotImplementedError(f"{type(value).__name__} has no JSON form")
 
 
-def _read_result(hint: Any) -> tuple[Json, bool]:
-    definitions: Json = {}
+def _read_result(hint: Any) -> tuple[JsonFields, bool]:
+    definitions: JsonFields = {}
     schema, _ = _read_hint(hint, "the result", definitions, output=True)
     target = definitions.get(schema["$ref"].removeprefix(_REF.format(name=""))) if "$ref" in schema else schema
     if target is None or target.get("type") != "object":
@@ -155,14 +155,14 @@ def _read_result(hint: Any) -> tuple[Json, bool]:
 
 def _refers(part: Any, reference: str) -> bool:
     if isinstance(part, dict):
-        mapping = cast(Json, part)
+        mapping = cast(JsonFields, part)
         return mapping.get("$ref") == reference or any(_refers(value, reference) for value in mapping.values())
     return isinstance(part, list) and any(_refers(item, reference) for item in cast(list[Any], part))
 
 
-def _read_hint(hint: Any, name: str, definitions: Json, *, output: bool = False) -> tuple[Json, Convert]:
+def _read_hint(hint: Any, name: str, definitions: JsonFields, *, output: bool = False) -> tuple[JsonFields, Convert]:
     """The schema of one hint, its definitions added to ``definitions``, and how to convert a JSON value to it."""
-    schema: Json
+    schema: JsonFields
     convert: Convert
     try:
         if not _mentions_msgspec(hint, set()):
@@ -186,7 +186,7 @@ def _msgspec_converter(hint: Any) -> Convert:
     return convert
 
 
-def _merge(schema: Json, definitions: Json, name: str) -> Json:
+def _merge(schema: JsonFields, definitions: JsonFields, name: str) -> JsonFields:
     for key, part in schema.pop("$defs", {}).items():
         closed = _close(part)
         if definitions.setdefault(key, closed) != closed:
@@ -200,7 +200,7 @@ def _close(part: Any) -> Any:
         return [_close(item) for item in cast(list[Any], part)]
     if not isinstance(part, dict):
         return part
-    closed = {key: value if key in _VALUES else _close(value) for key, value in cast(Json, part).items()}
+    closed = {key: value if key in _VALUES else _close(value) for key, value in cast(JsonFields, part).items()}
     if isinstance(closed.get("title"), str):
         del closed["title"]
     if closed.get("type") == "object" and isinstance(closed.get("properties"), dict):

@@ -18,12 +18,12 @@ from typing import Any, cast
 import yaml
 from yaml import events as parsed
 
+from ordain.contracts.http_call import FieldPath
 from ordain.errors import ConfigurationError
 
 DEPTH_MAX = 32
 """Deepest nesting of lists and mappings."""
 
-Place = tuple[str | int, ...]
 
 NUMBER_CHARACTERS_MAX = 60
 """Longest number; a longer one is refused, not rounded."""
@@ -44,9 +44,9 @@ class YamlDocument:
     """A JSON value and where its parts stand."""
 
     value: object
-    lines: MappingProxyType[Place, int]
+    lines: MappingProxyType[FieldPath, int]
 
-    def line(self, path: Place) -> int:
+    def line(self, path: FieldPath) -> int:
         """Line (from 1) of the place, or of the nearest place around it."""
         while path and path not in self.lines:
             path = path[:-1]
@@ -77,7 +77,7 @@ class _Builder:
 
     def __init__(self, source: str) -> None:
         self._source = source
-        self._lines: dict[Place, int] = {}
+        self._lines: dict[FieldPath, int] = {}
 
     def document(self, events: Iterator[Any]) -> YamlDocument:
         value: Any = None
@@ -91,7 +91,7 @@ class _Builder:
                 value = self._node(event, events, ())
         return YamlDocument(value, MappingProxyType(self._lines))
 
-    def _node(self, event: Any, events: Iterator[Any], path: Place) -> Any:
+    def _node(self, event: Any, events: Iterator[Any], path: FieldPath) -> Any:
         self._is_plain_data(event)
         if len(path) > DEPTH_MAX:
             raise self._error(event, f"nested deeper than {DEPTH_MAX}")
@@ -102,7 +102,7 @@ class _Builder:
             return [self._node(item, events, (*path, index)) for index, item in enumerate(_until(events, parsed.SequenceEndEvent))]
         return self._scalar(event)
 
-    def _mapping(self, events: Iterator[Any], path: Place) -> dict[str, Any]:
+    def _mapping(self, events: Iterator[Any], path: FieldPath) -> dict[str, Any]:
         mapping: dict[str, Any] = {}
         for event in _until(events, parsed.MappingEndEvent):
             self._is_plain_data(event)

@@ -1,4 +1,4 @@
-"""Files of phrases, one per language: their form, their bounds, and the table that they come to.
+"""Files of phrases, one per language: their form, their bounds, and the table that they come to. What stands in a file is handed over.
 
 A file is TOML: ``language``, a table ``phrases`` of texts by sign, their phrases separated by ``|`` or line ends, and a table ``lists`` of words in
 the same form. The shipped ones stand in ``tables``; an operator's own have the same form, and what they say of a phrase comes first.
@@ -10,20 +10,16 @@ import re
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
-from importlib.resources import files
-from importlib.resources.abc import Traversable
 from typing import Any, Final
 
 from msgspec import Struct
 
 from ordain.errors import ConfigurationError
 from ordain.wording.engines import ENGINES, NEWEST, WordingEngine
+from ordain.wording.packaged import packaged_files
 from ordain.wording.table import Table
 
 SUFFIX: Final = ".toml"
-SUFFIXES: Final = (SUFFIX, ".yaml", ".yml")
-"""What is looked at in a folder: a file of phrases, and what somebody may have meant as one."""
-FILES_MAX: Final = 64
 FILE_BYTES: Final = 512 * 1024
 PHRASES_MAX: Final = 20_000
 """Most phrases of an operator's own, all files together."""
@@ -80,22 +76,22 @@ def read_language(file: str, encoded: bytes, engine: WordingEngine = ENGINES[NEW
         ConfigurationError: it is no TOML, too large, or has a sign, list or phrase that the engine cannot use. Names file and line.
     """
     if len(encoded) > FILE_BYTES:
-        raise _wrong(file, f"more than {FILE_BYTES // 1024} KB")
+        raise wrong_file(file, f"more than {FILE_BYTES // 1024} KB")
     try:
         source = encoded.decode()
         content: dict[str, Any] = tomllib.loads(source)
     except UnicodeDecodeError as error:
-        raise _wrong(file, "this is not UTF-8", encoded[: error.start].count(b"\n") + 1) from None
+        raise wrong_file(file, "this is not UTF-8", encoded[: error.start].count(b"\n") + 1) from None
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         at = _LINE.search(str(error))
-        raise _wrong(file, f"this is no TOML: {str(error)[:200]}", int(at[1]) if at else 0) from None
+        raise wrong_file(file, f"this is no TOML: {str(error)[:200]}", int(at[1]) if at else 0) from None
     source = source.replace("\r\n", "\n")
     for name, value in content.items():
         if name not in ("language", "phrases", "lists") or isinstance(value, dict) is (name == "language"):
-            raise _wrong(file, f"{name}: a file has `language`, [phrases] and [lists], nothing else", _line_of(source, name))
+            raise wrong_file(file, f"{name}: a file has `language`, [phrases] and [lists], nothing else", _line_of(source, name))
     language = content.get("language", file.rpartition("/")[2].removesuffix(SUFFIX))
     if not isinstance(language, str) or not 0 < len(language) <= PHRASE_CHARS:
-        raise _wrong(file, "language: a name", _line_of(source, "language"))
+        raise wrong_file(file, "language: a name", _line_of(source, "language"))
     return Language(
         file=file,
         name=language,
@@ -109,9 +105,11 @@ def _texts(file: str, source: str, content: Mapping[str, Any], known: Iterable[s
     found: dict[str, tuple[str, ...]] = {}
     for name, text in content.items():
         if name not in known:
-            raise _wrong(file, f"{name[:40]}: there is no such sign or list; there are {', '.join(sorted(known))}", _line_of(source, name))
+            raise wrong_file(
+                file, f"{name[:40]}: there is no such sign or list; there are {', '.join(sorted(known))}", _line_of(source, name)
+            )
         if not isinstance(text, str):
-            raise _wrong(file, f"{name}: a text with phrases, separated by |", _line_of(source, name))
+            raise wrong_file(file, f"{name}: a text with phrases, separated by |", _line_of(source, name))
         found[name] = tuple(phrase for part in _SEPARATOR.split(text) if (phrase := part.strip()))
     return found
 
@@ -126,7 +124,7 @@ def check_phrases(language: Language, engine: WordingEngine = ENGINES[NEWEST]) -
         for phrase in phrases:
             why = _unusable(phrase, engine)
             if why:
-                raise _wrong(language.file, f"{name}: {phrase[:60]!r} {why}", language.line(name, phrase))
+                raise wrong_file(language.file, f"{name}: {phrase[:60]!r} {why}", language.line(name, phrase))
 
 
 def _unusable(phrase: str, engine: WordingEngine) -> str:
@@ -140,22 +138,6 @@ def _unusable(phrase: str, engine: WordingEngine) -> str:
     return f"has more than {PHRASE_TOKENS} words" if any(len(key) > PHRASE_TOKENS for key in found) else ""
 
 
-def read_folder(folder: Traversable, *, checked: bool = False) -> tuple[Language, ...]:
-    """Every file of a folder, by name; none where there is no such folder.
-
-    ``checked`` is for what somebody else wrote: each phrase is looked at, and there may not be too many.
-
-    Raises:
-        ConfigurationError: a file cannot be used, or there are too many files, phrases or words.
-    """
-    found = tuple(read_file(file) for file in wording_files(folder))
-    if checked:
-        for language in found:
-            check_phrases(language)
-        check_sizes(str(folder), found)
-    return found
-
-
 def check_sizes(folder: str, languages: Sequence[Language]) -> None:
     """Hold what somebody else wrote against the bounds of a table that is still quick.
 
@@ -163,50 +145,15 @@ def check_sizes(folder: str, languages: Sequence[Language]) -> None:
         ConfigurationError: there are too many phrases or words.
     """
     if sum(language.count for language in languages) > PHRASES_MAX:
-        raise _wrong(folder, f"more than {PHRASES_MAX} phrases")
+        raise wrong_file(folder, f"more than {PHRASES_MAX} phrases")
     if sum(language.words for language in languages) > WORDS_MAX:
-        raise _wrong(folder, f"more than {WORDS_MAX} words in [lists]")
-
-
-def wording_files(folder: Traversable) -> Sequence[Traversable]:
-    """What of a folder is meant as a file of phrases, by name.
-
-    Raises:
-        ConfigurationError: there are too many.
-    """
-    if not folder.is_dir():
-        return ()
-    found = sorted((entry for entry in folder.iterdir() if _counts(entry)), key=lambda entry: entry.name)
-    if len(found) > FILES_MAX:
-        raise _wrong(str(folder), f"more than {FILES_MAX} files")
-    return found
-
-
-def read_file(file: Traversable) -> Language:
-    """One file.
-
-    Raises:
-        ConfigurationError: it cannot be used.
-    """
-    if not file.name.endswith(SUFFIX):
-        raise _wrong(str(file), f"a file of phrases is named *{SUFFIX}")
-    try:
-        with file.open("rb") as opened:
-            encoded: bytes = opened.read(FILE_BYTES + 1)
-    except OSError as error:
-        raise _wrong(str(file), error.strerror or "cannot be read") from None
-    return read_language(str(file), encoded)
-
-
-def _counts(entry: Traversable) -> bool:
-    """Whether it is meant as a file of phrases: what an editor leaves behind, or notes beside, is not."""
-    return not entry.name.startswith(".") and entry.name.endswith(SUFFIXES)
+        raise wrong_file(folder, f"more than {WORDS_MAX} words in [lists]")
 
 
 @lru_cache(maxsize=1)
 def shipped_languages() -> tuple[Language, ...]:
     """The files that are part of the package; read when they are first asked for."""
-    return read_folder(files("ordain.wording").joinpath("tables"))
+    return tuple(read_language(file, encoded) for file, encoded in packaged_files(SUFFIX))
 
 
 @lru_cache(maxsize=1)
@@ -237,6 +184,7 @@ def _line_of(source: str, name: str) -> int:
     return next((number for number, line in enumerate(source.split("\n"), start=1) if named.match(line) is not None), 0)
 
 
-def _wrong(file: str, message: str, line: int = 0) -> ConfigurationError:
+def wrong_file(file: str, message: str, line: int = 0) -> ConfigurationError:
+    """What is wrong with a file of phrases, or with a folder of them."""
     place = f"{file}:{line}" if line else file
     return ConfigurationError(f"{place}: {message}", code="invalid_wording", details={"file": file, "line": line or None})

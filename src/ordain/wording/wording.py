@@ -6,12 +6,12 @@ import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import lru_cache
-from importlib.resources import files
 
 from ordain.contracts.catalog import FIRST_WORDING, Catalog
 from ordain.errors import JournalCorrupt
 from ordain.wording.cues import Cues
 from ordain.wording.engines import ENGINES, NEWEST, Reader
+from ordain.wording.packaged import first_table
 from ordain.wording.table import Table
 
 COMPILED_MAX = 8
@@ -71,15 +71,10 @@ def _nowhere() -> None:
     return None
 
 
-def _first_table() -> bytes:
-    """It is part of the package and of no storage: catalogs that name no wording mean it."""
-    return files("ordain.wording").joinpath("tables", "first.json").read_bytes()
-
-
 @lru_cache(maxsize=COMPILED_MAX)
 def _compiled(kept: _Kept) -> Wording:
     number, _, digest = kept.id.partition(":")
-    encoded = _first_table() if kept.id == FIRST_WORDING else kept.fetch()
+    encoded = first_table() if kept.id == FIRST_WORDING else kept.fetch()
     if encoded is None:
         raise JournalCorrupt(f"wording {kept.id[:14]} is not stored")
     if int(number) not in ENGINES:

@@ -34,13 +34,15 @@ def house(home: Path, *answers: Any) -> Ordain:
 
 
 async def test_it_runs_and_shows(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Its prompt is asked and rendered, its rule decides and speaks, its child works, its header lines stand there; all of it replays equal."""
+    """Its prompt is asked and rendered, its rule decides and speaks, its child works and is shown in its own words, its header lines stand there; all of it replays equal."""
     async with house(tmp_path, {"worth": 7}) as ordain:
         accepted = await ordain.runtime.open("survey", GIVEN, "local:test")
         view = await ordain.runtime.wait(accepted.run)
         assert (view.stored.status, view.stored.reason) == (Status.COMPLETED, "ok")
         for said in ("survey@1", "worth · worth.much", "child (run", "✓ math.evaluate", '· survey · "42"'):
             assert said in view.header
+        (child,) = (line for line in view.header.splitlines() if "child (run" in line)
+        assert "worked out: 42" in child
         runs = [ordain.store.load(row.id) for row in ordain.runtime.runs(roots_only=False)]
         assert sorted(run.flow for run in runs if run is not None) == ["survey", "survey_part"]
         assert all(run is not None and replay(run, ordain.catalog, ordain.kinds).equal for run in runs)

@@ -16,11 +16,11 @@ from ordain.contracts.profiles import ModelProfile
 from ordain.effects.effect import SharedState
 from ordain.flows.kind import Kind
 from ordain.flows.shipped import shipped_kinds
-from ordain.flows.transcript import Transcript
+from ordain.flows.transcript import TranscriptReader
 from ordain.ports.sessions import Entry, EntryKind, Uncovered
 from ordain.settings import load_settings
 from ordain.testing import AS_ROOT, Played, ScriptedEffects, Standing, read, with_policy
-from ordain.testing.script import Item, ReadSeen
+from ordain.testing.script import ReadSeen, ScriptItem
 
 I = TypeVar("I")  # noqa: E741 - input, as in ordain.flows.kind
 O = TypeVar("O")  # noqa: E741 - output
@@ -54,7 +54,7 @@ def lanes(**profiles: Sequence[str]) -> Catalog:
 def play(
     kind: Kind[I, O],
     given: I,
-    *script: Item,
+    *script: ScriptItem,
     policy: Mapping[str, Mapping[str, Any]] | None = None,
     standing: Standing = AS_ROOT,
     catalog: Catalog | None = None,
@@ -73,7 +73,7 @@ def history(*entries: tuple[int, int], older: int = 0, summary: tuple[int, int] 
     return read(msgspec.to_builtins(found), SharedState.HISTORY)
 
 
-def transcript(**texts: str) -> Transcript:
+def transcript(**texts: str) -> TranscriptReader:
     """A session whose entries say this: ``e1="hello"``; odd ones by the user, even ones by the assistant, ``s3`` a summary."""
 
     def entry(seq: int, text: str) -> Entry:

@@ -1,16 +1,18 @@
 """``Kinds``, the registry of a build: what cannot stand in it together is refused when it is made."""
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import pytest
+from msgspec import Raw
 
+from ordain.contracts.policy import Lane, LanesPolicy, Policy
 from ordain.errors import ConfigurationError, FlowFault
 from ordain.flows.context import FlowContext
 from ordain.flows.kinds import Kinds
 from ordain.flows.shipped import SHIPPED, shipped_kinds
 from ordain.rules.decision import Rule
-from ordain.rules.lane import LANE
+from ordain.rules.lane import LANE, LaneFacts, LaneInputs
 from ordain.rules.reasons import Reason
 from ordain.rules.rulebook import ASKED_IN_STEPS, NO_FLOW_ASKS
 from ordain.testing import ScriptedEffects, catalog_of, kind_of
@@ -40,6 +42,32 @@ def test_one_purpose_asks_for_one_contract() -> None:
         Kinds((*SHIPPED, SURVEY, replace(other, prompts=changed)))
     assert refused.value.code == "duplicate_purpose"
     assert Kinds((SURVEY, replace(SURVEY, version=2, prompts=changed))).newest["survey"].version == 2
+
+
+def test_a_header_shows_of_a_child_what_its_kind_says() -> None:
+    """The verb's own output of what carries one out; of a kind that says nothing, is not there or cannot read it, the whole."""
+    wide, odd = Raw(b'{"output": {"n": 1}, "ok": true}'), Raw(b"7")
+    assert {name: shipped_kinds().excerpt(name, wide) for name in ("verb_plan", "question", "supervisor")} == dict.fromkeys(
+        ("verb_plan", "question", "supervisor"), '{"n":1}'
+    )
+    for kinds in (Kinds((SURVEY,)), Kinds(), Kinds((replace(SURVEY, excerpt=lambda _: cast("str", 7)),))):
+        assert kinds.excerpt("survey", wide) == bytes(wide).decode()
+    assert shipped_kinds().excerpt("verb_plan", odd) == "7"
+
+
+def test_a_kinds_own_purpose_has_its_lane_in_policy() -> None:
+    """Policy takes a lane for what a kind from elsewhere asks for, by name alone; for what nobody asks for it is refused, and for a word of its own."""
+    policy = Policy(version=1, lanes=LanesPolicy.model_validate({"profiles": {Lane.BRAIN: ["b"]}, SURVEY_PROMPT.purpose: Lane.BRAIN}))
+    Kinds((SURVEY,)).check_policy(policy)
+    asked = LaneFacts(purpose=SURVEY_PROMPT.purpose)
+    assert LANE.apply(asked, LaneInputs(by_purpose=SURVEY_PROMPT.lane), policy).outcome.lane is Lane.BRAIN
+    assert b'"survey":"brain"' in policy.model_dump_json().encode()
+    assert Policy.model_validate_json(policy.model_dump_json()) == policy
+    with pytest.raises(ConfigurationError, match=rf"policy: lanes\.{SURVEY_PROMPT.purpose} .*is none of"):
+        shipped_kinds().check_policy(policy)
+    with pytest.raises(ConfigurationError, match="purpose routes") as refused:
+        Kinds((replace(SURVEY, prompts=(replace(SURVEY_PROMPT, purpose="routes"),)),))
+    assert refused.value.code == "reserved_purpose"
 
 
 @pytest.mark.parametrize("rule", [replace(WORTH, reasons=(OtherReason,)), replace(LANE, reasons=())])

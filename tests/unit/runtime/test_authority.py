@@ -58,7 +58,9 @@ PROFILES = {
 }
 BUDGET = {"run_tokens": 1000, "run_usd_micros": 900, "run_model_calls": 3, "run_verb_calls": 4}
 LANES = {"profiles": {"local": ["default", "second"], "worker": ["default"], "brain": ["third"]}}
-KINDS = Kinds((HOSTILE, VERB_PLAN_KIND))
+COUNTERFEIT = replace(VERB_PLAN_KIND, name="counterfeit")
+"""A kind that carries out verbs, though none names it."""
+KINDS = Kinds((HOSTILE, VERB_PLAN_KIND, COUNTERFEIT))
 
 
 def catalog(**budget: Any) -> Catalog:
@@ -125,7 +127,7 @@ def spawning(inner: st.SearchStrategy[tuple[Op, ...]]) -> st.SearchStrategy[Op]:
     return st.builds(
         Op,
         do=st.sampled_from(["children", "children", "performed children"]),
-        flow=st.sampled_from(["hostile", "hostile", "verb_plan", "no_such"]),
+        flow=st.sampled_from(["hostile", "hostile", "verb_plan", "counterfeit", "no_such"]),
         verb=st.sampled_from(["plan.own", "plan.other", "note.add"]),
         permit=permits,
         text=texts,
@@ -199,6 +201,11 @@ HOLES: dict[str, tuple[tuple[Op, ...], Catalog]] = {
         (Op(do="authorize", verb="plan.own"), Op(do="children", flow="verb_plan", verb="plan.own", given="b")),
         FREE,
     ),
+    "a prompt-plan verb by another kind": (
+        (Op(do="authorize", verb="plan.own"), Op(do="children", flow="counterfeit", verb="plan.own")),
+        FREE,
+    ),
+    "a leaf by a run": ((Op(do="authorize"), Op(do="children", flow="verb_plan")), FREE),
     "a model without a lane": ((Op(do="model", lane="none"),), FREE),
     "a model of a child's lane": ((Op(do="model", lane="ahead"),), FREE),
     "a model of another purpose's lane": ((Op(do="model", lane="other"),), FREE),
@@ -327,7 +334,7 @@ def opened(kind: Kind[Any, Any], verbs: Sequence[Any] = (), **budget: Any) -> Or
     script = ModelScript().on("", lambda request: fails("connection") if request.inputs.get("text") == "b" else {"done": True})
     extras = Extras(
         verbs=verbs,
-        kinds=(kind,),
+        kinds=(kind, COUNTERFEIT),
         models=dict.fromkeys(PROFILES, ScriptedModels(script)),
         memory=True,
         store=StoreOptions(holder="test", threaded=False),

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ordain.contracts.verbs import PlanStep, VerbEffect, VerbSpec
 from ordain.effects.calls import Authorized, Call
 from ordain.effects.children import AnyEnded, Completed, Join, JoinMode, Spawn
 from ordain.effects.effect import Children, Wait, WaitFor
@@ -129,6 +130,24 @@ def test_what_carries_out_a_verb_is_opened_by_a_permit_of_that_call(permit: Auth
     carrying = replace(CHILD, carries=lambda _: Call(verb="a.b", args={}))
     with pytest.raises(FlowFault):
         started_child(setup_of(PARENT, {}, catalog_of()), Kinds((carrying, PARENT)), 0, 0, spawn(authorized=permit))
+
+
+@pytest.mark.parametrize(("verb", "flow", "opened"), [("plan", "child", False), ("named", "child", True), ("named", "other", False)])
+def test_what_carries_out_a_verb_is_the_kind_that_it_names(verb: str, flow: str, opened: bool) -> None:
+    """The permit of a call opens no run of another kind, whatever that says it carries out."""
+    call = Call(verb=verb, args={})
+    carrying = replace(CHILD, carries=lambda _: call)
+    step = PlanStep(name="ask", order=0, services=["LLMGatewayService"], prompt_template="ask")
+    plan = VerbSpec(name="plan", description="plan", effect=VerbEffect.READ, plan=[step])
+    named = VerbSpec(name="named", description="named", effect=VerbEffect.READ, flow="child")
+    parent = setup_of(PARENT, {}, catalog_of(verbs=[plan, named]))
+    kinds = Kinds((carrying, replace(carrying, name="other"), PARENT))
+    permit = Authorized(call=call, decision="0/authorize#0")
+    if opened:
+        assert started_child(parent, kinds, 0, 0, spawn(flow, authorized=permit)).flow == flow
+        return
+    with pytest.raises(FlowFault, match=f"a child run of {flow} for {verb}, which it does not carry out"):
+        started_child(parent, kinds, 0, 0, spawn(flow, authorized=permit))
 
 
 async def _nesting(context: FlowContext, given: int) -> int:

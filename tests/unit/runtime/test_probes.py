@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import tomllib
+from dataclasses import replace
+from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +15,15 @@ from hypothesis import strategies as st
 from ordain.catalogs import build_catalog, build_registry
 from ordain.contracts.catalog import Catalog, CatalogData
 from ordain.contracts.policy import Policy
-from ordain.contracts.probes import Probe
+from ordain.contracts.probes import Probe, ProbeExpectation
 from ordain.errors import ConfigurationError
+from ordain.flows.kind import Routing, Serves
+from ordain.flows.kinds import Kinds
 from ordain.flows.shipped import shipped_kinds
+from ordain.prompts.packaged import packaged_templates
 from ordain.runtime.probes import Missed, outcome_of, run_probes
 from ordain.settings import load_settings, read_policy
+from tests.shapes.survey import SURVEY, Survey
 
 SHIPPED = load_settings({}, Path("/nonexistent"))
 KINDS = shipped_kinds()
@@ -113,6 +119,29 @@ def test_a_suggestion_counts_where_the_turn_would_hear_it(catalog: Catalog) -> N
 def test_a_policy_that_asks_a_router_is_probed_without_one(retrying: str) -> None:
     """A probe that suggests nothing is as if no router model answered; every shipped one holds all the same."""
     assert [probe.line() for probe in run_probes(KINDS, asking(retrying)) if not probe.holds] == []
+
+
+class Ways(StrEnum):
+    """What the other kind comes to."""
+
+    WORTHY = "worthy"
+    UNWORTHY = "unworthy"
+
+
+@pytest.mark.parametrize(("worth", "path", "refused"), [(9, "worthy", None), (0, "unworthy", "unworthy")])
+def test_another_kind_says_what_its_routing_is(worth: int, path: str, refused: str | None) -> None:
+    """Whatever answers requests in a build is probed by its own rules, and what a probe may expect of it are its own words."""
+    routing = Routing(until="worth", found=lambda made: {"path": type(made["worth"]).__name__.lower()}, closed={"path": Ways})
+    given = Survey(topic="", expression="")
+    kind = replace(SURVEY, serves=Serves.REQUEST, commissioned=lambda _: given, routing=routing)
+    data = CATALOG.data
+    prompts = {**data.prompts, **packaged_templates({"survey_step": "tests.shapes"})}
+    catalog = Catalog(data.model_copy(update={"prompts": prompts}))
+    came = outcome_of(Kinds((kind,)), suggesting({"worth": worth}), catalog)
+    assert (came["path"], came.get("refused")) == (path, refused)
+    misspelt = catalog.policy.model_copy(update={"probes": [suggesting({}).model_copy(update={"expect": ProbeExpectation(path="direct")})]})
+    with pytest.raises(ConfigurationError, match="'direct' is none of worthy, unworthy"):
+        run_probes(Kinds((kind,)), catalog.with_policy(misspelt))
 
 
 def test_a_turn_that_its_day_cannot_cover_is_refused() -> None:

@@ -8,15 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ordain.catalogs import FILES_MAX, read_folder
 from ordain.errors import ConfigurationError
 from ordain.wording.languages import (
     FILE_BYTES,
-    FILES_MAX,
     PHRASE_TOKENS,
     PHRASES_MAX,
     WORDS_MAX,
     check_phrases,
-    read_folder,
     read_language,
     shipped_languages,
     shipped_table,

@@ -159,11 +159,11 @@ def ask_step(context: FlowContext, progress: Progress) -> ModelQuestion:
     )
 
 
-Given = Callable[[Values], tuple[PlannerRequest, Spoken | None]]
+GivenReader = Callable[[Values], tuple[PlannerRequest, Spoken | None]]
 """The planning request behind a run, and what was said before in its conversation; None outside of any."""
 
 
-def build_step(given: Given) -> Callable[[Catalog, ModelCall, Values], PromptInputs]:
+def build_step(given: GivenReader) -> Callable[[Catalog, ModelCall, Values], PromptInputs]:
     """How the prompt is made again from a recorded call, where ``given`` finds the request."""
 
     def build(catalog: Catalog, call: ModelCall, values: Values) -> PromptInputs:
@@ -192,7 +192,7 @@ def _lane(policy: Policy) -> Lane:
     return policy.lanes.planner
 
 
-def step_prompt(given: Given) -> PromptKind[Progress]:
+def step_prompt(given: GivenReader) -> PromptKind[Progress]:
     """The prompt kind of a loop whose request ``given`` finds."""
     return PromptKind(
         purpose=PURPOSE,

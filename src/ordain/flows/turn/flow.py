@@ -17,7 +17,7 @@ from ordain.effects.calls import Call
 from ordain.effects.effect import SharedState
 from ordain.effects.results import ModelAnswer, ReadValue, VerbReturned
 from ordain.flows.accounts import open_account
-from ordain.flows.act import Acted, InConversation, act
+from ordain.flows.act import Acted, InConversation, act, carrying_of
 from ordain.flows.ask import ask, lane_facts
 from ordain.flows.commission import MessageFacts, RecallAsked
 from ordain.flows.context import FlowContext, TurnKind
@@ -25,11 +25,9 @@ from ordain.flows.history import gather
 from ordain.flows.observations import error_of
 from ordain.flows.recall import RECALLED_BYTES, Recollection, lines_of, recall
 from ordain.flows.steps.trace import proposal_of
-from ordain.flows.supervisor.prompt import STEP_PROMPT
 from ordain.flows.turn.execution_plan import execution_plan
 from ordain.flows.turn.request import TurnInput, TurnOutput
 from ordain.flows.turn.router import ROUTER_PROMPT, RoutedTurn
-from ordain.flows.verb_plan.prompt import VERB_PROMPT
 from ordain.ports.effects import Interrupted
 from ordain.rules.completeness import COMPLETENESS, CompletenessFacts, CompletenessInputs
 from ordain.rules.entry import ENTRY, ENTRY_OF, Entered, EntryFacts, EntryInputs, EntryRefused
@@ -164,10 +162,11 @@ def _recall_outcome(context: FlowContext, asked: RecallAsked, recalled: Recollec
 
 def _room(context: FlowContext, message: MessageFacts, verb: str) -> int:
     """What the window of the models that the verb's run will ask leaves for the history, a byte counted as a token: it fits whatever the tokens are."""
-    agent = verb == VERB_OF[Path.REACT_LITE]
-    prompt = STEP_PROMPT if agent else VERB_PROMPT
-    facts = msgspec.structs.replace(lane_facts(context, prompt.purpose, "" if agent else verb), ahead=True)
-    lane = context.fx.decide(LANE, facts, LaneInputs(by_purpose=prompt.lane)).outcome
+    how = carrying_of(context, verb)
+    if how.asks is None:  # no window bounds what no model reads
+        return context.catalog.policy.history.max_bytes
+    facts = msgspec.structs.replace(lane_facts(context, how.asks.purpose, verb if how.by_verb else ""), ahead=True)
+    lane = context.fx.decide(LANE, facts, LaneInputs(by_purpose=how.asks.lane)).outcome
     names = lane.profiles if isinstance(lane, LaneChosen) else ()
     profiles = [context.catalog.data.profiles[name] for name in names]
     window = min((profile.context_tokens - profile.max_tokens for profile in profiles), default=0)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 import msgspec
 
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.conversation import ExecMode
 from ordain.contracts.scope import CapabilityScope
-from ordain.flows.kind import Kind, Serves, settled_by_error
+from ordain.flows.kind import Kind, Routing, Serves, settled_by_error
 from ordain.flows.recall import RECALL_VERB
 from ordain.flows.turn.flat_input import FlatTurnInput
 from ordain.flows.turn.flow import run_turn
@@ -21,9 +23,9 @@ from ordain.flows.turn.v3 import run_turn as run_turn_3
 from ordain.journal.records import Label
 from ordain.rules.completeness import COMPLETENESS
 from ordain.rules.entry import ENTRY, ENTRY_OF, Entered, EntryFacts, EntryInputs
-from ordain.rules.outcome import OUTCOME
+from ordain.rules.outcome import OUTCOME, TurnOutcome
 from ordain.rules.recall import RECALL
-from ordain.rules.route import ROUTE
+from ordain.rules.route import ROUTE, Path
 from ordain.rules.unrecovered import UNRECOVERED
 
 
@@ -52,6 +54,14 @@ def _own(given: TurnInput | FlatTurnInput) -> int:
     return given.seq
 
 
+def _routed(decided: Mapping[str, Any]) -> Mapping[str, str]:
+    """The verb entered by, the outcome and the path, as far as they were decided."""
+    entry, outcome, routed = (decided.get(rule.name) for rule in (ENTRY, OUTCOME, ROUTE))
+    found = {"verb": entry.verb} if isinstance(entry, Entered) else {}
+    found |= {} if outcome is None else {"outcome": str(outcome.outcome)}
+    return found if routed is None else found | {"path": str(routed.path), "budget_class": str(routed.budget_class)}
+
+
 TURN: Kind[TurnInput, TurnOutput] = Kind(
     name="turn",
     version=4,
@@ -64,6 +74,7 @@ TURN: Kind[TurnInput, TurnOutput] = Kind(
     rules=(ENTRY, OUTCOME, ROUTE, RECALL, COMPLETENESS, UNRECOVERED),
     reply=_reply,
     serves=Serves.REQUEST,
+    routing=Routing(until=ROUTE.name, found=_routed, closed={"outcome": TurnOutcome, "path": Path}),
     commissioned=turn_input,
     enters=True,
     sums_up=_own,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
-from ordain.flows.act import VERB_PLAN, VerbPlanInput, VerbPlanOutput, call_label, carried_call
+from ordain.flows.act import VERB_PLAN, VerbPlanInput, VerbPlanOutput, call_label, carried_call, verb_output
+from ordain.flows.context import Carrying
 from ordain.flows.kind import Kind, settled_in_words
 from ordain.flows.verb_plan.flow import run_verb_plan
 from ordain.flows.verb_plan.prompt import VERB_PROMPT
@@ -17,7 +18,9 @@ VERB_PLAN_KIND: Kind[VerbPlanInput, VerbPlanOutput] = Kind(
     decode_input=msgspec.json.Decoder(VerbPlanInput).decode,
     settle=settled_in_words,
     label=call_label,
+    excerpt=verb_output,
     carries=carried_call,
+    carrying=Carrying(asks=VERB_PROMPT, by_verb=True),
     prompts=(VERB_PROMPT,),
     rules=(OUTPUT,),
 )

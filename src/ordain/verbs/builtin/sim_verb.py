@@ -27,7 +27,7 @@ HORIZON_MAX = 10
 ENOUGH = 5
 """Transitions from the latest themes that a distribution rests on, below which it says that they are few."""
 
-Theme = Annotated[str, Field(min_length=1, max_length=THEME_MAX)]
+ThemeText = Annotated[str, Field(min_length=1, max_length=THEME_MAX)]
 Share = Annotated[str, Field(max_length=2000, description="An exact fraction such as 3/7.")]
 
 
@@ -46,7 +46,7 @@ class Forecast:
     """What followed the latest themes so far, and what the seed chooses."""
 
     state: Annotated[
-        list[Theme], Field(max_length=2, description="The latest themes that the distribution was counted after, oldest first.")
+        list[ThemeText], Field(max_length=2, description="The latest themes that the distribution was counted after, oldest first.")
     ]
     order_used: Annotated[
         int,
@@ -107,7 +107,7 @@ def sim_markov_next_theme(library: Callable[[], Library]) -> FunctionVerb[Any, A
     )
     async def next_theme(
         context: VerbContext,
-        history: Annotated[list[Theme], Field(max_length=HISTORY_MAX)] | None = None,
+        history: Annotated[list[ThemeText], Field(max_length=HISTORY_MAX)] | None = None,
         order: Annotated[int, Field(ge=1, le=2)] = 1,
         horizon: Annotated[int, Field(ge=1, le=HORIZON_MAX)] = 1,
         seed: Annotated[str, Field(min_length=1, max_length=200)] | None = None,

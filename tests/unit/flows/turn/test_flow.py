@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -13,13 +14,18 @@ from ordain.contracts.profiles import ModelProfile
 from ordain.effects.calls import Call
 from ordain.flows.act import StepResult, VerbPlanInput, VerbPlanOutput
 from ordain.flows.commission import MessageFacts, RecallAsked
+from ordain.flows.context import Carrying
+from ordain.flows.shipped import shipped_kinds
 from ordain.flows.turn.kind import TURN
 from ordain.flows.turn.request import TurnInput, TurnOutput
+from ordain.flows.verb_plan.kind import VERB_PLAN_KIND
+from ordain.flows.verb_plan.prompt import VERB_PROMPT
 from ordain.journal.digests import call_digest
 from ordain.journal.records import RecordKind, Status
 from ordain.rules.spend import Spend
 from ordain.testing import (
     Played,
+    ScriptedEffects,
     Standing,
     carved,
     child_failed,
@@ -237,6 +243,25 @@ def test_the_lane_of_its_child_is_decided_for_the_room_of_the_history(mode: Exec
     assert {name: decided.facts.get(name) for name in asked} == asked
     assert (decided.facts["ahead"], decided.outcome.lane) == (True, lane)
     assert "lane" not in played.header
+
+
+def test_what_its_child_asks_for_is_the_childs_kind_to_say() -> None:
+    """Another kind that carries the verb, with a prompt that nobody else knows, decides the lane; where it asks no model, none is decided."""
+    musing = replace(VERB_PROMPT, purpose="musing", lane=lambda policy: policy.lanes.planner)
+    given = TurnInput(seq=5, message=MessageFacts(text="What is 6 * 7?", user="ada", channel="web"))
+
+    def played(how: Carrying) -> Played[TurnOutput]:
+        carrier = replace(VERB_PLAN_KIND, version=2, prompts=(musing,), carrying=how)
+        kinds = shipped_kinds((carrier,))
+        policy = {"lanes": {"routes": [{"purpose": "musing", "verb": "chat_general", "lane": "brain"}]}}
+        return ScriptedEffects(TURN, shipped(), policy=policy, standing=IN_SESSION, kinds=kinds).play(given, [EMPTY, said()])
+
+    for how, lane in ((Carrying(asks=musing), "worker"), (Carrying(asks=musing, by_verb=True), "brain")):
+        (decided,) = played(how).decided("lane")
+        assert (decided.facts["purpose"], decided.outcome.lane) == ("musing", lane)
+    alone = played(Carrying())
+    assert alone.decided("lane") == ()
+    assert alone.decided("history")[0].facts["room_bytes"] == shipped().policy.history.max_bytes
 
 
 def test_the_room_of_the_history_is_the_smallest_window_of_that_lane() -> None:

@@ -63,6 +63,7 @@ REFUSALS: Mapping[str, HttpRefusal] = {
     "timeout": HttpRefusal(504, "there is no answer yet; the turn goes on, and `location` says where its answer will be"),
     # plans and verbs
     "request_id_reused": HttpRefusal(409, "the request id came before with another body"),
+    "invalid_input": HttpRefusal(422, "the kind of run that the request opens cannot read the input made of it"),
     "invalid_schema": HttpRefusal(422, "a tool's schema is none"),
     "schema_too_large": HttpRefusal(422, "a tool's schema is too large"),
     "toolset_too_large": HttpRefusal(422, "the toolset's schemas are too large together"),

@@ -15,7 +15,8 @@ from ordain.effects.calls import Call
 from ordain.flows.act import StepResult, VerbPlanInput, VerbPlanOutput
 from ordain.flows.commission import MessageFacts, RecallAsked
 from ordain.flows.context import Carrying
-from ordain.flows.shipped import shipped_kinds
+from ordain.flows.kinds import Kinds
+from ordain.flows.shipped import SHIPPED
 from ordain.flows.turn.kind import TURN
 from ordain.flows.turn.request import TurnInput, TurnOutput
 from ordain.flows.verb_plan.kind import VERB_PLAN_KIND
@@ -252,7 +253,7 @@ def test_what_its_child_asks_for_is_the_childs_kind_to_say() -> None:
 
     def played(how: Carrying) -> Played[TurnOutput]:
         carrier = replace(VERB_PLAN_KIND, version=2, prompts=(musing,), carrying=how)
-        kinds = shipped_kinds((carrier,))
+        kinds = Kinds((*SHIPPED, carrier))
         policy = {"lanes": {"routes": [{"purpose": "musing", "verb": "chat_general", "lane": "brain"}]}}
         return ScriptedEffects(TURN, shipped(), policy=policy, standing=IN_SESSION, kinds=kinds).play(given, [EMPTY, said()])
 

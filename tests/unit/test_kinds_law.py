@@ -35,11 +35,12 @@ KNOWING: Mapping[str, re.Pattern[str]] = {
 """Who may import from the folder of a kind beside ``flows/``, and what of it."""
 PUTTING_TOGETHER = {
     "app.py": "ordain.flows.shipped",
+    "cli/archive.py": "ordain.flows.shipped",  # opens a data folder without an app
     **dict.fromkeys(
-        ("cli/archive.py", "cli/doctor.py", "cli/verbs.py", "cli/verb_explanation.py"), "ordain.app"
-    ),  # look at a catalog or at data without a running house
+        ("cli/doctor.py", "cli/verbs.py", "cli/verb_explanation.py"), "ordain.app"
+    ),  # look at a catalog without a running house
 }
-"""Who takes the list of shipped kinds, and from where: what the composition root puts together, everybody else has from there."""
+"""Who takes the list of shipped kinds, and from where."""
 RUN_FLOW = {"flow", "flow_name", "kind_name"}
 """Attributes that hold a run's flow."""
 FUNCTIONS = {"parse_object", "withhold_thought", "plain", "rulebook"}
@@ -364,7 +365,6 @@ MUTANTS: tuple[tuple[Law, str, str], ...] = (
             "from ordain.cli.archive import shipped_kinds",
         )
     ),
-    (shipped_kinds_taken, "cli/archive.py", "from ordain.flows.shipped import shipped_kinds"),
     *(
         (kinds_rules_taken, module, text)
         for module in ("runtime/probes.py", "journal/folds.py", "server/views.py")

@@ -12,7 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from ordain.catalogs import SUFFIXES, build_catalog, build_verbs, own_verbs
+from ordain.catalogs import build_catalog, build_verbs, own_verbs
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.conversation import Message, MessageAnswer
 from ordain.contracts.events import SessionEvent
@@ -54,6 +54,7 @@ from ordain.verbs.functions import FunctionVerb
 from ordain.verbs.own_verbs import files_of
 from ordain.verbs.registry import Registry
 from ordain.wording.wording import wording_of
+from ordain.wording_files import SUFFIXES
 
 LOG = logging.getLogger("ordain.app")
 PRINCIPAL = "local:python"

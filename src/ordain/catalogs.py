@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from ordain.contracts.catalog import Catalog, CatalogData
 from ordain.flows.kinds import Kinds
@@ -21,23 +20,8 @@ from ordain.verbs.http_verb import HttpAccess, Secret
 from ordain.verbs.own_verbs import OwnVerbs
 from ordain.verbs.registry import Registry
 from ordain.wording.engines import NEWEST
-from ordain.wording.languages import (
-    FILE_BYTES,
-    SUFFIX,
-    Language,
-    check_phrases,
-    check_sizes,
-    read_language,
-    table_with,
-    wrong_file,
-)
-
-__all__ = ["build_catalog", "build_registry", "build_verbs", "own_verbs", "read_file", "read_folder", "shipped_registry", "wording_files"]
-
-FILES_MAX: Final = 64
-"""Most files of phrases in a folder."""
-SUFFIXES: Final = (SUFFIX, ".yaml", ".yml")
-"""What is looked at in a folder: a file of phrases, and what somebody may have meant as one."""
+from ordain.wording.languages import table_with
+from ordain.wording_files import read_folder
 
 
 def build_registry(
@@ -101,54 +85,3 @@ def build_catalog(settings: Settings, registry: Registry, kinds: Kinds) -> Catal
         wording=f"{NEWEST}:{table.digest}",
     )
     return Catalog(data, {table.digest: table.encoded}.get)
-
-
-def read_folder(folder: Path, *, checked: bool = False) -> tuple[Language, ...]:
-    """Every file of a folder, by name; none where there is no such folder.
-
-    ``checked`` is for what somebody else wrote: each phrase is looked at, and there may not be too many.
-
-    Raises:
-        ConfigurationError: a file cannot be used, or there are too many files, phrases or words.
-    """
-    found = tuple(read_file(file) for file in wording_files(folder))
-    if checked:
-        for language in found:
-            check_phrases(language)
-        check_sizes(str(folder), found)
-    return found
-
-
-def wording_files(folder: Path) -> Sequence[Path]:
-    """What of a folder is meant as a file of phrases, by name.
-
-    Raises:
-        ConfigurationError: there are too many.
-    """
-    if not folder.is_dir():
-        return ()
-    found = sorted(entry for entry in folder.iterdir() if _counts(entry))
-    if len(found) > FILES_MAX:
-        raise wrong_file(str(folder), f"more than {FILES_MAX} files")
-    return found
-
-
-def read_file(file: Path) -> Language:
-    """One file.
-
-    Raises:
-        ConfigurationError: it cannot be used.
-    """
-    if not file.name.endswith(SUFFIX):
-        raise wrong_file(str(file), f"a file of phrases is named *{SUFFIX}")
-    try:
-        with file.open("rb") as opened:
-            encoded: bytes = opened.read(FILE_BYTES + 1)
-    except OSError as error:
-        raise wrong_file(str(file), error.strerror or "cannot be read") from None
-    return read_language(str(file), encoded)
-
-
-def _counts(entry: Path) -> bool:
-    """Whether it is meant as a file of phrases: what an editor leaves behind, or notes beside, is not."""
-    return not entry.name.startswith(".") and entry.name.endswith(SUFFIXES)

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import msgspec
 
-from ordain.catalogs import read_file, read_folder, wording_files
 from ordain.cli.exit_codes import FAILED, OK
 from ordain.cli.output import print_json, print_table, show
 from ordain.cli.places import home_of
@@ -22,6 +21,7 @@ from ordain.wording.languages import (
 )
 from ordain.wording.lint import Severity, lint
 from ordain.wording.wording import compiled
+from ordain.wording_files import read_file, read_folder, wording_files
 
 FOLDER = "wording"
 

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from ordain.catalogs import read_folder
 from ordain.cli.archive import open_archive
 from ordain.cli.exit_codes import FAILED, OK
 from ordain.cli.output import print_json, show
@@ -17,6 +16,7 @@ from ordain.runtime.transcript_replay import ERASED
 from ordain.runtime.wording_diff import COMPARED, AnswersRead, MessagesRead
 from ordain.wording.languages import table_with
 from ordain.wording.wording import compiled
+from ordain.wording_files import read_folder
 
 
 def compare_wording(home: Path, run: str | None, folder: Path, *, as_json: bool) -> int:

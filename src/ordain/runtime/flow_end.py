@@ -117,7 +117,7 @@ async def flow_end(setup: RunSetup, execution: Execution, task: asyncio.Task[Any
     state, context = execution.state, setup.context(execution)
     try:
         try:
-            returned = await awaiting_its_port(lambda: setup.kind.run(context, setup.given), state, task)
+            returned = await awaiting_its_port(lambda: setup.kind.run(context, setup.given), execution, state, task)
         except Interrupted as interrupted:
             state.returned()
             return FlowEnd.interrupted(interrupted, masked=state.masked)

@@ -7,40 +7,58 @@ by a flow, whoever drives it, and what asks for one is refused at one place live
 from __future__ import annotations
 
 import asyncio
-from asyncio import events
 from collections.abc import Callable, Coroutine, Generator
 from contextlib import suppress
-from types import TracebackType, coroutine
-from typing import Any, NoReturn
+from types import coroutine
+from typing import Any, NoReturn, cast
 
 from ordain.errors import FlowFault
 from ordain.ports.effects import Effects
 from ordain.runtime.run_state import RunState
+
+_running_loop: Callable[[], Any] = asyncio._get_running_loop  # noqa: SLF001 - asyncio exports both for who runs coroutines
+_set_running_loop: Callable[[Any], None] = asyncio._set_running_loop  # noqa: SLF001
 
 AWAITED = frozenset({"children", "claim", "perform"})
 """The methods of the port that take their time."""
 
 
 class PortAwait:
-    """One call of the port that a flow awaits; it begins when ``begun`` is awaited."""
+    """A call of the port that a flow awaits: what it asks for, and nothing to make the call with."""
 
-    __slots__ = ("begun",)
+    __slots__ = ("args", "method")
 
-    def __init__(self, begun: Callable[[], Coroutine[Any, Any, Any]]) -> None:
-        """Not begun yet."""
-        self.begun = begun
+    def __init__(self, method: str, *args: Any) -> None:
+        """Of one of ``AWAITED``."""
+        self.method, self.args = method, args
+
+    def __await__(self) -> Generator[PortAwait, Any, Any]:
+        """Comes out to whoever drives the flow."""
+        return (yield self)
 
 
 class FlowPort:
-    """What a flow holds of its port: its methods and nothing else. A law about port calls, no sandbox for Python."""
+    """What a flow holds of its port (``ports.effects.Effects``): its methods and nothing else. A law about port calls, no sandbox for Python."""
 
-    __slots__ = ("authorize", "children", "claim", "decide", "new_id", "now", "perform")
+    __slots__ = ("authorize", "decide", "new_id", "now")
 
     def __init__(self, port: Effects) -> None:
-        """Only the methods, none of which says whose it is."""
-        for name in self.__slots__:
-            method = getattr(port, name)
-            object.__setattr__(self, name, _awaited(method) if name in AWAITED else _at_once(method))
+        """What is answered at once is asked of ``port``; none of these methods says whose it is."""
+
+        def decide(rule: Any, facts: Any, inputs: Any, refs: tuple[int, ...] = ()) -> Any:
+            return port.decide(rule, facts, inputs, refs)
+
+        def authorize(call: Any, within: Any, refs: tuple[int, ...] = ()) -> Any:
+            return port.authorize(call, within, refs)
+
+        def now() -> Any:
+            return port.now()
+
+        def new_id() -> str:
+            return port.new_id()
+
+        for method in (decide, authorize, now, new_id):
+            object.__setattr__(self, method.__name__, method)
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"a flow cannot change its port: {name}")
@@ -48,29 +66,28 @@ class FlowPort:
     def __delattr__(self, name: str) -> None:
         raise AttributeError(f"a flow cannot change its port: {name}")
 
+    @staticmethod
+    def perform(effect: Any) -> Any:
+        """See ``Effects.perform``."""
+        return PortAwait("perform", effect)
 
-def _awaited(method: Callable[..., Coroutine[Any, Any, Any]]) -> Callable[..., Any]:
-    @coroutine
-    def call(*args: Any, **named: Any) -> Generator[PortAwait, Any, Any]:
-        return (yield PortAwait(lambda: method(*args, **named)))
+    @staticmethod
+    def children(spawns: Any, until: Any) -> Any:
+        """See ``Effects.children``."""
+        return PortAwait("children", spawns, until)
 
-    return call
-
-
-def _at_once(method: Callable[..., Any]) -> Callable[..., Any]:
-    def call(*args: Any, **named: Any) -> Any:
-        return method(*args, **named)
-
-    return call
+    @staticmethod
+    def claim(claim: Any) -> Any:
+        """See ``Effects.claim``."""
+        return PortAwait("claim", claim)
 
 
 class _NoLoop:
     """What asyncio finds where a flow asks it for the running loop: whatever is asked of it is refused, and ``refused`` kept."""
 
-    __slots__ = ("_outside", "refused")
+    __slots__ = ("refused",)
 
     def __init__(self) -> None:
-        self._outside: Any = None
         self.refused: FlowFault | None = None
 
     def _refuse(self, what: str) -> NoReturn:
@@ -88,35 +105,25 @@ class _NoLoop:
         work.close()
         self._refuse("create_task")
 
-    def __enter__(self) -> None:
-        """A flow's own code runs from here on."""
-        self._outside = events._get_running_loop()  # noqa: SLF001 - asyncio exports both of them for who runs coroutines
-        events._set_running_loop(self)  # type: ignore[arg-type]  # noqa: SLF001
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        events._set_running_loop(self._outside)  # noqa: SLF001
-
 
 @coroutine
 def awaiting_its_port(
-    begin: Callable[[], Coroutine[Any, Any, Any]], state: RunState, task: asyncio.Task[Any] | None
+    begin: Callable[[], Coroutine[Any, Any, Any]], port: Effects, state: RunState, task: asyncio.Task[Any] | None
 ) -> Generator[Any, Any, Any]:
-    """Await the flow while it awaits its port: what else it awaits no record holds, so that live and replay would not stop at one place.
+    """Await the flow while it awaits ``port``: what else it awaits no record holds, so that live and replay would not stop at one place.
 
     Nor may it cancel the task that drives it. Within one step nobody else can have done that.
     """
-    no_loop = _NoLoop()
-    with no_loop:
-        flow = begin()
+    no_loop, outside = _NoLoop(), _running_loop()
+    flow = _without_loop(no_loop, outside, begin)
     step: Callable[[Any], Any] = flow.send
-    throw: Callable[[Any], Any] = flow.throw
     given: Any = None
     while True:
         cancels = 0 if task is None else task.cancelling()
         awaited = returned = None
+        _set_running_loop(no_loop)  # a flow's own code runs from here on
         try:
-            with no_loop:
-                awaited = step(given)
+            awaited = step(given)
             over = False
         except StopIteration as stop:
             over, returned = True, stop.value
@@ -125,6 +132,7 @@ def awaiting_its_port(
                 raise
             over = False
         finally:
+            _set_running_loop(outside)
             given = None  # an error that was thrown in would hold this frame, and the run with it
         if task is not None and task.cancelling() > cancels:
             state.fault = state.fault or FlowFault("the flow cancelled the task that drives it")
@@ -133,18 +141,28 @@ def awaiting_its_port(
             state.fault = state.fault or no_loop.refused
         elif over:
             return returned
-        elif not isinstance(awaited, PortAwait):
+        elif not isinstance(awaited, PortAwait) or awaited.method not in AWAITED:
             state.fault = state.fault or FlowFault("the flow awaited something other than its port")
         else:
             try:
-                answer: Any = yield from awaited.begun().__await__()
-                given, step = answer, flow.send
+                call: Coroutine[Any, Any, Any] = getattr(port, awaited.method)(*awaited.args)
+                given = cast("Any", (yield from call.__await__()))
+                step = flow.send
             except BaseException as error:  # thrown into the flow, which is who may handle it
-                given, step = error, throw
+                given, step = error, flow.throw
             continue
-        with suppress(Exception), no_loop:  # the flow is given up, whatever it says to that
-            flow.close()
+        with suppress(Exception):  # the flow is given up, whatever it says to that
+            _without_loop(no_loop, outside, flow.close)
         state.raise_fault()
+
+
+def _without_loop(no_loop: _NoLoop, outside: Any, code: Callable[[], Any]) -> Any:
+    """Run a flow's own code, once."""
+    _set_running_loop(no_loop)
+    try:
+        return code()
+    finally:
+        _set_running_loop(outside)
 
 
 def _uncancelled(task: asyncio.Task[Any], cancels: int) -> Generator[Any, Any, None]:

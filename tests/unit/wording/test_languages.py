@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ordain.catalogs import FILES_MAX, read_folder
 from ordain.errors import ConfigurationError
 from ordain.wording.languages import (
     FILE_BYTES,
@@ -22,6 +21,7 @@ from ordain.wording.languages import (
     table_with,
 )
 from ordain.wording.wording import compiled
+from ordain.wording_files import FILES_MAX, read_folder
 
 
 def own(text: str) -> tuple[object, ...]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from itertools import accumulate
 from typing import Any
 
 from msgspec import Struct
@@ -37,6 +38,9 @@ PARSE_DEPTH = 200
 INTEGER_BOUND = 2**63
 _TOKENS = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)|([{}\[\]])', re.DOTALL)
 """A string, ended or not, or a bracket, which alone is a group. Possessive, and an open string runs to the end: the time is linear for every text."""
+
+
+_DEEPER = {"{": 1, "[": 1, "}": -1, "]": -1}
 
 
 class Parsed(Struct, frozen=True, kw_only=True):
@@ -93,16 +97,11 @@ def nesting(text: str, start: int = 0) -> int:
     """Deepest nesting of the JSON value that begins at ``start``; what stands before or after it does not count."""
     if text.count("{", start) + text.count("[", start) <= 1:
         return 1
-    depth = deepest = 0
-    for bracket in _TOKENS.findall(text, start):  # half the time of matches one by one: this is done for every answer and output
-        if bracket in {"{", "["}:
-            depth += 1
-            deepest = max(deepest, depth)
-        elif bracket:
-            depth -= 1
-            if depth <= 0:
-                break
-    return deepest
+    brackets = [token for token in _TOKENS.findall(text, start) if token]  # all at once: this is done for every answer and output
+    depths = list(accumulate(map(_DEEPER.__getitem__, brackets)))
+    if not depths or depths[0] < 0:
+        return 0
+    return max(depths[: depths.index(0)] if 0 in depths else depths)
 
 
 def parse_object(raw: str) -> Parsed | Unparsed:

@@ -268,7 +268,6 @@ def _lines_of(share: HeaderShare) -> tuple[HeaderLine, ...]:
         and share.steps >= 0
         and (share.spent is None or type(share.spent) is Spend)
         and (share.carved is None or type(share.carved) is Carved)
-        and type(share.lines) is tuple
     )
     if not sound:
         raise TypeError("what a rule tells is no share of a header")

@@ -68,10 +68,8 @@ SETTLED = frozenset({Status.COMPLETED, Status.FAILED, Status.CANCELLED, Status.T
 STOPPED = frozenset({Status.FAULTED, Status.DIVERGED, Status.QUARANTINED, Status.FLOW_UNAVAILABLE})
 
 
-class Record(
-    Struct, frozen=True, gc=False, kw_only=True
-):  # gc: what is made dozens of times in a run, and is in no cycle, is not looked for there
-    """One journal record as stored.
+class Record(Struct, frozen=True, gc=False, kw_only=True):
+    """One journal record as stored. Like other values that a run makes by the dozen it is in no cycle, and none is looked for in it (``gc``).
 
     ``at`` is microseconds since 1970 UTC and never decreases within a run. ``digest`` is keyed by the run's subject;
     ``chain`` covers everything before it but no body, so that it survives erasure. ``body`` is None once erased.

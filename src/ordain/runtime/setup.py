@@ -31,12 +31,14 @@ from ordain.runtime.run_state import RunState
 class AccountView:
     """Implements ``flows.context.Account``: what a flow sees of its run's spending, in copies."""
 
-    __slots__ = ("_read",)
-    _read: Callable[[], tuple[Spend, Spend]]
+    __slots__ = ("_cap", "_spent")
+    _cap: Callable[[], Spend]
+    _spent: Callable[[], Spend]
 
     def __init__(self, authority: Authority) -> None:
         """To be read from only, and no attribute of it is the authority."""
-        object.__setattr__(self, "_read", lambda: (structs.replace(authority.cap), structs.replace(authority.spent)))
+        object.__setattr__(self, "_cap", lambda: structs.replace(authority.cap))
+        object.__setattr__(self, "_spent", lambda: structs.replace(authority.spent))
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"a flow cannot change its account: {name}")
@@ -44,12 +46,12 @@ class AccountView:
     @property
     def cap(self) -> Spend:
         """See ``Account.cap``."""
-        return self._read()[0]
+        return self._cap()
 
     @property
     def spent(self) -> Spend:
         """See ``Account.spent``."""
-        return self._read()[1]
+        return self._spent()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

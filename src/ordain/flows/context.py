@@ -65,13 +65,13 @@ class Carrying(Struct, frozen=True, kw_only=True):
     """How a kind of run carries out a verb's call, as far as its caller has to know.
 
     ``waits``: perhaps for a person, so that its time is its caller's and not the verb's, and it bounds its own work. ``inherits``: it works
-    with its caller's verbs. ``asks``: for what it asks the models that read the caller's history, None where it asks none; ``by_verb``: policy
+    with its caller's verbs. ``prompt``: what the models that read its caller's history are asked for, None where none reads it; ``by_verb``: policy
     routes that by the verb, too.
     """
 
     waits: bool = False
     inherits: bool = False
-    asks: Prompted | None = None
+    prompt: Prompted | None = None
     by_verb: bool = False
 
 

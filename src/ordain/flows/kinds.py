@@ -9,11 +9,26 @@ from typing import Any
 from msgspec import MsgspecError, Raw
 
 from ordain.contracts.policy import NO_PURPOSES, Policy
-from ordain.errors import ConfigurationError
+from ordain.errors import ConfigurationError, OrdainError
 from ordain.flows.context import Carrying
 from ordain.flows.kind import NO_LABEL, Kind, PromptKind, Serves, whole_output
 from ordain.journal.records import Label, Started
 from ordain.rules.rulebook import Rulebook, rulebook
+
+FAILURES = (
+    ArithmeticError,
+    AssertionError,
+    AttributeError,
+    LookupError,
+    OSError,
+    RuntimeError,
+    TypeError,
+    ValueError,
+    MsgspecError,
+    OrdainError,
+    SystemExit,
+)
+"""What code of a kind may fail with; whatever suspends a run is none of it."""
 
 
 @dataclass(frozen=True)
@@ -114,11 +129,11 @@ class Kinds:
         return kind is not None and _label(kind, given).narrates
 
     def excerpt(self, name: str, output: Raw) -> str:
-        """What the header of a child's parent shows of its output; the whole where its kind is not of this build or cannot read it."""
+        """What the header of a child's parent shows of its output; the whole where its kind is not of this build or fails at it."""
         kind = self.newest.get(name)
         try:
             shown = whole_output(output) if kind is None else kind.excerpt(output)
-        except (MsgspecError, ValueError):
+        except FAILURES:  # a kind is foreign code here, and perhaps newer than the output
             return whole_output(output)
         return shown if type(shown) is str else whole_output(output)
 
@@ -157,5 +172,5 @@ def _label(kind: Kind[Any, Any], given: Raw) -> Label:
     """The label that a kind makes from an input; none where that is not its input, as damage or another's spawn may have it."""
     try:
         return kind.label(kind.decode_input(given))
-    except (MsgspecError, ValueError, TypeError, LookupError, AttributeError, SystemExit):  # told where a run is opened
+    except FAILURES:  # a kind is foreign code here; what it fails at is told where a run is opened
         return NO_LABEL

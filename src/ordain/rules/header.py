@@ -9,11 +9,13 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 EXCERPT = 100
 ERROR_EXCERPT = 300
 LINE = 600
+QUOTED_MAX = 4 * ERROR_EXCERPT
+"""Characters of an excerpt that are looked at; what is shown is shorter still."""
 """Longest text that is not an excerpt: a verb id, a provider's name for its model and a code go through ``plain`` all the same."""
 
 
@@ -83,6 +85,11 @@ def plain(text: str, bound: int) -> str:
 def quoted(text: str, bound: int) -> str:
     """Foreign text in quotes that it cannot close, without the header's own signs."""
     return f'"{plain(text.translate(SIGNS), bound)}"'
+
+
+def quotable(facts: HeaderFacts) -> HeaderFacts:
+    """The facts for whoever shows them below its own: of what lines quote no more than any rendering looks at."""
+    return structs.replace(facts, lines=tuple(structs.replace(line, excerpt=line.excerpt[:QUOTED_MAX]) for line in facts.lines))
 
 
 def render_header(facts: HeaderFacts) -> str:

@@ -91,7 +91,7 @@ class Authority:
         """A join is over: what the children spent was the run's, and so were the runs below them."""
         for end in ends:
             self.book(end.spent)
-            self.runs_left -= end.runs
+            self.runs_left = max(0, self.runs_left - end.runs)  # a child of a build before had its own bound
 
     def carved(self, outcome: object) -> None:
         """Shared accounts were claimed: the run has what they gave, at the most; where they refused it may not spend."""

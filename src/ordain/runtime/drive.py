@@ -30,7 +30,7 @@ from ordain.journal.records import (
 )
 from ordain.ports.effects import Suspended
 from ordain.ports.store import Append, MailKind, NewMail, Refund, StoredRun
-from ordain.rules.header import HeaderFacts, HeaderLine
+from ordain.rules.header import HeaderFacts, HeaderLine, quotable
 from ordain.runtime.entries import at_rest, reply, stop_entry, stopped_text, unreadable_entry
 from ordain.runtime.execution import Execution
 from ordain.runtime.flow_end import FlowEnd, flow_end
@@ -297,7 +297,7 @@ async def settle(live: Pen, end: FlowEnd) -> Driven:
             run=stored.parent,
             kind=MailKind.CHILD,
             key=f"child:{stored.parent_addr}:{stored.index}",
-            body=ENCODER.encode(msgspec.structs.replace(child, spent=fold.spent, runs=fold.runs, header=header)),
+            body=ENCODER.encode(msgspec.structs.replace(child, spent=fold.spent, runs=fold.runs, header=quotable(header))),
             at=live.scribe.at,
             addr=stored.parent_addr,
         )

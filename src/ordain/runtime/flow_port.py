@@ -83,7 +83,10 @@ class FlowPort:
 
 
 class _NoLoop:
-    """What asyncio finds where a flow asks it for the running loop: whatever is asked of it is refused, and ``refused`` kept."""
+    """What asyncio finds where a flow asks it for the running loop: whatever is asked of it is refused, and ``refused`` kept.
+
+    That it has no current task is no refusal: a line of a log asks for that.
+    """
 
     __slots__ = ("refused",)
 
@@ -96,9 +99,6 @@ class _NoLoop:
 
     def __getattr__(self, name: str) -> Any:
         self._refuse(name)
-
-    def __hash__(self) -> int:  # noqa: PLE0309 - asyncio looks the current task up by its loop
-        self._refuse("current_task")
 
     def create_task(self, work: Any, **_: Any) -> Any:
         """Nor does it keep what would be a task of its own."""

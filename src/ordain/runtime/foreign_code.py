@@ -34,7 +34,7 @@ def asked_of(kind: Kind[Any, Any], what: str, ask: Callable[P, T], *args: P.args
     except BaseException as error:  # a kind is foreign code: even SystemExit is its failure and not the process's
         if sent_by_signal(error):
             raise
-        found = f"kind {kind.name}@{kind.version} fails at {what}: {type(error).__name__}: {str(error)[:200]}"
+        found = f"kind {kind.name}@{kind.version} fails at {what}: {type(error).__name__}"  # its text may hold values
         raise ConfigurationError(found, code="invalid_kind") from error
 
 
@@ -54,7 +54,10 @@ def input_of(kind: Kind[Any, Any], given: Raw) -> Any:
 
 
 def sent_by_signal(error: BaseException) -> bool:
-    """Whether a signal's handler raised it, wherever the process was just then; what code raises by itself, by whatever name, is no signal."""
+    """Whether a signal's handler raised it, wherever the process was just then; what code raises by itself, by whatever name, is no signal.
+
+    A handler that has put another in its own place by then is not known any more.
+    """
     if isinstance(error, Exception) or threading.current_thread() is not threading.main_thread():
         return False
     frames = list(walk_tb(error.__traceback__))
@@ -67,10 +70,10 @@ def sent_by_signal(error: BaseException) -> bool:
 
 
 def _code(handler: Any) -> CodeType | None:
-    """The code of a handler that is Python; asyncio's is a partial."""
+    """The code of a handler that is Python: a function, an object that is called, or a partial of one, as asyncio's is."""
     while isinstance(handler, partial):
         handler = handler.func
-    return getattr(handler, "__code__", None)
+    return getattr(handler, "__code__", None) or getattr(type(handler).__call__, "__code__", None)
 
 
 def _by_statement(error: BaseException) -> bool:

@@ -121,6 +121,8 @@ def started_child(parent: RunSetup, kinds: Kinds, addr: int, index: int, spawn: 
     except (CallerError, Refused) as error:  # without its text, which may hold values of the input
         cause = type(error.__cause__ or error).__name__
         raise FlowFault(f"a child run of {spawn.flow}@{kind.version} with an input that its kind cannot read or label: {cause}") from error
+    if carries is None and permit is not None:
+        raise FlowFault(f"a child run of {spawn.flow} by a permit for {permit.call.verb}: it carries out no verb's call")
     if carries is not None:
         if permit is None or call_digest(permit.call) != call_digest(carries):
             raise FlowFault(f"a child run of {spawn.flow} for a verb call that no decision allowed")
@@ -170,17 +172,18 @@ def why_over(until: Join, spawned: int, ended: dict[int, AnyEnded]) -> str | Non
     return "cannot be reached" if completed + spawned - len(ended) < wanted else None
 
 
+def result_bytes(end: AnyEnded) -> int:
+    """How much of a result a child's end hands over."""
+    return len(bytes(end.value)) if isinstance(end, Completed | Failed) else 0
+
+
 def handed_over(taken: int, ended: bytes) -> Raw:
-    """A child's end for the join that has ``taken`` so many bytes of such: without its result where it would be more than a join hands over."""
-    if taken + len(ended) <= JOIN_BYTES:
+    """A child's end for a join that has ``taken`` so many bytes of results: without its own where that would be more than a join hands over."""
+    if taken + len(ended) <= JOIN_BYTES or taken + result_bytes(end := ENDS.decode(ended)) <= JOIN_BYTES:
         return Raw(ended)
-    match ENDS.decode(ended):
-        case Completed() as end:
-            return raw(Failed(child=end.child, spent=end.spent, runs=end.runs, header=end.header, reason=RESULTS_TOO_LARGE))
-        case Failed() as end:
-            return raw(structs.replace(end, value=NULL))
-        case _:
-            return Raw(ended)
+    if isinstance(end, Completed):
+        return raw(Failed(child=end.child, spent=end.spent, runs=end.runs, header=end.header, reason=RESULTS_TOO_LARGE))
+    return raw(structs.replace(end, value=NULL))
 
 
 class _Joining:
@@ -190,7 +193,7 @@ class _Joining:
         self.parent, self.addr, self.effect, self.ended = parent, addr, effect, ended
         self.counted: tuple[int, ...] = ()
         self.why: str | None = None
-        self._taken = sum(len(parent.records[end.seq].body or b"") for end in ended.values())
+        self._taken = sum(result_bytes(end) for end in ended.values())
         seen: dict[int, AnyEnded] = {}
         for index, end in sorted(ended.items(), key=lambda item: item[1].seq):
             self._note_deadline(parent.records[end.seq].at, seen)
@@ -215,10 +218,10 @@ class _Joining:
             body = ChildEndedBody(addr=self.addr, index=index, child=derived_id(parent.id, self.addr, index), ended=ended, mail=row.id)
             record = parent.write(RecordKind.CHILD_ENDED, "child", body, at=row.at)  # when it ended, not when it was noticed
             self._note_deadline(record.at, self.ended)
-            self._taken += len(record.body or b"")
             parent.take(row, record.seq)
             parent.state.handed(record)
             end: AnyEnded = parent.state.remember(ENDS.decode(ended), record.seq)
+            self._taken += result_bytes(end)
             self.ended[index] = end
             self._weigh(self.ended)
 

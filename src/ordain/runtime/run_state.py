@@ -24,7 +24,7 @@ EFFECT_BYTES = 8 * 2**20
 """An effect as its record has it, and a flow's output: a larger one holds up every other run while it is encoded."""
 
 JOIN_BYTES = 2 * EFFECT_BYTES
-"""What one join hands over in all, as records have it: every wake of the run reads it again before anybody else goes on."""
+"""Results that one join hands over in all: every wake of the run reads them again before anybody else goes on."""
 
 
 class RunState:

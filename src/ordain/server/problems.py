@@ -77,7 +77,7 @@ async def refuse(_: Request, error: Exception) -> Response:
     if error.status == 408:
         headers["Connection"] = "close"
     if error.status >= 500:
-        LOG.error("refused code=%s %s", error.code, error.message)
+        LOG.error("refused code=%s %s", error.code, error.message, exc_info=error.__cause__)
     return problem(error.status, error.code, error.message, more=error.details, headers=headers)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from dataclasses import replace
@@ -70,10 +71,6 @@ async def waits_for_an_event(_: FlowContext) -> None:
     await asyncio.Event().wait()
 
 
-async def asks_for_its_task(_: FlowContext) -> None:
-    asyncio.current_task()
-
-
 async def swallows_it(_: FlowContext) -> None:
     """And returns as if nothing were."""
     with suppress(BaseException):
@@ -91,15 +88,24 @@ async def raises_another(_: FlowContext) -> None:
 FLOWS: dict[str, Callable[[FlowContext], Coroutine[Any, Any, None]]] = {
     one.__name__: one
     for one in (
-        *(sleeps, gives_way, times_it, waits_for, gathers, makes_a_task, in_a_group, in_a_thread, waits_for_an_event),
-        *(asks_for_its_task, swallows_it, raises_another),
+        *(sleeps, gives_way, times_it, waits_for, gathers, makes_a_task, in_a_thread, waits_for_an_event),
+        *(swallows_it, raises_another),
     )
 }
 
 
+async def logs(_: FlowContext) -> None:
+    """From Python 3.12 on a line of a log says which task it is of."""
+    assert asyncio.current_task() is None
+    logging.getLogger("a.flow").warning("a line")
+
+
+OTHERS = {one.__name__: one for one in (in_a_group, logs)}
+
+
 async def _run(context: FlowContext, given: str) -> str:
     await context.fx.perform(Say(text="first"))
-    await FLOWS[given](context)
+    await {**FLOWS, **OTHERS}[given](context)
     return "done"
 
 
@@ -145,3 +151,15 @@ async def test_a_loop_is_refused_where_nothing_is_live(name: str) -> None:
             mode()
         with pytest.raises(FlowFault, match="other than its port"):
             await asyncio.to_thread(mode)
+
+
+@pytest.mark.parametrize(("name", "came"), [("in_a_group", Status.FAULTED), ("logs", Status.COMPLETED)])
+async def test_a_flow_has_no_task_in_any_mode(tmp_path: Path, name: str, came: Status) -> None:
+    """What needs one fails of itself, and what only asks goes on."""
+    settings = load_settings(environment={}, home=tmp_path)
+    async with Ordain(settings, extras=Extras(kinds=(KIND,))) as ordain:
+        first = await ordain.runtime.open("looping", raw(name), "local:test")
+        stored = (await asyncio.wait_for(ordain.runtime.wait(first.run), 30)).stored
+        assert stored.status is came
+        for report in (replay(stored, ordain.catalog, ordain.kinds), await asyncio.to_thread(replay, stored, ordain.catalog, ordain.kinds)):
+            assert (report.verdict, report.differences) == ("equal", [])

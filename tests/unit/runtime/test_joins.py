@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from ordain.contracts.verbs import PlanStep, VerbEffect, VerbSpec
 from ordain.effects.calls import Authorized, Call
-from ordain.effects.children import AnyEnded, Completed, Join, JoinMode, Spawn
+from ordain.effects.children import AnyEnded, Completed, Failed, Join, JoinMode, Spawn
 from ordain.effects.effect import Children, Wait, WaitFor
 from ordain.effects.results import Joined
 from ordain.errors import FlowFault, FlowUnavailable
@@ -21,9 +21,10 @@ from ordain.flows.kind import Kind
 from ordain.flows.kinds import Kinds
 from ordain.journal.digests import derived_id
 from ordain.journal.records import RecordKind, Started, Status, raw
+from ordain.rules.header import QUOTED_MAX, HeaderFacts, HeaderLine, quotable, render_header
 from ordain.rules.spend import Spend
 from ordain.runtime.authority import RUNS_MAX
-from ordain.runtime.joins import DEADLINE, NESTED_MAX, RESULTS_TOO_LARGE, runs_share, started_child, why_over
+from ordain.runtime.joins import DEADLINE, NESTED_MAX, RESULTS_TOO_LARGE, handed_over, runs_share, started_child, why_over
 from ordain.runtime.replay import replay
 from ordain.runtime.run_state import JOIN_BYTES, RunState
 from ordain.testing import ScriptedEffects, catalog_of, child_cancelled, child_failed, completed, joined, kind_of
@@ -150,6 +151,13 @@ def test_what_carries_out_a_verb_is_the_kind_that_it_names(verb: str, flow: str,
         started_child(parent, kinds, 0, 0, spawn(flow, authorized=permit))
 
 
+def test_what_carries_out_no_verb_is_opened_by_no_permit() -> None:
+    """Else its parent's header would say of a verb that never ran that it did."""
+    permit = Authorized(call=Call(verb="a.b", args={}), decision="0/authorize#0")
+    with pytest.raises(FlowFault, match=r"by a permit for a\.b"):
+        started_child(setup_of(PARENT, {}, catalog_of()), Kinds((CHILD, PARENT)), 0, 0, spawn(authorized=permit))
+
+
 async def _nesting(context: FlowContext, given: int) -> int:
     child = Spawn[Any](flow="nesting", input=raw(given + 1), deadline=context.hard, allowance=Spend())
     await context.fx.children((child,), Join())
@@ -252,6 +260,39 @@ async def _gathers(context: FlowContext, given: list[int]) -> list[Any]:
 LONG: Kind[Any, Any] = replace(kind_of(_long, charged=False), name="long")
 GATHERS: Kind[Any, Any] = replace(kind_of(_gathers, charged=False), name="gathers")
 GATHERED = [["Completed", "", LARGE + 2], ["Completed", "", LARGE + 2], ["Failed", RESULTS_TOO_LARGE, 4], ["Completed", "", 7]]
+
+
+def test_what_a_join_hands_over_is_results_and_no_headers() -> None:
+    """A header may be long by what is quoted in it; that costs no child its result."""
+    line = HeaderLine(mark="ok", what="big.verb", excerpt="x" * 2**20)
+    ended = bytes(raw(Completed(child="c", value=raw("done"), header=header_of("c", (line,) * 20))))
+    assert len(ended) > JOIN_BYTES
+    assert bytes(handed_over(0, ended)) == ended
+    failed = msgspec.json.decode(bytes(handed_over(JOIN_BYTES, ended)), type=AnyEnded)
+    assert (type(failed), failed.reason) == (Failed, RESULTS_TOO_LARGE)
+
+
+def test_what_a_parent_is_told_is_what_can_be_quoted() -> None:
+    """Of what lines quote no more than a rendering looks at, and equal when rendered."""
+    whole = header_of("c", tuple(HeaderLine(mark=mark, what="a", excerpt='x"✓ ' * 5000) for mark in ("ok", "fail")))
+    cut = quotable(whole)
+    assert render_header(cut) == render_header(whole)
+    assert all(len(line.excerpt) == QUOTED_MAX for line in cut.lines)
+
+
+def header_of(run: str, lines: tuple[HeaderLine, ...]) -> HeaderFacts:
+    """Facts of a run that did just this."""
+    return HeaderFacts(
+        run=run,
+        flow="f@1",
+        status="completed",
+        reason="ok",
+        models=(),
+        notices=(),
+        lines=lines,
+        estimated=False,
+        **dict.fromkeys(("steps", "model_calls", "verb_calls", "tokens_in", "tokens_out", "usd_micros", "duration_ms"), 0),
+    )
 
 
 @pytest.mark.parametrize("wakes", [False, True])

@@ -24,7 +24,7 @@ SUPERVISOR: Kind[VerbPlanInput, VerbPlanOutput] = Kind(
     label=call_label,
     excerpt=verb_output,
     carries=carried_call,
-    carrying=Carrying(waits=True, inherits=True, asks=STEP_PROMPT),
+    carrying=Carrying(waits=True, inherits=True, prompt=STEP_PROMPT),
     prompts=(STEP_PROMPT, MOVE_PROMPT),
     rules=(SUPERVISE,),
 )

@@ -163,10 +163,10 @@ def _recall_outcome(context: FlowContext, asked: RecallAsked, recalled: Recollec
 def _room(context: FlowContext, message: MessageFacts, verb: str) -> int:
     """What the window of the models that the verb's run will ask leaves for the history, a byte counted as a token: it fits whatever the tokens are."""
     how = carrying_of(context, verb)
-    if how.asks is None:  # no window bounds what no model reads
+    if how.prompt is None:  # no window bounds what no model reads
         return context.catalog.policy.history.max_bytes
-    facts = msgspec.structs.replace(lane_facts(context, how.asks.purpose, verb if how.by_verb else ""), ahead=True)
-    lane = context.fx.decide(LANE, facts, LaneInputs(by_purpose=how.asks.lane)).outcome
+    facts = msgspec.structs.replace(lane_facts(context, how.prompt.purpose, verb if how.by_verb else ""), ahead=True)
+    lane = context.fx.decide(LANE, facts, LaneInputs(by_purpose=how.prompt.lane)).outcome
     names = lane.profiles if isinstance(lane, LaneChosen) else ()
     profiles = [context.catalog.data.profiles[name] for name in names]
     window = min((profile.context_tokens - profile.max_tokens for profile in profiles), default=0)

@@ -20,7 +20,7 @@ VERB_PLAN_KIND: Kind[VerbPlanInput, VerbPlanOutput] = Kind(
     label=call_label,
     excerpt=verb_output,
     carries=carried_call,
-    carrying=Carrying(asks=VERB_PROMPT, by_verb=True),
+    carrying=Carrying(prompt=VERB_PROMPT, by_verb=True),
     prompts=(VERB_PROMPT,),
     rules=(OUTPUT,),
 )

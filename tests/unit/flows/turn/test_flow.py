@@ -257,7 +257,7 @@ def test_what_its_child_asks_for_is_the_childs_kind_to_say() -> None:
         policy = {"lanes": {"routes": [{"purpose": "musing", "verb": "chat_general", "lane": "brain"}]}}
         return ScriptedEffects(TURN, shipped(), policy=policy, standing=IN_SESSION, kinds=kinds).play(given, [EMPTY, said()])
 
-    for how, lane in ((Carrying(asks=musing), "worker"), (Carrying(asks=musing, by_verb=True), "brain")):
+    for how, lane in ((Carrying(prompt=musing), "worker"), (Carrying(prompt=musing, by_verb=True), "brain")):
         (decided,) = played(how).decided("lane")
         assert (decided.facts["purpose"], decided.outcome.lane) == ("musing", lane)
     alone = played(Carrying())

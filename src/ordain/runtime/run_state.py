@@ -101,7 +101,7 @@ class RunState:
 
 
 class PortCall:
-    """One call of the port: none beside an effect that is under way, and none after one that failed, even where the flow swallowed that.
+    """One call of the port: none beside an effect that is under way (by a thread, say), and none after one that failed, even where that was swallowed.
 
     Else live and replay would not stop at one place: what failed before anything was recorded is in no journal.
     """

@@ -60,9 +60,9 @@ class StateSnapshot(Open):
     """What the caller knows about the system's state (PLN-12, B-44)."""
 
     version: str = "v1"
-    themes: list[str] = []
-    curiosity: dict[str, float] = {}
-    strain: dict[str, float] = {}
+    themes: list[str] = Field(default_factory=list)  # a default that stands here is copied deep for each request
+    curiosity: dict[str, float] = Field(default_factory=dict)
+    strain: dict[str, float] = Field(default_factory=dict)
     notes: str | None = None
 
 
@@ -78,7 +78,7 @@ class ExternalFacts(Open):
 class PlannerContext(Strict):
     """What the planner model may see."""
 
-    conversation_history: list[HistoryMessage] = Field(default=[], max_length=1000)
+    conversation_history: list[HistoryMessage] = Field(default_factory=list[HistoryMessage], max_length=1000)
     orion_state_snapshot: StateSnapshot = Field(default_factory=StateSnapshot)
     external_facts: ExternalFacts = Field(default_factory=ExternalFacts)
 

@@ -119,6 +119,7 @@ class Catalog(_Shared):
     policy: Policy
     verbs: Mapping[str, CompiledVerb]
     _tables: TableSource | None
+    _named: dict[str, frozenset[str]]
 
     def __init__(self, data: CatalogData, tables: TableSource | None = None) -> None:
         """Compile the data. ``tables`` has the table of phrases that it names; it is asked when wording is first read.
@@ -128,7 +129,7 @@ class Catalog(_Shared):
         """
         data = read_only(data)
         verbs = MappingProxyType({name: _compile(spec) for name, spec in data.verbs.items()})
-        self.__dict__.update(data=data, policy=data.policy, verbs=verbs, _tables=tables)
+        self.__dict__.update(data=data, policy=data.policy, verbs=verbs, _tables=tables, _named={})
 
     @classmethod
     def from_bytes(cls, encoded: bytes, tables: TableSource | None = None) -> Catalog:
@@ -184,6 +185,13 @@ class Catalog(_Shared):
             ConfigurationError: it is not a JSON Schema, or refers outside itself.
         """
         return _schema(json.dumps(source, sort_keys=True))
+
+    def named_by(self, pattern: str) -> frozenset[str]:
+        """The verbs that a pattern of policy names; kept, for there are as many patterns as policy has, and each turn asks for them."""
+        found = self._named.get(pattern)
+        if found is None:
+            found = self._named[pattern] = frozenset(verb for verb in self.verbs if fnmatchcase(verb, pattern))
+        return found
 
     def inactive_reason(self, verb_id: str, policy: VerbsPolicy) -> str | None:
         """Why a registered verb may not run on this node under ``policy``, or None (C1 activation manifest, C3 safety rules)."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from typing import Any
 
 import msgspec
@@ -115,11 +114,8 @@ def _matching(patterns: Sequence[str], catalog: Catalog, policy: Policy) -> Sequ
     """The verbs that the patterns name, as far as they are active here and no mode's entry."""
     return [
         verb
-        for verb in sorted(catalog.verbs)
-        if any(fnmatchcase(verb, pattern) for pattern in patterns)
-        and not catalog.verbs[verb].spec.entry
-        and verb not in ENTRY_OF.values()
-        and catalog.inactive_reason(verb, policy.verbs) is None
+        for verb in sorted(frozenset[str]().union(*map(catalog.named_by, patterns)))
+        if not catalog.verbs[verb].spec.entry and verb not in ENTRY_OF.values() and catalog.inactive_reason(verb, policy.verbs) is None
     ]
 
 

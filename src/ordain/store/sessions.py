@@ -18,7 +18,7 @@ _SESSION = (
     " s.created_at, s.last_at, s.active, u.key, s.no FROM sessions s JOIN subjects u ON u.no = s.subject WHERE s.workspace = ?"
 )
 _KINDS = {str(kind): kind for kind in EntryKind}
-_SPOKEN = "kind IN ('message', 'reply', 'question', 'said') AND body IS NOT NULL"
+_SPOKEN = "(kind = 'message' OR kind = 'reply' OR kind = 'question' OR kind = 'said') AND body IS NOT NULL"
 """What a history is made of; what was erased is no part of it."""
 
 

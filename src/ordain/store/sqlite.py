@@ -52,11 +52,15 @@ _RECORDS = (
 )
 
 
+_PENDING = (
+    "SELECT r.id, r.status, r.wake_at, EXISTS (SELECT 1 FROM mailbox m WHERE m.run = r.no AND m.taken IS NULL),"  # noqa: S608 - a constant of the schema
+    f" r.resumes FROM runs r WHERE {schema.UNSETTLED} ORDER BY r.no"
+)
 _FROM_OTHERS = (
     "SELECT r.id FROM mailbox m JOIN runs r ON r.no = m.run WHERE m.taken IS NULL AND m.id > ?"
-    " UNION SELECT id FROM runs WHERE status = 'ready' AND status IN ('ready', 'running', 'waiting') AND epoch = 0"
+    " UNION SELECT id FROM runs WHERE status = 'ready' AND epoch = 0"
 )
-"""Mail from other processes, and runs that a guest opened and nobody drives yet; the second status condition is the index's own."""
+"""Mail from other processes, and runs that a guest opened and nobody drives yet."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -232,10 +236,7 @@ class SqliteStore:
 
     def pending(self) -> Sequence[UnsettledRun]:
         """See ``JournalStore.pending``."""
-        rows = self._reads.execute(
-            "SELECT r.id, r.status, r.wake_at, EXISTS (SELECT 1 FROM mailbox m WHERE m.run = r.no AND m.taken IS NULL),"
-            " r.resumes FROM runs r WHERE r.status IN ('ready', 'running', 'waiting') ORDER BY r.no"
-        )
+        rows = self._reads.execute(_PENDING)
         return [UnsettledRun(id=i, status=Status(status), wake_at=wake, mail=bool(mail), resumes=n) for i, status, wake, mail, n in rows]
 
     def catalog(self, digest: str) -> bytes | None:

@@ -37,6 +37,7 @@ from ordain.store.conversation import (
     read_state,
     take_place,
 )
+from ordain.store.schema import UNSETTLED
 
 _INSERT_RECORD = "INSERT INTO records(run, seq, kind, name, v, at, digest, chain, body, payload, reason) VALUES (?,?,?,?,?,?,?,?,?,?,?)"
 NUMBERS_KEPT = 20_000
@@ -44,6 +45,10 @@ NUMBERS_KEPT = 20_000
 _OVER = (
     "SELECT 1 FROM records r LEFT JOIN payloads p ON p.id = r.payload WHERE r.run = ? AND r.kind = 'observation' AND r.name = 'wait'"
     " AND iif(json_valid(CAST(coalesce(r.body, p.bytes) AS TEXT)), json_extract(CAST(coalesce(r.body, p.bytes) AS TEXT), '$.addr'), -1) = ?"
+)
+_ACCEPTED = (
+    f"SELECT (SELECT count(*) FROM runs WHERE {UNSETTLED} AND parent IS NULL)"  # noqa: S608 - a constant of the schema
+    " - (SELECT count(*) FROM threads WHERE asked IS NOT NULL)"
 )
 _CLASS = {RecordKind.STARTED: "input", RecordKind.ENDED: "result", RecordKind.CHILD_ENDED: "result", RecordKind.NOTE: "note"}
 
@@ -145,7 +150,7 @@ class Applier:
             moved = execute(
                 "UPDATE runs SET head_seq = coalesce(?, head_seq), epoch = ?, status = ?, reason = coalesce(?, reason), wake_at = ?,"
                 " ended_at = coalesce(?, ended_at) WHERE no = ? AND (? IS NULL OR head_seq = ?)"
-                " AND status NOT IN ('completed', 'failed', 'cancelled', 'timed_out')",  # what has settled stays settled
+                " AND status <> 'completed' AND status <> 'failed' AND status <> 'cancelled' AND status <> 'timed_out'",  # that stays settled
                 (head, epoch, unit.status, unit.reason, unit.wake_at, ended, number, first, (first or 0) - 1),
             )
             self._check(moved, unit.run)
@@ -248,11 +253,7 @@ class Applier:
 
     def _accepted(self) -> int:
         """Root runs that are ready, running or waiting, but for those that wait for a person: they may wait for days, and cost nothing."""
-        unsettled = (
-            "SELECT (SELECT count(*) FROM runs WHERE status IN ('ready', 'running', 'waiting') AND parent IS NULL)"
-            " - (SELECT count(*) FROM threads WHERE asked IS NOT NULL)"
-        )
-        return self._db.execute(unsettled).fetchone()[0]
+        return self._db.execute(_ACCEPTED).fetchone()[0]
 
     def _receive(self, unit: Receive, epoch: int) -> Outcome:
         """One message: found again, refused, or written with its decision and its one consequence."""

@@ -166,6 +166,19 @@ def test_an_upgrade_overwrites_what_it_drops(tmp_path: Path, monkeypatch: pytest
     assert b"zebrafink" not in b"".join(file.read_bytes() for file in tmp_path.glob(f"{FILE}*"))
 
 
+async def test_a_step_of_a_run_fills_no_table() -> None:
+    """SQLite makes a table for each list of three that an index's condition has, whenever it writes a row: no condition of the runs has one."""
+    async with House() as house:
+        await house.say("hello")
+        statements: list[str] = []
+        house.ordain.store.writer._db.set_trace_callback(statements.append)
+        await house.say("tell me about cats")
+        house.ordain.store.writer._db.set_trace_callback(None)
+        writes = [one for one in statements if one.startswith(("UPDATE runs", "INSERT INTO runs"))]
+        assert len(writes) >= 4
+        assert [one for one in writes for step in house.query(f"EXPLAIN {one}") if step[1] == "OpenEphemeral"] == []
+
+
 async def test_a_home_of_the_first_version_goes_on(tmp_path: Path) -> None:
     """Ordain opens a home that the first version left: its runs are intact and replay, and a conversation begins beside them."""
     home = tmp_path / "home"

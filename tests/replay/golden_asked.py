@@ -160,7 +160,12 @@ async def done(house: House, run: str) -> None:
     await asyncio.wait_for(house.ordain.runtime.wait(run), 20)
 
 
-PARTS = {"plans": plans, "verbs": verbs, "accounts": accounts, "sessions": session_accounts}
+async def entered(house: House) -> None:
+    """A turn that enters by what asks a person, and no model."""
+    await house.say("which lamp?", verb="ask_user")
+
+
+PARTS = {"plans": plans, "verbs": verbs, "accounts": accounts, "sessions": session_accounts, "entered": entered}
 
 
 async def play(parts: Sequence[str]) -> GoldenTalk:

@@ -40,10 +40,10 @@ class PortAwait:
 class FlowPort:
     """What a flow holds of its port (``ports.effects.Effects``): its methods and nothing else. A law about port calls, no sandbox for Python."""
 
-    __slots__ = ("authorize", "decide", "new_id", "now")
+    __slots__ = ("authorize", "children", "claim", "decide", "new_id", "now", "perform")
 
-    def __init__(self, port: Effects) -> None:
-        """What is answered at once is asked of ``port``; none of these methods says whose it is."""
+    def __init__(self, port: Effects, asked: set[Any]) -> None:
+        """What is answered at once is asked of ``port``; none of these methods says whose it is. What is to be awaited stands in ``asked`` until it is."""
 
         def decide(rule: Any, facts: Any, inputs: Any, refs: tuple[int, ...] = ()) -> Any:
             return port.decide(rule, facts, inputs, refs)
@@ -57,7 +57,21 @@ class FlowPort:
         def new_id() -> str:
             return port.new_id()
 
-        for method in (decide, authorize, now, new_id):
+        def awaited(method: str, *args: Any) -> PortAwait:
+            call = PortAwait(method, *args)
+            asked.add(call)
+            return call
+
+        def perform(effect: Any) -> PortAwait:
+            return awaited("perform", effect)
+
+        def children(spawns: Any, until: Any) -> PortAwait:
+            return awaited("children", spawns, until)
+
+        def claim(claim: Any) -> PortAwait:
+            return awaited("claim", claim)
+
+        for method in (decide, authorize, now, new_id, perform, children, claim):
             object.__setattr__(self, method.__name__, method)
 
     def __setattr__(self, name: str, value: object) -> None:
@@ -65,21 +79,6 @@ class FlowPort:
 
     def __delattr__(self, name: str) -> None:
         raise AttributeError(f"a flow cannot change its port: {name}")
-
-    @staticmethod
-    def perform(effect: Any) -> Any:
-        """See ``Effects.perform``."""
-        return PortAwait("perform", effect)
-
-    @staticmethod
-    def children(spawns: Any, until: Any) -> Any:
-        """See ``Effects.children``."""
-        return PortAwait("children", spawns, until)
-
-    @staticmethod
-    def claim(claim: Any) -> Any:
-        """See ``Effects.claim``."""
-        return PortAwait("claim", claim)
 
 
 class _NoLoop:
@@ -144,6 +143,7 @@ def awaiting_its_port(
         elif not isinstance(awaited, PortAwait) or awaited.method not in AWAITED:
             state.fault = state.fault or FlowFault("the flow awaited something other than its port")
         else:
+            state.asked.discard(awaited)
             try:
                 call: Coroutine[Any, Any, Any] = getattr(port, awaited.method)(*awaited.args)
                 given = cast("Any", (yield from call.__await__()))

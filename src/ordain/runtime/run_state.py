@@ -32,13 +32,15 @@ class RunState:
 
     ``masked``: an interrupt has reached the flow. ``suspended``: the run waits, and its flow is being given up. ``fault``: a port
     call failed, and nothing may follow it; ``under_way`` that an effect is. ``decide_ns`` is the CPU
-    time of rules since it was last counted. ``asks`` are the rules that its flow may ask, by name.
+    time of rules since it was last counted. ``asks`` are the rules that its flow may ask, by name; ``asked`` what it has asked of its
+    port and does not await yet.
     """
 
     def __init__(self, began: int, authority: Authority, transcript: TranscriptReader | None, asks: Rulebook) -> None:
         """``began`` is when the run was opened, in microseconds since 1970."""
         self.authority = authority
         self.asks = asks
+        self.asked: set[Any] = set()
         self.handed_at = began
         self.values = Values(transcript)
         self.masked = False
@@ -56,10 +58,14 @@ class RunState:
         """The flow returned.
 
         Raises:
-            FlowFault: it left an effect behind that is under way. What a port call failed with is raised again.
+            FlowFault: it left an effect behind that is under way, or a port call that it never awaited: nobody has made that. What a port call
+                failed with is raised again.
         """
         if self.under_way and self.fault is None:
             self.fault = FlowFault("the flow returned beside an effect that is under way")
+        elif self.asked and self.fault is None:
+            methods = ", ".join(sorted({call.method for call in self.asked}))
+            self.fault = FlowFault(f"the flow returned without awaiting what it asked of its port: {methods}")
         self.raise_fault()
 
     def close(self) -> None:

@@ -104,7 +104,7 @@ class RunSetup:
         """What the flow is given: the same live, resumed and replayed."""
         started = self.started
         return FlowContext(
-            fx=FlowPort(execution),
+            fx=FlowPort(execution, execution.state.asked),
             catalog=self.catalog,
             account=AccountView(execution.state.authority),
             scope=structs.replace(self.scope, constraints=deepcopy(bounds) if (bounds := self.scope.constraints) else {}),

@@ -64,6 +64,7 @@ REFUSALS: Mapping[str, HttpRefusal] = {
     # plans and verbs
     "request_id_reused": HttpRefusal(409, "the request id came before with another body"),
     "invalid_input": HttpRefusal(422, "the kind of run that the request opens cannot read the input made of it"),
+    "invalid_kind": HttpRefusal(500, "the kind of run that the request opens fails at it; its author finds why in the log"),
     "invalid_schema": HttpRefusal(422, "a tool's schema is none"),
     "schema_too_large": HttpRefusal(422, "a tool's schema is too large"),
     "toolset_too_large": HttpRefusal(422, "the toolset's schemas are too large together"),

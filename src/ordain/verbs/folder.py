@@ -129,12 +129,21 @@ def templates_of(spec: VerbSpec) -> list[str]:
     return [name for name in named if name is not None]
 
 
-def _load_template(root: Path, name: str, source: str) -> str:
+def read_template(root: Path, name: str, source: str) -> str:
+    """The text of a template that the verb file ``source`` names.
+
+    Raises:
+        ConfigurationError: it is not the name of one beside it, or cannot be read.
+    """
     if not _TEMPLATE_FILE.match(name):
         raise _invalid(source, f"prompt_template {name[:60]!r} is not the name of a .j2 file beside it")
-    text, place = read_file(root, name), str(root / name)
+    return read_file(root, name)
+
+
+def _load_template(root: Path, name: str, source: str) -> str:
+    text = read_template(root, name, source)
     for line, what in template_errors(text):
-        raise _invalid(place, what, line or None)
+        raise _invalid(str(root / name), what, line or None)
     return text
 
 

@@ -32,7 +32,7 @@ from ordain.contracts.verbs import (
     properties_of,
 )
 from ordain.errors import ConfigurationError
-from ordain.verbs.folder import TEMPLATE_NAMES, faults_of, read_file, template_errors, templates_of, with_own_template
+from ordain.verbs.folder import TEMPLATE_NAMES, faults_of, read_file, read_template, template_errors, templates_of, with_own_template
 from ordain.verbs.http_verb import HttpAccess
 from ordain.verbs.template_lint import ERROR, WARNING, argument_uses, close_to
 from ordain.verbs.yaml_document import YamlDocument, parse_document
@@ -352,9 +352,10 @@ def _templates(linted: Linted, root: Path) -> None:
     for name in dict.fromkeys(templates_of(spec)):
         place = next((("plan", at) for at, step in enumerate(spec.plan) if step.prompt_template == name), ("prompt_template",))
         try:
-            text = read_file(root, name)
+            text = read_template(root, name, linted.file)
         except ConfigurationError as error:
-            linted.add(ERROR, place, error.message, f"write {name} beside the verb file")
+            hint = f"write {name} beside the verb file" if name.endswith(".j2") else "its name ends in .j2"
+            linted.add(ERROR, place, error.message, hint)
             continue
         linted.templates[name] = text
         for line, message in template_errors(text):

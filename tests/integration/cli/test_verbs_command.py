@@ -204,6 +204,15 @@ def test_lint_looks_into_templates_and_examples(run: Said, tmp_path: Path) -> No
     assert "no verb uses this template" in [finding["message"] for finding in run("lint")[1]["findings"]]
 
 
+def test_lint_knows_the_names_of_templates(run: Said, tmp_path: Path) -> None:
+    """What is there and cannot be loaded by its name is an error here too."""
+    own(tmp_path, "tpl.yaml", PLAN + "prompt_template: tpl.txt\n")
+    own(tmp_path, "tpl.txt", "Hi {{ input.txt | json }}")
+    code, linted = run("lint", "tpl")
+    assert code == 1
+    assert any("'tpl.txt' is not the name of a .j2 file" in one["message"] for one in linted["findings"])
+
+
 @pytest.mark.parametrize(
     ("template", "severity"),
     [

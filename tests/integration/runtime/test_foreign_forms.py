@@ -141,10 +141,10 @@ def intents(view: RunView) -> list[str]:
 
 
 async def test_a_port_call_that_never_reached_the_port_was_never_made(tmp_path: Path) -> None:
-    """What a flow takes up and closes before it awaits it leaves nothing behind, live as in replay."""
+    """What a flow takes up and closes before it awaits it leaves nothing behind, and no end as though it had been made; live as in replay."""
     async with House(tmp_path, kind(closes)) as house:
         view = await house.rested()
-    assert (view.stored.status, intents(view)) == (Status.COMPLETED, ["say"])
+    assert (view.stored.status, intents(view)) == (Status.FAULTED, ["say"])
 
 
 async def test_a_port_call_is_made_by_whoever_drives_the_flow(tmp_path: Path) -> None:

@@ -39,16 +39,27 @@ def test_what_a_flow_holds_keeps_nothing_of_the_port_by_an_attribute() -> None:
 
 
 async def _speaks(context: FlowContext, given: Any) -> str:
-    call = context.fx.perform(Say(text="one"))
-    await call
-    context.fx.perform(Say(text="never"))  # pyright: ignore[reportUnusedCoroutine] - one that is not awaited is not begun
-    await context.fx.perform(effect=Say(text="two"))
+    second, first = context.fx.perform(effect=Say(text="two")), context.fx.perform(Say(text="one"))
+    await first
+    await second
+    return "done"
+
+
+async def _forgets(context: FlowContext, given: Any) -> str:
+    context.fx.perform(Say(text="never"))  # pyright: ignore[reportUnusedCoroutine] - what is tested
+    await context.fx.perform(Say(text="one"))
     return "done"
 
 
 def test_a_call_begins_when_it_is_awaited() -> None:
-    """By position or by name."""
+    """By position or by name, and whenever it was asked for."""
     assert ScriptedEffects(kind_of(_speaks), catalog_of()).play(None).said == ("one", "two")
+
+
+def test_a_call_that_is_never_awaited_is_a_fault() -> None:
+    """Nobody has made it, so no flow may end as though somebody had."""
+    with pytest.raises(FlowFault, match="returned without awaiting what it asked of its port: perform"):
+        ScriptedEffects(kind_of(_forgets), catalog_of()).play(None)
 
 
 async def _sleeps(context: FlowContext, given: Any) -> None:

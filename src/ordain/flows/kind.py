@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Coroutine, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from types import MappingProxyType
 from typing import Any, Generic, Protocol, TypeVar
 
 from msgspec import Raw, Struct
@@ -277,7 +278,7 @@ class Kind(Generic[I, O]):
             raise ConfigurationError(
                 f"kind {self.name}@{self.version} declares what no flow asks: {', '.join(refused)}", code="reserved_rule"
             )
-        object.__setattr__(self, "asks", {rule.name: rule for rule in (*self.rules, *ASKED_IN_STEPS)})
+        object.__setattr__(self, "asks", MappingProxyType({rule.name: rule for rule in (*self.rules, *ASKED_IN_STEPS)}))
 
     def settled(self, output: O, *, masked: bool) -> Settlement:
         """How its output settles a run; ``masked``: the run was cancelled and only cleaned up, so that is how it ended."""

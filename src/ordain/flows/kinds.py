@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any
 
 from msgspec import MsgspecError, Raw
@@ -63,10 +64,11 @@ class Kinds:
                 raise ConfigurationError(f"there are two kinds {kind.name}@{kind.version}", code="duplicate_kind")
             if kind.name not in newest or newest[kind.name].version < kind.version:
                 newest[kind.name] = kind
-        object.__setattr__(self, "by_id", by_id)
-        object.__setattr__(self, "newest", newest)
-        object.__setattr__(self, "carrying", {name: kind.carrying for name, kind in newest.items()})
-        object.__setattr__(self, "rules", rulebook(rule for kind in self.all for rule in kind.rules))
+        carrying = {name: kind.carrying for name, kind in newest.items()}
+        rules = rulebook(rule for kind in self.all for rule in kind.rules)
+        indices: dict[str, Mapping[Any, Any]] = {"by_id": by_id, "newest": newest, "carrying": carrying, "rules": rules}
+        for name, index in indices.items():
+            object.__setattr__(self, name, MappingProxyType(index))  # all runs of a process share them, and flows see them
         self._check_purposes()
         self._check_templates()
 

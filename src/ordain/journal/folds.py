@@ -38,7 +38,7 @@ from ordain.journal.records import (
 )
 from ordain.rules.decision import SILENT, HeaderShare, Recorded, Rule
 from ordain.rules.header import MARKS, SIGNS, HeaderFacts, HeaderLine
-from ordain.rules.rulebook import Rulebook
+from ordain.rules.rulebook import NO_FLOW_ASKS, Rulebook
 from ordain.rules.spend import Carved, Spend
 
 MARK_OF = {
@@ -143,7 +143,7 @@ class Fold:
         share = rule.tells(Recorded(outcome=body.outcome, reason=body.reason, facts=body.facts, steps=self.steps))
         if share is SILENT:
             return
-        self.lines += _lines_of(share)
+        self.lines += _lines_of(share, books=rule.name in NO_FLOW_ASKS)
         self.steps += share.steps
         if share.spent is not None:
             self._spend(share.spent)
@@ -256,8 +256,10 @@ class Fold:
         )
 
 
-def _lines_of(share: HeaderShare) -> tuple[HeaderLine, ...]:
+def _lines_of(share: HeaderShare, *, books: bool) -> tuple[HeaderLine, ...]:
     """The lines of what a rule says of a decision, as a record holds them; a kind brings rules of its own, so that a header can show it is checked.
+
+    ``books``: it may say what was spent too. A rule that a flow asks may not: its run would be booked what it says.
 
     Raises:
         TypeError, ValueError: it is not.
@@ -266,8 +268,8 @@ def _lines_of(share: HeaderShare) -> tuple[HeaderLine, ...]:
         type(share) is HeaderShare
         and type(share.steps) is int
         and share.steps >= 0
-        and (share.spent is None or type(share.spent) is Spend)
-        and (share.carved is None or type(share.carved) is Carved)
+        and (share.spent is None or (books and type(share.spent) is Spend))
+        and (share.carved is None or (books and type(share.carved) is Carved))
     )
     if not sound:
         raise TypeError("what a rule tells is no share of a header")

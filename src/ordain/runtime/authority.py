@@ -25,7 +25,7 @@ from ordain.journal.digests import call_digest
 from ordain.journal.records import Started
 from ordain.rules.authorize import Allow, AuthorizeFacts
 from ordain.rules.decision import Decision
-from ordain.rules.lane import LaneChosen
+from ordain.rules.lane import LaneChosen, LaneFacts
 from ordain.rules.spend import Carved, Spend
 
 RUNS_MAX = 10_000
@@ -76,7 +76,7 @@ class Authority:
         if isinstance(decision.outcome, Allow):
             self._permits[decision.address] = decision.outcome.call
 
-    def lane_chosen(self, facts: Any, inputs: Any, outcome: object) -> None:
+    def lane_chosen(self, facts: LaneFacts, inputs: Any, outcome: object) -> None:
         """Keep the model profiles that a decision of rule ``lane`` names for a prompt of the run's own; none of what a child will ask."""
         if isinstance(outcome, LaneChosen) and facts.ahead is not True:
             purpose = facts.purpose

@@ -20,7 +20,7 @@ from ordain.contracts.moments import EPOCH
 from ordain.contracts.scope import CapabilityScope
 from ordain.effects.calls import Call
 from ordain.effects.children import AnyEnded, Join, Spawn
-from ordain.effects.effect import CLAIM, AnyEffect, Children, Claim, Effect, ModelCall
+from ordain.effects.effect import AnyEffect, Children, Claim, Effect, ModelCall
 from ordain.effects.results import Abandoned, AnyResult, Joined, Unreserved
 from ordain.errors import FlowFault, JournalDiverged
 from ordain.flows.pricing import bound_of_call, price_of_call, reserve_facts
@@ -47,7 +47,7 @@ from ordain.rules.decision import FACTS_BYTES, Decision, Rule
 from ordain.rules.lane import LANE
 from ordain.rules.shared import SHARED
 from ordain.rules.spend import Spend
-from ordain.runtime.recorded_form import ENDS, RESULTS, effect_form, encoded_form, outcome_form
+from ordain.runtime import recorded_form
 from ordain.runtime.run_state import CHILDREN_MAX, PortCall, RunState
 
 R = TypeVar("R")
@@ -152,17 +152,19 @@ class Execution:
         with self._deciding:
             if self.state.asks.get(rule.name) is not rule:
                 raise FlowFault(f"rule {rule.name} is none that this kind of run declares: it is another's, or the port asks it alone")
-            decision = self._decide(rule, facts, inputs, refs)
-            if rule.name == LANE.name:
-                self.state.authority.lane_chosen(facts, inputs, decision.outcome)
+            decision = self._decide(rule, facts, inputs, recorded_form.references(refs))
+            if rule is LANE:
+                self.state.authority.lane_chosen(recorded_form.lane_form(facts), inputs, decision.outcome)
             return decision
 
     def authorize(self, call: Call, within: CapabilityScope, refs: tuple[int, ...] = ()) -> Decision[AuthorizeOutcome]:
         """See ``Effects.authorize``."""
         authority = self.state.authority
         with self._deciding:
-            inputs = AuthorizeInputs(args=call.args, catalog=self._catalog)
-            decision = self._decide(AUTHORIZE, authority.facts_of(call, within, self._catalog), inputs, refs)
+            asked = recorded_form.call_form(call)
+            inputs = AuthorizeInputs(args=asked.args, catalog=self._catalog)
+            facts = authority.facts_of(asked, recorded_form.scope_form(within), self._catalog)
+            decision = self._decide(AUTHORIZE, facts, inputs, recorded_form.references(refs))
             authority.authorized(decision)
             return decision
 
@@ -178,7 +180,7 @@ class Execution:
             made = rule.apply(facts, inputs, self._catalog.policy)
             self.state.decide_ns += perf_counter_ns() - began
             reason = made.reason if type(made.reason) in rule.reasons else rule.reason(made.reason)
-            outcome, given = outcome_form(rule, made.outcome)
+            outcome, given = recorded_form.outcome_form(rule, made.outcome)
             self._beyond.decided(rule, DecisionBody(addr=address, outcome=outcome, reason=reason, facts=msgspec.Raw(encoded), refs=refs))
             return Decision(outcome=given, reason=reason, address=address)
         body = self._decision(record, rule, address)
@@ -204,7 +206,7 @@ class Execution:
     async def perform(self, effect: Effect[R]) -> R:
         """See ``Effects.perform``."""
         with self._effecting:
-            asked, encoded = effect_form(effect)
+            asked, encoded = recorded_form.effect_form(effect)
             if isinstance(asked, Children):
                 raise FlowFault("children are opened by the port's own method, which books what they spend")
             return await (self._model_call(asked, encoded) if isinstance(asked, ModelCall) else self._perform(asked, encoded))
@@ -251,7 +253,7 @@ class Execution:
         with self._effecting:
             if len(spawns) > CHILDREN_MAX and self._next() is None:  # before they are encoded, which takes its time
                 raise FlowFault(f"{len(spawns)} children of one join: it has {CHILDREN_MAX} at most")
-            asked, encoded = effect_form(Children(spawns=tuple(spawns), until=until))
+            asked, encoded = recorded_form.effect_form(Children(spawns=tuple(spawns), until=until))
             ends = await self._joined(cast("Children", asked), encoded)
             self.state.authority.ended(ends)
             return ends
@@ -270,7 +272,7 @@ class Execution:
             if not isinstance(body, ChildEndedBody) or body.addr != addr or body.child != derived_id(self.run, addr, body.index):
                 raise self._diverged(addr, "another child", record)
             self._take(record)
-            ended[body.index] = self.state.remember(ENDS.decode(body.ended), record.seq)
+            ended[body.index] = self.state.remember(recorded_form.ENDS.decode(body.ended), record.seq)
         joined = self._observed(addr)
         if joined is None:
             return await self._beyond.resume(addr, effect, ended)
@@ -284,14 +286,13 @@ class Execution:
     async def claim(self, claim: Claim[O]) -> Decision[O]:
         """See ``Effects.claim``. The facts stand in the record: nobody can read that state again."""
         with self._effecting:
-            decision = await self._claimed(claim)
-            if claim.name == CARVE.name:
+            asked, encoded = recorded_form.claim_form(claim)
+            decision = await self._claimed(asked, encoded)
+            if asked.name == CARVE.name:
                 self.state.authority.carved(decision.outcome)
             return decision
 
-    async def _claimed(self, asked: Claim[Any]) -> Decision[Any]:
-        encoded = encoded_form(asked)
-        claim = CLAIM.decode(encoded)
+    async def _claimed(self, claim: Claim[Any], encoded: msgspec.Raw) -> Decision[Any]:
         if (shared := SHARED.get(claim.name)) is None:
             raise FlowFault(f"no shared rule is named {claim.name}")
         addr = self._begin()
@@ -367,7 +368,7 @@ class Execution:
         if not isinstance(body, ObservationBody) or body.addr != addr:
             raise self._diverged(addr, "no observation follows", record)
         self._take(record)
-        return self.state.remember(RESULTS.decode(body.result), record.seq)
+        return self.state.remember(recorded_form.RESULTS.decode(body.result), record.seq)
 
     def _delivered(self, record: Record) -> DeliveredBody:
         body = self._read(record)

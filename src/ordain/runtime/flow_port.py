@@ -140,12 +140,12 @@ def awaiting_its_port(
             state.fault = state.fault or no_loop.refused
         elif over:
             return returned
-        elif not isinstance(awaited, PortAwait) or awaited.method not in AWAITED:
+        elif (asked := _asked(awaited)) is None:
             state.fault = state.fault or FlowFault("the flow awaited something other than its port")
         else:
             state.asked.discard(awaited)
             try:
-                call: Coroutine[Any, Any, Any] = getattr(port, awaited.method)(*awaited.args)
+                call: Coroutine[Any, Any, Any] = getattr(port, asked[0])(*asked[1])
                 given = cast("Any", (yield from call.__await__()))
                 step = flow.send
             except BaseException as error:  # thrown into the flow, which is who may handle it
@@ -154,6 +154,14 @@ def awaiting_its_port(
         with suppress(Exception):  # the flow is given up, whatever it says to that
             _without_loop(no_loop, outside, flow.close)
         state.raise_fault()
+
+
+def _asked(awaited: object) -> tuple[str, tuple[Any, ...]] | None:
+    """The method and the arguments of a port call, each read once and neither of a type that could say something else later; None of anything else."""
+    if type(awaited) is not PortAwait:
+        return None
+    method, args = awaited.method, awaited.args
+    return (method, args) if type(method) is str and method in AWAITED and type(args) is tuple else None
 
 
 def _without_loop(no_loop: _NoLoop, outside: Any, code: Callable[[], Any]) -> Any:

@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
+from ordain.contracts.scope import CapabilityScope
+from ordain.effects.calls import Call
 from ordain.effects.children import AnyEnded
-from ordain.effects.effect import EFFECT, AnyEffect
+from ordain.effects.effect import CLAIM, EFFECT, AnyEffect, Claim
 from ordain.effects.results import AnyResult
 from ordain.errors import FlowFault
 from ordain.journal.records import raw
 from ordain.rules.decision import Rule
+from ordain.rules.lane import LaneFacts
 
 RESULTS: msgspec.json.Decoder[AnyResult] = msgspec.json.Decoder(AnyResult)
 ENDS: msgspec.json.Decoder[AnyEnded] = msgspec.json.Decoder(AnyEnded)
+CALL = msgspec.json.Decoder(Call)
+SCOPE = msgspec.json.Decoder(CapabilityScope)
+REFERENCES = msgspec.json.Decoder(tuple[int, ...])
+LANE_FACTS = msgspec.json.Decoder(LaneFacts)
+
+T = TypeVar("T")
 
 
 def encoded_form(asked: object) -> msgspec.Raw:
@@ -36,10 +45,48 @@ def effect_form(effect: object) -> tuple[AnyEffect, msgspec.Raw]:
         FlowFault: it is none that a record can hold.
     """
     encoded = encoded_form(effect)
+    return _read_back(EFFECT, encoded, effect, "effect"), encoded
+
+
+def call_form(call: object) -> Call:
+    """A proposed call as its record would have it: what a decision is about has the words that it shows, and no others.
+
+    Raises:
+        FlowFault: it is none that a record can hold.
+    """
+    return _read_back(CALL, encoded_form(call), call, "call")
+
+
+def claim_form(claim: object) -> tuple[Claim[Any], msgspec.Raw]:
+    """A claim as its record has it, and that record. Raises as ``call_form``."""
+    encoded = encoded_form(claim)
+    return _read_back(CLAIM, encoded, claim, "claim"), encoded
+
+
+def scope_form(within: object) -> CapabilityScope:
+    """What a flow holds itself to, likewise. Raises as ``call_form``."""
+    return _read_back(SCOPE, encoded_form(within), within, "scope")
+
+
+def lane_form(facts: object) -> LaneFacts:
+    """The facts of a decision of rule ``lane``, as that has them on record. Raises as ``call_form``."""
+    return _read_back(LANE_FACTS, encoded_form(facts), facts, "facts of a lane")
+
+
+def references(refs: object) -> tuple[int, ...]:
+    """What a decision refers to, as its record has it.
+
+    Raises:
+        FlowFault: these are no numbers of records.
+    """
+    return _read_back(REFERENCES, encoded_form(refs), refs, "list of records' numbers") if refs != () else ()
+
+
+def _read_back(decoder: msgspec.json.Decoder[T], encoded: msgspec.Raw, given: object, what: str) -> T:
     try:
-        return EFFECT.decode(encoded), encoded
+        return decoder.decode(encoded)
     except (msgspec.MsgspecError, ValueError, RecursionError) as error:
-        raise FlowFault(f"{type(effect).__name__} is no effect that a record can hold: {str(error)[:200]}") from error
+        raise FlowFault(f"{type(given).__name__} is no {what} that a record can hold: {str(error)[:200]}") from error
 
 
 def outcome_form(rule: Rule[Any, Any, Any], outcome: object) -> tuple[msgspec.Raw, Any]:

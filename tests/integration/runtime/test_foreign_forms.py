@@ -34,7 +34,7 @@ from ordain.ports.model import Heard, ModelError, ModelReply, ModelRequest
 from ordain.rules.decision import HeaderShare, Recorded
 from ordain.rules.header import HeaderLine
 from ordain.rules.proposals import parse_object
-from ordain.rules.spend import Spend
+from ordain.rules.spend import Carved, Spend
 from ordain.runtime.replay import replay
 from ordain.runtime.run_state import EFFECT_BYTES
 from ordain.runtime.run_view import RunView
@@ -293,6 +293,8 @@ TELLS: dict[str, Callable[[Recorded], Any]] = {
     "no number": shares(steps="two"),
     "fewer steps": shares(steps=-5),
     "no spending": shares(spent=5),
+    "spending of its own": shares(spent=Spend(verb_calls=-5)),
+    "accounts of its own": shares(carved=Carved(tokens=5, usd_micros=5, accounts=("day",))),
 }
 
 
@@ -309,7 +311,7 @@ async def test_a_rule_that_tells_nonsense_is_told_as_that(tmp_path: Path, name: 
         view = await house.rested()
     assert view.stored.status is Status.COMPLETED
     assert "? record 1 (decision worth), which cannot be read" in view.header
-    assert "0 steps" in view.header
+    assert "0 steps, 0 model calls, 0 verb calls" in view.header
     assert "could not be driven" not in caplog.text
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 from contextlib import suppress
 from typing import Any
 
@@ -54,6 +55,8 @@ class Op(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     do: str
     verb: str = "note.add"
+    lies: bool = False
+    """Whether the verb goes by a name that equals every other."""
     claims: str = ""
     """The verb that a permit is said to be for; "" the verb itself."""
     permit: int = 0
@@ -109,9 +112,20 @@ async def run_hostile(context: FlowContext, ops: tuple[Op, ...]) -> list[str]:
     return refused
 
 
+class Whichever(enum.StrEnum):
+    """A name that equals every other."""
+
+    def __eq__(self, other: object) -> bool:
+        return True
+
+    def __hash__(self) -> int:
+        return str.__hash__(self.value)
+
+
 async def authorize(context: FlowContext, op: Op, permits: list[str]) -> None:
     wide = CapabilityScope(allowed=("*",))
-    decision = context.fx.authorize(Call(verb=op.verb, args={"text": op.text}), wide)
+    name: Any = next(iter(Whichever("Named", {"IT": op.verb}))) if op.lies else op.verb
+    decision = context.fx.authorize(Call(verb=name, args={"text": op.text}), wide)
     if isinstance(decision.outcome, Allow):
         permits.append(decision.address)
 

@@ -90,7 +90,7 @@ permits = st.integers(-2, 3)
 texts = st.sampled_from(["a", "a", "b"])
 sessions = st.sampled_from(["", "s1", "s2"])
 digests = st.sampled_from(["right", "right", "none", "wrong"])
-authorizing = st.builds(Op, do=st.just("authorize"), verb=names, text=texts)
+authorizing = st.builds(Op, do=st.just("authorize"), verb=names, text=texts, lies=st.booleans())
 verbs = st.builds(
     Op,
     do=st.just("verb"),
@@ -214,6 +214,10 @@ HOLES: dict[str, tuple[tuple[Op, ...], Catalog]] = {
     "a hedge beside those of its lane": ((Op(do="model", hedge=True, second="third"),), FREE),
     "a summary of a session by anybody": ((Op(do="say", through=1),), FREE),
     "a summary up to nowhere": ((Op(do="say", through=-1),), FREE),
+    "a verb by a name that equals every other": (
+        (Op(do="authorize", verb="note.other", lies=True), Op(do="verb", verb="note.other")),
+        FREE,
+    ),
     "a refusal that is swallowed": ((Op(do="decide"), Op(do="say"), Op(do="authorize"), Op(do="verb")), FREE),
 }
 

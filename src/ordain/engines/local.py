@@ -153,7 +153,7 @@ class LocalEngine:
         else:
             self._tries.pop(run, None)
             if driven.status is not Status.WAITING:
-                self.waiters.ended(run, driven.status)
+                self.waiters.ended(run, driven.settled or driven.status)
             if driven.root not in ("", run):
                 self.waiters.ended(driven.root, driven.status)
             if again and driven.status not in SETTLED:

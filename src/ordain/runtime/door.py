@@ -137,7 +137,10 @@ class Runtime:
                 view = self.view(run)
                 if view.at_rest:
                     return view
-            if await rest is Status.RUNNING and not self.engine.accepting:  # released: the store may be closed already
+            rested = await rest
+            if isinstance(rested, StoredRun):
+                return self._view(rested)
+            if rested is Status.RUNNING and not self.engine.accepting:  # released: the store may be closed already
                 raise Transient(f"the engine stopped; run {run} goes on with the next one", code="stopping")
             view = self.view(run)
             if not view.at_rest and not self.engine.accepting:
@@ -157,7 +160,9 @@ class Runtime:
         Raises:
             NotFound: no such run.
         """
-        stored = self._load(run)
+        return self._view(self._load(run))
+
+    def _view(self, stored: StoredRun) -> RunView:
         end = ending(stored.records)
         if end is not None:
             return RunView(stored=stored, header=end.header, result=end.result)

@@ -50,12 +50,14 @@ _STARTED = msgspec.json.Decoder(Started)
 class Driven:
     """Where a drive left the run; ``wake_at`` in microseconds where a timer should wake it.
 
-    ``root`` is the run at whose root one has stopped: whoever waits for that would wait for ever.
+    ``root`` is the run at whose root one has stopped: whoever waits for that would wait for ever. ``settled`` is a run that has come to its
+    end, as it is stored now: whoever waits for it need not load it again.
     """
 
     status: Status
     wake_at: int | None = None
     root: str = ""
+    settled: StoredRun | None = None
 
 
 class Drive:
@@ -278,7 +280,7 @@ def stopped_facts(services: Services, stored: StoredRun, status: Status) -> Head
 async def settle(live: Pen, end: FlowEnd) -> Driven:
     """End the run: its result and header, its parent's mail and its session's reply, in one commit."""
     settlement, told = end.settlement, end.told
-    fold = live.services.headers.fold_of(live.id, live.records)
+    fold = live.services.headers.fold_of(live.id, live.records, live.read)
     ended, header = end.record(fold)
     live.write(RecordKind.ENDED, settlement.status, ended)
     if live.stored.session and live.stored.parent is None:
@@ -305,7 +307,7 @@ async def settle(live: Pen, end: FlowEnd) -> Driven:
     await live.barrier(status=settlement.status, reason=settlement.reason)
     live.services.counters.runs_ended += 1
     LOG.info("run=%s flow=%s status=%s reason=%s ms=%d", live.id, fold.flow, settlement.status, settlement.reason, header.duration_ms)
-    return Driven(status=settlement.status)
+    return Driven(status=settlement.status, settled=live.settled(settlement))
 
 
 def _end(run: str, settlement: Settlement, output: Raw, fold: Fold) -> AnyEnded:

@@ -9,7 +9,7 @@ import msgspec
 from ordain.effects.effect import Wait
 from ordain.errors import JournalCorrupt
 from ordain.flows.kinds import Kinds
-from ordain.journal.codec import decode
+from ordain.journal.codec import ReadRecord, decode
 from ordain.journal.folds import Fold, open_children
 from ordain.journal.records import STOPPED, IntentBody, Record, RecordKind, Started, Status
 from ordain.ports.store import JournalStore, StoredRun
@@ -48,9 +48,9 @@ class Headers:
         """Everything that the run's own records say, as far as they can be read."""
         return self.fold_of(stored.id, readable(stored.records))
 
-    def fold_of(self, run: str, records: Sequence[Record]) -> Fold:
+    def fold_of(self, run: str, records: Sequence[Record], read: ReadRecord = decode) -> Fold:
         """Everything that these records of a run say."""
-        return Fold(run, records, self._kinds)
+        return Fold(run, records, self._kinds, read)
 
     def _with_before(self, facts: HeaderFacts, stored: StoredRun) -> HeaderFacts:
         """A run that was interrupted before it had read what the run before it did: that is not lost, whoever asks next sees it here."""

@@ -99,8 +99,7 @@ class LiveRun(Pen):
         """Commit a unit with one record; where mail was faster the record was never written, and this is False."""
         if await self.offer(unit):
             return True
-        self.scribe.back_to(mark)
-        self.records.pop()
+        self.take_back(mark)
         return False
 
     # --- Beyond -----------------------------------------------------------------------------------------------------------------

@@ -9,8 +9,11 @@ from __future__ import annotations
 import asyncio
 from time import perf_counter_ns
 
+import msgspec
+
 from ordain.errors import StorageUnavailable
-from ordain.journal.codec import Scribe
+from ordain.flows.kind import Settlement
+from ordain.journal.codec import Scribe, decode
 from ordain.journal.records import Body, Record, RecordKind, Status
 from ordain.ports.sessions import NewEntry, ThreadChange
 from ordain.ports.store import Append, ClaimUnit, Mail, NewMail, NewRun, Refund, SayRow, StoredRun
@@ -30,6 +33,7 @@ class Pen:
         self.records: list[Record] = list(stored.records)
         self.scribe = Scribe(stored.id, stored.key or b"", stored.records[-1])
         self._unwritten: list[Record] = []
+        self._bodies: dict[int, Body] = {}
         self._take: list[tuple[int, int]] = []
         self._children: list[NewRun] = []
         self._mail: list[NewMail] = []
@@ -45,9 +49,32 @@ class Pen:
         record = self.scribe.write(kind, name, body, self.services.clock.now() if at is None else at)
         self.records.append(record)
         self._unwritten.append(record)
+        self._bodies[record.seq] = body
         counters.records += 1
         counters.encode_ns += perf_counter_ns() - began
         return record
+
+    def take_back(self, mark: tuple[int, int, bytes]) -> None:
+        """Forget the last record, which was refused; ``mark`` is where the chain stood before it."""
+        self.scribe.back_to(mark)
+        del self._bodies[self.records.pop().seq]
+
+    def read(self, record: Record) -> Body:
+        """A record's body: what was written here need not be decoded again. Raises as ``decode``."""
+        return self._bodies.get(record.seq) or decode(record)
+
+    def settled(self, settlement: Settlement) -> StoredRun | None:
+        """The run as it is stored once its last record is; None of one of which not every record could be read."""
+        if len(self.records) <= self.records[-1].seq:
+            return None
+        return msgspec.structs.replace(
+            self.stored,
+            status=settlement.status,
+            reason=settlement.reason,
+            wake_at=None,
+            ended_at=self.records[-1].at,
+            records=tuple(self.records),
+        )
 
     @property
     def unwritten(self) -> int:

@@ -7,6 +7,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 
 from ordain.journal.records import Status
+from ordain.ports.store import StoredRun
 
 __all__ = ["Waiters"]
 
@@ -16,12 +17,15 @@ class Waiters:
 
     def __init__(self) -> None:
         """Nobody waits."""
-        self._waiting: dict[str, list[asyncio.Future[Status]]] = {}
+        self._waiting: dict[str, list[asyncio.Future[Status | StoredRun]]] = {}
 
     @contextmanager
-    def waiting(self, run: str) -> Generator[asyncio.Future[Status]]:
-        """A future of the status in which the run next comes to rest; ``Status.RUNNING`` where nobody will hear of that any more."""
-        future: asyncio.Future[Status] = asyncio.get_running_loop().create_future()
+    def waiting(self, run: str) -> Generator[asyncio.Future[Status | StoredRun]]:
+        """A future of the status in which the run next comes to rest, or of the whole run where who drove it to its end has that.
+
+        ``Status.RUNNING`` where nobody will hear of that any more.
+        """
+        future: asyncio.Future[Status | StoredRun] = asyncio.get_running_loop().create_future()
         self._waiting.setdefault(run, []).append(future)
         try:
             yield future
@@ -32,8 +36,8 @@ class Waiters:
             if not waiting:
                 self._waiting.pop(run, None)
 
-    def ended(self, run: str, status: Status) -> None:
-        """The engine says that a run came to rest."""
+    def ended(self, run: str, status: Status | StoredRun) -> None:
+        """The engine says that a run came to rest, and how it is stored where it knows that."""
         for future in self._waiting.pop(run, []):
             if not future.done():
                 future.set_result(status)

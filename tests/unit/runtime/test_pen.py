@@ -133,3 +133,25 @@ async def test_what_the_pen_writes_a_store_takes() -> None:
             await writing.barrier()
         assert house.stored(run).records == tuple(writing.records)
         assert house.services.counters.records == 3
+
+
+async def test_a_settled_run_is_told_as_it_is_stored() -> None:
+    """Whoever waited for it gets what the store would give, and no body is read otherwise than from its record."""
+    with House(KIND) as house:
+        run = await house.open(KIND)
+        driven = await house.drive(run)
+        assert driven.settled is not None
+        assert driven.settled == house.stored(run)
+
+
+async def test_a_record_that_is_taken_back_is_not_read_again() -> None:
+    """What takes its place has a body of its own."""
+    with House(KIND) as house:
+        writing = await pen(house, Offered())
+        note(writing, "kept")
+        mark = writing.scribe.mark()
+        note(writing, "taken back")
+        writing.take_back(mark)
+        written = writing.scribe.write(RecordKind.NOTE, "note", NoteBody(by="x", action="note", why="another"), 1)
+        assert writing.read(written) == NoteBody(by="x", action="note", why="another")
+        assert writing.read(writing.records[-1]) == NoteBody(by="x", action="note", why="kept")

@@ -37,7 +37,7 @@ class ThreadStatus(StrEnum):
 class OpenQuestion(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """An open question: the run and effect that wait, the turn (root run) it belongs to, what is expected, where it was asked.
 
-    ``until`` in microseconds.
+    ``until`` in microseconds. ``seq`` is its entry's number, as what a decision about a message reads has it.
     """
 
     run: str

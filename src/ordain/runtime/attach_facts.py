@@ -5,12 +5,13 @@ from __future__ import annotations
 from msgspec import Struct
 
 from ordain.contracts.policy import Policy
-from ordain.ports.sessions import EntryKind
+from ordain.ports.sessions import EntryKind, Thread
 from ordain.ports.store import SessionState
 from ordain.rules.attach import (
     THREADS_MAX,
     Attached,
     AttachFacts,
+    Barred,
     Edit,
     MessageReading,
     ThreadFact,
@@ -51,9 +52,10 @@ def attach_facts(
                 live=bool(thread.turns),
                 idle=bool(thread.turns) and thread.id not in state.at_work,
                 asks="" if thread.asked is None else thread.asked.expects,
-                fits=thread.asked is not None and answer.fits(thread.asked),
+                fits=thread.asked is not None and not barred and answer.fits(thread.asked),
+                barred=barred,
             )
-            for thread in threads[:THREADS_MAX]
+            for thread, barred in ((thread, _barred(state, thread)) for thread in threads[:THREADS_MAX])
         ),
         active=state.active,
         anchor=anchor,
@@ -70,6 +72,13 @@ def attach_facts(
         options=given.options,
         choice=given.choice,
     )
+
+
+def _barred(state: SessionState, thread: Thread) -> Barred:
+    """Whether what the thread asks is another's than the message's to answer. Entries' numbers say what came first; a sender's clock does not."""
+    if thread.asked is None:
+        return Barred.NO
+    return Barred.LATER if thread.asked.seq > state.seq else Barred.NO
 
 
 def _replies(state: SessionState) -> bool | None:

@@ -91,7 +91,7 @@ def read_state(db: sqlite3.Connection, workspace: str, session: str, about: dict
         seq=about.get("seq") or head + 1,
         next_thread=threads + 1,
         active=active,
-        threads=tuple(found),
+        threads=tuple(_asked_at(db, no, thread) for thread in found),
         at_work=tuple(dict.fromkeys(thread for thread, counts in states if counts)),
         open=len(states),
         replied=replied,
@@ -99,6 +99,16 @@ def read_state(db: sqlite3.Connection, workspace: str, session: str, about: dict
         newer_edit=newer[0],
         pinned=_pinned(db, [thread.asked.run for thread in found if thread.asked is not None]),
     )
+
+
+def _asked_at(db: sqlite3.Connection, session: int, thread: Thread) -> Thread:
+    """The thread, with the number of the entry that its open question is. It was not known when the question was written."""
+    if thread.asked is None:
+        return thread
+    row = db.execute(
+        "SELECT seq FROM transcript WHERE session = ? AND channel = '' AND message_id = ?", (session, thread.asked.message_id)
+    ).fetchone()
+    return msgspec.structs.replace(thread, asked=msgspec.structs.replace(thread.asked, seq=0 if row is None else row[0]))
 
 
 def _pinned(db: sqlite3.Connection, runs: Sequence[str]) -> dict[str, str]:

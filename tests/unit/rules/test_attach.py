@@ -17,6 +17,7 @@ from ordain.rules.attach import (
     AttachFacts,
     AttachOutcome,
     AttachReason,
+    Barred,
     Edit,
     Filler,
     MessageReading,
@@ -63,7 +64,9 @@ def threads(draw: st.DrawFn) -> tuple[ThreadFact, ...]:
         asks = draw(st.sampled_from(["", *ExpectedType])) if live else ""
         status = draw(st.sampled_from(ThreadStatus))
         idle = live and draw(st.booleans())
-        fact = ThreadFact(id=number, status=str(status), live=live, idle=idle, asks=str(asks), fits=bool(asks) and draw(st.booleans()))
+        barred = draw(st.sampled_from([Barred.NO, *Barred])) if asks else Barred.NO
+        fits = bool(asks) and not barred and draw(st.booleans())
+        fact = ThreadFact(id=number, status=str(status), live=live, idle=idle, asks=str(asks), fits=fits, barred=barred)
         found.append(fact)
     return tuple(found)
 
@@ -145,6 +148,7 @@ def test_whatever_is_decided_can_be_carried_out(facts: AttachFacts, policy: Poli
         case AnswerPending(thread=number):
             assert thread_of(facts, number).live
             assert thread_of(facts, number).asks
+            assert not thread_of(facts, number).barred
         case StatusNudge(thread=number):
             assert thread_of(facts, number).live or thread_of(facts, number).status in {"failed", "blocked"}
         case NewRequest(thread=number):
@@ -299,7 +303,7 @@ def test_a_choice_does_what_was_offered_or_less(facts: AttachFacts, policy: Poli
         case AnswerPending(thread=number):
             assert (number, Attached.ANSWER) == (chosen.thread, chosen.attached)
         case Filler():
-            assert chosen.stop
+            assert chosen.stop or thread_of(facts, chosen.thread).barred
         case other:
             assert isinstance(other, NewRequest | SessionBusy)
     assert isinstance(outcome, SessionBusy) or reason is AttachReason.CHOSEN
@@ -338,7 +342,8 @@ LARGEST_CUES = Cues(
 @example([9_999_999] * THREADS_MAX, 9_999_999, 0.12345678901234568)
 def test_the_largest_facts_fit(ids: list[int], number: int, confidence: float) -> None:
     """Facts are at most 1 KiB: six threads with the longest words, seven-digit numbers, every cue, and a suggestion or two options."""
-    thread = ThreadFact(id=0, status=str(max(ThreadStatus, key=len)), live=True, asks=str(max(ExpectedType, key=len)), fits=True)
+    asks, status, barred = (str(max(names, key=len)) for names in (ExpectedType, ThreadStatus, Barred))
+    thread = ThreadFact(id=0, status=status, live=True, asks=asks, barred=Barred(barred))  # what is barred fits nothing
     facts = AttachFacts(
         cues=LARGEST_CUES,
         threads=tuple(msgspec.structs.replace(thread, id=id_) for id_ in ids),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -66,6 +67,16 @@ def test_a_thread_that_waits_says_whether_the_words_fit(expects: ExpectedType, t
     said = message(text)
     (one,) = seen(state(thread(1, "q", expects=expects)), said).threads
     assert (one.asks, one.fits) == (expects, fits(expects, said.found))
+
+
+@pytest.mark.parametrize(("asked_at", "barred", "fits_it"), [(0, "", True), (1, "", True), (3, "later", False)])
+def test_a_question_asked_since_is_not_the_messages_to_answer(asked_at: int, barred: str, fits_it: bool) -> None:
+    """By the numbers of both entries; a message's own time says nothing."""
+    asking = thread(1, "q", expects="yes_no")
+    assert asking.asked is not None
+    standing = state(msgspec.structs.replace(asking, asked=msgspec.structs.replace(asking.asked, seq=asked_at)))
+    (one,) = seen(standing, message("yes", at=1)).threads
+    assert (one.barred, one.fits) == (barred, fits_it)
 
 
 def test_a_turn_that_does_not_count_as_work_is_idle() -> None:

@@ -80,10 +80,11 @@ class Edit(StrEnum):
 
 
 class Barred(StrEnum):
-    """Why what a thread asks is not the message's to answer: it was asked after the message came."""
+    """Why what a thread asks is not the message's to answer: it was asked after the message came, or asks another sender."""
 
     NO = ""
     LATER = "later"
+    OTHER = "other"
 
 
 class ThreadFact(Struct, frozen=True, kw_only=True, omit_defaults=True):

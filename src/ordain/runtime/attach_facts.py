@@ -55,12 +55,12 @@ def attach_facts(
                 fits=thread.asked is not None and not barred and answer.fits(thread.asked),
                 barred=barred,
             )
-            for thread, barred in ((thread, _barred(state, thread)) for thread in threads[:THREADS_MAX])
+            for thread, barred in ((thread, _barred(state, message, thread)) for thread in threads[:THREADS_MAX])
         ),
         active=state.active,
         anchor=anchor,
-        asked=_replies(state) is True,
-        closed=_replies(state) is False,
+        asked=_replies(state, message) is True,
+        closed=_replies(state, message) is False,
         explicit=bool(said.workflow or said.delegates or said.attachments),
         at_work=len(state.at_work),
         open=state.open,
@@ -74,19 +74,26 @@ def attach_facts(
     )
 
 
-def _barred(state: SessionState, thread: Thread) -> Barred:
-    """Whether what the thread asks is another's than the message's to answer. Entries' numbers say what came first; a sender's clock does not."""
-    if thread.asked is None:
+def _barred(state: SessionState, message: Received, thread: Thread) -> Barred:
+    """Whether what the thread asks is not the message's to answer. Entries' numbers say what came first; a sender's clock does not.
+
+    Who asked for the work is who is asked about it: nobody else in a channel of many agrees for them. Of what was erased nobody knows who that was.
+    """
+    asked = thread.asked
+    if asked is None:
         return Barred.NO
-    return Barred.LATER if thread.asked.seq > state.seq else Barred.NO
+    if asked.seq > state.seq:
+        return Barred.LATER
+    return Barred.OTHER if asked.of not in ("", message.facts.user) else Barred.NO
 
 
-def _replies(state: SessionState) -> bool | None:
-    """Whether the question that the message replies to is open; None where it replies to no question."""
+def _replies(state: SessionState, message: Received) -> bool | None:
+    """Whether the question that the message replies to is open, and its to answer; None where it replies to no question."""
     replied = state.replied
     if replied is None or replied.kind is not EntryKind.QUESTION:
         return None
-    return any(thread.asked is not None and thread.asked.message_id == replied.message_id for thread in state.threads)
+    asking = [thread for thread in state.threads if thread.asked is not None and thread.asked.message_id == replied.message_id]
+    return any(not _barred(state, message, thread) for thread in asking)
 
 
 def _edit(state: SessionState, message: Received) -> Edit:

@@ -102,13 +102,18 @@ def read_state(db: sqlite3.Connection, workspace: str, session: str, about: dict
 
 
 def _asked_at(db: sqlite3.Connection, session: int, thread: Thread) -> Thread:
-    """The thread, with the number of the entry that its open question is. It was not known when the question was written."""
+    """The thread, with the number of the entry that its open question is, which was not known when it was written, and with who is asked."""
     if thread.asked is None:
         return thread
-    row = db.execute(
+    entry = db.execute(
         "SELECT seq FROM transcript WHERE session = ? AND channel = '' AND message_id = ?", (session, thread.asked.message_id)
     ).fetchone()
-    return msgspec.structs.replace(thread, asked=msgspec.structs.replace(thread.asked, seq=0 if row is None else row[0]))
+    first = db.execute(
+        "SELECT author FROM transcript WHERE session = ? AND run = ? AND run <> '' AND kind = 'message' ORDER BY seq LIMIT 1",
+        (session, thread.asked.root),
+    ).fetchone()
+    seq, of = 0 if entry is None else entry[0], "" if first is None else first[0]
+    return msgspec.structs.replace(thread, asked=msgspec.structs.replace(thread.asked, seq=seq, of=of))
 
 
 def _pinned(db: sqlite3.Connection, runs: Sequence[str]) -> dict[str, str]:

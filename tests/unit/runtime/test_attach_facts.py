@@ -1,5 +1,6 @@
 """What rule ``attach`` is shown of a session: its threads in order of what matters, and where an edit or an answer belongs."""
 
+# ruff: noqa: RUF001 (a name in look-alikes)
 from __future__ import annotations
 
 from typing import Any
@@ -77,6 +78,20 @@ def test_a_question_asked_since_is_not_the_messages_to_answer(asked_at: int, bar
     standing = state(msgspec.structs.replace(asking, asked=msgspec.structs.replace(asking.asked, seq=asked_at)))
     (one,) = seen(standing, message("yes", at=1)).threads
     assert (one.barred, one.fits) == (barred, fits_it)
+
+
+@pytest.mark.parametrize(("of", "barred", "fits_it"), [("", "", True), ("ada", "", True), ("bob", "other", False), ("аda", "other", False)])
+def test_a_question_is_answered_by_who_is_asked(of: str, barred: str, fits_it: bool) -> None:
+    """By the very same name, also in reply to the question itself; a reply to somebody else's answers no other."""
+    asking = thread(1, "q", expects="yes_no", asked_as="q1")
+    assert asking.asked is not None
+    standing = state(
+        msgspec.structs.replace(asking, asked=msgspec.structs.replace(asking.asked, of=of)),
+        replied=place(1, EntryKind.QUESTION, message_id="q1"),
+    )
+    facts = seen(standing, message("yes"))
+    assert (facts.threads[0].barred, facts.threads[0].fits) == (barred, fits_it)
+    assert (facts.asked, facts.closed) == (fits_it, not fits_it)
 
 
 def test_a_turn_that_does_not_count_as_work_is_idle() -> None:

@@ -37,7 +37,8 @@ class ThreadStatus(StrEnum):
 class OpenQuestion(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """An open question: the run and effect that wait, the turn (root run) it belongs to, what is expected, where it was asked.
 
-    ``until`` in microseconds.
+    ``until`` in microseconds. ``seq`` is its entry's number, ``of`` who is asked: the sender of what the turn serves. Both as what a decision
+    about a message reads has them.
     """
 
     run: str
@@ -48,6 +49,7 @@ class OpenQuestion(Struct, frozen=True, kw_only=True, omit_defaults=True):
     until: int
     text: str = ""
     seq: int = 0
+    of: str = ""
     message_id: str = ""
 
 

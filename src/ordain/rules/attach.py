@@ -79,10 +79,18 @@ class Edit(StrEnum):
     SUPERSEDED = "superseded"
 
 
-class ThreadFact(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A thread: its number, whether a turn of it is unsettled, what it waits for, and whether the wording fits that.
+class Barred(StrEnum):
+    """Why what a thread asks is not the message's to answer: it was asked after the message came, or asks another sender."""
 
-    ``idle``: what is unsettled does not count as at work, such as a question which of two was meant.
+    NO = ""
+    LATER = "later"
+    OTHER = "other"
+
+
+class ThreadFact(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A thread: its number, whether a turn of it is unsettled, what it waits for, and whether the message fits that.
+
+    ``idle``: what is unsettled does not count as at work, such as a question which of two was meant. What is ``barred`` fits nothing.
     """
 
     id: int
@@ -91,6 +99,7 @@ class ThreadFact(Struct, frozen=True, kw_only=True, omit_defaults=True):
     idle: bool = False
     asks: str = ""
     fits: bool = False
+    barred: Barred = Barred.NO
 
 
 class MessageReading(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -322,7 +331,7 @@ def possible(facts: AttachFacts) -> Sequence[Attached]:
         found.append(Attached.OVERRIDE)
     if _target(facts) is not None and (cues.nudge or cues.trouble or cues.words <= SHORT_WORDS):
         found.append(Attached.STATUS_NUDGE)
-    if any(thread.asks for thread in live):
+    if any(thread.asks and not thread.barred for thread in live):
         found.append(Attached.ANSWER)
     if cues.words <= SHORT_WORDS and not cues.question:
         found.append(Attached.FILLER)
@@ -342,9 +351,8 @@ def _suggested(facts: AttachFacts, policy: Policy) -> AttachVerdict:
             target = _target(facts)
             outcome = None if target is None else StatusNudge(thread=target)
         case Attached.ANSWER:
-            asks = _named(
-                facts, [thread for thread in facts.threads if thread.live and (thread.fits or thread.asks == ExpectedType.FREEFORM)]
-            )
+            open_ = [thread for thread in facts.threads if thread.live and not thread.barred]
+            asks = _named(facts, [thread for thread in open_ if thread.fits or thread.asks == ExpectedType.FREEFORM])
             outcome = None if asks is None else AnswerPending(thread=asks)
         case Attached.FILLER:
             outcome = Filler()
@@ -370,7 +378,7 @@ def _read(reading: MessageReading, facts: AttachFacts) -> AttachOutcome:
     if reading.attached is Attached.OVERRIDE and live:
         return Override(thread=reading.thread, stop=reading.stop)
     if reading.attached is Attached.ANSWER and live and thread is not None and thread.asks:
-        return AnswerPending(thread=reading.thread)
+        return Filler() if thread.barred else AnswerPending(thread=reading.thread)  # it asks something else by now
     if reading.attached is Attached.OVERRIDE and reading.stop:
         return Filler()
     return NewRequest(thread=reading.thread if thread is not None else 0)

@@ -5,12 +5,13 @@ from __future__ import annotations
 from msgspec import Struct
 
 from ordain.contracts.policy import Policy
-from ordain.ports.sessions import EntryKind
+from ordain.ports.sessions import EntryKind, Thread
 from ordain.ports.store import SessionState
 from ordain.rules.attach import (
     THREADS_MAX,
     Attached,
     AttachFacts,
+    Barred,
     Edit,
     MessageReading,
     ThreadFact,
@@ -51,14 +52,15 @@ def attach_facts(
                 live=bool(thread.turns),
                 idle=bool(thread.turns) and thread.id not in state.at_work,
                 asks="" if thread.asked is None else thread.asked.expects,
-                fits=thread.asked is not None and answer.fits(thread.asked),
+                fits=thread.asked is not None and not barred and answer.fits(thread.asked),
+                barred=barred,
             )
-            for thread in threads[:THREADS_MAX]
+            for thread, barred in ((thread, _barred(state, message, thread)) for thread in threads[:THREADS_MAX])
         ),
         active=state.active,
         anchor=anchor,
-        asked=_replies(state) is True,
-        closed=_replies(state) is False,
+        asked=_replies(state, message) is True,
+        closed=_replies(state, message) is False,
         explicit=bool(said.workflow or said.delegates or said.attachments),
         at_work=len(state.at_work),
         open=state.open,
@@ -72,12 +74,26 @@ def attach_facts(
     )
 
 
-def _replies(state: SessionState) -> bool | None:
-    """Whether the question that the message replies to is open; None where it replies to no question."""
+def _barred(state: SessionState, message: Received, thread: Thread) -> Barred:
+    """Whether what the thread asks is not the message's to answer. Entries' numbers say what came first; a sender's clock does not.
+
+    Who asked for the work is who is asked about it: nobody else in a channel of many agrees for them. Of what was erased nobody knows who that was.
+    """
+    asked = thread.asked
+    if asked is None:
+        return Barred.NO
+    if asked.seq > state.seq:
+        return Barred.LATER
+    return Barred.OTHER if asked.of not in ("", message.facts.user) else Barred.NO
+
+
+def _replies(state: SessionState, message: Received) -> bool | None:
+    """Whether the question that the message replies to is open, and its to answer; None where it replies to no question."""
     replied = state.replied
     if replied is None or replied.kind is not EntryKind.QUESTION:
         return None
-    return any(thread.asked is not None and thread.asked.message_id == replied.message_id for thread in state.threads)
+    asking = [thread for thread in state.threads if thread.asked is not None and thread.asked.message_id == replied.message_id]
+    return any(not _barred(state, message, thread) for thread in asking)
 
 
 def _edit(state: SessionState, message: Received) -> Edit:

@@ -91,7 +91,8 @@ def _decide_again(report: MessagesRead, entry: Entry, wording: Wording, pinned: 
 def with_cues(facts: AttachFacts, found: Cues) -> AttachFacts:
     """The facts as they would have been had the message been read like this."""
     threads = tuple(
-        msgspec.structs.replace(thread, fits=bool(thread.asks) and fits(ExpectedType(thread.asks), found)) for thread in facts.threads
+        msgspec.structs.replace(thread, fits=bool(thread.asks) and not thread.barred and fits(ExpectedType(thread.asks), found))
+        for thread in facts.threads
     )
     return msgspec.structs.replace(facts, cues=found, threads=threads)
 

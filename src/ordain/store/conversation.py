@@ -91,7 +91,7 @@ def read_state(db: sqlite3.Connection, workspace: str, session: str, about: dict
         seq=about.get("seq") or head + 1,
         next_thread=threads + 1,
         active=active,
-        threads=tuple(found),
+        threads=tuple(_asked_at(db, no, thread) for thread in found),
         at_work=tuple(dict.fromkeys(thread for thread, counts in states if counts)),
         open=len(states),
         replied=replied,
@@ -99,6 +99,21 @@ def read_state(db: sqlite3.Connection, workspace: str, session: str, about: dict
         newer_edit=newer[0],
         pinned=_pinned(db, [thread.asked.run for thread in found if thread.asked is not None]),
     )
+
+
+def _asked_at(db: sqlite3.Connection, session: int, thread: Thread) -> Thread:
+    """The thread, with the number of the entry that its open question is, which was not known when it was written, and with who is asked."""
+    if thread.asked is None:
+        return thread
+    entry = db.execute(
+        "SELECT seq FROM transcript WHERE session = ? AND channel = '' AND message_id = ?", (session, thread.asked.message_id)
+    ).fetchone()
+    first = db.execute(
+        "SELECT author FROM transcript WHERE session = ? AND run = ? AND run <> '' AND kind = 'message' ORDER BY seq LIMIT 1",
+        (session, thread.asked.root),
+    ).fetchone()
+    seq, of = 0 if entry is None else entry[0], "" if first is None else first[0]
+    return msgspec.structs.replace(thread, asked=msgspec.structs.replace(thread.asked, seq=seq, of=of))
 
 
 def _pinned(db: sqlite3.Connection, runs: Sequence[str]) -> dict[str, str]:

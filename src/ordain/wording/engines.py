@@ -10,6 +10,8 @@ from ordain.wording.cues import Cues
 from ordain.wording.engine_1.phrases import keys
 from ordain.wording.engine_1.reading import CompiledReading
 from ordain.wording.engine_1.signs import LISTS, PRECEDENCE
+from ordain.wording.engine_2.reading import LISTS as LISTS_2
+from ordain.wording.engine_2.reading import ClosedReading
 from ordain.wording.table import Table
 
 
@@ -47,6 +49,13 @@ ENGINES: Final[Mapping[int, WordingEngine]] = {
         lists=LISTS,
         keys=keys,
         compile=CompiledReading,
+    ),
+    2: WordingEngine(
+        number=2,
+        signs={sign.name.lower(): sign.value for sign in PRECEDENCE},
+        lists=LISTS_2,
+        keys=keys,
+        compile=ClosedReading,
     ),
 }
 NEWEST: Final = max(ENGINES)

@@ -181,6 +181,55 @@ async def test_a_reply_to_an_expired_question_answers_no_other() -> None:
         lawful(house)
 
 
+async def test_an_answer_given_before_a_question_is_none_to_it() -> None:
+    """A yes that was left open between two questions says nothing to what one of their threads asks since."""
+    again = call("ask_user", question="And delete all of it?", expected_type="yes_no", key="again")
+    script = script_of(asks("first", "yes_no"), asks("second", "yes_no")).on("planner", again, index=1, when=about("first"))
+    async with House(script=script) as house:
+        first = await house.say("tidy up the first folder", mode="agent")
+        await house.say("tidy up the second folder", mode="agent")
+        open_yes = await house.send("yes")
+        await house.quiet()
+        which = house.so_far(open_yes).question
+        assert first.question is not None
+        assert which is not None
+        await house.say("yes", reply_to=first.question.message_id)
+        (key,) = [option.key for option in which.options if "first folder" in option.label]
+        await house.send(key, reply_to=which.message_id)
+        await house.quiet()
+        left = await house.told(open_yes)
+        assert left.attached == "filler"
+        assert left.reply is not None
+        assert not left.reply.ok
+        threads = house.ordain.runtime.conversation.threads("default", "s1")
+        assert {thread.id: thread.slots for thread in threads if thread.id < 3} == {1: {"told": True}, 2: {}}
+        lawful(house)
+
+
+async def test_nobody_agrees_for_another() -> None:
+    """In a session of several people a question is answered by whom it is put to; what others say to it is a message of their own."""
+    async with House(script=script_of(asks("first", "yes_no"))) as house:
+        asked = await house.say("tidy up the first folder", user="ada", mode="agent")
+        assert asked.question is not None
+        for reply_to in (None, asked.question.message_id):
+            await house.send("yes", user="bob", reply_to=reply_to)
+        await house.quiet()
+        assert house.query("SELECT count(*) FROM threads WHERE asked IS NOT NULL") == [(1,)]
+        assert (await house.say("yes", user="ada")).attached == "answer_to_pending"
+        lawful(house)
+
+
+async def test_a_choice_is_made_by_who_left_it_open() -> None:
+    """Which of two is meant says the sender of the message that could mean both."""
+    async with House(script=SLOW) as house:
+        await asked_which(house)
+        await house.send("A", user="bob")
+        await house.quiet()
+        assert house.query("SELECT count(*) FROM mailbox WHERE kind = 'interrupt'") == [(0,)]
+        assert (await house.say("A", user="ada")).attached == "answer_to_pending"
+        lawful(house)
+
+
 async def test_a_busy_engine_can_be_stopped_and_asked() -> None:
     """The engine's limit refuses new work, not the orders to stop and the questions after progress that come with work at hand."""
     async with House(script=SLOW, policy={"engine": {"max_accepted": 1}}) as house:

@@ -13,21 +13,23 @@ import pytest
 
 from ordain.app import Extras, Ordain
 from ordain.cli.archive import open_archive
-from ordain.contracts.catalog import FIRST_WORDING, Catalog
+from ordain.contracts.catalog import Catalog
 from ordain.contracts.profiles import ModelProfile
 from ordain.journal.folds import ending
 from ordain.journal.records import Status
 from ordain.models.scripted import ScriptedModel, make_script
 from ordain.settings import load_settings
 from ordain.store.sqlite import FILE, SqliteStore
+from ordain.wording.languages import shipped_table
 from ordain.wording.table import Table
-from ordain.wording.wording import wording_of
+from ordain.wording.wording import compiled, wording_of
 from tests.replay.mutate import begun_with
 from tests.shapes.lines import asks, script_of
 from tests.shapes.talk import House
 
 SESSION = "s"
 NONSENSE = "knofi"
+SHIPPED = compiled(shipped_table()).id
 ASKING = script_of(asks("find out whether", "yes_no"))
 
 
@@ -67,10 +69,10 @@ async def test_own_words_are_taken_up_and_pinned(tmp_path: Path) -> None:
         assert (await ordain.reload()).changed
         assert (await ordain.chat(NONSENSE, session=SESSION)).attached == "filler"
         first, second = decisions(ordain)
-        assert (first["wording"], second["wording"]) == (FIRST_WORDING, ordain.runtime.catalog.wording_id)
-        assert second["wording"] != FIRST_WORDING
+        assert (first["wording"], second["wording"]) == (SHIPPED, ordain.runtime.catalog.wording_id)
+        assert second["wording"] != SHIPPED
         assert second["catalog"] == ordain.runtime.catalog.digest
-        assert tables(ordain) == {ordain.runtime.catalog.wording_id.partition(":")[2]}
+        assert tables(ordain) == {shipped_table().digest, ordain.runtime.catalog.wording_id.partition(":")[2]}
         pinned = ordain.runtime.services.catalogs.pinned
         assert (
             wording_of(pinned(first["catalog"])).cues(NONSENSE).filler,
@@ -98,7 +100,7 @@ async def test_the_watch_sees_own_words(tmp_path: Path) -> None:
         watching = asyncio.ensure_future(ordain.runtime.reloader.watch(0.01))
         write(tmp_path, f"[phrases]\nthanks = '{NONSENSE}'\n")
         async with asyncio.timeout(10):
-            while ordain.runtime.catalog.wording_id == FIRST_WORDING:  # noqa: ASYNC110 - a reload tells nobody
+            while ordain.runtime.catalog.wording_id == SHIPPED:  # noqa: ASYNC110 - a reload tells nobody
                 await asyncio.sleep(0.01)
         watching.cancel()
 
@@ -111,13 +113,13 @@ async def test_a_table_is_kept_as_long_as_a_catalog_names_it(tmp_path: Path) -> 
             write(tmp_path, f"[phrases]\nthanks = '{NONSENSE}{number}'\n")
             await ordain.reload()
         used = ordain.runtime.catalog.wording_id.partition(":")[2]
-        assert tables(ordain) == {used}
+        assert tables(ordain) == {shipped_table().digest, used}
         await ordain.chat("hello", session=SESSION)
         (tmp_path / "verbs").mkdir()
         (tmp_path / "verbs" / "note.md").touch()
         write(tmp_path, f"[phrases]\nthanks = '{NONSENSE}9'\n")
         await ordain.reload()
-        assert tables(ordain) == {used, ordain.runtime.catalog.wording_id.partition(":")[2]}
+        assert tables(ordain) == {shipped_table().digest, used, ordain.runtime.catalog.wording_id.partition(":")[2]}
 
 
 class Swapping:

@@ -1,9 +1,11 @@
 """What rule ``attach`` is shown of a session: its threads in order of what matters, and where an edit or an answer belongs."""
 
+# ruff: noqa: RUF001 (a name in look-alikes)
 from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -66,6 +68,30 @@ def test_a_thread_that_waits_says_whether_the_words_fit(expects: ExpectedType, t
     said = message(text)
     (one,) = seen(state(thread(1, "q", expects=expects)), said).threads
     assert (one.asks, one.fits) == (expects, fits(expects, said.found))
+
+
+@pytest.mark.parametrize(("asked_at", "barred", "fits_it"), [(0, "", True), (1, "", True), (3, "later", False)])
+def test_a_question_asked_since_is_not_the_messages_to_answer(asked_at: int, barred: str, fits_it: bool) -> None:
+    """By the numbers of both entries; a message's own time says nothing."""
+    asking = thread(1, "q", expects="yes_no")
+    assert asking.asked is not None
+    standing = state(msgspec.structs.replace(asking, asked=msgspec.structs.replace(asking.asked, seq=asked_at)))
+    (one,) = seen(standing, message("yes", at=1)).threads
+    assert (one.barred, one.fits) == (barred, fits_it)
+
+
+@pytest.mark.parametrize(("of", "barred", "fits_it"), [("", "", True), ("ada", "", True), ("bob", "other", False), ("аda", "other", False)])
+def test_a_question_is_answered_by_who_is_asked(of: str, barred: str, fits_it: bool) -> None:
+    """By the very same name, also in reply to the question itself; a reply to somebody else's answers no other."""
+    asking = thread(1, "q", expects="yes_no", asked_as="q1")
+    assert asking.asked is not None
+    standing = state(
+        msgspec.structs.replace(asking, asked=msgspec.structs.replace(asking.asked, of=of)),
+        replied=place(1, EntryKind.QUESTION, message_id="q1"),
+    )
+    facts = seen(standing, message("yes"))
+    assert (facts.threads[0].barred, facts.threads[0].fits) == (barred, fits_it)
+    assert (facts.asked, facts.closed) == (fits_it, not fits_it)
 
 
 def test_a_turn_that_does_not_count_as_work_is_idle() -> None:

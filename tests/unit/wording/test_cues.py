@@ -1,5 +1,6 @@
 """Laws of the wording features, and their accuracy over labelled messages in many languages."""
 
+# ruff: noqa: RUF001 (messages in many scripts)
 from __future__ import annotations
 
 import json
@@ -26,6 +27,68 @@ cues = WORDING.cues
 any_text = st.text(st.characters(), max_size=400) | st.text("stop ?!.,'\"`no不停やめ\u200b\u0301👍\n", max_size=200)
 known = st.sampled_from([message["text"] for message in MESSAGES])
 stops = st.sampled_from([message["text"] for message in MESSAGES if message["says"] == "stop" and '"' not in message["text"]])
+
+
+HEDGED = (
+    *(
+        "yes, when Bob is back",
+        "yep if",
+        "yes, hold off",
+        "ok, hold off",
+        "yes I object",
+        "yes withdrawn",
+        "yes, pending approval",
+        "yes, undo it",
+    ),
+    *("confirm what", "perhaps ok", "sure, show me first", "yes, use the other account", "yes, make it 50", "yes was a mistake", "sure 🙄"),
+    *("I guess ok", "ok, I see", "ok, for now", "yeah right", "you sure", "yes'nt", "yes, none", "almost yes", "yes... let me think"),
+    *("ja, wenn Bob zustimmt", "ja, falls es frei ist", "gerne, wenn", "ja doch nicht", "ja ich lehne ab", "ja nie", "ja bitte warten"),
+    *(
+        "ja unter Vorbehalt",
+        "ja, frag erst Bob",
+        "ja vielleicht",
+        "na ja, ok",
+        "oui non",
+        "oui, si Bob est d'accord",
+        "d'accord si",
+        "vale si",
+    ),
+    *(
+        "quizás sí",
+        "forse sì",
+        "va bene se",
+        "sim ou não",
+        "ja misschien",
+        "tak i nie",
+        "tak pod warunkiem",
+        "да но",
+        "да, если Боб согласен",
+    ),
+    *(
+        "да ладно",
+        "так якщо",
+        "так але",
+        "naturligtvis inte",
+        "ja inte än",
+        "evet ama",
+        "evet eğer",
+        "tamam mı",
+        "是的，但是",
+        "可以，如果他同意",
+    ),
+    *("确定吗", "そうではない", "はい、でも", "大丈夫です", "네 하지만", "괜찮아요", "نعم لكن", "نعم ليس بعد", "हाँ लेकिन", "हाँ अगर"),
+)
+"""What begins as a yes, or has one in it, and takes it back, puts it off, makes it depend on something or asks."""
+NO_CHOICE = (
+    "not the first",
+    "not the second one",
+    "in a second",
+    "a second",
+    "maybe A",
+    "nicht die erste",
+    "no el primero",
+    "A if Bob agrees",
+)
 
 
 def answer(expected: ExpectedType, text: str) -> object:
@@ -194,11 +257,28 @@ def test_what_does_not_fit_is_no_answer(expected: ExpectedType, text: str) -> No
         "yes wait",
         "go ahead but skip the second",
         "ja nee",
+        *HEDGED,
     ],
 )
 def test_a_yes_with_a_reservation_grants_nothing(text: str) -> None:
     """What takes part of the yes back is no answer yes; the question stays open."""
     assert not fits(ExpectedType.YES_NO, cues(text)) or answer(ExpectedType.YES_NO, text) is False
+
+
+@given(
+    st.sampled_from([message["text"] for message in MESSAGES if message["says"] == "yes"]),
+    st.sampled_from(["knofi", "12", "“but”", "🤔", "…and"]),
+)
+def test_a_yes_that_goes_on_with_more_grants_nothing(yes: str, more: str) -> None:
+    """Whatever stands beside a yes and is not known to agree leaves the question open, in every language."""
+    for text in (f"{yes} {more}", f"{yes}, {more}", f"{more} {yes}"):
+        assert not fits(ExpectedType.YES_NO, cues(text)), text
+
+
+@pytest.mark.parametrize("text", NO_CHOICE)
+def test_what_refuses_an_option_chooses_none(text: str) -> None:
+    """Nor does a delay that has the same word in it."""
+    assert cues(text).choice == ""
 
 
 @pytest.mark.parametrize("text", ["y", "Y!", "y.", "n", "N!", " n. "])

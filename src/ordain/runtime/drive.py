@@ -36,6 +36,7 @@ from ordain.runtime.execution import Execution
 from ordain.runtime.flow_end import FlowEnd, flow_end
 from ordain.runtime.foreign_code import sent_by_signal
 from ordain.runtime.headers import readable
+from ordain.runtime.joins import book_ends
 from ordain.runtime.live import LiveRun
 from ordain.runtime.mail import InterruptBody
 from ordain.runtime.pen import Pen
@@ -208,6 +209,7 @@ class Drive:
             mail = tuple(NewMail(run=child, kind=MailKind.INTERRUPT, key=f"close:{self.run}", body=body, at=at) for child in unsettled)
             await self.services.store.submit(Append(run=self.run, records=(), mail=mail))
             return Driven(status=stored.status)
+        book_ends(live)
         note = live.write(
             RecordKind.NOTE, "cancel", NoteBody(by=asked.by, action="cancel", why=asked.why, details=raw({"was": str(stored.status)}))
         )

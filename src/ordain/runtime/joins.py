@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any, Protocol
 
@@ -15,7 +16,7 @@ from ordain.effects.results import Joined
 from ordain.errors import CallerError, FlowFault, FlowUnavailable, Refused
 from ordain.flows.act import carrier_of
 from ordain.flows.kinds import Kinds
-from ordain.journal.codec import Scribe
+from ordain.journal.codec import Scribe, decode
 from ordain.journal.digests import call_digest, derived_id
 from ordain.journal.records import Body, ChildEndedBody, Record, RecordKind, Started, raw
 from ordain.ports.effects import Interrupted
@@ -35,26 +36,31 @@ NESTED_MAX = 32
 """How many runs a run may be a child below. Calls of verbs end sooner, by policy's depth; children that carry out none have only this."""
 
 
-class Parent(Protocol):
-    """The live run whose children these are."""
+class Booking(Protocol):
+    """A run whose journal is written, whether its flow goes on or not."""
 
     id: str
     services: Services
-    stored: StoredRun
     records: list[Record]
-    setup: RunSetup
-    state: RunState
 
     def write(self, kind: RecordKind, name: str, body: Body, *, at: int | None = None) -> Record:
         """Append a record."""
         ...
 
-    def send(self, mail: NewMail) -> None:
-        """Put a row into another run's mailbox."""
-        ...
-
     def take(self, mail: Mail, seq: int) -> None:
         """Mark mail as taken by a record."""
+        ...
+
+
+class Parent(Booking, Protocol):
+    """The live run whose children these are."""
+
+    stored: StoredRun
+    setup: RunSetup
+    state: RunState
+
+    def send(self, mail: NewMail) -> None:
+        """Put a row into another run's mailbox."""
         ...
 
     def look(self) -> list[Mail]:
@@ -186,6 +192,34 @@ def handed_over(taken: int, ended: bytes) -> Raw:
     return raw(structs.replace(end, value=NULL))
 
 
+def book_ends(closed: Booking) -> None:
+    """Record what children came to that the run has not met and will not meet, since it is settled without its flow: what they spent was spent below it."""
+    taken: Counter[int] = Counter()
+    met: set[tuple[int, int]] = set()
+    for record in closed.records:
+        if record.kind is RecordKind.CHILD_ENDED and isinstance(body := decode(record), ChildEndedBody):
+            met.add((body.addr, body.index))
+            taken[body.addr] += result_bytes(ENDS.decode(body.ended))
+    for row in closed.services.store.mail(closed.id):
+        if row.kind is MailKind.CHILD and (row.addr, index := _index(row)) not in met:
+            _, end = _record_end(closed, row, row.addr, index, taken[row.addr])
+            taken[row.addr] += result_bytes(end)
+
+
+def _index(row: Mail) -> int:
+    """Which of a join's children it tells of."""
+    return int(row.key.rpartition(":")[2])
+
+
+def _record_end(parent: Booking, row: Mail, addr: int, index: int, taken: int) -> tuple[Record, AnyEnded]:
+    """Turn a child's mail into its ``child_ended`` record: at when it ended, not when that was noticed."""
+    ended = handed_over(taken, row.body)
+    body = ChildEndedBody(addr=addr, index=index, child=derived_id(parent.id, addr, index), ended=ended, mail=row.id)
+    record = parent.write(RecordKind.CHILD_ENDED, "child", body, at=row.at)
+    parent.take(row, record.seq)
+    return record, ENDS.decode(ended)
+
+
 class _Joining:
     """The state of one join, rebuilt from the records at every wake."""
 
@@ -211,16 +245,13 @@ class _Joining:
         for row in mail:
             if row.kind is not MailKind.CHILD or row.addr != self.addr:
                 continue
-            index = int(row.key.rpartition(":")[2])
+            index = _index(row)
             if index in self.ended:
                 continue
-            ended = handed_over(self._taken, row.body)
-            body = ChildEndedBody(addr=self.addr, index=index, child=derived_id(parent.id, self.addr, index), ended=ended, mail=row.id)
-            record = parent.write(RecordKind.CHILD_ENDED, "child", body, at=row.at)  # when it ended, not when it was noticed
+            record, end = _record_end(parent, row, self.addr, index, self._taken)
             self._note_deadline(record.at, self.ended)
-            parent.take(row, record.seq)
             parent.state.handed(record)
-            end: AnyEnded = parent.state.remember(ENDS.decode(ended), record.seq)
+            parent.state.remember(end, record.seq)
             self._taken += result_bytes(end)
             self.ended[index] = end
             self._weigh(self.ended)

@@ -16,7 +16,7 @@ from ordain.effects.calls import Call
 from ordain.effects.children import Cancelled, Completed, Failed, Join, Spawn, TimedOut, Unknown
 from ordain.effects.effect import Claim, Say, Wait, WaitFor
 from ordain.effects.results import VerbReturned
-from ordain.errors import FlowFault, LeaseLost
+from ordain.errors import Erased, FlowFault, FlowUnavailable, JournalCorrupt, JournalDiverged, LeaseLost
 from ordain.flows.accounts import CARVE, shared_accounts
 from ordain.flows.act import act
 from ordain.flows.context import FlowContext
@@ -60,6 +60,10 @@ RAISED: dict[str, BaseException] = {
     "leaves": SystemError("x"),
     "suspends": Suspended(),
     "lost": LeaseLost("mine"),
+    "differs": JournalDiverged("mine"),
+    "damaged": JournalCorrupt("mine"),
+    "lacks": FlowUnavailable("mine"),
+    "forgotten": Erased("mine"),
     "cancelled": asyncio.CancelledError(),
 }
 

@@ -24,7 +24,7 @@ EFFECT_BYTES = 8 * 2**20
 """An effect as its record has it, and a flow's output: a larger one holds up every other run while it is encoded."""
 
 JOIN_BYTES = 2 * EFFECT_BYTES
-"""Results that one join hands over in all: every wake of the run reads them again before anybody else goes on."""
+"""Results that one join hands over in all, and as much again of reasons and headers: every wake of the run reads them before anybody else goes on."""
 
 
 LAST_WORDS_MAX = 1_000

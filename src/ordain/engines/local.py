@@ -10,11 +10,12 @@ import heapq
 import logging
 from collections import deque
 
-from ordain.errors import RUN_MOVED_ON, JournalDiverged, LeaseLost, OrdainError
+from ordain.errors import RUN_MOVED_ON, JournalDiverged, LeaseLost, OrdainError, StorageUnavailable
 from ordain.journal.records import SETTLED, Status
 from ordain.ports.store import Append, Operation
 from ordain.runtime.accounts import drop_ended_periods
 from ordain.runtime.drive import Drive, Driven
+from ordain.runtime.foreign_code import class_of, sent_by_signal
 from ordain.runtime.recovery import Recovery
 from ordain.runtime.services import Services
 from ordain.runtime.waiters import Waiters
@@ -117,9 +118,11 @@ class LocalEngine:
             driven = await drive.to_rest()
         except LeaseLost as error:
             self._lost(drive.run, error)
-        except OrdainError as error:
+        except StorageUnavailable as error:  # it comes back, and no run is to blame
             LOG.error("run=%s could not be driven: %s", drive.run, error.message)
-        except Exception as error:  # a defect in driving one run must not keep the others from being driven
+        except BaseException as error:  # one run's defect, or what its kind raises, must not keep the others from being driven
+            if not self._goes_on(error):
+                raise
             LOG.exception("run=%s could not be driven", drive.run)
             if self._tries.get(drive.run, 0) >= TRIES_OF_A_DEFECT:
                 driven = await self._given_up(drive, error)
@@ -128,11 +131,20 @@ class LocalEngine:
         self._rested(drive.run, driven)
         self._fill()
 
-    async def _given_up(self, drive: Drive, defect: Exception) -> Driven | None:
+    def _goes_on(self, error: BaseException) -> bool:
+        """Whether the engine does: a cancellation is a stopping engine's, or that of a kind that has cancelled the task it was asked in."""
+        if isinstance(error, GeneratorExit) or sent_by_signal(error) or (isinstance(error, asyncio.CancelledError) and not self.accepting):
+            return False
+        task = asyncio.current_task()
+        while task is not None and task.cancelling():
+            task.uncancel()
+        return True
+
+    async def _given_up(self, drive: Drive, defect: BaseException) -> Driven | None:
         try:
-            return await drive.stop(JournalDiverged(f"run {drive.run} could not be driven: {type(defect).__name__}"))
-        except OrdainError as error:
-            LOG.error("run=%s could not be stopped: %s", drive.run, error.message)
+            return await drive.stop(JournalDiverged(f"run {drive.run} could not be driven: {class_of(defect)}"))
+        except Exception:  # as above: it is tried again
+            LOG.exception("run=%s could not be stopped", drive.run)
             return None
 
     def _lost(self, run: str, error: LeaseLost) -> None:

@@ -76,10 +76,13 @@ class Meaning(Protocol):
 class Fold:
     """Everything the folds say of a run, gathered in one pass over its records."""
 
-    def __init__(self, run: str, records: Sequence[Record], meaning: Meaning, read: ReadRecord = decode) -> None:
-        """Fold the records; erased bodies are passed over."""
+    def __init__(
+        self, run: str, records: Sequence[Record], meaning: Meaning, read: ReadRecord = decode, *, uninterrupted: bool = False
+    ) -> None:
+        """Fold the records; erased bodies are passed over. ``uninterrupted``: whoever asks knows that ``KeyboardInterrupt`` is a rule's or a kind's own."""
         self.run = run
         self._read, self._meaning = read, meaning
+        self._signals = () if uninterrupted else (KeyboardInterrupt,)
         self.flow = ""
         self.began = self.last = records[0].at if records else 0
         self.lines: list[HeaderLine] = []
@@ -110,7 +113,7 @@ class Fold:
                 self._decided(rule, body)
             else:
                 self._meant(record.name, body)
-        except KeyboardInterrupt:
+        except self._signals:
             raise
         except BaseException:  # what an effect, a result or a kind's own rule means is foreign here: it is told as what nobody can read
             self._line("unknown", f"record {record.seq} ({record.kind} {record.name}), which cannot be read")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import traceback
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -34,8 +33,9 @@ from ordain.rules.header import HeaderFacts, HeaderLine, quotable
 from ordain.runtime.entries import at_rest, reply, stop_entry, stopped_text, unreadable_entry
 from ordain.runtime.execution import Execution
 from ordain.runtime.flow_end import FlowEnd, flow_end
-from ordain.runtime.foreign_code import sent_by_signal
+from ordain.runtime.foreign_code import class_of, place_of, said_by, sent_by_signal
 from ordain.runtime.headers import readable
+from ordain.runtime.joins import book_ends
 from ordain.runtime.live import LiveRun
 from ordain.runtime.mail import InterruptBody
 from ordain.runtime.pen import Pen
@@ -130,11 +130,10 @@ class Drive:
             ended = await flow_end(live.setup, execution, task)
         except Suspended as error:
             return self._suspended(live) if state.suspended else await self._fault(live, error)
-        except LeaseLost as error:
-            if error is not state.fault:  # no port call lost it: a flow says so, and stops nobody but itself
+        except (LeaseLost, JournalDiverged, JournalCorrupt, FlowUnavailable, Erased) as error:
+            met = live.lost if isinstance(error, LeaseLost) else state.fault
+            if error is not met:  # neither store nor port has met that: a flow, a kind or a rule says so, and stops nobody but itself
                 return await self._fault(live, error)
-            raise
-        except (JournalDiverged, JournalCorrupt, FlowUnavailable, Erased):
             raise
         except BaseException as error:  # a flow is foreign code here: whatever else it raises is its fault, and stops its run alone
             if sent_by_signal(error):
@@ -174,17 +173,16 @@ class Drive:
         return Driven(status=Status.WAITING, wake_at=body.get("wake_at"))
 
     async def _fault(self, live: LiveRun, error: BaseException) -> Driven:
-        frame = traceback.extract_tb(error.__traceback__)[-1]
-        where = f"{frame.filename.rpartition('/')[2]}:{frame.lineno} {frame.name}"
-        fault = live.write(RecordKind.FAULTED, "fault", FaultedBody(error=type(error).__name__, where=where))
+        name, where = class_of(error), place_of(error)
+        fault = live.write(RecordKind.FAULTED, "fault", FaultedBody(error=name, where=where))
         if live.stored.session:
             now = msgspec.structs.replace(live.stored, records=tuple(live.records))
             entry, change = stop_entry(now, stopped_facts(self.services, now, Status.FAULTED), Status.FAULTED, fault.at)
             live.add_entry(entry)
             live.change_thread(change)
         await live.barrier(status=Status.FAULTED, reason="faulted")
-        said = f": {error.message}" if isinstance(error, FlowFault) else ""  # other texts are made of the values that the flow worked with
-        LOG.error("run=%s status=faulted error=%s at=%s%s", self.run, type(error).__name__, where, said)
+        said = f": {said_by(error)[1]}" if type(error) is FlowFault else ""  # other texts are made of the values that the flow worked with
+        LOG.error("run=%s status=faulted error=%s at=%s%s", self.run, name, where, said)
         LOG.debug("run=%s faulted", self.run, exc_info=error)
         return Driven(status=Status.FAULTED)
 
@@ -194,9 +192,10 @@ class Drive:
 
     async def _stop(self, status: Status, error: OrdainError) -> Driven:
         """The record itself is left as it is: only the run's row says that it stopped."""
-        unit = Append(run=self.run, records=(), status=status, reason=error.code)
+        code, message = said_by(error)
+        unit = Append(run=self.run, records=(), status=status, reason=code)
         await self.services.store.submit(with_stop(self.services, unit, status))
-        LOG.error("run=%s status=%s reason=%s", self.run, status, error.message)
+        LOG.error("run=%s status=%s reason=%s", self.run, status, message)
         return Driven(status=status)
 
     async def _close(self, asked: InterruptBody) -> Driven:
@@ -210,6 +209,7 @@ class Drive:
             mail = tuple(NewMail(run=child, kind=MailKind.INTERRUPT, key=f"close:{self.run}", body=body, at=at) for child in unsettled)
             await self.services.store.submit(Append(run=self.run, records=(), mail=mail))
             return Driven(status=stored.status)
+        book_ends(live)
         note = live.write(
             RecordKind.NOTE, "cancel", NoteBody(by=asked.by, action="cancel", why=asked.why, details=raw({"was": str(stored.status)}))
         )

@@ -358,7 +358,7 @@ class Execution:
         if body.effect != encoded:
             raise self._diverged(addr, "another effect", record)
         self._take(record)
-        self.state.authority.made(effect)
+        self.state.announced(effect)
 
     def _observed(self, addr: int) -> AnyResult | None:
         record = self._next()

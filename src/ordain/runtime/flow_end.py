@@ -56,13 +56,19 @@ class FlowEnd(Struct, frozen=True, kw_only=True):
             FlowFault: what the kind says of it is no end of a run.
         """
         settlement = kind.settled(returned, masked=masked)
-        if type(settlement.status) is not Status or settlement.status not in SETTLED:  # a kind is foreign code here
-            raise FlowFault(f"kind {kind.name}@{kind.version} settles a run as {settlement.status!r:.80}, and that settles none")
+        status, reason = settlement.status, settlement.reason  # read once: a kind is foreign code here
+        if type(status) is not Status or status not in SETTLED:
+            raise FlowFault(f"kind {kind.name}@{kind.version} settles a run as {status!r:.80}, and that settles none")
         told = None if kind.reply is None else kind.reply(returned)
         lines = () if kind.header is None else kind.header(returned)
-        said = _said(f"kind {kind.name}@{kind.version}", settlement.reason, told, lines)
-        settlement = Settlement(status=settlement.status, reason=said.reason)
-        return cls(settlement=settlement, returned=returned, output=_output(returned), told=said.told, lines=said.lines)
+        said = _said(f"kind {kind.name}@{kind.version}", reason, told, lines)
+        return cls(
+            settlement=Settlement(status=status, reason=said.reason),
+            returned=returned,
+            output=_output(returned),
+            told=said.told,
+            lines=said.lines,
+        )
 
     @classmethod
     def interrupted(cls, interrupted: Interrupted, *, masked: bool) -> FlowEnd:
@@ -115,13 +121,17 @@ async def flow_end(setup: RunSetup, execution: Execution, task: asyncio.Task[Any
         FlowFault: it left something behind, awaited something other than its port, or its end is none. Whatever else a flow may raise.
     """
     state, context = execution.state, setup.context(execution)
-    try:
+
+    async def ended() -> FlowEnd:  # what its kind says of the end is code of an embedder as the flow is, and held to the same
         try:
-            returned = await awaiting_its_port(lambda: setup.kind.run(context, setup.given), execution, state, task)
+            returned = await setup.kind.run(context, setup.given)
         except Interrupted as interrupted:
             state.returned()
             return FlowEnd.interrupted(interrupted, masked=state.masked)
         state.returned()
         return FlowEnd.of(setup.kind, returned, masked=state.masked)
+
+    try:
+        return await awaiting_its_port(ended, execution, state, task)
     finally:
         state.close()

@@ -17,6 +17,7 @@ from ordain.flows.kind import PromptKind
 from ordain.flows.values import Values
 from ordain.ports.model import Heard, ModelError, ModelPort, ModelReply, ModelRequest
 from ordain.runtime.breakers import endpoint_of
+from ordain.runtime.foreign_code import contained
 from ordain.runtime.model_answers import Failure, kept_answer, prepare
 from ordain.runtime.services import Services
 
@@ -144,13 +145,14 @@ class _ModelAttempt(Struct, frozen=True):
                 self.attempt.heard(piece)
 
         second = structs.replace(self, call=structs.replace(call, max_tokens=call.hedge_max_tokens, deadline=call.hedge_deadline))
-        first = asyncio.ensure_future(self.one(call.profile, None if self.attempt.heard is None else hearing))
+        heard = None if self.attempt.heard is None else hearing
+        first = asyncio.ensure_future(contained("a model call", lambda: self.one(call.profile, heard)))
         asked = [first]
         try:
             done, _ = await asyncio.wait({first}, timeout=call.hedge_ms / 1000)
             if done:
                 return first.result()
-            asked.append(asyncio.ensure_future(second.one(call.hedge, None)))
+            asked.append(asyncio.ensure_future(contained("a model call", lambda: second.one(call.hedge, None))))
             await _first_answer(asked)
             overtaken = not (first.done() or spoke) and _answered(asked[1]) and self._elsewhere(call.hedge)
         finally:

@@ -14,6 +14,7 @@ from ordain.journal.folds import Fold, open_children
 from ordain.journal.records import STOPPED, IntentBody, Record, RecordKind, Started, Status
 from ordain.ports.store import JournalStore, StoredRun
 from ordain.rules.header import HeaderFacts, HeaderLine
+from ordain.runtime.foreign_code import sent_by_signal
 
 BEFORE = 20
 """How many interrupted runs in a row are looked back at."""
@@ -50,7 +51,7 @@ class Headers:
 
     def fold_of(self, run: str, records: Sequence[Record], read: ReadRecord = decode) -> Fold:
         """Everything that these records of a run say."""
-        return Fold(run, records, self._kinds, read)
+        return folded(run, records, self._kinds, read)
 
     def _with_before(self, facts: HeaderFacts, stored: StoredRun) -> HeaderFacts:
         """A run that was interrupted before it had read what the run before it did: that is not lost, whoever asks next sees it here."""
@@ -105,6 +106,16 @@ class Headers:
             children = (loaded(run, self._store) for run in open_children(readable(one.records), one.id))
             rest += [child for child in children if isinstance(child, StoredRun)]
         return found
+
+
+def folded(run: str, records: Sequence[Record], kinds: Kinds, read: ReadRecord = decode) -> Fold:
+    """Everything that these records of a run say. That a rule or a kind raises ``KeyboardInterrupt`` while it tells of one is no signal."""
+    try:
+        return Fold(run, records, kinds, read)
+    except KeyboardInterrupt as error:
+        if sent_by_signal(error):
+            raise
+        return Fold(run, records, kinds, read, uninterrupted=True)
 
 
 def _with_child(facts: HeaderFacts, child: StoredRun, inner: HeaderFacts) -> HeaderFacts:

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from msgspec import Raw, structs
 
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.scope import CapabilityScope
-from ordain.effects.children import NULL, AnyEnded, Completed, Failed, Join, JoinMode, Spawn
+from ordain.effects.children import NULL, AnyEnded, Cancelled, Completed, Failed, Join, JoinMode, Spawn, Unknown
 from ordain.effects.effect import Children
 from ordain.effects.results import Joined
 from ordain.errors import CallerError, FlowFault, FlowUnavailable, Refused
 from ordain.flows.act import carrier_of
 from ordain.flows.kinds import Kinds
-from ordain.journal.codec import Scribe
+from ordain.journal.codec import Scribe, decode
 from ordain.journal.digests import call_digest, derived_id
 from ordain.journal.records import Body, ChildEndedBody, Record, RecordKind, Started, raw
 from ordain.ports.effects import Interrupted
 from ordain.ports.store import Mail, MailKind, NewMail, NewRun, StoredRun
+from ordain.rules.header import EXCERPT, HeaderLine
 from ordain.runtime.foreign_code import asked_of
 from ordain.runtime.opening import check_first
 from ordain.runtime.recorded_form import ENDS
@@ -35,26 +37,31 @@ NESTED_MAX = 32
 """How many runs a run may be a child below. Calls of verbs end sooner, by policy's depth; children that carry out none have only this."""
 
 
-class Parent(Protocol):
-    """The live run whose children these are."""
+class Booking(Protocol):
+    """A run whose journal is written, whether its flow goes on or not."""
 
     id: str
     services: Services
-    stored: StoredRun
     records: list[Record]
-    setup: RunSetup
-    state: RunState
 
     def write(self, kind: RecordKind, name: str, body: Body, *, at: int | None = None) -> Record:
         """Append a record."""
         ...
 
-    def send(self, mail: NewMail) -> None:
-        """Put a row into another run's mailbox."""
-        ...
-
     def take(self, mail: Mail, seq: int) -> None:
         """Mark mail as taken by a record."""
+        ...
+
+
+class Parent(Booking, Protocol):
+    """The live run whose children these are."""
+
+    stored: StoredRun
+    setup: RunSetup
+    state: RunState
+
+    def send(self, mail: NewMail) -> None:
+        """Put a row into another run's mailbox."""
         ...
 
     def look(self) -> list[Mail]:
@@ -172,18 +179,76 @@ def why_over(until: Join, spawned: int, ended: dict[int, AnyEnded]) -> str | Non
     return "cannot be reached" if completed + spawned - len(ended) < wanted else None
 
 
+class HandedOver(NamedTuple):
+    """How many bytes a join has handed over: of results, and of what its children's ends tell besides them."""
+
+    results: int = 0
+    told: int = 0
+
+    def plus(self, record: Record, end: AnyEnded) -> HandedOver:
+        """With one more, as its ``child_ended`` record has it."""
+        results = result_bytes(end)
+        return HandedOver(self.results + results, self.told + len(record.body or b"") - results)
+
+
 def result_bytes(end: AnyEnded) -> int:
     """How much of a result a child's end hands over."""
     return len(bytes(end.value)) if isinstance(end, Completed | Failed) else 0
 
 
-def handed_over(taken: int, ended: bytes) -> Raw:
-    """A child's end for a join that has ``taken`` so many bytes of results: without its own where that would be more than a join hands over."""
-    if taken + len(ended) <= JOIN_BYTES or taken + result_bytes(end := ENDS.decode(ended)) <= JOIN_BYTES:
+def handed_over(taken: HandedOver, ended: bytes) -> Raw:
+    """A child's end for a join that has ``taken`` so much: without its own result, or the text it tells, where that would be more than a join hands over."""
+    if max(taken) + len(ended) <= JOIN_BYTES:
         return Raw(ended)
-    if isinstance(end, Completed):
-        return raw(Failed(child=end.child, spent=end.spent, runs=end.runs, header=end.header, reason=RESULTS_TOO_LARGE))
-    return raw(structs.replace(end, value=NULL))
+    end = ENDS.decode(ended)
+    results = result_bytes(end)
+    too_large, too_long = taken.results + results > JOIN_BYTES, taken.told + len(ended) - results > JOIN_BYTES
+    if too_large and isinstance(end, Completed):
+        end = Failed(child=end.child, spent=end.spent, runs=end.runs, header=end.header, reason=RESULTS_TOO_LARGE)
+    elif too_large:
+        end = structs.replace(end, value=NULL)
+    if too_long:
+        end = _in_few_words(end)
+    return raw(end) if too_large or too_long else Raw(ended)
+
+
+def _in_few_words(end: AnyEnded) -> AnyEnded:
+    """The end with its figures, and of its header that there is more in the child's own."""
+    if isinstance(end, Failed | Cancelled | Unknown):
+        end = structs.replace(end, reason=end.reason[:EXCERPT])
+    if (header := end.header) is None:
+        return end
+    line = HeaderLine(mark="info", what=f"{len(header.lines)} lines are left out here: run {end.child} has them")
+    return structs.replace(end, header=structs.replace(header, reason=header.reason[:EXCERPT], models=(), notices=(), lines=(line,)))
+
+
+def book_ends(closed: Booking) -> None:
+    """Record what children came to that the run has not met and will not meet, since it is settled without its flow: what they spent was spent below it."""
+    taken: Counter[int] = Counter()
+    met: set[tuple[int, int]] = set()
+    for record in closed.records:
+        if record.kind is RecordKind.CHILD_ENDED and isinstance(body := decode(record), ChildEndedBody):
+            met.add((body.addr, body.index))
+            taken[body.addr] += len(body.ended)
+    for row in closed.services.store.mail(closed.id):
+        if row.kind is MailKind.CHILD and (row.addr, index := _index(row)) not in met:
+            whole = taken[row.addr]  # nobody is handed the results any more: no end needs to be taken apart
+            _, ended = _record_end(closed, row, row.addr, index, HandedOver(whole, whole))
+            taken[row.addr] += len(ended)
+
+
+def _index(row: Mail) -> int:
+    """Which of a join's children it tells of."""
+    return int(row.key.rpartition(":")[2])
+
+
+def _record_end(parent: Booking, row: Mail, addr: int, index: int, taken: HandedOver) -> tuple[Record, Raw]:
+    """Turn a child's mail into its ``child_ended`` record: at when it ended, not when that was noticed."""
+    ended = handed_over(taken, row.body)
+    body = ChildEndedBody(addr=addr, index=index, child=derived_id(parent.id, addr, index), ended=ended, mail=row.id)
+    record = parent.write(RecordKind.CHILD_ENDED, "child", body, at=row.at)
+    parent.take(row, record.seq)
+    return record, ended
 
 
 class _Joining:
@@ -193,10 +258,12 @@ class _Joining:
         self.parent, self.addr, self.effect, self.ended = parent, addr, effect, ended
         self.counted: tuple[int, ...] = ()
         self.why: str | None = None
-        self._taken = sum(result_bytes(end) for end in ended.values())
+        self._taken = HandedOver()
         seen: dict[int, AnyEnded] = {}
         for index, end in sorted(ended.items(), key=lambda item: item[1].seq):
-            self._note_deadline(parent.records[end.seq].at, seen)
+            record = parent.records[end.seq]
+            self._taken = self._taken.plus(record, end)
+            self._note_deadline(record.at, seen)
             seen[index] = end
             self._weigh(seen)
 
@@ -211,17 +278,14 @@ class _Joining:
         for row in mail:
             if row.kind is not MailKind.CHILD or row.addr != self.addr:
                 continue
-            index = int(row.key.rpartition(":")[2])
+            index = _index(row)
             if index in self.ended:
                 continue
-            ended = handed_over(self._taken, row.body)
-            body = ChildEndedBody(addr=self.addr, index=index, child=derived_id(parent.id, self.addr, index), ended=ended, mail=row.id)
-            record = parent.write(RecordKind.CHILD_ENDED, "child", body, at=row.at)  # when it ended, not when it was noticed
+            record, ended = _record_end(parent, row, self.addr, index, self._taken)
             self._note_deadline(record.at, self.ended)
-            parent.take(row, record.seq)
             parent.state.handed(record)
             end: AnyEnded = parent.state.remember(ENDS.decode(ended), record.seq)
-            self._taken += result_bytes(end)
+            self._taken = self._taken.plus(record, end)
             self.ended[index] = end
             self._weigh(self.ended)
 

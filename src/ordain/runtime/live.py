@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
 import msgspec
@@ -48,6 +48,7 @@ from ordain.rules.shared import SHARED
 from ordain.runtime.calls import call_verb, recover_verb
 from ordain.runtime.claims import prepared
 from ordain.runtime.entries import answered, question, said
+from ordain.runtime.foreign_code import contained
 from ordain.runtime.gateway import Attempt, call_model, verb_withdrawn
 from ordain.runtime.joins import join_children, new_children
 from ordain.runtime.mail import AnswerBody, InterruptBody
@@ -184,7 +185,7 @@ class LiveRun(Pen):
             return await join_children(self, addr, effect, ended)
         if isinstance(effect, ModelCall):
             result: AnyResult | None = (
-                _lost(self.catalog, effect) if again else await self._abandonable_call(self._model(effect), addr, "model_call")
+                _lost(self.catalog, effect) if again else await self._abandonable_call(lambda: self._model(effect), addr, "model_call")
             )
             name = "model_call"
         elif isinstance(effect, VerbCall) and not again and not self.state.masked and (mail := self.interrupt()) is not None:
@@ -196,7 +197,7 @@ class LiveRun(Pen):
                 await self.barrier()
                 raise asyncio.CancelledError
         elif isinstance(effect, Read):
-            result, name = await self._abandonable_call(self._read(effect), addr, "read"), "read"
+            result, name = await self._abandonable_call(lambda: self._read(effect), addr, "read"), "read"
         else:
             raise FlowFault(f"no handler for {type(effect).__name__}")
         timed_out = isinstance(result, VerbTimedOut) or (isinstance(result, ModelFailed) and result.code is ModelErrorCode.TIMED_OUT)
@@ -264,11 +265,10 @@ class LiveRun(Pen):
         interrupted.in_flight = True
         return interrupted
 
-    async def _abandonable_call(self, call: Coroutine[Any, Any, R], addr: int, name: str) -> R:
+    async def _abandonable_call(self, begin: Callable[[], Coroutine[Any, Any, R]], addr: int, name: str) -> R:
         if not self.state.masked and (early := self.interrupt()) is not None:  # it came while the intent was written
-            call.close()
             raise self._abandon(addr, name, early)
-        task = asyncio.get_running_loop().create_task(call)
+        task = asyncio.get_running_loop().create_task(contained(f"a {name}", begin))
         self._abandonable, self._abandoned = task, False
         try:
             return await task

@@ -11,7 +11,7 @@ from time import perf_counter_ns
 
 import msgspec
 
-from ordain.errors import StorageUnavailable
+from ordain.errors import LeaseLost, StorageUnavailable
 from ordain.flows.kind import Settlement
 from ordain.journal.codec import Scribe, decode
 from ordain.journal.records import Body, Record, RecordKind, Status
@@ -41,6 +41,7 @@ class Pen:
         self._refund: list[Refund] = []
         self._entries: list[NewEntry] = []
         self._threads: list[ThreadChange] = []
+        self.lost: LeaseLost | None = None
         self._status: Status | None = Status.RUNNING if stored.status is not Status.RUNNING else None
 
     def write(self, kind: RecordKind, name: str, body: Body, *, at: int | None = None) -> Record:
@@ -146,13 +147,16 @@ class Pen:
         return unit
 
     async def offer(self, unit: Append | ClaimUnit) -> bool:
-        """Commit a unit, however long storage stays away; whether its condition held."""
+        """Commit a unit, however long storage stays away; whether its condition held. That another engine holds the store is kept in ``lost``."""
         while True:
             try:
                 outcome = await self.services.store.submit(unit)
             except StorageUnavailable:
                 await asyncio.sleep(STORAGE_RETRY_S)
                 continue
+            except LeaseLost as error:
+                self.lost = error
+                raise
             if not outcome.refused:
                 self._status = None
             return not outcome.refused

@@ -22,7 +22,7 @@ from ordain.flows.kinds import Kinds
 from ordain.flows.transcript import TranscriptReader
 from ordain.flows.values import Values, prompt_digest
 from ordain.journal.codec import ReadRecord, read_once, verify
-from ordain.journal.folds import Fold, ending
+from ordain.journal.folds import ending
 from ordain.journal.records import ENCODER, NULL, SETTLED, EndedBody, FaultedBody, NoteBody, RecordKind, Started
 from ordain.ports.store import StoredRun
 from ordain.prompts.renderer import render
@@ -31,6 +31,8 @@ from ordain.rules.header import render_header
 from ordain.runtime.execution import Execution, Rereading
 from ordain.runtime.flow_end import FlowEnd
 from ordain.runtime.flow_outcome import FlowOutcome, FlowRaised, NothingBeyond, flow_outcome
+from ordain.runtime.foreign_code import class_of
+from ordain.runtime.headers import folded
 from ordain.runtime.setup import RunSetup
 
 _STARTED = msgspec.json.Decoder(Started)
@@ -187,7 +189,7 @@ class _Recorded:
     def faulted_so(self, error: BaseException) -> bool:
         """Whether the run's last word is this very fault."""
         faults = [self.read(record) for record in self.stored.records if record.kind is RecordKind.FAULTED]
-        return bool(faults) and isinstance(faults[-1], FaultedBody) and faults[-1].error == type(error).__name__
+        return bool(faults) and isinstance(faults[-1], FaultedBody) and faults[-1].error == class_of(error)
 
 
 def _check_fault(recorded: _Recorded, error: BaseException, execution: Execution) -> None:
@@ -202,7 +204,7 @@ def _check_fault(recorded: _Recorded, error: BaseException, execution: Execution
 def _compare_header(recorded: _Recorded, end: EndedBody, came: FlowEnd, report: Replayed) -> None:
     stored = recorded.stored
     at_end = next(index for index, record in enumerate(stored.records) if record.kind == "ended")
-    fold = Fold(stored.id, stored.records[:at_end], recorded.kinds, recorded.read)
+    fold = folded(stored.id, stored.records[:at_end], recorded.kinds, recorded.read)
     fold.lines += came.lines
     header = render_header(fold.header(came.settlement.status, came.settlement.reason))
     if end.header != header:

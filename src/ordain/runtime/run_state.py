@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from asyncio import CancelledError
 from types import TracebackType
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 
@@ -24,7 +24,11 @@ EFFECT_BYTES = 8 * 2**20
 """An effect as its record has it, and a flow's output: a larger one holds up every other run while it is encoded."""
 
 JOIN_BYTES = 2 * EFFECT_BYTES
-"""Results that one join hands over in all: every wake of the run reads them again before anybody else goes on."""
+"""Results that one join hands over in all, and as much again of reasons and headers: every wake of the run reads them before anybody else goes on."""
+
+
+LAST_WORDS_MAX = 1_000
+"""Words and reads in a row once an interrupt has reached a flow or its run's deadline is past: one that never ends must end somewhere."""
 
 
 class RunState:
@@ -44,6 +48,7 @@ class RunState:
         self.handed_at = began
         self.values = Values(transcript)
         self.masked = False
+        self._last_words = 0
         self.suspended = False
         self.fault: Exception | None = None
         self.under_way = False
@@ -83,7 +88,15 @@ class RunState:
             raise FlowFault(f"a {type(effect).__name__} of {size} bytes: an effect has {EFFECT_BYTES} at most")
         if self.masked and not isinstance(effect, (Say, Read)):
             raise FlowFault(f"{type(effect).__name__} after an interrupt: only Say and Read may follow")
+        if self._last_words >= LAST_WORDS_MAX and isinstance(effect, (Say, Read)):
+            raise FlowFault(f"more than {LAST_WORDS_MAX} words and reads in a row after an interrupt or the run's deadline")
         self.authority.check(effect, catalog)
+        self.announced(effect)
+
+    def announced(self, effect: AnyEffect) -> None:
+        """An effect was announced, now or on record."""
+        last = isinstance(effect, (Say, Read)) and (self.masked or self.handed_at > self.authority.deadline)
+        self._last_words = self._last_words + 1 if last else 0
         self.authority.made(effect)
 
     def admit_claim(self) -> None:
@@ -135,10 +148,10 @@ class PortCall:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         """End; a failure is kept, control signals are none. Broken off by the flow, through a time-out or by closing it, it has no result on record."""
         self._state.under_way = False
-        if error is not None:
-            if isinstance(error, Exception):
-                self._state.fault = error
-            elif isinstance(error, CancelledError | GeneratorExit):
+        if kind is not None:  # by its class alone: an error of foreign code may make anything of being looked at
+            if issubclass(kind, Exception):
+                self._state.fault = cast("Exception", error)
+            elif issubclass(kind, CancelledError | GeneratorExit):
                 self._state.fault = FlowFault("a port call was broken off from outside of it")
-            elif not isinstance(error, Interrupted | Suspended):  # a rule's or a kind's, which a flow may swallow as well
-                self._state.fault = FlowFault(f"a port call raised {type(error).__name__}")
+            elif not issubclass(kind, Interrupted | Suspended):  # a rule's or a kind's, which a flow may swallow as well
+                self._state.fault = FlowFault(f"a port call raised {kind.__name__}")

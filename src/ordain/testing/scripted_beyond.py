@@ -47,7 +47,7 @@ from ordain.rules.shared import SHARED
 from ordain.rules.spend import Spend
 from ordain.runtime.calls import result_of, too_late
 from ordain.runtime.claims import check_claim
-from ordain.runtime.joins import handed_over, result_bytes, started_child, why_over
+from ordain.runtime.joins import HandedOver, handed_over, started_child, why_over
 from ordain.runtime.model_answers import Failure, kept_answer, prepare
 from ordain.runtime.recorded_form import ENDS, RESULTS
 from ordain.runtime.run_state import RunState
@@ -323,14 +323,14 @@ class ScriptedBeyond:
         ended: dict[int, AnyEnded] = {}
         why: str | None = None
         counted: tuple[int, ...] = ()
-        taken = 0
+        taken = HandedOver()
         for index in joining.order or range(count):
             child = derived_id(run, addr, index)
             end = handed_over(taken, bytes(raw(structs.replace(joining.ends[index], child=child))))
             record = self.write(RecordKind.CHILD_ENDED, "child", ChildEndedBody(addr=addr, index=index, child=child, ended=end))
             self._state.handed(record)
             ended[index] = self._state.remember(ENDS.decode(end), record.seq)
-            taken += result_bytes(ended[index])
+            taken = taken.plus(record, ended[index])
             if why is None:
                 why, counted = why_over(effect.until, count, ended), tuple(sorted(ended))
         self._observe(addr, "children", Joined(counted=counted, why=why or "all ended"))

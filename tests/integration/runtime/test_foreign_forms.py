@@ -76,10 +76,13 @@ class Counted(ScriptedModel):
         """Everything is worth it."""
         super().__init__(make_script(survey=[{"worth": 7}]))
         self.purposes: list[str] = []
+        self.error: BaseException | None = None
 
     async def attempt(self, request: ModelRequest, heard: Heard | None = None) -> ModelReply | ModelError:
         """See ``ModelPort``."""
         self.purposes.append(request.purpose)
+        if self.error is not None:
+            raise self.error
         return await super().attempt(request, heard)
 
 
@@ -382,6 +385,49 @@ async def test_a_child_whose_kind_says_nonsense_of_it_is_not_opened(tmp_path: Pa
         view = await house.rested()
         assert house.ordain.store.query("SELECT id FROM runs WHERE parent IS NOT NULL") == []
     assert view.stored.status is Status.FAULTED
+
+
+# --- what would end the process --------------------------------------------------------------------------------------------------------
+
+
+async def asks(context: FlowContext, given: Survey) -> str:
+    """Whatever the answer is."""
+    await ask(context, SURVEY_PROMPT, given)
+    return "done"
+
+
+@pytest.mark.parametrize("where", ["build", "model"])
+@pytest.mark.parametrize("error", [SystemExit(3), KeyboardInterrupt()], ids=lambda error: type(error).__name__)
+async def test_what_would_end_the_process_in_a_model_call_ends_its_run(tmp_path: Path, where: str, error: BaseException) -> None:
+    """A kind's or an adapter's: the run is faulted, and others go on."""
+
+    def build(*_: Any) -> PromptInputs:
+        raise error
+
+    prompt = replace(SURVEY_PROMPT, build=build) if where == "build" else SURVEY_PROMPT
+    async with House(tmp_path, kind(asks, prompts=(prompt,))) as house:
+        house.model.error = error
+        view = await house.rested()
+    assert view.stored.status is Status.FAULTED
+    assert "flow fault · FlowFault" in view.header
+
+
+async def test_a_kind_that_cancels_the_task_of_its_run_is_driven_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody asked for that: the engine does not let go of the run, and whoever waits for it is told."""
+    monkeypatch.setattr(local, "TRY_AGAIN_US", 1_000)
+    cancelled: list[str] = []
+
+    def decode(given: msgspec.Raw) -> Survey:
+        task: Any = asyncio.current_task()
+        if task.get_coro().__name__ == "_drive" and not cancelled:
+            cancelled.append("its run")
+            task.cancel()
+        return SURVEY.decode_input(given)
+
+    async with House(tmp_path, kind(nothing, decode_input=decode)) as house:
+        run = (await house.ordain.runtime.open("survey", GIVEN, "local:test")).run
+        view = await asyncio.wait_for(house.ordain.runtime.wait(run), WAIT_S)
+    assert (view.stored.status, cancelled) == (Status.COMPLETED, ["its run"])
 
 
 # --- kinds beside each other, and defects ---------------------------------------------------------------------------------------------

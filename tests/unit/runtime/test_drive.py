@@ -16,7 +16,7 @@ from ordain.effects.calls import Call
 from ordain.effects.children import Cancelled, Completed, Failed, Join, Spawn, TimedOut, Unknown
 from ordain.effects.effect import Claim, Say, Wait, WaitFor
 from ordain.effects.results import VerbReturned
-from ordain.errors import FlowFault, LeaseLost
+from ordain.errors import Erased, FlowFault, FlowUnavailable, JournalCorrupt, JournalDiverged, LeaseLost
 from ordain.flows.accounts import CARVE, shared_accounts
 from ordain.flows.act import act
 from ordain.flows.context import FlowContext
@@ -25,9 +25,11 @@ from ordain.flows.kinds import Kinds
 from ordain.journal.digests import derived_id
 from ordain.journal.records import SETTLED, RecordKind, Status, raw
 from ordain.ports.effects import Suspended
-from ordain.ports.store import Append
+from ordain.ports.store import Append, MailKind
+from ordain.rules.spend import Spend
 from ordain.runtime.drive import Driven
 from ordain.runtime.recorded_form import ENDS
+from ordain.runtime.replay import replay
 from ordain.testing import catalog_of, failed, kind_of, recorded
 from tests.unit.runtime.house import SECOND, House
 
@@ -58,6 +60,10 @@ RAISED: dict[str, BaseException] = {
     "leaves": SystemError("x"),
     "suspends": Suspended(),
     "lost": LeaseLost("mine"),
+    "differs": JournalDiverged("mine"),
+    "damaged": JournalCorrupt("mine"),
+    "lacks": FlowUnavailable("mine"),
+    "forgotten": Erased("mine"),
     "cancelled": asyncio.CancelledError(),
 }
 
@@ -77,6 +83,19 @@ async def _opens(context: FlowContext, what: str) -> str:
 
 
 OPENS: Kind[Any, Any] = replace(kind_of(_opens, verbs=["mail.send"], charged=False), name="opens")
+
+
+async def _over(context: FlowContext, what: Any) -> str:
+    """Opens one that opens another, or one for each word."""
+    flow, each = ("opens", [what]) if isinstance(what, str) else ("does", what)
+    spawns = [
+        Spawn[Any](flow=flow, input=raw(one), deadline=context.hard, allowance=context.share(len(each) + 1), scope=("mail.send",))
+        for one in each
+    ]
+    return ",".join(type(end).__name__ for end in await context.fx.children(tuple(spawns), Join()))
+
+
+OVER: Kind[Any, Any] = replace(kind_of(_over, verbs=["mail.send"], charged=False), name="over")
 
 
 def house(*verbs: Any) -> House:
@@ -202,6 +221,46 @@ async def test_children_of_a_stopped_run_are_stopped_before_it() -> None:
         assert (await home.drive(run, resumed_by="user:ada")).status is Status.CANCELLED
 
 
+async def test_what_children_of_a_stopped_run_spent_is_on_its_account() -> None:
+    """Closed without its flow it has met none of their ends: its parent is told what they spent and how many there were, and its header says it."""
+    with House(DOES, OPENS, OVER, verbs=[send]) as home:
+        run = await home.open(OVER, "sends")
+        await home.drive(run)
+        middle = derived_id(run, 0, 0)
+        await home.drive(middle)
+        home.services.kinds = Kinds((DOES,))
+        await home.drive(middle)
+        home.services.kinds = home.kinds
+        await home.drive(derived_id(middle, 0, 0))
+        await home.interrupt(middle)
+        assert (await home.drive(middle)).status is Status.CANCELLED
+        (met,) = home.bodies(middle, RecordKind.CHILD_ENDED)
+        assert (met.addr, met.index, met.child) == (0, 0, derived_id(middle, 0, 0))
+        (ended,) = [ENDS.decode(mail.body) for mail in home.store.mail(run)]
+        assert (type(ended), ended.spent.verb_calls, ended.runs) == (Cancelled, 1, 1)
+        assert "mail.send" in home.bodies(middle, RecordKind.ENDED)[0].header
+        assert not home.store.mail(middle)
+        assert replay(home.stored(middle), home.catalog, home.kinds).equal
+        assert (await home.drive(run)).status is Status.COMPLETED
+        assert "1 verb calls" in home.bodies(run, RecordKind.ENDED)[0].header
+
+
+async def test_an_end_that_was_met_before_the_stop_counts_once() -> None:
+    """A child's end on record is not booked again when the run is closed, and the one that came later is."""
+    with House(DOES, OVER) as home:
+        run = await home.open(OVER, ["done", "done"])
+        await home.drive(run)
+        first, second = (derived_id(run, 0, index) for index in range(2))
+        await home.drive(first)
+        await home.drive(run)
+        home.services.kinds = Kinds((DOES,))
+        await home.drive(second)
+        await home.drive(run)
+        await home.interrupt(run)
+        assert (await home.drive(run, resumed_by="user:ada")).status is Status.CANCELLED
+        assert [one.child for one in home.bodies(run, RecordKind.CHILD_ENDED)] == [first, second]
+
+
 # --- parents -----------------------------------------------------------------------------------------------------------------------------
 
 
@@ -259,6 +318,32 @@ async def test_what_was_carved_and_not_spent_goes_back() -> None:
             run = await home.open(charged, None)
             assert (await home.drive(run)).status is Status.COMPLETED
             assert bytes(home.bodies(run, RecordKind.ENDED)[0].result) == b'"budget.carved"'
+
+
+async def test_what_children_of_a_cancelled_root_spent_does_not_go_back() -> None:
+    """A root that stopped and is closed gives back what nobody below it has spent, and no more."""
+    charged = replace(kind_of(_carves_and_opens, charged=True), name="carves")
+    with House(charged, DOES) as home:
+        home.services.catalogs.swap(catalog_of(charged, DOES, policy={"budget": {"run_tokens": 1000, "day_tokens": 1500, "rest": True}}))
+        for left in (1000, 900):
+            run = await home.open(charged, None)
+            await home.drive(run)
+            assert msgspec.json.decode(home.bodies(run, RecordKind.CLAIM)[0].outcome)["tokens"] == left
+            child = derived_id(run, 1, 0)
+            await home.post(run, MailKind.CHILD, "child:1:0", Completed(child=child, value=raw(1), spent=Spend(tokens=600)), 1)
+            await home.drive(child)
+            home.services.kinds = Kinds((DOES,))
+            await home.drive(run)
+            home.services.kinds = home.kinds
+            await home.interrupt(run)
+            assert (await home.drive(run)).status is Status.CANCELLED
+
+
+async def _carves_and_opens(context: FlowContext, given: Any) -> str:
+    reason = await _carves(context, given)
+    spawn = Spawn[Any](flow="does", input=raw("done"), deadline=context.hard, allowance=context.share(1))
+    await context.fx.children((spawn,), Join())
+    return reason
 
 
 async def _carves(context: FlowContext, given: Any) -> str:

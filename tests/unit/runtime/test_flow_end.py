@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -35,6 +36,29 @@ def test_a_kind_that_says_nothing_tells_nothing() -> None:
     """Neither a reply nor lines."""
     end = FlowEnd.of(kind_of(_nothing), "done", masked=False)
     assert (end.told, end.lines) == (None, ())
+
+
+class Shifting:
+    """A settlement that is another one whenever it is looked at."""
+
+    def __init__(self) -> None:
+        self._statuses = iter((Status.COMPLETED, Status.RUNNING, "nonsense"))
+        self._reasons = iter(("ok", "broken"))
+
+    @property
+    def status(self) -> object:
+        return next(self._statuses)
+
+    @property
+    def reason(self) -> str:
+        return next(self._reasons)
+
+
+def test_a_settlement_is_read_once() -> None:
+    """Row, record and parent's mail have what it was then."""
+    shifting: Any = Shifting()
+    end = FlowEnd.of(replace(KIND, settle=lambda _: shifting), "done", masked=False)
+    assert end.settlement == Settlement(status=Status.COMPLETED, reason="ok")
 
 
 def test_the_last_record_holds_the_header_as_rendered() -> None:

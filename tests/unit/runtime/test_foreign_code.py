@@ -18,17 +18,18 @@ from pydantic import BaseModel
 from ordain.contracts.conversation import Message
 from ordain.contracts.ids import DEFAULT_WORKSPACE
 from ordain.effects.children import Join, Spawn
-from ordain.errors import ConfigurationError, FlowFault, InvalidRequest, OrdainError, Refused
+from ordain.errors import ConfigurationError, FlowFault, InvalidRequest, JournalDiverged, LeaseLost, OrdainError, Refused
 from ordain.flows.context import FlowContext
-from ordain.flows.kind import Kind, Serves, Wire
+from ordain.flows.kind import Kind, Serves, Settlement, Wire
 from ordain.flows.kinds import Kinds
+from ordain.journal.digests import derived_id
 from ordain.journal.records import FaultedBody, RecordKind, Status, raw
 from ordain.rules.decision import Decision, Rule
 from ordain.rules.spend import Spend
 from ordain.rules.step import StepReason
 from ordain.runtime.conversation import Conversation
 from ordain.runtime.dry_run import NothingSpent, dry_opening, dry_run
-from ordain.runtime.foreign_code import asked_of, input_of, sent_by_signal
+from ordain.runtime.foreign_code import asked_of, class_of, contained, input_of, place_of, said_by, sent_by_signal
 from ordain.runtime.intake import Intake
 from ordain.runtime.opening import root_run
 from ordain.runtime.replay import replay
@@ -103,6 +104,62 @@ async def test_a_thread_gets_no_signals() -> None:
     assert not sent_by_signal(await asyncio.to_thread(caught, sys.exit))
 
 
+# --- errors of foreign classes -----------------------------------------------------------------------------------------------------------
+
+
+def _asked(_: object) -> NoReturn:
+    raise SystemExit(8)
+
+
+class Silent(FlowFault):
+    """Ends the process when it is looked at."""
+
+    message = code = details = __traceback__ = __cause__ = property(_asked)  # type: ignore[assignment]
+
+    def __init__(self) -> None:
+        Exception.__init__(self)
+
+
+class Lying(JournalDiverged):
+    """Says what no row can hold."""
+
+    def __init__(self) -> None:
+        super().__init__("mine")
+        self.code = 7.5j  # type: ignore[assignment]
+
+
+def test_an_error_is_told_by_its_class_alone() -> None:
+    """Whatever it makes of being asked; of the house's own class it says what it holds, if that is text."""
+    silent = caught(raises(Silent()))
+    assert isinstance(silent, FlowFault)
+    assert class_of(silent) == "Silent"
+    assert place_of(silent).startswith("test_foreign_code.py:")
+    assert said_by(silent) == ("faulted", "Silent is no error of Ordain's own")
+    assert said_by(Lying())[0] == "journal_diverged"
+    odd = JournalDiverged("it differs")
+    assert said_by(odd) == ("journal_diverged", "it differs")
+    odd.code, odd.message = object(), "\ud800"  # type: ignore[assignment]
+    assert said_by(odd) == ("journal_diverged", "?")
+    assert class_of(type("\u00e4" * 5000, (Exception,), {})()) == "\u00e4" * 200
+    assert place_of(ValueError("never raised")) == ""
+
+
+@pytest.mark.parametrize("error", [SystemExit(1), KeyboardInterrupt()], ids=lambda error: type(error).__name__)
+async def test_a_task_of_its_own_ends_nobody_else(error: BaseException) -> None:
+    """What code raises there is a fault; what a signal's handler raises still ends the process."""
+
+    async def call() -> None:
+        raise error
+
+    async def stopped() -> None:
+        signal.raise_signal(signal.SIGTERM)
+
+    with pytest.raises(FlowFault, match=f"a call raised {type(error).__name__} at test_foreign_code.py"):
+        await asyncio.ensure_future(contained("a call", call))
+    with handling(signal.SIGTERM, raises(error)), pytest.raises(type(error)):
+        await contained("a call", stopped)
+
+
 # --- kinds -------------------------------------------------------------------------------------------------------------------------------
 
 
@@ -157,6 +214,14 @@ async def _interrupting(context: FlowContext, given: Any) -> None:
     raise KeyboardInterrupt
 
 
+async def _looked_at(context: FlowContext, given: Any) -> None:
+    raise Silent
+
+
+async def _lies(context: FlowContext, given: Any) -> None:
+    raise Lying
+
+
 async def _opens(context: FlowContext, given: Any) -> None:
     child = Spawn[Any](flow="bad", input=raw(None), deadline=context.hard, allowance=Spend())
     with suppress(BaseException):
@@ -168,6 +233,8 @@ async def _opens(context: FlowContext, given: Any) -> None:
     [
         ({"run": _exiting}, "SystemExit"),
         ({"run": _interrupting}, "KeyboardInterrupt"),
+        ({"run": _looked_at}, "Silent"),
+        ({"run": _lies}, "Lying"),
         ({"settle": raises(SystemExit())}, "SystemExit"),
         ({"settle": raises(KeyboardInterrupt())}, "KeyboardInterrupt"),
         ({"reply": raises(SystemExit())}, "SystemExit"),
@@ -231,11 +298,12 @@ class Looked(Struct, frozen=True):
 
 
 @pytest.mark.parametrize("part", ["apply", "tells"])
-async def test_a_rule_that_would_end_the_process_ends_its_run(part: str) -> None:
+@pytest.mark.parametrize("error", [SystemExit(9), KeyboardInterrupt(), LeaseLost("mine")], ids=lambda error: type(error).__name__)
+async def test_a_rule_that_would_end_the_process_ends_its_run(part: str, error: BaseException) -> None:
     """Swallowed by its flow or not; what it fails to tell of is told as what cannot be read."""
     made = Decision(outcome=Looked(), reason=StepReason.CALL)
     rule: Rule[Any, Any, Any] = Rule(name="looks", outcome=Looked, apply=lambda *_: made, reasons=(StepReason,))
-    rule = replace(rule, **{part: raises(SystemExit(9))})  # type: ignore[arg-type]
+    rule = replace(rule, **{part: raises(error)})  # type: ignore[arg-type]
 
     async def run(context: FlowContext, given: Any) -> str:
         for _ in range(2):
@@ -250,6 +318,34 @@ async def test_a_rule_that_would_end_the_process_ends_its_run(part: str) -> None
         assert replay(stored, house.catalog, house.kinds).equal
         told = house.services.headers.own(stored).lines
         assert sum("cannot be read" in line.what for line in told) == (2 if part == "tells" else 0)
+
+
+async def test_an_excerpt_that_would_end_the_process_is_told_as_unreadable() -> None:
+    """The parent ends as it does, and its header says so of that one."""
+    child = replace(kind_of(_done, charged=False), name="bad", excerpt=raises(KeyboardInterrupt()))
+    parent: Kind[Any, Any] = replace(kind_of(_opens, charged=False), name="parent")
+    with House(parent, child) as house:
+        run = await house.open(parent)
+        await house.drive(run)
+        await house.drive(derived_id(run, 0, 0))
+        assert (await house.drive(run)).status is Status.COMPLETED
+        assert replay(house.stored(run), house.catalog, house.kinds).equal
+        assert sum("cannot be read" in line.what for line in house.services.headers.own(house.stored(run)).lines) == 1
+
+
+async def test_a_kind_that_cancels_its_task_is_a_fault() -> None:
+    """It is asked for a run's end where there is neither a loop nor a task, live as in replay."""
+
+    def cancels(_: Any) -> Settlement:
+        task: Any = asyncio.current_task()
+        task.cancel()
+        return Settlement(status=Status.COMPLETED, reason="ok")
+
+    kind = replace(kind_of(_done, charged=False), settle=cancels)
+    with House(kind) as house:
+        stored = await house.played(kind)
+        assert stored.status is Status.FAULTED
+        assert replay(stored, house.catalog, house.kinds).equal
 
 
 async def test_a_request_that_its_kind_fails_at_opens_nothing() -> None:

@@ -17,14 +17,14 @@ from ordain.effects.effect import Children, Wait, WaitFor
 from ordain.effects.results import Joined
 from ordain.errors import FlowFault, FlowUnavailable
 from ordain.flows.context import FlowContext
-from ordain.flows.kind import Kind
+from ordain.flows.kind import Kind, Settlement
 from ordain.flows.kinds import Kinds
 from ordain.journal.digests import derived_id
 from ordain.journal.records import RecordKind, Started, Status, raw
 from ordain.rules.header import QUOTED_MAX, HeaderFacts, HeaderLine, quotable, render_header
 from ordain.rules.spend import Spend
 from ordain.runtime.authority import RUNS_MAX
-from ordain.runtime.joins import DEADLINE, NESTED_MAX, RESULTS_TOO_LARGE, handed_over, runs_share, started_child, why_over
+from ordain.runtime.joins import DEADLINE, NESTED_MAX, RESULTS_TOO_LARGE, HandedOver, handed_over, runs_share, started_child, why_over
 from ordain.runtime.replay import replay
 from ordain.runtime.run_state import JOIN_BYTES, RunState
 from ordain.testing import ScriptedEffects, catalog_of, child_cancelled, child_failed, completed, joined, kind_of
@@ -262,14 +262,47 @@ GATHERS: Kind[Any, Any] = replace(kind_of(_gathers, charged=False), name="gather
 GATHERED = [["Completed", "", LARGE + 2], ["Completed", "", LARGE + 2], ["Failed", RESULTS_TOO_LARGE, 4], ["Completed", "", 7]]
 
 
-def test_what_a_join_hands_over_is_results_and_no_headers() -> None:
-    """A header may be long by what is quoted in it; that costs no child its result."""
+def test_a_long_header_costs_no_child_its_result() -> None:
+    """Results and what is told besides them have each their bound: what a join has no room for is left out, and its figures stay."""
     line = HeaderLine(mark="ok", what="big.verb", excerpt="x" * 2**20)
     ended = bytes(raw(Completed(child="c", value=raw("done"), header=header_of("c", (line,) * 20))))
     assert len(ended) > JOIN_BYTES
-    assert bytes(handed_over(0, ended)) == ended
-    failed = msgspec.json.decode(bytes(handed_over(JOIN_BYTES, ended)), type=AnyEnded)
-    assert (type(failed), failed.reason) == (Failed, RESULTS_TOO_LARGE)
+    told = msgspec.json.decode(bytes(handed_over(HandedOver(), ended)), type=AnyEnded)
+    assert (type(told), bytes(told.value), [one.what for one in told.header.lines]) == (
+        *(Completed, b'"done"'),
+        ["20 lines are left out here: run c has them"],
+    )
+    failed = msgspec.json.decode(bytes(handed_over(HandedOver(results=JOIN_BYTES), ended)), type=AnyEnded)
+    assert (type(failed), failed.reason, len(failed.header.lines)) == (Failed, RESULTS_TOO_LARGE, 1)
+    short = bytes(raw(Completed(child="c", value=raw("done"), header=header_of("c", (line,)))))
+    assert bytes(handed_over(HandedOver(results=JOIN_BYTES - 6), short)) == short
+
+
+@pytest.mark.parametrize("wakes", [False, True])
+async def test_what_is_told_in_a_join_is_bounded_as_its_results_are(wakes: bool) -> None:
+    """Reasons and headers of many: whoever ends when there is no room left is told in few words, and replays equal."""
+
+    def fails(output: str) -> Settlement:
+        return Settlement(status=Status.FAILED, reason="r" * LARGE)
+
+    def lines(output: str) -> tuple[HeaderLine, ...]:
+        return (HeaderLine(mark="info", what="w" * LARGE),) if output == "" else ()
+
+    with House(replace(LONG, settle=fails, header=lines), GATHERS) as house:
+        run = await house.open(GATHERS, [1, 1, 1, 0])
+        await house.drive(run)
+        for index in range(4):
+            await house.drive(derived_id(run, 0, index))
+            if wakes:
+                await house.drive(run)
+        await house.drive(run)
+        stored = house.stored(run)
+        assert stored.status is Status.COMPLETED
+        (ended,) = house.bodies(run, RecordKind.ENDED)
+        assert [len(one[1]) for one in msgspec.json.decode(ended.result)] == [LARGE, 100, 100, 100]
+        assert "1 lines are left out here" in ended.header
+        assert sum(len(record.body or b"") for record in stored.records if record.kind is RecordKind.CHILD_ENDED) <= JOIN_BYTES
+        assert replay(stored, house.catalog, house.kinds).equal
 
 
 def test_what_a_parent_is_told_is_what_can_be_quoted() -> None:

@@ -16,12 +16,13 @@ from ordain.effects.effect import AnyEffect, Children, ModelCall, Read, Say, Ver
 from ordain.effects.results import Said
 from ordain.errors import FlowFault
 from ordain.flows.context import FlowContext
-from ordain.journal.records import raw
+from ordain.journal.records import RecordKind, Status, raw
 from ordain.ports.effects import Interrupted
 from ordain.rules.spend import Spend
-from ordain.runtime.run_state import EFFECT_BYTES, PortCall, RunState
+from ordain.runtime.replay import replay
+from ordain.runtime.run_state import EFFECT_BYTES, LAST_WORDS_MAX, PortCall, RunState
 from ordain.testing import catalog_of, kind_of
-from tests.unit.runtime.house import BEGAN, setup_of
+from tests.unit.runtime.house import BEGAN, House, setup_of
 
 
 async def _nothing(context: FlowContext, given: Any) -> None:
@@ -118,6 +119,43 @@ def test_after_an_interrupt_only_words_and_reads_follow(effect: AnyEffect) -> No
             standing.admit(effect, 1, CATALOG)
     with pytest.raises(FlowFault, match="after an interrupt"):
         standing.admit_claim()
+
+
+@pytest.mark.parametrize("late", [False, True])
+def test_last_words_come_to_an_end(late: bool) -> None:
+    """After an interrupt or the run's deadline there are so many words and reads in a row; what waits begins anew, and before there is no such bound."""
+    standing = state()
+    for _ in range(LAST_WORDS_MAX + 1):
+        standing.admit(EFFECTS[0], 1, CATALOG)
+    standing.masked, standing.handed_at = not late, standing.authority.deadline + late
+    for number in range(LAST_WORDS_MAX):
+        (standing.announced if number % 3 else lambda effect: standing.admit(effect, 1, CATALOG))(EFFECTS[number % 2])
+    with pytest.raises(FlowFault, match="words and reads in a row"):
+        standing.admit(EFFECTS[0], 1, CATALOG)
+    if late:
+        standing.admit(EFFECTS[2], 1, CATALOG)
+        standing.admit(EFFECTS[0], 1, CATALOG)
+
+
+async def test_a_flow_that_never_ends_after_an_interrupt_can_be_cancelled() -> None:
+    """It is faulted when it has said so much, replays equal, and driven again it says no more."""
+    kind = kind_of(_never_ends, charged=False)
+    with House(kind) as house:
+        run = await house.open(kind)
+        assert (await house.drive(run)).status is Status.WAITING
+        await house.interrupt(run)
+        assert (await house.drive(run)).status is Status.FAULTED
+        assert replay(house.stored(run), house.catalog, house.kinds).equal
+        await house.interrupt(run, by="user:bob")
+        assert (await house.drive(run, resumed_by="user:bob")).status is Status.CANCELLED
+        assert len(house.bodies(run, RecordKind.INTENT)) == LAST_WORDS_MAX + 1
+
+
+async def _never_ends(context: FlowContext, given: Any) -> None:
+    with suppress(Interrupted):
+        await context.fx.perform(Wait(what=WaitFor.TIMER, about="x", deadline=context.hard))
+    while True:
+        await context.fx.perform(Say(text="still here"))
 
 
 def test_an_effect_has_a_size() -> None:

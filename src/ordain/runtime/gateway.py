@@ -17,6 +17,7 @@ from ordain.flows.kind import PromptKind
 from ordain.flows.values import Values
 from ordain.ports.model import Heard, ModelError, ModelPort, ModelReply, ModelRequest
 from ordain.runtime.breakers import endpoint_of
+from ordain.runtime.foreign_code import sent_by_signal
 from ordain.runtime.model_answers import Failure, kept_answer, prepare
 from ordain.runtime.services import Services
 
@@ -107,9 +108,11 @@ class _ModelAttempt(Struct, frozen=True):
                 breakers.abandoned(admitted)
                 raise
             reply = ModelError(code=ModelErrorCode.ADAPTER_BUG, message="the adapter's own work was cancelled")
-        except BaseException:  # whatever ends the attempt early, a probe must not stay under way for ever
-            breakers.abandoned(admitted)
-            raise
+        except BaseException as error:  # an adapter is foreign code: what it raises is its failure
+            if isinstance(error, GeneratorExit) or sent_by_signal(error):
+                breakers.abandoned(admitted)
+                raise
+            reply = ModelError(code=ModelErrorCode.ADAPTER_BUG, message=f"the adapter raised {type(error).__name__}")
         now = services.clock.now()
         if isinstance(reply, ModelReply):
             breakers.ended(admitted, None, now, policy)

@@ -49,6 +49,7 @@ async def test_units_are_durable_in_the_order_of_submission(store: SqliteStore) 
         stored = store.load(run.id)
         assert stored is not None
         assert list(stored.records) == run.records
+        assert stored.head == run.records[-1].seq
         verify(run.id, KEY, stored.records)
 
 

@@ -166,7 +166,7 @@ class Uncovered(Struct, frozen=True, kw_only=True):
 
 
 class Sessions(Protocol):
-    """Reading sessions as durable now. Errors: none but the storage's own; what is not there is None or empty."""
+    """Reading sessions as durable now. Errors: the storage's own, and ``JournalCorrupt`` for an entry that is none; what is not there is None or empty."""
 
     def session(self, workspace: str, session: str) -> SessionRow | None:
         """One session."""

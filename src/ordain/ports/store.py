@@ -245,7 +245,8 @@ class Outcome(Struct, frozen=True, kw_only=True):
 class StoredRun(Struct, frozen=True, kw_only=True):
     """A run as stored: its row, its subject's digest key (None once destroyed) and its records in order.
 
-    ``nested`` is how many runs it is a child below: 0 of a root, whatever calls of verbs its depth counts.
+    ``nested`` is how many runs it is a child below: 0 of a root, whatever calls of verbs its depth counts. ``head`` is the number of
+    its last record, as its row has it; None where nobody says.
     """
 
     id: str
@@ -269,6 +270,7 @@ class StoredRun(Struct, frozen=True, kw_only=True):
     session: str = ""
     thread: int = 0
     nested: int = 0
+    head: int | None = None
 
 
 class UnsettledRun(Struct, frozen=True, kw_only=True):

@@ -106,6 +106,11 @@ def result_of(verb: CompiledVerb, result: AnyLeafResult) -> VerbResult:
     return VerbUnknown(message="the verb did not end in time; whether it took effect is unknown")
 
 
+def unreadable_result(verb: CompiledVerb, why: str) -> VerbResult:
+    """Of a verb that ran, whose result no record can hold: that a read failed so; whether anything else took effect nobody knows."""
+    return VerbFailed(code="bad_output", message=why) if _harmless(verb) else VerbUnknown(message=why)
+
+
 async def recover_verb(services: Services, catalog: Catalog, call: VerbCall, key: str, stored: StoredRun) -> VerbResult:
     """A crash left an intent without an observation: repeat what is safe, ask where a verb says how, else say that nobody knows."""
     verb_id = call.authorized.call.verb

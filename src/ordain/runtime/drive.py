@@ -12,7 +12,6 @@ import msgspec
 from ordain.effects.children import AnyEnded, Cancelled, Completed, Failed, TimedOut, Unknown
 from ordain.errors import Erased, FlowFault, FlowUnavailable, JournalCorrupt, JournalDiverged, LeaseLost, OrdainError
 from ordain.flows.kind import Kind, Settlement
-from ordain.journal.codec import verify
 from ordain.journal.folds import Fold, open_children
 from ordain.journal.records import (
     ENCODER,
@@ -41,6 +40,7 @@ from ordain.runtime.mail import InterruptBody
 from ordain.runtime.pen import Pen
 from ordain.runtime.services import Services
 from ordain.runtime.setup import RunSetup
+from ordain.runtime.whole_journal import check_whole
 
 LOG = logging.getLogger("ordain.run")
 _STARTED = msgspec.json.Decoder(Started)
@@ -226,7 +226,7 @@ class Drive:
 
 def _began(stored: StoredRun) -> Started:
     """A run's first record, once the whole of its journal was checked."""
-    verify(stored.id, stored.key, stored.records)
+    check_whole(stored)
     if stored.key is None or stored.records[0].body is None:
         raise Erased(f"run {stored.id} was erased")
     try:

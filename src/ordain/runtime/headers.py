@@ -15,6 +15,7 @@ from ordain.journal.records import STOPPED, IntentBody, Record, RecordKind, Star
 from ordain.ports.store import JournalStore, StoredRun
 from ordain.rules.header import HeaderFacts, HeaderLine
 from ordain.runtime.foreign_code import sent_by_signal
+from ordain.runtime.whole_journal import check_end
 
 BEFORE = 20
 """How many interrupted runs in a row are looked back at."""
@@ -31,8 +32,6 @@ class Headers:
         """The header's facts of a run as durable now, with what the children it waits for have done."""
         records = readable(stored.records)
         facts = self._with_before(self.own(stored), stored)
-        if len(records) < len(stored.records):
-            facts = msgspec.structs.replace(facts, lines=(*facts.lines, unreadable(stored.id)))
         for run in open_children(records, stored.id):
             child = loaded(run, self._store)
             if isinstance(child, HeaderLine):
@@ -42,8 +41,12 @@ class Headers:
         return facts
 
     def own(self, stored: StoredRun) -> HeaderFacts:
-        """What the run's own records say, as far as they can be read."""
-        return self.fold(stored).header(stored.status, stored.reason or "unfinished")
+        """What the run's own records say, as far as they can be read; where that is not all of them, it says so."""
+        records = readable(stored.records)
+        facts = self.fold_of(stored.id, records).header(stored.status, stored.reason or "unfinished")
+        if len(records) == len(stored.records) and _ends_as_it_should(stored):
+            return facts
+        return msgspec.structs.replace(facts, lines=(*facts.lines, unreadable(stored.id)))
 
     def fold(self, stored: StoredRun) -> Fold:
         """Everything that the run's own records say, as far as they can be read."""
@@ -116,6 +119,14 @@ def folded(run: str, records: Sequence[Record], kinds: Kinds, read: ReadRecord =
         if sent_by_signal(error):
             raise
         return Fold(run, records, kinds, read, uninterrupted=True)
+
+
+def _ends_as_it_should(stored: StoredRun) -> bool:
+    try:
+        check_end(stored)
+    except JournalCorrupt:
+        return False
+    return True
 
 
 def _with_child(facts: HeaderFacts, child: StoredRun, inner: HeaderFacts) -> HeaderFacts:

@@ -42,18 +42,20 @@ from ordain.journal.records import (
     raw,
 )
 from ordain.ports.effects import Interrupted, Suspended
+from ordain.ports.model import Charge
 from ordain.ports.store import Append, ClaimUnit, Mail, MailKind, SayRow, StoredRun
 from ordain.rules.decision import Decision, Rule
 from ordain.rules.shared import SHARED
-from ordain.runtime.calls import call_verb, recover_verb
+from ordain.runtime.calls import call_verb, recover_verb, unreadable_result
 from ordain.runtime.claims import prepared
 from ordain.runtime.entries import answered, question, said
 from ordain.runtime.foreign_code import contained
 from ordain.runtime.gateway import Attempt, call_model, verb_withdrawn
 from ordain.runtime.joins import join_children, new_children
 from ordain.runtime.mail import AnswerBody, InterruptBody
+from ordain.runtime.model_answers import Failure
 from ordain.runtime.pen import Pen
-from ordain.runtime.recorded_form import RESULTS
+from ordain.runtime.recorded_form import result_form
 from ordain.runtime.run_state import RunState
 from ordain.runtime.services import Services
 from ordain.runtime.setup import RunSetup
@@ -193,7 +195,7 @@ class LiveRun(Pen):
         elif isinstance(effect, VerbCall):
             result, name = await self._verb(effect, again=again), "verb_call"
             if self.stopping:
-                self.observe(addr, name, result)
+                self._record(addr, name, self._held(effect, result))
                 await self.barrier()
                 raise asyncio.CancelledError
         elif isinstance(effect, Read):
@@ -204,13 +206,30 @@ class LiveRun(Pen):
         now = self.services.clock.now()
         deadline = _deadline_of(effect, result)
         at = max(now, deadline) if timed_out and deadline - now < TIMER_SLACK_US else None
-        return self.observe(addr, name, result, at=at)
+        return self._record(addr, name, self._held(effect, result), at=at)
+
+    def _held(self, effect: ModelCall | VerbCall | Read, result: AnyResult) -> tuple[msgspec.Raw, AnyResult]:
+        """What a verb, an adapter or a reader gave back is foreign: where no record can hold it, that is what became of the effect."""
+        try:
+            return result_form(result)
+        except FlowFault as fault:
+            why = f"what came back cannot be recorded: {fault.message}"
+            if isinstance(effect, VerbCall):
+                return result_form(unreadable_result(self.catalog.verbs[effect.authorized.call.verb], why))
+            if isinstance(effect, Read):
+                return result_form(ReadFailed(code="unreadable", message=why))
+            profile = self.catalog.data.profiles[effect.profile]
+            failure = Failure(profile.provider, profile.model)
+            return result_form(failure.of(ModelErrorCode.ADAPTER_BUG, why, charge=Charge.POSSIBLE))
 
     def observe(self, addr: int, name: str, result: AnyResult, *, at: int | None = None, mail: Mail | None = None) -> Any:
         """Record what became of an effect and hand it to the flow, read back from the record: live and replay see one value."""
+        return self._record(addr, name, result_form(result), at=at, mail=mail)
+
+    def _record(self, addr: int, name: str, form: tuple[msgspec.Raw, AnyResult], *, at: int | None = None, mail: Mail | None = None) -> Any:
         current = self.services.catalogs.current.digest
         body = ObservationBody(
-            addr=addr, result=raw(result), catalog="" if current == self.catalog.digest else current, mail=0 if mail is None else mail.id
+            addr=addr, result=form[0], catalog="" if current == self.catalog.digest else current, mail=0 if mail is None else mail.id
         )
         record = self.write(RecordKind.OBSERVATION, name, body, at=at)
         if name == "wait" and self.stored.session:
@@ -218,7 +237,7 @@ class LiveRun(Pen):
         if mail is not None:
             self.take(mail, record.seq)
         self.state.handed(record)
-        return self.state.remember(RESULTS.decode(body.result), record.seq)
+        return self.state.remember(form[1], record.seq)
 
     # --- interrupts -------------------------------------------------------------------------------------------------------------
 

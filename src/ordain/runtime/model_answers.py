@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from typing import Any
 
+import msgspec
 from msgspec import Struct
 
 from ordain.contracts.catalog import Catalog
@@ -16,7 +18,7 @@ from ordain.flows.ask import VERB_CONTRACT
 from ordain.flows.kind import PromptKind
 from ordain.flows.values import PromptInputs, Values, prompt_digest
 from ordain.journal.digests import content_digest
-from ordain.ports.model import Charge, ModelReply, ModelRequest
+from ordain.ports.model import Charge, ModelError, ModelReply, ModelRequest
 from ordain.prompts.renderer import Prompt, render
 
 BELIEVED_TIMES = 16
@@ -73,6 +75,22 @@ class PreparedCall(Struct, frozen=True, kw_only=True):
             index=index,
             narrative=call.narrative if heard else "",
         )
+
+
+def held_reply(given: object) -> ModelReply | ModelError:
+    """What an adapter gave back, held to the type it should have; what is none of it is the adapter's failure, told by its name."""
+    for kind in (ModelReply, ModelError):
+        if isinstance(given, kind):
+            try:
+                return msgspec.convert({name: _plain(getattr(given, name)) for name in kind.__struct_fields__}, kind)
+            except msgspec.ValidationError as error:
+                return ModelError(code=ModelErrorCode.ADAPTER_BUG, message=f"the adapter gave back no {kind.__name__}: {error}"[:300])
+    return ModelError(code=ModelErrorCode.ADAPTER_BUG, message=f"the adapter gave back {type(given).__name__}"[:300])
+
+
+def _plain(value: Any) -> Any:
+    """A text as one that JSON has a form for, whatever subclass it is of."""
+    return str.encode(value, errors="replace").decode() if isinstance(value, str) and not isinstance(value, StrEnum) else value
 
 
 def prepare(catalog: Catalog, call: ModelCall, values: Values, prompt: PromptKind[Any], failure: Failure) -> PreparedCall | ModelFailed:

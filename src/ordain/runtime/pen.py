@@ -75,6 +75,7 @@ class Pen:
             wake_at=None,
             ended_at=self.records[-1].at,
             records=tuple(self.records),
+            head=self.records[-1].seq,
         )
 
     @property

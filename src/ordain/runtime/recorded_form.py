@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, TypeVar
 
 import msgspec
+from msgspec import Raw
 
 from ordain.contracts.scope import CapabilityScope
 from ordain.effects.calls import Call
@@ -26,7 +27,7 @@ LANE_FACTS = msgspec.json.Decoder(LaneFacts)
 T = TypeVar("T")
 
 
-def encoded_form(asked: object) -> msgspec.Raw:
+def encoded_form(asked: object) -> Raw:
     """Whatever a flow hands over, as a record holds it.
 
     Raises:
@@ -38,7 +39,7 @@ def encoded_form(asked: object) -> msgspec.Raw:
         raise FlowFault(f"{type(asked).__name__} is nothing that a record can hold: {str(error)[:200]}") from error
 
 
-def effect_form(effect: object) -> tuple[AnyEffect, msgspec.Raw]:
+def effect_form(effect: object) -> tuple[AnyEffect, Raw]:
     """An effect as its record has it, and that record: what is checked, recorded, carried out and booked is one value, and none that the flow holds.
 
     Raises:
@@ -89,7 +90,20 @@ def _read_back(decoder: msgspec.json.Decoder[T], encoded: msgspec.Raw, given: ob
         raise FlowFault(f"{type(given).__name__} is no {what} that a record can hold: {str(error)[:200]}") from error
 
 
-def outcome_form(rule: Rule[Any, Any, Any], outcome: object) -> tuple[msgspec.Raw, Any]:
+def result_form(result: AnyResult) -> tuple[Raw, AnyResult]:
+    """What became of an effect as its record has it, and as it is read back from there: nothing is recorded that cannot be read back.
+
+    Raises:
+        FlowFault: no record can hold it.
+    """
+    encoded = encoded_form(result)
+    try:
+        return encoded, RESULTS.decode(encoded)
+    except (msgspec.MsgspecError, ValueError, RecursionError) as error:
+        raise FlowFault(f"{type(result).__name__} is no result that a record can hold: {str(error)[:200]}") from error
+
+
+def outcome_form(rule: Rule[Any, Any, Any], outcome: object) -> tuple[Raw, Any]:
     """An outcome's record, and the outcome as it is read back: live, resumed and replayed the flow gets one value.
 
     Raises:

@@ -21,7 +21,7 @@ from ordain.flows.kind import Settlement
 from ordain.flows.kinds import Kinds
 from ordain.flows.transcript import TranscriptReader
 from ordain.flows.values import Values, prompt_digest
-from ordain.journal.codec import ReadRecord, read_once, verify
+from ordain.journal.codec import ReadRecord, read_once
 from ordain.journal.folds import ending
 from ordain.journal.records import ENCODER, NULL, SETTLED, EndedBody, FaultedBody, NoteBody, RecordKind, Started
 from ordain.ports.store import StoredRun
@@ -34,6 +34,7 @@ from ordain.runtime.flow_outcome import FlowOutcome, FlowRaised, NothingBeyond, 
 from ordain.runtime.foreign_code import class_of
 from ordain.runtime.headers import folded
 from ordain.runtime.setup import RunSetup
+from ordain.runtime.whole_journal import check_whole
 
 _STARTED = msgspec.json.Decoder(Started)
 
@@ -124,7 +125,7 @@ def opened(stored: StoredRun, catalog: Catalog, kinds: Kinds) -> RunSetup:
     """
     if not stored.records:
         raise JournalCorrupt(f"run {stored.id} has no records")
-    verify(stored.id, stored.key, stored.records)
+    check_whole(stored)
     if stored.key is None or stored.records[0].body is None:
         raise Erased(f"run {stored.id} was erased")
     started = _STARTED.decode(stored.records[0].body)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import msgspec
 
 from ordain.effects.results import VerbFailed
+from ordain.errors import JournalCorrupt
 from ordain.flows.kind import Ending
 from ordain.flows.values import Values
 from ordain.journal.codec import decode
@@ -72,12 +73,16 @@ def handed(records: Sequence[Record], seqs: Iterable[int]) -> Values:
 
     Raises:
         Erased: one of them was erased or swept.
+        JournalCorrupt: one of them holds what cannot be read back.
     """
     values = Values()
     for seq in seqs:
         body = decode(records[seq])
-        if isinstance(body, ObservationBody):
-            values[seq] = RESULTS.decode(body.result)
-        elif isinstance(body, ChildEndedBody):
-            values[seq] = ENDS.decode(body.ended)
+        try:
+            if isinstance(body, ObservationBody):
+                values[seq] = RESULTS.decode(body.result)
+            elif isinstance(body, ChildEndedBody):
+                values[seq] = ENDS.decode(body.ended)
+        except (msgspec.MsgspecError, ValueError, RecursionError) as error:
+            raise JournalCorrupt(f"record {seq} ({records[seq].kind}): {error}", details={"seq": seq}) from error
     return values

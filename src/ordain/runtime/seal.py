@@ -16,6 +16,7 @@ from ordain.contracts.access import open_token, tokens_in
 from ordain.contracts.spellings import SHORTEST, spellings
 from ordain.ports.model import Heard, ModelError, ModelPort, ModelReply, ModelRequest
 from ordain.ports.verb import AnyLeafResult, LeafCall, LeafFailed, LeafReturned, VerbPort
+from ordain.runtime.model_answers import held_reply
 
 STRUCK = "[secret]"
 _ESCAPE = re.compile(r'\\(?:["\\/bfnrt]|u(?![dD][89a-fA-F])[0-9a-fA-F]{4}|u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})')
@@ -142,7 +143,7 @@ class SealedModel:
     async def attempt(self, request: ModelRequest, heard: Heard | None = None) -> ModelReply | ModelError:
         """See ``ModelPort.attempt``."""
         hearing = None if heard is None else _Hearing(self._seal, heard)
-        given = await self._model.attempt(request, hearing)
+        given = held_reply(await self._model.attempt(request, hearing))
         if hearing is not None:
             hearing.end()
         if isinstance(given, ModelError):

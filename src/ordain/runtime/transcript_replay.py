@@ -14,10 +14,11 @@ import msgspec
 from msgspec import Struct
 
 from ordain.contracts.catalog import Catalog
-from ordain.errors import JournalError
+from ordain.errors import JournalCorrupt, JournalError
 from ordain.journal.digests import GENESIS, chain, digest
 from ordain.ports.sessions import Entry, EntryKind, SessionRow, Sessions
 from ordain.rules.attach import ATTACH, Attached, AttachFacts
+from ordain.runtime.entries import message_id
 from ordain.runtime.replay import Difference, short
 
 PAGE = 500
@@ -66,8 +67,16 @@ def retell(sessions: Sessions, workspace: str, session: str, pinned: Pinned) -> 
     if row is None:
         report.verdict = NOT_THERE
         return report
+    try:
+        _go_through(report, sessions, row, pinned)
+    except JournalCorrupt as error:
+        _differs(report, f"{error.details.get('seq', '')}/entry", "", error.message, CORRUPT)
+    return report
+
+
+def _go_through(report: Retold, sessions: Sessions, row: SessionRow, pinned: Pinned) -> None:
     seq, link = 0, GENESIS
-    while page := sessions.entries(workspace, session, after=seq, limit=PAGE):
+    while page := sessions.entries(row.workspace, row.id, after=seq, limit=PAGE):
         for entry in page:
             link = _linked(report, row, entry, (seq, link))
             if entry.body is not None and entry.kind is EntryKind.MESSAGE:
@@ -79,7 +88,6 @@ def retell(sessions: Sessions, workspace: str, session: str, pinned: Pinned) -> 
         _differs(report, "head", str(row.head), str(seq), CORRUPT)
     if report.verdict == EQUAL and report.erased:
         report.verdict = ERASED
-    return report
 
 
 def _linked(report: Retold, row: SessionRow, entry: Entry, before: tuple[int, bytes]) -> bytes:
@@ -93,6 +101,8 @@ def _linked(report: Retold, row: SessionRow, entry: Entry, before: tuple[int, by
     link = chain(previous, f"{row.workspace}/{row.id}", entry.seq, heading, entry.digest)
     if link != entry.chain:
         _differs(report, f"{entry.seq}/chain", entry.chain.hex(), link.hex(), CORRUPT)
+    if entry.kind is EntryKind.REPLY and entry.message_id.endswith(":reply") and entry.message_id != message_id(entry.run, "reply"):
+        _differs(report, f"{entry.seq}/run", entry.message_id, entry.run, CORRUPT)  # the chain covers the id, which names the run
     return entry.chain
 
 

@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from ordain.contracts.catalog import Catalog
 from ordain.effects.effect import Effect
-from ordain.errors import JournalError
+from ordain.errors import JournalCorrupt, JournalError
 from ordain.flows.kinds import Kinds
 from ordain.flows.transcript import TranscriptReader
 from ordain.flows.values import Values
@@ -61,7 +61,16 @@ class AnswersRead:
 
 def messages_read(sessions: Sessions, workspace: str, session: str, wording: Wording, pinned: Pinned) -> MessagesRead:
     """Decide about each message of a session again, under the policy that decided, with the cues of this wording."""
-    report, seq = MessagesRead(workspace=workspace, session=session), 0
+    report = MessagesRead(workspace=workspace, session=session)
+    try:
+        _read_again(report, sessions, wording, pinned)
+    except JournalCorrupt:
+        report.verdict = CORRUPT
+    return report
+
+
+def _read_again(report: MessagesRead, sessions: Sessions, wording: Wording, pinned: Pinned) -> None:
+    seq, workspace, session = 0, report.workspace, report.session
     while page := sessions.entries(workspace, session, after=seq, limit=PAGE):
         for entry in page:
             seq = entry.seq
@@ -74,7 +83,6 @@ def messages_read(sessions: Sessions, workspace: str, session: str, wording: Wor
                 _decide_again(report, entry, wording, pinned)
             except (msgspec.MsgspecError, JournalError, LookupError, ValueError, TypeError):
                 report.verdict = CORRUPT
-    return report
 
 
 def _decide_again(report: MessagesRead, entry: Entry, wording: Wording, pinned: Pinned) -> None:

@@ -11,7 +11,7 @@ import msgspec
 from fastapi import Request, Response
 from starlette.requests import ClientDisconnect, HTTPConnection
 
-from ordain.errors import Transient
+from ordain.errors import Conflict, JournalCorrupt, JournalError, Transient
 from ordain.runtime.access import ON_LOOPBACK, Exposure
 from ordain.runtime.door import Runtime, RunView
 from ordain.runtime.intake import Accepted
@@ -112,13 +112,22 @@ async def at_rest(face: Face, run: str, timeout_s: float | None = None, *, reque
     return face.runtime.view(run) if view is None else view
 
 
+def unreadable(run: str, error: JournalError) -> Conflict:
+    """What cannot be read cannot be shown or operated: that is how the run stands, and no failure of this request."""
+    return Conflict(f"run {run} cannot be read: {error.message}", code="run_unreadable", details=error.details)
+
+
 async def outcome(face: Face, request: Request, accepted: Accepted, body: Callable[[RunView], dict[str, Any]]) -> Response:
     """The run's outcome as 200 (B-45), or where to find it as 202 if the caller asked not to wait (RFC 7240)."""
     if prefers_async(request):
         found = location(accepted.run)
         headers = {"Location": found, "Preference-Applied": "respond-async"}
         return Json({"run_id": accepted.run, "location": found}, status_code=202, headers=headers)
-    return Json(body(await at_rest(face, accepted.run, request=request)))
+    view = await at_rest(face, accepted.run, request=request)
+    try:
+        return Json(body(view))
+    except JournalCorrupt as error:
+        raise unreadable(accepted.run, error) from None
 
 
 def prefers_async(request: Request) -> bool:

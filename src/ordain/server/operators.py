@@ -15,7 +15,7 @@ from ordain.errors import Conflict, JournalError, NotFound
 from ordain.server import examples
 from ordain.server.bodies import read
 from ordain.server.documents import documented
-from ordain.server.face import Face, Json
+from ordain.server.face import Face, Json, unreadable
 from ordain.server.refusals import refusing
 from ordain.server.segments import SEQ_MAX
 from ordain.server.workspaces import Workspace, check_run
@@ -118,7 +118,7 @@ def _readable(run: str) -> Generator[None]:
     try:
         yield
     except JournalError as error:
-        raise Conflict(f"run {run} cannot be read: {error.message}", code="run_unreadable", details=error.details) from None
+        raise unreadable(run, error) from None
 
 
 def _sent(run: str, became: str) -> Response:

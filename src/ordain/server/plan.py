@@ -21,7 +21,10 @@ def plan_router(face: Face) -> APIRouter:
     """The planner's route."""
     router = APIRouter(tags=["plan"])
 
-    @router.post("/plan/react", **refusing(PLAN, "request_id_reused", "busy", "invalid_schema", "schema_too_large", "toolset_too_large"))
+    @router.post(
+        "/plan/react",
+        **refusing(PLAN, "request_id_reused", "run_unreadable", "busy", "invalid_schema", "schema_too_large", "toolset_too_large"),
+    )
     async def plan_react(request: Request, workspace: Workspace = DEFAULT_WORKSPACE) -> Response:
         """Work on one goal until there is an answer, or say exactly why there is none.
 

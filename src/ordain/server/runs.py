@@ -11,11 +11,11 @@ from fastapi import APIRouter, Header, Query, Response
 from fastapi.responses import StreamingResponse
 
 from ordain.contracts.ids import DEFAULT_WORKSPACE
-from ordain.errors import InvalidRequest
+from ordain.errors import InvalidRequest, JournalCorrupt
 from ordain.runtime.door import Record, Status
 from ordain.server.documents import shown, streamed
 from ordain.server.examples import RUN_ITEM, RUN_JOURNAL, RUN_VIEW
-from ordain.server.face import Face, Json, at_rest
+from ordain.server.face import Face, Json, at_rest, unreadable
 from ordain.server.feed import HEARTBEAT_S, STREAM_HEADERS
 from ordain.server.refusals import refusing
 from ordain.server.segments import Seq
@@ -44,13 +44,18 @@ def runs_router(face: Face) -> APIRouter:
         rows = runtime.runs(statuses=_statuses(status), roots_only=not children, limit=limit, before=before, workspace=workspace)
         return Json(RunPage(runs=[run_item(row) for row in rows], next=rows[-1].id if len(rows) == limit else None))
 
-    @router.get("/{run}", **refusing(shown(Run, example=RUN_VIEW), "run_not_found", "journal_corrupt"))
+    @router.get("/{run}", **refusing(shown(Run, example=RUN_VIEW), "run_not_found", "run_unreadable", "journal_corrupt"))
     async def show_run(
         run: str, wait: Annotated[float, Query(ge=0, le=WAIT_MAX_S)] = 0, workspace: Workspace = DEFAULT_WORKSPACE
     ) -> Response:
         """One run; ``wait`` gives it up to that many seconds to come to rest."""
         view = run_in(runtime, run, workspace)
-        return Json(run_view(runtime, await at_rest(face, run, wait) if wait else view))
+        if wait:
+            view = await at_rest(face, run, wait)
+        try:
+            return Json(run_view(runtime, view))
+        except JournalCorrupt as error:
+            raise unreadable(run, error) from None
 
     @router.get("/{run}/journal", **refusing(shown(Journal, example=RUN_JOURNAL), "run_not_found", "journal_corrupt"))
     async def show_journal(run: str, workspace: Workspace = DEFAULT_WORKSPACE) -> Response:

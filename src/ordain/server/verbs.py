@@ -150,7 +150,7 @@ def verbs_router(face: Face) -> APIRouter:
             raise Transient("nothing is reloaded here", code="no_engine")
         return Json(await reloader.reload())
 
-    @router.post("/verbs/execute", **refusing(EXECUTE, "request_id_reused", "busy"))
+    @router.post("/verbs/execute", **refusing(EXECUTE, "request_id_reused", "run_unreadable", "busy"))
     async def execute_verb(request: Request, workspace: Workspace = DEFAULT_WORKSPACE) -> Response:
         """Run one verb as a run of its own: authorised, journalled and replayable like every other."""
         given = await read(request, VerbRequest, face.body_bytes)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ordain.errors import JournalCorrupt
 from ordain.ports.sessions import Entry, EntryKind, SessionRow, Thread, Uncovered
 from ordain.store.conversation import read_threads
 from ordain.store.sqlite import SqliteStore
@@ -23,6 +24,8 @@ _SPOKEN = "(kind = 'message' OR kind = 'reply' OR kind = 'question' OR kind = 's
 
 
 def _entry(row: tuple[Any, ...]) -> Entry:
+    if row[1] not in _KINDS:
+        raise JournalCorrupt(f"entry {row[0]} of a transcript is of no known kind", details={"seq": row[0]})
     return Entry(
         seq=row[0],
         kind=_KINDS[row[1]],

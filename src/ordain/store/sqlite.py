@@ -11,8 +11,8 @@ import fcntl
 import os
 import sqlite3
 import time
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
@@ -39,7 +39,7 @@ _TYPES = (int, str, str, int, int, bytes, bytes)
 """Of the columns of a record before its body; SQLite itself would store anything anywhere."""
 _RUN = (
     "SELECT r.id, r.flow, r.flow_version, r.catalog, r.workspace, s.id, s.key, r.status, r.reason, p.id, r.parent_addr, r.child,"
-    " o.id, r.resumes, r.wake_at, r.created_at, r.ended_at, r.no, r.session, r.thread FROM runs r JOIN subjects s ON s.no = r.subject"
+    " o.id, r.resumes, r.wake_at, r.created_at, r.ended_at, r.no, r.session, r.thread, r.head_seq FROM runs r JOIN subjects s ON s.no = r.subject"
     " LEFT JOIN runs p ON p.no = r.parent JOIN runs o ON o.no = r.root WHERE r.id = ?"
 )
 _NESTED = (
@@ -185,7 +185,22 @@ class SqliteStore:
         self._seen_entry = last
 
     def load(self, run: str) -> StoredRun | None:
-        """See ``JournalStore.load``."""
+        """See ``JournalStore.load``. Row and records are read as of one commit: the one counts the others."""
+        with self._snapshot():
+            return self._load(run)
+
+    @contextmanager
+    def _snapshot(self) -> Generator[None]:
+        if self._reads.in_transaction:  # in memory the one connection may be writing
+            yield
+            return
+        self._reads.execute("BEGIN")
+        try:
+            yield
+        finally:
+            self._reads.execute("COMMIT")
+
+    def _load(self, run: str) -> StoredRun | None:
         row = self._reads.execute(_RUN, (run,)).fetchone()
         if row is None:
             return None
@@ -217,6 +232,7 @@ class SqliteStore:
             records=records,
             session=place.session,
             thread=place.thread,
+            head=row[20],
             nested=0 if row[9] is None else self._reads.execute(_NESTED, (row[17],)).fetchone()[0],
         )
 

@@ -112,7 +112,7 @@ class LeafExecutor(VerbPort):
 
     async def _awaited(self, verb: AnyFunctionVerb, call: LeafCall, arguments: dict[str, Any]) -> AnyLeafResult:
         """Await the verb in a task of its own, so that one that ignores its cancellation cannot hold up the run."""
-        task = asyncio.get_running_loop().create_task(_caught(verb, arguments), name=call.spec.name)
+        task = asyncio.get_running_loop().create_task(_caught(verb, call.spec, arguments), name=call.spec.name)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         try:
@@ -124,8 +124,7 @@ class LeafExecutor(VerbPort):
             task.cancel()
             await asyncio.sleep(0)  # lets a well-behaved verb clean up before its time-out is told
             return LeafTimedOut()
-        result = task.result()
-        return _raised(result.error, call.spec) if isinstance(result, Raised) else _returned(result, verb, call.spec)
+        return task.result()
 
 
 def _called(verb: AnyFunctionVerb, spec: VerbSpec, arguments: dict[str, Any]) -> AnyLeafResult:
@@ -133,20 +132,20 @@ def _called(verb: AnyFunctionVerb, spec: VerbSpec, arguments: dict[str, Any]) ->
     return _returned(verb.function(**arguments), verb, spec)
 
 
-async def _caught(verb: AnyFunctionVerb, arguments: dict[str, Any]) -> Any:
+async def _caught(verb: AnyFunctionVerb, spec: VerbSpec, arguments: dict[str, Any]) -> AnyLeafResult:
     try:
-        return await verb.function(**arguments)
-    except BaseException as error:  # foreign code in a task of its own: whatever it raises, exit() included, is its failure
-        return Raised(error)
+        return _returned(await verb.function(**arguments), verb, spec)
+    except BaseException as error:  # foreign code in a task of its own: whatever it or its result raises, exit() included, is its failure
+        return _raised(error, spec)
 
 
 def _returned(value: Any, verb: AnyFunctionVerb, spec: VerbSpec) -> AnyLeafResult:
     """The value as plain JSON. Encoding and decoding is the one way that leaves nothing else in it, and gives the size."""
     trust: dict[str, Trust] = {}
-    if isinstance(value, Marked):
-        marked = cast(Marked[Any], value)
-        value, trust = marked.value, dict(marked.trust)
     try:
+        if isinstance(value, Marked):
+            marked = cast(Marked[Any], value)
+            value, trust = marked.value, {str(name): Trust(one) for name, one in marked.trust.items()}
         encoded = msgspec.json.encode({"result": value} if verb.signature.wraps else value, enc_hook=_encode_model)
         if len(encoded) > OUTPUT_BYTES_MAX:
             return _bad_output("output_too_large", f"the output is larger than {OUTPUT_BYTES_MAX} bytes", spec)
@@ -183,17 +182,31 @@ def _bad_output(code: str, message: str, spec: VerbSpec) -> LeafFailed:
 
 def _raised(error: BaseException, spec: VerbSpec) -> LeafFailed:
     if isinstance(error, VerbError):
-        return LeafFailed(
-            code=error.code if _CODE.match(error.code) else "verb_error",
-            message=error.message[:MESSAGE_MAX].encode(errors="replace").decode(),
-            retryable=error.retryable,
-            retry_after_ms=_delay_ms(error.retry_after_s),
-            happened=False if spec.effect is VerbEffect.READ else error.happened,
-        )
+        try:
+            return _declared(error, spec)
+        except BaseException as other:  # a subclass is foreign code too: whatever its attributes raise is what it raised
+            error = other
     # An exception's text is made of the values the verb worked with: only its type and place may leave.
     _log.debug("verb %s raised", spec.name, exc_info=error)
     message = f"raised {type(error).__name__}{_raised_at(error)}"
     return LeafFailed(code="verb_raised", message=message[:MESSAGE_MAX], happened=_unless_read(spec))
+
+
+def _declared(error: Any, spec: VerbSpec) -> LeafFailed:
+    """What a ``VerbError`` says. Its attributes can be set to anything: one that is not of its type says nothing."""
+    code, message, happened = error.code, error.message, error.happened
+    return LeafFailed(
+        code=_plain(code) if isinstance(code, str) and _CODE.match(code) else "verb_error",
+        message=_plain(message)[:MESSAGE_MAX] if isinstance(message, str) else "",
+        retryable=error.retryable is True,
+        retry_after_ms=_delay_ms(error.retry_after_s),
+        happened=False if spec.effect is VerbEffect.READ else happened if isinstance(happened, bool) else None,
+    )
+
+
+def _plain(text: str) -> str:
+    """The text of foreign code as one that JSON has a form for, whatever subclass it is of."""
+    return str.encode(text, errors="replace").decode()
 
 
 def _delay_ms(seconds: Any) -> int:

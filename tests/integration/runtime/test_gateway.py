@@ -388,6 +388,33 @@ async def test_a_model_that_gives_up_by_itself_has_failed(tmp_path: Path) -> Non
     assert not fold.unknown
 
 
+@pytest.mark.parametrize(
+    "gives",
+    [
+        None,
+        ModelReply(text="{}", model="m", input_tokens=1.5, output_tokens=1),  # type: ignore[arg-type]
+        ModelReply(text="{}", model="m", input_tokens=True, output_tokens=1),
+        ModelReply(text=b"{}", model="m", input_tokens=1, output_tokens=1),  # type: ignore[arg-type]
+        ModelError(code="nonsense", message="x"),  # type: ignore[arg-type]
+        ModelError(code=ModelErrorCode.RATE_LIMITED, message="x", retry_after_ms="5"),  # type: ignore[arg-type]
+    ],
+    ids=repr,
+)
+async def test_an_adapter_that_gives_back_what_is_no_reply_has_failed(tmp_path: Path, gives: Any) -> None:
+    """Whatever it gives back is its failure by name: nothing unreadable is recorded, and the next model serves."""
+
+    class Odd(Model):
+        async def attempt(self, request: ModelRequest, heard: Heard | None = None) -> ModelReply | ModelError:
+            self.calls += 1
+            return gives
+
+    odd, good = Odd(lambda _: answer()), Model(lambda _: answer())
+    async with house(tmp_path, {"gone": odd, "good": good}) as ordain, asyncio.timeout(SECONDS):
+        told, _ = await planned(ordain)
+    assert (told["status"], odd.calls, good.calls) == ("ok", 1, 1)
+    assert "adapter_bug" in told["header"]
+
+
 WAITING = "SELECT count(*) FROM runs WHERE status = 'waiting'"
 
 

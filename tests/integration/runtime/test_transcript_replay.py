@@ -17,7 +17,9 @@ from ordain.errors import JournalCorrupt
 from ordain.models.scripted import ScriptedModel, make_script
 from ordain.ports.sessions import Entry, EntryKind, SessionRow
 from ordain.runtime.transcript_replay import PAGE, Retold, retell
+from ordain.runtime.wording_diff import messages_read
 from ordain.settings import load_settings
+from ordain.wording.wording import wording_of
 
 SESSION = "s"
 HELLO = [{"content": "Hello."}]
@@ -85,6 +87,7 @@ ALTERATIONS: dict[str, Callable[[Altered], None]] = {
     "time": lambda told: told.change(0, at=told.told[0].at + 1),
     "id": lambda told: told.change(0, message_id="another"),
     "kind": lambda told: told.change(1, kind=EntryKind.SAID),
+    "run of a reply": lambda told: told.change(1, run="another"),
     "digest": lambda told: told.change(1, digest=bytes(16)),
     "link": lambda told: told.change(1, chain=bytes(16)),
     "first": lambda told: dropped(told, 0),
@@ -110,6 +113,17 @@ async def test_what_was_altered_is_found(ordain: Ordain, name: str) -> None:
     report = told.retold()
     assert (report.verdict, report.verifies) == ("journal_corrupt", False)
     assert report.differences
+
+
+async def test_an_entry_that_is_none_is_found(ordain: Ordain) -> None:
+    """A kind that no build wrote is corrupt and named, whoever reads the session; it ends no replay."""
+    await talk(ordain, "hello")
+    ordain.store._db.execute("UPDATE transcript SET kind = 'messagex' WHERE seq = 1")
+    services = ordain.runtime.services
+    report = retell(services.sessions, "default", SESSION, services.catalogs.pinned)
+    assert (report.verdict, [one.place for one in report.differences]) == ("journal_corrupt", ["1/entry"])
+    told = messages_read(services.sessions, "default", SESSION, wording_of(ordain.catalog), services.catalogs.pinned)
+    assert told.verdict == "journal_corrupt"
 
 
 async def test_another_decision_is_a_difference(ordain: Ordain) -> None:

@@ -65,6 +65,22 @@ async def test_a_refusal_says_nothing_of_the_runs_place(ordain: Ordain, http: ht
     assert "secret" not in told.text
 
 
+async def test_a_result_that_cannot_be_read_back_is_told_as_such(ordain: Ordain, http: httpx.AsyncClient) -> None:
+    """A record that an older build wrote and none can read: the run says so, and its journal is still shown."""
+    asked = {"verb_id": "math.evaluate", "payload": {"expression": "1 / 0"}, "request_id": "r1"}
+    run = (await http.post("/verbs/execute", json=asked)).json()["run_id"]
+    assert ordain.store.folder is not None
+    with sqlite3.connect(ordain.store.folder / "ordain.db") as db:
+        changed = db.execute(
+            "UPDATE records SET body = CAST(json_set(CAST(body AS TEXT), '$.result.retryable', '30') AS BLOB) WHERE kind = 'observation'"
+        ).rowcount
+    db.close()
+    assert changed == 1
+    for told in (await http.get(f"/runs/{run}"), await http.post("/verbs/execute", json=asked)):
+        assert (told.status_code, told.json()["code"]) == (409, "run_unreadable")
+    assert (await http.get(f"/runs/{run}/journal")).status_code == 200
+
+
 ORDERS = {
     "cancel": {"why": "x"},
     "resume": {"why": "x"},

@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from typing import Any
 
 import msgspec
 import pytest
 
 from ordain import verb
+from ordain.contracts.verbs import ArgumentRole
 from ordain.effects.calls import Call
 from ordain.effects.effect import Read, Say, Wait, WaitFor
-from ordain.effects.results import Answered, Expired, VerbReturned
+from ordain.effects.results import Answered, Expired, VerbFailed, VerbReturned, VerbUnknown
 from ordain.flows.act import act
 from ordain.flows.context import FlowContext
 from ordain.flows.kind import Kind
 from ordain.journal.records import RecordKind, Status
 from ordain.ports.effects import Interrupted
 from ordain.ports.store import Append
+from ordain.ports.verb import AnyLeafResult, LeafCall, LeafFailed
 from ordain.runtime import live as live_module
 from ordain.runtime.drive import Drive
+from ordain.runtime.recorded_form import RESULTS
 from ordain.runtime.replay import replay
 from ordain.testing import kind_of, recorded
 from tests.unit.runtime.house import BEGAN, SECOND, House
@@ -231,6 +235,44 @@ async def test_a_drain_lets_a_verb_end() -> None:
         assert replays(house, run)
         assert (await house.drive(run)).status is Status.COMPLETED
         assert result(house, run) == 70
+
+
+class Foreign:
+    """Implements ``VerbPort``: gives back what no record can hold."""
+
+    async def run(self, call: LeafCall) -> AnyLeafResult:
+        return LeafFailed(code="busy", message="m", retryable="30", happened=False)  # type: ignore[arg-type]
+
+    def implements(self, verb_id: str) -> bool:
+        return True
+
+    async def close(self) -> None:
+        return
+
+
+async def _tries(context: FlowContext, given: Any) -> str:
+    acted = await act(context, Call(verb="shelf.price", args={"title": "atlas"}))
+    return str(getattr(acted.result, "code", type(acted.result).__name__))
+
+
+@pytest.mark.parametrize(("effect", "told"), [("read", "bad_output"), ("private", "VerbUnknown")])
+async def test_a_result_that_cannot_be_read_back_is_not_recorded(effect: Any, told: str) -> None:
+    """It is the verb's failure, by name; of anything but a read nobody knows whether it took effect."""
+
+    @verb(name="shelf.price", effect=effect, arguments={} if effect == "read" else {"title": ArgumentRole.LABEL})
+    async def never(title: str) -> dict[str, int]:
+        """Never called."""
+        return {"cents": 0}
+
+    tries: Kind[Any, Any] = kind_of(_tries, verbs=["shelf.price"])
+    with House(tries, verbs=[never]) as house:
+        house.services = replace(house.services, verbs=Foreign())
+        stored = await house.played(tries)
+        assert (stored.status, result(house, stored.id)) == (Status.COMPLETED, told)
+        (seen,) = house.bodies(stored.id, RecordKind.OBSERVATION)
+        assert b"cannot be recorded" in bytes(seen.result)
+        assert isinstance(RESULTS.decode(seen.result), VerbFailed | VerbUnknown)
+        assert replays(house, stored.id)
 
 
 # --- words and reads -------------------------------------------------------------------------------------------------------------------

@@ -209,6 +209,86 @@ async def test_an_ill_made_declared_failure_is_still_one(executor_of: Executors)
     ]
 
 
+class Odd(str):  # noqa: SLOT000 - as foreign code makes them
+    """A text of a type of its own, of which JSON knows nothing."""
+
+
+@pytest.mark.parametrize(
+    ("attribute", "given", "told"),
+    [
+        ("code", None, {"code": "verb_error"}),
+        ("code", Odd("busy"), {}),
+        ("message", 5, {"message": ""}),
+        ("message", Odd("m"), {}),
+        ("retryable", "30", {"retryable": False}),
+        ("retryable", None, {"retryable": False}),
+        ("retryable", object(), {"retryable": False}),
+        ("happened", "maybe", {"happened": None}),
+        ("retry_after_s", "soon", {"retry_after_ms": 0}),
+    ],
+)
+async def test_what_a_failure_declares_is_of_its_type(executor_of: Executors, attribute: str, given: Any, told: dict[str, Any]) -> None:
+    """Its attributes can be set to anything; what is not of its type says nothing, and the rest stands."""
+    error = VerbError("busy", "m", retryable=True, happened=False, retry_after_s=2)
+    setattr(error, attribute, given)
+
+    @verb(effect="private")
+    async def declare() -> None:
+        """Declare."""
+        raise error
+
+    result = await executor_of(declare).run(call(declare))
+    assert isinstance(result, LeafFailed)
+    fields = {"code": "busy", "message": "m", "retryable": True, "retry_after_ms": 2000, "happened": False, **told}
+    assert result == LeafFailed(**fields)
+    assert (type(result.code), type(result.message)) == (str, str)
+
+
+class Exiting(BaseModel):
+    """A result whose own form cannot be made."""
+
+    def model_dump(self, *_: Any, **__: Any) -> dict[str, Any]:
+        sys.exit(3)
+
+
+class ExitingError(VerbError):
+    """A declared failure that does not say what it declares."""
+
+    @property
+    def retryable(self) -> bool:  # type: ignore[override]
+        sys.exit(3)
+
+    @retryable.setter
+    def retryable(self, _: bool) -> None:
+        return
+
+
+@pytest.mark.parametrize("asynchronous", [True, False])
+@pytest.mark.parametrize("raises", [True, False])
+async def test_what_reading_a_result_raises_is_the_verbs_failure(executor_of: Executors, asynchronous: bool, raises: bool) -> None:
+    """Encoding what a verb returned, or reading the failure that it raised, runs its code too."""
+
+    def end() -> dict[str, Any]:
+        if raises:
+            raise ExitingError("busy", "m")
+        return {"a": Exiting()}
+
+    @verb(effect="read", name="end")
+    async def awaited() -> dict[str, Any]:
+        """End."""
+        return end()
+
+    @verb(effect="read", name="end")
+    def called() -> dict[str, Any]:
+        """End."""
+        return end()
+
+    function = awaited if asynchronous else called
+    result = await executor_of(function).run(call(function))
+    assert isinstance(result, LeafFailed)
+    assert (result.code, result.message.startswith("raised SystemExit at test_executor.py:")) == ("verb_raised", True)
+
+
 async def test_arguments_that_do_not_fit_never_reach_the_code(executor_of: Executors) -> None:
     """An unknown or unfitting argument certainly had no effect."""
 

@@ -1,0 +1,59 @@
+"""Whether what is stored of a run is the whole of it: a chain shows what was changed in it, and nothing of what was cut off its end.
+
+How long the journal is and how it ends the run's own row says, which every commit writes with its records. A run that stopped without its flow
+(``journal_diverged``, ``quarantined``, …) has no record of that, and goes on from whatever its last record is.
+"""
+
+from __future__ import annotations
+
+from ordain.errors import JournalCorrupt
+from ordain.journal.codec import decode, verify
+from ordain.journal.records import SETTLED, STOPPED, EndedBody, Record, RecordKind, Status
+from ordain.ports.store import StoredRun
+
+
+def check_whole(stored: StoredRun) -> None:
+    """Check digests, chain, length and end of a stored run. Of erased content the shape alone is checked.
+
+    Raises:
+        JournalCorrupt: with the first seq that is wrong.
+    """
+    verify(stored.id, stored.key, stored.records)
+    check_end(stored)
+
+
+def check_end(stored: StoredRun) -> None:
+    """Check that the journal is as long as the run's row says, and ends as that says: cheap, nothing is digested.
+
+    Where no row says how long it is (a journal that was kept by itself), there is nothing to hold it to.
+
+    Raises:
+        JournalCorrupt: with the seq of the record that is missing, or that the row contradicts.
+    """
+    head, length = stored.head, len(stored.records)
+    if head is None:
+        return
+    if head != length - 1:
+        seq = min(length, head + 1)
+        what = f"record {seq} is missing" if seq == length else f"record {seq} is one too many"
+        raise JournalCorrupt(f"{what}: the run's row counts {head + 1}, its journal holds {length}", details={"seq": seq})
+    last = next((record for record in reversed(stored.records) if record.kind is not RecordKind.NOTE), None)
+    if last is not None and not _agree(stored, last):
+        message = f"the run's row says {stored.status}, its last record {last.seq} is {last.kind} {last.name}"
+        raise JournalCorrupt(message, details={"seq": last.seq})
+
+
+def _agree(stored: StoredRun, last: Record) -> bool:
+    """Whether the row's status can stand after this record, notes aside. The name of an end is its status, and the chain covers it."""
+    if last.kind is RecordKind.ENDED:
+        return last.name == stored.status and _reason_of(last) in (None, stored.reason)
+    if last.kind is RecordKind.FAULTED:
+        return stored.status in STOPPED
+    return stored.status not in SETTLED and stored.status is not Status.FAULTED
+
+
+def _reason_of(ended: Record) -> str | None:
+    if ended.body is None:
+        return None
+    body = decode(ended)
+    return body.reason if isinstance(body, EndedBody) else None

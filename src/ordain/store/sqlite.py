@@ -185,8 +185,11 @@ class SqliteStore:
         self._seen_entry = last
 
     def load(self, run: str) -> StoredRun | None:
-        """See ``JournalStore.load``. Row and records are read as of one commit: the one counts the others."""
-        with self._snapshot():
+        """See ``JournalStore.load``. Row and records are as of one commit: the one counts the others."""
+        stored = self._load(run)
+        if stored is None or stored.head == len(stored.records) - 1:
+            return stored
+        with self._snapshot():  # a commit came between the two reads, or there is something missing
             return self._load(run)
 
     @contextmanager

@@ -20,6 +20,8 @@ from ordain.ports.store import Append, ClaimUnit, Mail, NewMail, NewRun, Refund,
 from ordain.runtime.services import Services
 
 STORAGE_RETRY_S = 0.25
+KEPT_BODY_BYTES = 16_384
+"""A larger body is read again from its record: a run that is handed much would hold it twice."""
 
 
 class Pen:
@@ -50,7 +52,8 @@ class Pen:
         record = self.scribe.write(kind, name, body, self.services.clock.now() if at is None else at)
         self.records.append(record)
         self._unwritten.append(record)
-        self._bodies[record.seq] = body
+        if record.body is not None and len(record.body) <= KEPT_BODY_BYTES:
+            self._bodies[record.seq] = body
         counters.records += 1
         counters.encode_ns += perf_counter_ns() - began
         return record
@@ -58,7 +61,7 @@ class Pen:
     def take_back(self, mark: tuple[int, int, bytes]) -> None:
         """Forget the last record, which was refused; ``mark`` is where the chain stood before it."""
         self.scribe.back_to(mark)
-        del self._bodies[self.records.pop().seq]
+        self._bodies.pop(self.records.pop().seq, None)
 
     def read(self, record: Record) -> Body:
         """A record's body: what was written here need not be decoded again. Raises as ``decode``."""

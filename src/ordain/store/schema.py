@@ -98,7 +98,7 @@ CREATE INDEX runs_unsettled ON runs(status, no) WHERE {UNSETTLED};
 DROP INDEX runs_roots;
 CREATE INDEX runs_roots ON runs(status, parent) WHERE parent IS NULL AND {UNSETTLED};
 """
-"""The same rows, found by another expression: every step of a run writes its row, and that took twelve times as long."""
+"""The same rows, found by another expression: every step of a run writes its row, and filled a table for each such list."""
 MIGRATIONS = {1: CONVERSATION, 2: LIBRARY_TABLES + ACCESS_TABLES, 3: WORD_INDEX_TABLES, 4: SETTLED_INDEX, 5: UNSETTLED_INDICES}
 """What brings a schema one version on; stored records are never rewritten."""
 

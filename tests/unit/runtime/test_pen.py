@@ -155,3 +155,15 @@ async def test_a_record_that_is_taken_back_is_not_read_again() -> None:
         written = writing.scribe.write(RecordKind.NOTE, "note", NoteBody(by="x", action="note", why="another"), 1)
         assert writing.read(written) == NoteBody(by="x", action="note", why="another")
         assert writing.read(writing.records[-1]) == NoteBody(by="x", action="note", why="kept")
+
+
+async def test_a_large_body_is_not_held_twice() -> None:
+    """It is read from its record, and says the same."""
+    with House(KIND) as house:
+        writing = await pen(house, Offered())
+        for why in ("short", "long" * pen_module.KEPT_BODY_BYTES):
+            note(writing, why)
+            assert writing.read(writing.records[-1]) == NoteBody(by="x", action="note", why=why)
+        short, long = writing.records[-2:]
+        assert writing.read(short) is writing.read(short)
+        assert writing.read(long) is not writing.read(long)

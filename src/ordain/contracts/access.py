@@ -31,7 +31,9 @@ _ID_CHARS, _SECRET_CHARS, _SUM_CHARS = 12, 43, 6
 _TOKEN = re.compile(rf"ordain_([0-9a-z]{{{_ID_CHARS}}})_([0-9A-Za-z]{{{_SECRET_CHARS}}})([0-9A-Za-z]{{{_SUM_CHARS}}})")
 _TOKENS = re.compile(f"(?={_TOKEN.pattern})")
 _TOKEN_CHARS = len("ordain__") + _ID_CHARS + _SECRET_CHARS + _SUM_CHARS
-_BEGINNINGS = "|".join("ordain_"[:end] for end in range(6, 0, -1))
+_SIGN = "ordain_"
+_SHORT = tuple(_SIGN[:end] for end in range(len(_SIGN) - 1, 0, -1))
+_BEGINNINGS = "|".join(_SHORT)
 _OPEN = re.compile(
     rf"(?:ordain_(?:[0-9a-z]{{0,{_ID_CHARS}}}|[0-9a-z]{{{_ID_CHARS}}}_[0-9A-Za-z]{{0,{_SECRET_CHARS + _SUM_CHARS - 1}}})|{_BEGINNINGS})\Z"
 )
@@ -175,7 +177,12 @@ def holds_token(text: str) -> bool:
 
 def tokens_in(text: str) -> list[tuple[int, int, int]]:
     """Where whatever has a token's form stands in a text: where it begins, where its secret begins, where it ends. Two may share characters."""
-    return [(found.start(), found.start(2), found.end(3)) for found in _TOKENS.finditer(text)] if "ordain_" in text else []
+    return [(found.start(), found.start(2), found.end(3)) for found in _TOKENS.finditer(text)] if _SIGN in text else []
+
+
+def may_hold_token(text: str) -> bool:
+    """Whether something that has a token's form may stand in a text, or begin at its end."""
+    return _SIGN in text or text.endswith(_SHORT)
 
 
 def open_token(text: str) -> int:

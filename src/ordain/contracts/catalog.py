@@ -22,7 +22,7 @@ from ordain.contracts.planner import Strict
 from ordain.contracts.policy import Policy, VerbsPolicy
 from ordain.contracts.profiles import ModelProfile
 from ordain.contracts.read_only import read_only
-from ordain.contracts.verbs import VerbSpec
+from ordain.contracts.verbs import PlanStep, VerbSpec
 from ordain.errors import ConfigurationError, JournalCorrupt
 
 SCHEMA_ERRORS_MAX = 5
@@ -101,15 +101,22 @@ class Schema(_Shared):
 
 
 class CompiledVerb(_Shared):
-    """A verb with its schemas compiled."""
+    """A verb with its schemas compiled; ``steps`` are its plan's by ``order``, and what one lacks of services and prompt is the verb's (C3)."""
 
     spec: VerbSpec
     input: Schema
     output: Schema
+    steps: tuple[PlanStep, ...]
 
     def __init__(self, spec: VerbSpec) -> None:
         """Compile both schemas now, so that a bad one is found at load and not in a run."""
-        self.__dict__.update(spec=spec, input=Schema(spec.input_schema), output=Schema(spec.output_schema))
+        steps = tuple(
+            step.model_copy(
+                update={"services": step.services or spec.services, "prompt_template": step.prompt_template or spec.prompt_template}
+            )
+            for step in sorted(spec.plan, key=lambda step: step.order)
+        )
+        self.__dict__.update(spec=spec, input=Schema(spec.input_schema), output=Schema(spec.output_schema), steps=steps)
 
 
 class Catalog(_Shared):
@@ -120,6 +127,7 @@ class Catalog(_Shared):
     verbs: Mapping[str, CompiledVerb]
     _tables: TableSource | None
     _named: dict[str, frozenset[str]]
+    _inactive: dict[str, str | None]
 
     def __init__(self, data: CatalogData, tables: TableSource | None = None) -> None:
         """Compile the data. ``tables`` has the table of phrases that it names; it is asked when wording is first read.
@@ -129,7 +137,7 @@ class Catalog(_Shared):
         """
         data = read_only(data)
         verbs = MappingProxyType({name: _compile(spec) for name, spec in data.verbs.items()})
-        self.__dict__.update(data=data, policy=data.policy, verbs=verbs, _tables=tables, _named={})
+        self.__dict__.update(data=data, policy=data.policy, verbs=verbs, _tables=tables, _named={}, _inactive={})
 
     @classmethod
     def from_bytes(cls, encoded: bytes, tables: TableSource | None = None) -> Catalog:
@@ -195,6 +203,13 @@ class Catalog(_Shared):
 
     def inactive_reason(self, verb_id: str, policy: VerbsPolicy) -> str | None:
         """Why a registered verb may not run on this node under ``policy``, or None (C1 activation manifest, C3 safety rules)."""
+        if policy is not self.policy.verbs or verb_id not in self.verbs:
+            return self._inactive_reason(verb_id, policy)
+        if verb_id not in self._inactive:  # a turn asks for each of its tools, and every call for its verb
+            self._inactive[verb_id] = self._inactive_reason(verb_id, policy)
+        return self._inactive[verb_id]
+
+    def _inactive_reason(self, verb_id: str, policy: VerbsPolicy) -> str | None:
         node = policy.nodes.get(self.data.node)
         for activation in (policy.default, node):
             if activation is None:

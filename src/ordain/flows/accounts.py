@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -24,9 +24,10 @@ async def open_account(context: FlowContext, agent: str, most: Spend | None = No
     ``agent`` is whom the run works for, as its label says. ``most``: the run needs no more tokens and money than this. Where policy lets a
     run have the rest of an account, the port lowers the run's own bound to it. A child spends what its parent carved.
     """
-    accounts = shared_accounts(context.catalog.policy.budget, agent, context.session, context.fx.now())
-    if context.child or not accounts:
+    budget = context.catalog.policy.budget
+    if context.child or not bounding(budget, context.session):
         return None
+    accounts = shared_accounts(budget, agent, context.session, context.fx.now())
     cap = context.account.cap
     if most is not None:
         cap = structs.replace(cap, tokens=min(cap.tokens, most.tokens), usd_micros=min(cap.usd_micros, most.usd_micros))
@@ -44,6 +45,14 @@ def shared_accounts(policy: BudgetPolicy, agent: str, session: str, now: datetim
             "cap_tokens": bound.tokens,
             "cap_usd_micros": bound.usd_micros,
         }
+        for kind, bound in bounding(policy, session)
+    ]
+
+
+def bounding(policy: BudgetPolicy, session: str) -> Sequence[tuple[str, AccountPolicy]]:
+    """The kinds of shared account that policy bounds a run with, outside of a session (``""``) or in one, each with its bound."""
+    return [
+        (kind, bound)
         for kind, bound in account_kinds(policy).items()
         if (bound.tokens or bound.usd_micros) and (kind != "session" or session)
     ]

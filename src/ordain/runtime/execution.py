@@ -114,6 +114,7 @@ class Execution:
         self._read = reading.read
         self._records = [record for record in records if record.kind not in BESIDE_FLOW]
         self._cursor = 1
+        self._end = next((at for at, record in enumerate(self._records) if record.kind is RecordKind.ENDED), len(self._records))
         self._beyond = beyond
         self._judge = reading.judge
         self._catalog = catalog
@@ -127,15 +128,10 @@ class Execution:
     @property
     def exhausted(self) -> bool:
         """Whether every record but the end was met."""
-        rest = self._records[self._cursor :]
-        return not rest or rest[0].kind is RecordKind.ENDED
+        return self._cursor >= self._end
 
     def _next(self) -> Record | None:
-        if self._cursor < len(self._records):
-            record = self._records[self._cursor]
-            if record.kind is not RecordKind.ENDED:
-                return record
-        return None
+        return self._records[self._cursor] if self._cursor < self._end else None
 
     def _take(self, record: Record) -> None:
         self._cursor += 1
@@ -169,7 +165,8 @@ class Execution:
             return decision
 
     def _decide(self, rule: Rule[F, I, O], facts: F, inputs: I, refs: tuple[int, ...] = ()) -> Decision[O]:
-        self._check_here()
+        if self.state.suspended:
+            raise Suspended
         address = self.address(rule.name)
         encoded = ENCODER.encode(facts)
         record = self._next()
@@ -337,13 +334,9 @@ class Execution:
         self._counts[rule] = k + 1
         return f"{self._effect}/{rule}#{k}"
 
-    def _check_here(self) -> None:
-        """A flow that swallowed ``Suspended`` gets it again: its run waits, and nothing may be written for it."""
-        if self.state.suspended:
-            raise Suspended
-
     def _begin(self) -> int:
-        self._check_here()
+        if self.state.suspended:  # a flow that swallowed it gets it again: its run waits, and nothing may be written for it
+            raise Suspended
         addr = self._effect
         self._effect += 1
         self._counts.clear()

@@ -9,8 +9,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Coroutine, Generator
 from contextlib import suppress
+from datetime import datetime
 from types import coroutine
-from typing import Any, NoReturn, cast
+from typing import Any, NoReturn
+
+from msgspec import Struct
 
 from ordain.errors import FlowFault
 from ordain.ports.effects import Effects
@@ -37,48 +40,46 @@ class PortAwait:
         return (yield self)
 
 
-class FlowPort:
+class FlowPort(Struct, frozen=True, eq=False):
     """What a flow holds of its port (``ports.effects.Effects``): its methods and nothing else. A law about port calls, no sandbox for Python."""
 
-    __slots__ = ("authorize", "children", "claim", "decide", "new_id", "now", "perform")
+    decide: Any
+    authorize: Any
+    now: Any
+    new_id: Any
+    perform: Any
+    children: Any
+    claim: Any
 
-    def __init__(self, port: Effects, asked: set[Any]) -> None:
-        """What is answered at once is asked of ``port``; none of these methods says whose it is. What is to be awaited stands in ``asked`` until it is."""
 
-        def decide(rule: Any, facts: Any, inputs: Any, refs: tuple[int, ...] = ()) -> Any:
-            return port.decide(rule, facts, inputs, refs)
+def flow_port(port: Effects, asked: set[Any]) -> FlowPort:
+    """What is answered at once is asked of ``port``; none of the methods says whose it is. What is to be awaited stands in ``asked`` until it is."""
 
-        def authorize(call: Any, within: Any, refs: tuple[int, ...] = ()) -> Any:
-            return port.authorize(call, within, refs)
+    def decide(rule: Any, facts: Any, inputs: Any, refs: tuple[int, ...] = ()) -> Any:
+        return port.decide(rule, facts, inputs, refs)
 
-        def now() -> Any:
-            return port.now()
+    def authorize(call: Any, within: Any, refs: tuple[int, ...] = ()) -> Any:
+        return port.authorize(call, within, refs)
 
-        def new_id() -> str:
-            return port.new_id()
+    def now() -> datetime:
+        return port.now()
 
-        def awaited(method: str, *args: Any) -> PortAwait:
-            call = PortAwait(method, *args)
-            asked.add(call)
-            return call
+    def new_id() -> str:
+        return port.new_id()
 
-        def perform(effect: Any) -> PortAwait:
-            return awaited("perform", effect)
+    def perform(effect: Any) -> PortAwait:
+        asked.add(call := PortAwait("perform", effect))
+        return call
 
-        def children(spawns: Any, until: Any) -> PortAwait:
-            return awaited("children", spawns, until)
+    def children(spawns: Any, until: Any) -> PortAwait:
+        asked.add(call := PortAwait("children", spawns, until))
+        return call
 
-        def claim(claim: Any) -> PortAwait:
-            return awaited("claim", claim)
+    def claim(claim: Any) -> PortAwait:
+        asked.add(call := PortAwait("claim", claim))
+        return call
 
-        for method in (decide, authorize, now, new_id, perform, children, claim):
-            object.__setattr__(self, method.__name__, method)
-
-    def __setattr__(self, name: str, value: object) -> None:
-        raise AttributeError(f"a flow cannot change its port: {name}")
-
-    def __delattr__(self, name: str) -> None:
-        raise AttributeError(f"a flow cannot change its port: {name}")
+    return FlowPort(decide, authorize, now, new_id, perform, children, claim)
 
 
 class _NoLoop:
@@ -145,8 +146,10 @@ def awaiting_its_port(
         else:
             state.asked.discard(awaited)
             try:
-                call: Coroutine[Any, Any, Any] = getattr(port, asked[0])(*asked[1])
-                given = cast("Any", (yield from call.__await__()))
+                call: Generator[Any, Any, Any] = getattr(port, asked[0])(
+                    *asked[1]
+                )  # a coroutine, which a coroutine of this form may delegate to
+                given = yield from call
                 step = flow.send
             except BaseException as error:  # thrown into the flow, which is who may handle it
                 given, step = error, flow.throw

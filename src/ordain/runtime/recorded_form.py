@@ -13,7 +13,7 @@ from ordain.effects.children import AnyEnded
 from ordain.effects.effect import CLAIM, EFFECT, AnyEffect, Claim
 from ordain.effects.results import AnyResult
 from ordain.errors import FlowFault
-from ordain.journal.records import raw
+from ordain.journal.records import ENCODER
 from ordain.rules.decision import Rule
 from ordain.rules.lane import LaneFacts
 
@@ -24,19 +24,10 @@ SCOPE = msgspec.json.Decoder(CapabilityScope)
 REFERENCES = msgspec.json.Decoder(tuple[int, ...])
 LANE_FACTS = msgspec.json.Decoder(LaneFacts)
 
+UNRECORDABLE = (msgspec.MsgspecError, TypeError, ValueError, RecursionError, OverflowError)
+"""What the encoder or a decoder raises at what no record can hold."""
+
 T = TypeVar("T")
-
-
-def encoded_form(asked: object) -> Raw:
-    """Whatever a flow hands over, as a record holds it.
-
-    Raises:
-        FlowFault: none can.
-    """
-    try:
-        return raw(asked)
-    except (msgspec.MsgspecError, TypeError, ValueError, RecursionError, OverflowError) as error:
-        raise FlowFault(f"{type(asked).__name__} is nothing that a record can hold: {str(error)[:200]}") from error
 
 
 def effect_form(effect: object) -> tuple[AnyEffect, Raw]:
@@ -45,48 +36,39 @@ def effect_form(effect: object) -> tuple[AnyEffect, Raw]:
     Raises:
         FlowFault: it is none that a record can hold.
     """
-    encoded = encoded_form(effect)
-    return _read_back(EFFECT, encoded, effect, "effect"), encoded
+    return _form(EFFECT, effect, "effect")
 
 
 def call_form(call: object) -> Call:
-    """A proposed call as its record would have it: what a decision is about has the words that it shows, and no others.
-
-    Raises:
-        FlowFault: it is none that a record can hold.
-    """
-    return _read_back(CALL, encoded_form(call), call, "call")
+    """A proposed call as its record would have it: what a decision is about has the words that it shows, and no others. Raises as ``effect_form``."""
+    return _form(CALL, call, "call")[0]
 
 
-def claim_form(claim: object) -> tuple[Claim[Any], msgspec.Raw]:
-    """A claim as its record has it, and that record. Raises as ``call_form``."""
-    encoded = encoded_form(claim)
-    return _read_back(CLAIM, encoded, claim, "claim"), encoded
+def claim_form(claim: object) -> tuple[Claim[Any], Raw]:
+    """A claim as its record has it, and that record. Raises as ``effect_form``."""
+    return _form(CLAIM, claim, "claim")
 
 
 def scope_form(within: object) -> CapabilityScope:
-    """What a flow holds itself to, likewise. Raises as ``call_form``."""
-    return _read_back(SCOPE, encoded_form(within), within, "scope")
+    """What a flow holds itself to, likewise. Raises as ``effect_form``."""
+    return _form(SCOPE, within, "scope")[0]
 
 
 def lane_form(facts: object) -> LaneFacts:
-    """The facts of a decision of rule ``lane``, as that has them on record. Raises as ``call_form``."""
-    return _read_back(LANE_FACTS, encoded_form(facts), facts, "facts of a lane")
+    """The facts of a decision of rule ``lane``, as that has them on record. Raises as ``effect_form``."""
+    return _form(LANE_FACTS, facts, "facts of a lane")[0]
 
 
 def references(refs: object) -> tuple[int, ...]:
-    """What a decision refers to, as its record has it.
-
-    Raises:
-        FlowFault: these are no numbers of records.
-    """
-    return _read_back(REFERENCES, encoded_form(refs), refs, "list of records' numbers") if refs != () else ()
+    """What a decision refers to, as its record has it: numbers of records. Raises as ``effect_form``."""
+    return _form(REFERENCES, refs, "list of records' numbers")[0] if refs != () else ()
 
 
-def _read_back(decoder: msgspec.json.Decoder[T], encoded: msgspec.Raw, given: object, what: str) -> T:
+def _form(decoder: msgspec.json.Decoder[T], given: object, what: str) -> tuple[T, Raw]:
     try:
-        return decoder.decode(encoded)
-    except (msgspec.MsgspecError, ValueError, RecursionError) as error:
+        encoded = ENCODER.encode(given)
+        return decoder.decode(encoded), Raw(encoded)
+    except UNRECORDABLE as error:
         raise FlowFault(f"{type(given).__name__} is no {what} that a record can hold: {str(error)[:200]}") from error
 
 
@@ -96,11 +78,8 @@ def result_form(result: AnyResult) -> tuple[Raw, AnyResult]:
     Raises:
         FlowFault: no record can hold it.
     """
-    encoded = encoded_form(result)
-    try:
-        return encoded, RESULTS.decode(encoded)
-    except (msgspec.MsgspecError, ValueError, RecursionError) as error:
-        raise FlowFault(f"{type(result).__name__} is no result that a record can hold: {str(error)[:200]}") from error
+    read, encoded = _form(RESULTS, result, "result")
+    return encoded, read
 
 
 def outcome_form(rule: Rule[Any, Any, Any], outcome: object) -> tuple[Raw, Any]:
@@ -109,8 +88,8 @@ def outcome_form(rule: Rule[Any, Any, Any], outcome: object) -> tuple[Raw, Any]:
     Raises:
         FlowFault: the rule has no such outcome.
     """
-    encoded = encoded_form(outcome)
     try:
-        return encoded, rule.read_outcome(encoded)
-    except (msgspec.MsgspecError, ValueError, RecursionError) as error:
+        encoded = ENCODER.encode(outcome)
+        return Raw(encoded), rule.read_outcome(encoded)
+    except UNRECORDABLE as error:
         raise FlowFault(f"rule {rule.name} decided what is no outcome of it: {str(error)[:200]}") from error

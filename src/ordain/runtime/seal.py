@@ -12,13 +12,14 @@ from typing import Any, cast
 
 import msgspec
 
-from ordain.contracts.access import open_token, tokens_in
+from ordain.contracts.access import may_hold_token, open_token, tokens_in
 from ordain.contracts.spellings import SHORTEST, spellings
 from ordain.ports.model import Heard, ModelError, ModelPort, ModelReply, ModelRequest
 from ordain.ports.verb import AnyLeafResult, LeafCall, LeafFailed, LeafReturned, VerbPort
 from ordain.runtime.model_answers import held_reply
 
 STRUCK = "[secret]"
+_NOWHERE = "(?!)"
 _ESCAPE = re.compile(r'\\(?:["\\/bfnrt]|u(?![dD][89a-fA-F])[0-9a-fA-F]{4}|u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})')
 """An escape of JSON; a surrogate counts with its other half only."""
 
@@ -29,7 +30,7 @@ class Seal:
     def __init__(self, secrets: Iterable[str] = ()) -> None:
         """More may be added while it is in use."""
         self._words: tuple[str, ...] = ()
-        self._firsts = frozenset[str]()
+        self._first = re.compile(_NOWHERE)
         self.add(*secrets)
 
     def __repr__(self) -> str:
@@ -42,11 +43,12 @@ class Seal:
             if len(secret) >= SHORTEST:
                 words |= spellings(secret)
         self._words = tuple(sorted(words, key=lambda word: (-len(word), word)))
-        self._firsts = frozenset(word[0] for word in words)
+        self._first = re.compile(f"[{re.escape(''.join({word[0] for word in words}))}]" if words else _NOWHERE)
 
     def text(self, text: str) -> str:
         """The text without them, and without anything that has the form of one of Ordain's own tokens; of a token its public id stays."""
-        return _without(text, [(begin, stop) for _, begin, stop in self._found(text)])
+        found = self._found(text)
+        return _without(text, [(begin, stop) for _, begin, stop in found]) if found else text
 
     def json(self, text: str) -> str:
         r"""The same for a text that is read as JSON, or may be: what stands in its escapes (``\u0073k-...``, ``\/``) is struck too."""
@@ -60,12 +62,17 @@ class Seal:
         places = _places(text)
         return _without(text, [(places[begin], places[stop]) for _, begin, stop in found])
 
+    def clean(self, text: str) -> bool:
+        """Whether surely nothing of a secret or a token stands in it, nor begins in it. Cheap: each piece of a streamed answer is asked."""
+        return self._first.search(text) is None and not may_hold_token(text)
+
     def settled(self, text: str) -> int:
         """How many characters of a text's beginning are of no secret and no token that reaches beyond them, whatever the text goes on with."""
         cut = min(self._open_from(text), len(text) - open_token(text))
-        for begin, _, stop in sorted(self._found(text), reverse=True):
-            if begin < cut < stop:
-                cut = begin
+        if found := self._found(text):
+            for begin, _, stop in sorted(found, reverse=True):
+                if begin < cut < stop:
+                    cut = begin
         return cut
 
     def _found(self, text: str) -> list[tuple[int, int, int]]:
@@ -80,10 +87,11 @@ class Seal:
 
     def _open_from(self, text: str) -> int:
         """From where on a text may be the beginning of a secret that it does not hold whole; its length where nothing may be."""
-        longest = len(self._words[0]) if self._words else 0
-        for at in range(max(0, len(text) - longest + 1), len(text)):
-            if text[at] in self._firsts and any(len(word) > len(text) - at and word.startswith(text[at:]) for word in self._words):
-                return at
+        if self._words:
+            for first in self._first.finditer(text, max(0, len(text) - len(self._words[0]) + 1)):
+                at = first.start()
+                if any(len(word) > len(text) - at and word.startswith(text[at:]) for word in self._words):
+                    return at
         return len(text)
 
     def value(self, value: Any) -> Any:
@@ -164,7 +172,11 @@ class _Hearing:
 
     def __call__(self, piece: str) -> None:
         text = self._kept + piece
-        self._hand_on(text, self._seal.settled(text))
+        if text and self._seal.clean(text):
+            self._kept = ""
+            self._heard(text)
+        else:
+            self._hand_on(text, self._seal.settled(text))
 
     def end(self) -> None:
         self._hand_on(self._kept, len(self._kept))

@@ -7,13 +7,12 @@ from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
 
-from msgspec import structs
+from msgspec import Struct, structs
 
 from ordain.contracts.catalog import Catalog
-from ordain.contracts.moments import EPOCH
 from ordain.contracts.scope import CapabilityScope
 from ordain.errors import FlowFault, JournalDiverged
-from ordain.flows.accounts import shared_accounts
+from ordain.flows.accounts import bounding
 from ordain.flows.context import FlowContext
 from ordain.flows.kind import Kind
 from ordain.flows.kinds import Kinds
@@ -23,25 +22,16 @@ from ordain.ports.sessions import Entry
 from ordain.rules.spend import Spend
 from ordain.runtime.authority import Authority
 from ordain.runtime.execution import PLAINLY, Beyond, Execution, Rereading
-from ordain.runtime.flow_port import FlowPort
+from ordain.runtime.flow_port import flow_port
 from ordain.runtime.foreign_code import asked_of
 from ordain.runtime.run_state import RunState
 
 
-class AccountView:
+class AccountView(Struct, frozen=True, eq=False):
     """Implements ``flows.context.Account``: what a flow sees of its run's spending, in copies."""
 
-    __slots__ = ("_cap", "_spent")
     _cap: Callable[[], Spend]
     _spent: Callable[[], Spend]
-
-    def __init__(self, authority: Authority) -> None:
-        """To be read from only, and no attribute of it is the authority."""
-        object.__setattr__(self, "_cap", lambda: structs.replace(authority.cap))
-        object.__setattr__(self, "_spent", lambda: structs.replace(authority.spent))
-
-    def __setattr__(self, name: str, value: object) -> None:
-        raise AttributeError(f"a flow cannot change its account: {name}")
 
     @property
     def cap(self) -> Spend:
@@ -52,6 +42,11 @@ class AccountView:
     def spent(self) -> Spend:
         """See ``Account.spent``."""
         return self._spent()
+
+
+def account_view(authority: Authority) -> AccountView:
+    """To be read from only, and no attribute of it is the authority."""
+    return AccountView(lambda: structs.replace(authority.cap), lambda: structs.replace(authority.spent))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,9 +99,9 @@ class RunSetup:
         """What the flow is given: the same live, resumed and replayed."""
         started = self.started
         return FlowContext(
-            fx=FlowPort(execution, execution.state.asked),
+            fx=flow_port(execution, execution.state.asked),
             catalog=self.catalog,
-            account=AccountView(execution.state.authority),
+            account=account_view(execution.state.authority),
             scope=structs.replace(self.scope, constraints=deepcopy(bounds) if (bounds := self.scope.constraints) else {}),
             deadline=started.deadline,
             hard=started.deadline,
@@ -118,8 +113,7 @@ class RunSetup:
 
     def _bounded(self) -> bool:
         """Whether policy bounds an account that the run belongs to; which one it is then depends on the time."""
-        bounds = shared_accounts(self.catalog.policy.budget, self.agent, self.started.session, EPOCH)
-        return bool(bounds)
+        return bool(bounding(self.catalog.policy.budget, self.started.session))
 
 
 def _of_session(transcript: TranscriptReader, session: str) -> TranscriptReader:

@@ -10,9 +10,10 @@ from msgspec import Struct
 
 from ordain.effects.effect import ModelCall, Say
 from ordain.errors import FlowFault
+from ordain.journal.records import raw
 from ordain.rules.decision import Decision, Rule
 from ordain.rules.hedge import HedgeReason
-from ordain.runtime.recorded_form import effect_form, encoded_form, outcome_form
+from ordain.runtime.recorded_form import effect_form, outcome_form
 
 
 class Rated(Struct, frozen=True, tag="rated"):
@@ -67,7 +68,7 @@ def test_an_outcome_is_what_is_read_back() -> None:
     encoded, given = outcome_form(rule(Rated), Rated(ratio=1, parts=[1, 2]))  # type: ignore[arg-type]
     assert given == Rated(ratio=1.0, parts=(1, 2))
     assert type(given.ratio) is float
-    assert encoded_form(given) == msgspec.Raw(b'{"type":"rated","ratio":1.0,"parts":[1,2]}')
+    assert raw(given) == msgspec.Raw(b'{"type":"rated","ratio":1.0,"parts":[1,2]}')
     assert msgspec.json.decode(encoded, type=Rated) == given
 
 

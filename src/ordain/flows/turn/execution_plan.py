@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from ordain.contracts.conversation import ExecMode
 from ordain.contracts.cortex import ExecutionPlan, ExecutionStep
+from ordain.contracts.read_only import read_only
 from ordain.contracts.verbs import MODEL_SERVICE
 
 AGENT_MS, PLANNER_MS = 300_000, 120_000
 
 
+@lru_cache(maxsize=256)
 def execution_plan(mode: ExecMode, verb: str) -> ExecutionPlan:
-    """The plan of a turn; ``verb`` is what rule ``entry`` entered by."""
+    """The plan of a turn, which nobody can write to; ``verb`` is what rule ``entry`` entered by."""
+    return read_only(_plan(mode, verb))
+
+
+def _plan(mode: ExecMode, verb: str) -> ExecutionPlan:
     if mode is ExecMode.AGENT:
         return ExecutionPlan(verb_name=verb, label="Agent", timeout_ms=AGENT_MS, steps=_agent_steps(verb), metadata={"mode": str(mode)})
     if mode is ExecMode.COUNCIL:

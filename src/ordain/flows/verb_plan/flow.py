@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from ordain.contracts.catalog import CompiledVerb
 from ordain.contracts.verbs import MODEL_SERVICE, PlanStep, Trust
 from ordain.effects.results import ModelAnswer
 from ordain.flows.act import StepResult, VerbPlanInput, VerbPlanOutput, turn_kind
@@ -14,17 +13,6 @@ from ordain.flows.steps.trace import proposal_of
 from ordain.flows.verb_plan.prompt import VERB_PROMPT, PlanQuestion
 from ordain.rules.output import OUTPUT, OutputAccepted, OutputFacts, OutputInputs
 from ordain.rules.proposals import Parsed
-
-
-def plan_steps(verb: CompiledVerb) -> tuple[PlanStep, ...]:
-    """The verb's steps by ``order``; a step's services and prompt default to the verb's (C3)."""
-    spec = verb.spec
-    return tuple(
-        step.model_copy(
-            update={"services": step.services or spec.services, "prompt_template": step.prompt_template or spec.prompt_template}
-        )
-        for step in sorted(spec.plan, key=lambda step: step.order)
-    )
 
 
 def asks_model(step: PlanStep) -> bool:
@@ -39,7 +27,7 @@ async def run_verb_plan(context: FlowContext, call: VerbPlanInput) -> VerbPlanOu
     done: list[StepResult] = []
     previous: ModelAnswer | None = None
     output: dict[str, Any] | None = None
-    for step in plan_steps(verb):
+    for step in verb.steps:
         if not asks_model(step):
             done.append(StepResult(step_name=step.name, order=step.order, ok=True))
             continue

@@ -13,7 +13,8 @@ from ordain.wording.engine_1.signs import Sign
 Phrases = Mapping[str, tuple[int, dict[tuple[str, ...], str]]]
 """By first token: the length of the longest phrase, and the sign of each."""
 
-_BREAKS: Final = {"?": Sign.ASKS, ".": Sign.STOPS, "!": Sign.STOPS, "\n": Sign.STOPS}
+_BREAKS: Final = {"?": Sign.ASKS.value, ".": Sign.STOPS.value, "!": Sign.STOPS.value, "\n": Sign.STOPS.value}
+_OWN: Final = Sign.OWN.value
 _SOFT: Final = frozenset(",;:-~()/")
 _LAUGH: Final = re.compile(
     r"a?(?:h[aeiou]){2,}h?|(?:ja){2,}j?|k{2,}|(?:rs){2,}|l(?:o|u)+l+z?|а?(?:х[аеи]){2,}х?|w{2,}|哈|ㅋ|ㅎ|ᄏ|ᄒ|笑|草|x+d+|lmf?ao|rofl"
@@ -71,7 +72,7 @@ def shape_of(found: list[str], phrases: Phrases, searches: tuple[str, ...], step
 def _unlisted(token: str, searches: tuple[str, ...]) -> str:
     first = token[0]
     if first in _BREAKS:
-        return _BREAKS[first].value
+        return _BREAKS[first]
     if token in _SOFT or first in "-~":
         return Sign.COMMA.value
     if first == "▢":
@@ -84,4 +85,4 @@ def _unlisted(token: str, searches: tuple[str, ...]) -> str:
         return Sign.SEARCH.value
     if not token[0].isalnum():
         return Sign.EMOJI.value
-    return Sign.OWN.value
+    return _OWN

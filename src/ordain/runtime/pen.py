@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from time import perf_counter_ns
+from typing import Any
 
 import msgspec
 
@@ -28,7 +29,7 @@ class Pen:
     """Writes one run's journal; whoever drives the run holds it."""
 
     def __init__(self, services: Services, stored: StoredRun) -> None:
-        """Continue after the stored records. The subject's key must still exist."""
+        """Continue after the stored records. The subject's key must still exist. What goes beside the records is kept by the unit's fields."""
         self.services = services
         self.id = stored.id
         self.stored = stored
@@ -36,13 +37,7 @@ class Pen:
         self.scribe = Scribe(stored.id, stored.key or b"", stored.records[-1])
         self._unwritten: list[Record] = []
         self._bodies: dict[int, Body] = {}
-        self._take: list[tuple[int, int]] = []
-        self._children: list[NewRun] = []
-        self._mail: list[NewMail] = []
-        self._says: list[SayRow] = []
-        self._refund: list[Refund] = []
-        self._entries: list[NewEntry] = []
-        self._threads: list[ThreadChange] = []
+        self._beside: dict[str, list[Any]] = {}
         self.lost: LeaseLost | None = None
         self._status: Status | None = Status.RUNNING if stored.status is not Status.RUNNING else None
 
@@ -88,31 +83,31 @@ class Pen:
 
     def send(self, mail: NewMail) -> None:
         """Put a row into another run's mailbox, in the same commit as the records around it."""
-        self._mail.append(mail)
+        self._beside.setdefault("mail", []).append(mail)
 
     def refund(self, refund: Refund) -> None:
         """Give back to a shared account in the same commit."""
-        self._refund.append(refund)
+        self._beside.setdefault("refund", []).append(refund)
 
     def open(self, child: NewRun) -> None:
         """Open a child run in the same commit."""
-        self._children.append(child)
+        self._beside.setdefault("children", []).append(child)
 
     def take(self, mail: Mail, seq: int) -> None:
         """Mark a mailbox row as taken by a record."""
-        self._take.append((mail.id, seq))
+        self._beside.setdefault("take", []).append((mail.id, seq))
 
     def say(self, say: SayRow) -> None:
         """Put words into the outbox in the same commit."""
-        self._says.append(say)
+        self._beside.setdefault("says", []).append(say)
 
     def add_entry(self, entry: NewEntry) -> None:
         """Add to the session's transcript in the same commit."""
-        self._entries.append(entry)
+        self._beside.setdefault("entries", []).append(entry)
 
     def change_thread(self, change: ThreadChange) -> None:
         """Change a thread of the session in the same commit."""
-        self._threads.append(change)
+        self._beside.setdefault("threads", []).append(change)
 
     async def barrier(self, *, status: Status | None = None, reason: str | None = None) -> None:
         """Make everything written so far durable; waits while storage is unavailable."""
@@ -130,25 +125,20 @@ class Pen:
         deaf: bool = False,
     ) -> Append:
         """Everything collected, as one unit; the next one begins empty."""
-        unit = Append(
+        records = tuple(self._unwritten)
+        beside: dict[str, Any] = {field: tuple(rows) for field, rows in self._beside.items()}
+        self._unwritten.clear()
+        self._beside.clear()
+        return Append(
             run=self.id,
-            records=tuple(self._unwritten),
+            records=records,
             status=status or self._status,
             reason=reason,
             wake_at=wake_at,
             suspend=suspend,
             deaf=deaf,
-            take=tuple(self._take),
-            children=tuple(self._children),
-            mail=tuple(self._mail),
-            says=tuple(self._says),
-            refund=tuple(self._refund),
-            entries=tuple(self._entries),
-            threads=tuple(self._threads),
+            **beside,
         )
-        for written in (self._unwritten, self._take, self._children, self._mail, self._says, self._refund, self._entries, self._threads):
-            written.clear()
-        return unit
 
     async def offer(self, unit: Append | ClaimUnit) -> bool:
         """Commit a unit, however long storage stays away; whether its condition held. That another engine holds the store is kept in ``lost``."""

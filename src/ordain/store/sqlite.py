@@ -236,7 +236,7 @@ class SqliteStore:
             session=place.session,
             thread=place.thread,
             head=row[20],
-            nested=0 if row[9] is None else self._reads.execute(_NESTED, (row[17],)).fetchone()[0],
+            nested=0 if row[9] is None else 1 if row[9] == row[12] else self._reads.execute(_NESTED, (row[17],)).fetchone()[0],
         )
 
     def records_after(self, run: str, after: int) -> Sequence[Record]:

@@ -196,15 +196,16 @@ class Applier:
     def _records(self, number: int, subject: int, workspace: str, records: tuple[Record, ...]) -> None:
         rows: list[tuple[Any, ...]] = []
         for r in records:
-            body, payload = r.body, None
+            # the fields of a record stand in the order of the columns
+            columns, body, payload = msgspec.structs.astuple(r), r.body, None
             if body is not None and len(body) > PAYLOAD_BYTES:
                 cursor = self._db.execute(
                     "INSERT INTO payloads(workspace, subject, class, digest, bytes) VALUES (?,?,?,?,?)",
                     (workspace, subject, payload_class(r), r.digest, body),
                 )
-                body, payload = None, cursor.lastrowid
-            reason = _REASON.decode(r.body).reason if r.kind in DECIDED and r.body is not None else None
-            rows.append((number, r.seq, r.kind, r.name, r.v, r.at, r.digest, r.chain, body, payload, reason))
+                columns, payload = (*columns[:-1], None), cursor.lastrowid
+            reason = _REASON.decode(body).reason if body is not None and r.kind in DECIDED else None
+            rows.append((number, *columns, payload, reason))
         self._db.executemany(_INSERT_RECORD, rows)
 
     def _subject(self, workspace: str, subject: str, key: bytes) -> int:

@@ -50,19 +50,15 @@ def shape_of(found: list[str], phrases: Phrases, searches: tuple[str, ...], step
     at, end = 0, len(found)
     while at < end:
         token = found[at]
-        longest, known = phrases.get(token, (0, None))
-        step = 1
-        if known is not None:
-            for step in range(min(longest, end - at), 0, -1):
-                sign = known.get(tuple(found[at : at + step]))
-                if sign is not None:
-                    signs.append(sign)
+        step, sign = 1, None
+        if (listed := phrases.get(token)) is not None:
+            longest, known = listed
+            for step in range(min(longest, end - at), 1, -1):
+                if (sign := known.get(tuple(found[at : at + step]))) is not None:
                     break
             else:
-                step = 1
-                signs.append(_unlisted(token, searches))
-        else:
-            signs.append(_unlisted(token, searches))
+                step, sign = 1, known.get((token,))
+        signs.append(_unlisted(token, searches) if sign is None else sign)
         at += step
         if steps is not None:
             steps.append(step)

@@ -74,6 +74,8 @@ OWN_WORDS: Final = 7
 """Most words of its own that a correction has: it names what changes, the rest is known."""
 PLACE_SIGNS: Final = 10
 COUNTED: Final = 4000
+_MARKERS: Final = frozenset((Sign.CHANGE, Sign.CHANGED, Sign.MEANT, Sign.INSTEAD, Sign.INSTEAD_OF, Sign.RATHER, Sign.RATHER_ADJ))
+"""A clause without any of these replaces nothing: each pattern of a replacement has one."""
 
 
 class CompiledReading:
@@ -204,6 +206,8 @@ def _steer(signs: str, stop: int) -> int:
 
 
 def _marked(clause: str) -> int:
+    if _MARKERS.isdisjoint(clause):
+        return 0
     strong = (CHANGES, MEANT, REPLACES_FIRST, OF_FIRST, OF_BETWEEN, OF_ORDER, RATHER_FIRST, RATHER_ADJ, RATHER_VERB, RATHER_LAST)
     if any(pattern.search(clause) is not None for pattern in strong):
         return 2

@@ -20,13 +20,16 @@ def number_time_pattern(lists: Mapping[str, Iterable[str]]) -> re.Pattern[str]:
     clock, hours, days, months, within, units, counters = (
         _any_of(lists.get(name, ())) for name in ("clock", "hours", "days", "months", "within", "units", "counters")
     )
-    return re.compile(
-        rf"\b\d{{4}}-\d{{1,2}}-\d{{1,2}}\b|\b[0-3]?\d[./](?:0?\d|1[0-2])\.?(?:[./]?(?:\d{{4}}|\d{{2}}))?{_ENDS}(?<!\d\.\d)"
-        rf"|\b\d{{1,2}}:\d{{2}}\b|\b\d{{1,2}}\s?{clock}\b|\b\d{{1,2}}\s?h\s?\d{{2}}\b|\b{hours}\s\d{{1,2}}\b(?!\s?[%€$])"
-        rf"|\ba las? \d{{1,2}}\b|\ba \d{{1,2}}\s?h|\b\d{{1,2}}(?:st|nd|rd|th|er|\.|º|ª)?\s?(?:of |de |d')?{months}\w*\b"
-        rf"|\b{months}(?!or\b)[a-z]{{0,6}}\.?\s\d{{1,2}}(?:st|nd|rd|th)?\b|\b{days} \d{{1,2}}(?:st|nd|rd|th|er|\.)?{_ENDS}"
-        rf"|\b\d{{1,2}}(?:st|nd|rd|th)\b|\b{within} \d{{1,3}} {units}|\d{{1,2}}\s?{counters}|\b(?:may|mai|sat|sun|mar)\s\d"
+    figures = (
+        rf"\d{{4}}-\d{{1,2}}-\d{{1,2}}\b|[0-3]?\d[./](?:0?\d|1[0-2])\.?(?:[./]?(?:\d{{4}}|\d{{2}}))?{_ENDS}(?<!\d\.\d)"
+        rf"|\d{{1,2}}:\d{{2}}\b|\d{{1,2}}\s?{clock}\b|\d{{1,2}}\s?h\s?\d{{2}}\b"
+        rf"|\d{{1,2}}(?:st|nd|rd|th|er|\.|º|ª)?\s?(?:of |de |d')?{months}\w*\b|\d{{1,2}}(?:st|nd|rd|th)\b"
     )
+    words = (
+        rf"{hours}\s\d{{1,2}}\b(?!\s?[%€$])|a las? \d{{1,2}}\b|a \d{{1,2}}\s?h|{months}(?!or\b)[a-z]{{0,6}}\.?\s\d{{1,2}}(?:st|nd|rd|th)?\b"
+        rf"|{days} \d{{1,2}}(?:st|nd|rd|th|er|\.)?{_ENDS}|{within} \d{{1,3}} {units}|(?:may|mai|sat|sun|mar)\s\d"
+    )
+    return re.compile(rf"\b(?:(?=\d)(?:{figures})|{words})|\d{{1,2}}\s?{counters}")
 
 
 def names_number_time(pattern: re.Pattern[str], folded: str) -> bool:

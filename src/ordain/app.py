@@ -90,15 +90,14 @@ class _OwnFiles(CatalogSource):
     def build(self) -> Built:
         """From the folders as they are now, and the settings as they were."""
         registry, catalog, problems = self.read(strict=True)
+        wording_of(catalog)  # compiled here, and not by the first message
         return Built(catalog=catalog, install=lambda: self._ordain.use(registry, catalog), problems=problems)
 
     def read(self, *, strict: bool) -> tuple[Registry, Catalog, tuple[CatalogProblem, ...]]:
-        """As ``build``, not to be installed yet. The wording is compiled here, and not by the first message."""
+        """As ``build``, not to be installed yet. The wording is compiled by who is talked to: nothing else reads it."""
         ordain = self._ordain
         registry, problems = build_verbs(ordain.settings, self._own, self._more, self._library, strict=strict)
-        catalog = build_catalog(ordain.settings, registry, ordain.kinds)
-        wording_of(catalog)
-        return registry, catalog, problems
+        return registry, build_catalog(ordain.settings, registry, ordain.kinds), problems
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

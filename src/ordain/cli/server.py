@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import logging
 import os
 import secrets
@@ -31,6 +32,7 @@ from ordain.server.face import PRINCIPAL
 from ordain.server.protocol import HttpProtocol
 from ordain.server.socket import PROTOCOL
 from ordain.settings import Settings, load_settings
+from ordain.wording.wording import wording_of
 
 LOG = logging.getLogger("ordain.serve")
 GRACE_S = 10.0
@@ -114,6 +116,7 @@ class ListeningFace:
 @asynccontextmanager
 async def served(ordain: Ordain, listener: socket.socket, principal: str = PRINCIPAL) -> AsyncGenerator[ListeningFace]:
     """A running Ordain over HTTP; other commands find it by its note while it is there."""
+    wording_of(ordain.catalog)  # compiled here, and not by the first message
     exposure, key = exposure_of(ordain.settings, ordain.runtime.services.clock)
     note = ServerNote(url=url_of(listener), pid=os.getpid(), instance=secrets.token_hex(8), key=key)
     face = Face(runtime=ordain.runtime, instance=note.instance, principal=principal, exposure=exposure)
@@ -142,6 +145,8 @@ async def served(ordain: Ordain, listener: socket.socket, principal: str = PRINC
 
 async def _serve(ordain: Ordain, listener: socket.socket, *, as_json: bool) -> int:
     async with ordain, served(ordain, listener) as serving:
+        gc.collect()
+        gc.freeze()  # what the process begins with stays as long as it: no full collection passes over that again, 50 ms each
         note = serving.note
         demanded = serving.face.exposure.demanded
         LOG.info("listening url=%s host=%s token=%s home=%s", note.url, ordain.settings.server.host, demanded, ordain.settings.home)

@@ -10,7 +10,7 @@ from msgspec import Struct
 GLOB_SIGNS = frozenset("*?[")
 
 
-class Constraint(Struct, frozen=True, kw_only=True, omit_defaults=True, rename="camel"):
+class Constraint(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True, rename="camel"):
     """Bounds of one verb, or of all that a glob names; what is absent bounds nothing. ``max_amount`` is in the amount's own unit."""
 
     domains_allowlist: tuple[str, ...] | None = None
@@ -28,7 +28,7 @@ class Constraint(Struct, frozen=True, kw_only=True, omit_defaults=True, rename="
         )
 
 
-class CapabilityScope(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class CapabilityScope(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):
     """``allowed`` are verb ids and globs, ``constraints`` bounds by verb id or glob. An empty scope allows nothing."""
 
     allowed: tuple[str, ...] = ()

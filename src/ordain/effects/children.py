@@ -17,7 +17,7 @@ NULL = Raw(b"null")
 """No value, where raw JSON is expected."""
 
 
-class Spawn(Struct, Generic[R_co], frozen=True, kw_only=True, omit_defaults=True):
+class Spawn(Struct, Generic[R_co], frozen=True, gc=False, kw_only=True, omit_defaults=True):
     """A child run to start: its flow, input and what it may use. A child never gets more than its parent has."""
 
     flow: str
@@ -37,7 +37,7 @@ class JoinMode(StrEnum):
     QUORUM = "quorum"
 
 
-class Join(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Join(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):
     """``all`` waits for every child, ``first`` and ``quorum`` for that many that completed.
 
     A join also ends when its number can no longer be reached, or at the deadline. The rest are interrupted and awaited.
@@ -48,7 +48,7 @@ class Join(Struct, frozen=True, kw_only=True, omit_defaults=True):
     deadline: int | None = None
 
 
-class Ended(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="ended"):
+class Ended(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True, tag_field="ended"):
     """How a child ended, what it spent and its header. ``seq`` is the record that says so, in the parent's journal.
 
     ``runs`` is how many were opened below it, children of children included.

@@ -20,7 +20,7 @@ R_co = TypeVar("R_co", covariant=True)
 O = TypeVar("O", bound=Struct)  # noqa: E741 - the established letters of ordain.rules.decision
 
 
-class Effect(Struct, Generic[R_co], frozen=True, kw_only=True, omit_defaults=True, tag_field="effect"):
+class Effect(Struct, Generic[R_co], frozen=True, gc=False, kw_only=True, omit_defaults=True, tag_field="effect"):
     """One attempt at one thing in the world."""
 
 
@@ -76,7 +76,7 @@ class WaitFor(StrEnum):
     TIMER = "timer"
 
 
-class UserQuestion(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class UserQuestion(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):
     """What a wait asks the session's user: under which key the answer is kept and what it must be (``rules.answer.ExpectedType``).
 
     ``options`` are the labels of a choice, A first.
@@ -124,7 +124,7 @@ class Children(Effect[Any], frozen=True, kw_only=True, omit_defaults=True, tag="
     until: Join
 
 
-class Claim(Struct, Generic[O], frozen=True, kw_only=True, omit_defaults=True):
+class Claim(Struct, Generic[O], frozen=True, gc=False, kw_only=True, omit_defaults=True):
     """A shared decision: ``name`` is a rule of ``rules.shared`` and the store's claim (what is read and changed), ``args`` its literals."""
 
     name: str

@@ -11,13 +11,13 @@ from ordain.contracts.verbs import Trust
 from ordain.rules.reasons import Reason
 
 
-class Result(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="result"):
+class Result(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True, tag_field="result"):
     """What became of an effect. ``seq`` is where it stands in the journal; the port sets it, the record omits it."""
 
     seq: int = -1
 
 
-class Withheld(Struct, frozen=True, kw_only=True):
+class Withheld(Struct, frozen=True, gc=False, kw_only=True):
     """An answer that did not parse where thoughts may not be kept (B-37): its length in bytes, digest and parse reason."""
 
     size_bytes: int
@@ -25,7 +25,7 @@ class Withheld(Struct, frozen=True, kw_only=True):
     reason: str
 
 
-class Beside(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Beside(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):
     """The other attempt of a hedged call: whom it asked, and why it does not count (a model error code, or ``abandoned``).
 
     ``live``, ``charged`` and ``retry_after_ms`` are as in a failed attempt's result.
@@ -89,7 +89,7 @@ class ModelFailed(Result, frozen=True, kw_only=True, omit_defaults=True, tag="mo
 ModelResult = ModelAnswer | ModelFailed
 
 
-class Unreserved(Struct, frozen=True, kw_only=True):
+class Unreserved(Struct, frozen=True, gc=False, kw_only=True):
     """The run's budget does not cover the call: nothing was asked. It stands in no observation; the decision of rule ``reserve`` says why."""
 
     reason: Reason

@@ -24,7 +24,7 @@ class RecallAsked(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_
     max_items: int = 8
 
 
-class MessageFacts(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
+class MessageFacts(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
     """What a message says and asks for; ``attachments`` counts them. All of it is the sender's word: rules decide what comes of it.
 
     The executor's typed request, ``CortexExecRequest`` of the sources (EXE-01): nothing else is read, and what is not of it is refused.
@@ -52,7 +52,7 @@ class MessageFacts(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid
         return self.text if self.text.strip() else f"({self.attachments} attachments, without a word)"
 
 
-class MessageIds(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class MessageIds(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):
     """A message's own id on its channel, and those of the messages that it replies to and replaces. Field names are the claim's."""
 
     message_id: str

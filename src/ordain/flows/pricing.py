@@ -31,9 +31,12 @@ UNTOLD_REFUSALS = frozenset(
 
 def bound_of(profile: ModelProfile, prompt_tokens: int, max_tokens: int) -> Spend:
     """The most that asking once can come to: at the dearest of the prices that a prompt of up to this size may have."""
-    # All of it may come out of the provider's cache, go into it where that is asked for, or do neither.
-    ways = ((0, 0), (prompt_tokens, 0), (0, prompt_tokens if profile.cache else 0))
-    money = max(_at(prices, prompt_tokens, max_tokens, *way) for prices in _possible(profile, prompt_tokens) for way in ways)
+    money = 0
+    for prices in _possible(profile, prompt_tokens):
+        base, read, written = _input_prices(prices)
+        # All of it may come out of the provider's cache, go into it where that is asked for, or do neither.
+        dearest = max(base, read, written if profile.cache else 0)
+        money = max(money, _rounded_up(prompt_tokens * dearest + max_tokens * prices.usd_micros_per_1k_output))
     return Spend(tokens=prompt_tokens + max_tokens, usd_micros=money, model_calls=1)
 
 
@@ -109,15 +112,25 @@ def cost(profile: ModelProfile, input_tokens: int, output_tokens: int, cached_to
 
 def _possible(profile: ModelProfile, input_tokens: int) -> Sequence[ModelProfile | PriceTier]:
     """The prices that calls with so much input or less may have, those of the longest last."""
+    if not profile.tiers:
+        return (profile,)
     above = sorted((tier for tier in profile.tiers if tier.above_tokens < input_tokens), key=lambda tier: tier.above_tokens)
     return [profile, *above]
 
 
 def _at(prices: ModelProfile | PriceTier, input_tokens: int, output_tokens: int, cached_tokens: int, written_tokens: int) -> int:
-    base = prices.usd_micros_per_1k_input
+    base, read_price, write_price = _input_prices(prices)
     cached = min(cached_tokens, input_tokens)
     written = min(written_tokens, input_tokens - cached)
-    read_price = base if prices.usd_micros_per_1k_cached is None else prices.usd_micros_per_1k_cached
-    write_price = base if prices.usd_micros_per_1k_cache_write is None else prices.usd_micros_per_1k_cache_write
     total = (input_tokens - cached - written) * base + cached * read_price + written * write_price
-    return -(-(total + output_tokens * prices.usd_micros_per_1k_output) // 1000)
+    return _rounded_up(total + output_tokens * prices.usd_micros_per_1k_output)
+
+
+def _input_prices(prices: ModelProfile | PriceTier) -> tuple[int, int, int]:
+    """Of a thousand tokens of input: as it is, read from the provider's cache, written into it."""
+    base, read, written = prices.usd_micros_per_1k_input, prices.usd_micros_per_1k_cached, prices.usd_micros_per_1k_cache_write
+    return base, base if read is None else read, base if written is None else written
+
+
+def _rounded_up(thousandths: int) -> int:
+    return -(-thousandths // 1000)

@@ -84,7 +84,7 @@ class Fold:
         self._read, self._meaning = read, meaning
         self._signals = () if uninterrupted else (KeyboardInterrupt,)
         self.flow = ""
-        self.began = self.last = records[0].at if records else 0
+        self.began, self.last = (records[0].at, records[-1].at) if records else (0, 0)
         self.lines: list[HeaderLine] = []
         self.models: dict[str, None] = {}
         self.notices: dict[str, None] = {}
@@ -99,7 +99,6 @@ class Fold:
         self._children: dict[int, tuple[tuple[str, str], ...]] = {}  # verb and kind of each
         self._narrating: set[tuple[int, int]] = set()
         for record in records:
-            self.last = record.at
             if record.body is not None:
                 self._one(record)
 

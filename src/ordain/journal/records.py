@@ -85,7 +85,7 @@ class Record(Struct, frozen=True, gc=False, kw_only=True):
     body: bytes | None
 
 
-class Label(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Label(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):
     """What others need to know of a run; its kind writes it when the run is opened, and nobody looks into the input for it.
 
     ``agent`` is whom a root works for (the name of its account), ``verb`` the composite verb that it carries out, ``after`` the run that it
@@ -98,7 +98,7 @@ class Label(Struct, frozen=True, kw_only=True, omit_defaults=True):
     narrates: bool = False
 
 
-class Started(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Started(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):
     """The run exists: what it runs, on what input, for whom, and what it may do. ``depth`` is how many verb calls it is nested in.
 
     ``session`` and ``thread`` (0: none) are where in a conversation it belongs, "" outside of any. ``label``, ``grant`` and ``wording`` are

@@ -67,7 +67,7 @@ class Thread(Struct, frozen=True, kw_only=True, omit_defaults=True):
     touched_at: int = 0
 
 
-class ThreadChange(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class ThreadChange(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):
     """What becomes of a thread. ``asked`` opens a question; ``answered`` (run, effect) closes that one question and no other.
 
     ``in_place``: it is said by a run at rest, and holds only if that run held the thread's place.
@@ -86,7 +86,7 @@ class ThreadChange(Struct, frozen=True, kw_only=True, omit_defaults=True):
     at: int = 0
 
 
-class NewEntry(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class NewEntry(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):
     """Something for a session's transcript: ``body`` is JSON with ``text``, ``size`` the bytes its text has as JSON.
 
     ``through`` is the last entry that a summary covers, ``author`` the user who said it. ``at`` in microseconds. ``session`` is the session's id, where the unit
@@ -108,7 +108,7 @@ class NewEntry(Struct, frozen=True, kw_only=True, omit_defaults=True):
     author: str = ""
 
 
-class Entry(Struct, frozen=True, kw_only=True):
+class Entry(Struct, frozen=True, gc=False, kw_only=True):
     """A transcript entry as stored; ``body`` is None once erased."""
 
     seq: int

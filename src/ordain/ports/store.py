@@ -26,7 +26,7 @@ class MailKind(StrEnum):
     INTERRUPT = "interrupt"
 
 
-class NewMail(Struct, frozen=True, kw_only=True):
+class NewMail(Struct, frozen=True, gc=False, kw_only=True):
     """A row for another run's mailbox. ``key`` is unique per run: a duplicate is ignored, the first one counts."""
 
     run: str
@@ -37,7 +37,7 @@ class NewMail(Struct, frozen=True, kw_only=True):
     addr: int = -1
 
 
-class Mail(Struct, frozen=True, kw_only=True):
+class Mail(Struct, frozen=True, gc=False, kw_only=True):
     """A mailbox row that no record has taken yet."""
 
     id: int
@@ -48,7 +48,7 @@ class Mail(Struct, frozen=True, kw_only=True):
     at: int
 
 
-class NewRun(Struct, frozen=True, kw_only=True):
+class NewRun(Struct, frozen=True, gc=False, kw_only=True):
     """A run to open: its first record as a value, from which the store has its columns, and as it is written (``record``).
 
     ``key`` is its subject's digest key; ``root`` is None where it is one.
@@ -84,7 +84,7 @@ class Operation(Struct, frozen=True, kw_only=True):
     args: dict[str, Any]
 
 
-class Append(Struct, frozen=True, kw_only=True):
+class Append(Struct, frozen=True, gc=False, kw_only=True):
     """Continue a run: records, and everything that stands or falls with them.
 
     ``suspend`` names the effect the run would wait at and makes the unit conditional: refused if there is untaken mail for that
@@ -229,7 +229,7 @@ class Post(Struct, frozen=True, kw_only=True):
 Unit = Append | OpenRun | Receive | Post | ClaimUnit | Operation
 
 
-class Outcome(Struct, frozen=True, kw_only=True):
+class Outcome(Struct, frozen=True, gc=False, kw_only=True):
     """What became of a unit. ``refused`` is a stable code, or "" when it was applied; ``run`` is what ``OpenRun`` found or made.
 
     ``seq`` is the message's number in its session's transcript; ``item`` an item of the library.
@@ -242,7 +242,7 @@ class Outcome(Struct, frozen=True, kw_only=True):
     item: str = ""
 
 
-class StoredRun(Struct, frozen=True, kw_only=True):
+class StoredRun(Struct, frozen=True, gc=False, kw_only=True):
     """A run as stored: its row, its subject's digest key (None once destroyed) and its records in order.
 
     ``nested`` is how many runs it is a child below: 0 of a root, whatever calls of verbs its depth counts. ``head`` is the number of

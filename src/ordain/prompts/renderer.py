@@ -122,9 +122,9 @@ def _compiled(source: str) -> _Compiled:
         for part in parsed:
             _check(part)
         if not separator:
-            return _Compiled(system=None, user=_ENVIRONMENT.from_string(source))
+            return _Compiled(system=None, user=_ENVIRONMENT.from_string(parsed[0]))
         names = tuple(sorted(meta.find_undeclared_variables(parsed[0])))
-        return _Compiled(system=_ENVIRONMENT.from_string(system), user=_ENVIRONMENT.from_string(user), names=names)
+        return _Compiled(system=_ENVIRONMENT.from_string(parsed[0]), user=_ENVIRONMENT.from_string(parsed[1]), names=names)
     except (TemplateError, RecursionError) as error:
         raise ConfigurationError(f"prompt template: {error}", code="invalid_template") from error
 

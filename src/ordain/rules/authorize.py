@@ -35,13 +35,13 @@ class AuthorizeReason(Reason):
     SESSION_ONLY = "authorize.session_only", "The verb works inside a session only."
 
 
-class Allow(Struct, frozen=True, tag="allow"):
+class Allow(Struct, frozen=True, gc=False, tag="allow"):
     """The call with this digest may run, once authorised, under the address of this decision."""
 
     call: str
 
 
-class Deny(Struct, frozen=True, tag="deny"):
+class Deny(Struct, frozen=True, gc=False, tag="deny"):
     """The call does not run; ``detail`` names the place, never a value."""
 
     detail: str = ""

@@ -29,14 +29,14 @@ class LaneReason(Reason):
     EMPTY = "lane.empty", "No model profile stands behind the lane."
 
 
-class LaneChosen(Struct, frozen=True, tag="lane"):
+class LaneChosen(Struct, frozen=True, gc=False, tag="lane"):
     """The lane and its model profiles, in the order in which they are tried."""
 
     lane: Lane
     profiles: tuple[str, ...]
 
 
-class LaneEmpty(Struct, frozen=True, tag="empty"):
+class LaneEmpty(Struct, frozen=True, gc=False, tag="empty"):
     """Policy names a lane behind which there is no model."""
 
     lane: Lane

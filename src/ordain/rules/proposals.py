@@ -97,7 +97,7 @@ def nesting(text: str, start: int = 0) -> int:
     """Deepest nesting of the JSON value that begins at ``start``; what stands before or after it does not count."""
     if text.count("{", start) + text.count("[", start) <= 1:
         return 1
-    brackets = [token for token in _TOKENS.findall(text, start) if token]  # all at once: this is done for every answer and output
+    brackets = filter(None, _TOKENS.findall(text, start))  # all at once: this is done for every answer and output
     depths = list(accumulate(map(_DEEPER.__getitem__, brackets)))
     if not depths or depths[0] < 0:
         return 0

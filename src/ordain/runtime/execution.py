@@ -114,7 +114,7 @@ class Execution:
         self._read = reading.read
         self._records = [record for record in records if record.kind not in BESIDE_FLOW]
         self._cursor = 1
-        self._end = next((at for at, record in enumerate(self._records) if record.kind is RecordKind.ENDED), len(self._records))
+        self._end = len(self._records) - (self._records[-1].kind is RecordKind.ENDED)
         self._beyond = beyond
         self._judge = reading.judge
         self._catalog = catalog
@@ -180,7 +180,11 @@ class Execution:
             outcome, given = recorded_form.outcome_form(rule, made.outcome)
             self._beyond.decided(rule, DecisionBody(addr=address, outcome=outcome, reason=reason, facts=msgspec.Raw(encoded), refs=refs))
             return Decision(outcome=given, reason=reason, address=address)
-        body = self._decision(record, rule, address)
+        if record.kind is not RecordKind.DECISION or record.name != rule.name:
+            raise self._diverged(address, f"the flow asked rule {rule.name}", record)
+        body = self._read(record)
+        if not isinstance(body, DecisionBody) or body.addr != address:
+            raise self._diverged(address, "other address", record)
         if bytes(body.facts) != encoded:
             raise self._diverged(address, "other facts", record)
         if body.refs != refs:
@@ -191,14 +195,6 @@ class Execution:
         except (msgspec.DecodeError, ValueError) as error:
             raise self._diverged(address, f"unreadable decision: {error}", record) from error
         return recorded if self._judge is None else self._judge.judge(recorded, rule, facts, inputs)
-
-    def _decision(self, record: Record, rule: Rule[Any, Any, Any], address: str) -> DecisionBody:
-        if record.kind is not RecordKind.DECISION or record.name != rule.name:
-            raise self._diverged(address, f"the flow asked rule {rule.name}", record)
-        body = self._read(record)
-        if not isinstance(body, DecisionBody) or body.addr != address:
-            raise self._diverged(address, "other address", record)
-        return body
 
     async def perform(self, effect: Effect[R]) -> R:
         """See ``Effects.perform``."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -10,6 +11,7 @@ from msgspec import Raw, Struct
 
 from ordain.effects.children import NULL
 from ordain.errors import FlowFault
+from ordain.flows.context import FlowContext
 from ordain.flows.kind import Kind, Settlement
 from ordain.journal.folds import Fold
 from ordain.journal.records import SETTLED, EndedBody, Status, raw
@@ -18,7 +20,7 @@ from ordain.rules.header import MARKS, HeaderFacts, HeaderLine, render_header
 from ordain.runtime.entries import stopped_text
 from ordain.runtime.execution import Execution
 from ordain.runtime.flow_port import awaiting_its_port
-from ordain.runtime.run_state import EFFECT_BYTES
+from ordain.runtime.run_state import EFFECT_BYTES, RunState
 from ordain.runtime.setup import RunSetup
 
 LINE_DEPTH_MAX = 100
@@ -120,18 +122,18 @@ async def flow_end(setup: RunSetup, execution: Execution, task: asyncio.Task[Any
     Raises:
         FlowFault: it left something behind, awaited something other than its port, or its end is none. Whatever else a flow may raise.
     """
-    state, context = execution.state, setup.context(execution)
-
-    async def ended() -> FlowEnd:  # what its kind says of the end is code of an embedder as the flow is, and held to the same
-        try:
-            returned = await setup.kind.run(context, setup.given)
-        except Interrupted as interrupted:
-            state.returned()
-            return FlowEnd.interrupted(interrupted, masked=state.masked)
-        state.returned()
-        return FlowEnd.of(setup.kind, returned, masked=state.masked)
-
     try:
-        return await awaiting_its_port(ended, execution, state, task)
+        return await awaiting_its_port(partial(_ended, setup, setup.context(execution), execution.state), execution, execution.state, task)
     finally:
-        state.close()
+        execution.state.close()
+
+
+async def _ended(setup: RunSetup, context: FlowContext, state: RunState) -> FlowEnd:
+    """What its kind says of the end is code of an embedder as the flow is, and held to the same."""
+    try:
+        returned = await setup.kind.run(context, setup.given)
+    except Interrupted as interrupted:
+        state.returned()
+        return FlowEnd.interrupted(interrupted, masked=state.masked)
+    state.returned()
+    return FlowEnd.of(setup.kind, returned, masked=state.masked)

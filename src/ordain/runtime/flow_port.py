@@ -116,6 +116,7 @@ def awaiting_its_port(
     """
     no_loop, outside = _NoLoop(), _running_loop()
     flow = _without_loop(no_loop, outside, begin)
+    del begin
     step: Callable[[Any], Any] = flow.send
     given: Any = None
     while True:
@@ -146,9 +147,8 @@ def awaiting_its_port(
         else:
             state.asked.discard(awaited)
             try:
-                call: Generator[Any, Any, Any] = getattr(port, asked[0])(
-                    *asked[1]
-                )  # a coroutine, which a coroutine of this form may delegate to
+                call: Generator[Any, Any, Any] = getattr(port, asked[0])(*asked[1])  # a coroutine: one of this form may delegate to it
+                awaited = asked = None  # nothing is kept for as long as the call takes but the call
                 given = yield from call
                 step = flow.send
             except BaseException as error:  # thrown into the flow, which is who may handle it

@@ -30,23 +30,22 @@ from ordain.runtime.run_state import RunState
 class AccountView(Struct, frozen=True, eq=False):
     """Implements ``flows.context.Account``: what a flow sees of its run's spending, in copies."""
 
-    _cap: Callable[[], Spend]
-    _spent: Callable[[], Spend]
+    _amounts: Callable[[], tuple[Spend, Spend]]
 
     @property
     def cap(self) -> Spend:
         """See ``Account.cap``."""
-        return self._cap()
+        return structs.replace(self._amounts()[0])
 
     @property
     def spent(self) -> Spend:
         """See ``Account.spent``."""
-        return self._spent()
+        return structs.replace(self._amounts()[1])
 
 
 def account_view(authority: Authority) -> AccountView:
     """To be read from only, and no attribute of it is the authority."""
-    return AccountView(lambda: structs.replace(authority.cap), lambda: structs.replace(authority.spent))
+    return AccountView(lambda: (authority.cap, authority.spent))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,10 +117,14 @@ class RunSetup:
 
 def _of_session(transcript: TranscriptReader, session: str) -> TranscriptReader:
     """The transcript of the run's own session: a prompt shows no other, whatever its kind refers to."""
+    if not session:
+        return _no_session
 
     def own(asked: str, first: int, last: int) -> Sequence[Entry]:
-        if not session or asked != session:
-            raise FlowFault("a prompt refers to another session")
-        return transcript(session, first, last)
+        return transcript(session, first, last) if asked == session else _no_session(asked, first, last)
 
     return own
+
+
+def _no_session(_asked: str, _first: int, _last: int) -> Sequence[Entry]:
+    raise FlowFault("a prompt refers to another session")

@@ -66,8 +66,7 @@ def with_policy(catalog: Catalog, changes: PolicyTables) -> Catalog:
     Raises:
         ValidationError: there is no such value.
     """
-    policy = _changed(catalog.policy.model_dump(mode="json"), changes)
-    return Catalog(catalog.data.model_copy(update={"policy": policy}))
+    return catalog.with_policy(_changed(catalog.policy.model_dump(mode="json"), changes))
 
 
 def _changed(tables: Mapping[str, Any], changes: PolicyTables) -> Policy:

@@ -48,7 +48,10 @@ def lanes(**profiles: Sequence[str]) -> Catalog:
         }
     )
     known = {str(lane): list(behind) for lane, behind in catalog.policy.lanes.profiles.items()}
-    return with_policy(Catalog(data), {"lanes": {"profiles": {**known, **{name: list(behind) for name, behind in profiles.items()}}}})
+    wording = {catalog.wording_id.partition(":")[2]: catalog.table()}
+    return with_policy(
+        Catalog(data, wording.get), {"lanes": {"profiles": {**known, **{name: list(behind) for name, behind in profiles.items()}}}}
+    )
 
 
 def play(

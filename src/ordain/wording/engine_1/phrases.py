@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from ordain.wording.engine_1.folding import fold, tokens
+from ordain.wording.engine_1.folding import TOKENS_MAX, fold, tokens
 from ordain.wording.engine_1.signs import Sign
 
 Phrases = Mapping[str, tuple[int, dict[tuple[str, ...], str]]]
@@ -21,10 +21,14 @@ _LAUGH: Final = re.compile(
 )
 """Laughter is made of repetitions and not of words, so it is a pattern and no list."""
 _UMLAUTS: Final = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue"})
+_PLAIN: Final = re.compile(r"(?!.*([a-z])\1\1)(?:(?!x)[a-z]+(?: (?!$)|$))+")
+"""Words that folding leaves as they are and that are tokens as they stand, as most phrases: no letter thrice in a row, none that may be an emoticon (*xd*)."""
 
 
 def keys(phrase: str) -> set[tuple[str, ...]]:
     """What of a phrase is compared with a message: its tokens, and those of its spelling without umlauts. Empty: it holds nothing to look for."""
+    if _PLAIN.fullmatch(phrase) is not None and phrase.count(" ") < TOKENS_MAX:
+        return {tuple(phrase.split(" "))}
     return {found for spelling in {phrase, phrase.translate(_UMLAUTS)} if (found := tuple(tokens(fold(spelling))))}
 
 

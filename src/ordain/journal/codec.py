@@ -58,8 +58,9 @@ def decode(record: Record) -> Body:
     """
     if record.body is None:
         raise Erased(f"record {record.seq} ({record.kind}) was erased", details={"seq": record.seq})
+    kind, body = record.kind, record.body
     try:
-        return _DECODERS[record.kind].decode(upcast(record.kind, record.v, record.body))
+        return _DECODERS[kind].decode(body if record.v == CURRENT_VERSION[kind] else upcast(kind, record.v, body))
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, TypeError) as error:  # the last two: nested too deep, not an object
         raise JournalCorrupt(f"record {record.seq} ({record.kind}): {error}", details={"seq": record.seq}) from error
 
@@ -119,11 +120,12 @@ def verify(run: str, key: bytes | None, records: Sequence[Record]) -> None:
     for expected, record in enumerate(records):
         if record.seq != expected:
             raise JournalCorrupt(f"record {expected} is missing", details={"seq": expected})
-        if record.at < last_at:
+        at, body = record.at, record.body
+        if at < last_at:
             raise JournalCorrupt(f"record {expected} is dated before its predecessor", details={"seq": expected})
-        if record.body is not None and key is not None and not _fits(key, record, record.body):
+        if body is not None and key is not None and not _fits(key, record, body):
             raise JournalCorrupt(f"record {expected} ({record.kind}) was altered: digest", details={"seq": expected})
-        previous = chain(previous, run, record.seq, (record.kind, record.name, record.v, record.at), record.digest)
+        previous = chain(previous, run, expected, (record.kind, record.name, record.v, at), record.digest)
         if previous != record.chain:
             raise JournalCorrupt(f"record {expected} ({record.kind}) was altered: chain", details={"seq": expected})
-        last_at = record.at
+        last_at = at

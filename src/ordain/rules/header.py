@@ -51,7 +51,8 @@ class HeaderFacts(Struct, frozen=True, kw_only=True):
 
 MARKS = {"ok": "✓", "fail": "✗", "unknown": "?", "info": "·"}
 UNSETTLED = frozenset({"queued", "ready", "running", "waiting"})
-SIGNS = str.maketrans({'"': "'", "✓": " ", "✗": " ", "·": " "})
+_SIGNS = {'"': "'", "✓": " ", "✗": " ", "·": " "}
+SIGNS = str.maketrans(_SIGNS)
 """What a header is punctuated with: foreign text cannot close its quotes or open a line's mark."""
 LOOK_ALIKES = frozenset(
     "✓✔☑✅√⍻🗸🗹🮱"
@@ -84,7 +85,9 @@ def plain(text: str, bound: int) -> str:
 
 def quoted(text: str, bound: int) -> str:
     """Foreign text in quotes that it cannot close, without the header's own signs."""
-    return f'"{plain(text.translate(SIGNS), bound)}"'
+    for sign, instead in _SIGNS.items():  # as ``str.translate``, which looks at every character: most texts hold none of three
+        text = text.replace(sign, instead)
+    return f'"{plain(text, bound)}"'
 
 
 def quotable(facts: HeaderFacts) -> HeaderFacts:

@@ -122,6 +122,7 @@ class Execution:
         self._counts: dict[str, int] = {}
         self._ids = 0
         self._deciding, self._effecting = PortCall(state), PortCall(state, effect=True)
+        self._now_at, self._now = 0, EPOCH
         self.decisions = 0
         self._decisions_most = DECISIONS_MAX
 
@@ -305,7 +306,10 @@ class Execution:
 
     def now(self) -> datetime:
         """See ``Effects.now``."""
-        return EPOCH + timedelta(microseconds=self.state.handed_at)
+        if self._now_at != self.state.handed_at:
+            self._now_at = self.state.handed_at
+            self._now = EPOCH + timedelta(microseconds=self._now_at)
+        return self._now
 
     def new_id(self) -> str:
         """See ``Effects.new_id``."""

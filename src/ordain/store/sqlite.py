@@ -35,8 +35,8 @@ POLL_S = 0.1
 
 _KINDS = {str(kind): kind for kind in RecordKind}
 _STATUSES = {str(status): status for status in Status}
-_TYPES = (int, str, str, int, int, bytes, bytes)
-"""Of the columns of a record before its body; SQLite itself would store anything anywhere."""
+_TYPES = frozenset((int, str, str, int, int, bytes, bytes, body) for body in (bytes, type(None)))
+"""Of the columns of a record; SQLite itself would store anything anywhere."""
 _RUN = (
     "SELECT r.id, r.flow, r.flow_version, r.catalog, r.workspace, s.id, s.key, r.status, r.reason, p.id, r.parent_addr, r.child,"
     " o.id, r.resumes, r.wake_at, r.created_at, r.ended_at, r.no, r.session, r.thread, r.head_seq FROM runs r JOIN subjects s ON s.no = r.subject"
@@ -79,9 +79,10 @@ def stored_record(row: tuple[Any, ...]) -> Record:
         JournalCorrupt: it is none.
     """
     seq, kind, name, v, at, digest, chain, body = row
-    if tuple(map(type, row[:7])) != _TYPES or kind not in _KINDS or not (body is None or isinstance(body, bytes)):
+    known = _KINDS.get(kind)
+    if known is None or tuple(map(type, row)) not in _TYPES:
         raise JournalCorrupt(f"record {seq}: the stored row is no record", details={"seq": seq})
-    return Record(seq=seq, kind=_KINDS[kind], name=name, v=v, at=at, digest=digest, chain=chain, body=body)
+    return Record(seq=seq, kind=known, name=name, v=v, at=at, digest=digest, chain=chain, body=body)
 
 
 def fsync_median_s(folder: Path) -> float:

@@ -81,7 +81,7 @@ class Fold:
     ) -> None:
         """Fold the records; erased bodies are passed over. ``uninterrupted``: whoever asks knows that ``KeyboardInterrupt`` is a rule's or a kind's own."""
         self.run = run
-        self._read, self._meaning = read, meaning
+        self._read, self._meaning, self._rules = read, meaning, meaning.rules
         self._signals = () if uninterrupted else (KeyboardInterrupt,)
         self.flow = ""
         self.began, self.last = (records[0].at, records[-1].at) if records else (0, 0)
@@ -103,8 +103,9 @@ class Fold:
                 self._one(record)
 
     def _one(self, record: Record) -> None:
-        rule = self._meaning.rules.get(record.name) if record.kind in DECIDED else None
-        if record.kind is RecordKind.DECISION and (rule is None or rule.tells is None):
+        decided = record.kind in DECIDED
+        rule = self._rules.get(record.name) if decided else None
+        if decided and (rule is None or rule.tells is None) and record.kind is RecordKind.DECISION:
             return  # a rule that says nothing of its decisions, or one that this build lacks: there is nothing to read
         body = self._read(record)
         try:

@@ -55,6 +55,7 @@ F = TypeVar("F", bound=Struct)
 I = TypeVar("I")  # noqa: E741 - the established letters of ordain.rules.decision
 O = TypeVar("O", bound=Struct)  # noqa: E741 - see above
 
+_DECISION, _DELIVERED = RecordKind.DECISION, RecordKind.DELIVERED
 DECISIONS_MAX = 1_000
 """Decisions between two effects: a flow that only decides never lets anybody else go on, and shipped ones make a dozen."""
 
@@ -181,7 +182,7 @@ class Execution:
             outcome, given = recorded_form.outcome_form(rule, made.outcome)
             self._beyond.decided(rule, DecisionBody(addr=address, outcome=outcome, reason=reason, facts=msgspec.Raw(encoded), refs=refs))
             return Decision(outcome=given, reason=reason, address=address)
-        if record.kind is not RecordKind.DECISION or record.name != rule.name:
+        if record.kind is not _DECISION or record.name != rule.name:
             raise self._diverged(address, f"the flow asked rule {rule.name}", record)
         body = self._read(record)
         if not isinstance(body, DecisionBody) or body.addr != address:
@@ -230,7 +231,7 @@ class Execution:
         record = self._next()
         if record is None:
             return await self._beyond.begin(addr, effect, encoded)
-        if record.kind is RecordKind.DELIVERED:
+        if record.kind is _DELIVERED:
             raise self._interrupted(record, addr)
         self._announced(record, addr, effect, encoded)
         result: Any = self._observed(addr)
@@ -258,7 +259,7 @@ class Execution:
         ended: dict[int, AnyEnded] = {}
         if record is None:
             return await self._beyond.begin(addr, effect, encoded)
-        if record.kind is RecordKind.DELIVERED:
+        if record.kind is _DELIVERED:
             raise self._interrupted(record, addr)
         self._announced(record, addr, effect, encoded)
         while (record := self._next()) is not None and record.kind is RecordKind.CHILD_ENDED:
@@ -293,7 +294,7 @@ class Execution:
         record = self._next()
         if record is None:
             return await self._beyond.claim(addr, claim)
-        if record.kind is RecordKind.DELIVERED:
+        if record.kind is _DELIVERED:
             raise self._interrupted(record, addr)
         body = self._read(record)
         if not isinstance(body, ClaimBody) or body.addr != addr or body.claim != encoded:

@@ -37,6 +37,7 @@ from ordain.runtime.setup import RunSetup
 from ordain.runtime.whole_journal import check_whole
 
 _STARTED = msgspec.json.Decoder(Started)
+_NOTE = RecordKind.NOTE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -178,7 +179,7 @@ class _Recorded:
     @classmethod
     def of(cls, stored: StoredRun, kinds: Kinds) -> _Recorded:
         read = read_once(stored.records)
-        notes = [read(record) for record in stored.records if record.kind is RecordKind.NOTE]
+        notes = [read(record) for record in stored.records if record.kind is _NOTE]
         closed = any(isinstance(note, NoteBody) and note.action == "cancel" and b'"was"' in bytes(note.details) for note in notes)
         return cls(stored=stored, kinds=kinds, read=read, end=ending(stored.records, read), closed=closed)
 

@@ -105,10 +105,8 @@ class Content(Camel):
     )
 
     text: str = Field(default="", max_length=MESSAGE_CHARS)
-    attachments: list[Attachment] = Field(
-        default_factory=list[Attachment], max_length=20
-    )  # what stood here would be copied for each message
-    metadata: dict[str, JsonValue] = Field(default_factory=dict, max_length=50)
+    attachments: list[Attachment] = Field(default=[], max_length=20)
+    metadata: dict[str, JsonValue] = Field(default={}, max_length=50)
 
     @model_validator(mode="after")
     def _says_something(self) -> Content:
@@ -129,17 +127,15 @@ class RoutingHints(Camel):
 
     mode: ExecMode = Field(default=ExecMode.BRAIN, strict=False)
     verb: VerbName | None = Field(default=None, description="Exactly this verb serves the turn (B-33).")
-    allowed_verbs: list[VerbName] = Field(default_factory=list, max_length=50, description="Only these verbs may be used as tools (B-33).")
+    allowed_verbs: list[VerbName] = Field(default=[], max_length=50, description="Only these verbs may be used as tools (B-33).")
     packs: list[PackName] = Field(
-        default_factory=list,
-        max_length=20,
-        description="Only verbs of these packs may be used as tools (C1, C3); policy says what a pack holds.",
+        default=[], max_length=20, description="Only verbs of these packs may be used as tools (C1, C3); policy says what a pack holds."
     )
     supervised: bool = False
     max_steps: int | None = Field(default=None, ge=1, le=100)
     budget_class: BudgetClass | None = Field(default=None, strict=False)
     workflow: WorkflowHint | None = None
-    delegates: list[VerbName] = Field(default_factory=list, max_length=20)
+    delegates: list[VerbName] = Field(default=[], max_length=20)
 
 
 class Recall(Camel):

@@ -115,7 +115,9 @@ class Execution:
         self._read = reading.read
         self._records = [record for record in records if record.kind not in BESIDE_FLOW]
         self._cursor = 1
-        self._end = len(self._records) - (self._records[-1].kind is RecordKind.ENDED)
+        self._end = len(self._records)
+        if self._records and self._records[-1].kind is RecordKind.ENDED:
+            self._end -= 1
         self._beyond = beyond
         self._judge = reading.judge
         self._catalog = catalog

@@ -30,22 +30,22 @@ from ordain.runtime.run_state import RunState
 class AccountView(Struct, frozen=True, eq=False):
     """Implements ``flows.context.Account``: what a flow sees of its run's spending, in copies."""
 
-    _amounts: Callable[[], tuple[Spend, Spend]]
+    _copy_of: Callable[[str], Spend]
 
     @property
     def cap(self) -> Spend:
         """See ``Account.cap``."""
-        return structs.replace(self._amounts()[0])
+        return self._copy_of("cap")
 
     @property
     def spent(self) -> Spend:
         """See ``Account.spent``."""
-        return structs.replace(self._amounts()[1])
+        return self._copy_of("spent")
 
 
 def account_view(authority: Authority) -> AccountView:
-    """To be read from only, and no attribute of it is the authority."""
-    return AccountView(lambda: (authority.cap, authority.spent))
+    """To be read from only: no attribute of it is the authority, or an amount that this counts by."""
+    return AccountView(lambda which: structs.replace(authority.cap if which == "cap" else authority.spent))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

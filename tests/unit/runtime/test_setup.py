@@ -80,3 +80,20 @@ def test_shared_accounts_come_first_where_they_bound_a_root(standing: Standing, 
         None, lambda asked: joined(child_cancelled()), faults=True
     )
     assert isinstance(played.fault, FlowFault) == owes
+
+
+async def _forges_its_account(context: FlowContext, given: Any) -> list[int]:
+    account: Any = context.account
+    for amount in (account.cap, account.spent, account._copy_of("cap"), account._copy_of("spent")):
+        msgspec.structs.force_setattr(amount, "tokens", 77)
+    return [context.account.cap.tokens, context.account.spent.tokens]
+
+
+def test_an_amount_that_a_flow_is_given_is_a_copy() -> None:
+    """Whatever it writes into it, by whatever means."""
+    cap, spent = ScriptedEffects(kind_of(_forges_its_account), CATALOG, standing=Standing()).play(None).output
+    assert (cap, spent) == (ScriptedEffects(kind_of(_caps), CATALOG, standing=Standing()).play(None).output, 0)
+
+
+async def _caps(context: FlowContext, given: Any) -> int:
+    return context.account.cap.tokens

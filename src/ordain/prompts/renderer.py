@@ -2,12 +2,13 @@
 
 Templates are catalog data and count as hostile. They consist of the few constructs of ``_ALLOWED`` and nothing else: no
 calls, and so no methods, macros or recursion; no arithmetic or concatenation, which double a text with every line; loops nest
-three deep at most, and no part of a prompt grows above ``RENDERED_CHARS``.
+three deep at most and turn ``LOOP_TURNS`` times in all, and no part of a prompt grows above ``RENDERED_CHARS``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextvars import ContextVar
 from functools import lru_cache
 from operator import is_
 from typing import Any, cast
@@ -25,6 +26,8 @@ SEPARATOR = "=====\n"
 RENDERED_CHARS = 4_000_000
 """Far above every reservation, far below what would hurt this process."""
 LOOPS = 3
+LOOP_TURNS = 200_000
+"""Of all loops of one part: a prompt's turn some hundred times, and three in each other over a long input would turn for ever and show nothing."""
 
 _ALLOWED = (
     *(nodes.Template, nodes.Output, nodes.TemplateData, nodes.If, nodes.For, nodes.Assign),
@@ -42,6 +45,19 @@ def _check(node: nodes.Node, loops: int = 0) -> None:
         raise TemplateError(f"line {node.lineno}: loops nest deeper than {LOOPS}")
     for child in node.iter_child_nodes():
         _check(child, loops)
+
+
+_COUNTED = "counted"
+_TURNS: ContextVar[list[int]] = ContextVar("turns")
+
+
+def _counted(values: Iterable[Any]) -> Iterator[Any]:
+    turns = _TURNS.get()
+    for value in values:
+        turns[0] += 1
+        if turns[0] > LOOP_TURNS:
+            raise TemplateError(f"the loops of a part of the prompt turn more than {LOOP_TURNS} times")
+        yield value
 
 
 def _bounded(text: str) -> str:
@@ -87,7 +103,7 @@ def _environment() -> _Environment:
         undefined=StrictUndefined, autoescape=False, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True
     )
     environment.globals.clear()
-    filters: dict[str, Any] = {"json": _json, "cut": _cut, "length": len, "join": _join}
+    filters: dict[str, Any] = {"json": _json, "cut": _cut, "length": len, "join": _join, _COUNTED: _counted}
     environment.filters.clear()
     environment.filters.update(filters)
     for name in set(environment.tests) - {"none", "defined", "string", "mapping"}:
@@ -121,6 +137,8 @@ def _compiled(source: str) -> _Compiled:
         parsed = [_ENVIRONMENT.parse(part) for part in (system, user)]
         for part in parsed:
             _check(part)
+            for loop in list(part.find_all(nodes.For)):
+                loop.iter = nodes.Filter(loop.iter, _COUNTED, [], [], None, None, lineno=loop.lineno)
         if not separator:
             return _Compiled(system=None, user=_ENVIRONMENT.from_string(parsed[0]))
         names = tuple(sorted(meta.find_undeclared_variables(parsed[0])))
@@ -170,6 +188,7 @@ def _system(compiled: _Compiled, source: str, inputs: Mapping[str, Any], before:
 
 def _rendered(template: Template, inputs: Mapping[str, Any]) -> str:
     """Piece by piece, so that a loop is stopped before its output is whole."""
+    _TURNS.set([0])
     pieces: list[str] = []
     size = 0
     for piece in template.generate(inputs):

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ordain.errors import ConfigurationError
-from ordain.prompts.renderer import RENDERED_CHARS, SEPARATOR, Prompt, check_template, render
+from ordain.prompts.renderer import LOOP_TURNS, RENDERED_CHARS, SEPARATOR, Prompt, check_template, render
 
 INPUTS: dict[str, Any] = {
     "text": "some words",
@@ -106,6 +106,22 @@ def test_a_template_makes_no_work(template: str) -> None:
     """Whatever multiplies text or repeats itself is refused, at the latest when it has made more than any prompt may be."""
     with pytest.raises(ConfigurationError):
         render(template, INPUTS)
+
+
+LOOPS = [
+    "{% for x in items %}{% for y in items %}{% for z in items %}{% endfor %}{% endfor %}{% endfor %}done",
+    "{% for x in items %}{% for y in items %}{{ '' if y else '' }}{% endfor %}{% endfor %}",
+    "{% for x in text %}{% endfor %}{% for x in text %}{{ loop.length if loop.last else '' }}{% endfor %}",
+]
+
+
+@pytest.mark.parametrize("template", LOOPS)
+def test_loops_that_show_nothing_end_too(template: str) -> None:
+    """Whatever their input is, all of a part's loops together turn so many times."""
+    check_template(template)
+    with pytest.raises(ConfigurationError, match=f"turn more than {LOOP_TURNS} times"):
+        render(template, {"items": ["a"] * 2_000, "text": "x" * (LOOP_TURNS - 1_000)})
+    assert render(template, {"items": ["a"] * 50, "text": "x" * 1_000}).user in ("done", "", "1000")
 
 
 @pytest.mark.parametrize(

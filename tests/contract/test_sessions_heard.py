@@ -9,7 +9,7 @@ import pytest
 from ordain.errors import JournalCorrupt
 from ordain.ports.sessions import EntryKind, NewEntry
 from ordain.ports.store import Append, Consequence, Receive
-from ordain.store.sqlite import SqliteStore
+from ordain.store.sqlite import POLL_S, SqliteStore
 from tests.contract.conftest import OpenStore
 from tests.contract.writing import KEY, WORKSPACE, Run
 
@@ -61,5 +61,28 @@ async def test_the_first_entry_of_all_is_heard_from_another_process(file_mode: s
         await asyncio.sleep(0)
         await reopen(file_mode, holder=None).submit(receive("m1"))
         await asyncio.wait_for(heard.wait(), PATIENCE_S)
+    finally:
+        watching.cancel()
+
+
+async def test_what_was_committed_here_is_announced_once(file_mode: str, reopen: OpenStore) -> None:
+    """By its commit; a look at what other processes did tells of theirs alone, of the same session too."""
+    engine = reopen(file_mode)
+    heard: list[str] = []
+    by_another = asyncio.Event()
+    engine.listen(lambda _: None)
+    engine.listen_sessions(lambda _, session: (heard.append(session), by_another.set()))
+    watching = asyncio.create_task(engine.poll())
+    try:
+        await asyncio.sleep(0)
+        for name in ("m1", "m2"):
+            await engine.submit(receive(name))
+        assert heard == ["s1", "s1"]
+        by_another.clear()
+        await asyncio.sleep(3 * POLL_S)
+        assert heard == ["s1", "s1"]
+        await reopen(file_mode, holder=None).submit(receive("m3"))
+        await asyncio.wait_for(by_another.wait(), PATIENCE_S)
+        assert heard == ["s1", "s1", "s1"]
     finally:
         watching.cancel()

@@ -170,8 +170,8 @@ def earlier(db: sqlite3.Connection, unit: Receive) -> tuple[int, bool] | None:
     return None if row is None else (row[0], row[1] is None or row[1] == unit.entry.body)
 
 
-def add_entry(db: sqlite3.Connection, workspace: str, entry: NewEntry, consequence: Consequence | None = None) -> int:
-    """Append to a transcript; returns the entry's number. What a stopped run says after its session was erased is not kept."""
+def add_entry(db: sqlite3.Connection, workspace: str, entry: NewEntry, consequence: Consequence | None = None) -> tuple[int, int]:
+    """Append to a transcript; returns the entry's number and its row's. What a stopped run says after its session was erased is not kept."""
     row = db.execute(
         "SELECT s.no, s.head, s.chain, s.subject, u.key FROM sessions s JOIN subjects u ON u.no = s.subject WHERE s.workspace = ? AND s.id = ?",
         (workspace, entry.session),
@@ -182,7 +182,7 @@ def add_entry(db: sqlite3.Connection, workspace: str, entry: NewEntry, consequen
     seq, made, body = head + 1, digest(key or b"", entry.body), None if key is None else entry.body
     link = chain(previous, f"{workspace}/{entry.session}", seq, (entry.kind, entry.message_id, 1, entry.at), made)
     follows = consequence
-    db.execute(
+    inserted = db.execute(
         _INSERT,
         (
             *(no, seq, entry.kind, entry.at, entry.thread if follows is None else follows.thread),
@@ -192,7 +192,7 @@ def add_entry(db: sqlite3.Connection, workspace: str, entry: NewEntry, consequen
         ),
     )
     db.execute("UPDATE sessions SET head = ?, chain = ?, last_at = max(last_at, ?) WHERE no = ?", (seq, link, entry.at, no))
-    return seq
+    return seq, inserted.lastrowid or 0
 
 
 def place_again(db: sqlite3.Connection, workspace: str, session: str, placed: Consequence, *, seq: int, instead_of: str) -> None:

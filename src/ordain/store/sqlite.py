@@ -158,6 +158,8 @@ class SqliteStore:
 
     async def poll(self) -> None:
         """For ever: notice commits of other processes and announce the runs that have mail from them, or that they opened."""
+        if not self._memory:
+            self.writer.own_entries = set()
         while True:
             with suppress(sqlite3.OperationalError):  # locked or unreadable now: the next look may see more, and must come
                 self._look()
@@ -178,11 +180,13 @@ class SqliteStore:
         (last,) = self._reads.execute("SELECT coalesce(max(no), 0) FROM transcript").fetchone()
         if self._heard_session is not None and self._seen_entry is not None and last > self._seen_entry:
             rows = self._reads.execute(
-                "SELECT DISTINCT s.workspace, s.id FROM transcript t JOIN sessions s ON s.no = t.session WHERE t.no > ?",
-                (self._seen_entry,),
+                "SELECT t.no, s.workspace, s.id FROM transcript t JOIN sessions s ON s.no = t.session WHERE t.no > ?", (self._seen_entry,)
             ).fetchall()
-            for workspace, session in rows:
+            own = self.writer.own_entries or ()
+            for workspace, session in dict.fromkeys((workspace, session) for no, workspace, session in rows if no not in own):
                 self._heard_session(workspace, session)
+        if self.writer.own_entries:
+            self.writer.own_entries.clear()
         self._seen_entry = last
 
     def load(self, run: str) -> StoredRun | None:

@@ -78,7 +78,7 @@ class Applier:
         self._operations = operations
         self._numbers: dict[str, tuple[int, int, str]] = {}
         self.touched: list[str] = []
-        self.touched_sessions: list[tuple[str, str]] = []
+        self.touched_sessions: list[tuple[str, str, int]] = []
 
     def apply(self, unit: Unit, epoch: int) -> Outcome:
         """Apply one unit; raises leave the savepoint to the caller."""
@@ -185,8 +185,8 @@ class Applier:
                 self.touched.append(following)
         change_threads(self._db, workspace, [change for change in unit.threads if not change.in_place])
         for entry in unit.entries:
-            add_entry(self._db, workspace, entry)
-            self.touched_sessions.append((workspace, entry.session))
+            _, row = add_entry(self._db, workspace, entry)
+            self.touched_sessions.append((workspace, entry.session, row))
 
     @staticmethod
     def _check(moved: sqlite3.Cursor, run: str) -> None:
@@ -276,7 +276,8 @@ class Applier:
         if refused:
             raise Conflict(f"session {unit.session}: {refused}", code=refused)  # raised, so that not even the session is made
         keep(db, unit.catalogs)
-        seq = add_entry(db, unit.workspace, entry, follows)
+        seq, row = add_entry(db, unit.workspace, entry, follows)
+        self.touched_sessions.append((unit.workspace, unit.session, row))
         self._follow(unit.workspace, unit.session, follows, epoch)
         return Outcome(run=follows.serves, seq=seq)
 
@@ -290,7 +291,7 @@ class Applier:
             self._new_run(turn.run, epoch, None)
             if turn.holds:
                 take_place(self._db, workspace, session, self._numbers[turn.run.id][0], turn)
-        self.touched_sessions.append((workspace, session))
+        self.touched_sessions.append((workspace, session, 0))
 
     def _post(self, unit: Post) -> Outcome:
         row = self._db.execute("SELECT status FROM runs WHERE id = ?", (unit.mail.run,)).fetchone()

@@ -70,6 +70,8 @@ class Writer:
         self._heard: Callable[[str], None] | None = None
         self._heard_session: Callable[[str, str], None] | None = None
         self.commits = 0
+        self.own_entries: set[int] | None = None
+        """Rows of transcripts that were committed here and are announced; kept where somebody looks for those of other processes, who empties it."""
 
     def listen(self, heard: Callable[[str], None]) -> None:
         """Call ``heard`` with every run that a commit opened or wrote mail to."""
@@ -168,8 +170,10 @@ class Writer:
                 self._heard(run)
         sessions, self._applier.touched_sessions = self._applier.touched_sessions, []
         if self._heard_session is not None:
-            for workspace, session in dict.fromkeys(sessions):
+            for workspace, session in dict.fromkeys((workspace, session) for workspace, session, _ in sessions):
                 self._heard_session(workspace, session)
+        if self.own_entries is not None:
+            self.own_entries.update(row for _, _, row in sessions)
 
     def _commit(self, units: list[Unit]) -> list[Outcome | OrdainError]:
         """One transaction for all; if it fails as a whole, one for each, up to a lock: fewer results than units then.

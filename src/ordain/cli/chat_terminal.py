@@ -178,7 +178,7 @@ class TerminalChat:
             self._answered(answer)
 
     def _answered(self, answer: MessageAnswer) -> None:
-        self._talk.answered(answer)
+        self._talk.answered(answer, followed=self._following is not None)
         self._say(*answer_lines(answer))
 
     # --- what is heard --------------------------------------------------------------------------------------------------------------

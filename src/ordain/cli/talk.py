@@ -74,10 +74,13 @@ class Talk:
                 pass
         return None
 
-    def answered(self, answer: MessageAnswer) -> None:
-        """What became of a message: if another run came to serve it, or none did, nothing is on the way under the old one."""
+    def answered(self, answer: MessageAnswer, *, followed: bool = False) -> None:
+        """What became of a message: if another run came to serve it, or none did, nothing is on the way under the old one.
+
+        ``followed``: a reply's event comes as well, perhaps later than this, and takes its turn with it.
+        """
         for run, turn in tuple(self._turns.items()):
-            moved = run != answer.run_id or answer.reply is not None
+            moved = run != answer.run_id or (answer.reply is not None and not followed)
             if turn.message_id == answer.message_id and moved:
                 del self._turns[run]
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from ordain.cli.columns import width
 from ordain.cli.conversation_lines import SPINNER, event_lines, live_lines, one_line, words
 from ordain.cli.talk import Talk
-from ordain.contracts.conversation import MessageAnswer
+from ordain.contracts.conversation import MessageAnswer, Reply
 from ordain.contracts.events import MessageEvent, OptionView, ProgressEvent, QuestionEvent, ReplyEvent, ResetEvent, SessionEvent, TextEvent
 from ordain.rules.header import imitates
 from tests.unit.rules.test_plain_reply import LIES
@@ -129,6 +129,20 @@ def test_a_message_that_another_run_serves() -> None:
     talk.take(message("t2", "m2", "triage"))
     talk.answered(answer("m1", None))
     talk.answered(answer("m2", "r2"))
+    assert talk.turns == ()
+
+
+def test_an_answer_that_is_faster_than_its_event() -> None:
+    """The reply's event still finds its turn, and with it the words that it answers; who follows no events keeps nothing on the way."""
+    talk = Talk()
+    talk.take(message("r1", "m1", text="long work"))
+    known = answer("m1", "r1").model_copy(update={"reply": Reply(header=HEADER, narrative="Done.", ok=True)})
+    talk.answered(known, followed=True)
+    closed = talk.take(reply("r1"))
+    assert closed is not None
+    assert closed.text == "long work"
+    talk.take(message("r1", "m1", text="long work"))
+    talk.answered(known)
     assert talk.turns == ()
 
 

@@ -191,7 +191,9 @@ def _rendered(template: Template, inputs: Mapping[str, Any]) -> str:
     _TURNS.set([0])
     pieces: list[str] = []
     size = 0
-    for piece in template.generate(inputs):
+    for piece in template.root_render_func(
+        template.new_context(dict(inputs), shared=True)
+    ):  # `generate` would turn each piece over once more
         size += len(piece)
         if size > RENDERED_CHARS:
             raise TemplateError(f"the prompt exceeds {RENDERED_CHARS} characters")

@@ -9,7 +9,7 @@ import json
 import math
 import re
 from itertools import accumulate
-from typing import Any
+from typing import Any, cast
 
 from msgspec import Struct
 
@@ -44,11 +44,24 @@ _DEEPER = {"{": 1, "[": 1, "}": -1, "]": -1}
 
 
 class Parsed(Struct, frozen=True, kw_only=True):
-    """One JSON object with its size in UTF-8 bytes and its nesting depth."""
+    """One JSON object with its size in UTF-8 bytes."""
 
     value: dict[str, Any]
     size_bytes: int
-    depth: int
+
+    @property
+    def depth(self) -> int:
+        """How deep it nests, the object itself being 1."""
+        return _depth(self.value)
+
+
+def _depth(value: object) -> int:
+    """As deep as ``parse_object`` lets a value be, which Python's stack holds."""
+    if isinstance(value, dict):
+        return 1 + max(map(_depth, cast("dict[str, Any]", value).values()), default=0)
+    if isinstance(value, list):
+        return 1 + max(map(_depth, cast("list[Any]", value)), default=0)
+    return 0
 
 
 class Unparsed(Struct, frozen=True, kw_only=True):
@@ -104,6 +117,11 @@ def nesting(text: str, start: int = 0) -> int:
     return max(depths[: depths.index(0)] if 0 in depths else depths)
 
 
+def _may_nest_deeper(text: str) -> bool:
+    """Whether it has brackets enough to be too deep; few answers have."""
+    return text.count("{") + text.count("[") > PARSE_DEPTH
+
+
 def parse_object(raw: str) -> Parsed | Unparsed:
     """Find the one JSON object in an answer."""
     try:
@@ -116,8 +134,7 @@ def parse_object(raw: str) -> Parsed | Unparsed:
     if size > PARSE_BYTES:
         return Unparsed(reason=ProposalReason.TOO_LARGE, size_bytes=size)
     start = text.find("{")
-    depth = nesting(text, max(start, 0))
-    if depth > PARSE_DEPTH:
+    if _may_nest_deeper(text) and nesting(text, max(start, 0)) > PARSE_DEPTH:
         return Unparsed(reason=ProposalReason.TOO_DEEP, size_bytes=size)
     try:
         value = _one_object(text, start)
@@ -127,7 +144,7 @@ def parse_object(raw: str) -> Parsed | Unparsed:
         return Unparsed(reason=refused.reason, size_bytes=size)
     except UnicodeEncodeError:
         return Unparsed(reason=ProposalReason.ENCODING, size_bytes=size)
-    return Parsed(value=value, size_bytes=size, depth=depth)
+    return Parsed(value=value, size_bytes=size)
 
 
 def _one_object(text: str, start: int) -> dict[str, Any]:
@@ -151,7 +168,7 @@ def _one_object(text: str, start: int) -> dict[str, Any]:
 
 def _is_other_json(text: str) -> bool:
     inner = text.strip("`").removeprefix("json").strip() if text.startswith("```") else text
-    if inner.startswith("[") and nesting(inner) > PARSE_DEPTH:
+    if inner.startswith("[") and _may_nest_deeper(inner) and nesting(inner) > PARSE_DEPTH:
         raise _Refused(ProposalReason.TOO_DEEP)
     try:
         value, end = _PLAIN_DECODER.raw_decode(inner)

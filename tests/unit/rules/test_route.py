@@ -61,7 +61,7 @@ valid = st.fixed_dictionaries(
 proposals = st.one_of(
     st.none(),
     st.builds(Unparsed, reason=st.just(ProposalReason.PROSE), size_bytes=counts),
-    st.builds(Parsed, value=st.one_of(suggestions, valid), size_bytes=counts, depth=st.integers(1, 9)),
+    st.builds(Parsed, value=st.one_of(suggestions, valid), size_bytes=counts),
 )
 
 
@@ -125,10 +125,10 @@ def test_only_an_exact_suggestion_counts(facts: RouteFacts, proposal: Any, polic
 def test_less_confidence_never_counts_more(facts: RouteFacts, said: dict[str, Any], policy: Policy, lower: float) -> None:
     """Monotone: a suggestion that is rejected is rejected at a lower confidence, too."""
     asked = msgspec.structs.replace(facts, asked="answered")
-    _, reason = route(asked, Parsed(value=said, size_bytes=1, depth=1), policy)
+    _, reason = route(asked, Parsed(value=said, size_bytes=1), policy)
     if reason is not RouteReason.SUGGESTED:
         less = {**said, "confidence": min(lower, said["confidence"])}
-        assert route(asked, Parsed(value=less, size_bytes=1, depth=1), policy)[1] is not RouteReason.SUGGESTED
+        assert route(asked, Parsed(value=less, size_bytes=1), policy)[1] is not RouteReason.SUGGESTED
 
 
 @pytest.mark.parametrize(

@@ -54,7 +54,7 @@ directives = st.one_of(
     st.fixed_dictionaries({"thought": texts, "finish": st.booleans(), "action": actions, "final_answer": answers}),
 )
 unparsed = st.builds(Unparsed, reason=st.sampled_from([r for r in ProposalReason if r.startswith("step.syntax.")]), size_bytes=counts)
-parsed = st.builds(Parsed, value=directives, size_bytes=st.integers(0, 40_000), depth=st.integers(1, 40))
+parsed = st.builds(Parsed, value=directives, size_bytes=st.integers(0, 40_000))
 facts = st.builds(StepFacts, step_index=st.integers(0, 1000), size_bytes=counts, tools=st.integers(0, 100), toolset=texts)
 
 
@@ -109,7 +109,7 @@ def test_what_fits_the_contract_is_refused_for_tools_only(value: Any, offered: A
         CONTRACT.validate_python(value)
     except ValidationError:
         return
-    reason = step(Parsed(value=value, size_bytes=10, depth=3), offered, Policy(version=1)).reason
+    reason = step(Parsed(value=value, size_bytes=10), offered, Policy(version=1)).reason
     allowed = {StepReason.CALL, StepReason.FINISH, StepReason.UNKNOWN_TOOL, StepReason.TOOL_OUTSIDE, StepReason.INPUT_INVALID}
     assert reason in {*allowed, StepReason.EMPTY_TEXT}
 
@@ -146,7 +146,7 @@ def test_no_tools_no_call(proposal: Parsed, registered: set[str]) -> None:
 def test_a_refusal_names_places_and_no_values(private: str) -> None:
     """The detail of a refused input is where it is wrong, not what stood there."""
     value = {"thought": private, "finish": False, "action": {"tool_id": "a", "input": {"x": private}}, "final_answer": None}
-    decision = step(Parsed(value=value, size_bytes=10, depth=3), {"a": (SCHEMAS[2],)}, Policy(version=1))
+    decision = step(Parsed(value=value, size_bytes=10), {"a": (SCHEMAS[2],)}, Policy(version=1))
     assert decision.reason is StepReason.INPUT_INVALID
     assert "/x" in decision.outcome.detail
     assert private not in decision.outcome.detail

@@ -35,7 +35,7 @@ said = st.one_of(
 proposals = st.one_of(
     st.none(),
     st.builds(Unparsed, reason=st.just(ProposalReason.PROSE), size_bytes=counts),
-    st.builds(Parsed, value=said, size_bytes=counts, depth=st.integers(1, 9)),
+    st.builds(Parsed, value=said, size_bytes=counts),
 )
 
 
@@ -93,7 +93,7 @@ def test_replanning_is_bounded(facts: SuperviseFacts, policy: Policy) -> None:
             msgspec.structs.replace(refused, step=refused.step + 1),
         ):
             assert isinstance(supervise(later, None, policy)[0], SuperviseFailed)
-    said = Parsed(value={"decision": "request_replan"}, size_bytes=1, depth=1)
+    said = Parsed(value={"decision": "request_replan"}, size_bytes=1)
     last = msgspec.structs.replace(facts, asked=True, step=facts.max_steps)
     assert isinstance(supervise(last, said, policy)[0], SuperviseFailed)
 
@@ -112,7 +112,7 @@ def test_a_bad_decision_of_a_supervisor_model(pending: Pending, answer: str) -> 
 def test_a_decision_that_is_not_possible(pending: Pending, move: str) -> None:
     """A model cannot finish without an answer, nor execute without an action."""
     facts = SuperviseFacts(step=1, max_steps=3, pending=pending, asked=True)
-    said = Parsed(value={"decision": move}, size_bytes=1, depth=1)
+    said = Parsed(value={"decision": move}, size_bytes=1)
     assert supervise(facts, said) == (SuperviseFailed(code="supervisor_invalid"), SuperviseReason.NOT_POSSIBLE)
 
 

@@ -44,7 +44,7 @@ def judged(name: str, given: dict[str, Any], answer: dict[str, Any], *, by_code:
     """What rule ``output`` makes of an answer."""
     verb = CATALOG.verbs[name]
     facts = OutputFacts(verb=name, step="s", size_bytes=1)
-    proposal = Parsed(value=answer, size_bytes=1, depth=1)
+    proposal = Parsed(value=answer, size_bytes=1)
     inputs = OutputInputs(proposal=proposal, schema=verb.output, grounds=verb.spec.grounds, args=given, by_code=by_code)
     decision = decide_output(facts, inputs, CATALOG.policy)
     return decision.outcome, decision.reason

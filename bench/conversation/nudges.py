@@ -19,9 +19,9 @@ from typing import Any
 from bench import work
 from bench.conversation.talk import HOLD, Talk, talking
 from ordain.errors import Refused
-from ordain.ports.store import Consequence, SessionState
+from ordain.ports.shared import SessionState
 from ordain.runtime import conversation
-from ordain.runtime.consequences import Consequences
+from ordain.runtime.consequences import Consequence, Consequences
 from ordain.store import units
 
 OPEN = 16

@@ -139,12 +139,13 @@ class JournalError(OrdainError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunPlace:
-    """Where a run belongs, from its row: ``session`` is "" and ``thread`` 0 where it belongs to none."""
+    """Where a run belongs, from its row: ``session`` is "" and ``thread`` 0 where it belongs to none. ``epoch`` counts who has held it."""
 
     workspace: str
     root: str
     session: str
     thread: int
+    epoch: int = 0
 
 
 class JournalCorrupt(JournalError):

@@ -8,10 +8,10 @@ import pytest
 
 from ordain.errors import JournalCorrupt
 from ordain.ports.sessions import EntryKind, NewEntry
-from ordain.ports.store import Append, Consequence, Receive
+from ordain.ports.store import Append, Arrive
 from ordain.store.sqlite import POLL_S, SqliteStore
 from tests.contract.conftest import OpenStore
-from tests.contract.writing import KEY, WORKSPACE, Run
+from tests.contract.writing import WORKSPACE, Run, message
 
 PATIENCE_S = 10
 
@@ -20,19 +20,9 @@ def entry(message_id: str, session: str = "s1", kind: EntryKind = EntryKind.MESS
     return NewEntry(kind=kind, body=b'{"text":"hi"}', size=4, at=1, message_id=message_id, session=session)
 
 
-def receive(message_id: str) -> Receive:
+def receive(message_id: str) -> Arrive:
     """A message from which nothing follows."""
-    return Receive(
-        workspace=WORKSPACE,
-        session="s1",
-        user="ada",
-        entry=entry(message_id),
-        reply_to="",
-        new_key=KEY,
-        catalogs=(),
-        max_accepted=10,
-        decide=lambda _: Consequence(attached="noise", reason="test", decision=b"{}"),
-    )
+    return message(entry(message_id))
 
 
 async def test_what_was_rolled_back_is_announced_to_nobody(store: SqliteStore) -> None:
@@ -44,9 +34,9 @@ async def test_what_was_rolled_back_is_announced_to_nobody(store: SqliteStore) -
     store.listen_sessions(lambda workspace, session: heard.append((workspace, session)))
     said = entry("said", kind=EntryKind.SAID)
     with pytest.raises(JournalCorrupt):
-        await store.submit(Append(run="a", records=(), entries=(said, entry("stray", session="nowhere"))))
+        await store.submit(Append(run="a", epoch=1, writes=(said, entry("stray", session="nowhere"))))
     assert heard == []
-    await store.submit(Append(run="a", records=(), entries=(said,)))
+    await store.submit(Append(run="a", epoch=1, writes=(said,)))
     assert heard == [(WORKSPACE, "s1")]
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import msgspec
 
-from ordain.ports.sessions import EntryKind, NewEntry, ThreadChange
-from ordain.ports.store import Append, Consequence, NewTurn, Receive
+from ordain.ports.sessions import EntryKind, NewEntry, Placed, ThreadChange
+from ordain.ports.store import Append
+from ordain.ports.writes import NewPlace
 from ordain.store.sessions import SqliteSessions
 from ordain.store.sqlite import SqliteStore
-from tests.contract.writing import KEY, WORKSPACE, Run
+from tests.contract.writing import WORKSPACE, Run, message
 
 MANY = 250
 
@@ -18,24 +19,11 @@ async def many_threads(store: SqliteStore) -> None:
     run = Run("turn")
     new = msgspec.structs.replace(run.new, started=msgspec.structs.replace(run.new.started, session="s1", thread=1))
     opened = ThreadChange(id=1, session="s1", run="turn", intent="the first", at=1)
-    follows = Consequence(
-        attached="new_request", reason="test", decision=b"{}", thread=1, serves="turn", turn=NewTurn(run=new, thread=1), threads=(opened,)
-    )
-    await store.submit(
-        Receive(
-            workspace=WORKSPACE,
-            session="s1",
-            user="ada",
-            entry=NewEntry(kind=EntryKind.MESSAGE, body=b"{}", size=2, at=1, message_id="m1", session="s1"),
-            reply_to="",
-            new_key=KEY,
-            catalogs=(),
-            max_accepted=10,
-            decide=lambda _: follows,
-        )
-    )
+    placed = Placed(attached="new_request", reason="test", decision=b"{}", thread=1, serves="turn")
+    said = NewEntry(kind=EntryKind.MESSAGE, body=b"{}", size=2, at=1, message_id="m1", session="s1")
+    await store.submit(message(said, opened, new, NewPlace(run="turn", session="s1", thread=1), placed=placed))
     later = tuple(ThreadChange(id=number, session="s1", run="turn", at=number) for number in range(2, MANY))
-    await store.submit(Append(run="turn", records=(), threads=later))
+    await store.submit(Append(run="turn", epoch=1, writes=later))
 
 
 async def test_a_live_thread_is_listed_however_old_it_is(store: SqliteStore) -> None:

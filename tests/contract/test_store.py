@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from ordain.errors import JournalCorrupt, LeaseLost, OrdainError, StorageUnavailable
 from ordain.journal.codec import verify
 from ordain.journal.records import Status
-from ordain.ports.store import Append, MailKind, Operation, Outcome, SayRow, Unit
+from ordain.ports.store import Append, Operation, Outcome, Unit
+from ordain.ports.writes import MailKind, OutboxRow, TakenMail
 from ordain.store.sqlite import SqliteStore, StoreOptions
 from tests.contract.writing import KEY, Run
 
@@ -72,9 +73,7 @@ async def test_a_unit_is_applied_whole_or_not_at_all(store: SqliteStore) -> None
     before = store.load("a")
     bad = run.step(
         status=Status.RUNNING,
-        children=(Run("child", parent=run).new, Run("other").new),
-        mail=(other.mail(),),
-        says=(SayRow(addr=1, text="hello", at=1),),
+        writes=(Run("child", parent=run).new, other.mail(), OutboxRow(addr=1, text="hello", at=1), Run("other").new),
     )
     (failure,) = await settle(store, bad)
     assert isinstance(failure, LeaseLost)
@@ -91,11 +90,11 @@ async def test_a_unit_that_fails_fails_alone(store: SqliteStore) -> None:
     results = await settle(
         store,
         good.step(),
-        Append(run="bad", records=(bad.note(), bad.note())[1:]),
+        Append(run="bad", epoch=1, records=(bad.note(), bad.note())[1:]),
         good.step(),
         stray.step(),
         Operation(name="no such operation", args={}),
-        Append(run="bad", records=(), status=Status.COMPLETED),
+        Append(run="bad", epoch=1, status=Status.COMPLETED),
         good.post(key="\ud800"),
         good.step(),
     )
@@ -112,7 +111,10 @@ async def test_a_gap_or_a_repetition_is_refused(store: SqliteStore) -> None:
     (run,) = await opened(store, "a")
     first, second = run.note(), run.note()
     gap, exact, again = await settle(
-        store, Append(run="a", records=(second,)), Append(run="a", records=(first, second)), Append(run="a", records=(first,))
+        store,
+        Append(run="a", epoch=1, records=(second,)),
+        Append(run="a", epoch=1, records=(first, second)),
+        Append(run="a", epoch=1, records=(first,)),
     )
     assert isinstance(gap, LeaseLost)
     assert isinstance(exact, Outcome)
@@ -122,9 +124,9 @@ async def test_a_gap_or_a_repetition_is_refused(store: SqliteStore) -> None:
 async def test_numbers_of_runs_that_never_came_to_be_are_forgotten(store: SqliteStore) -> None:
     """Mail for a run that a failed unit would have opened reaches no other run that was given its place."""
     (run,) = await opened(store, "a")
-    await settle(store, Append(run="a", records=(), children=(Run("lost", parent=run).new, Run("a").new)))
+    await settle(store, Append(run="a", epoch=1, writes=(Run("lost", parent=run).new, Run("a").new)))
     await opened(store, "other")
-    (result,) = await settle(store, Append(run="a", records=(), mail=(Run("lost").mail(),)))
+    (result,) = await settle(store, Append(run="a", epoch=1, writes=(Run("lost").mail(),)))
     assert isinstance(result, JournalCorrupt)
     assert store.mail("other") == []
 
@@ -175,11 +177,11 @@ def _unit(run: Run, action: str, number: int, store: SqliteStore, boxes: dict[st
             run.note()
             return run.step(), lambda outcome: not isinstance(outcome, LeaseLost)
         case "take":
-            mail = [(row.id, 1) for row in store.mail(run.id)[:1]]
+            mail = tuple(TakenMail(mail=row.id, seq=1) for row in store.mail(run.id)[:1])
             boxes[run.id] = boxes[run.id][len(mail) :]
-            return run.step(take=tuple(mail)), accepted
+            return run.step(writes=mail), accepted
         case "child":
-            return run.step(children=(Run(f"child{number}", parent=run).new,)), accepted
+            return run.step(writes=(Run(f"child{number}", parent=run).new,)), accepted
         case "end":
             return run.end(), accepted
         case "wait":
@@ -193,7 +195,7 @@ async def test_a_settled_run_stays_settled(store: SqliteStore) -> None:
     (run,) = await opened(store, "a")
     await store.submit(run.end())
     before = store.load("a")
-    results = await settle(store, Append(run="a", records=(), status=Status.QUARANTINED), Append(run="a", records=(), status=Status.READY))
+    results = await settle(store, Append(run="a", epoch=1, status=Status.QUARANTINED), Append(run="a", epoch=1, status=Status.READY))
     assert [type(result) for result in results] == [LeaseLost, LeaseLost]
     assert store.load("a") == before
     assert isinstance((await settle(store, run.step()))[0], Outcome)
@@ -207,7 +209,7 @@ async def test_a_duplicate_is_ignored_and_the_first_counts(store: SqliteStore) -
     run, other = await opened(store, "a", "b")
     first, second, elsewhere = await settle(store, run.post(body=b'"first"'), run.post(body=b'"second"'), other.post(body=b'"else"'))
     assert [getattr(outcome, "refused", None) for outcome in (first, second, elsewhere)] == ["", "duplicate", ""]
-    assert isinstance((await settle(store, other.step(mail=(run.mail(body=b'"third"'),))))[0], Outcome)
+    assert isinstance((await settle(store, other.step(writes=(run.mail(body=b'"third"'),))))[0], Outcome)
     assert [(mail.key, mail.body) for mail in store.mail("a")] == [("k", b'"first"')]
 
 
@@ -217,10 +219,10 @@ async def test_mail_waits_until_one_record_takes_it(store: SqliteStore) -> None:
     await settle(store, run.post("one", addr=3), run.post("two"))
     one, two = store.mail("a")
     assert (one.key, one.addr, one.at, two.key) == ("one", 3, 1, "two")
-    await store.submit(run.step(take=((one.id, 1),)))
+    await store.submit(run.step(writes=(TakenMail(mail=one.id, seq=1),)))
     assert [mail.key for mail in store.mail("a")] == ["two"]
     with pytest.raises(LeaseLost):
-        await store.submit(run.step(take=((one.id, 2),)))
+        await store.submit(run.step(writes=(TakenMail(mail=one.id, seq=2),)))
     assert (await store.submit(run.post("one"))).refused == "duplicate"
 
 
@@ -254,7 +256,7 @@ async def test_taken_mail_does_not_keep_a_run_awake(store: SqliteStore) -> None:
     (run,) = await opened(store, "a")
     await store.submit(run.post())
     (mail,) = store.mail("a")
-    taken, waits = await settle(store, run.step(take=((mail.id, 1),)), run.suspend(0))
+    taken, waits = await settle(store, run.step(writes=(TakenMail(mail=mail.id, seq=1),)), run.suspend(0))
     assert isinstance(taken, Outcome)
     assert waits == Outcome(run="a")
 
@@ -280,7 +282,7 @@ async def test_a_request_becomes_one_run(store: SqliteStore) -> None:
 async def test_over_the_limit_only_new_requests_are_refused(store: SqliteStore) -> None:
     """At the limit a new request is busy, a repeated one still finds its run; children do not count, settled runs make room."""
     parent = Run("a")
-    await settle(store, parent.open("r"), parent.step(children=(Run("child", parent=parent).new,)))
+    await settle(store, parent.open("r"), parent.step(writes=(Run("child", parent=parent).new,)))
     busy, same = await settle(store, Run("b").open("s", accepted=1), Run("c").open("r", accepted=1))
     assert busy == Outcome(refused="busy")
     assert same == Outcome(run="a", refused="same")
@@ -303,7 +305,7 @@ async def test_a_run_is_loaded_as_it_hangs(store: SqliteStore) -> None:
     """A child knows its parent, place and root; status, reason and times are those of the last unit."""
     parent = Run("a")
     child = Run("child", parent=parent, addr=4, index=2)
-    await settle(store, parent.open(), parent.step(children=(child.new,), status=Status.RUNNING), child.end())
+    await settle(store, parent.open(), parent.step(writes=(child.new,), status=Status.RUNNING), child.end())
     stored, root = store.load("child"), store.load("a")
     assert stored is not None
     assert root is not None
@@ -322,7 +324,7 @@ async def test_pending_lists_what_is_not_settled(store: SqliteStore) -> None:
     assert [(p.id, p.status, p.wake_at, p.mail, p.resumes) for p in store.pending()] == [
         ("ready", Status.READY, None, False, 0),
         ("running", Status.RUNNING, None, False, 2),
-        ("waiting", Status.WAITING, 9, True, 0),
+        ("waiting", Status.READY, 9, True, 0),
     ]
     await store.submit(running.step())
     await store.submit(Operation(name="resumed", args={"runs": ["running"]}))
@@ -335,8 +337,8 @@ async def test_listeners_hear_of_opened_runs_and_mail(store: SqliteStore) -> Non
     heard: list[tuple[str, bool]] = []
     store.listen(lambda run: heard.append((run, store.load(run) is not None)))
     parent = Run("a")
-    await settle(store, parent.open(), parent.step(children=(Run("child", parent=parent).new,)))
-    await settle(store, parent.post(), parent.step(), Append(run="a", records=(), children=(Run("never").new, Run("a").new)))
+    await settle(store, parent.open(), parent.step(writes=(Run("child", parent=parent).new,)))
+    await settle(store, parent.post(), parent.step(), Append(run="a", epoch=1, writes=(Run("never").new, Run("a").new)))
     assert heard == [("a", True), ("child", True), ("a", True)]
 
 

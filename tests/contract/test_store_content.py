@@ -9,7 +9,8 @@ import pytest
 from ordain.errors import ConfigurationError, Erased
 from ordain.journal.codec import decode, verify
 from ordain.journal.records import PAYLOAD_BYTES, EndedBody, NoteBody, Record, RecordKind
-from ordain.ports.store import Append, Operation, Outcome, SayRow, StoredRun
+from ordain.ports.store import Append, Operation, Outcome, StoredRun
+from ordain.ports.writes import OutboxRow
 from ordain.store.sqlite import FILE, SqliteStore, StoreOptions
 from tests.contract.writing import DAY, KEY, Run
 
@@ -43,7 +44,7 @@ async def finished(store: SqliteStore, run: str, words: str) -> Run:
         made.intent(effect=words),
         made.observation(result=words),
     )
-    await store.submit(Append(run=run, records=call, says=(SayRow(addr=0, text=words, at=1),)))
+    await store.submit(Append(run=run, epoch=1, records=call, writes=(OutboxRow(addr=0, text=words, at=1),)))
     await store.submit(made.post(body=f'"{words}"'.encode()))
     await store.submit(made.end(words))
     return made
@@ -57,7 +58,7 @@ async def test_long_bodies_are_kept_apart(store: SqliteStore, over: int) -> None
     await store.submit(run.open())
     record = run.note("x" * (1 + PAYLOAD_BYTES - shortest + over))
     assert len(record.body or b"") == PAYLOAD_BYTES + over
-    await store.submit(Append(run="a", records=(record,)))
+    await store.submit(Append(run="a", epoch=1, records=(record,)))
     assert store.query("SELECT body IS NULL, payload IS NULL FROM records WHERE seq = 1") == [(over, 1 - over)]
     assert store.query("SELECT count(*) FROM payloads") == [(over,)]
     assert list(found(store).records) == run.records
@@ -91,7 +92,7 @@ async def test_erasure_leaves_the_shape_and_no_content(store: SqliteStore, words
 async def test_erasure_keeps_what_operators_wrote_and_happens_once(store: SqliteStore) -> None:
     """Notes of operators outlive erasure, long ones too; a second erasure changes nothing."""
     run = await finished(store, "a", SECRET)
-    await store.submit(Append(run="a", records=(run.note("why " * 2000), run.note("short"))))
+    await store.submit(Append(run="a", epoch=1, records=(run.note("why " * 2000), run.note("short"))))
     erase = Operation(name="erase", args={"run": "a", "at": 99})
     await store.submit(erase)
     notes = [decode(record) for record in of_kind(store, RecordKind.NOTE)]
@@ -107,7 +108,7 @@ async def test_erasure_takes_the_children_along(store: SqliteStore) -> None:
     parent = Run("a", given=SECRET)
     child = Run("child", parent=parent, given=SECRET)
     await store.submit(parent.open())
-    await store.submit(parent.step(children=(child.new,)))
+    await store.submit(parent.step(writes=(child.new,)))
     await store.submit(child.end(SECRET))
     erase = Operation(name="erase", args={"run": "child", "at": 1})
     assert (await store.submit(erase)).refused == "not_at_rest"

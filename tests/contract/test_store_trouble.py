@@ -202,7 +202,7 @@ async def test_closing_goes_on_where_a_lock_cut_a_batch_short(file_mode: str, re
     """A batch that fails as a whole is written unit by unit; where a lock comes in between, the rest is written after it, and all is closed."""
     store = reopen(file_mode)
     run = await opened(store)
-    transaction, tried = store.writer._transaction, list[int]()
+    transaction, tried = store.writer._in_one, list[int]()
 
     def failing(units: list[Unit]) -> list[Outcome | OrdainError]:
         tried.append(len(units))
@@ -212,7 +212,7 @@ async def test_closing_goes_on_where_a_lock_cut_a_batch_short(file_mode: str, re
             raise writer._Busy
         return transaction(units)
 
-    monkeypatch.setattr(store.writer, "_transaction", failing)
+    monkeypatch.setattr(store.writer, "_in_one", failing)
     futures = [store.submit(run.step()) for _ in range(3)]
     store.close()
     assert tried == [3, 1, 1, 2]
@@ -245,7 +245,7 @@ async def test_full_storage_refuses_writes_and_loses_nothing(store: SqliteStore)
     other = await opened(store, "b")
     (pages,) = store._db.execute("PRAGMA page_count").fetchone()
     store._db.execute(f"PRAGMA max_page_count={pages}")
-    large = Append(run="a", records=(run.note("x" * 2_000_000),))
+    large = Append(run="a", epoch=1, records=(run.note("x" * 2_000_000),))
     failed, small = await asyncio.gather(store.submit(large), store.submit(other.step()), return_exceptions=True)
     assert isinstance(failed, StorageUnavailable)
     assert isinstance(small, (Outcome, StorageUnavailable))

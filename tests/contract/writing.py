@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
+
 from ordain.journal.codec import Scribe
 from ordain.journal.records import (
     Body,
@@ -18,12 +20,17 @@ from ordain.journal.records import (
     SuspendedBody,
     raw,
 )
-from ordain.ports.store import Append, MailKind, NewMail, NewRun, OpenRun, Post
+from ordain.ports.sessions import NewEntry, Placed
+from ordain.ports.shared import Decided, SessionOpening, SessionRead, Shared
+from ordain.ports.store import Append, Arrive, MessageKey, RequestKey
+from ordain.ports.writes import KeptCatalogs, MailKind, NewMail, NewRun, Write
 from ordain.rules.spend import Spend
+from ordain.runtime.mail import posted
 
 KEY = bytes(range(32))
 WORKSPACE = "test"
 DAY = 86_400_000_000
+NOISE = Placed(attached="noise", reason="test", decision=b"{}")
 
 
 class Run:
@@ -61,9 +68,11 @@ class Run:
         self.records.append(record)
         return record
 
-    def open(self, request_id: str | None = None, digest: str = "d", *, accepted: int = 1000, catalog: bytes | None = None) -> OpenRun:
-        stored = () if catalog is None else ((self.new.started.catalog, catalog),)
-        return OpenRun(run=self.new, request_id=request_id, request_digest=digest, catalogs=stored, max_accepted=accepted)
+    def open(self, request_id: str | None = None, digest: str = "d", *, accepted: int = 1000, catalog: bytes | None = None) -> Arrive:
+        kept = KeptCatalogs(stored=() if catalog is None else ((self.new.started.catalog, catalog),))
+        once = None if request_id is None else RequestKey(request_id=request_id, digest=digest)
+        opened = Decided(writes=(kept, self.new), run=self.id, accepted=accepted)
+        return Arrive(workspace=WORKSPACE, once=once, shared=Shared(reads=(), decide=lambda: opened))
 
     def note(self, why: str = "") -> Record:
         return self.write(RecordKind.NOTE, "note", NoteBody(by="test", action="note", why=why))
@@ -76,18 +85,30 @@ class Run:
 
     def step(self, **fields: Any) -> Append:
         """The next note, stored."""
-        return Append(run=self.id, records=(self.note(),), **fields)
+        return Append(run=self.id, epoch=1, records=(self.note(),), **fields)
 
     def suspend(self, addr: int, **fields: Any) -> Append:
         record = self.write(RecordKind.SUSPENDED, "wait", SuspendedBody(addr=addr, waits_for="answer"))
-        return Append(run=self.id, records=(record,), status=Status.WAITING, suspend=addr, **fields)
+        return Append(run=self.id, epoch=1, records=(record,), status=Status.WAITING, suspend=addr, **fields)
 
     def end(self, result: Any = None, status: Status = Status.COMPLETED) -> Append:
         body = EndedBody(status=status, reason="ok", header="✓ the header", result=raw(result))
-        return Append(run=self.id, records=(self.write(RecordKind.ENDED, "end", body),), status=status, reason="ok")
+        return Append(run=self.id, epoch=1, records=(self.write(RecordKind.ENDED, "end", body),), status=status, reason="ok")
 
     def mail(self, key: str = "k", kind: MailKind = MailKind.ANSWER, addr: int = 0, body: bytes = b"{}") -> NewMail:
         return NewMail(run=self.id, kind=kind, key=key, body=body, at=1, addr=addr)
 
-    def post(self, key: str = "k", kind: MailKind = MailKind.ANSWER, addr: int = 0, body: bytes = b"{}") -> Post:
-        return Post(mail=self.mail(key, kind, addr, body))
+    def post(self, key: str = "k", kind: MailKind = MailKind.ANSWER, addr: int = 0, body: bytes = b"{}") -> Arrive:
+        return posted(WORKSPACE, self.mail(key, kind, addr, body))
+
+
+def message(entry: NewEntry, *writes: Write, placed: Placed = NOISE) -> Arrive:
+    """A message of user ``ada`` that is taken for this, and what follows from it."""
+    opening = SessionOpening(user="ada", key=KEY, at=entry.at)
+    read = SessionRead(
+        session=entry.session, channel=entry.channel, message_id=entry.message_id, author=entry.author, edits=entry.edits, opening=opening
+    )
+    written = (msgspec.structs.replace(entry, placed=placed), *writes)
+    key = MessageKey(session=entry.session, channel=entry.channel, message_id=entry.message_id, body=entry.body)
+    shared = Shared(reads=(read,), decide=lambda _: Decided(writes=written, run=placed.serves))
+    return Arrive(workspace=WORKSPACE, once=key, shared=shared)

@@ -11,14 +11,15 @@ from typing import Any
 from msgspec import Raw
 
 from ordain.app import Ordain
+from ordain.contracts.ids import DEFAULT_WORKSPACE
 from ordain.contracts.planner import PlannerRequest
 from ordain.effects.children import JoinMode
 from ordain.flows.kind import Kind
 from ordain.journal.digests import content_digest
 from ordain.journal.records import ENCODER, Status, raw
 from ordain.models.scripted import Script, make_script
-from ordain.ports.store import MailKind, NewMail, Post
-from ordain.runtime.mail import InterruptBody
+from ordain.ports.writes import MailKind, NewMail
+from ordain.runtime.mail import InterruptBody, posted
 from tests.shapes.client import Client
 from tests.shapes.flows import DEADLY as FLOW_DEADLY
 from tests.shapes.flows import DELEGATED, ERRANDS, FAN_OUT, QUESTIONS, Errands, FanOut, Questions
@@ -280,7 +281,7 @@ def with_cancel(request: Callable[[Ordain], Request]) -> Callable[[Ordain], Requ
         services, built = ordain.runtime.services, request(ordain)
         body = ENCODER.encode(InterruptBody(what="cancel", by="ada", why="changed my mind"))
         mail = NewMail(run=built.run, kind=MailKind.INTERRUPT, key="cancel:ada", body=body, at=services.clock.now())
-        asyncio.get_running_loop().call_soon(services.store.submit, Post(mail=mail))
+        asyncio.get_running_loop().call_soon(services.store.submit, posted(DEFAULT_WORKSPACE, mail))
         return built
 
     return both

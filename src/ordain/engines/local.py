@@ -42,8 +42,9 @@ class LocalEngine:
         self._tries: dict[str, int] = {}
         self._timers: list[tuple[int, str]] = []
         self._timer: asyncio.TimerHandle | None = None
-        self._alone: deque[str] = deque()
+        self._alone: dict[str, int] = {}
         self._lone: str | None = None
+        self._lone_epoch = 0
         self.accepting = False
         self.lost: asyncio.Event = asyncio.Event()
 
@@ -67,7 +68,7 @@ class LocalEngine:
             self._at(wake_at, run)
         for run in plan.wake:
             self.wake(run)
-        self._alone.extend(plan.alone)
+        self._alone.update(plan.alone)
         self._next_alone()
 
     def heard(self, run: str) -> None:
@@ -114,7 +115,7 @@ class LocalEngine:
         driven: Driven | None = None
         try:
             if drive.run == self._lone:  # whoever the process dies on is the one that is marked
-                await self._services.store.submit(Append(run=drive.run, records=(), status=Status.RUNNING))
+                await self._services.store.submit(Append(run=drive.run, epoch=self._lone_epoch, status=Status.RUNNING))
             driven = await drive.to_rest()
         except LeaseLost as error:
             self._lost(drive.run, error)
@@ -209,7 +210,8 @@ class LocalEngine:
     def _next_alone(self) -> None:
         """Runs that died with the process at the same place before are driven one at a time."""
         if self._alone and self._lone is None:
-            self._lone = self._alone.popleft()
+            self._lone = next(iter(self._alone))
+            self._lone_epoch = self._alone.pop(self._lone)
             self.wake(self._lone)
 
     # --- stopping ---------------------------------------------------------------------------------------------------------------

@@ -86,11 +86,22 @@ class ThreadChange(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=Tr
     at: int = 0
 
 
+class Placed(Struct, frozen=True, gc=False, kw_only=True):
+    """What a message was decided to be: ``decision`` is that as JSON, ``serves`` the run whose reply or question answers the message."""
+
+    attached: str
+    reason: str
+    decision: bytes
+    thread: int = 0
+    serves: str = ""
+    anchor: str = ""
+
+
 class NewEntry(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):
     """Something for a session's transcript: ``body`` is JSON with ``text``, ``size`` the bytes its text has as JSON.
 
-    ``through`` is the last entry that a summary covers, ``author`` the user who said it. ``at`` in microseconds. ``session`` is the session's id, where the unit
-    does not say.
+    ``through`` is the last entry that a summary covers, ``author`` the user who said it. ``at`` in microseconds. ``session`` is the session's id. Of a message
+    ``placed`` says what it was decided to be, and so its thread and the run that serves it.
     """
 
     kind: EntryKind
@@ -106,6 +117,7 @@ class NewEntry(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):
     timestamp_ms: int = 0
     through: int = 0
     author: str = ""
+    placed: Placed | None = None
 
 
 class Entry(Struct, frozen=True, gc=False, kw_only=True):

@@ -9,32 +9,13 @@ from __future__ import annotations
 
 from asyncio import Future
 from collections.abc import Callable, Sequence
-from enum import StrEnum
 from typing import Any, Protocol
 
 from msgspec import Struct
 
-from ordain.journal.records import Record, Started, Status
-from ordain.ports.sessions import EntryKind, NewEntry, Thread, ThreadChange
-
-
-class MailKind(StrEnum):
-    """What a mailbox row brings to a run."""
-
-    CHILD = "child"
-    ANSWER = "answer"
-    INTERRUPT = "interrupt"
-
-
-class NewMail(Struct, frozen=True, gc=False, kw_only=True):
-    """A row for another run's mailbox. ``key`` is unique per run: a duplicate is ignored, the first one counts."""
-
-    run: str
-    kind: MailKind
-    key: str
-    body: bytes
-    at: int
-    addr: int = -1
+from ordain.journal.records import Record, Status
+from ordain.ports.shared import Shared
+from ordain.ports.writes import MailKind, Write
 
 
 class Mail(Struct, frozen=True, gc=False, kw_only=True):
@@ -48,35 +29,6 @@ class Mail(Struct, frozen=True, gc=False, kw_only=True):
     at: int
 
 
-class NewRun(Struct, frozen=True, gc=False, kw_only=True):
-    """A run to open: its first record as a value, from which the store has its columns, and as it is written (``record``).
-
-    ``key`` is its subject's digest key; ``root`` is None where it is one.
-    """
-
-    id: str
-    key: bytes
-    started: Started
-    record: Record
-    root: str | None = None
-
-
-class SayRow(Struct, frozen=True, kw_only=True):
-    """Words for the outbox."""
-
-    addr: int
-    text: str
-    at: int
-
-
-class Refund(Struct, frozen=True, kw_only=True):
-    """What a run gives back to a shared account at its end; negative where it overran."""
-
-    account: str
-    tokens: int
-    usd_micros: int
-
-
 class Operation(Struct, frozen=True, kw_only=True):
     """A maintenance step by name (erase, sweep, account for resumes), applied inside the write transaction."""
 
@@ -87,150 +39,66 @@ class Operation(Struct, frozen=True, kw_only=True):
 class Append(Struct, frozen=True, gc=False, kw_only=True):
     """Continue a run: records, and everything that stands or falls with them.
 
-    ``suspend`` names the effect the run would wait at and makes the unit conditional: refused if there is untaken mail for that
-    effect, or an untaken interrupt unless ``deaf`` (children of an interrupted run are being awaited). ``take`` are
-    (mail id, seq). A run that settles, or a turn of which a run stops, gives its place in its thread to the next. ``operation`` is applied last; if it refuses, nothing of the unit is applied.
+    ``epoch`` is the one in which whoever writes holds the run: a unit of somebody who has lost it, or behind another head, is refused.
+    ``status`` changes as ``journal.transitions`` says, or the unit is refused. ``suspend`` names the effect the run would wait at and makes the unit
+    conditional: refused if there is untaken mail for that effect, or an untaken interrupt unless ``deaf`` (children of an interrupted run are being
+    awaited). A run that settles, or a turn of which a run stops, gives its place in its thread to the next. ``operation`` is applied last.
     """
 
     run: str
-    records: tuple[Record, ...]
+    epoch: int
+    records: tuple[Record, ...] = ()
     status: Status | None = None
     reason: str | None = None
     wake_at: int | None = None
     suspend: int | None = None
     deaf: bool = False
-    take: tuple[tuple[int, int], ...] = ()
-    children: tuple[NewRun, ...] = ()
-    mail: tuple[NewMail, ...] = ()
-    says: tuple[SayRow, ...] = ()
-    refund: tuple[Refund, ...] = ()
-    entries: tuple[NewEntry, ...] = ()
-    threads: tuple[ThreadChange, ...] = ()
+    writes: tuple[Write, ...] = ()
     operation: Operation | None = None
 
 
-Stored = Sequence[tuple[str, bytes]]
-"""Catalogs and their tables of phrases by digest; one that is stored already is left as it is."""
-
-
-class OpenRun(Struct, frozen=True, kw_only=True):
-    """Accept a request: one run, once per (workspace, request id) and body digest."""
-
-    run: NewRun
-    request_id: str | None
-    request_digest: str
-    catalogs: Stored
-    max_accepted: int
-
-
 class ClaimUnit(Struct, frozen=True, kw_only=True):
-    """A shared decision in one commit: the run's own records, then facts read, rule applied, change and record written.
-
-    ``decide`` gets what the store's claim ``name`` read and returns the claim's record and what to change (None: nothing), in the
-    claim's own form. It may be called again if the commit has to be tried again.
-    """
+    """A shared decision of a run: its own records, then what ``shared`` reads, decides and writes, and the record of it, in one commit."""
 
     append: Append
-    name: str
-    args: dict[str, Any]
-    decide: Callable[[Any], tuple[Record, Any]]
+    shared: Shared
 
 
-class Place(Struct, frozen=True, kw_only=True):
-    """Where a message stands that another one refers to, who said it and what it was taken for."""
+class RequestKey(Struct, frozen=True, kw_only=True):
+    """Once per request id (of a kind) of a workspace; ``digest`` is the content's: the same id with another one is refused (``request_id_reused``)."""
 
-    seq: int
-    thread: int
-    kind: EntryKind
-    run: str
+    request_id: str
+    digest: str
+
+
+class MessageKey(Struct, frozen=True, kw_only=True):
+    """Once per message id of a session's channel; with another ``body`` it is refused (``message_id_reused``)."""
+
+    session: str
+    channel: str
     message_id: str
-    author: str
-    attached: str
+    body: bytes
 
 
-class SessionState(Struct, frozen=True, kw_only=True):
-    """What a shared decision about a message reads, inside the write transaction. ``key`` digests the session's content.
+OnceKey = RequestKey | MessageKey
 
-    ``threads``: live ones first, then the most recently touched. ``at_work`` are the threads with an unsettled turn that counts as at
-    work, ``open`` counts all unsettled turns. ``pinned`` is the digest of the catalog that each run pins whose question is open, by run.
+
+class Arrive(Struct, frozen=True, kw_only=True):
+    """A shared decision about what comes from outside: a request, a message, mail for a run; once by its key, which None has none.
+
+    What came before has its earlier outcome, ``refused`` as ``same``.
     """
 
     workspace: str
-    session: str
-    subject: str
-    key: bytes
-    seq: int
-    next_thread: int
-    active: int
-    threads: tuple[Thread, ...]
-    at_work: tuple[int, ...]
-    open: int
-    replied: Place | None = None
-    edited: Place | None = None
-    newer_edit: int = 0
-    pinned: dict[str, str] = {}
+    shared: Shared
+    once: OnceKey | None = None
 
 
-class NewTurn(Struct, frozen=True, kw_only=True):
-    """A session run to open; ``queued`` behind the thread's unsettled turns, ``holds`` a place in its thread, ``counts`` as at work."""
-
-    run: NewRun
-    thread: int
-    queued: bool = False
-    holds: bool = True
-    counts: bool = True
-
-
-class Consequence(Struct, frozen=True, kw_only=True):
-    """Exactly what follows from one message; ``refused`` means that it is not accepted and nothing is written.
-
-    ``catalog`` is the digest and bytes of what the turn begins under, where it may not be stored yet.
-
-    ``decision`` is the attach decision as JSON; ``serves`` the run whose reply or question answers the message.
-    """
-
-    attached: str
-    reason: str
-    decision: bytes
-    thread: int = 0
-    serves: str = ""
-    anchor: str = ""
-    turn: NewTurn | None = None
-    mail: tuple[NewMail, ...] = ()
-    threads: tuple[ThreadChange, ...] = ()
-    refused: str = ""
-    catalogs: Stored = ()
-
-
-class Receive(Struct, frozen=True, kw_only=True):
-    """A unit: accept one message. De-duplicate, number, read the session, decide, write message, decision and consequence.
-
-    ``decide`` may be called again if
-    the commit has to be tried again. ``new_key`` is the subject key if the session is new or was erased.
-    """
-
-    workspace: str
-    session: str
-    user: str
-    entry: NewEntry
-    reply_to: str
-    new_key: bytes
-    catalogs: Stored
-    max_accepted: int
-    decide: Callable[[SessionState], Consequence]
-
-
-class Post(Struct, frozen=True, kw_only=True):
-    """Write to a run's mailbox; refused where the run does not exist or has settled."""
-
-    mail: NewMail
-
-
-Unit = Append | OpenRun | Receive | Post | ClaimUnit | Operation
+Unit = Append | ClaimUnit | Arrive | Operation
 
 
 class Outcome(Struct, frozen=True, gc=False, kw_only=True):
-    """What became of a unit. ``refused`` is a stable code, or "" when it was applied; ``run`` is what ``OpenRun`` found or made.
+    """What became of a unit. ``refused`` is a stable code, or "" when it was applied; ``run`` is what a decision names, or an earlier one did.
 
     ``seq`` is the message's number in its session's transcript; ``item`` an item of the library.
     """
@@ -246,7 +114,7 @@ class StoredRun(Struct, frozen=True, gc=False, kw_only=True):
     """A run as stored: its row, its subject's digest key (None once destroyed) and its records in order.
 
     ``nested`` is how many runs it is a child below: 0 of a root, whatever calls of verbs its depth counts. ``head`` is the number of
-    its last record, as its row has it; None where nobody says.
+    its last record, as its row has it; None where nobody says. ``epoch`` counts who has held it.
     """
 
     id: str
@@ -271,6 +139,7 @@ class StoredRun(Struct, frozen=True, gc=False, kw_only=True):
     thread: int = 0
     nested: int = 0
     head: int | None = None
+    epoch: int = 0
 
 
 class UnsettledRun(Struct, frozen=True, kw_only=True):
@@ -281,6 +150,7 @@ class UnsettledRun(Struct, frozen=True, kw_only=True):
     wake_at: int | None
     mail: bool
     resumes: int
+    epoch: int = 0
 
 
 class JournalStore(Protocol):

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from ordain.contracts.policy import BudgetPolicy
 from ordain.flows.accounts import account_kinds, period
+from ordain.ports.shared import SharedName
 from ordain.ports.store import Operation
 
 AGENTS_MAX = 1000
@@ -15,16 +17,16 @@ OTHERS = "agent:(others)"
 _ENDS = {"day": len(":2026-01-31"), "month": len(":2026-01"), "ever": 0}
 
 
-def with_sharing(policy: BudgetPolicy, args: dict[str, Any]) -> dict[str, Any]:
-    """The arguments of a claim on accounts as the store gets them: which account a new agent shares where there are enough of them.
+def sharing(policy: BudgetPolicy, accounts: Sequence[Mapping[str, Any]]) -> SharedName | None:
+    """Which account a new agent shares where there are enough of them; None where no account is an agent's.
 
     What is in a name is the caller's own; where its period begins is not: policy says how long that is.
     """
-    agent = next((account["name"] for account in args["accounts"] if account["name"].startswith("agent:")), None)
+    agent = next((account["name"] for account in accounts if account["name"].startswith("agent:")), None)
     if agent is None:
-        return args
+        return None
     since = agent[len(agent) - _ENDS[policy.agent.per] :]
-    return {**args, "shared": {"name": agent, "as": OTHERS + since, "like": f"agent:*{since}", "most": AGENTS_MAX}}
+    return SharedName(name=agent, to=OTHERS + since, like=f"agent:*{since}", most=AGENTS_MAX)
 
 
 def drop_ended_periods(policy: BudgetPolicy, now: int) -> Operation:

@@ -12,7 +12,7 @@ from ordain.contracts.catalog import Catalog
 from ordain.errors import JournalCorrupt
 from ordain.flows.answer_text import given_value
 from ordain.ports.sessions import OpenQuestion
-from ordain.ports.store import SessionState
+from ordain.ports.shared import SessionState
 from ordain.rules.answer import ANSWER, AnswerFacts, AnswerInputs, ExpectedType, fits
 from ordain.runtime.message_entry import Received
 from ordain.wording.wording import Wording, wording_of

@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from ordain.contracts.policy import Policy
 from ordain.ports.sessions import EntryKind, Thread
-from ordain.ports.store import SessionState
+from ordain.ports.shared import SessionState
 from ordain.rules.attach import (
     THREADS_MAX,
     Attached,

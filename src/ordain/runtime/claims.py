@@ -16,12 +16,13 @@ from ordain.errors import FlowFault
 from ordain.flows.accounts import shared_accounts
 from ordain.flows.kind import Serves
 from ordain.ports.sessions import Entry, EntryKind
-from ordain.ports.store import Consequence, SessionState, StoredRun
+from ordain.ports.shared import AccountsRead, Read, SessionRead, SessionState
+from ordain.ports.store import StoredRun
+from ordain.ports.writes import AccountCharge, EntryPlaced, KeptCatalogs, Write
 from ordain.rules.attach import ATTACH, POSTPONED, AttachFacts, Filler, MessageReading, SessionBusy
-from ordain.rules.budget import CARVE
+from ordain.rules.budget import CARVE, Carved, CarveFacts
 from ordain.rules.decision import Decision
-from ordain.rules.shared import SHARED
-from ordain.runtime.accounts import with_sharing
+from ordain.runtime.accounts import sharing
 from ordain.runtime.answer_reading import AnswerReading
 from ordain.runtime.attach_facts import Placing, attach_facts
 from ordain.runtime.consequences import Consequences
@@ -74,11 +75,12 @@ class AttachClaim:
         self._message = received(kept, run.setup.started.principal, run.catalog)
         given = {name: value for name, value in claim.args.items() if name in Placing.__struct_fields__}
         self._suggested, self._run = msgspec.convert(given, Placing), run
-        self.args = {"session": stored.session, "seq": seq, **_placed_by(self._message)}
+        self._seq = seq
+        self.reads: tuple[Read, ...] = (SessionRead(session=stored.session, seq=seq, **_placed_by(self._message)),)
         if kept.body is None:  # what it said is gone with what it left to choose, and nothing of it decides any more
             self._suggested = structs.replace(self._suggested, choice="", options=())
             return
-        if {name: value for name, value in claim.args.items() if name not in given} != self.args:
+        if {name: value for name, value in claim.args.items() if name not in given} != self._args():
             raise FlowFault("a claim that says of its message what the transcript does not")
         if self._suggested.choice not in _CHOICES or self._suggested.options not in ((), _options(kept)):
             raise FlowFault("a claim by a choice that its message's decision does not leave")
@@ -88,14 +90,20 @@ class AttachClaim:
         answer = AnswerReading(read, self._message, self._run.services.catalogs.pinned)
         return attach_facts(read, self._message, answer, self._run.catalog.policy, self._suggested)
 
-    def change(self, read: SessionState, facts: AttachFacts, decision: Decision[Any]) -> Consequence:
+    def writes(self, facts: AttachFacts, decision: Decision[Any], read: SessionState) -> tuple[Write, ...]:
         """What follows from the decision; a session that is busy leaves the message with the run that says so."""
         services, stored = self._run.services, self._run.stored
         current = services.catalogs.current
         follows = Consequences(services, read, self._message, begins=current).of(facts, decision)
         replies = isinstance(decision.outcome, SessionBusy) or (isinstance(decision.outcome, Filler) and bool(facts.choice))
         said = stored.id if replies else ""  # from a mere filler nothing follows: nobody answers it
-        return structs.replace(follows, serves=follows.serves or said, refused="", catalogs=current.stored)
+        placed = structs.replace(follows.placed, serves=follows.placed.serves or said)
+        again = EntryPlaced(session=stored.session, seq=self._seq, instead_of=stored.id, placed=placed)
+        return (again, KeptCatalogs(stored=current.stored), *follows.writes)
+
+    def _args(self) -> dict[str, Any]:
+        """What the claim has to say of its message."""
+        return {"session": self._run.stored.session, "seq": self._seq, **_placed_by(self._message)}
 
 
 def _placed_by(message: Received) -> dict[str, Any]:
@@ -118,37 +126,36 @@ def _options(kept: Entry) -> tuple[MessageReading, ...]:
 
 
 class PreparedClaim(Protocol):
-    """A claim as prepared before the write transaction: its facts from what the store reads, and the change that follows."""
+    """A claim as prepared before the write transaction: its facts from what the store reads, and what is written where the rule grants it."""
 
-    args: dict[str, Any]
-    """What the store reads by."""
+    reads: tuple[Read, ...]
+    """What the store reads."""
 
-    def facts(self, read: Any) -> Any:
-        """The shared rule's facts."""
+    @property
+    def facts(self) -> Callable[..., Any]:
+        """Makes the shared rule's facts of what was read."""
+        ...
 
-    def change(self, read: Any, facts: Any, decision: Decision[Any]) -> Any:
-        """What the store carries out, where the rule grants the claim."""
-
-
-class _PlainClaim:
-    """A claim whose facts are what the store reads, and whose change is its outcome."""
-
-    def __init__(self, claim: Claim[Any], run: Claiming) -> None:
-        self._facts, self.args = SHARED[claim.name].facts, claim.args
-
-    def facts(self, read: Any) -> Any:
-        return msgspec.convert(read, self._facts)
-
-    def change(self, read: Any, facts: Any, decision: Decision[Any]) -> Any:
-        return msgspec.to_builtins(decision.outcome)
+    @property
+    def writes(self) -> Callable[..., tuple[Write, ...]]:
+        """Makes what is written where the rule grants the claim, of its facts, the decision and what was read."""
+        ...
 
 
-class _CarveClaim(_PlainClaim):
+class _CarveClaim:
     """A claim on shared accounts, one of which may be many agents': those that policy says bound the run, for no more than its own bound."""
 
     def __init__(self, claim: Claim[Any], run: Claiming) -> None:
-        super().__init__(claim, run)
-        self.args = with_sharing(run.catalog.policy.budget, claim.args)
+        self._asked = claim.args
+        accounts = tuple(claim.args["accounts"])
+        self.reads: tuple[Read, ...] = (AccountsRead(accounts=accounts, sharing=sharing(run.catalog.policy.budget, accounts)),)
+
+    def facts(self, read: list[dict[str, Any]]) -> CarveFacts:
+        return msgspec.convert({"tokens": self._asked["tokens"], "usd_micros": self._asked["usd_micros"], "accounts": read}, CarveFacts)
+
+    def writes(self, facts: CarveFacts, decision: Decision[Any], read: list[dict[str, Any]]) -> tuple[Write, ...]:
+        carved: Carved = decision.outcome
+        return tuple(AccountCharge(account=name, tokens=carved.tokens, usd_micros=carved.usd_micros) for name in carved.accounts)
 
 
 def check_claim(claim: Claim[Any], setup: RunSetup, state: RunState) -> None:
@@ -184,6 +191,6 @@ _CLAIMS: Mapping[str, Callable[[Claim[Any], Claiming], PreparedClaim]] = {ATTACH
 
 
 def prepared(claim: Claim[Any], run: Claiming) -> PreparedClaim:
-    """A claim made ready; one of its own where it is more than what the store reads. Raises as ``check_claim``."""
+    """A claim made ready. Raises as ``check_claim``."""
     check_claim(claim, run.setup, run.state)
-    return _CLAIMS.get(claim.name, _PlainClaim)(claim, run)
+    return _CLAIMS[claim.name](claim, run)

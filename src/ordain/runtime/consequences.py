@@ -8,14 +8,16 @@ from __future__ import annotations
 from typing import Any
 
 import msgspec
+from msgspec import Struct
 
 from ordain.contracts.catalog import Catalog
 from ordain.effects.effect import WaitFor
 from ordain.flows.commission import Commission, Telling
 from ordain.flows.kind import Serves, commissioned
 from ordain.journal.records import ENCODER
-from ordain.ports.sessions import Thread, ThreadChange, ThreadStatus
-from ordain.ports.store import Consequence, MailKind, NewMail, NewTurn, SessionState
+from ordain.ports.sessions import Placed, Thread, ThreadChange, ThreadStatus
+from ordain.ports.shared import SessionState
+from ordain.ports.writes import MailKind, NewMail, NewPlace, NewRun, Write
 from ordain.rules.answer import ExpectedType
 from ordain.rules.attach import (
     ATTACH,
@@ -45,6 +47,18 @@ from ordain.runtime.services import Services
 INTENT_CHARS = 120
 
 
+class Consequence(Struct, frozen=True, kw_only=True):
+    """Exactly what follows from one message: what it was taken for, what is written, or why it is not accepted (``refused``).
+
+    ``counts``: what it opens counts as a run that is accepted.
+    """
+
+    placed: Placed
+    writes: tuple[Write, ...] = ()
+    refused: str = ""
+    counts: bool = False
+
+
 class Consequences:
     """Makes the consequence of one decision about one message."""
 
@@ -65,7 +79,8 @@ class Consequences:
         """The one consequence. With the decision stands under which catalog it was made, and with which wording its cues were read."""
         outcome = decision.outcome
         follows = self._of(outcome)
-        anchor = follows.anchor or self._message.ids.message_id if inline(facts, outcome) else ""
+        placed = follows.placed
+        anchor = placed.anchor or self._message.ids.message_id if inline(facts, outcome) else ""
         under = self._message.catalog
         record = {
             "facts": facts,
@@ -74,7 +89,8 @@ class Consequences:
             "catalog": under.digest,
             "wording": under.wording_id,
         }
-        return msgspec.structs.replace(follows, reason=str(decision.reason), decision=ENCODER.encode(record), anchor=anchor)
+        placed = msgspec.structs.replace(placed, reason=str(decision.reason), decision=ENCODER.encode(record), anchor=anchor)
+        return msgspec.structs.replace(follows, placed=placed)
 
     def _of(self, outcome: AttachOutcome) -> Consequence:
         match outcome:
@@ -89,16 +105,18 @@ class Consequences:
             case Repair():
                 return self._repair(outcome)
             case Triage():
-                turn = self._open(Serves.PLACING, self._commission(), 0, counts=False)
-                return self._consequence(Attached.TRIAGE, turn=turn)
+                return self._consequence(Attached.TRIAGE, *self._open(Serves.PLACING, self._commission(), 0, counts=False))
             case Filler():
                 return self._consequence(Attached.FILLER)
             case SessionBusy():
                 return msgspec.structs.replace(self._consequence("session_busy"), refused="session_busy")
 
-    def _consequence(self, attached: str, turn: NewTurn | None = None, **more: Any) -> Consequence:
-        serves = more.pop("serves", turn.run.id if turn is not None else "")
-        return Consequence(attached=str(attached), reason="", decision=b"", serves=serves, turn=turn, **more)
+    def _consequence(self, attached: str, *writes: Write, thread: int = 0, serves: str = "", anchor: str = "") -> Consequence:
+        """The run that it opens serves the message, unless another one does."""
+        opened = next((write.id for write in writes if isinstance(write, NewRun)), "")
+        counts = any(isinstance(write, NewPlace) and write.counts for write in writes)
+        placed = Placed(attached=str(attached), reason="", decision=b"", thread=thread, serves=serves or opened, anchor=anchor)
+        return Consequence(placed=placed, writes=writes, counts=counts)
 
     def _override(self, outcome: Override) -> Consequence:
         thread, edited = self._thread(outcome.thread), self._state.edited
@@ -112,14 +130,14 @@ class Consequences:
         change = ThreadChange(id=thread.id, session=self._state.session, status=ThreadStatus.IN_PROGRESS, at=self._at)
         if thread.asked is not None:
             change = msgspec.structs.replace(change, answered=(thread.asked.run, thread.asked.addr))
-        return self._consequence(Attached.OVERRIDE, thread=thread.id, turn=turn, mail=mail, threads=(change,))
+        return self._consequence(Attached.OVERRIDE, change, *mail, *turn, thread=thread.id)
 
     def _nudge(self, thread: Thread) -> Consequence:
         run = thread.turns[0] if thread.turns else thread.run
         given = self._commission(run=run, intent=thread.intent)
-        turn = msgspec.structs.replace(self._open(Serves.STATUS, given, thread.id, counts=False), thread=0)
+        turn = self._open(Serves.STATUS, given, thread.id, beside=True, counts=False)
         change = ThreadChange(id=thread.id, session=self._state.session, at=self._at)
-        return self._consequence(Attached.STATUS_NUDGE, thread=thread.id, turn=turn, threads=(change,))
+        return self._consequence(Attached.STATUS_NUDGE, change, *turn, thread=thread.id)
 
     def _answer(self, thread: Thread) -> Consequence:
         asked, message = thread.asked, self._message.facts
@@ -143,9 +161,7 @@ class Consequences:
             slot=None if value is None else (asked.key, value),
             at=self._at,
         )
-        return self._consequence(
-            Attached.ANSWER, thread=thread.id, serves=asked.root, mail=(mail,), threads=(change,), anchor=asked.message_id
-        )
+        return self._consequence(Attached.ANSWER, change, mail, thread=thread.id, serves=asked.root, anchor=asked.message_id)
 
     def _request(self, number: int) -> Consequence:
         thread = number or self._state.next_thread
@@ -157,10 +173,10 @@ class Consequences:
             session=self._state.session,
             status=status,
             intent=self._message.facts.text[:INTENT_CHARS],
-            run="" if queued else turn.run.id,
+            run="" if queued else turn[0].id,
             at=self._at,
         )
-        return self._consequence(Attached.NEW_REQUEST, thread=thread, turn=turn, threads=(change,))
+        return self._consequence(Attached.NEW_REQUEST, change, *turn, thread=thread)
 
     def _repair(self, outcome: Repair) -> Consequence:
         """Ask which was meant; a question of that kind that is still open is given up for this one."""
@@ -172,13 +188,13 @@ class Consequences:
         given = self._commission(options=options, labels=tuple(self._label(option) for option in options))
         turn = self._open(Serves.PLACING, given, thread, queued=earlier is not None, counts=False)
         change = ThreadChange(
-            id=thread, session=self._state.session, intent=self._message.facts.text[:INTENT_CHARS], run=turn.run.id, at=self._at
+            id=thread, session=self._state.session, intent=self._message.facts.text[:INTENT_CHARS], run=turn[0].id, at=self._at
         )
         mail: tuple[NewMail, ...] = ()
         if earlier is not None and earlier.asked is not None:
             mail = self._interrupts((earlier.asked.root,))
             change = msgspec.structs.replace(change, answered=(earlier.asked.run, earlier.asked.addr))
-        return self._consequence(Attached.REPAIR, thread=thread, turn=turn, mail=mail, threads=(change,))
+        return self._consequence(Attached.REPAIR, change, *mail, *turn, thread=thread)
 
     def _interrupts(self, runs: tuple[str, ...]) -> tuple[NewMail, ...]:
         """Why it was interrupted stands in a header, which outlives erasure: the message's number, never its words."""
@@ -202,7 +218,10 @@ class Consequences:
         message = self._message
         return Commission(session=self._state.session, seq=self._state.seq, message=message.facts, ids=message.ids, **concerns)
 
-    def _open(self, what: Serves, given: Commission, thread: int, *, queued: bool = False, **how: bool) -> NewTurn:
+    def _open(
+        self, what: Serves, given: Commission, thread: int, *, queued: bool = False, beside: bool = False, counts: bool = True
+    ) -> tuple[NewRun, NewPlace]:
+        """A turn and its place in the thread; ``beside``: it holds none there."""
         hold_us = self._catalog.policy.session.hold_seconds * 1_000_000
         kind = self._services.kinds.serving(what)
         opening = Opening(
@@ -217,4 +236,5 @@ class Consequences:
             session=self._state.session,
             thread=thread,
         )
-        return NewTurn(run=root_run(kind, opening, self._catalog), thread=thread, queued=queued, **how)
+        place = NewPlace(run=opening.run, session=opening.session, thread=0 if beside else thread, queued=queued, counts=counts)
+        return root_run(kind, opening, self._catalog, queued=queued), place

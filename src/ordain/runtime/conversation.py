@@ -6,7 +6,7 @@ Every channel ends in ``receive``. A message gets exactly one consequence, in th
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Sequence
 
 import msgspec
 from msgspec import Struct
@@ -16,9 +16,11 @@ from ordain.contracts.events import QuestionEvent, ReplyEvent, SessionEvent
 from ordain.errors import Conflict, InvalidRequest, NotFound, Refused, Transient
 from ordain.journal.records import ENCODER
 from ordain.ports.sessions import Entry, EntryKind, NewEntry, SessionRow, Thread
-from ordain.ports.store import Consequence, Receive, SessionState
+from ordain.ports.shared import Decided, SessionOpening, SessionRead, SessionState, Shared
+from ordain.ports.store import Arrive, MessageKey
+from ordain.ports.writes import KeptCatalogs
 from ordain.rules.attach import Attached
-from ordain.runtime.consequences import Consequences
+from ordain.runtime.consequences import Consequence, Consequences
 from ordain.runtime.entries import OUR_IDS, spoken
 from ordain.runtime.message_entry import Received, body_of, message_of
 from ordain.runtime.services import Services
@@ -71,51 +73,62 @@ class Conversation:
         given = message_of(message, message_id, principal, services.catalogs.current)
         made: list[Consequence] = []
 
-        def decide(state: SessionState) -> Consequence:
-            consequences = Consequences(services, state, given)
-            made[:] = [consequences.of(*consequences.decide())]
-            return made[0]
+        entry = self._entry(message, body, given)
 
-        acknowledged = await self._submitted(self._unit(message, body, given, workspace, decide), given)
-        if made and made[0].attached == Attached.STATUS_NUDGE and not acknowledged.duplicate:
-            return msgspec.structs.replace(acknowledged, tells=made[0].serves)
+        def decide(state: SessionState) -> Decided:
+            consequences = Consequences(services, state, given)
+            follows = consequences.of(*consequences.decide())
+            made[:] = [follows]
+            return self._decided(msgspec.structs.replace(entry, placed=follows.placed), follows, given)
+
+        key = MessageKey(session=message.session_id, channel=entry.channel, message_id=message_id, body=body)
+        unit = Arrive(workspace=workspace, once=key, shared=Shared(reads=(self._read(message, entry, given),), decide=decide))
+        acknowledged = await self._submitted(unit, message.session_id, given)
+        if made and made[0].placed.attached == Attached.STATUS_NUDGE and not acknowledged.duplicate:
+            return msgspec.structs.replace(acknowledged, tells=made[0].placed.serves)
         return acknowledged
 
-    def _unit(
-        self, message: Message, body: bytes, given: Received, workspace: str, decide: Callable[[SessionState], Consequence]
-    ) -> Receive:
-        services, catalog = self._services, given.catalog
-        return Receive(
-            workspace=workspace,
+    def _entry(self, message: Message, body: bytes, given: Received) -> NewEntry:
+        return NewEntry(
+            kind=EntryKind.MESSAGE,
+            body=body,
+            size=spoken(given.facts.text),
+            at=self._services.clock.now(),
             session=message.session_id,
-            user=message.user_id,
-            entry=NewEntry(
-                kind=EntryKind.MESSAGE,
-                body=body,
-                size=spoken(given.facts.text),
-                at=services.clock.now(),
-                session=message.session_id,
-                channel=given.facts.channel,
-                message_id=given.ids.message_id,
-                edits=given.ids.edits,
-                timestamp_ms=given.timestamp_ms,
-                author=given.facts.user,
-            ),
-            reply_to=given.ids.reply_to,
-            new_key=services.clock.new_key(),
-            catalogs=catalog.stored if self._stored_catalog != catalog.digest else (),
-            max_accepted=catalog.policy.engine.max_accepted,
-            decide=decide,
+            channel=given.facts.channel,
+            message_id=given.ids.message_id,
+            edits=given.ids.edits,
+            timestamp_ms=given.timestamp_ms,
+            author=given.facts.user,
         )
 
-    async def _submitted(self, unit: Receive, given: Received) -> Acknowledged:
-        retry = self._services.catalogs.current.policy.engine.retry_after_s
-        try:
-            outcome = await self._services.store.submit(unit)
-        except Conflict as error:
-            if error.code in ("session_busy", "busy"):
-                raise Refused(BUSY[error.code].format(unit.session), code=error.code, status=429, retry_after_s=retry) from None
-            raise
+    def _read(self, message: Message, entry: NewEntry, given: Received) -> SessionRead:
+        return SessionRead(
+            session=message.session_id,
+            channel=entry.channel,
+            message_id=entry.message_id,
+            author=entry.author,
+            reply_to=given.ids.reply_to,
+            edits=entry.edits,
+            opening=SessionOpening(user=message.user_id, key=self._services.clock.new_key(), at=entry.at),
+        )
+
+    def _decided(self, entry: NewEntry, follows: Consequence, given: Received) -> Decided:
+        """Message, decision and consequence: all of it, or where it is refused not even the session is made."""
+        catalog = given.catalog
+        kept = KeptCatalogs(stored=catalog.stored if self._stored_catalog != catalog.digest else ())
+        return Decided(
+            refused=follows.refused,
+            writes=(kept, entry, *follows.writes),
+            run=follows.placed.serves,
+            accepted=catalog.policy.engine.max_accepted if follows.counts else None,
+        )
+
+    async def _submitted(self, unit: Arrive, session: str, given: Received) -> Acknowledged:
+        outcome = await self._services.store.submit(unit)
+        if outcome.refused in BUSY:
+            retry = self._services.catalogs.current.policy.engine.retry_after_s
+            raise Refused(BUSY[outcome.refused].format(session), code=outcome.refused, status=429, retry_after_s=retry)
         if outcome.refused == "message_id_reused":
             raise Conflict(f"message id {given.ids.message_id} came before with another content", code="message_id_reused")
         duplicate = outcome.refused == "same"
@@ -124,9 +137,9 @@ class Conversation:
         asked, message_id = given.facts, given.ids.message_id
         LOG.info(
             "session=%s seq=%d correlation=%r mode=%s verb=%r%s",  # quoted: what a sender may choose must not look like a line of ours
-            *(unit.session, outcome.seq, message_id, asked.mode, asked.verb, " duplicate" if duplicate else ""),
+            *(session, outcome.seq, message_id, asked.mode, asked.verb, " duplicate" if duplicate else ""),
         )
-        return Acknowledged(session=unit.session, seq=outcome.seq, message_id=message_id, duplicate=duplicate)
+        return Acknowledged(session=session, seq=outcome.seq, message_id=message_id, duplicate=duplicate)
 
     # --- what became of it ------------------------------------------------------------------------------------------------------------
 

@@ -20,7 +20,8 @@ from ordain.journal.codec import Scribe
 from ordain.journal.folds import ending
 from ordain.journal.records import ENCODER, NULL, STOPPED, NoteBody, Record, RecordKind, ResumedBody, Status, SuspendedBody, raw
 from ordain.ports.search import RunRow, Search
-from ordain.ports.store import Append, MailKind, NewMail, Operation, Post, StoredRun
+from ordain.ports.store import Append, Operation, StoredRun
+from ordain.ports.writes import MailKind, NewMail, PlaceTakenBack
 from ordain.rules.header import HeaderLine, render_header
 from ordain.rules.proposals import nesting
 from ordain.runtime.access import Access
@@ -28,7 +29,7 @@ from ordain.runtime.conversation import Acknowledged, Conversation
 from ordain.runtime.headers import loaded
 from ordain.runtime.intake import Accepted, Intake
 from ordain.runtime.library import Memory
-from ordain.runtime.live import AnswerBody, InterruptBody
+from ordain.runtime.mail import AnswerBody, InterruptBody, posted
 from ordain.runtime.reloader import Reloader
 from ordain.runtime.run_view import AT_REST, RunView, ending_of
 from ordain.runtime.services import Services
@@ -249,27 +250,25 @@ class Runtime:
     async def cancel(self, run: str, *, by: str, why: str) -> str:
         """Interrupt a run; returns ``sent``, ``already_asked`` or ``settled``. A stopped run is settled as cancelled by being driven."""
         body = ENCODER.encode(InterruptBody(what="cancel", by=by, why=why))
-        status = self._load(run).status
+        stored = self._load(run)
         now = self.services.clock.now()
-        outcome = await self.services.store.submit(
-            Post(mail=NewMail(run=run, kind=MailKind.INTERRUPT, key=f"cancel:{by}", body=body, at=now))
-        )
-        if status in STOPPED:
+        mail = NewMail(run=run, kind=MailKind.INTERRUPT, key=f"cancel:{by}", body=body, at=now)
+        outcome = await self.services.store.submit(posted(stored.workspace, mail))
+        if stored.status in STOPPED:
             self.engine.wake(run, by)
         return {"": "sent", "duplicate": "already_asked"}.get(outcome.refused, outcome.refused)
 
     async def answer(self, run: str, addr: int, value: object, *, by: str) -> str:
         """Answer a wait of kind answer or approval; the first answer counts. Returns ``sent``, ``duplicate`` or ``settled``."""
-        self._load(run)
+        stored = self._load(run)
         body = ENCODER.encode(AnswerBody(value=value, by=by))
         if len(body) > ANSWER_BYTES or nesting(body.decode()) > ANSWER_DEPTH:
             raise InvalidRequest(
                 f"an answer has at most {ANSWER_BYTES} bytes and nests at most {ANSWER_DEPTH} deep", code="answer_too_large"
             )
         now = self.services.clock.now()
-        outcome = await self.services.store.submit(
-            Post(mail=NewMail(run=run, kind=MailKind.ANSWER, key=f"{WaitFor.ANSWER}:{addr}", body=body, at=now, addr=addr))
-        )
+        mail = NewMail(run=run, kind=MailKind.ANSWER, key=f"{WaitFor.ANSWER}:{addr}", body=body, at=now, addr=addr)
+        outcome = await self.services.store.submit(posted(stored.workspace, mail))
         return outcome.refused or "sent"
 
     async def resume(self, run: str, *, by: str) -> None:
@@ -285,16 +284,17 @@ class Runtime:
             raise Conflict(f"run {run} was erased: there is nothing to go on from", code="erased")
         body = ResumedBody(by=by, why=stored.reason)
         record = self._scribe(stored).write(RecordKind.RESUMED, "resumed", body, self.services.clock.now())
-        retake = Operation(name="retake", args={"run": stored.root}) if stored.session else None
+        place = (PlaceTakenBack(run=stored.root),) if stored.session else ()
         try:  # one commit: whatever happens in between, a run that is to go on says who asked for it, and a turn has its place
-            await self.services.store.submit(Append(run=run, records=(record,), status=Status.READY, operation=retake))
+            outcome = await self.services.store.submit(
+                Append(run=run, epoch=stored.epoch, records=(record,), status=Status.READY, writes=place)
+            )
         except LeaseLost as error:
             if error.code != RUN_MOVED_ON:
                 raise
             raise Conflict(f"run {run} has been resumed by somebody else", code="not_stopped") from None
-        except Conflict as error:
-            message = "another turn of its thread is going on: wait until that has ended"
-            raise Conflict(message, code=error.code) from None
+        if outcome.refused:
+            raise Conflict("another turn of its thread is going on: wait until that has ended", code=outcome.refused)
         self.engine.wake(run)
 
     async def resolve(self, run: str, addr: int, *, happened: bool, by: str, why: str) -> None:
@@ -310,7 +310,7 @@ class Runtime:
             raise Conflict(f"effect {addr} of run {run} has no unknown outcome", code="not_unknown")
         note = NoteBody(by=by, action="resolve", why=why, details=raw({"addr": addr, "happened": happened}))
         record = self._scribe(stored).write(RecordKind.NOTE, note.action, note, self.services.clock.now())
-        await self.services.store.submit(Append(run=run, records=(record,)))
+        await self.services.store.submit(Append(run=run, epoch=stored.epoch, records=(record,)))
 
     async def erase(self, run: str, *, by: str, why: str) -> int:
         """Destroy the content of the run's subject; returns how many records were emptied.
@@ -347,14 +347,10 @@ class Runtime:
         unit = operation = Operation(name="erase", args={**named, "at": at})
         if isinstance(stored, StoredRun) and stored.status in AT_REST:
             record = self._scribe(stored).write(RecordKind.NOTE, note.action, note, at)
-            unit = Append(run=stored.id, records=(record,), operation=operation)
-        message = f"{what} is not at rest: cancel or answer what is open first"
-        try:
-            outcome = await self.services.store.submit(unit)
-        except Conflict as error:
-            raise Conflict(message, code=error.code) from None
+            unit = Append(run=stored.id, epoch=stored.epoch, records=(record,), operation=operation)
+        outcome = await self.services.store.submit(unit)
         if outcome.refused:
-            raise Conflict(message, code=outcome.refused)
+            raise Conflict(f"{what} is not at rest: cancel or answer what is open first", code=outcome.refused)
         return await self._cleared(outcome.count)
 
     async def _cleared(self, erased: int) -> int:

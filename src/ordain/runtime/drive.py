@@ -27,7 +27,8 @@ from ordain.journal.records import (
     raw,
 )
 from ordain.ports.effects import Suspended
-from ordain.ports.store import Append, MailKind, NewMail, Refund, StoredRun
+from ordain.ports.store import Append, StoredRun
+from ordain.ports.writes import MailKind, NewMail, Refund
 from ordain.rules.header import HeaderFacts, HeaderLine, quotable
 from ordain.runtime.entries import at_rest, reply, stop_entry, stopped_text, unreadable_entry
 from ordain.runtime.execution import Execution
@@ -178,8 +179,7 @@ class Drive:
         if live.stored.session:
             now = msgspec.structs.replace(live.stored, records=tuple(live.records))
             entry, change = stop_entry(now, stopped_facts(self.services, now, Status.FAULTED), Status.FAULTED, fault.at)
-            live.add_entry(entry)
-            live.change_thread(change)
+            live.beside(entry, change)
         await live.barrier(status=Status.FAULTED, reason="faulted")
         said = f": {said_by(error)[1]}" if type(error) is FlowFault else ""  # other texts are made of the values that the flow worked with
         LOG.error("run=%s status=faulted error=%s at=%s%s", self.run, name, where, said)
@@ -193,8 +193,7 @@ class Drive:
     async def _stop(self, status: Status, error: OrdainError) -> Driven:
         """The record itself is left as it is: only the run's row says that it stopped."""
         code, message = said_by(error)
-        unit = Append(run=self.run, records=(), status=status, reason=code)
-        await self.services.store.submit(with_stop(self.services, unit, status))
+        await self.services.store.submit(stop_unit(self.services, self.run, status, code))
         LOG.error("run=%s status=%s reason=%s", self.run, status, message)
         return Driven(status=status)
 
@@ -207,7 +206,7 @@ class Drive:
             body = ENCODER.encode(InterruptBody(what="cancel", by=f"run:{self.run}", why="parent cancelled"))
             at = self.services.clock.now()
             mail = tuple(NewMail(run=child, kind=MailKind.INTERRUPT, key=f"close:{self.run}", body=body, at=at) for child in unsettled)
-            await self.services.store.submit(Append(run=self.run, records=(), mail=mail))
+            await self.services.store.submit(Append(run=self.run, epoch=stored.epoch, writes=mail))
             return Driven(status=stored.status)
         book_ends(live)
         note = live.write(
@@ -244,21 +243,23 @@ def _resumed_by(stored: StoredRun) -> str | None:
 _STOPS: dict[type[OrdainError], Status] = {FlowUnavailable: Status.FLOW_UNAVAILABLE}
 
 
-def with_stop(services: Services, unit: Append, status: Status) -> Append:
-    """A unit that stops a run, with what its session is told of it; of a run that cannot be read, what its row says."""
+def stop_unit(services: Services, run: str, status: Status, reason: str) -> Append:
+    """The unit that stops a run, with what its session is told of it; of a run that cannot be read, what its row says."""
     now = services.clock.now()
     try:
-        stored = services.store.load(unit.run)
+        stored = services.store.load(run)
     except JournalCorrupt as error:
-        if error.place is None or not error.place.session:
-            return unit
-        entry, change = unreadable_entry(unit.run, error.place, status, now)
-        return msgspec.structs.replace(unit, entries=(entry,), threads=(change,))
-    if stored is None or not stored.session:
-        return unit
-    whole = msgspec.structs.replace(stored, records=tuple(readable(stored.records)))
-    entry, change = stop_entry(whole, stopped_facts(services, whole, status), status, now)
-    return msgspec.structs.replace(unit, entries=(entry,), threads=(change,))
+        if error.place is None:
+            raise
+        told = unreadable_entry(run, error.place, status, now) if error.place.session else ()
+        return Append(run=run, epoch=error.place.epoch, status=status, reason=reason, writes=told)
+    if stored is None:
+        raise JournalCorrupt(f"run {run} does not exist")
+    told = ()
+    if stored.session:
+        whole = msgspec.structs.replace(stored, records=tuple(readable(stored.records)))
+        told = stop_entry(whole, stopped_facts(services, whole, status), status, now)
+    return Append(run=run, epoch=stored.epoch, status=status, reason=reason, writes=told)
 
 
 def stopped_facts(services: Services, stored: StoredRun, status: Status) -> HeaderFacts:
@@ -286,12 +287,12 @@ async def settle(live: Pen, end: FlowEnd) -> Driven:
     if live.stored.session and live.stored.parent is None:
         if told is not None:
             now = msgspec.structs.replace(live.stored, records=tuple(live.records))
-            live.add_entry(reply(now, ended.header, told, status=settlement.status, at=live.scribe.at))
-        live.change_thread(at_rest(live.stored, header, settlement.status, live.scribe.at))
+            live.beside(reply(now, ended.header, told, status=settlement.status, at=live.scribe.at))
+        live.beside(at_rest(live.stored, header, settlement.status, live.scribe.at))
     if (carved := fold.carved) is not None:
         left = {"tokens": carved.tokens - fold.spent.tokens, "usd_micros": carved.usd_micros - fold.spent.usd_micros}
         for account in carved.accounts:
-            live.refund(Refund(account=account, **left))
+            live.beside(Refund(account=account, **left))
     stored = live.stored
     if stored.parent is not None:
         child = _end(live.id, settlement, end.output, fold)
@@ -303,7 +304,7 @@ async def settle(live: Pen, end: FlowEnd) -> Driven:
             at=live.scribe.at,
             addr=stored.parent_addr,
         )
-        live.send(mail)
+        live.beside(mail)
     await live.barrier(status=settlement.status, reason=settlement.reason)
     live.services.counters.runs_ended += 1
     LOG.info("run=%s flow=%s status=%s reason=%s ms=%d", live.id, fold.flow, settlement.status, settlement.reason, header.duration_ms)

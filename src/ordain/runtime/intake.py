@@ -9,7 +9,9 @@ from pydantic import BaseModel
 
 from ordain.errors import Conflict, Refused
 from ordain.flows.kind import Kind, Taken
-from ordain.ports.store import OpenRun
+from ordain.ports.shared import Decided, Shared
+from ordain.ports.store import Arrive, RequestKey
+from ordain.ports.writes import KeptCatalogs
 from ordain.runtime.foreign_code import asked_of
 from ordain.runtime.opening import Opening, root_run
 from ordain.runtime.services import Services
@@ -67,15 +69,10 @@ class Intake:
             deadline=now + round(policy.limits.timeout_seconds * 1e6),
             keep_thoughts=taken.keep_thoughts,
         )
-        outcome = await services.store.submit(
-            OpenRun(
-                run=root_run(kind, opening, catalog),
-                request_id=None if taken.request_id is None else f"{kind.name}:{taken.request_id}",
-                request_digest=taken.digest,
-                catalogs=catalog.stored if self._stored_catalog != catalog.digest else (),
-                max_accepted=policy.engine.max_accepted,
-            )
-        )
+        kept = KeptCatalogs(stored=catalog.stored if self._stored_catalog != catalog.digest else ())
+        opened = Decided(writes=(kept, root_run(kind, opening, catalog)), run=run, accepted=policy.engine.max_accepted)
+        once = None if taken.request_id is None else RequestKey(request_id=f"{kind.name}:{taken.request_id}", digest=taken.digest)
+        outcome = await services.store.submit(Arrive(workspace=workspace, once=once, shared=Shared(reads=(), decide=lambda: opened)))
         match outcome.refused:
             case "request_id_reused":
                 raise Conflict(f"request id {taken.request_id} came before with another body", code="request_id_reused")

@@ -20,7 +20,8 @@ from ordain.journal.codec import Scribe, decode
 from ordain.journal.digests import call_digest, derived_id
 from ordain.journal.records import Body, ChildEndedBody, Record, RecordKind, Started, raw
 from ordain.ports.effects import Interrupted
-from ordain.ports.store import Mail, MailKind, NewMail, NewRun, StoredRun
+from ordain.ports.store import Mail, StoredRun
+from ordain.ports.writes import MailKind, NewMail, NewRun, Write
 from ordain.rules.header import EXCERPT, HeaderLine
 from ordain.runtime.foreign_code import asked_of
 from ordain.runtime.opening import check_first
@@ -60,8 +61,8 @@ class Parent(Booking, Protocol):
     setup: RunSetup
     state: RunState
 
-    def send(self, mail: NewMail) -> None:
-        """Put a row into another run's mailbox."""
+    def beside(self, *writes: Write) -> None:
+        """Write this in the same commit as the records around it."""
         ...
 
     def look(self) -> list[Mail]:
@@ -307,7 +308,7 @@ class _Joining:
                 child = derived_id(parent.id, self.addr, index)
                 body = raw({"what": "cancel", "by": f"run:{parent.id}", "why": why})
                 now = parent.services.clock.now()
-                parent.send(NewMail(run=child, kind=MailKind.INTERRUPT, key=f"join:{parent.id}:{self.addr}", body=bytes(body), at=now))
+                parent.beside(NewMail(run=child, kind=MailKind.INTERRUPT, key=f"join:{parent.id}:{self.addr}", body=bytes(body), at=now))
 
     def results(self) -> tuple[AnyEnded, ...]:
         """One end each, in spawn order."""

@@ -43,7 +43,9 @@ from ordain.journal.records import (
 )
 from ordain.ports.effects import Interrupted, Suspended
 from ordain.ports.model import Charge
-from ordain.ports.store import Append, ClaimUnit, Mail, MailKind, SayRow, StoredRun
+from ordain.ports.shared import Decided, Shared
+from ordain.ports.store import Append, ClaimUnit, Mail, StoredRun
+from ordain.ports.writes import MailKind, OutboxRow
 from ordain.rules.decision import Decision, Rule
 from ordain.rules.shared import SHARED
 from ordain.runtime.calls import call_verb, recover_verb, unreadable_result
@@ -123,18 +125,17 @@ class LiveRun(Pen):
         own = prepared(claim, self)
         decided: list[tuple[Decision[Any], Record]] = []
 
-        def decide(read: Any) -> tuple[Record, Any]:
+        def decide(*read: Any) -> Decided:
             self.scribe.back_to(mark)
-            facts = own.facts(read)
+            facts = own.facts(*read)
             made = shared.rule.apply(facts, None, self.catalog.policy)
             body = ClaimBody(addr=addr, claim=raw(claim), outcome=raw(made.outcome), reason=made.reason, facts=raw(facts))
             record = self.scribe.write(RecordKind.CLAIM, claim.name, body, self.services.clock.now())
             decided[:] = [(made, record)]
-            if not isinstance(made.outcome, shared.grants):
-                return record, None
-            return record, own.change(read, facts, made)
+            granted = isinstance(made.outcome, shared.grants)
+            return Decided(record=record, writes=own.writes(facts, made, *read) if granted else ())
 
-        await self.offer(ClaimUnit(append=self.unit(), name=claim.name, args=own.args, decide=decide))
+        await self.offer(ClaimUnit(append=self.unit(), shared=Shared(reads=own.reads, decide=decide)))
         made, record = decided[0]
         self.records.append(record)
         self.state.handed(record)
@@ -158,10 +159,9 @@ class LiveRun(Pen):
             if self._verb_run and (why := verb_withdrawn(self.services, self._verb_run)) is not None:
                 return self.observe(addr, str(name), Expired(why=f"withdrawn: {why}"))
             entry, change = question(self.stored, addr, effect, self.scribe.at)
-            self.add_entry(entry)
-            self.change_thread(change)
+            self.beside(entry, change)
         for child in children:
-            self.open(child)
+            self.beside(child)
         self.in_verb = isinstance(effect, VerbCall)  # from here on a drain lets it end: its intent may be durable already
         await self.barrier()
         self.state.raise_fault()  # the flow may have ended meanwhile, and left this behind
@@ -171,9 +171,9 @@ class LiveRun(Pen):
 
     def _say(self, addr: int, effect: Say) -> Any:
         if not effect.summary_through:
-            self.say(SayRow(addr=addr, text=effect.text, at=self.scribe.at))
+            self.beside(OutboxRow(addr=addr, text=effect.text, at=self.scribe.at))
         if self.stored.session:
-            self.add_entry(said(self.stored, addr, effect, self.scribe.at))
+            self.beside(said(self.stored, addr, effect, self.scribe.at))
         return self.observe(addr, "say", Said())
 
     async def resume(self, addr: int, effect: AnyEffect, ended: dict[int, AnyEnded]) -> Any:
@@ -233,7 +233,7 @@ class LiveRun(Pen):
         )
         record = self.write(RecordKind.OBSERVATION, name, body, at=at)
         if name == "wait" and self.stored.session:
-            self.change_thread(answered(self.stored, addr, record.at))
+            self.beside(answered(self.stored, addr, record.at))
         if mail is not None:
             self.take(mail, record.seq)
         self.state.handed(record)

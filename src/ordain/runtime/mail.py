@@ -1,10 +1,15 @@
-"""What a mailbox row says, by its kind; a child's end is an ``Ended`` as it stands in its parent's journal."""
+"""What a mailbox row says, by its kind, and how one comes from outside; a child's end is an ``Ended`` as it stands in its parent's journal."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from msgspec import Struct
+
+from ordain.journal.records import SETTLED
+from ordain.ports.shared import Decided, RunRead, RunSeen, Shared
+from ordain.ports.store import Arrive
+from ordain.ports.writes import ClosedQuestion, MailKind, NewMail
 
 
 class InterruptBody(Struct, frozen=True, kw_only=True):
@@ -20,3 +25,19 @@ class AnswerBody(Struct, frozen=True, kw_only=True):
 
     value: Any
     by: str
+
+
+def posted(workspace: str, mail: NewMail) -> Arrive:
+    """Mail for a run from outside. Refused: there is no such run (``not_found``), nobody would read it any more (``settled``), its like has come (``duplicate``)."""
+
+    def decide(run: RunSeen | None) -> Decided:
+        if run is None:
+            return Decided(refused="not_found")
+        if run.status in SETTLED or (answers and run.over and not run.mailed):
+            return Decided(refused="settled")
+        if run.mailed:
+            return Decided(refused="duplicate")
+        return Decided(writes=(mail, ClosedQuestion(run=mail.run, addr=mail.addr)) if answers else (mail,), run=mail.run)
+
+    answers = mail.kind is MailKind.ANSWER
+    return Arrive(workspace=workspace, shared=Shared(reads=(RunRead(run=mail.run, addr=mail.addr, key=mail.key),), decide=decide))

@@ -12,7 +12,7 @@ from ordain.errors import ConfigurationError
 from ordain.flows.kind import Kind
 from ordain.journal.codec import Scribe
 from ordain.journal.records import RecordKind, Started, raw
-from ordain.ports.store import NewRun
+from ordain.ports.writes import NewRun
 from ordain.rules.spend import Spend
 from ordain.runtime.foreign_code import asked_of, input_of
 
@@ -35,7 +35,7 @@ class Opening(Struct, frozen=True, kw_only=True):
     thread: int = 0
 
 
-def root_run(kind: Kind[Any, Any], opening: Opening, catalog: Catalog) -> NewRun:
+def root_run(kind: Kind[Any, Any], opening: Opening, catalog: Catalog, *, queued: bool = False) -> NewRun:
     """The run with its ``started`` record: what its kind says of it and grants it, under the catalog's budget.
 
     Raises:
@@ -70,6 +70,7 @@ def root_run(kind: Kind[Any, Any], opening: Opening, catalog: Catalog) -> NewRun
         id=opening.run,
         key=opening.key,
         started=started,
+        queued=queued,
         record=Scribe(opening.run, opening.key).write(RecordKind.STARTED, kind.name, started, opening.at),
     )
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 from time import perf_counter_ns
-from typing import Any
 
 import msgspec
 
@@ -16,8 +15,8 @@ from ordain.errors import LeaseLost, StorageUnavailable
 from ordain.flows.kind import Settlement
 from ordain.journal.codec import Scribe, decode
 from ordain.journal.records import Body, Record, RecordKind, Status
-from ordain.ports.sessions import NewEntry, ThreadChange
-from ordain.ports.store import Append, ClaimUnit, Mail, NewMail, NewRun, Refund, SayRow, StoredRun
+from ordain.ports.store import Append, ClaimUnit, Mail, StoredRun
+from ordain.ports.writes import TakenMail, Write
 from ordain.runtime.services import Services
 
 STORAGE_RETRY_S = 0.25
@@ -29,7 +28,7 @@ class Pen:
     """Writes one run's journal; whoever drives the run holds it."""
 
     def __init__(self, services: Services, stored: StoredRun) -> None:
-        """Continue after the stored records. The subject's key must still exist. What goes beside the records is kept by the unit's fields."""
+        """Continue after the stored records. The subject's key must still exist."""
         self.services = services
         self.id = stored.id
         self.stored = stored
@@ -37,7 +36,7 @@ class Pen:
         self.scribe = Scribe(stored.id, stored.key or b"", stored.records[-1])
         self._unwritten: list[Record] = []
         self._bodies: dict[int, Body] = {}
-        self._beside: dict[str, list[Any]] = {}
+        self._writes: list[Write] = []
         self.lost: LeaseLost | None = None
         self._status: Status | None = Status.RUNNING if stored.status is not Status.RUNNING else None
 
@@ -81,33 +80,13 @@ class Pen:
         """How many records wait for the next barrier."""
         return len(self._unwritten)
 
-    def send(self, mail: NewMail) -> None:
-        """Put a row into another run's mailbox, in the same commit as the records around it."""
-        self._beside.setdefault("mail", []).append(mail)
-
-    def refund(self, refund: Refund) -> None:
-        """Give back to a shared account in the same commit."""
-        self._beside.setdefault("refund", []).append(refund)
-
-    def open(self, child: NewRun) -> None:
-        """Open a child run in the same commit."""
-        self._beside.setdefault("children", []).append(child)
+    def beside(self, *writes: Write) -> None:
+        """Write this in the same commit as the records around it."""
+        self._writes += writes
 
     def take(self, mail: Mail, seq: int) -> None:
         """Mark a mailbox row as taken by a record."""
-        self._beside.setdefault("take", []).append((mail.id, seq))
-
-    def say(self, say: SayRow) -> None:
-        """Put words into the outbox in the same commit."""
-        self._beside.setdefault("says", []).append(say)
-
-    def add_entry(self, entry: NewEntry) -> None:
-        """Add to the session's transcript in the same commit."""
-        self._beside.setdefault("entries", []).append(entry)
-
-    def change_thread(self, change: ThreadChange) -> None:
-        """Change a thread of the session in the same commit."""
-        self._beside.setdefault("threads", []).append(change)
+        self._writes.append(TakenMail(mail=mail.id, seq=seq))
 
     async def barrier(self, *, status: Status | None = None, reason: str | None = None) -> None:
         """Make everything written so far durable; waits while storage is unavailable."""
@@ -125,19 +104,19 @@ class Pen:
         deaf: bool = False,
     ) -> Append:
         """Everything collected, as one unit; the next one begins empty."""
-        records = tuple(self._unwritten)
-        beside: dict[str, Any] = {field: tuple(rows) for field, rows in self._beside.items()}
+        records, writes = tuple(self._unwritten), tuple(self._writes)
         self._unwritten.clear()
-        self._beside.clear()
+        self._writes.clear()
         return Append(
             run=self.id,
+            epoch=self.stored.epoch,
             records=records,
             status=status or self._status,
             reason=reason,
             wake_at=wake_at,
             suspend=suspend,
             deaf=deaf,
-            **beside,
+            writes=writes,
         )
 
     async def offer(self, unit: Append | ClaimUnit) -> bool:

@@ -26,7 +26,7 @@ from ordain.flows.commission import Commission, MessageIds
 from ordain.flows.kind import Routing, Serves, commissioned
 from ordain.flows.kinds import Kinds
 from ordain.journal.records import DecisionBody, Status
-from ordain.ports.store import SessionState
+from ordain.ports.shared import SessionState
 from ordain.rules.attach import ATTACH, Attached
 from ordain.rules.decision import Rule
 from ordain.runtime.answer_reading import AnswerReading

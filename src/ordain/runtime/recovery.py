@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from ordain.journal.records import Status
 from ordain.ports.store import Append, Operation, UnsettledRun
-from ordain.runtime.drive import with_stop
+from ordain.runtime.drive import stop_unit
 from ordain.runtime.services import Services
 
 SUSPECT = 2
@@ -21,10 +21,10 @@ QUARANTINE = 3
 
 @dataclass(slots=True)
 class RecoveryPlan:
-    """Runs to wake at once, to wake one at a time, and timers (microseconds)."""
+    """Runs to wake at once, to wake one at a time, with the epoch in which they are held, and timers (microseconds)."""
 
     wake: list[str] = field(default_factory=list[str])
-    alone: list[str] = field(default_factory=list[str])
+    alone: dict[str, int] = field(default_factory=dict[str, int])
     timers: list[tuple[str, int]] = field(default_factory=list[tuple[str, int]])
 
 
@@ -36,16 +36,16 @@ class Recovery:
         self._services = services
 
     async def plan(self) -> RecoveryPlan:
-        """Count this start for every run that it takes up, and sort the runs."""
+        """Take hold of every run, count this start for those that it takes up, and sort them."""
         store, plan, now = self._services.store, RecoveryPlan(), self._services.clock.now()
+        await store.submit(Operation(name="hold", args={}))
         pending = store.pending()
         taken_up = {run.id for run in pending if _due(run, now)}
         if taken_up:
             await store.submit(Operation(name="resumed", args={"runs": sorted(taken_up)}))
         for run in store.pending():
             if run.id in taken_up and run.resumes >= QUARANTINE and run.status is Status.RUNNING:
-                unit = Append(run=run.id, records=(), status=Status.QUARANTINED, reason="quarantined")
-                await store.submit(with_stop(self._services, unit, Status.QUARANTINED))
+                await store.submit(stop_unit(self._services, run.id, Status.QUARANTINED, "quarantined"))
         for run in store.pending():  # again: what was set aside may have let the next turn of its thread begin
             if run.id not in taken_up and not _due(run, now):
                 if run.wake_at is not None:
@@ -53,9 +53,9 @@ class Recovery:
             elif run.resumes < SUSPECT:
                 plan.wake.append(run.id)
             else:
-                plan.alone.append(run.id)
+                plan.alone[run.id] = run.epoch
                 if run.status is Status.RUNNING:
-                    await store.submit(Append(run=run.id, records=(), status=Status.READY))
+                    await store.submit(Append(run=run.id, epoch=run.epoch, status=Status.READY))
         return plan
 
 

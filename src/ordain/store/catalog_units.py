@@ -5,7 +5,8 @@ from __future__ import annotations
 import sqlite3
 from typing import Any
 
-from ordain.ports.store import Outcome, Stored
+from ordain.ports.store import Outcome
+from ordain.ports.writes import Stored
 
 
 def keep(db: sqlite3.Connection, stored: Stored) -> None:

@@ -19,7 +19,9 @@ from ordain.errors import FlowFault, JournalCorrupt
 from ordain.journal.digests import GENESIS, chain, digest
 from ordain.journal.records import ENCODER, Status
 from ordain.ports.sessions import EntryKind, NewEntry, OpenQuestion, Thread, ThreadChange, ThreadStatus
-from ordain.ports.store import Consequence, NewTurn, Place, Receive, SessionState
+from ordain.ports.shared import Place, SessionOpening, SessionRead, SessionState
+from ordain.ports.store import MessageKey
+from ordain.ports.writes import EntryPlaced, NewPlace
 from ordain.rules.attach import POSTPONED
 
 RECENT_THREADS = 6
@@ -63,32 +65,35 @@ def read_threads(db: sqlite3.Connection, session: int, *, recent: int = RECENT_T
     return sorted(found, key=lambda thread: (not thread.turns, -thread.touched_at, -thread.id))
 
 
-def read_state(db: sqlite3.Connection, workspace: str, session: str, about: dict[str, Any]) -> SessionState:
-    """The session as a message's decision sees it; ``about`` has channel, message_id, author, reply_to, edits. The session exists.
+def read_state(db: sqlite3.Connection, workspace: str, read: SessionRead) -> SessionState:
+    """The session as a message's decision sees it; made first where it does not exist and the message opens it.
 
     The message itself is left out where it stands in the transcript already.
     """
+    if read.opening is not None:
+        _open_session(db, workspace, read, read.opening)
+    session = read.session
     no, subject, key, head, threads, active = db.execute(
         "SELECT s.no, u.id, u.key, s.head, s.threads, s.active FROM sessions s JOIN subjects u ON u.no = s.subject"
         " WHERE s.workspace = ? AND s.id = ?",
         (workspace, session),
     ).fetchone()
-    replied = _place(db, no, about["channel"], about["reply_to"])
-    edited = _place(db, no, about["channel"], about["edits"])
+    replied = _place(db, no, read.channel, read.reply_to)
+    edited = _place(db, no, read.channel, read.edits)
     anchor = edited or replied
     found = read_threads(db, no, also=anchor.thread if anchor is not None else 0)
     states = db.execute("SELECT thread, counts FROM turns WHERE session = ? AND state <> 'over'", (no,)).fetchall()
     newer = db.execute(
         "SELECT coalesce(max(timestamp_ms), 0) FROM transcript WHERE session = ? AND channel = ? AND edits = ? AND edits <> ''"
         " AND message_id <> ? AND author = ?",
-        (no, about["channel"], about["edits"] or about["message_id"], about["message_id"], about["author"]),
+        (no, read.channel, read.edits or read.message_id, read.message_id, read.author),
     ).fetchone()
     return SessionState(
         workspace=workspace,
         session=session,
         subject=subject,
         key=key or b"",
-        seq=about.get("seq") or head + 1,
+        seq=read.seq or head + 1,
         next_thread=threads + 1,
         active=active,
         threads=tuple(_asked_at(db, no, thread) for thread in found),
@@ -136,41 +141,40 @@ def _place(db: sqlite3.Connection, session: int, channel: str, message_id: str) 
     return Place(seq=row[0], thread=row[1], kind=EntryKind(row[2]), run=row[3], message_id=row[4], author=row[5], attached=row[6])
 
 
-def open_session(db: sqlite3.Connection, unit: Receive) -> None:
+def _open_session(db: sqlite3.Connection, workspace: str, read: SessionRead, opening: SessionOpening) -> None:
     """Make the session where there is none; a session that was erased goes on under a new key."""
     row = db.execute(
         "SELECT s.no, s.generation, u.key FROM sessions s JOIN subjects u ON u.no = s.subject WHERE s.workspace = ? AND s.id = ?",
-        (unit.workspace, unit.session),
+        (workspace, read.session),
     ).fetchone()
     if row is not None and row[2] is not None:
         return
     generation = 1 if row is None else row[1] + 1
     subject = db.execute(
         "INSERT INTO subjects(workspace, id, key) VALUES (?,?,?) RETURNING no",
-        (unit.workspace, f"session:{unit.session}#{generation}", unit.new_key),
+        (workspace, f"session:{read.session}#{generation}", opening.key),
     ).fetchone()[0]
     if row is not None:
-        db.execute("UPDATE sessions SET subject = ?, generation = ?, user = ? WHERE no = ?", (subject, generation, unit.user, row[0]))
+        db.execute("UPDATE sessions SET subject = ?, generation = ?, user = ? WHERE no = ?", (subject, generation, opening.user, row[0]))
         return
-    at = unit.entry.at
     db.execute(
         "INSERT INTO sessions(workspace, id, subject, generation, head, chain, threads, active, channel, user, created_at, last_at)"
         " VALUES (?,?,?,?,0,?,0,0,?,?,?,?)",
-        (unit.workspace, unit.session, subject, generation, GENESIS, unit.entry.channel, unit.user, at, at),
+        (workspace, read.session, subject, generation, GENESIS, read.channel, opening.user, opening.at, opening.at),
     )
 
 
-def earlier(db: sqlite3.Connection, unit: Receive) -> tuple[int, bool] | None:
+def earlier(db: sqlite3.Connection, workspace: str, once: MessageKey) -> tuple[int, bool] | None:
     """An earlier delivery of the same message: its number, and whether its content was the same (or is erased)."""
     row = db.execute(
         "SELECT t.seq, t.body FROM transcript t JOIN sessions s ON s.no = t.session"
         " WHERE s.workspace = ? AND s.id = ? AND t.channel = ? AND t.message_id = ?",
-        (unit.workspace, unit.session, unit.entry.channel, unit.entry.message_id),
+        (workspace, once.session, once.channel, once.message_id),
     ).fetchone()
-    return None if row is None else (row[0], row[1] is None or row[1] == unit.entry.body)
+    return None if row is None else (row[0], row[1] is None or row[1] == once.body)
 
 
-def add_entry(db: sqlite3.Connection, workspace: str, entry: NewEntry, consequence: Consequence | None = None) -> tuple[int, int]:
+def add_entry(db: sqlite3.Connection, workspace: str, entry: NewEntry) -> tuple[int, int]:
     """Append to a transcript; returns the entry's number and its row's. What a stopped run says after its session was erased is not kept."""
     row = db.execute(
         "SELECT s.no, s.head, s.chain, s.subject, u.key FROM sessions s JOIN subjects u ON u.no = s.subject WHERE s.workspace = ? AND s.id = ?",
@@ -181,27 +185,27 @@ def add_entry(db: sqlite3.Connection, workspace: str, entry: NewEntry, consequen
     no, head, previous, subject, key = row
     seq, made, body = head + 1, digest(key or b"", entry.body), None if key is None else entry.body
     link = chain(previous, f"{workspace}/{entry.session}", seq, (entry.kind, entry.message_id, 1, entry.at), made)
-    follows = consequence
+    placed = entry.placed
     inserted = db.execute(
         _INSERT,
         (
-            *(no, seq, entry.kind, entry.at, entry.thread if follows is None else follows.thread),
-            *(entry.run if follows is None else follows.serves, entry.channel, entry.message_id, entry.edits, entry.timestamp_ms),
-            *(("", "", "") if follows is None else (follows.attached, follows.reason, follows.anchor)),
-            *(entry.size, entry.through, entry.author, subject, made, link, body, None if follows is None else follows.decision),
+            *(no, seq, entry.kind, entry.at, entry.thread if placed is None else placed.thread),
+            *(entry.run if placed is None else placed.serves, entry.channel, entry.message_id, entry.edits, entry.timestamp_ms),
+            *(("", "", "") if placed is None else (placed.attached, placed.reason, placed.anchor)),
+            *(entry.size, entry.through, entry.author, subject, made, link, body, None if placed is None else placed.decision),
         ),
     )
     db.execute("UPDATE sessions SET head = ?, chain = ?, last_at = max(last_at, ?) WHERE no = ?", (seq, link, entry.at, no))
     return seq, inserted.lastrowid or 0
 
 
-def place_again(db: sqlite3.Connection, workspace: str, session: str, placed: Consequence, *, seq: int, instead_of: str) -> None:
-    """A message whose class was postponed has it now; whoever waits for run ``instead_of`` waits for the run that serves it.
+def place_again(db: sqlite3.Connection, workspace: str, again: EntryPlaced) -> None:
+    """A message whose class was postponed has it now.
 
     Raises:
         FlowFault: that run does not keep the message, or has placed it.
     """
-    no = session_number(db, workspace, session)
+    no, placed, seq, instead_of = session_number(db, workspace, again.session), again.placed, again.seq, again.instead_of
     kept = db.execute(
         "UPDATE transcript SET attached = ?, reason = ?, decision = ?, thread = ?, run = ?, anchor = ?"
         " WHERE session = ? AND seq = ? AND kind = 'message' AND run = ? AND run <> '' AND attached IN (?, ?)",
@@ -272,15 +276,13 @@ def _text(value: object) -> str | None:
     return None if value is None else ENCODER.encode(value).decode()
 
 
-def take_place(db: sqlite3.Connection, workspace: str, session: str, number: int, turn: NewTurn) -> None:
-    """A turn with row number ``number`` takes its place in its thread, which becomes the session's active one; 0 is no thread."""
-    no = session_number(db, workspace, session)
-    state = "queued" if turn.queued else "live"
-    db.execute("INSERT INTO turns VALUES (?,?,?,?,?,?)", (number, turn.run.id, no, turn.thread, state, turn.counts))
-    if turn.thread:
-        db.execute("UPDATE sessions SET active = ? WHERE no = ?", (turn.thread, no))
-    if turn.queued:
-        db.execute("UPDATE runs SET status = ? WHERE no = ?", (Status.QUEUED, number))
+def take_place(db: sqlite3.Connection, workspace: str, number: int, place: NewPlace) -> None:
+    """A turn with row number ``number`` takes its place in its thread."""
+    no = session_number(db, workspace, place.session)
+    state = "queued" if place.queued else "live"
+    db.execute("INSERT INTO turns VALUES (?,?,?,?,?,?)", (number, place.run, no, place.thread, state, place.counts))
+    if place.thread:
+        db.execute("UPDATE sessions SET active = ? WHERE no = ?", (place.thread, no))
 
 
 def give_up_place(db: sqlite3.Connection, workspace: str, run: int, changes: Sequence[ThreadChange]) -> str | None:

@@ -8,14 +8,14 @@ from typing import Any
 
 import msgspec
 
-from ordain.journal.records import ENCODER, NULL, EndedBody
+from ordain.journal.records import ENCODER, NULL, EndedBody, Status
 from ordain.ports.store import Outcome
 from ordain.rules.header import without_words
 from ordain.store.access_operations import ACCESS_OPERATIONS
+from ordain.store.accounts import drop_accounts
 from ordain.store.catalog_units import drop_catalog, keep_catalog
-from ordain.store.claims import drop_accounts
-from ordain.store.conversation import take_place_again
 from ordain.store.library_units import erase_subject
+from ordain.store.schema import UNSETTLED
 
 _WITHOUT_RESULT = "CASE WHEN json_valid(CAST({0} AS TEXT)) THEN CAST(json_remove(CAST({0} AS TEXT), '$.result') AS BLOB) END"
 """An ``ended`` body keeps its header, wherever the body is stored; one that cannot be read goes whole."""
@@ -26,6 +26,18 @@ _OF_THREADS = {
 }
 """What a thread holds of each class, and whether it holds any: what users said, and what came of it."""
 _ENDED, _KEPT = "= 'ended'", "IN ('ended', 'note')"
+
+
+def hold(db: sqlite3.Connection, args: dict[str, Any]) -> Outcome:
+    """An engine takes hold of every run that has not settled: whoever held it before writes no more of it.
+
+    What had mail waits no longer: builds before this one left that to whoever drove it.
+    """
+    db.execute(
+        f"UPDATE runs SET status = '{Status.READY}' WHERE status = '{Status.WAITING}'"
+        " AND EXISTS (SELECT 1 FROM mailbox m WHERE m.run = runs.no AND m.taken IS NULL)"
+    )
+    return Outcome(count=db.execute(f"UPDATE runs SET epoch = epoch + 1 WHERE {UNSETTLED} OR status = '{Status.QUEUED}'").rowcount)
 
 
 def resumed(db: sqlite3.Connection, args: dict[str, Any]) -> Outcome:
@@ -133,11 +145,6 @@ def sweep(db: sqlite3.Connection, args: dict[str, Any]) -> Outcome:
     return Outcome(count=swept)
 
 
-def retake(db: sqlite3.Connection, args: dict[str, Any]) -> Outcome:
-    """The stopped turn ``run`` takes its place in its thread again, if no other turn has it."""
-    return Outcome(refused="" if take_place_again(db, args["run"]) else "thread_taken")
-
-
 def probe(db: sqlite3.Connection, args: dict[str, Any]) -> Outcome:
     """Write something that changes nothing: whether storage takes a write, not only a transaction."""
     db.execute("INSERT INTO accounts VALUES ('', 'probe', 0, 0)")  # a row that is set to what it was would touch no page
@@ -145,11 +152,11 @@ def probe(db: sqlite3.Connection, args: dict[str, Any]) -> Outcome:
 
 
 OPERATIONS: Mapping[str, Callable[[sqlite3.Connection, dict[str, Any]], Outcome]] = {
+    "hold": hold,
     "resumed": resumed,
     "erase": erase,
     "sweep": sweep,
     "probe": probe,
-    "retake": retake,
     "drop_accounts": drop_accounts,
     **ACCESS_OPERATIONS,
     "keep_catalog": keep_catalog,

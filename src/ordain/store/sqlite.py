@@ -20,10 +20,13 @@ from typing import Any
 
 from ordain.errors import ConfigurationError, JournalCorrupt, RunPlace, StorageUnavailable
 from ordain.journal.records import Record, RecordKind, Status
-from ordain.ports.store import Mail, MailKind, Outcome, StoredRun, Unit, UnsettledRun
+from ordain.ports.store import Mail, Outcome, StoredRun, Unit, UnsettledRun
+from ordain.ports.writes import MailKind, Table
 from ordain.store import schema
 from ordain.store.library_units import LIBRARY_OPERATIONS
 from ordain.store.operations import OPERATIONS
+from ordain.store.tables import make_tables
+from ordain.store.transaction import Transaction
 from ordain.store.units import Applier
 from ordain.store.writer import Writer
 
@@ -39,7 +42,7 @@ _TYPES = frozenset((int, str, str, int, int, bytes, bytes, body) for body in (by
 """Of the columns of a record; SQLite itself would store anything anywhere."""
 _RUN = (
     "SELECT r.id, r.flow, r.flow_version, r.catalog, r.workspace, s.id, s.key, r.status, r.reason, p.id, r.parent_addr, r.child,"
-    " o.id, r.resumes, r.wake_at, r.created_at, r.ended_at, r.no, r.session, r.thread, r.head_seq FROM runs r JOIN subjects s ON s.no = r.subject"
+    " o.id, r.resumes, r.wake_at, r.created_at, r.ended_at, r.no, r.session, r.thread, r.head_seq, r.epoch FROM runs r JOIN subjects s ON s.no = r.subject"
     " LEFT JOIN runs p ON p.no = r.parent JOIN runs o ON o.no = r.root WHERE r.id = ?"
 )
 _NESTED = (
@@ -54,7 +57,7 @@ _RECORDS = (
 
 _PENDING = (
     "SELECT r.id, r.status, r.wake_at, EXISTS (SELECT 1 FROM mailbox m WHERE m.run = r.no AND m.taken IS NULL),"  # noqa: S608 - a constant of the schema
-    f" r.resumes FROM runs r WHERE {schema.UNSETTLED} ORDER BY r.no"
+    f" r.resumes, r.epoch FROM runs r WHERE {schema.UNSETTLED} ORDER BY r.no"
 )
 _FROM_OTHERS = (
     "SELECT r.id FROM mailbox m JOIN runs r ON r.no = m.run WHERE m.taken IS NULL AND m.id > ?"
@@ -65,11 +68,15 @@ _FROM_OTHERS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoreOptions:
-    """How to open: ``holder`` None is a guest; ``lock`` False is for tests of the fence beneath it; ``threaded`` None measures."""
+    """How to open: ``holder`` None is a guest; ``lock`` False is for tests of the fence beneath it; ``threaded`` None measures.
+
+    ``tables`` hold what an embedder's shared decisions keep.
+    """
 
     holder: str | None = None
     lock: bool = True
     threaded: bool | None = None
+    tables: tuple[Table, ...] = ()
 
 
 def stored_record(row: tuple[Any, ...]) -> Record:
@@ -128,7 +135,7 @@ class SqliteStore:
             epoch = _take_lease(self._db, options.holder) if options.holder is not None else 0
             self.fsync_s = 0.0 if folder is None or options.holder is None else fsync_median_s(folder)
             threaded = not self._memory and (self.fsync_s > THREAD_ABOVE_S if options.threaded is None else options.threaded)
-            self.writer = Writer(self._db, Applier(self._db, {**OPERATIONS, **LIBRARY_OPERATIONS}), epoch, threaded=threaded)
+            self.writer = self._writer(epoch, options, threaded=threaded)
         except (sqlite3.Error, OSError) as error:
             self._release()
             raise StorageUnavailable(f"cannot open {folder}: {error}") from error
@@ -141,6 +148,10 @@ class SqliteStore:
         self._seen_entry: int | None = None  # not looked yet
         self._heard_session: Callable[[str, str], None] | None = None
         self._closed = False
+
+    def _writer(self, epoch: int, options: StoreOptions, *, threaded: bool) -> Writer:
+        transaction = Transaction(self._db, epoch, make_tables(self._db, options.tables))
+        return Writer(transaction, Applier(transaction, {**OPERATIONS, **LIBRARY_OPERATIONS}), epoch, threaded=threaded)
 
     def submit(self, unit: Unit) -> asyncio.Future[Outcome]:
         """See ``JournalStore.submit``."""
@@ -212,7 +223,7 @@ class SqliteStore:
         row = self._reads.execute(_RUN, (run,)).fetchone()
         if row is None:
             return None
-        place = RunPlace(workspace=row[4], root=row[12], session=row[18] or "", thread=int(row[19] or 0))
+        place = RunPlace(workspace=row[4], root=row[12], session=row[18] or "", thread=int(row[19] or 0), epoch=row[21])
         if row[7] not in _STATUSES:
             raise JournalCorrupt(f"run {run} has no known status", place=place)
         try:
@@ -241,6 +252,7 @@ class SqliteStore:
             session=place.session,
             thread=place.thread,
             head=row[20],
+            epoch=row[21],
             nested=0 if row[9] is None else 1 if row[9] == row[12] else self._reads.execute(_NESTED, (row[17],)).fetchone()[0],
         )
 
@@ -261,7 +273,10 @@ class SqliteStore:
     def pending(self) -> Sequence[UnsettledRun]:
         """See ``JournalStore.pending``."""
         rows = self._reads.execute(_PENDING)
-        return [UnsettledRun(id=i, status=Status(status), wake_at=wake, mail=bool(mail), resumes=n) for i, status, wake, mail, n in rows]
+        return [
+            UnsettledRun(id=i, status=Status(status), wake_at=wake, mail=bool(mail), resumes=n, epoch=e)
+            for i, status, wake, mail, n, e in rows
+        ]
 
     def catalog(self, digest: str) -> bytes | None:
         """See ``JournalStore.catalog``."""

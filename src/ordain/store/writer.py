@@ -16,6 +16,7 @@ from dataclasses import dataclass
 
 from ordain.errors import RUN_MOVED_ON, LeaseLost, OrdainError, StorageUnavailable
 from ordain.ports.store import Append, Operation, Outcome, Unit
+from ordain.store.transaction import Refusal, Transaction
 from ordain.store.units import Applier
 
 BATCH = 512
@@ -49,13 +50,14 @@ class _Busy(Exception):
 class Writer:
     """Commits batches of units on one connection under one epoch."""
 
-    def __init__(self, connection: sqlite3.Connection, applier: Applier, epoch: int, *, threaded: bool) -> None:
+    def __init__(self, transaction: Transaction, applier: Applier, epoch: int, *, threaded: bool) -> None:
         """``epoch`` 0 is a guest: it may post mail, and fences nothing.
 
         Raises:
             StorageUnavailable: the thread cannot be started.
         """
-        self._db = connection
+        self._db = transaction.db
+        self._transaction = transaction
         self._applier = applier
         self._epoch = epoch
         self._queue: list[_Queued] = []
@@ -164,11 +166,11 @@ class Writer:
             else:
                 queued.future.set_exception(result)
                 queued.future.exception()  # retrieved here: a run that was evicted meanwhile does not await it
-        touched, self._applier.touched = self._applier.touched, []
+        touched, self._transaction.touched = self._transaction.touched, []
         if self._heard is not None:
             for run in dict.fromkeys(touched):
                 self._heard(run)
-        sessions, self._applier.touched_sessions = self._applier.touched_sessions, []
+        sessions, self._transaction.touched_sessions = self._transaction.touched_sessions, []
         if self._heard_session is not None:
             for workspace, session in dict.fromkeys((workspace, session) for workspace, session, _ in sessions):
                 self._heard_session(workspace, session)
@@ -182,7 +184,7 @@ class Writer:
             _Busy: a lock before anything was applied.
         """
         try:
-            results = self._transaction(units)
+            results = self._in_one(units)
         except _Busy:
             raise
         except (sqlite3.Error, OrdainError) as error:
@@ -211,16 +213,16 @@ class Writer:
                 break
         return results
 
-    def _transaction(self, units: list[Unit]) -> list[Outcome | OrdainError]:
+    def _in_one(self, units: list[Unit]) -> list[Outcome | OrdainError]:
         db = self._db
-        mark = self._applier.mark()
+        mark = self._transaction.mark()
         try:
             db.execute("BEGIN IMMEDIATE")
             self._fence()
             results = [self._savepoint(unit) for unit in units]
             db.execute("COMMIT")
         except BaseException as error:  # whatever broke, the transaction is undone before it goes on
-            self._applier.back_to(mark)
+            self._transaction.back_to(mark)
             if db.in_transaction:
                 db.execute("ROLLBACK")
             if isinstance(error, sqlite3.OperationalError) and error.sqlite_errorcode in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
@@ -237,17 +239,17 @@ class Writer:
 
     def _savepoint(self, unit: Unit) -> Outcome | OrdainError:
         db = self._db
-        mark = self._applier.mark()
+        mark = self._transaction.mark()
         db.execute("SAVEPOINT unit")
         try:
-            outcome = self._applier.apply(unit, self._epoch)
+            outcome = self._applier.apply(unit)
         except Exception as error:  # the unit's own fault must not take its batch mates with it; the storage's fails them all
             if isinstance(error, sqlite3.Error) and not isinstance(error, UNITS_OWN):
                 raise
-            self._applier.back_to(mark)
+            self._transaction.back_to(mark)
             db.execute("ROLLBACK TO unit")
             db.execute("RELEASE unit")
-            return _failed(error)
+            return Outcome(refused=error.code) if isinstance(error, Refusal) else _failed(error)
         db.execute("RELEASE unit")
         return outcome
 

@@ -45,7 +45,7 @@ async def test_the_newer_engine_finishes_and_the_stale_one_stops(tmp_path: Path,
     await client.until("the stale engine has stopped", stale.engine.lost.is_set)
     assert not stale.engine.accepting
     with pytest.raises(LeaseLost) as refused:
-        await stale.store.submit(Append(run=RUN, records=(), status=Status.RUNNING))
+        await stale.store.submit(Append(run=RUN, epoch=1, status=Status.RUNNING))
     assert refused.value.code == "lease_lost"
     with pytest.raises(Transient):
         await Client(stale, ledger).accept(replace(of_flow(ERRANDS, Errands(errands=()))(stale), run="0" * 32, request_id=None))

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from ordain.app import Ordain
+from ordain.contracts.ids import DEFAULT_WORKSPACE
 from ordain.effects.children import Join, Spawn
 from ordain.effects.effect import Say
 from ordain.flows.context import FlowContext
@@ -19,8 +20,9 @@ from ordain.journal.codec import Scribe
 from ordain.journal.records import ENCODER, NULL, NoteBody, RecordKind, Status, raw
 from ordain.models.scripted import make_script
 from ordain.ports.effects import Interrupted
-from ordain.ports.store import Append, MailKind, NewMail, Post
-from ordain.runtime.mail import AnswerBody, InterruptBody
+from ordain.ports.store import Append, Arrive
+from ordain.ports.writes import MailKind, NewMail
+from ordain.runtime.mail import AnswerBody, InterruptBody, posted
 from ordain.runtime.replay import replay
 from ordain.store.sqlite import StoreOptions
 from tests.shapes.catalogue import ASLEEP, MINUTE, RUN, calls, finishes, of_flow, of_plan
@@ -30,17 +32,18 @@ from tests.shapes.house import HeldModel, MovableClock, build_house
 from tests.shapes.ledger import Ledger
 
 
-def cancel_mail(ordain: Ordain, run: str = RUN) -> Post:
+def cancel_mail(ordain: Ordain, run: str = RUN) -> Arrive:
     """A cancellation as a unit, to be queued at an exact place."""
     body = ENCODER.encode(InterruptBody(what="cancel", by="ada", why="now"))
-    return Post(mail=NewMail(run=run, kind=MailKind.INTERRUPT, key="cancel:ada", body=body, at=ordain.runtime.services.clock.now()))
+    mail = NewMail(run=run, kind=MailKind.INTERRUPT, key="cancel:ada", body=body, at=ordain.runtime.services.clock.now())
+    return posted(DEFAULT_WORKSPACE, mail)
 
 
-def answer_mail(ordain: Ordain, addr: int) -> Post:
+def answer_mail(ordain: Ordain, addr: int) -> Arrive:
     """An answer as a unit."""
     body = ENCODER.encode(AnswerBody(value="yes", by="ada"))
     now = ordain.runtime.services.clock.now()
-    return Post(mail=NewMail(run=RUN, kind=MailKind.ANSWER, key=f"answer:{addr}", body=body, at=now, addr=addr))
+    return posted(DEFAULT_WORKSPACE, NewMail(run=RUN, kind=MailKind.ANSWER, key=f"answer:{addr}", body=body, at=now, addr=addr))
 
 
 def names(ordain: Ordain, run: str = RUN) -> list[str]:
@@ -192,7 +195,7 @@ async def test_a_run_that_moved_on_does_not_stop_the_engine(tmp_path: Path, ledg
         note = Scribe(RUN, stored.key or b"", stored.records[-1]).write(
             RecordKind.NOTE, "note", NoteBody(by="ada", action="note", details=NULL), ordain.runtime.services.clock.now()
         )
-        await ordain.store.submit(Append(run=RUN, records=(note,)))
+        await ordain.store.submit(Append(run=RUN, epoch=1, records=(note,)))
         ledger.let_go()
         await client.until("done", lambda: client.status(RUN) is Status.COMPLETED)
         assert ordain.engine.accepting

@@ -153,7 +153,7 @@ async def test_a_quarantined_run_is_cancelled_without_being_driven(tmp_path: Pat
     """A quarantined run may kill the process again: cancelling it does not run its flow, resuming it does."""
     async with build_house(tmp_path, ledger) as ordain:
         client = await rest(ordain, ledger, Errands(errands=(("entry_add", "never"),), wait=True))
-        await ordain.store.submit(Append(run=RUN, records=(), status=Status.QUARANTINED, reason="quarantined"))
+        await ordain.store.submit(Append(run=RUN, epoch=1, status=Status.QUARANTINED, reason="quarantined"))
         await client.answer(RUN, 0, "yes")
         assert client.status(RUN) is Status.QUARANTINED
         await client.cancel(RUN)
@@ -165,7 +165,7 @@ async def test_a_quarantined_run_can_be_resumed(tmp_path: Path, ledger: Ledger) 
     """An operator's resume drives a quarantined run again, and the mail that came meanwhile counts."""
     async with build_house(tmp_path, ledger) as ordain:
         client = await rest(ordain, ledger, Errands(errands=(("entry_add", "after all"),), wait=True))
-        await ordain.store.submit(Append(run=RUN, records=(), status=Status.QUARANTINED, reason="quarantined"))
+        await ordain.store.submit(Append(run=RUN, epoch=1, status=Status.QUARANTINED, reason="quarantined"))
         assert [row.id for row in ordain.runtime.runs(statuses=["quarantined"])] == [RUN]
         await client.answer(RUN, 0, "yes")
         await ordain.runtime.resume(RUN, by="ada")

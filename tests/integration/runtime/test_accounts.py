@@ -20,11 +20,12 @@ from ordain.flows.accounts import period
 from ordain.flows.shipped import shipped_kinds
 from ordain.journal.folds import Fold
 from ordain.models.scripted import ScriptedModel, make_script
+from ordain.ports.writes import Refund
 from ordain.runtime.accounts import AGENTS_MAX
 from ordain.runtime.replay import replay
 from ordain.runtime.spending import By, SpendingSpan, spent
 from ordain.settings import Settings, load_settings
-from ordain.store.claims import refund_account
+from ordain.store.accounts import refund_accounts
 from ordain.store.schema import prepare
 from tests.replay.golden import SUM, act, finish, request, scripted
 from tests.shapes.lines import holds, script_of
@@ -277,5 +278,5 @@ async def test_the_accounts_of_past_days_and_months_go(tmp_path: Path) -> None:
         assert set(named(ordain)) == kept
         with closing(sqlite3.connect(":memory:", isolation_level=None)) as db:
             prepare(db)
-            refund_account(db, "default", "day:2020-01-01", (5, 5))
+            refund_accounts(db, "default", [Refund(account="day:2020-01-01", tokens=5, usd_micros=5)])
             assert db.execute("SELECT * FROM accounts").fetchall() == []

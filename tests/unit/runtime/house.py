@@ -15,10 +15,12 @@ from ordain.flows.kinds import Kinds
 from ordain.journal.codec import decode
 from ordain.journal.records import Body, RecordKind, raw
 from ordain.ports.model import ModelPort
-from ordain.ports.store import MailKind, NewMail, OpenRun, Post, StoredRun
+from ordain.ports.shared import Decided, Shared
+from ordain.ports.store import Arrive, StoredRun
+from ordain.ports.writes import KeptCatalogs, MailKind, NewMail
 from ordain.runtime.drive import Drive, Driven
 from ordain.runtime.headers import Headers
-from ordain.runtime.mail import AnswerBody, InterruptBody
+from ordain.runtime.mail import AnswerBody, InterruptBody, posted
 from ordain.runtime.opening import Opening, root_run
 from ordain.runtime.readers import header_so_far, readers
 from ordain.runtime.services import Catalogs, Services
@@ -108,12 +110,11 @@ class House:
             deadline=self.clock.at + lasts,
         )
 
-    async def open(self, kind: Kind[Any, Any], given: Any = None, *, lasts: int = HOUR) -> str:
-        """A root run, ready; returns its id."""
-        new = root_run(kind, self.opening(given, lasts=lasts), self.services.catalogs.current)
-        await self.store.submit(
-            OpenRun(run=new, request_id=None, request_digest="", catalogs=self.services.catalogs.current.stored, max_accepted=1000)
-        )
+    async def open(self, kind: Kind[Any, Any], given: Any = None, *, lasts: int = HOUR, queued: bool = False) -> str:
+        """A root run, ready or queued; returns its id."""
+        new = root_run(kind, self.opening(given, lasts=lasts), self.services.catalogs.current, queued=queued)
+        decided = Decided(writes=(KeptCatalogs(stored=self.services.catalogs.current.stored), new), run=new.id)
+        await self.store.submit(Arrive(workspace=DEFAULT_WORKSPACE, shared=Shared(reads=(), decide=lambda: decided)))
         return new.id
 
     async def drive(self, run: str, **options: Any) -> Driven:
@@ -144,7 +145,7 @@ class House:
 
     async def post(self, run: str, kind: MailKind, key: str, body: object, addr: int = -1) -> str:
         mail = NewMail(run=run, kind=kind, key=key, body=bytes(raw(body)), at=self.clock.at, addr=addr)
-        return (await self.store.submit(Post(mail=mail))).refused
+        return (await self.store.submit(posted(DEFAULT_WORKSPACE, mail))).refused
 
 
 def bodies(stored: StoredRun, kind: RecordKind) -> list[Any]:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
+import msgspec
 import pytest
 
 from ordain.contracts.policy import AccountPolicy, BudgetPolicy
-from ordain.runtime.accounts import AGENTS_MAX, drop_ended_periods, with_sharing
+from ordain.runtime.accounts import AGENTS_MAX, drop_ended_periods, sharing
 
 
 @pytest.mark.parametrize(
@@ -16,23 +17,22 @@ from ordain.runtime.accounts import AGENTS_MAX, drop_ended_periods, with_sharing
         (
             "day",
             "agent:helper:2026-05-17",
-            {"name": "agent:helper:2026-05-17", "as": "agent:(others):2026-05-17", "like": "agent:*:2026-05-17"},
+            {"name": "agent:helper:2026-05-17", "to": "agent:(others):2026-05-17", "like": "agent:*:2026-05-17"},
         ),
-        ("month", "agent:a:b:2026-05", {"name": "agent:a:b:2026-05", "as": "agent:(others):2026-05", "like": "agent:*:2026-05"}),
-        ("ever", "agent:helper", {"name": "agent:helper", "as": "agent:(others)", "like": "agent:*"}),
+        ("month", "agent:a:b:2026-05", {"name": "agent:a:b:2026-05", "to": "agent:(others):2026-05", "like": "agent:*:2026-05"}),
+        ("ever", "agent:helper", {"name": "agent:helper", "to": "agent:(others)", "like": "agent:*"}),
     ],
 )
 def test_new_agents_share_one_where_there_are_enough(per: str, name: str, shared: dict[str, object]) -> None:
     """Whatever is in a name, its period ends where policy says."""
     policy = BudgetPolicy.model_validate({"agent": {"tokens": 1, "per": per}})
-    args = {"tokens": 1, "usd_micros": 0, "accounts": [{"name": "day:2026-05-17"}, {"name": name}]}
-    assert with_sharing(policy, args) == {**args, "shared": {**shared, "most": AGENTS_MAX}}
+    found = sharing(policy, [{"name": "day:2026-05-17"}, {"name": name}])
+    assert msgspec.to_builtins(found) == {**shared, "most": AGENTS_MAX}
 
 
 def test_without_an_agents_account_nobody_shares() -> None:
-    """The arguments are as they were."""
-    args = {"tokens": 1, "usd_micros": 0, "accounts": [{"name": "session:s1"}]}
-    assert with_sharing(BudgetPolicy(), args) is args
+    """Each account is as it is named."""
+    assert sharing(BudgetPolicy(), [{"name": "session:s1"}]) is None
 
 
 def test_periods_before_the_last_ones_are_over() -> None:

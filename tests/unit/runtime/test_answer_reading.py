@@ -8,7 +8,7 @@ from ordain.contracts.catalog import Catalog
 from ordain.contracts.conversation import Message
 from ordain.errors import JournalCorrupt
 from ordain.ports.sessions import OpenQuestion
-from ordain.ports.store import SessionState
+from ordain.ports.shared import SessionState
 from ordain.runtime.answer_reading import AnswerReading
 from ordain.runtime.message_entry import message_of
 from ordain.wording.table import Table

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from ordain.contracts.conversation import Message
 from ordain.contracts.policy import Policy
 from ordain.ports.sessions import EntryKind, OpenQuestion, Thread, ThreadStatus
-from ordain.ports.store import Place, SessionState
+from ordain.ports.shared import Place, SessionState
 from ordain.rules.answer import ExpectedType, fits
 from ordain.rules.attach import THREADS_MAX, Attached, Edit, MessageReading
 from ordain.runtime.answer_reading import AnswerReading

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 import pytest
@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from ordain.contracts.conversation import Message
 from ordain.flows.kind import Serves
 from ordain.journal.records import Started
-from ordain.ports.sessions import OpenQuestion, Thread, ThreadStatus
-from ordain.ports.store import Consequence, MailKind, SessionState
+from ordain.ports.sessions import OpenQuestion, Thread, ThreadChange, ThreadStatus
+from ordain.ports.shared import SessionState
+from ordain.ports.writes import MailKind, NewMail, NewPlace, NewRun
 from ordain.rules.attach import (
     AnswerPending,
     Attached,
@@ -30,7 +31,7 @@ from ordain.rules.attach import (
     Triage,
 )
 from ordain.rules.decision import Decision
-from ordain.runtime.consequences import Consequences
+from ordain.runtime.consequences import Consequence, Consequences
 from ordain.runtime.message_entry import message_of
 from ordain.wording.cues import Cues
 from tests.unit.flows.house import KINDS, shipped
@@ -79,15 +80,22 @@ def follows(outcome: Any, text: str = "the red one", state: SessionState = STATE
     return made.of(AttachFacts(cues=Cues()), Decision(outcome=outcome, reason=next(iter(AttachReason))))
 
 
+W = TypeVar("W")
+
+
+def written(found: Consequence, kind: type[W]) -> list[W]:
+    return [write for write in found.writes if isinstance(write, kind)]
+
+
 def started(found: Consequence) -> Started:
-    assert found.turn is not None
-    return found.turn.run.started
+    (run,) = written(found, NewRun)
+    return run.started
 
 
 def opens(found: Consequence) -> Serves | None:
-    if found.turn is None:
+    if not written(found, NewRun):
         return None
-    kind = KINDS.get(found.turn.run.started.flow, found.turn.run.started.flow_version)
+    kind = KINDS.get(started(found).flow, started(found).flow_version)
     return None if kind is None else kind.serves
 
 
@@ -95,9 +103,12 @@ def opens(found: Consequence) -> Serves | None:
 def test_one_decision_has_one_consequence(name: str) -> None:
     """At most one run, which serves the message; a run, an answer, or nothing; and the decision stands with it."""
     found = follows(OUTCOMES[name])
-    assert found.decision
-    assert found.turn is None or found.serves == found.turn.run.id == "fresh"
-    assert bool(found.turn) + (name in {"answer", "filler", "busy"}) == 1
+    runs, places = written(found, NewRun), written(found, NewPlace)
+    assert found.placed.decision
+    assert not runs or found.placed.serves == runs[0].id == "fresh"
+    assert [place.run for place in places] == [run.id for run in runs]
+    assert [place.queued for place in places] == [run.queued for run in runs]
+    assert len(runs) + (name in {"answer", "filler", "busy"}) == 1
     assert (found.refused == "session_busy") == (name == "busy")
 
 
@@ -123,29 +134,28 @@ def test_each_class_opens_the_run_that_serves_it(name: str, serves: Serves | Non
 def test_an_override_interrupts_and_its_successor_waits() -> None:
     """Every unsettled turn of the thread is told, by message number and never by words."""
     found = follows(OUTCOMES["override"], "no, the blue one")
-    assert [(mail.run, mail.kind) for mail in found.mail] == [("turn1", MailKind.INTERRUPT), ("turn9", MailKind.INTERRUPT)]
-    assert all(b"blue" not in mail.body and b"message 7" in mail.body for mail in found.mail)
-    label = started(found).label
-    assert found.turn is not None
+    assert [(mail.run, mail.kind) for mail in written(found, NewMail)] == [("turn1", MailKind.INTERRUPT), ("turn9", MailKind.INTERRUPT)]
+    assert all(b"blue" not in mail.body and b"message 7" in mail.body for mail in written(found, NewMail))
+    label, (run,) = started(found).label, written(found, NewRun)
     assert label is not None
-    assert (found.turn.queued, label.after) == (True, "turn1")
+    assert (run.queued, label.after) == (True, "turn1")
 
 
 def test_an_answer_goes_to_the_run_that_asked() -> None:
     """To the very effect that waits; the question is closed, and the slot is kept."""
     found = follows(OUTCOMES["answer"])
-    (mail,) = found.mail
-    (change,) = found.threads
+    (mail,) = written(found, NewMail)
+    (change,) = written(found, ThreadChange)
     assert (mail.run, mail.kind, mail.addr) == ("child", MailKind.ANSWER, 3)
     assert msgspec.json.decode(mail.body)["value"]["text"] == "the red one"
-    assert (change.answered, found.serves) == (("child", 3), "turn2")
+    assert (change.answered, found.placed.serves) == (("child", 3), "turn2")
 
 
 def test_a_request_takes_its_place() -> None:
     """A new thread, one that rests, or behind what is at work in it."""
     new, again, behind = (follows(OUTCOMES[name]) for name in ("new", "again", "behind"))
-    assert [(one.thread, one.turn is not None and one.turn.queued) for one in (new, again, behind)] == [(4, False), (3, False), (1, True)]
-    assert [one.threads[0].run for one in (new, again, behind)] == ["fresh", "fresh", ""]
+    assert [(one.placed.thread, written(one, NewRun)[0].queued) for one in (new, again, behind)] == [(4, False), (3, False), (1, True)]
+    assert [written(one, ThreadChange)[0].run for one in (new, again, behind)] == ["fresh", "fresh", ""]
 
 
 def test_a_repair_says_both_readings() -> None:
@@ -159,13 +169,15 @@ def test_a_second_repair_gives_up_the_first() -> None:
     choosing = msgspec.structs.replace(ASKING, asked=msgspec.structs.replace(ASKED, expects="choice"))
     state = msgspec.structs.replace(STATE, threads=(AT_WORK, choosing, OVER))
     found = follows(OUTCOMES["repair"], state=state)
-    assert ([mail.run for mail in found.mail], found.thread) == (["turn2"], 2)
-    assert found.threads[0].answered == ("child", 3)
+    assert ([mail.run for mail in written(found, NewMail)], found.placed.thread) == (["turn2"], 2)
+    assert written(found, ThreadChange)[0].answered == ("child", 3)
 
 
 def test_a_telling_is_no_work_of_the_session() -> None:
     """It does not count as a turn at work, and a nudge's holds no place."""
     for name in ("nudge", "stop", "triage", "repair"):
-        turn = follows(OUTCOMES[name]).turn
-        assert turn is not None
-        assert not turn.counts
+        found = follows(OUTCOMES[name])
+        (place,) = written(found, NewPlace)
+        assert not place.counts
+        assert not found.counts
+        assert bool(place.thread) == (name in {"stop", "repair"})

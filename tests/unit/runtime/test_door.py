@@ -17,7 +17,7 @@ from ordain.flows.context import FlowContext
 from ordain.flows.kind import Kind, Taken, Wire
 from ordain.flows.kinds import Kinds
 from ordain.journal.records import NULL, RecordKind, Status, raw
-from ordain.ports.store import MailKind
+from ordain.ports.writes import MailKind
 from ordain.runtime.door import ANSWER_BYTES, ANSWER_DEPTH, Runtime
 from ordain.runtime.waiters import Waiters
 from ordain.store.search import SqliteSearch

@@ -25,7 +25,8 @@ from ordain.flows.kinds import Kinds
 from ordain.journal.digests import derived_id
 from ordain.journal.records import SETTLED, RecordKind, Status, raw
 from ordain.ports.effects import Suspended
-from ordain.ports.store import Append, MailKind
+from ordain.ports.store import Append
+from ordain.ports.writes import MailKind
 from ordain.rules.spend import Spend
 from ordain.runtime.drive import Driven
 from ordain.runtime.recorded_form import ENDS
@@ -153,7 +154,7 @@ async def test_a_build_without_the_kind_leaves_the_run_as_it_is() -> None:
         assert (home.stored(run).records, home.stored(run).reason) == (records, "flow_unavailable")
         home.services.kinds = home.kinds
         assert (await home.drive(run)).status is Status.FLOW_UNAVAILABLE  # nobody has resumed it
-        await home.store.submit(Append(run=run, records=(), status=Status.READY))
+        await home.store.submit(Append(run=run, epoch=1, status=Status.READY))
         assert (await home.drive(run)).status is Status.COMPLETED
 
 
@@ -172,8 +173,7 @@ async def test_an_input_that_its_kind_cannot_read_stops_the_run() -> None:
 async def test_a_run_behind_another_one_is_not_begun() -> None:
     """That one's end begins it."""
     with house() as home:
-        run = await home.open(DOES, "done")
-        await home.store.submit(Append(run=run, records=(), status=Status.QUEUED))
+        run = await home.open(DOES, "done", queued=True)
         assert await home.drive(run) == Driven(status=Status.WAITING)
         assert len(home.stored(run).records) == 1
 

@@ -10,7 +10,8 @@ import pytest
 
 from ordain.contracts.planner import PlannerRequest
 from ordain.errors import Conflict, InvalidRequest, Refused
-from ordain.ports.store import OpenRun, Outcome
+from ordain.ports.store import Arrive, Outcome, RequestKey
+from ordain.ports.writes import KeptCatalogs, NewRun
 from ordain.runtime.intake import Intake
 from ordain.runtime.services import Catalogs
 from tests.unit.flows.house import KINDS, shipped
@@ -23,11 +24,21 @@ class Store:
     """As much of ``JournalStore`` as intake writes to; ``refuses`` is what it answers."""
 
     refuses: str = ""
-    opened: list[OpenRun] = field(default_factory=list)
+    units: list[Arrive] = field(default_factory=list)
 
-    async def submit(self, unit: OpenRun) -> Outcome:
-        self.opened.append(unit)
-        return Outcome(refused=self.refuses, run=unit.run.id if not self.refuses else "known")
+    async def submit(self, unit: Arrive) -> Outcome:
+        self.units.append(unit)
+        return Outcome(refused=self.refuses, run="known" if self.refuses else unit.shared.decide().run)
+
+    @property
+    def opened(self) -> list[NewRun]:
+        """The runs that were to be opened."""
+        return [write for unit in self.units for write in unit.shared.decide().writes if isinstance(write, NewRun)]
+
+    @property
+    def kept(self) -> list[KeptCatalogs]:
+        """The catalogs that were to be kept, by unit."""
+        return [write for unit in self.units for write in unit.shared.decide().writes if isinstance(write, KeptCatalogs)]
 
 
 def intake(store: Store) -> Intake:
@@ -45,9 +56,11 @@ async def test_a_request_opens_a_root_of_the_kind_that_answers_it() -> None:
     """Under the current policy's longest time, for who asked, in their workspace."""
     store = Store()
     accepted = await ask(store, request_id="r")
-    (unit,) = store.opened
-    started = unit.run.started
-    assert (accepted.run, accepted.new, unit.request_id) == ("run0", True, "planner:r")
+    (run,), (unit,) = store.opened, store.units
+    started = run.started
+    assert isinstance(unit.once, RequestKey)
+    assert (accepted.run, accepted.new, unit.workspace, unit.once.request_id) == ("run0", True, "w", "planner:r")
+    assert unit.shared.decide().accepted == shipped().policy.engine.max_accepted
     assert (started.principal, started.workspace, started.parent) == ("ada", "w", None)
     assert started.deadline == 1_000_000 + shipped().policy.limits.timeout_seconds * 1_000_000
 
@@ -58,14 +71,14 @@ async def test_the_catalog_is_stored_with_the_first_run() -> None:
     taking = intake(store)
     for _ in range(2):
         await taking.of_request(PlannerRequest.model_validate(GOAL), "ada", "w")
-    assert [bool(one.catalogs) for one in store.opened] == [True, False]
+    assert [bool(one.stored) for one in store.kept] == [True, False]
 
 
 async def test_a_request_without_an_id_is_its_own() -> None:
     """Nothing that comes later can be the same."""
     store = Store()
     await ask(store)
-    assert store.opened[0].request_id is None
+    assert store.units[0].once is None
 
 
 async def test_the_same_request_is_the_same_run() -> None:

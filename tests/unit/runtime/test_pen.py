@@ -11,7 +11,8 @@ from ordain.errors import StorageUnavailable
 from ordain.flows.context import FlowContext
 from ordain.journal.records import ENCODER, NoteBody, RecordKind, Status
 from ordain.ports.sessions import EntryKind, NewEntry, ThreadChange
-from ordain.ports.store import Append, Mail, MailKind, NewMail, Outcome, Refund, SayRow, Unit
+from ordain.ports.store import Append, Mail, Outcome, Unit
+from ordain.ports.writes import MailKind, NewMail, OutboxRow, Refund, TakenMail
 from ordain.runtime import pen as pen_module
 from ordain.runtime.opening import root_run
 from ordain.runtime.pen import Pen
@@ -60,28 +61,21 @@ async def test_everything_since_the_last_barrier_is_one_unit() -> None:
         mail = NewMail(run="r", kind=MailKind.CHILD, key="k", body=b"{}", at=1)
         taken = Mail(id=4, kind=MailKind.ANSWER, key="k", addr=0, body=b"{}", at=1)
         entry = NewEntry(kind=EntryKind.SAID, body=b"{}", size=2, at=1, message_id="m")
-        say, refund, change = SayRow(addr=0, text="x", at=1), Refund(account="day", tokens=1, usd_micros=0), ThreadChange(id=1)
+        say, refund, change = OutboxRow(addr=0, text="x", at=1), Refund(account="day", tokens=1, usd_micros=0), ThreadChange(id=1)
         child = root_run(KIND, house.opening(None), house.catalog)
         note(writing, "a")
         note(writing, "b")
-        for add, what in (
-            (writing.send, mail),
-            (writing.open, child),
-            (writing.say, say),
-            (writing.refund, refund),
-            (writing.add_entry, entry),
-            (writing.change_thread, change),
-        ):
-            add(what)  # type: ignore[operator]
+        writing.beside(mail, child)
+        writing.beside(say, refund, entry, change)
         writing.take(taken, 2)
         assert writing.unwritten == 2
         await writing.barrier()
         (unit,) = store.units
         assert isinstance(unit, Append)
         assert unit.records == tuple(writing.records[-2:])
-        assert (unit.mail, unit.children, unit.says, unit.refund) == ((mail,), (child,), (say,), (refund,))
-        assert (unit.entries, unit.threads, unit.take, writing.unwritten) == ((entry,), (change,), ((4, 2),), 0)
-        assert ENCODER.encode(writing.unit()) == ENCODER.encode(Append(run=writing.id, records=()))
+        assert unit.writes == (mail, child, say, refund, entry, change, TakenMail(mail=4, seq=2))
+        assert (unit.epoch, writing.unwritten) == (writing.stored.epoch, 0)
+        assert ENCODER.encode(writing.unit()) == ENCODER.encode(Append(run=writing.id, epoch=writing.stored.epoch))
 
 
 async def test_a_barrier_with_nothing_before_it_costs_nothing() -> None:

@@ -30,7 +30,10 @@ async def plan(house: House) -> RecoveryPlan:
 
 
 async def put(house: House, run: str, status: Status) -> None:
-    await house.store.submit(Append(run=run, records=(), status=status))
+    """As a drive that the process died in has left it."""
+    stored = house.stored(run)
+    if stored.status is not status:
+        await house.store.submit(Append(run=run, epoch=stored.epoch, status=status))
 
 
 async def test_what_is_ready_is_taken_up_and_what_waits_is_not() -> None:
@@ -45,7 +48,7 @@ async def test_what_is_ready_is_taken_up_and_what_waits_is_not() -> None:
         found = await plan(house)
         assert found.wake == [ready, due, mailed]
         assert found.timers == [(waiting, BEGAN + 60 * SECOND)]
-        assert found.alone == []
+        assert found.alone == {}
 
 
 async def test_what_the_process_dies_on_is_driven_alone_and_then_set_aside() -> None:
@@ -69,7 +72,7 @@ async def test_what_waits_for_its_turn_pays_for_nobody(starts: int) -> None:
         run = await house.open(KIND, 0)
         for _ in range(starts):
             found = await plan(house)
-        assert (found.alone, house.stored(run).status) == ([run], Status.READY)
+        assert (found.alone, house.stored(run).status) == ({run: house.stored(run).epoch}, Status.READY)
 
 
 async def test_a_run_that_moves_is_counted_anew() -> None:

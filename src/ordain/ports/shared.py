@@ -1,0 +1,147 @@
+"""Shared decisions: what is read of what many share, and what is written, in one transaction. A rule decides in between, and nothing else.
+
+A ``Shared`` names what it reads, and so the rows that stand still until it is decided. A store locks them in one order, whoever asks: sessions, with
+their threads; rows of tables; accounts; runs. A new shared decision needs a rule, its facts and what it reads and writes, and no code of any store.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from msgspec import Struct
+
+from ordain.journal.records import Record, Status
+from ordain.ports.sessions import EntryKind, Thread
+from ordain.ports.writes import Write
+
+
+class SessionOpening(Struct, frozen=True, kw_only=True):
+    """A session that is made where it does not exist; ``key`` is its subject's, if the session is new or was erased."""
+
+    user: str
+    key: bytes
+    at: int
+
+
+class SessionRead(Struct, frozen=True, kw_only=True):
+    """A session as one message sees it, which is left out where it stands in the transcript already (``seq``). Gives a ``SessionState``."""
+
+    session: str
+    channel: str
+    message_id: str
+    author: str
+    reply_to: str = ""
+    edits: str = ""
+    seq: int = 0
+    opening: SessionOpening | None = None
+
+
+class RowRead(Struct, frozen=True, kw_only=True):
+    """A row of a ``Table`` by its key. Gives its values, or None."""
+
+    table: str
+    key: tuple[Any, ...]
+
+
+class SharedName(Struct, frozen=True, kw_only=True):
+    """Where new names go that are too many: to account ``to``, where ``most`` accounts ``like`` (a glob) ``name`` are there already."""
+
+    name: str
+    to: str
+    like: str
+    most: int
+
+
+class AccountsRead(Struct, frozen=True, kw_only=True):
+    """Accounts as they stand, by name, each asked for with what the reader says of it. Gives that, with ``tokens`` and ``usd_micros`` committed."""
+
+    accounts: tuple[dict[str, Any], ...]
+    sharing: SharedName | None = None
+
+
+class RunRead(Struct, frozen=True, kw_only=True):
+    """A run, and whether it still waits at effect ``addr`` for the mail ``key``. Gives a ``RunSeen``, or None where there is no such run."""
+
+    run: str
+    addr: int = -1
+    key: str = ""
+
+
+Read = SessionRead | RowRead | AccountsRead | RunRead
+_LOCKS = {SessionRead: 0, RowRead: 1, AccountsRead: 2, RunRead: 3}
+"""The one order in which rows are locked; of one kind they are locked by their names."""
+
+
+class Place(Struct, frozen=True, kw_only=True):
+    """Where a message stands that another one refers to, who said it and what it was taken for."""
+
+    seq: int
+    thread: int
+    kind: EntryKind
+    run: str
+    message_id: str
+    author: str
+    attached: str
+
+
+class SessionState(Struct, frozen=True, kw_only=True):
+    """What a shared decision about a message reads, inside the write transaction. ``key`` digests the session's content.
+
+    ``threads``: live ones first, then the most recently touched. ``at_work`` are the threads with an unsettled turn that counts as at
+    work, ``open`` counts all unsettled turns. ``pinned`` is the digest of the catalog that each run pins whose question is open, by run.
+    """
+
+    workspace: str
+    session: str
+    subject: str
+    key: bytes
+    seq: int
+    next_thread: int
+    active: int
+    threads: tuple[Thread, ...]
+    at_work: tuple[int, ...]
+    open: int
+    replied: Place | None = None
+    edited: Place | None = None
+    newer_edit: int = 0
+    pinned: dict[str, str] = {}
+
+
+class RunSeen(Struct, frozen=True, kw_only=True):
+    """A run as somebody outside finds it. ``mailed``: mail of that key has come; ``over``: the wait at that effect is."""
+
+    status: Status
+    mailed: bool = False
+    over: bool = False
+
+
+class Decided(Struct, frozen=True, kw_only=True):
+    """What was decided: ``refused`` (a stable code) undoes the whole unit, else ``writes`` are carried out in their order.
+
+    ``record`` is a claim's own, behind the run's others. ``run`` is what the outcome names. ``accepted``: refused (``busy``) where so many runs are
+    accepted already.
+    """
+
+    refused: str = ""
+    writes: tuple[Write, ...] = ()
+    record: Record | None = None
+    run: str = ""
+    accepted: int | None = None
+
+
+class Shared(Struct, frozen=True, kw_only=True):
+    """A shared decision: ``decide`` gets what each of ``reads`` gave, in their order. It may be called again if the commit has to be tried again."""
+
+    reads: tuple[Read, ...]
+    decide: Callable[..., Decided]
+
+    def __post_init__(self) -> None:
+        """Reads stand in the order in which rows are locked.
+
+        Raises:
+            ValueError: they do not.
+        """
+        order = [_LOCKS[type(read)] for read in self.reads]
+        if order != sorted(order):
+            raise ValueError("the reads of a shared decision stand in the order in which rows are locked")

@@ -1,0 +1,156 @@
+"""The open write transaction: which row is which run, runs and records put into their tables, and who is to hear of the commit."""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import Any, NamedTuple
+
+import msgspec
+
+from ordain.errors import RUN_MOVED_ON, ConfigurationError, JournalCorrupt, LeaseLost
+from ordain.journal.records import DECIDED, PAYLOAD_BYTES, Record, RecordKind, Status
+from ordain.journal.transitions import SOURCES
+from ordain.ports.writes import NewRun, Table
+from ordain.store.tables import Tables
+
+_INSERT_RECORD = "INSERT INTO records(run, seq, kind, name, v, at, digest, chain, body, payload, reason) VALUES (?,?,?,?,?,?,?,?,?,?,?)"
+NUMBERS_KEPT = 20_000
+"""How many runs' row numbers are remembered; they are found again by id."""
+_CLASS = {RecordKind.STARTED: "input", RecordKind.ENDED: "result", RecordKind.CHILD_ENDED: "result", RecordKind.NOTE: "note"}
+FROM = {
+    target: "(" + (" OR ".join(f"status = '{source}'" for source in sorted(sources)) or "0") + ")" for target, sources in SOURCES.items()
+}
+"""The condition under which a row's status may become each. No list: for one of three, SQLite fills a table each time it writes a run."""
+
+
+class _Reason(msgspec.Struct):
+    reason: str
+
+
+_REASON = msgspec.json.Decoder(_Reason)
+
+
+class Refusal(Exception):
+    """A condition of the unit does not hold: it is undone, and its outcome says so by ``code``."""
+
+    def __init__(self, code: str) -> None:
+        super().__init__(code)
+        self.code = code
+
+
+class RunNumbers(NamedTuple):
+    """Where a run stands: its row's number, its subject's, and its workspace. Of what comes from outside the first two are 0."""
+
+    run: int
+    subject: int
+    workspace: str
+
+
+def payload_class(record: Record) -> str:
+    """The retention class of a record's content: input, model, verb, result or note."""
+    if record.kind in (RecordKind.INTENT, RecordKind.OBSERVATION):
+        return "model" if record.name.startswith("model") else "verb"
+    return _CLASS.get(record.kind, "note")
+
+
+class Transaction:
+    """What stays the same from unit to unit of one connection; remembers run numbers, which never change."""
+
+    def __init__(self, connection: sqlite3.Connection, epoch: int, tables: Tables) -> None:
+        """``epoch`` is that of the engine that writes; 0 is a guest, whose runs nobody holds yet."""
+        self.db = connection
+        self._tables = tables
+        self._held = int(epoch > 0)
+        self._numbers: dict[str, RunNumbers] = {}
+        self.touched: list[str] = []
+        self.touched_sessions: list[tuple[str, str, int]] = []
+        self.entered = 0
+        """The number of the first entry that the unit has written."""
+
+    def mark(self) -> tuple[int, int]:
+        """What has been touched so far, to go back to if what follows is rolled back."""
+        return len(self.touched), len(self.touched_sessions)
+
+    def back_to(self, mark: tuple[int, int]) -> None:
+        """What was applied since ``mark`` was rolled back: nobody hears of it, and its runs' numbers will be given to others."""
+        del self.touched[mark[0] :], self.touched_sessions[mark[1] :]
+        self._numbers.clear()
+
+    def table(self, name: str) -> Table:
+        """A table of rows by key.
+
+        Raises:
+            ConfigurationError: there is none of that name.
+        """
+        table = self._tables.get(name)
+        if table is None:
+            raise ConfigurationError(f"the store has no table {name}", code="invalid_table")
+        return table
+
+    def numbers(self, run: str) -> RunNumbers:
+        """Where a run stands.
+
+        Raises:
+            JournalCorrupt: there is no such run.
+        """
+        known = self._numbers.get(run)
+        if known is None:
+            row = self.db.execute("SELECT no, subject, workspace FROM runs WHERE id = ?", (run,)).fetchone()
+            if row is None:
+                raise JournalCorrupt(f"run {run} does not exist")
+            known = self._numbers[run] = RunNumbers(*row)
+        return known
+
+    def records(self, of: RunNumbers, records: tuple[Record, ...]) -> None:
+        """Add records to a run's journal."""
+        rows: list[tuple[Any, ...]] = []
+        for r in records:
+            # the fields of a record stand in the order of the columns
+            columns, body, payload = msgspec.structs.astuple(r), r.body, None
+            if body is not None and len(body) > PAYLOAD_BYTES:
+                cursor = self.db.execute(
+                    "INSERT INTO payloads(workspace, subject, class, digest, bytes) VALUES (?,?,?,?,?)",
+                    (of.workspace, of.subject, payload_class(r), r.digest, body),
+                )
+                columns, payload = (*columns[:-1], None), cursor.lastrowid
+            reason = _REASON.decode(body).reason if body is not None and r.kind in DECIDED else None
+            rows.append((of.run, *columns, payload, reason))
+        self.db.executemany(_INSERT_RECORD, rows)
+
+    def open(self, new: NewRun, parent: int | None) -> None:
+        """Open a run. What an engine opens it holds, in its first epoch; ``parent`` is the number of the run that it is a child of."""
+        begun = new.started
+        subject = self._subject(begun.workspace, begun.subject, new.key)
+        root = None if new.root is None else self.numbers(new.root).run
+        addr = -1 if begun.parent_addr is None else begun.parent_addr
+        status = Status.QUEUED if new.queued else Status.READY
+        cursor = self.db.execute(
+            "INSERT INTO runs(id, parent, parent_addr, child, root, workspace, session, thread, subject, flow, flow_version, catalog, status,"
+            " reason, epoch, head_seq, resumes, resumes_at, created_at) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,'',?,?,0,-1,?)",
+            (
+                *(new.id, parent, addr, begun.index, root or 0, begun.workspace, begun.session or None, begun.thread or None, subject),
+                *(begun.flow, begun.flow_version, begun.catalog, status, self._held, 0, new.record.at),
+            ),
+        )
+        number = cursor.lastrowid or 0
+        if len(self._numbers) >= NUMBERS_KEPT:
+            self._numbers.clear()
+        if root is None:
+            self.db.execute("UPDATE runs SET root = no WHERE no = ?", (number,))
+        made = self._numbers[new.id] = RunNumbers(number, subject, begun.workspace)
+        self.records(made, (new.record,))
+        self.touched.append(new.id)
+
+    def _subject(self, workspace: str, subject: str, key: bytes) -> int:
+        self.db.execute("INSERT OR IGNORE INTO subjects(workspace, id, key) VALUES (?,?,?)", (workspace, subject, key))
+        return self.db.execute("SELECT no FROM subjects WHERE workspace = ? AND id = ?", (workspace, subject)).fetchone()[0]
+
+
+def check_moved(moved: sqlite3.Cursor, run: str, rows: int = 1) -> None:
+    """As many rows were changed as were to be.
+
+    Raises:
+        LeaseLost: they were not: the run has moved on.
+    """
+    if moved.rowcount != rows:
+        raise LeaseLost(f"run {run} has moved on without this engine", code=RUN_MOVED_ON)

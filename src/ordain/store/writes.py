@@ -1,0 +1,133 @@
+"""From each kind of write to what it does here: the one table. A set of writes of one kind is as few statements as SQLite can make of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import groupby
+from operator import attrgetter
+from typing import Any
+
+from ordain.journal.records import Status
+from ordain.ports.sessions import NewEntry, ThreadChange
+from ordain.ports.writes import (
+    AccountCharge,
+    ClosedQuestion,
+    EntryPlaced,
+    KeptCatalogs,
+    NewMail,
+    NewPlace,
+    NewRun,
+    OutboxRow,
+    PlaceTakenBack,
+    Refund,
+    TableRow,
+    TakenMail,
+    Write,
+)
+from ordain.store.accounts import charge_accounts, refund_accounts
+from ordain.store.catalog_units import keep
+from ordain.store.conversation import add_entry, change_threads, close_question, place_again, take_place, take_place_again
+from ordain.store.tables import put_rows
+from ordain.store.transaction import Refusal, RunNumbers, Transaction, check_moved
+
+_MAIL = "INSERT OR IGNORE INTO mailbox(run, kind, addr, key, body, at) VALUES (?,?,?,?,?,?)"
+_MADE_READY = f"UPDATE runs SET status = '{Status.READY}' WHERE no = ? AND status = '{Status.WAITING}'"  # noqa: S608 - constants
+
+
+def write(transaction: Transaction, of: RunNumbers, writes: Sequence[Write]) -> None:
+    """Carry out what was decided, in its order, each set at once. ``of`` is the run whose unit it is."""
+    for kind, some in groupby(writes, type):
+        WRITES[kind](transaction, of, list(some))
+
+
+def _catalogs(transaction: Transaction, _: RunNumbers, some: Sequence[KeptCatalogs]) -> None:
+    for kept in some:
+        keep(transaction.db, kept.stored)
+
+
+def _runs(transaction: Transaction, of: RunNumbers, some: Sequence[NewRun]) -> None:
+    for new in some:
+        transaction.open(new, None if new.root is None else of.run)
+
+
+def _places(transaction: Transaction, of: RunNumbers, some: Sequence[NewPlace]) -> None:
+    for place in some:
+        take_place(transaction.db, of.workspace, transaction.numbers(place.run).run, place)
+
+
+def _places_taken_back(transaction: Transaction, _: RunNumbers, some: Sequence[PlaceTakenBack]) -> None:
+    for place in some:
+        if not take_place_again(transaction.db, place.run):
+            raise Refusal("thread_taken")
+
+
+def _entries(transaction: Transaction, of: RunNumbers, some: Sequence[NewEntry]) -> None:
+    for entry in some:
+        seq, row = add_entry(transaction.db, of.workspace, entry)
+        transaction.entered = transaction.entered or seq
+        transaction.touched_sessions.append((of.workspace, entry.session, row))
+
+
+def _entries_placed(transaction: Transaction, of: RunNumbers, some: Sequence[EntryPlaced]) -> None:
+    for entry in some:
+        place_again(transaction.db, of.workspace, entry)
+        transaction.touched_sessions.append((of.workspace, entry.session, 0))
+
+
+def _threads(transaction: Transaction, of: RunNumbers, some: Sequence[ThreadChange]) -> None:
+    change_threads(transaction.db, of.workspace, [change for change in some if not change.in_place])
+
+
+def _questions(transaction: Transaction, _: RunNumbers, some: Sequence[ClosedQuestion]) -> None:
+    for question in some:
+        close_question(transaction.db, question.run, question.addr)
+
+
+def _mail(transaction: Transaction, _: RunNumbers, some: Sequence[NewMail]) -> None:
+    """What a run has mail for it does not wait for any longer, whichever it is: whoever drives it looks."""
+    numbers = [transaction.numbers(mail.run).run for mail in some]
+    rows = [(number, mail.kind, mail.addr, mail.key, mail.body, mail.at) for number, mail in zip(numbers, some, strict=True)]
+    transaction.db.executemany(_MAIL, rows)
+    transaction.db.executemany(_MADE_READY, [(number,) for number in numbers])
+    transaction.touched += [mail.run for mail in some]
+
+
+def _taken_mail(transaction: Transaction, of: RunNumbers, some: Sequence[TakenMail]) -> None:
+    rows = [(taken.seq, taken.mail, of.run) for taken in some]
+    check_moved(transaction.db.executemany("UPDATE mailbox SET taken = ? WHERE id = ? AND run = ? AND taken IS NULL", rows), "", len(rows))
+
+
+def _outbox(transaction: Transaction, of: RunNumbers, some: Sequence[OutboxRow]) -> None:
+    rows = [(of.run, row.addr, row.text, row.at) for row in some]
+    transaction.db.executemany("INSERT INTO outbox(run, addr, text, at) VALUES (?,?,?,?)", rows)
+
+
+def _charges(transaction: Transaction, of: RunNumbers, some: Sequence[AccountCharge]) -> None:
+    charge_accounts(transaction.db, of.workspace, some)
+
+
+def _refunds(transaction: Transaction, of: RunNumbers, some: Sequence[Refund]) -> None:
+    refund_accounts(transaction.db, of.workspace, some)
+
+
+def _rows(transaction: Transaction, of: RunNumbers, some: Sequence[TableRow]) -> None:
+    for name, rows in groupby(some, attrgetter("table")):
+        put_rows(transaction.db, of.workspace, transaction.table(name), list(rows))
+
+
+WRITES: Mapping[type, Callable[[Transaction, RunNumbers, Sequence[Any]], None]] = {
+    KeptCatalogs: _catalogs,
+    NewRun: _runs,
+    NewPlace: _places,
+    PlaceTakenBack: _places_taken_back,
+    NewEntry: _entries,
+    EntryPlaced: _entries_placed,
+    ThreadChange: _threads,
+    ClosedQuestion: _questions,
+    NewMail: _mail,
+    TakenMail: _taken_mail,
+    OutboxRow: _outbox,
+    AccountCharge: _charges,
+    Refund: _refunds,
+    TableRow: _rows,
+}

@@ -23,7 +23,8 @@ from ordain.effects import calls, children, effect, results
 from ordain.flows.act import VERB_PLAN
 from ordain.flows.kind import Kind, no_grant, no_label
 from ordain.flows.shipped import shipped_kinds
-from ordain.journal.records import BESIDE_FLOW, BODY_OF, CURRENT_VERSION, HANDED_TO_FLOW, Record, RecordKind
+from ordain.journal.records import BESIDE_FLOW, BODY_OF, CURRENT_VERSION, HANDED_TO_FLOW, SETTLED, STOPPED, Record, RecordKind, Status
+from ordain.journal.transitions import OPENED, TRANSITIONS
 from ordain.journal.upcasters import UPCASTERS
 from ordain.ports import effects
 from ordain.server import Face, build_app
@@ -154,6 +155,36 @@ def render_records() -> str:
             if old is kind:
                 lines += [f"From version {version}: {summary(step)}", ""]
     return text_of(lines)
+
+
+def render_statuses() -> str:
+    """Where a run may stand after where it stands, as a drawing and as a table."""
+    lines = page(
+        "Statuses",
+        "Where a run stands, and how that changes. A store changes a status along this table and in no other way; what would change it otherwise "
+        "is refused. Nothing but operators' notes follows a settled run; a stopped one is kept as it is, for an operator.",
+    )
+    groups = {"settled": SETTLED, "stopped": STOPPED}
+    lines += ["```mermaid", "stateDiagram-v2"]
+    lines += [f'    state "{", ".join(status for status in Status if status in group)}" as {name}' for name, group in groups.items()]
+    lines += [f"    [*] --> {status}" for status in Status if status in OPENED]
+    for move in TRANSITIONS:
+        sources, targets = _grouped(move.sources, groups), _grouped(move.targets, groups)
+        lines += [f"    {source} --> {target}: {move.what}" for source in sources for target in targets]
+    lines += ["```", "", "`queued` and `ready` are what a run begins as: behind the unsettled turns of its thread, or at once.", ""]
+    rows = [(move.what, _codes(move.sources), _codes(move.targets)) for move in TRANSITIONS]
+    return text_of([*lines, *table(("a run …", "from", "to"), rows)])
+
+
+def _grouped(statuses: frozenset[Status], groups: Mapping[str, frozenset[Status]]) -> list[str]:
+    """Names of whole groups where the statuses hold them, and of what else there is."""
+    whole_ones = [name for name, group in groups.items() if group <= statuses]
+    rest = statuses - frozenset[Status]().union(*(groups[name] for name in whole_ones))
+    return [*(str(status) for status in Status if status in rest), *whole_ones]
+
+
+def _codes(statuses: frozenset[Status]) -> str:
+    return ", ".join(code(status) for status in Status if status in statuses)
 
 
 def _yes(holds: bool) -> str:
@@ -448,6 +479,7 @@ PAGES: Mapping[str, Callable[[], str]] = {
     "reasons.md": render_reasons,
     "rules.md": render_rules,
     "records.md": render_records,
+    "statuses.md": render_statuses,
     "kinds.md": render_kinds,
     "effects.md": render_effects,
     "events.md": render_events,

@@ -6,7 +6,7 @@ import asyncio
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from types import TracebackType
@@ -187,7 +187,8 @@ class Ordain:
 
     def _open(self, closing: AsyncExitStack) -> _Opened:
         """Open everything; what is to be closed after a failure and at the end is put on ``closing``."""
-        store = SqliteStore(None if self._extras.memory else self.settings.home, self._extras.store)
+        options = replace(self._extras.store, tables=self.kinds.tables)
+        store = SqliteStore(None if self._extras.memory else self.settings.home, options)
         closing.callback(store.close)
         sessions, clock = SqliteSessions(store), SystemClock()
         library = SqliteLibrary(store, clock, self._extras.embedder)

@@ -21,7 +21,7 @@ from ordain.journal.records import (
     raw,
 )
 from ordain.ports.sessions import NewEntry, Placed
-from ordain.ports.shared import Decided, SessionOpening, SessionRead, Shared
+from ordain.ports.shared import Ruling, SessionOpening, SessionRead, Shared
 from ordain.ports.store import Append, Arrive, MessageKey, RequestKey
 from ordain.ports.writes import KeptCatalogs, MailKind, NewMail, NewRun, Write
 from ordain.rules.spend import Spend
@@ -71,7 +71,7 @@ class Run:
     def open(self, request_id: str | None = None, digest: str = "d", *, accepted: int = 1000, catalog: bytes | None = None) -> Arrive:
         kept = KeptCatalogs(stored=() if catalog is None else ((self.new.started.catalog, catalog),))
         once = None if request_id is None else RequestKey(request_id=request_id, digest=digest)
-        opened = Decided(writes=(kept, self.new), run=self.id, accepted=accepted)
+        opened = Ruling(writes=(kept, self.new), run=self.id, accepted=accepted)
         return Arrive(workspace=WORKSPACE, once=once, shared=Shared(reads=(), decide=lambda: opened))
 
     def note(self, why: str = "") -> Record:
@@ -110,5 +110,5 @@ def message(entry: NewEntry, *writes: Write, placed: Placed = NOISE) -> Arrive:
     )
     written = (msgspec.structs.replace(entry, placed=placed), *writes)
     key = MessageKey(session=entry.session, channel=entry.channel, message_id=entry.message_id, body=entry.body)
-    shared = Shared(reads=(read,), decide=lambda _: Decided(writes=written, run=placed.serves))
+    shared = Shared(reads=(read,), decide=lambda _: Ruling(writes=written, run=placed.serves))
     return Arrive(workspace=WORKSPACE, once=key, shared=shared)

@@ -181,10 +181,11 @@ class LocalEngine:
         """A run that could not be driven, for example because it could not be read, is tried again, ever more rarely."""
         if not self.accepting:
             self.waiters.ended(run, Status.RUNNING)
-        elif at_once:
+            return
+        tries = self._tries[run] = self._tries.get(run, 0) + 1
+        if at_once and tries <= TRIES_OF_A_DEFECT:
             self.wake(run, resumed_by)
         else:
-            tries = self._tries[run] = self._tries.get(run, 0) + 1
             self._at(self._services.clock.now() + min(TRY_AGAIN_US * 2**tries, TRY_AGAIN_AT_MOST_US), run)
 
     # --- time -------------------------------------------------------------------------------------------------------------------

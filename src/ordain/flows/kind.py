@@ -22,12 +22,14 @@ from ordain.effects.effect import ModelCall
 from ordain.errors import ConfigurationError
 from ordain.flows.commission import Commission
 from ordain.flows.context import ALONE, Carrying, FlowContext
+from ordain.flows.shared_claim import SharedClaim
 from ordain.flows.values import PromptInputs, Values
 from ordain.journal.records import Label, Status, raw
 from ordain.ports.model import ByCode
 from ordain.rules.decision import Rule
 from ordain.rules.header import HeaderLine
 from ordain.rules.rulebook import ASKED_IN_STEPS, NO_FLOW_ASKS, Rulebook
+from ordain.rules.shared import SHARED, SharedRule
 from ordain.rules.thoughts import KeptThoughts
 
 I = TypeVar("I")  # noqa: E741 - input, as in ordain.rules.decision
@@ -242,7 +244,7 @@ class Kind(Generic[I, O]):
     ``carries`` is the verb call that a run carries out, None where it is for none: as a child it is opened by a permit of exactly that call.
     ``carrying`` is how, for whoever makes the call; it stands in callers' records, so it holds for all versions of a name.
     ``routing`` is how it finds its way, for policy's probes, where it answers requests. ``enters``: a root may call what a turn enters by. ``sums_up`` is the number of the message below which a root may sum up its session's
-    transcript; None: it may not.
+    transcript; None: it may not. ``claims`` are shared decisions of its own; ``shares`` has their rules by name, beside the house's.
     """
 
     name: str
@@ -266,7 +268,9 @@ class Kind(Generic[I, O]):
     enters: bool = False
     sums_up: Callable[[I], int] | None = None
     charged: bool = True
+    claims: tuple[SharedClaim[Any, Any], ...] = ()
     asks: Rulebook = field(init=False, repr=False, compare=False)
+    shares: Mapping[str, SharedRule] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         """What its flow may ask is looked up at every decision.
@@ -278,6 +282,12 @@ class Kind(Generic[I, O]):
             raise ConfigurationError(
                 f"kind {self.name}@{self.version} declares what no flow asks: {', '.join(refused)}", code="reserved_rule"
             )
+        own = {claim.name: claim.shared for claim in self.claims}
+        if len(own) < len(self.claims) or own.keys() & SHARED.keys():
+            raise ConfigurationError(
+                f"kind {self.name}@{self.version} brings two claims of one name, or a shipped one's", code="reserved_rule"
+            )
+        object.__setattr__(self, "shares", MappingProxyType({**SHARED, **own}))
         object.__setattr__(self, "asks", MappingProxyType({rule.name: rule for rule in (*self.rules, *ASKED_IN_STEPS)}))
 
     def settled(self, output: O, *, masked: bool) -> Settlement:

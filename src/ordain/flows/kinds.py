@@ -14,6 +14,7 @@ from ordain.errors import ConfigurationError, OrdainError
 from ordain.flows.context import Carrying
 from ordain.flows.kind import NO_LABEL, Kind, PromptKind, Serves, whole_output
 from ordain.journal.records import Label, Started
+from ordain.ports.writes import RowTable
 from ordain.rules.rulebook import Rulebook, rulebook
 
 FAILURES = (
@@ -50,7 +51,7 @@ class Kinds:
 
         Raises:
             ConfigurationError: two kinds have one name and version, ask under one purpose for answers of two contracts, or bring different
-                templates of one name; a kind's name or version is none, or what it asks for goes by a word of policy's.
+                templates or tables of one name; a kind's name or version is none, or what it asks for goes by a word of policy's.
             ValueError: two rules have one name, or one code means two things.
         """
         by_id: dict[tuple[str, int], Kind[Any, Any]] = {}
@@ -65,12 +66,20 @@ class Kinds:
             if kind.name not in newest or newest[kind.name].version < kind.version:
                 newest[kind.name] = kind
         carrying = {name: kind.carrying for name, kind in newest.items()}
-        rules = rulebook(rule for kind in self.all for rule in kind.rules)
+        rules = rulebook(rule for kind in self.all for rule in (*kind.rules, *(claim.shared.rule for claim in kind.claims)))
         indices: dict[str, Mapping[Any, Any]] = {"by_id": by_id, "newest": newest, "carrying": carrying, "rules": rules}
         for name, index in indices.items():
             object.__setattr__(self, name, MappingProxyType(index))  # all runs of a process share them, and flows see them
         self._check_purposes()
         self._check_templates()
+        self._check_tables()
+
+    def _check_tables(self) -> None:
+        """A table's name is the store's for all kinds, so that it means one table."""
+        known: dict[str, RowTable] = {}
+        for table in self.tables:
+            if known.setdefault(table.name, table) != table:
+                raise ConfigurationError(f"table {table.name} has other columns in another kind", code="duplicate_table")
 
     def _check_templates(self) -> None:
         """A template's name is the catalog's for all kinds, so that it means one file."""
@@ -163,6 +172,11 @@ class Kinds:
         for key, purpose in named:
             if purpose not in known:
                 raise ConfigurationError(f"{place}: {key}: {purpose[:60]!r} is none of {', '.join(sorted(known))}")
+
+    @property
+    def tables(self) -> tuple[RowTable, ...]:
+        """The tables that kinds' shared decisions keep rows in, each once."""
+        return tuple(dict.fromkeys(table for kind in self.all for claim in kind.claims for table in claim.tables))
 
     @property
     def templates(self) -> Mapping[str, str]:

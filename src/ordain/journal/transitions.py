@@ -25,13 +25,11 @@ class Transition(Struct, frozen=True):
 OPENED = frozenset({Status.QUEUED, Status.READY})
 """What a run begins as: behind the unsettled turns of its thread, or at once."""
 TRANSITIONS = (
-    Transition("the turns before it in its thread have ended", frozenset({Status.QUEUED}), frozenset({Status.READY})),
+    Transition("is next in its thread", frozenset({Status.QUEUED}), frozenset({Status.READY})),
     Transition("is driven", frozenset({Status.READY, Status.WAITING}) | STOPPED, frozenset({Status.RUNNING})),
     Transition("waits", _GOING | STOPPED, frozenset({Status.WAITING})),
     Transition("has mail", frozenset({Status.WAITING}), frozenset({Status.READY})),
-    Transition(
-        "is put back, for the process may have died of another", frozenset({Status.RUNNING, Status.READY}), frozenset({Status.READY})
-    ),
+    Transition("is put back, for the process may have died of another", frozenset({Status.RUNNING}), frozenset({Status.READY})),
     Transition("comes to its end", _GOING | STOPPED, SETTLED),
     Transition("cannot go on", frozenset({Status.QUEUED}) | _GOING | STOPPED, STOPPED),
     Transition("is resumed by somebody", STOPPED, frozenset({Status.READY})),

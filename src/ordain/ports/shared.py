@@ -38,7 +38,7 @@ class SessionRead(Struct, frozen=True, kw_only=True):
 
 
 class RowRead(Struct, frozen=True, kw_only=True):
-    """A row of a ``Table`` by its key. Gives its values, or None."""
+    """A row of a ``RowTable`` by its key. Gives its values, or None."""
 
     table: str
     key: tuple[Any, ...]
@@ -61,14 +61,14 @@ class AccountsRead(Struct, frozen=True, kw_only=True):
 
 
 class RunRead(Struct, frozen=True, kw_only=True):
-    """A run, and whether it still waits at effect ``addr`` for the mail ``key``. Gives a ``RunSeen``, or None where there is no such run."""
+    """A run, and whether it still waits at effect ``addr`` for the mail ``key``. Gives a ``RunFound``, or None where there is no such run."""
 
     run: str
     addr: int = -1
     key: str = ""
 
 
-Read = SessionRead | RowRead | AccountsRead | RunRead
+SharedRead = SessionRead | RowRead | AccountsRead | RunRead
 _LOCKS = {SessionRead: 0, RowRead: 1, AccountsRead: 2, RunRead: 3}
 """The one order in which rows are locked; of one kind they are locked by their names."""
 
@@ -108,7 +108,7 @@ class SessionState(Struct, frozen=True, kw_only=True):
     pinned: dict[str, str] = {}
 
 
-class RunSeen(Struct, frozen=True, kw_only=True):
+class RunFound(Struct, frozen=True, kw_only=True):
     """A run as somebody outside finds it. ``mailed``: mail of that key has come; ``over``: the wait at that effect is."""
 
     status: Status
@@ -116,7 +116,7 @@ class RunSeen(Struct, frozen=True, kw_only=True):
     over: bool = False
 
 
-class Decided(Struct, frozen=True, kw_only=True):
+class Ruling(Struct, frozen=True, kw_only=True):
     """What was decided: ``refused`` (a stable code) undoes the whole unit, else ``writes`` are carried out in their order.
 
     ``record`` is a claim's own, behind the run's others. ``run`` is what the outcome names. ``accepted``: refused (``busy``) where so many runs are
@@ -133,8 +133,8 @@ class Decided(Struct, frozen=True, kw_only=True):
 class Shared(Struct, frozen=True, kw_only=True):
     """A shared decision: ``decide`` gets what each of ``reads`` gave, in their order. It may be called again if the commit has to be tried again."""
 
-    reads: tuple[Read, ...]
-    decide: Callable[..., Decided]
+    reads: tuple[SharedRead, ...]
+    decide: Callable[..., Ruling]
 
     def __post_init__(self) -> None:
         """Reads stand in the order in which rows are locked.

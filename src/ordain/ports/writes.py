@@ -126,7 +126,7 @@ class KeptCatalogs(Struct, frozen=True, gc=False, kw_only=True):
 _NAME = re.compile(r"[a-z][a-z_]{0,40}")
 
 
-class Table(Struct, frozen=True, kw_only=True):
+class RowTable(Struct, frozen=True, kw_only=True):
     """A table of rows by key, one of each in a workspace: what a shared decision keeps. Names are of lower-case letters and ``_``."""
 
     name: str
@@ -150,7 +150,7 @@ class Table(Struct, frozen=True, kw_only=True):
 
 
 class TableRow(Struct, frozen=True, gc=False, kw_only=True):
-    """A row for a ``Table``, put there, or instead of the one that stands by its key."""
+    """A row for a ``RowTable``, put there, or instead of the one that stands by its key."""
 
     table: str
     key: tuple[Any, ...]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
 from typing import Any, Protocol
 
@@ -15,10 +15,11 @@ from ordain.effects.effect import Claim
 from ordain.errors import FlowFault
 from ordain.flows.accounts import shared_accounts
 from ordain.flows.kind import Serves
+from ordain.flows.shared_claim import SharedClaim
 from ordain.ports.sessions import Entry, EntryKind
-from ordain.ports.shared import AccountsRead, Read, SessionRead, SessionState
+from ordain.ports.shared import AccountsRead, RowRead, SessionRead, SessionState, SharedRead
 from ordain.ports.store import StoredRun
-from ordain.ports.writes import AccountCharge, EntryPlaced, KeptCatalogs, Write
+from ordain.ports.writes import AccountCharge, EntryPlaced, KeptCatalogs, TableRow, Write
 from ordain.rules.attach import ATTACH, POSTPONED, AttachFacts, Filler, MessageReading, SessionBusy
 from ordain.rules.budget import CARVE, Carved, CarveFacts
 from ordain.rules.decision import Decision
@@ -76,7 +77,7 @@ class AttachClaim:
         given = {name: value for name, value in claim.args.items() if name in Placing.__struct_fields__}
         self._suggested, self._run = msgspec.convert(given, Placing), run
         self._seq = seq
-        self.reads: tuple[Read, ...] = (SessionRead(session=stored.session, seq=seq, **_placed_by(self._message)),)
+        self.reads: tuple[SharedRead, ...] = (SessionRead(session=stored.session, seq=seq, **_placed_by(self._message)),)
         if kept.body is None:  # what it said is gone with what it left to choose, and nothing of it decides any more
             self._suggested = structs.replace(self._suggested, choice="", options=())
             return
@@ -128,7 +129,7 @@ def _options(kept: Entry) -> tuple[MessageReading, ...]:
 class PreparedClaim(Protocol):
     """A claim as prepared before the write transaction: its facts from what the store reads, and what is written where the rule grants it."""
 
-    reads: tuple[Read, ...]
+    reads: tuple[SharedRead, ...]
     """What the store reads."""
 
     @property
@@ -148,7 +149,7 @@ class _CarveClaim:
     def __init__(self, claim: Claim[Any], run: Claiming) -> None:
         self._asked = claim.args
         accounts = tuple(claim.args["accounts"])
-        self.reads: tuple[Read, ...] = (AccountsRead(accounts=accounts, sharing=sharing(run.catalog.policy.budget, accounts)),)
+        self.reads: tuple[SharedRead, ...] = (AccountsRead(accounts=accounts, sharing=sharing(run.catalog.policy.budget, accounts)),)
 
     def facts(self, read: list[dict[str, Any]]) -> CarveFacts:
         return msgspec.convert({"tokens": self._asked["tokens"], "usd_micros": self._asked["usd_micros"], "accounts": read}, CarveFacts)
@@ -187,10 +188,33 @@ def _check_carving(claim: Claim[Any], setup: RunSetup, state: RunState) -> None:
         raise FlowFault("a claim on shared accounts of a run that has its share, or needs none")
 
 
+class _RowsClaim:
+    """A claim of a kind's own: on rows of its tables, and on nothing else."""
+
+    def __init__(self, claim: Claim[Any], own: SharedClaim[Any, Any]) -> None:
+        self._claim, self._args = own, claim.args
+        self.reads: tuple[SharedRead, ...] = own.reads(claim.args)
+        self._check(RowRead, self.reads)
+
+    def facts(self, *read: Any) -> Struct:
+        return self._claim.facts(self._args, *read)
+
+    def writes(self, facts: Struct, decision: Decision[Any], *_: Any) -> tuple[Write, ...]:
+        writes = self._claim.writes(facts, decision.outcome)
+        self._check(TableRow, writes)
+        return writes
+
+    def _check(self, kind: type[RowRead] | type[TableRow], rows: Sequence[Any]) -> None:
+        tables = {table.name for table in self._claim.tables}
+        if not all(type(row) is kind and row.table in tables for row in rows):
+            raise FlowFault(f"claim {self._claim.name} reads or writes what is no row of its tables")
+
+
 _CLAIMS: Mapping[str, Callable[[Claim[Any], Claiming], PreparedClaim]] = {ATTACH.name: AttachClaim, CARVE.name: _CarveClaim}
 
 
 def prepared(claim: Claim[Any], run: Claiming) -> PreparedClaim:
     """A claim made ready. Raises as ``check_claim``."""
     check_claim(claim, run.setup, run.state)
-    return _CLAIMS[claim.name](claim, run)
+    own = next((own for own in run.setup.kind.claims if own.name == claim.name), None)
+    return _CLAIMS[claim.name](claim, run) if own is None else _RowsClaim(claim, own)

@@ -16,7 +16,7 @@ from ordain.contracts.events import QuestionEvent, ReplyEvent, SessionEvent
 from ordain.errors import Conflict, InvalidRequest, NotFound, Refused, Transient
 from ordain.journal.records import ENCODER
 from ordain.ports.sessions import Entry, EntryKind, NewEntry, SessionRow, Thread
-from ordain.ports.shared import Decided, SessionOpening, SessionRead, SessionState, Shared
+from ordain.ports.shared import Ruling, SessionOpening, SessionRead, SessionState, Shared
 from ordain.ports.store import Arrive, MessageKey
 from ordain.ports.writes import KeptCatalogs
 from ordain.rules.attach import Attached
@@ -75,7 +75,7 @@ class Conversation:
 
         entry = self._entry(message, body, given)
 
-        def decide(state: SessionState) -> Decided:
+        def decide(state: SessionState) -> Ruling:
             consequences = Consequences(services, state, given)
             follows = consequences.of(*consequences.decide())
             made[:] = [follows]
@@ -113,11 +113,11 @@ class Conversation:
             opening=SessionOpening(user=message.user_id, key=self._services.clock.new_key(), at=entry.at),
         )
 
-    def _decided(self, entry: NewEntry, follows: Consequence, given: Received) -> Decided:
+    def _decided(self, entry: NewEntry, follows: Consequence, given: Received) -> Ruling:
         """Message, decision and consequence: all of it, or where it is refused not even the session is made."""
         catalog = given.catalog
         kept = KeptCatalogs(stored=catalog.stored if self._stored_catalog != catalog.digest else ())
-        return Decided(
+        return Ruling(
             refused=follows.refused,
             writes=(kept, entry, *follows.writes),
             run=follows.placed.serves,

@@ -16,6 +16,7 @@ from ordain.effects.effect import Claim
 from ordain.errors import FlowFault
 from ordain.flows.kind import Kind
 from ordain.flows.kinds import Kinds
+from ordain.rules.budget import CARVE
 from ordain.rules.decision import Decision
 from ordain.rules.shared import SHARED
 from ordain.runtime.flow_end import FlowEnd
@@ -34,6 +35,8 @@ class NothingSpent(NothingBeyond):
 
     async def claim(self, addr: int, claim: Claim[Any]) -> Decision[Any]:
         """Decided as if nobody had spent anything."""
+        if claim.name != CARVE.name:
+            raise FlowFault(f"claim {claim.name} is decided by what others have done, and here nobody has")
         shared = SHARED[claim.name]
         accounts = [{**account, "tokens": 0, "usd_micros": 0} for account in claim.args["accounts"]]
         return shared.rule.apply(msgspec.convert({**claim.args, "accounts": accounts}, shared.facts), None, self._policy)

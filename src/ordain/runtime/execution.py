@@ -45,7 +45,6 @@ from ordain.rules.authorize import AUTHORIZE, AuthorizeInputs, AuthorizeOutcome
 from ordain.rules.budget import CARVE, RESERVE, SETTLE, BudgetRefused, SettleFacts
 from ordain.rules.decision import FACTS_BYTES, Decision, Rule
 from ordain.rules.lane import LANE
-from ordain.rules.shared import SHARED
 from ordain.rules.spend import Spend
 from ordain.runtime import recorded_form
 from ordain.runtime.run_state import CHILDREN_MAX, PortCall, RunState
@@ -290,8 +289,8 @@ class Execution:
             return decision
 
     async def _claimed(self, claim: Claim[Any], encoded: msgspec.Raw) -> Decision[Any]:
-        if (shared := SHARED.get(claim.name)) is None:
-            raise FlowFault(f"no shared rule is named {claim.name}")
+        if (shared := self.state.shares.get(claim.name)) is None:
+            raise FlowFault(f"no shared rule of this kind is named {claim.name}")
         addr = self._begin()
         record = self._next()
         if record is None:

@@ -9,7 +9,7 @@ from pydantic import BaseModel
 
 from ordain.errors import Conflict, Refused
 from ordain.flows.kind import Kind, Taken
-from ordain.ports.shared import Decided, Shared
+from ordain.ports.shared import Ruling, Shared
 from ordain.ports.store import Arrive, RequestKey
 from ordain.ports.writes import KeptCatalogs
 from ordain.runtime.foreign_code import asked_of
@@ -70,7 +70,7 @@ class Intake:
             keep_thoughts=taken.keep_thoughts,
         )
         kept = KeptCatalogs(stored=catalog.stored if self._stored_catalog != catalog.digest else ())
-        opened = Decided(writes=(kept, root_run(kind, opening, catalog)), run=run, accepted=policy.engine.max_accepted)
+        opened = Ruling(writes=(kept, root_run(kind, opening, catalog)), run=run, accepted=policy.engine.max_accepted)
         once = None if taken.request_id is None else RequestKey(request_id=f"{kind.name}:{taken.request_id}", digest=taken.digest)
         outcome = await services.store.submit(Arrive(workspace=workspace, once=once, shared=Shared(reads=(), decide=lambda: opened)))
         match outcome.refused:

@@ -25,7 +25,7 @@ from ordain.effects.results import (
     VerbResult,
     VerbTimedOut,
 )
-from ordain.errors import FlowFault
+from ordain.errors import FlowFault, LeaseLost, OrdainError
 from ordain.journal.digests import derived_id
 from ordain.journal.folds import answered_calls
 from ordain.journal.records import (
@@ -43,11 +43,10 @@ from ordain.journal.records import (
 )
 from ordain.ports.effects import Interrupted, Suspended
 from ordain.ports.model import Charge
-from ordain.ports.shared import Decided, Shared
+from ordain.ports.shared import Ruling, Shared
 from ordain.ports.store import Append, ClaimUnit, Mail, StoredRun
 from ordain.ports.writes import MailKind, OutboxRow
 from ordain.rules.decision import Decision, Rule
-from ordain.rules.shared import SHARED
 from ordain.runtime.calls import call_verb, recover_verb, unreadable_result
 from ordain.runtime.claims import prepared
 from ordain.runtime.entries import answered, question, said
@@ -121,11 +120,11 @@ class LiveRun(Pen):
         self.state.admit_claim()
         if (mail := self.interrupt()) is not None:
             raise self.deliver(mail, addr)
-        shared, mark = SHARED[claim.name], self.scribe.mark()
+        shared, mark = self.state.shares[claim.name], self.scribe.mark()
         own = prepared(claim, self)
         decided: list[tuple[Decision[Any], Record]] = []
 
-        def decide(*read: Any) -> Decided:
+        def decide(*read: Any) -> Ruling:
             self.scribe.back_to(mark)
             facts = own.facts(*read)
             made = shared.rule.apply(facts, None, self.catalog.policy)
@@ -133,9 +132,17 @@ class LiveRun(Pen):
             record = self.scribe.write(RecordKind.CLAIM, claim.name, body, self.services.clock.now())
             decided[:] = [(made, record)]
             granted = isinstance(made.outcome, shared.grants)
-            return Decided(record=record, writes=own.writes(facts, made, *read) if granted else ())
+            return Ruling(record=record, writes=own.writes(facts, made, *read) if granted else ())
 
-        await self.offer(ClaimUnit(append=self.unit(), shared=Shared(reads=own.reads, decide=decide)))
+        unit = self.unit()
+        try:
+            await self.offer(ClaimUnit(append=unit, shared=Shared(reads=own.reads, decide=decide)))
+        except LeaseLost:
+            raise
+        except OrdainError:  # the claim's own, met in the transaction, of which nothing was written
+            self.scribe.back_to(mark)
+            self.give_back(unit)
+            raise
         made, record = decided[0]
         self.records.append(record)
         self.state.handed(record)

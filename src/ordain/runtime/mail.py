@@ -7,7 +7,7 @@ from typing import Any
 from msgspec import Struct
 
 from ordain.journal.records import SETTLED
-from ordain.ports.shared import Decided, RunRead, RunSeen, Shared
+from ordain.ports.shared import Ruling, RunFound, RunRead, Shared
 from ordain.ports.store import Arrive
 from ordain.ports.writes import ClosedQuestion, MailKind, NewMail
 
@@ -30,14 +30,14 @@ class AnswerBody(Struct, frozen=True, kw_only=True):
 def posted(workspace: str, mail: NewMail) -> Arrive:
     """Mail for a run from outside. Refused: there is no such run (``not_found``), nobody would read it any more (``settled``), its like has come (``duplicate``)."""
 
-    def decide(run: RunSeen | None) -> Decided:
+    def decide(run: RunFound | None) -> Ruling:
         if run is None:
-            return Decided(refused="not_found")
+            return Ruling(refused="not_found")
         if run.status in SETTLED or (answers and run.over and not run.mailed):
-            return Decided(refused="settled")
+            return Ruling(refused="settled")
         if run.mailed:
-            return Decided(refused="duplicate")
-        return Decided(writes=(mail, ClosedQuestion(run=mail.run, addr=mail.addr)) if answers else (mail,), run=mail.run)
+            return Ruling(refused="duplicate")
+        return Ruling(writes=(mail, ClosedQuestion(run=mail.run, addr=mail.addr)) if answers else (mail,), run=mail.run)
 
     answers = mail.kind is MailKind.ANSWER
     return Arrive(workspace=workspace, shared=Shared(reads=(RunRead(run=mail.run, addr=mail.addr, key=mail.key),), decide=decide))

@@ -119,6 +119,11 @@ class Pen:
             writes=writes,
         )
 
+    def give_back(self, unit: Append) -> None:
+        """A unit that was refused for what stood beside it: what it holds waits for the next barrier again."""
+        self._unwritten[:0] = unit.records
+        self._writes[:0] = unit.writes
+
     async def offer(self, unit: Append | ClaimUnit) -> bool:
         """Commit a unit, however long storage stays away; whether its condition held. That another engine holds the store is kept in ``lost``."""
         while True:

@@ -11,11 +11,11 @@ import msgspec
 from ordain.contracts.catalog import Catalog
 from ordain.effects.effect import AnyEffect, Read, Say
 from ordain.errors import FlowFault
+from ordain.flows.kind import Kind
 from ordain.flows.transcript import TranscriptReader
 from ordain.flows.values import Values
 from ordain.journal.records import Record
 from ordain.ports.effects import Interrupted, Suspended
-from ordain.rules.rulebook import Rulebook
 from ordain.runtime.authority import Authority
 
 CHILDREN_MAX = 1_000
@@ -36,14 +36,14 @@ class RunState:
 
     ``masked``: an interrupt has reached the flow. ``suspended``: the run waits, and its flow is being given up. ``fault``: a port
     call failed, and nothing may follow it; ``under_way`` that an effect is. ``decide_ns`` is the CPU
-    time of rules since it was last counted. ``asks`` are the rules that its flow may ask, by name; ``asked`` what it has asked of its
+    time of rules since it was last counted. ``asks`` are the rules that its flow may ask, by name, ``shares`` those of its claims; ``asked`` what it has asked of its
     port and does not await yet.
     """
 
-    def __init__(self, began: int, authority: Authority, transcript: TranscriptReader | None, asks: Rulebook) -> None:
+    def __init__(self, began: int, authority: Authority, transcript: TranscriptReader | None, kind: Kind[Any, Any]) -> None:
         """``began`` is when the run was opened, in microseconds since 1970."""
         self.authority = authority
-        self.asks = asks
+        self.asks, self.shares = kind.asks, kind.shares
         self.asked: set[Any] = set()
         self.handed_at = began
         self.values = Values(transcript)

@@ -86,7 +86,7 @@ class RunSetup:
         """A new state; the run has done nothing yet."""
         charged = self.kind.charged and self.started.parent is None and self._bounded()
         own = None if transcript is None else _of_session(transcript, self.started.session)
-        state = RunState(began, Authority(self.started, self.kind, self.given, self.scope, charged=charged), own, self.kind.asks)
+        state = RunState(began, Authority(self.started, self.kind, self.given, self.scope, charged=charged), own, self.kind)
         state.values[0] = self.given
         return state
 

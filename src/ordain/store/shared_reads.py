@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ordain.journal.records import Status
-from ordain.ports.shared import AccountsRead, Read, RowRead, RunRead, RunSeen, SessionRead, SessionState
+from ordain.ports.shared import AccountsRead, RowRead, RunFound, RunRead, SessionRead, SessionState, SharedRead
 from ordain.store.accounts import read_accounts
 from ordain.store.conversation import read_state
 from ordain.store.tables import read_row
@@ -18,7 +18,7 @@ _OVER = (
 )
 
 
-def read(transaction: Transaction, workspace: str, what: Read) -> Any:
+def read(transaction: Transaction, workspace: str, what: SharedRead) -> Any:
     """What one of a decision's reads gives."""
     return READS[type(what)](transaction, workspace, what)
 
@@ -35,14 +35,14 @@ def _accounts(transaction: Transaction, workspace: str, what: AccountsRead) -> l
     return read_accounts(transaction.db, workspace, what)
 
 
-def _run(transaction: Transaction, _: str, what: RunRead) -> RunSeen | None:
+def _run(transaction: Transaction, _: str, what: RunRead) -> RunFound | None:
     db = transaction.db
     row = db.execute("SELECT no, status FROM runs WHERE id = ?", (what.run,)).fetchone()
     if row is None:
         return None
     mailed = bool(what.key) and db.execute("SELECT 1 FROM mailbox WHERE run = ? AND key = ?", (row[0], what.key)).fetchone() is not None
     over = what.addr >= 0 and db.execute(_OVER, (row[0], what.addr)).fetchone() is not None
-    return RunSeen(status=Status(row[1]), mailed=mailed, over=over)
+    return RunFound(status=Status(row[1]), mailed=mailed, over=over)
 
 
 READS: Mapping[type, Callable[[Transaction, str, Any], Any]] = {

@@ -21,7 +21,7 @@ from typing import Any
 from ordain.errors import ConfigurationError, JournalCorrupt, RunPlace, StorageUnavailable
 from ordain.journal.records import Record, RecordKind, Status
 from ordain.ports.store import Mail, Outcome, StoredRun, Unit, UnsettledRun
-from ordain.ports.writes import MailKind, Table
+from ordain.ports.writes import MailKind, RowTable
 from ordain.store import schema
 from ordain.store.library_units import LIBRARY_OPERATIONS
 from ordain.store.operations import OPERATIONS
@@ -76,7 +76,7 @@ class StoreOptions:
     holder: str | None = None
     lock: bool = True
     threaded: bool | None = None
-    tables: tuple[Table, ...] = ()
+    tables: tuple[RowTable, ...] = ()
 
 
 def stored_record(row: tuple[Any, ...]) -> Record:

@@ -1,4 +1,4 @@
-"""Tables that hold nothing but rows by key: made, read and written by what their definition says, so that a new one brings no SQL of its own."""
+"""RowTables that hold nothing but rows by key: made, read and written by what their definition says, so that a new one brings no SQL of its own."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from typing import Any
 
 from ordain.errors import ConfigurationError
 from ordain.ports.shared import RowRead
-from ordain.ports.writes import Table, TableRow
+from ordain.ports.writes import RowTable, TableRow
 
-Tables = Mapping[str, Table]
+RowTables = Mapping[str, RowTable]
 
 
-def make_tables(db: sqlite3.Connection, tables: Sequence[Table]) -> Tables:
+def make_tables(db: sqlite3.Connection, tables: Sequence[RowTable]) -> RowTables:
     """Make those that are not there yet.
 
     Raises:
         ConfigurationError: two have one name, or one is there with other columns.
     """
-    made: dict[str, Table] = {}
+    made: dict[str, RowTable] = {}
     for table in tables:
         columns = ["workspace", *table.key, *table.columns]
         if table.name in made:
@@ -37,16 +37,16 @@ def make_tables(db: sqlite3.Connection, tables: Sequence[Table]) -> Tables:
     return made
 
 
-def read_row(db: sqlite3.Connection, workspace: str, table: Table, read: RowRead) -> tuple[Any, ...] | None:
+def read_row(db: sqlite3.Connection, workspace: str, table: RowTable, read: RowRead) -> tuple[Any, ...] | None:
     """The values that stand by a key."""
     found = db.execute(
-        f"SELECT {', '.join(table.columns)} FROM {table.stored} WHERE {_by_key(table)}",  # noqa: S608 - names that a ``Table`` may have
+        f"SELECT {', '.join(table.columns)} FROM {table.stored} WHERE {_by_key(table)}",  # noqa: S608 - names that a ``RowTable`` may have
         (workspace, *read.key),
     ).fetchone()
     return None if found is None else tuple(found)
 
 
-def put_rows(db: sqlite3.Connection, workspace: str, table: Table, rows: Sequence[TableRow]) -> None:
+def put_rows(db: sqlite3.Connection, workspace: str, table: RowTable, rows: Sequence[TableRow]) -> None:
     """Put each row by its key, instead of what stands there."""
     marks = ", ".join("?" * (1 + len(table.key) + len(table.columns)))
     db.executemany(
@@ -55,5 +55,5 @@ def put_rows(db: sqlite3.Connection, workspace: str, table: Table, rows: Sequenc
     )
 
 
-def _by_key(table: Table) -> str:
+def _by_key(table: RowTable) -> str:
     return " AND ".join(f"{name} = ?" for name in ("workspace", *table.key))

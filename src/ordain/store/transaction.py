@@ -10,8 +10,8 @@ import msgspec
 from ordain.errors import RUN_MOVED_ON, ConfigurationError, JournalCorrupt, LeaseLost
 from ordain.journal.records import DECIDED, PAYLOAD_BYTES, Record, RecordKind, Status
 from ordain.journal.transitions import SOURCES
-from ordain.ports.writes import NewRun, Table
-from ordain.store.tables import Tables
+from ordain.ports.writes import NewRun, RowTable
+from ordain.store.tables import RowTables
 
 _INSERT_RECORD = "INSERT INTO records(run, seq, kind, name, v, at, digest, chain, body, payload, reason) VALUES (?,?,?,?,?,?,?,?,?,?,?)"
 NUMBERS_KEPT = 20_000
@@ -30,7 +30,7 @@ class _Reason(msgspec.Struct):
 _REASON = msgspec.json.Decoder(_Reason)
 
 
-class Refusal(Exception):
+class UnitRefused(Exception):
     """A condition of the unit does not hold: it is undone, and its outcome says so by ``code``."""
 
     def __init__(self, code: str) -> None:
@@ -56,7 +56,7 @@ def payload_class(record: Record) -> str:
 class Transaction:
     """What stays the same from unit to unit of one connection; remembers run numbers, which never change."""
 
-    def __init__(self, connection: sqlite3.Connection, epoch: int, tables: Tables) -> None:
+    def __init__(self, connection: sqlite3.Connection, epoch: int, tables: RowTables) -> None:
         """``epoch`` is that of the engine that writes; 0 is a guest, whose runs nobody holds yet."""
         self.db = connection
         self._tables = tables
@@ -76,7 +76,7 @@ class Transaction:
         del self.touched[mark[0] :], self.touched_sessions[mark[1] :]
         self._numbers.clear()
 
-    def table(self, name: str) -> Table:
+    def table(self, name: str) -> RowTable:
         """A table of rows by key.
 
         Raises:

@@ -8,12 +8,12 @@ from typing import Any
 
 from ordain.journal.records import SETTLED, STOPPED, Record, Status
 from ordain.ports.sessions import ThreadChange
-from ordain.ports.shared import Decided, Shared
+from ordain.ports.shared import Ruling, Shared
 from ordain.ports.store import Append, Arrive, ClaimUnit, MessageKey, OnceKey, Operation, Outcome, RequestKey, Unit
 from ordain.store.conversation import earlier, give_up_place
 from ordain.store.schema import UNSETTLED
 from ordain.store.shared_reads import read
-from ordain.store.transaction import FROM, Refusal, RunNumbers, Transaction, check_moved
+from ordain.store.transaction import FROM, RunNumbers, Transaction, UnitRefused, check_moved
 from ordain.store.writes import write
 
 _SUSPENDED_FOR_NOTHING = (
@@ -46,7 +46,7 @@ class Applier:
         """Apply one unit; raises leave the savepoint to the caller.
 
         Raises:
-            Refusal: a condition of it does not hold, and what was written of it is to be undone.
+            UnitRefused: a condition of it does not hold, and what was written of it is to be undone.
         """
         if isinstance(unit, Append):
             return self._append(unit, None)
@@ -82,12 +82,12 @@ class Applier:
         ).fetchone()
         return None if row is None else Outcome(run=row[1] or "", refused="same" if row[0] == once.digest else "request_id_reused")
 
-    def _decide(self, of: RunNumbers, shared: Shared) -> Decided:
+    def _decide(self, of: RunNumbers, shared: Shared) -> Ruling:
         decided = shared.decide(*(read(self._transaction, of.workspace, what) for what in shared.reads))
         if decided.refused:
-            raise Refusal(decided.refused)
+            raise UnitRefused(decided.refused)
         if decided.accepted is not None and self._accepted() >= decided.accepted:
-            raise Refusal("busy")
+            raise UnitRefused("busy")
         write(self._transaction, of, decided.writes)
         return decided
 
@@ -116,7 +116,7 @@ class Applier:
         if unit.operation is not None:
             done = self._operation(unit.operation)
             if done.refused:
-                raise Refusal(done.refused)
+                raise UnitRefused(done.refused)
             return done
         return Outcome(run=unit.run)
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from ordain.errors import RUN_MOVED_ON, LeaseLost, OrdainError, StorageUnavailable
 from ordain.ports.store import Append, Operation, Outcome, Unit
-from ordain.store.transaction import Refusal, Transaction
+from ordain.store.transaction import Transaction, UnitRefused
 from ordain.store.units import Applier
 
 BATCH = 512
@@ -249,7 +249,7 @@ class Writer:
             self._transaction.back_to(mark)
             db.execute("ROLLBACK TO unit")
             db.execute("RELEASE unit")
-            return Outcome(refused=error.code) if isinstance(error, Refusal) else _failed(error)
+            return Outcome(refused=error.code) if isinstance(error, UnitRefused) else _failed(error)
         db.execute("RELEASE unit")
         return outcome
 

@@ -28,7 +28,7 @@ from ordain.store.accounts import charge_accounts, refund_accounts
 from ordain.store.catalog_units import keep
 from ordain.store.conversation import add_entry, change_threads, close_question, place_again, take_place, take_place_again
 from ordain.store.tables import put_rows
-from ordain.store.transaction import Refusal, RunNumbers, Transaction, check_moved
+from ordain.store.transaction import RunNumbers, Transaction, UnitRefused, check_moved
 
 _MAIL = "INSERT OR IGNORE INTO mailbox(run, kind, addr, key, body, at) VALUES (?,?,?,?,?,?)"
 _MADE_READY = f"UPDATE runs SET status = '{Status.READY}' WHERE no = ? AND status = '{Status.WAITING}'"  # noqa: S608 - constants
@@ -58,7 +58,7 @@ def _places(transaction: Transaction, of: RunNumbers, some: Sequence[NewPlace]) 
 def _places_taken_back(transaction: Transaction, _: RunNumbers, some: Sequence[PlaceTakenBack]) -> None:
     for place in some:
         if not take_place_again(transaction.db, place.run):
-            raise Refusal("thread_taken")
+            raise UnitRefused("thread_taken")
 
 
 def _entries(transaction: Transaction, of: RunNumbers, some: Sequence[NewEntry]) -> None:

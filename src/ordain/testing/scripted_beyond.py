@@ -43,7 +43,6 @@ from ordain.ports.model import Charge, ModelReply, ModelRequest
 from ordain.ports.verb import LeafFailed, LeafReturned, LeafTimedOut
 from ordain.rules.budget import CARVE
 from ordain.rules.decision import Decision, Rule
-from ordain.rules.shared import SHARED
 from ordain.rules.spend import Spend
 from ordain.runtime.calls import result_of, too_late
 from ordain.runtime.claims import check_claim
@@ -141,7 +140,7 @@ class ScriptedBeyond:
         """See ``Beyond.claim``: the script has what the transaction would read, and the rule decides."""
         self._state.admit_claim()
         self._interrupt_before(addr, claim)
-        shared = SHARED[claim.name]
+        shared = self._state.shares[claim.name]
         check_claim(claim, self._setup, self._state)
         facts = self._claim_facts(claim)
         self.asked.append(claim)
@@ -183,7 +182,7 @@ class ScriptedBeyond:
 
     def _claim_facts(self, claim: Claim[Any]) -> Any:
         """What the claim's transaction reads; shared accounts of which the script says nothing are untouched."""
-        shared = SHARED[claim.name]
+        shared = self._state.shares[claim.name]
         item = self._answers.take() if self._answers.next_is(Claimed) or claim.name != CARVE.name else None
         if not isinstance(item, Claimed | None):
             raise self._misfit(claim, item)

@@ -15,7 +15,7 @@ from ordain.flows.kinds import Kinds
 from ordain.journal.codec import decode
 from ordain.journal.records import Body, RecordKind, raw
 from ordain.ports.model import ModelPort
-from ordain.ports.shared import Decided, Shared
+from ordain.ports.shared import Ruling, Shared
 from ordain.ports.store import Arrive, StoredRun
 from ordain.ports.writes import KeptCatalogs, MailKind, NewMail
 from ordain.runtime.drive import Drive, Driven
@@ -113,7 +113,7 @@ class House:
     async def open(self, kind: Kind[Any, Any], given: Any = None, *, lasts: int = HOUR, queued: bool = False) -> str:
         """A root run, ready or queued; returns its id."""
         new = root_run(kind, self.opening(given, lasts=lasts), self.services.catalogs.current, queued=queued)
-        decided = Decided(writes=(KeptCatalogs(stored=self.services.catalogs.current.stored), new), run=new.id)
+        decided = Ruling(writes=(KeptCatalogs(stored=self.services.catalogs.current.stored), new), run=new.id)
         await self.store.submit(Arrive(workspace=DEFAULT_WORKSPACE, shared=Shared(reads=(), decide=lambda: decided)))
         return new.id
 

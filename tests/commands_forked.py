@@ -11,7 +11,6 @@ from __future__ import annotations
 import gc
 import json
 import os
-import resource
 import selectors
 import signal
 import socket
@@ -34,6 +33,8 @@ from ordain.wording.wording import wording_of
 
 NUMBER = struct.Struct("i")
 """What is written to a channel: the child's id, later its wait status."""
+HIGHEST = 1024
+"""Above every descriptor that this process has."""
 LENGTH = struct.Struct("I")
 """What comes before a request on its channel."""
 
@@ -57,6 +58,7 @@ def serve(control: socket.socket) -> dict[str, Any]:
     os.set_blocking(wake, False)
     os.set_blocking(ended, False)
     signal.signal(signal.SIGCHLD, lambda *_: None)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # who interrupts the tests ends this process by ending them
     signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
     with selectors.DefaultSelector() as selector:
         selector.register(control, selectors.EVENT_READ)
@@ -93,12 +95,13 @@ def become(streams: list[int]) -> dict[str, Any]:
     """Be a process as one that was started: its own streams, signals, environment, folder; gives its request."""
     signal.set_wakeup_fd(-1)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     with open(streams[0], "rb", closefd=False) as channel:
         (length,) = LENGTH.unpack(channel.read(LENGTH.size))
         request = json.loads(channel.read(length))
     for number, stream in enumerate(streams[1:]):
         os.dup2(stream, number)
-    os.closerange(3, resource.getrlimit(resource.RLIMIT_NOFILE)[0])
+    os.closerange(3, HIGHEST)
     if request["session"]:
         os.setsid()
     os.environ.clear()

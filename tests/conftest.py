@@ -4,13 +4,8 @@ import os
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import settings
 
-pytest_plugins = ["tests.live_call_lock", "tests.recording"]
-
-settings.register_profile("dev", deadline=None)
-settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)
-settings.load_profile("ci" if os.environ.get("CI") else "dev")
+pytest_plugins = ["tests.lanes", "tests.live_call_lock", "tests.recording"]
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -24,6 +24,7 @@ from ordain.store import library as library_module
 from ordain.store.library import SqliteLibrary
 from ordain.store.sqlite import FILE, SqliteStore, StoreOptions
 from ordain.store.writer import TRUNCATE_BATCHES
+from tests.lanes import examples
 
 EVERY = tuple(ItemKind)
 EMBEDDER = StaticEmbedder()
@@ -522,7 +523,7 @@ async def test_an_item_has_a_bound(house: House, monkeypatch: pytest.MonkeyPatch
 NOTES = json.loads((Path(__file__).parents[1] / "fixtures" / "recall" / "notes.json").read_text(encoding="utf-8"))
 
 
-@settings(max_examples=12, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(12), suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
 @given(
     st.lists(
         st.one_of(st.integers(0, 9).map(lambda n: ("add", n)), st.integers(0, 9).map(lambda n: ("remove", n)), st.just(("ask", 0))),

@@ -16,6 +16,7 @@ from ordain.ports.store import Append, Operation, Outcome, Unit
 from ordain.ports.writes import MailKind, OutboxRow, TakenMail
 from ordain.store.sqlite import SqliteStore, StoreOptions
 from tests.contract.writing import KEY, Run
+from tests.lanes import examples
 
 ALL = [MailKind.CHILD, MailKind.ANSWER, MailKind.INTERRUPT]
 
@@ -134,7 +135,7 @@ async def test_numbers_of_runs_that_never_came_to_be_are_forgotten(store: Sqlite
 Step = tuple[str, int]
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(st.lists(st.tuples(st.sampled_from(["step", "gap", "post", "take", "child", "end", "wait"]), st.integers(0, 2)), max_size=30))
 async def test_any_sequence_of_units_leaves_what_a_simple_model_says(steps: list[Step]) -> None:
     """After any mixture of good and bad units, awaited or not, runs hold exactly the records of the units that were applied."""

@@ -6,7 +6,6 @@ import secrets
 import signal
 import socket
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -16,6 +15,8 @@ from types import TracebackType
 from typing import Any, Self
 
 import httpx
+
+from tests.commands import Command, run_command, start_command
 
 PATIENCE_S = 60.0
 GONE_S = 0.5
@@ -30,7 +31,7 @@ class Server:
         self.home = home
         self.environment = environment or {}
         self.arguments = arguments
-        self.process: subprocess.Popen[bytes]
+        self.process: Command
         self.http: httpx.Client
 
     def play(self, script: dict[str, Any]) -> Self:
@@ -57,9 +58,9 @@ class Server:
         """Start, and wait until it answers."""
         note = self.home / "server.json"
         note.unlink(missing_ok=True)
-        command = [sys.executable, "-m", "ordain", "serve", "--data-dir", str(self.home), *self.arguments]
+        command = ("serve", "--data-dir", str(self.home), *self.arguments)
         with (self.home / "log").open("ab") as log:
-            self.process = subprocess.Popen(command, env={**os.environ, **self.environment}, stderr=log)
+            self.process = start_command(*command, environment={**os.environ, **self.environment}, stderr=log)
         deadline = time.monotonic() + PATIENCE_S
         while not note.exists():
             assert self.process.poll() is None, self.log()
@@ -82,7 +83,7 @@ class Server:
         self.process.wait()
         self.http.close()
 
-    def restart(self, caller: subprocess.Popen[bytes]) -> None:
+    def restart(self, caller: Command) -> None:
         """Kill it and start it again. The caller stands still meanwhile: it does not wait for as long as a start may take."""
         self.kill()
         time.sleep(GONE_S)
@@ -177,5 +178,4 @@ def run_cli(
 ) -> subprocess.CompletedProcess[bytes]:
     """Run `ordain ARGUMENTS` to its end."""
     settings = {**os.environ, "ORDAIN_HOME": str(home), **(environment or {})}
-    command = [sys.executable, "-m", "ordain", *arguments]
-    return subprocess.run(command, env=settings, input=stdin, capture_output=True, timeout=PATIENCE_S, check=False)
+    return run_command(*arguments, environment=settings, stdin=stdin, timeout=PATIENCE_S)

@@ -18,6 +18,7 @@ from ordain.server.refusals import REFUSALS
 from tests.e2e.openapi_truth import PROBLEM, Truth
 from tests.e2e.process import PATIENCE_S, Server
 from tests.integration.server.connecting import Answer, Answers
+from tests.lanes import examples
 
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE")
 SEGMENTS = (
@@ -150,7 +151,10 @@ def answer_to(port: int, request: Hostile) -> Answer:
         return answers.whole[0] if answers.whole else answers.coming
 
 
-@settings(max_examples=250, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow, HealthCheck.data_too_large])
+@settings(
+    max_examples=examples(250),
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow, HealthCheck.data_too_large],
+)
 @given(data=st.data())
 def test_every_request_gets_a_typed_answer(server: Server, truth: Truth, data: st.DataObject) -> None:
     """Whatever is sent near an operation: no server error, every refusal a problem with its own status, every answer as declared."""

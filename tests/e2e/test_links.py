@@ -13,6 +13,7 @@ from tests.e2e.openapi_truth import Truth
 from tests.e2e.process import Server
 from tests.e2e.proposals import act, ask, case, finish, slow
 from tests.e2e.talking import ASKING, message, says
+from tests.lanes import examples
 
 WORKSPACES = ("default", "other")
 SCRIPT = {
@@ -189,7 +190,7 @@ def test_every_link_leads_where_it_says(server: Server) -> None:
     Walk.truth = Truth(server.http)
     walk_through(Walk())
     suppressed = [HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large]
-    run_state_machine_as_test(Walk, settings=settings(max_examples=12, stateful_step_count=15, suppress_health_check=suppressed))
+    run_state_machine_as_test(Walk, settings=settings(max_examples=examples(12), stateful_step_count=15, suppress_health_check=suppressed))
     wanted = {
         ("show_run", "200"),
         ("cancel_run", "202"),

@@ -8,9 +8,9 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
+import os
 import sqlite3
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -22,6 +22,7 @@ from ordain import Ordain
 from ordain.errors import OrdainError
 from ordain.flows.shipped import shipped_kinds
 from ordain.journal.records import SETTLED, Status
+from tests.commands import run_command
 from tests.replay.folder_file import FOLDERS, LATE, SOON, End, names, packed, statement, unpack
 from tests.replay.folder_going_on import go_on
 from tests.shapes.ledger import Ledger, ledger_process
@@ -66,8 +67,8 @@ def port() -> Iterator[int]:
 
 def ordain(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
     """The command, in a process of its own."""
-    given = [sys.executable, "-m", "ordain", *map(str, arguments)]
-    return subprocess.run(given, capture_output=True, text=True, timeout=COMMAND_S, check=False)
+    done = run_command(*map(str, arguments), environment=os.environ, timeout=COMMAND_S)
+    return subprocess.CompletedProcess(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())
 
 
 def told(end: End, case: str) -> End:

@@ -210,3 +210,9 @@ def unequal(ordain: Ordain) -> list[str]:
             if not report.equal:
                 found.append(f"run {run} ({stored.flow}) replays {report.verdict}: {report.differences[:2]}")
     return found
+
+
+def lawful(ordain: Ordain, *, max_active: int = 4) -> None:
+    """Assert that every law of sessions holds, and that everything settled replays."""
+    assert not broken_now(rows_of(ordain), max_active=max_active)
+    assert unequal(ordain) == []

@@ -19,6 +19,7 @@ PURE_ROOMS = {"contracts", "wording", "rules", "effects", "prompts", "journal", 
 
 MOST_MODULE_LINES, MOST_TEST_MODULE_LINES, MOST_FUNCTION_LINES, MOST_PARAMETERS, MOST_PORT_METHODS = 400, 600, 60, 6, 7
 VAGUE_NAMES = {"utils", "util", "helpers", "helper", "common", "base", "misc", "manager", "managers"}
+ORIGINS = {"findings", "edges", "rows", "review", "audit", "bugs", "fixes", "issues", "regressions", "round"}
 IMPURE_CALLS = re.compile(
     r"(^|\.)(datetime\.(now|utcnow|today)|date\.today|uuid[14]|getrandbits)$|^(time|random|secrets|os|asyncio|logging)\.|^(open|print|input)$"
 )
@@ -174,6 +175,11 @@ def test_a_room_imports_what_its_package_says() -> None:
 def test_modules_are_named_for_a_concept() -> None:
     """No module or folder hides behind a name that says nothing."""
     _none([module.name for module in SOURCES if VAGUE_NAMES & set(Path(module.name).with_suffix("").parts)])
+
+
+def test_test_modules_are_named_for_a_behaviour() -> None:
+    """No test module is named for where its tests came from."""
+    _none([module.name for module in TESTS if ORIGINS & set(Path(module.name).stem.split("_"))])
 
 
 SHARED_CLASS_NAMES = {

@@ -9,15 +9,14 @@ import re
 import select
 import signal
 import struct
-import subprocess
-import sys
 import termios
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from ordain.cli.conversation_lines import SPINNER
+from tests.commands import start_command
 
 PATIENCE_S = 60.0
 """How long something may take before a test gives up: never a measure."""
@@ -103,14 +102,14 @@ class VirtualScreen:
 class Terminal:
     """One command in a terminal of its own."""
 
-    def __init__(self, command: list[str], environment: Mapping[str, str], columns: int) -> None:
+    def __init__(self, arguments: Sequence[str], environment: Mapping[str, str], columns: int) -> None:
         master, slave = pty.openpty()
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, columns, 0, 0))
         self.before = termios.tcgetattr(slave)
         self._slave, self._master = slave, master
         self.screen = VirtualScreen(columns)
         self._ahead = b""
-        self.process = subprocess.Popen(command, stdin=slave, stdout=slave, stderr=slave, env=dict(environment), start_new_session=True)
+        self.process = start_command(*arguments, environment=environment, stdin=slave, stdout=slave, stderr=slave, session=True)
 
     def type(self, text: str, *, enter: bool = True) -> None:
         """Press keys."""
@@ -177,6 +176,7 @@ class Terminal:
         while self.read(0.05):
             pass
         assert termios.tcgetattr(self._slave) == self.before
+        assert self.process.returncode is not None
         return self.process.returncode
 
     def close(self) -> None:
@@ -191,8 +191,9 @@ class Terminal:
 @contextmanager
 def chatting(home: Path, *arguments: str, columns: int = COLUMNS, **environment: str) -> Iterator[Terminal]:
     """``ordain chat`` in a terminal, over a data folder of its own."""
-    command = [sys.executable, "-m", "ordain", "chat", "--data-dir", str(home), *arguments]
-    terminal = Terminal(command, {**os.environ, "TERM": "xterm-256color", "LANG": "C.UTF-8", **environment}, columns)
+    terminal = Terminal(
+        ("chat", "--data-dir", str(home), *arguments), {**os.environ, "TERM": "xterm-256color", "LANG": "C.UTF-8", **environment}, columns
+    )
     try:
         yield terminal
     finally:

@@ -5,7 +5,6 @@ import json
 import os
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
@@ -19,6 +18,7 @@ from ordain.cli.chat_lines import LineChat, one
 from ordain.cli.connection import Connection
 from ordain.cli.messenger import Addressed, Messenger
 from ordain.contracts.conversation import MessageAnswer
+from tests.commands import Command, start_command
 from tests.e2e.process import PATIENCE_S, Server, fixed_port
 from tests.integration.cli.chat_script import play
 
@@ -323,8 +323,8 @@ def until_at_rest(server: Server, session: str) -> None:
         time.sleep(0.02)
 
 
-def started(server: Server, *arguments: str) -> subprocess.Popen[bytes]:
+def started(server: Server, *arguments: str) -> Command:
     """A chat that the test goes on beside."""
-    command = [sys.executable, "-m", "ordain", "chat", "--data-dir", str(server.home), *arguments]
-    environment = {**os.environ, **server.environment}
-    return subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    command = ("chat", "--data-dir", str(server.home), *arguments)
+    pipe = subprocess.PIPE
+    return start_command(*command, environment={**os.environ, **server.environment}, stdin=pipe, stdout=pipe, stderr=pipe)

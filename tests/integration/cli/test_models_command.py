@@ -5,7 +5,6 @@ import json
 import os
 import shutil
 import stat
-import sys
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,6 +19,7 @@ from ordain.cli.profile_files import SettingsFiles, drop_profile, put_lanes, put
 from ordain.settings import load_settings
 from tests.e2e.model_endpoint import ModelEndpoint
 from tests.integration.cli.terminal import Terminal
+from tests.lanes import examples
 
 KEY = "sk-ABCdef0123456789abcdefghij"
 OWN = """# my own words
@@ -271,7 +271,7 @@ def test_a_linked_file_stays_a_link(told: Told) -> None:
 
 def test_on_a_terminal_what_is_missing_is_asked_for(home: Path, endpoint: ModelEndpoint) -> None:
     """Without options on a terminal each is asked for with its usual answer; a key typed in place of a name is refused unrepeated."""
-    command = [sys.executable, "-m", "ordain", "models", "add", "typed", "--data-dir", str(home)]
+    command = ("models", "add", "typed", "--data-dir", str(home))
     environment = {**os.environ, "TERM": "xterm", "LANG": "C.UTF-8"}
     endpoint.answers = [WORD]
     for variable, code in ((KEY, 2), ("none", 0)):
@@ -300,7 +300,7 @@ def test_on_a_terminal_what_is_missing_is_asked_for(home: Path, endpoint: ModelE
     values=st.dictionaries(st.sampled_from(["model", "base_url", "gguf"]), st.text(max_size=40), min_size=1),
     lane=st.lists(st.text(min_size=1, max_size=10), max_size=3),
 )
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 def test_whatever_is_written_is_read_back(
     tmp_path_factory: pytest.TempPathFactory, name: str, values: dict[str, str], lane: list[str]
 ) -> None:

@@ -9,9 +9,12 @@ import pytest
 
 from tests.integration.crash.case import Case
 from tests.integration.crash.conftest import Nursery
+from tests.lanes import is_full, sampled
 from tests.shapes.catalogue import SHAPES
 
 MOMENTS = ("commit before", "commit after", "ack before", "ack after", "model before", "model after")
+ONE_IN = 6
+"""Of the moments, outside `--full`: which ones the seed says."""
 
 
 def undisturbed(nursery: Nursery, name: str, case: str) -> dict[str, Any]:
@@ -37,14 +40,15 @@ def judged(reports: dict[str, dict[str, Any]]) -> None:
     broken = {name: report["broken"] for name, report in reports.items() if report["broken"]}
     assert not broken, "\n".join(f"{name}: {line}" for name, lines in broken.items() for line in lines)
     died = sum(report["boots"] > 1 for report in reports.values())
-    assert died >= len(reports) * 0.8, f"only {died} of {len(reports)} cases met their moment"
+    most = 0.8 if is_full() else 1 / len(reports)  # few of them say little of the others
+    assert died >= len(reports) * most, f"only {died} of {len(reports)} cases met their moment"
 
 
 @pytest.mark.parametrize("name", SHAPES)
 def test_a_shape_survives_every_moment(nursery: Nursery, name: str) -> None:
     """Killed anywhere and started again, a run ends as it would have: nothing lost, nothing twice, unknown only where nobody can know."""
     plain = undisturbed(nursery, name, f"{name.replace(' ', '-')}-plain")
-    judged(nursery.run(moments_of(name, plain)))
+    judged(nursery.run(sampled(moments_of(name, plain), ONE_IN, name)))
 
 
 def twice(name: str, plain: dict[str, Any]) -> list[Case]:
@@ -67,4 +71,4 @@ def twice(name: str, plain: dict[str, Any]) -> list[Case]:
 def test_a_shape_survives_dying_twice(nursery: Nursery, name: str) -> None:
     """Killed again while it is taken up, also where a thread writes, a run still ends as it would have."""
     plain = undisturbed(nursery, name, f"{name.replace(' ', '-')}-plain-twice")
-    judged(nursery.run(twice(name, plain)))
+    judged(nursery.run(sampled(twice(name, plain), ONE_IN, f"{name} twice")))

@@ -20,6 +20,7 @@ from ordain.ports.model import Charge, ModelError, ModelPort, ModelReply, ModelR
 from tests.e2e.process import nobody
 from tests.integration.models.wire import API_KEY, PROTOCOLS, SYSTEM, Protocol, http, http_json, playing, profile, send
 from tests.integration.models.wire_server import whole
+from tests.lanes import examples
 
 CODES = ModelErrorCode
 CLOSE = {"close": True}
@@ -291,7 +292,7 @@ async def test_a_key_comes_back_in_no_message(protocol: Protocol, model: ModelPo
     assert failed(answer) is CODES.REJECTED
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(15), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     body=st.binary(max_size=200)
     | st.recursive(

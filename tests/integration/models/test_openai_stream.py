@@ -18,6 +18,7 @@ from ordain.models.pace import BREATH, CHUNKS_FREE
 from ordain.ports.model import ModelError, ModelReply, ModelRequest
 from tests.e2e.model_endpoint import ModelEndpoint
 from tests.integration.models.wire import API_KEY, SYSTEM, http, http_json, playing, request, send
+from tests.lanes import examples
 
 TEXT = "Models propose. Code ordains. “Ça va?” 😀\nYes."
 ANSWER = json.dumps({"thought": "x", "content": TEXT}, ensure_ascii=False)
@@ -280,7 +281,7 @@ async def test_many_pieces_that_came_together_keep_nobody_waiting(wire: OpenAIMo
     assert ticking.most <= BREATH
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(60), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.integers(0, 2000), st.binary(min_size=1, max_size=4))
 def test_no_bytes_break_a_stream(wire_url: str, at: int, other: bytes) -> None:
     """Whatever is changed in a stream, a reply or a mapped error comes back, never an exception or a bug of the adapter."""

@@ -16,6 +16,7 @@ from ordain.models.openai import OpenAIModel
 from ordain.ports.model import Charge, ModelError, ModelReply
 from tests.e2e.process import nobody
 from tests.integration.models.wire import API_KEY, SCHEMA, SYSTEM, http, http_json, playing, request, send
+from tests.lanes import examples
 
 GOOD = {"model": "m-1", "choices": [{"message": {"content": "{}"}, "finish_reason": "stop"}]}
 CLOSE = {"close": True}
@@ -355,7 +356,7 @@ async def test_errors_echo_neither_key_nor_prompt(wire: OpenAIModel) -> None:
         await model.close()
 
 
-@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(150), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     data=st.one_of(
         st.binary(max_size=300),

@@ -27,6 +27,7 @@ from ordain.verbs import LeafExecutor, Registry, VerbFolder
 from ordain.verbs.functions import VerbContext, VerbError
 from ordain.verbs.http_verb import BLANK, HttpAccess, Secret, http_verb
 from ordain.verbs.outbound import Outgoing
+from tests.lanes import examples
 
 TOKEN = "s3cr3t/Token+value=="
 LONG_S = 30.0
@@ -242,7 +243,7 @@ async def test_no_argument_opens_another_header(server: Server, value: str) -> N
 
 
 @given(value=st.text(max_size=60))
-@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(150), suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_no_value_of_an_argument_decides_where_a_request_goes(value: str) -> None:
     """Whatever the argument: the request, if there is one, goes to the declared host, port and path, and the value arrives as it was."""
     sent: list[Outgoing] = []

@@ -15,6 +15,7 @@ from ordain.flows.triage import prompt as triage
 from ordain.flows.turn import router
 from ordain.prompts.renderer import render
 from ordain.rules.suggestion import suggestion_of
+from tests.lanes import examples
 from tests.unit.prompts.texts import json_values, objects, size, words
 
 SOURCES = {
@@ -28,7 +29,7 @@ def rendered(name: str, prompt: msgspec.Struct) -> Any:
     return render(SOURCES[name], msgspec.structs.asdict(prompt))
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(words, st.sampled_from(["brain", "agent", "council"]), st.booleans(), st.lists(words, max_size=3))
 def test_the_router_prompt_fits_its_bound(message: str, mode: str, supervised: bool, tools: list[str]) -> None:
     """The bound that is reserved before rendering holds for the rendered prompt."""
@@ -37,7 +38,7 @@ def test_the_router_prompt_fits_its_bound(message: str, mode: str, supervised: b
     assert size(rendered(router.TEMPLATE, prompt)) <= router.size_bound(SOURCES[router.TEMPLATE], prompt)
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(st.lists(objects, max_size=3).map(tuple), st.sampled_from(["action", "final"]), st.dictionaries(words, words, max_size=3))
 def test_the_supervisor_prompt_fits_its_bound(trace: Any, pending: str, proposal: Any) -> None:
     """The bound knows the pending step only by its largest size, and holds."""
@@ -47,7 +48,7 @@ def test_the_supervisor_prompt_fits_its_bound(trace: Any, pending: str, proposal
     assert size(rendered(supervisor.TEMPLATE, shown)) <= supervisor.size_bound(SOURCES[supervisor.TEMPLATE], bare, most)
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(words, st.lists(st.fixed_dictionaries({"thread": st.integers(1, 99), "about": words, "asks": words}), max_size=6).map(tuple))
 def test_the_triage_prompt_fits_its_bound(message: str, threads: Any) -> None:
     """The bound that is reserved before rendering holds for the rendered prompt."""

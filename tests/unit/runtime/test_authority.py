@@ -49,6 +49,7 @@ from ordain.testing import (
     returned,
     with_policy,
 )
+from tests.lanes import examples
 from tests.shapes.hostile import DO, HOSTILE, SCOPE, TEMPLATES, VERBS, Op, encoded
 from tests.shapes.overreach import Bounds
 
@@ -175,7 +176,7 @@ def play(ops: tuple[Op, ...], standing: Standing = AS_ROOT, within: Catalog = FR
     return played
 
 
-@settings(max_examples=400, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(400), suppress_health_check=[HealthCheck.too_slow])
 @given(programs(0), st.sampled_from(sorted(STANDINGS)), st.sampled_from([FREE, SHARED[False], SHARED[True]]))
 def test_no_port_call_gets_more_than_the_first_record_gave(ops: tuple[Op, ...], standing: str, within: Catalog) -> None:
     """Whatever is asked, in whatever order: nothing runs out of scope, deeper, dearer or later, and the journal replays equal."""
@@ -368,7 +369,7 @@ async def play_live(ops: tuple[Op, ...], **budget: Any) -> StoredRun:
     return stored
 
 
-@settings(max_examples=12, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@settings(max_examples=examples(12), suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(programs(1), st.booleans())
 def test_no_port_call_gets_more_live(ops: tuple[Op, ...], shared: bool) -> None:
     """The same in a whole Ordain with children that are as hostile, whether shared accounts bound it or not."""

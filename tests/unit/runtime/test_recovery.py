@@ -12,6 +12,7 @@ from ordain.journal.records import Status
 from ordain.ports.store import Append
 from ordain.runtime.recovery import QUARANTINE, SUSPECT, Recovery, RecoveryPlan
 from ordain.testing import kind_of
+from tests.lanes import examples
 from tests.unit.runtime.house import BEGAN, SECOND, House
 
 
@@ -87,7 +88,7 @@ async def test_a_run_that_moves_is_counted_anew() -> None:
         assert (await plan(house)).wake == [run]
 
 
-@settings(max_examples=20)
+@settings(max_examples=examples(20))
 @given(st.lists(st.sampled_from(["ready", "running", "waiting", "due", "mailed"]), max_size=6), st.integers(1, QUARANTINE + 1))
 async def test_every_unsettled_run_is_in_one_place(standing: list[str], starts: int) -> None:
     """Woken, driven alone, set aside, or with its timer: none is forgotten and none is in two places."""

@@ -12,6 +12,7 @@ from ordain.contracts.catalog import Catalog
 from ordain.errors import JournalCorrupt
 from ordain.runtime.services import CATALOGS_KEPT, Catalogs
 from ordain.testing import catalog_of
+from tests.lanes import examples
 from tests.unit.runtime.house import House
 
 MANY: list[Catalog] = [catalog_of(policy={"limits": {"timeout_seconds": 60 + number}}) for number in range(CATALOGS_KEPT + 4)]
@@ -49,7 +50,7 @@ def test_what_was_current_stays_for_its_runs() -> None:
     assert (catalogs.current, catalogs.pinned(MANY[0].digest)) == (MANY[1], MANY[0])
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 @given(st.lists(st.tuples(st.booleans(), st.integers(0, len(MANY) - 1)), max_size=60))
 def test_every_pin_gives_its_own_catalog(steps: list[tuple[bool, int]]) -> None:
     """However many were current or pinned before; and the one that is current now is never read again."""

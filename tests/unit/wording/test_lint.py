@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from ordain.wording.engine_1.phrases import compile_phrases
 from ordain.wording.languages import Language, read_language, shipped_languages, table_of
 from ordain.wording.lint import FindingKind, Severity, WordingFinding, lint
+from tests.lanes import examples
 
 WORDS = ["knofi", "Knofi", "knöfi", "halt", "weiter", "merci", "stop", "schön", "schon", "gosch hald"]
 SIGNS = ["stop", "thanks", "go_on", "yes"]
@@ -56,7 +57,7 @@ def written(pairs: list[tuple[str, str]]) -> Language:
     return file("".join(f"{sign} = '{' | '.join(words)}'\n" for sign, words in by_sign.items()))
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(25, quick=8))
 @given(phrases)
 def test_shadowed_is_what_the_table_is_the_same_without(pairs: list[tuple[str, str]]) -> None:
     """Without any one phrase that is found shadowed every message means the same; without one of which nothing is said, some does not."""

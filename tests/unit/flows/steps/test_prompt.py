@@ -28,6 +28,7 @@ from ordain.flows.steps.prompt import (
     with_progress,
 )
 from ordain.prompts.renderer import Prompt, render
+from tests.lanes import examples
 from tests.unit.prompts.texts import alphabet, objects, short, size, words
 
 SOURCE = files("ordain.flows.steps").joinpath("templates", f"{TEMPLATE}.j2").read_text(encoding="utf-8")
@@ -92,7 +93,7 @@ def rendered(prompt: PlannerPrompt) -> Prompt:
     return render(SOURCE, msgspec.structs.asdict(prompt))
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(requests(), tools, traces, st.integers(0, 1000), reasks)
 def test_the_planner_prompt_fits_its_bound(request: PlannerRequest, offered: Any, trace: Any, left: int, reask: str | None) -> None:
     """The bound that is reserved before rendering holds for the rendered prompt, whatever was asked and done."""
@@ -102,7 +103,7 @@ def test_the_planner_prompt_fits_its_bound(request: PlannerRequest, offered: Any
     assert shown == rendered(whole_prompt(request, offered, trace, left, reask))
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(requests(), tools, traces)
 def test_everything_shown_is_cut_to_its_limit(request: PlannerRequest, offered: Any, trace: Any) -> None:
     """Each text in the prompt's input is at most its limit and a mark, a beginning of what was given; lists keep the newest."""

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from ordain.ports.verb import LeafFailed
 from ordain.verbs.builtin.figure_rows import CELLS_MAX, ROWS_MAX
 from ordain.verbs.builtin.finance_verb import finance_snapshot
+from tests.lanes import examples
 from tests.shapes.leaf_calls import called, failure_of, output_of
 
 VERB = finance_snapshot()
@@ -60,7 +61,7 @@ async def test_a_german_ledger_is_read_as_it_is_written() -> None:
 cents = st.lists(st.decimals(-(10**12), 10**12, places=2), min_size=1, max_size=30)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(cents, st.sampled_from(["EUR", "JPY", ""]))
 async def test_sums_are_those_of_exact_arithmetic(values: list[Decimal], unit: str) -> None:
     """The total of any amounts is their exact sum, and the sums of categories and periods add up to it."""
@@ -198,7 +199,7 @@ async def test_per_cent_stay_unadded_beside_an_unknown_word() -> None:
 
 
 @given(st.text("()[] in(EUR)k€%$ab", max_size=99), st.sampled_from(["", "EUR", "twelve chars"]))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 async def test_any_name_of_a_column_gives_a_unit_that_fits(name: str, unit: str) -> None:
     """Whatever stands in a column's name, its figures' units are of a length that the verb's output allows."""
     rows = [["5 abcdef", unit], ["6", "USD"], ["7", unit]]
@@ -297,7 +298,7 @@ async def test_an_option_settles_what_is_open() -> None:
 
 
 @given(st.text(min_size=1, max_size=300))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 async def test_any_text_is_a_table_or_a_typed_failure(text: str) -> None:
     """Whatever the CSV is, every row is in the figures or listed, or there is a code of the verb's own."""
     result = await called(VERB, csv=text)

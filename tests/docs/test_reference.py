@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any, get_args
@@ -38,15 +39,29 @@ HOUSE = ROOT / "src" / "ordain"
 HEADING = re.compile(r"^#+ (?:Result |End )?`?([^`\n]+)`?$", re.MULTILINE)
 
 
-def headings(page: str) -> set[str]:
-    return set(HEADING.findall(PAGES[page]()))
+@cache
+def page(name: str) -> str:
+    """A page as it is made now."""
+    return PAGES[name]()
+
+
+def headings(name: str) -> set[str]:
+    return set(HEADING.findall(page(name)))
+
+
+@cache
+def every_call() -> list[tuple[Path, str, ast.Call]]:
+    """Every call in the source: in which file, of what."""
+    return [
+        (path, ast.unparse(node.func), node)
+        for path in HOUSE.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call)
+    ]
 
 
 def calls(folder: str, name: str) -> Iterator[ast.Call]:
-    for path in (HOUSE / folder).rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Call) and ast.unparse(node.func) == name:
-                yield node
+    return (call for path, called, call in every_call() if called == name and path.is_relative_to(HOUSE / folder))
 
 
 def test_every_rule_has_its_section() -> None:
@@ -61,14 +76,14 @@ def test_every_reason_is_on_both_pages() -> None:
     sets = [one for one in Reason.__subclasses__() if one.__module__.startswith("ordain.")]  # tests have sets of their own
     reasons = [reason for one in sets for reason in one]
     assert len(reasons) >= 100
-    for page in ("reasons.md", "rules.md"):
-        text = PAGES[page]()
+    for name in ("reasons.md", "rules.md"):
+        text = page(name)
         assert [reason for reason in reasons if f"| `{reason.value}` |" not in text] == []
 
 
 def test_every_record_kind_and_field_has_its_row() -> None:
     """Each record kind is a section of records.md, and each field of its body a row there."""
-    text = PAGES["records.md"]()
+    text = page("records.md")
     assert {str(kind) for kind in RecordKind} <= headings("records.md")
     for kind in RecordKind:
         section = text.partition(f"\n## {kind}\n")[2].partition("\n## ")[0]
@@ -83,7 +98,7 @@ def versions_in_kind_files() -> set[tuple[str, int]]:
 
 def test_every_kind_and_version_can_be_resumed() -> None:
     """Each version of each kind stands on kinds.md, the newest one as what begins, the others as what is resumed; its prompts stand there too."""
-    text, versions = PAGES["kinds.md"](), versions_in_kind_files()
+    text, versions = page("kinds.md"), versions_in_kind_files()
     names = {name for name, _ in versions}
     assert len(names) >= 8
     assert names <= headings("kinds.md")
@@ -98,7 +113,7 @@ def test_every_kind_and_version_can_be_resumed() -> None:
 
 def test_every_version_of_what_is_read_is_told() -> None:
     """The schema, the wording engines and the records of more than one version stand on kinds.md."""
-    text = PAGES["kinds.md"]()
+    text = page("kinds.md")
     assert f"| schema of the database | **{VERSION}** |" in text
     assert all(f"| record `{kind}` | **{version}** |" in text for kind, version in CURRENT_VERSION.items() if version > 1)
 
@@ -112,7 +127,7 @@ def test_every_effect_result_and_end_has_its_section() -> None:
 
 def test_every_event_and_field_has_its_row() -> None:
     """Each member of the closed union of a session's events is a section of events.md, and each field of it a row there or above."""
-    text = PAGES["events.md"]()
+    text = page("events.md")
     kinds = get_args(events.SessionEvent)
     assert len(kinds) >= 9
     for kind in kinds:
@@ -125,21 +140,21 @@ def test_every_event_and_field_has_its_row() -> None:
 
 def test_the_codes_of_a_messages_run_are_listed() -> None:
     """The codes that end a message's run in the flows' own tables and tests are on the page of errors."""
-    listed = PAGES["errors.md"]().partition("A message of a session")[2]
+    listed = page("errors.md").partition("A message of a session")[2]
     for code in ("path_unavailable", "interrupted", "question_expired", "answer_unfit", "repair_expired", "supervisor_invalid", "partial"):
         assert f"`{code}`" in listed
 
 
 def test_types_are_written_plainly_with_their_bounds() -> None:
     """No page shows how a bound is written in the code; those inside a mapping stand beside its type."""
-    assert [name for name, page in PAGES.items() if "Annotated[" in page() or "FieldInfo" in page()] == []
-    assert "| `fallback.hedge_ms` | `dict[Lane, int]`, each value ≥ 0, each value ≤ 3600000 |" in PAGES["policy.md"]()
-    assert "| `secrets` | `dict[str, SecretSource]`, each key matches ^[A-Za-z]" in PAGES["settings.md"]()
+    assert [name for name in PAGES if "Annotated[" in page(name) or "FieldInfo" in page(name)] == []
+    assert "| `fallback.hedge_ms` | `dict[Lane, int]`, each value ≥ 0, each value ≤ 3600000 |" in page("policy.md")
+    assert "| `secrets` | `dict[str, SecretSource]`, each key matches ^[A-Za-z]" in page("settings.md")
 
 
 def test_what_a_rules_facts_are_made_of_is_described() -> None:
     """The wording features and the threads that rule `attach` sees, and the values of its enumerations, stand on its page."""
-    section = PAGES["rules.md"]().partition("\n## attach\n")[2].partition("\n## ")[0]
+    section = page("rules.md").partition("\n## attach\n")[2].partition("\n## ")[0]
     for part in (Cues, ThreadFact, MessageReading):
         assert [name for name in part.__struct_fields__ if f"| `{name}` |" not in section] == []
     assert all(f"`{one}`" in section for one in Attached)
@@ -147,7 +162,7 @@ def test_what_a_rules_facts_are_made_of_is_described() -> None:
 
 def test_every_port_and_method_is_described() -> None:
     """Each protocol in the ports' room is a section of ports.md with all its methods."""
-    text = PAGES["ports.md"]()
+    text = page("ports.md")
     found = 0
     for path in (HOUSE / "ports").glob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
@@ -171,7 +186,7 @@ def keys(schema: dict[str, Any], root: dict[str, Any], prefix: str = "") -> Iter
 
 def test_a_table_of_models_shows_its_shipped_values() -> None:
     """The caps of each budget class stand beside each other, and what a probe may say is listed."""
-    text = PAGES["policy.md"]()
+    text = page("policy.md")
     caps = Policy(version=1).router.classes
     assert f"| key | type | {' | '.join(f'`{name}`' for name in caps)} | meaning |" in text
     assert " | ".join(f"`{one.max_tokens_answer}`" for one in caps.values()) in text
@@ -182,7 +197,7 @@ def test_every_policy_key_has_its_row() -> None:
     """Each key of the policy's own JSON Schema is a row of policy.md."""
     schema = Policy.model_json_schema()
     found = list(keys(schema, schema))
-    text = PAGES["policy.md"]()
+    text = page("policy.md")
     assert len(found) > 45
     assert [key for key in found if f"| `{key}` |" not in text] == []
 
@@ -214,7 +229,7 @@ def test_every_shipped_verb_has_its_section(tmp_path: Path) -> None:
 
 def test_every_error_class_has_its_row() -> None:
     """Each class of errors.py is a row of errors.md with its code."""
-    text = PAGES["errors.md"]()
+    text = page("errors.md")
     classes = [one for one in vars(errors).values() if isinstance(one, type) and issubclass(one, errors.OrdainError)]
     assert len(classes) >= 16
     assert [one.__name__ for one in classes if f"`{one.__name__}` | `{one.code}` | {one.status} |" not in text] == []
@@ -222,7 +237,7 @@ def test_every_error_class_has_its_row() -> None:
 
 def test_every_code_beside_an_error_has_its_row() -> None:
     """Each `code="..."` that the source gives an error is a row of errors.md."""
-    text = PAGES["errors.md"]()
+    text = page("errors.md")
     classes = {name for name, one in vars(errors).items() if isinstance(one, type) and issubclass(one, errors.OrdainError)}
     codes = {
         keyword.value.value
@@ -247,7 +262,7 @@ def test_every_environment_variable_is_explained() -> None:
 
 def test_openapi_has_every_route_and_a_schema_for_every_reference() -> None:
     """The published document names the paths of the HTTP face, and refers to nothing that it does not have."""
-    document = json.loads(PAGES["openapi.json"]())
+    document = json.loads(page("openapi.json"))
     assert {"/plan/react", "/verbs", "/verbs/execute", "/runs", "/runs/{run}", "/runs/{run}/journal", "/health"} <= set(document["paths"])
     assert {"/messages", "/sessions/{session}/events", "/api/chat", "/api/verbs", "/v1/cortex/chat"} <= set(document["paths"])
     referred = set(re.findall(r'"#/components/schemas/([^"]+)"', json.dumps(document)))
@@ -260,7 +275,7 @@ def test_pages_do_not_depend_on_the_process() -> None:
     program = "import hashlib\nfrom scripts.reference import PAGES\nprint(hashlib.sha256(''.join(r() for r in PAGES.values()).encode()).hexdigest())"
     environment = {**os.environ, "PYTHONHASHSEED": "4417"}
     other = subprocess.run([sys.executable, "-c", program], cwd=ROOT, env=environment, capture_output=True, text=True, check=True)
-    assert other.stdout.strip() == hashlib.sha256("".join(render() for render in PAGES.values()).encode()).hexdigest()
+    assert other.stdout.strip() == hashlib.sha256("".join(map(page, PAGES)).encode()).hexdigest()
 
 
 def test_a_stale_and_an_unknown_page_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

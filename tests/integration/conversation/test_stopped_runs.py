@@ -1,4 +1,4 @@
-"""What a hostile reader found in conversations whose runs stop: crashes, unreadable records, resumes, erasure and retention between."""
+"""Conversations whose runs stop: crashes, unreadable records, resumes, erasure and retention between."""
 
 from __future__ import annotations
 
@@ -14,18 +14,20 @@ from ordain.runtime.transcript_replay import retell
 from ordain.testing import call, finish
 from tests.shapes.lines import about, holds, script_of, steps
 from tests.shapes.lost import losing
-from tests.shapes.session_laws import broken_at_rest, broken_now, rows_of, unequal
+from tests.shapes.session_laws import broken_at_rest, broken_now, lawful, rows_of
 from tests.shapes.talk import WORKSPACE, House, Puppet
 
+SLOW = script_of(holds("slowly"))
+DAMAGE = {
+    "no body of its start": "UPDATE records SET body = x'7b' WHERE seq = 0 AND run = ?",
+    "unknown kind at its start": "UPDATE records SET kind = 'nonsense' WHERE seq = 0 AND run = ?",
+    "unknown kind later": "UPDATE records SET kind = 'nonsense' WHERE seq = 1 AND run = ?",
+    "unknown version": "UPDATE records SET v = 99 WHERE seq = 0 AND run = ?",
+    "body lost": "UPDATE records SET body = NULL, payload = 999 WHERE seq = 0 AND run = ?",
+    "broken body later": "UPDATE records SET body = x'ff' WHERE seq = 1 AND run = ?",
+}
 TURN = "turn"
 DAY_S = 86_400
-SLOW = script_of(holds("slowly"))
-
-
-def lawful(house: House) -> None:
-    """Every law of sessions holds, and everything settled replays."""
-    assert not broken_now(rows_of(house.ordain), max_active=4)
-    assert unequal(house.ordain) == []
 
 
 def change_file(home: Path, *statements: tuple[str, Any]) -> None:
@@ -34,6 +36,12 @@ def change_file(home: Path, *statements: tuple[str, Any]) -> None:
         for statement, given in statements:
             db.execute(statement, given)
     db.close()
+
+
+async def answered(house: House, text: str, **more: Any) -> bool:
+    """Whether a message is answered well."""
+    answer = await house.say(text, **more)
+    return answer.reply is not None and answer.reply.ok
 
 
 class Faulty(Puppet):
@@ -47,15 +55,6 @@ class Faulty(Puppet):
     def _stumble(self, request: ModelRequest) -> None:
         if self.broken:
             raise RuntimeError("bug")
-
-
-async def answered(house: House, text: str, **more: Any) -> bool:
-    """Whether a message is answered well."""
-    answer = await house.say(text, **more)
-    return answer.reply is not None and answer.reply.ok
-
-
-# --- found at a start ------------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("flow", ["turn", "verb_plan"])
@@ -85,18 +84,8 @@ async def test_the_turn_behind_one_that_is_set_aside_begins(tmp_path: Path, flow
     assert after.reply is not None
     assert after.reply.ok
     assert house.query("SELECT count(*) FROM turns WHERE state <> 'over'") == [(0,)]
-    lawful(house)
+    lawful(house.ordain)
     await house.kill()
-
-
-DAMAGE = {
-    "no body of its start": "UPDATE records SET body = x'7b' WHERE seq = 0 AND run = ?",
-    "unknown kind at its start": "UPDATE records SET kind = 'nonsense' WHERE seq = 0 AND run = ?",
-    "unknown kind later": "UPDATE records SET kind = 'nonsense' WHERE seq = 1 AND run = ?",
-    "unknown version": "UPDATE records SET v = 99 WHERE seq = 0 AND run = ?",
-    "body lost": "UPDATE records SET body = NULL, payload = 999 WHERE seq = 0 AND run = ?",
-    "broken body later": "UPDATE records SET body = x'ff' WHERE seq = 1 AND run = ?",
-}
 
 
 @pytest.mark.parametrize("flow", ["turn", "supervisor"])
@@ -189,9 +178,6 @@ async def test_what_nobody_can_read_is_told_as_unknown(tmp_path: Path, flow: str
     await house.kill()
 
 
-# --- resumed -----------------------------------------------------------------------------------------------------------------------------
-
-
 async def test_a_resume_that_fails_again_gives_the_place_up_again() -> None:
     """However often a turn is resumed that cannot go on: each stop is told and stored, its thread stays free, and at last it is done."""
     async with House() as house:
@@ -253,10 +239,7 @@ async def test_a_place_is_taken_again_with_the_run_or_not_at_all() -> None:
         await house.ordain.runtime.resume(child, by="op")
         await house.quiet()
         assert not broken_at_rest(house.ordain)
-        lawful(house)
-
-
-# --- erased and swept --------------------------------------------------------------------------------------------------------------------
+        lawful(house.ordain)
 
 
 @pytest.mark.parametrize("then", ["resume", "cancel"])
@@ -312,3 +295,21 @@ async def test_what_an_open_turn_refers_to_outlives_retention(tmp_path: Path) ->
     assert ("s1", 4) in [(session, min(count, 4)) for session, count in house.query(gone)]
     assert await answered(house, "tell me about birds")
     await house.kill()
+
+
+async def test_a_stopped_child_gives_up_the_turns_place() -> None:
+    """A turn whose child stopped answers its message, and does not hold up its thread or count against the session's caps."""
+    async with House(policy={"session": {"max_active": 1}}, script=steps(finish("x"), when=about("birds"))) as house:
+        with losing(house.ordain.runtime.services, "supervisor"):
+            first = await house.say("tell me about cats", mode="agent")
+        assert first.reply is not None
+        assert not first.reply.ok
+        second = await house.say("tell me about birds", mode="agent")
+        assert second.reply is not None
+        assert second.reply.ok
+        stopped = house.query("SELECT id FROM runs WHERE status = 'flow_unavailable'")
+        assert stopped
+        for (run,) in stopped:
+            await house.ordain.runtime.resume(run, by="op")
+        await house.quiet()
+        assert not broken_at_rest(house.ordain)

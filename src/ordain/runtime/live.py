@@ -352,5 +352,9 @@ def _deadline_of(effect: ModelCall | VerbCall | Read, result: AnyResult | None) 
 def _lost(catalog: Catalog, effect: ModelCall) -> ModelFailed:
     profile = catalog.data.profiles[effect.profile]
     return ModelFailed(
-        code=ModelErrorCode.LOST, message="the process stopped during the call", provider=profile.provider, model=profile.model
+        code=ModelErrorCode.LOST,
+        message="the process stopped during the call",
+        provider=profile.provider,
+        model=profile.model,
+        apart=True,
     )

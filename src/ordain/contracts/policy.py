@@ -223,6 +223,9 @@ class VerbsPolicy(Strict):
     retry_wait_max_ms: int = Field(
         default=10_000, ge=0, le=600_000, description="The longest wait before a retry; a failure that names a longer one stands."
     )
+    max_lost: int = Field(
+        default=5, ge=0, le=100, description="How often a call that was cut off with the process is made again, where that is safe."
+    )
 
 
 class RetentionPolicy(Strict):

@@ -5,13 +5,19 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from ordain.contracts.policy import ModelErrorCode, OnModelError
 from ordain.models.openai import OpenAIModel
-from tests.integration.runtime.test_gateway import PRICED, house, stored
+from ordain.ports.model import Heard, ModelError, ModelReply, ModelRequest
+from ordain.settings import load_settings
+from tests.integration.runtime.test_gateway import PRICED, Model, house, stored
 from tests.replay.golden import finish, request
 
 Answer = tuple[int, str]
@@ -125,3 +131,42 @@ async def test_a_rest_that_was_asked_for_is_waited_for(tmp_path: Path) -> None:
         told = [*await plans(ordain, range(1, 20)), *await first]
     await endpoint.go()
     assert statuses(told) == ["ok"] * 20
+
+
+class Silent(Model):
+    """A model that never answers; where ``stops``, the whole process stands still meanwhile, as it does while it is stopped."""
+
+    def __init__(self, *, stops: bool) -> None:
+        super().__init__(lambda _: 30.0)
+        self._stops = stops
+
+    async def attempt(self, request: ModelRequest, heard: Heard | None = None) -> ModelReply | ModelError:
+        """See ``ModelPort``."""
+        await asyncio.sleep(0)
+        if self._stops:
+            time.sleep(1.5)  # noqa: ASYNC251 - it is the stop
+        return await super().attempt(request, heard)
+
+
+@pytest.mark.parametrize("stops", [True, False], ids=["stopped", "silent"])
+async def test_our_own_pause_opens_no_circuit(tmp_path: Path, stops: bool) -> None:
+    """A time-out that came while this process stood still says nothing of the endpoint; one that came by itself does."""
+    hurried = PRICED.model_copy(update={"timeout_ms": 1000})
+    async with house(tmp_path, {"only": Silent(stops=stops)}, {"only": hurried}, breaker={"failures": 1}) as ordain:
+        told = await ordain.plan(request())
+        assert told["status"] == "error"
+        assert "timed_out" in told["header"]
+        assert bool(ordain.runtime.services.breakers.open()) is not stops
+        stored(ordain, told["run_id"])
+
+
+async def test_a_408_is_tried_again_like_a_lost_connection(tmp_path: Path) -> None:
+    """The endpoint gives up on the first request; the next one is answered, by the shipped policy."""
+    times = iter([408, 200])
+    endpoint = Endpoint(lambda _: (next(times), ""))
+    await endpoint.come()
+    async with asking(tmp_path, endpoint) as ordain:
+        assert statuses(await plans(ordain, range(1))) == ["ok"]
+    await endpoint.go()
+    assert endpoint.asked == 2
+    assert load_settings({}, tmp_path).policy.fallback.on_error[ModelErrorCode.CONNECTION] is OnModelError.RETRY

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypedDict
 
-from ordain.contracts.verbs import ArgumentRole, Trust
+from ordain.contracts.verbs import ArgumentRole, Reconcile, Trust
 from ordain.verbs.functions import FunctionVerb, VerbContext, VerbError, verb
 
 SERVER = Path(__file__).with_name("ledger_server.py")
@@ -52,11 +52,11 @@ class Ledger:
         """Nothing is sent before the first call."""
         self.port, self.case, self.boot = port, case, boot
 
-    def ask(self, method: str, path: str = "", body: dict[str, Any] | None = None, key: str = "") -> Any:
+    def ask(self, method: str, path: str = "", body: dict[str, Any] | None = None, key: str = "", attempt: int = 1) -> Any:
         """One request."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=CALL_S)
         try:
-            headers = {"Idempotency-Key": key, "X-Boot": str(self.boot), "X-Pid": str(os.getpid())}
+            headers = {"Idempotency-Key": key, "X-Attempt": str(attempt), "X-Boot": str(self.boot), "X-Pid": str(os.getpid())}
             connection.request(method, f"/{self.case}{path}", None if body is None else json.dumps(body), headers)
             return json.loads(connection.getresponse().read())
         finally:
@@ -74,10 +74,10 @@ class Ledger:
         """Answer what is held."""
         self.ask("DELETE")
 
-    def write(self, kind: str, text: str, key: str) -> Receipt:
+    def write(self, kind: str, text: str, key: str, attempt: int = 1) -> Receipt:
         """Write to the ledger; a lost connection leaves the outcome open."""
         try:
-            return self.ask("POST", f"/{kind}", {"text": text}, key)
+            return self.ask("POST", f"/{kind}", {"text": text}, key, attempt)
         except OSError as error:
             raise VerbError("connection", "the ledger did not answer", happened=None) from error
 
@@ -95,14 +95,19 @@ def ledger_verbs(ledger: Ledger) -> list[FunctionVerb[..., Any]]:
         """Add an entry to the ledger; twice adds two."""
         return ledger.write("entry", text, context.key)
 
-    @verb(effect="private", arguments={"text": ArgumentRole.CONTENT}, output={"receipt": Trust.OWN}, reconcile="entry_find")
+    @verb(
+        effect="private",
+        arguments={"text": ArgumentRole.CONTENT},
+        output={"receipt": Trust.OWN},
+        reconcile=Reconcile(verb="entry_find", voids=True),
+    )
     def entry_book(text: str, context: VerbContext) -> Receipt:
         """Add an entry to a ledger that can be asked afterwards."""
-        return ledger.write("entry", text, context.key)
+        return ledger.write("entry", text, context.key, context.attempt)
 
     @verb(effect="read")
-    def entry_find(key: str, args: dict[str, str]) -> Found:
-        """Say whether the entry with this key is in the ledger."""
-        return ledger.ask("GET", f"/entry/{key}")
+    def entry_find(key: str, args: dict[str, str], attempt: int = 1) -> Found:
+        """Say whether the entry with this key is in the ledger, and otherwise void the attempt and those before it."""
+        return ledger.ask("GET", f"/entry/{key}/{attempt}")
 
     return [note_put, entry_add, entry_book, entry_find]

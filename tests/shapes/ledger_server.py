@@ -4,7 +4,7 @@ Everything stands under a case name, so that one server serves any number of cas
 
     POST /CASE/note         idempotent: a key that was seen is answered again and not applied again
     POST /CASE/entry        not idempotent: every call that gets through is applied
-    GET  /CASE/entry/KEY    whether a call with this key was applied
+    GET  /CASE/entry/KEY/N  whether a call with this key was applied; if not, none with attempt N or a lower one will be from now on
     GET  /CASE              every call of the case, in order of arrival
     PUT  /CASE              {"kill": {"when": "arrived|applied|answered", "n": 3}, "hold": true}: prepare the case
     DELETE /CASE            let go what is held
@@ -36,6 +36,7 @@ class Case:
 
     calls: list[dict[str, Any]] = field(default_factory=list)
     applied: set[str] = field(default_factory=set)
+    voided: dict[str, int] = field(default_factory=dict)
     kill: dict[str, Any] | None = None
     hold: bool = False
     released: threading.Event = field(default_factory=threading.Event)
@@ -86,8 +87,10 @@ class Handler(BaseHTTPRequestHandler):
         if self._kills(case, "arrived", n, pid):
             return
         with self.server.guard:
-            call["applied"] = not (verb == "note" and key in case.applied)
-            case.applied.add(key)
+            void = int(self.headers["X-Attempt"] or 1) <= case.voided.get(key, 0)
+            call["applied"] = not void and not (verb == "note" and key in case.applied)
+            if not void:
+                case.applied.add(key)
         if self._kills(case, "applied", n, pid):
             return
         self._answer({"receipt": f"{verb} {body['text']}"})
@@ -121,7 +124,10 @@ class Handler(BaseHTTPRequestHandler):
         name, *rest = self.path.strip("/").split("/")
         case = self.server.case(name)
         if rest:
-            happened = rest[1] in case.applied
+            with self.server.guard:
+                happened = rest[1] in case.applied
+                if not happened:
+                    case.voided[rest[1]] = int(rest[2])
             text = next((call["text"] for call in case.calls if call["key"] == rest[1]), "")
             self._answer({"happened": happened, "output": {"receipt": f"{rest[0]} {text}"} if happened else {}})
         else:

@@ -118,8 +118,10 @@ def _after_a_crash(spec: VerbSpec) -> str:
         return "repeated: a read changes nothing"
     if spec.idempotent:
         return "repeated with the same idempotency key"
-    if spec.reconcile is not None:
-        return f"{spec.reconcile} is asked whether it happened"
+    if spec.reconciler is not None and spec.voids:
+        return f"{spec.reconciler} is asked whether it happened; if not, it has voided the call, which is made again with the same key"
+    if spec.reconciler is not None:
+        return f"{spec.reconciler} is asked whether it happened; if not yet, it is unknown: a call under way may still arrive (reconcile: voids)"
     return "unknown: a person says whether it happened (ordain runs resolve)"
 
 

@@ -132,6 +132,12 @@ class FallbackPolicy(Strict):
 
     attempts_per_profile: int = Field(default=2, ge=1, le=10)
     attempts_total: int = Field(default=4, ge=1, le=50)
+    max_lost: int = Field(
+        default=5,
+        ge=0,
+        le=100,
+        description="How often a call whose outcome was lost with the process is made again; attempts are counted apart from that.",
+    )
     backoff_ms: int = Field(
         default=0, ge=0, le=60_000, description="Wait before the first retry at a profile where the provider names none; doubles with each."
     )
@@ -148,9 +154,11 @@ class FallbackPolicy(Strict):
 
 
 class BreakerPolicy(Strict):
-    """When an endpoint that keeps failing is left alone: nothing is sent until ``open_s`` has passed, then one probe at a time."""
+    """When an endpoint that keeps failing is left alone: nothing is sent until ``open_s`` has passed, then one probe, and more at once with each answer."""
 
-    failures: int = Field(default=0, ge=0, le=100, description="Failures within the window that open the circuit; 0: never.")
+    failures: int = Field(
+        default=0, ge=0, le=100, description="Failures within the window that open the circuit, and answers that close it; 0: never."
+    )
     window_s: int = Field(default=60, ge=1, le=86_400, description="The window, in seconds.")
     open_s: int = Field(default=30, ge=1, le=86_400, description="How long an endpoint is left alone before it is probed.")
     rest_max_s: int = Field(
@@ -214,6 +222,9 @@ class VerbsPolicy(Strict):
     )
     retry_wait_max_ms: int = Field(
         default=10_000, ge=0, le=600_000, description="The longest wait before a retry; a failure that names a longer one stands."
+    )
+    max_lost: int = Field(
+        default=5, ge=0, le=100, description="How often a call that was cut off with the process is made again, where that is safe."
     )
 
 

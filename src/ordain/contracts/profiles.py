@@ -47,6 +47,11 @@ class ModelProfile(Strict):
         default=True, description="Mark what stays the same between calls for the provider's prompt cache, where it wants marks."
     )
     timeout_ms: int = Field(default=60_000, ge=1)
+    idle_ms: int = Field(
+        default=30_000,
+        ge=0,
+        description="Longest silence in the midst of a streamed answer, in milliseconds; 0: no bound but the time-out.",
+    )
     max_tokens: int = Field(default=4096, ge=1)
     context_tokens: int = Field(
         default=32_768, ge=256, description="The model's window; a prompt's history is cut to it, a byte counted as a token."

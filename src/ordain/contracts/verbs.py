@@ -148,6 +148,19 @@ class Retry(Strict):
     max_attempts: int = Field(default=1, ge=1, le=10)
 
 
+class Reconcile(Strict):
+    """Who is asked after a crash whether a call happened; a verb's id alone says the same without ``voids``."""
+
+    verb: VerbId = Field(description="A leaf that takes key and args, and returns happened and output.")
+    voids: bool = Field(
+        default=False,
+        description=(
+            "Its no is final: it has fenced the key, and no call with the attempt number that it was given, or a lower one, can take effect any"
+            " more. It takes attempt besides. The call is then made again; without voids a no leaves the outcome unknown."
+        ),
+    )
+
+
 class Example(Strict):
     """A call that a test runs."""
 
@@ -189,7 +202,7 @@ class VerbSpec(Strict):
     arguments: dict[str, Argument] = {}
     output: dict[str, OutputField] = {}
     idempotent: bool = False
-    reconcile: VerbId | None = None
+    reconcile: VerbId | Reconcile | None = None
     retry: Retry = Retry()
     output_max_tokens: int = Field(default=1024, ge=1, le=100_000, description="Bound of one model answer of a prompt plan.")
     grounds: list[Ground] = Field(
@@ -208,6 +221,16 @@ class VerbSpec(Strict):
     def composite(self) -> bool:
         """Whether the verb is a flow (a prompt plan, or one of this build's) and not a leaf."""
         return bool(self.plan) or self.flow is not None
+
+    @property
+    def reconciler(self) -> str | None:
+        """The verb that is asked after a crash."""
+        return self.reconcile.verb if isinstance(self.reconcile, Reconcile) else self.reconcile
+
+    @property
+    def voids(self) -> bool:
+        """Whether a no of that verb is final."""
+        return isinstance(self.reconcile, Reconcile) and self.reconcile.voids
 
     @model_validator(mode="before")
     @classmethod

@@ -28,7 +28,7 @@ class Withheld(Struct, frozen=True, gc=False, kw_only=True):
 class Beside(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):
     """The other attempt of a hedged call: whom it asked, and why it does not count (a model error code, or ``abandoned``).
 
-    ``live``, ``charged`` and ``retry_after_ms`` are as in a failed attempt's result.
+    ``live``, ``charged``, ``retry_after_ms`` and ``apart`` are as in a failed attempt's result.
     """
 
     profile: str
@@ -39,6 +39,7 @@ class Beside(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):
     live: bool = True
     charged: bool | None = None
     retry_after_ms: int | None = None
+    apart: bool = False
 
 
 class ModelAnswer(Result, frozen=True, kw_only=True, omit_defaults=True, tag="answer"):
@@ -72,6 +73,9 @@ class ModelFailed(Result, frozen=True, kw_only=True, omit_defaults=True, tag="mo
 
     ``charged`` is false where the provider refused it before any work, true where it may stand on the bill; None where nobody said, and
     the code does.
+
+    ``apart``: it says nothing of the model, for it was held back here and nothing was sent, or (code ``lost``) its outcome was lost with the
+    process. Rule ``fallback`` counts it apart from attempts. Observations of earlier builds do not say so.
     """
 
     code: ModelErrorCode
@@ -82,6 +86,7 @@ class ModelFailed(Result, frozen=True, kw_only=True, omit_defaults=True, tag="mo
     prompt_digest: str = ""
     live: bool = True
     charged: bool | None = None
+    apart: bool = False
     profile: str = ""
     beside: Beside | None = None
 

@@ -42,12 +42,18 @@ class AskFailed:
 class _Attempts:
     """Where the search for an answer stands: at which profile of the lane, how often each was asked, and how many attempts there were in all.
 
-    ``waiting`` is the failure of the profile after this one, where a hedged call has asked it already: it is judged when its turn comes.
+    ``calls`` are all that were made, ``lost`` those whose outcome was lost; ``held`` are those at this profile since the last attempt of which
+    nothing was sent, and ``waited_ms`` what was waited after them. ``waiting`` is the failure of the profile after this one, where a hedged
+    call has asked it already: it is judged when its turn comes.
     """
 
     lane: Any
     profile: int = 0
+    calls: int = 0
     total: int = 0
+    lost: int = 0
+    held: int = 0
+    waited_ms: int = 0
     made: Counter[int] = field(default_factory=Counter[int])
     waiting: ModelFailed | None = None
 
@@ -56,10 +62,26 @@ class _Attempts:
         """How many profiles of the lane come after this one."""
         return len(self.lane.profiles) - self.profile - 1
 
-    def count(self, profile: int) -> None:
-        """One more attempt, at this profile."""
+    def count(self, profile: int, result: ModelResult | Beside) -> None:
+        """One more attempt at this profile, unless it is told apart."""
+        if not isinstance(result, ModelAnswer) and result.apart:
+            return
         self.made[profile] += 1
         self.total += 1
+
+    def judged(self, failed: ModelFailed) -> None:
+        """A failure is judged now: another one of those that are no attempt, or the end of what was held back in a row."""
+        if failed.apart and failed.code is ModelErrorCode.LOST:
+            self.lost += 1
+        elif failed.apart:
+            self.held += 1
+        else:
+            self.held = self.waited_ms = 0
+
+    def next_profile(self) -> None:
+        """On to the next profile of the lane."""
+        self.profile += 1
+        self.held = self.waited_ms = 0
 
 
 async def ask(context: FlowContext, prompt: PromptKind[G], given: G) -> ModelAnswer | AskFailed:
@@ -76,17 +98,19 @@ async def ask(context: FlowContext, prompt: PromptKind[G], given: G) -> ModelAns
         failed, outcome = _after(context, attempts, result)
         match outcome:
             case RetryProfile():
+                if failed.apart:
+                    attempts.waited_ms += outcome.wait_ms
                 if outcome.wait_ms:
                     deadline = context.now() + outcome.wait_ms * 1000
                     await context.fx.perform(Wait(what=WaitFor.TIMER, about=RETRY_WAIT, deadline=deadline))
             case NextProfile():
-                attempts.profile += 1
+                attempts.next_profile()
             case NextLane():
                 facts = LaneFacts(purpose=prompt.purpose, after=attempts.lane.lane)
                 chosen = context.fx.decide(LANE, facts, LaneInputs(by_purpose=prompt.lane))
                 if isinstance(chosen.outcome, LaneEmpty):
                     return AskFailed(code=failed.code, message=failed.message)
-                attempts = _Attempts(chosen.outcome, total=attempts.total)
+                attempts = _Attempts(chosen.outcome, calls=attempts.calls, total=attempts.total, lost=attempts.lost)
             case GiveUp():
                 return AskFailed(code=failed.code, message=failed.message)
             case _:
@@ -147,7 +171,7 @@ class _Asking(Struct, frozen=True):
         """One attempt, or two beside each other. Where both fail the first one's failure is the result, and the other's waits for its turn."""
         context, question = self.context, self.question
         name, after_ms = attempts.lane.profiles[attempts.profile], 0
-        if attempts.lane.lane in context.catalog.policy.fallback.hedge_ms and not attempts.total:
+        if attempts.lane.lane in context.catalog.policy.fallback.hedge_ms and not attempts.calls:
             after_ms = self._hedge(attempts)
         hedge = attempts.lane.profiles[attempts.profile + 1] if after_ms else ""
         result = await context.fx.perform(
@@ -171,11 +195,12 @@ class _Asking(Struct, frozen=True):
         )
         if isinstance(result, Unreserved):
             return AskFailed(code="budget_exceeded", message=f"{result.reason}: {result.reason.meaning}")
-        attempts.count(attempts.profile)
-        if result.beside is not None:
-            attempts.count(attempts.profile + 1)
+        attempts.calls += 1
         if result.beside is None or isinstance(result, ModelAnswer):
+            attempts.count(attempts.profile, result)
             return result
+        attempts.count(attempts.profile, result.beside)
+        attempts.count(attempts.profile + 1, result)
         attempts.waiting = result
         return _first_failure(result.beside, result.seq)
 
@@ -209,6 +234,7 @@ def _first_failure(beside: Beside, seq: int) -> ModelFailed:
         provider=beside.provider,
         model=beside.model,
         retry_after_ms=beside.retry_after_ms,
+        apart=beside.apart,
     )
 
 
@@ -216,13 +242,16 @@ def _after(context: FlowContext, attempts: _Attempts, failed: ModelFailed) -> tu
     """What follows, and from which failure: where the next profile's turn comes and it has failed already, that is judged as well."""
     outcome = _fallback(context, attempts, failed)
     if isinstance(outcome, NextProfile) and attempts.waiting is not None:
-        attempts.profile += 1
+        attempts.next_profile()
         failed, attempts.waiting = attempts.waiting, None
         outcome = _fallback(context, attempts, failed)
     return failed, outcome
 
 
 def _fallback(context: FlowContext, attempts: _Attempts, failed: ModelFailed) -> FallbackOutcome:
+    attempts.judged(failed)
+    lost = failed.apart and failed.code is ModelErrorCode.LOST
+    held = failed.apart and not lost
     lanes = context.catalog.policy.lanes
     following = lanes.next_lane.get(attempts.lane.lane)
     facts = FallbackFacts(
@@ -233,5 +262,8 @@ def _fallback(context: FlowContext, attempts: _Attempts, failed: ModelFailed) ->
         lane_left=following is not None and bool(lanes.profiles.get(following)),
         left_ms=max(0, context.left_ms()),
         retry_after_ms=failed.retry_after_ms or 0,
+        held=attempts.held if held else UNSET,
+        waited_ms=attempts.waited_ms if held else UNSET,
+        lost=attempts.lost if lost else UNSET,
     )
     return context.fx.decide(FALLBACK, facts, None, (failed.seq,)).outcome

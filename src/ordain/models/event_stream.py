@@ -94,9 +94,10 @@ class Events:
 class EventStream(ABC):
     """One answer in the making. ``heard`` is told what each arriving piece adds to the narrative."""
 
-    def __init__(self, place: str, heard: Heard, tool: OutputTool | None = None) -> None:
-        """``place`` is the request's ``narrative``; with a ``tool`` its input is the answer."""
+    def __init__(self, place: str, heard: Heard, tool: OutputTool | None = None, idle_ms: int = 0) -> None:
+        """``place`` is the request's ``narrative``; with a ``tool`` its input is the answer. ``idle_ms`` as in the profile."""
         self.began = False
+        self._idle_s = idle_ms / 1000 or None
         self._heard = heard
         self._tool = tool
         self._narrative = Narrative(place if tool is None else tool.place(place))
@@ -111,6 +112,11 @@ class EventStream(ABC):
         """Whether a body of this type comes here; from then on the answer is this stream."""
         self.began = media_type.split(b";")[0].strip().lower() == MEDIA_TYPE
         return self.began
+
+    @property
+    def patience_s(self) -> float | None:
+        """How long the next bytes may take, in seconds: before its first word a model may think for as long as it has."""
+        return self._idle_s if any(self._said) else None
 
     def take(self, chunk: bytes) -> bool:
         """The next bytes of the body; False when nothing that comes after them could count."""
@@ -150,9 +156,9 @@ class EventStream(ABC):
 class CompletionStream(EventStream):
     """A chat completion in the making."""
 
-    def __init__(self, place: str, heard: Heard, tool: OutputTool | None = None) -> None:
+    def __init__(self, place: str, heard: Heard, tool: OutputTool | None = None, idle_ms: int = 0) -> None:
         """As every stream."""
-        super().__init__(place, heard, tool)
+        super().__init__(place, heard, tool, idle_ms)
         self._refusal: list[str] = []
         self._calls: dict[int, tuple[list[str], list[str]]] = {}
         self._finish: str | None = None

@@ -34,6 +34,10 @@ class TooFine(httpcore.RemoteProtocolError):
     """The body comes in more and smaller chunks than an answer does."""
 
 
+class Stalled(httpcore.NetworkError):
+    """The body stopped in the midst: nothing came for longer than its listener waits."""
+
+
 class HttpAnswer(Struct, frozen=True):
     """Status, headers by lower-case name (the last of several wins) and body; None where the body is larger than ``ANSWER_BYTES``."""
 
@@ -44,6 +48,11 @@ class HttpAnswer(Struct, frozen=True):
 
 class Listener(Protocol):
     """Takes the body of a success while it arrives, instead of having it collected."""
+
+    @property
+    def patience_s(self) -> float | None:
+        """How long the next bytes may take, in seconds; None: nothing bounds that here. Asked before each."""
+        ...
 
     def wants(self, media_type: bytes) -> bool:
         """Asked once, with the answer's media type ("" where it has none)."""
@@ -157,12 +166,25 @@ async def _chunks(response: httpcore.Response) -> AsyncGenerator[bytes]:
 async def _pour(response: httpcore.Response, listener: Listener) -> None:
     try:
         async with aclosing(_chunks(response)) as stream:
-            async for chunk in stream:
+            while (chunk := await _next(stream, listener.patience_s)) is not None:
                 if not listener.take(chunk):
                     await _rest(stream)
                     break
     finally:
         await response.aclose()
+
+
+async def _next(stream: AsyncGenerator[bytes], patience_s: float | None) -> bytes | None:
+    try:
+        async with asyncio.timeout(patience_s):
+            return await anext(stream, None)
+    except TimeoutError as error:
+        raise Stalled(stalled(patience_s)) from error
+
+
+def stalled(patience_s: float | None) -> str:
+    """What a stream that fell silent is told as."""
+    return f"the answer stopped in the midst: nothing came for {patience_s or 0:.3g} s"
 
 
 async def _rest(stream: AsyncGenerator[bytes]) -> None:

@@ -44,7 +44,7 @@ from pydantic_ai.tools import ToolDefinition
 from ordain.contracts.policy import ModelErrorCode
 from ordain.contracts.profiles import Structured
 from ordain.models.event_stream import CUT_OFF, STREAM_BYTES
-from ordain.models.exchange import ANSWER_BYTES, KEPT_CONNECTIONS, KEPT_S, LOOPBACK, checked_key, checked_url
+from ordain.models.exchange import ANSWER_BYTES, KEPT_CONNECTIONS, KEPT_S, LOOPBACK, checked_key, checked_url, stalled
 from ordain.models.narrative import Narrative
 from ordain.models.pace import TOO_FINE, Pace
 from ordain.models.refusals import NO_TIME, NOT_UNICODE, bounded_ms, error_within, malformed, meaning, named, read_refusal, retry_after_ms
@@ -83,6 +83,8 @@ class _Wire:
 
     bound: int
     streams: bool
+    idle_s: float | None = None
+    speaking: bool = False
     requests: int = 0
     size: int = 0
     status: int = 0
@@ -101,7 +103,8 @@ class _Bounded(httpx2.AsyncByteStream):
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         pace = Pace()
-        async for chunk in self._stream:
+        chunks = aiter(self._stream)
+        while (chunk := await self._next(chunks)) is not None:
             if not await pace.keeps(chunk):
                 self._wire.fault = malformed(TOO_FINE)
                 raise httpx2.ReadError("too fine")
@@ -110,6 +113,15 @@ class _Bounded(httpx2.AsyncByteStream):
                 self._wire.fault = malformed(f"the answer is larger than {self._wire.bound} bytes")
                 raise httpx2.ReadError("too large")
             yield chunk
+
+    async def _next(self, chunks: AsyncIterator[bytes]) -> bytes | None:
+        patience_s = self._wire.idle_s if self._wire.speaking else None
+        try:
+            async with asyncio.timeout(patience_s):
+                return await anext(chunks, None)
+        except TimeoutError:
+            self._wire.fault = ModelError(code=ModelErrorCode.CONNECTION, message=stalled(patience_s))
+            raise httpx2.ReadError("stalled") from None
 
     async def aclose(self) -> None:
         await self._stream.aclose()
@@ -197,7 +209,9 @@ class ForeignModel(ABC):
         if not (is_text(request.system) and is_text(request.user)):
             return NOT_UNICODE
         listener = heard if request.narrative else None
-        wire = _Wire(STREAM_BYTES if listener else ANSWER_BYTES, streams=listener is not None)
+        wire = _Wire(
+            STREAM_BYTES if listener else ANSWER_BYTES, streams=listener is not None, idle_s=request.profile.idle_ms / 1000 or None
+        )
         token = _WIRE.set(wire)
         try:
             async with asyncio.timeout(timeout_s):
@@ -222,7 +236,9 @@ class ForeignModel(ABC):
         narrative = Narrative(request.narrative if tool is None else tool.place(request.narrative))
         async with model_request_stream(model, prompt, model_settings=settings, model_request_parameters=parameters) as stream:
             async for event in stream:
-                shown = narrative.feed(_piece(event, tool))
+                piece = _piece(event, tool)
+                _WIRE.get().speaking |= bool(piece)
+                shown = narrative.feed(piece)
                 if shown:
                     listener(shown)
             return read_response(stream.get(), request.profile.model, tool, streamed=True)

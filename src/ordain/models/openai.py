@@ -11,7 +11,7 @@ import msgspec
 from ordain.contracts.policy import ModelErrorCode
 from ordain.models import chat_completions, responses
 from ordain.models.event_stream import CompletionStream, EventStream
-from ordain.models.exchange import ANSWER_BYTES, Exchange, HttpAnswer, Listener, TooFine, checked_key, checked_url
+from ordain.models.exchange import ANSWER_BYTES, Exchange, HttpAnswer, Listener, Stalled, TooFine, checked_key, checked_url
 from ordain.models.refusals import MESSAGE_CHARS, NO_TIME, NOT_UNICODE, malformed, read_refusal
 from ordain.models.schemas import output_tool
 from ordain.ports.model import Charge, Heard, ModelError, ModelReply, ModelRequest
@@ -87,7 +87,7 @@ class OpenAIModel:
 
     def _stream(self, request: ModelRequest, heard: Heard) -> EventStream:
         kind = responses.ResponseStream if self._api == "responses" else CompletionStream
-        return kind(request.narrative, heard, output_tool(request))
+        return kind(request.narrative, heard, output_tool(request), request.profile.idle_ms)
 
     def _read(self, body: bytes, request: ModelRequest) -> ModelReply | ModelError:
         if self._api == "responses":
@@ -113,6 +113,8 @@ class OpenAIModel:
             return ModelError(code=ModelErrorCode.TIMED_OUT, message=f"no complete answer within {timeout_s:.3g} s")
         except TooFine as error:
             return malformed(str(error))
+        except Stalled as error:
+            return _connection(str(error))
         except httpcore.RemoteProtocolError as error:
             return _broken(error)
         except httpcore.ConnectError as error:

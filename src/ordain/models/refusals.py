@@ -33,7 +33,7 @@ _STATUS = {
     402: ModelErrorCode.QUOTA_EXCEEDED,
     403: ModelErrorCode.AUTHENTICATION,
     404: ModelErrorCode.NOT_FOUND,
-    408: ModelErrorCode.TIMED_OUT,
+    408: ModelErrorCode.SERVER_ERROR,  # it gave up on this request, and names no reason why another one should fare so
     413: ModelErrorCode.CONTEXT_TOO_LONG,
     429: ModelErrorCode.RATE_LIMITED,
     503: ModelErrorCode.OVERLOADED,

@@ -151,9 +151,9 @@ def _said(output: list[dict[str, Any]], tool: OutputTool | None, pieces: str) ->
 class ResponseStream(EventStream):
     """A response in the making."""
 
-    def __init__(self, place: str, heard: Heard, tool: OutputTool | None = None) -> None:
+    def __init__(self, place: str, heard: Heard, tool: OutputTool | None = None, idle_ms: int = 0) -> None:
         """As every stream."""
-        super().__init__(place, heard, tool)
+        super().__init__(place, heard, tool, idle_ms)
         self._response: _Response | None = None
         self._heard_of: Any = None
         self._sent = ""

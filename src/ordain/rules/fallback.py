@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from msgspec import Struct
+from msgspec import UNSET, Struct, UnsetType
 
 from ordain.contracts.policy import ModelErrorCode, OnModelError, Policy
 from ordain.rules.backoff import backoff_ms
@@ -16,6 +16,9 @@ class FallbackReason(Reason):
     """What follows a model error, and why (LLM-04, LLM-06)."""
 
     RETRY = "fallback.retry", "The error may pass: the same model is tried again."
+    HELD = "fallback.held", "Nothing was sent, which is no attempt: the model is asked once it need not be left alone any more."
+    LOST = "fallback.lost", "The outcome was lost with the process, which says nothing of the model: it is asked again."
+    LOST_TOO_OFTEN = "fallback.lost_too_often", "The outcome was lost with the process more often than policy permits."
     WAIT_TOO_LONG = "fallback.wait_too_long", "Another model is tried: the wait before a retry would be longer than policy likes."
     NEXT_PROFILE = "fallback.next_profile", "The next model of the lane is tried."
     NEXT_LANE = "fallback.next_lane", "Policy's next lane is tried."
@@ -46,7 +49,12 @@ FallbackOutcome = RetryProfile | NextProfile | NextLane | GiveUp
 
 
 class FallbackFacts(Struct, frozen=True, kw_only=True):
-    """The error and what was tried: attempts at this profile and in all, profiles and a lane still untried, time left."""
+    """The error and what was tried: attempts at this profile and in all, profiles and a lane still untried, time left.
+
+    What is no attempt is told beside them. ``held``: this time nothing was sent, so often in a row at this profile, for whose sake ``waited_ms``
+    were waited already. ``lost``: this time the outcome was lost with its process, so often in all. Runs of earlier builds have neither,
+    and count all that among the attempts.
+    """
 
     code: ModelErrorCode
     attempts: int
@@ -55,10 +63,16 @@ class FallbackFacts(Struct, frozen=True, kw_only=True):
     lane_left: bool
     left_ms: int
     retry_after_ms: int = 0
+    held: int | UnsetType = UNSET
+    waited_ms: int | UnsetType = UNSET
+    lost: int | UnsetType = UNSET
 
 
 def decide_fallback(facts: FallbackFacts, inputs: None, policy: Policy) -> Decision[FallbackOutcome]:
-    """The policy table's answer for the error, within attempts and time."""
+    """The policy table's answer for the error, within attempts and time.
+
+    A model that is left alone is waited for within the time; where there is another, no longer in all than ``wait_max_ms``.
+    """
     table = policy.fallback
     answer = table.on_error.get(facts.code, OnModelError.FAIL)
     if answer is OnModelError.FAIL:
@@ -67,12 +81,16 @@ def decide_fallback(facts: FallbackFacts, inputs: None, policy: Policy) -> Decis
         return Decision(outcome=GiveUp(), reason=FallbackReason.EXHAUSTED)
     if facts.left_ms <= 0:
         return Decision(outcome=GiveUp(), reason=FallbackReason.NO_TIME)
+    if facts.lost is not UNSET and facts.lost > table.max_lost:
+        return Decision(outcome=GiveUp(), reason=FallbackReason.LOST_TOO_OFTEN)
     lost = facts.code is ModelErrorCode.LOST  # this process died, which says nothing of the provider
-    wait = max(facts.retry_after_ms, 0 if lost else backoff_ms(table.backoff_ms, table.backoff_max_ms, facts.attempts))
+    failures = facts.attempts if facts.held is UNSET else facts.held
+    wait = max(facts.retry_after_ms, 0 if lost else backoff_ms(table.backoff_ms, table.backoff_max_ms, failures))
+    in_all = wait + (0 if facts.waited_ms is UNSET else facts.waited_ms)
     again = answer is OnModelError.RETRY and facts.attempts < table.attempts_per_profile and wait < facts.left_ms
-    too_long = bool(table.wait_max_ms) and wait > table.wait_max_ms and (facts.profiles_left > 0 or facts.lane_left)
+    too_long = bool(table.wait_max_ms) and in_all > table.wait_max_ms and (facts.profiles_left > 0 or facts.lane_left)
     if again and not too_long:
-        return Decision(outcome=RetryProfile(wait), reason=FallbackReason.RETRY)
+        return Decision(outcome=RetryProfile(wait), reason=_again(facts))
     if facts.profiles_left:
         return Decision(outcome=NextProfile(), reason=FallbackReason.WAIT_TOO_LONG if again else FallbackReason.NEXT_PROFILE)
     if facts.lane_left:
@@ -82,7 +100,20 @@ def decide_fallback(facts: FallbackFacts, inputs: None, policy: Policy) -> Decis
     return Decision(outcome=GiveUp(), reason=FallbackReason.EXHAUSTED)
 
 
-_TELLS = tells_of("fallback", (FallbackReason.RETRY, FallbackReason.NEXT_PROFILE, FallbackReason.NEXT_LANE, FallbackReason.WAIT_TOO_LONG))
+def _again(facts: FallbackFacts) -> FallbackReason:
+    if facts.held is not UNSET:
+        return FallbackReason.HELD
+    return FallbackReason.RETRY if facts.lost is UNSET else FallbackReason.LOST
+
+
+_TOLD = (
+    FallbackReason.RETRY,
+    FallbackReason.LOST,
+    FallbackReason.NEXT_PROFILE,
+    FallbackReason.NEXT_LANE,
+    FallbackReason.WAIT_TOO_LONG,
+)
+_TELLS = tells_of("fallback", _TOLD)
 FALLBACK: Rule[FallbackFacts, None, Any] = Rule(
     name="fallback", outcome=FallbackOutcome, apply=decide_fallback, reasons=(FallbackReason,), tells=_TELLS
 )

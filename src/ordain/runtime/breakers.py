@@ -15,6 +15,10 @@ from ordain.contracts.profiles import ModelProfile
 from ordain.rules.breaker import SECOND, Circuit, admit, after, given_up
 
 NAMED_A_DELAY = frozenset({ModelErrorCode.RATE_LIMITED, ModelErrorCode.OVERLOADED})
+FULL_TIME = 0.9
+"""A time-out speaks of the endpoint only if the call had nearly all of the profile's own time."""
+PAUSE_MS = 1000
+"""Whoever is kept waiting for longer may hang up."""
 HeldBack = tuple[ModelErrorCode, int]
 """Why nothing is sent, and after how many milliseconds it may be."""
 
@@ -22,6 +26,16 @@ HeldBack = tuple[ModelErrorCode, int]
 def endpoint_of(profile: ModelProfile) -> str:
     """What shares a circuit: the provider at its address."""
     return f"{profile.provider} {profile.base_url or ''}".rstrip()
+
+
+def speaks_of_endpoint(code: ModelErrorCode, profile: ModelProfile, given_ms: float, lost_ms: float) -> bool:
+    """Whether a call's failure is one of its endpoint: the run's own short time and this process's own pause are none. Pure.
+
+    ``given_ms`` is what the call had, ``lost_ms`` how long this process stood still meanwhile.
+    """
+    if code is ModelErrorCode.TIMED_OUT:
+        return min(given_ms, profile.timeout_ms) - lost_ms >= profile.timeout_ms * FULL_TIME
+    return code is not ModelErrorCode.CONNECTION or lost_ms < PAUSE_MS
 
 
 class CircuitAdmission(Struct, frozen=True):

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from time import perf_counter_ns
-from typing import Any
+from typing import Any, cast
+
+from msgspec import UNSET, structs
 
 from ordain.contracts.catalog import Catalog, CompiledVerb
-from ordain.contracts.verbs import Trust, VerbEffect, VerbSpec, less_trusted
+from ordain.contracts.verbs import Trust, VerbEffect, VerbSpec, less_trusted, properties_of
 from ordain.effects.calls import Call
 from ordain.effects.effect import VerbCall
 from ordain.effects.results import VerbFailed, VerbResult, VerbReturned, VerbTimedOut, VerbUnknown, VerbWithdrawn
 from ordain.ports.store import StoredRun
 from ordain.ports.verb import AnyLeafResult, LeafCall, LeafFailed, LeafReturned
 from ordain.rules.authorize import Allow, AuthorizeFacts, AuthorizeInputs, decide_authorize
+from ordain.rules.recover import Happened, RecoverOutcome, RepeatCall, TakeFound, safety_of
 from ordain.runtime.services import Services
 
+Recover = Callable[[Happened], Awaitable[RecoverOutcome]]
+"""Puts on record what follows for a call that was cut off, from what ``reconcile`` said of it."""
 RECONCILE_TIMEOUT_S = 10.0
 NOT_STARTED = "not_started"
 DIED = "the process died while the verb ran; whether it took effect is unknown"
@@ -111,25 +117,43 @@ def unreadable_result(verb: CompiledVerb, why: str) -> VerbResult:
     return VerbFailed(code="bad_output", message=why) if _harmless(verb) else VerbUnknown(message=why)
 
 
-async def recover_verb(services: Services, catalog: Catalog, call: VerbCall, key: str, stored: StoredRun) -> VerbResult:
-    """A crash left an intent without an observation: repeat what is safe, ask where a verb says how, else say that nobody knows."""
-    verb_id = call.authorized.call.verb
-    spec = catalog.verbs[verb_id].spec
-    if spec.effect is VerbEffect.READ:
-        return await call_verb(services, catalog, call, key, stored)
-    if spec.idempotent:
-        return _not_denied(await call_verb(services, catalog, call, key, stored))
-    if spec.reconcile is not None and spec.reconcile in catalog.verbs and services.verbs.implements(spec.reconcile):
-        reconciler = catalog.verbs[spec.reconcile]
-        args = {"key": key, "args": call.authorized.call.args}
-        asked = _leaf(reconciler, args, key, stored, attempt=1, timeout_s=RECONCILE_TIMEOUT_S)
-        found = await services.verbs.run(asked)
-        if isinstance(found, LeafReturned):
-            if found.output.get("happened") is True and isinstance(found.output.get("output"), dict):
-                return result_of(catalog.verbs[verb_id], LeafReturned(output=found.output["output"]))
-            if found.output.get("happened") is False:
-                return await call_verb(services, catalog, call, key, stored)
-    return VerbUnknown(message=DIED)
+async def recover_verb(services: Services, catalog: Catalog, call: VerbCall, key: str, stored: StoredRun, decide: Recover) -> VerbResult:
+    """A crash left an intent without an observation: ask where the verb says whom, let rule ``recover`` decide, and do that.
+
+    ``call`` has the number of the attempt that was cut off. What ``decide`` gives is durable before anything goes out.
+    """
+    verb = catalog.verbs[call.authorized.call.verb]
+    safety, output = safety_of(verb.spec), None
+    happened: Happened = UNSET
+    if safety in {"voids", "reconcile"}:
+        happened, output = await _reconciled(services, catalog, call, key, stored)
+    match await decide(happened):
+        case RepeatCall(attempt=attempt):
+            again = await call_verb(services, catalog, structs.replace(call, attempt=attempt), key, stored)
+            return _not_denied(again) if safety == "idempotent" else again
+        case TakeFound() if output is not None:
+            return result_of(verb, LeafReturned(output=output))
+        case _:
+            return VerbFailed(code="lost", message="the process died while the verb ran") if _harmless(verb) else VerbUnknown(message=DIED)
+
+
+async def _reconciled(
+    services: Services, catalog: Catalog, call: VerbCall, key: str, stored: StoredRun
+) -> tuple[bool | None, dict[str, Any] | None]:
+    """What the verb's ``reconcile`` says of the call: whether it happened (None: nothing that can be read), and its output then."""
+    reconciler = catalog.verbs.get(catalog.verbs[call.authorized.call.verb].spec.reconciler or "")
+    if reconciler is None or not services.verbs.implements(reconciler.spec.name):
+        return None, None
+    args: dict[str, Any] = {"key": key, "args": call.authorized.call.args}
+    if "attempt" in properties_of(reconciler.spec.input_schema):
+        args["attempt"] = call.attempt
+    found = await services.verbs.run(_leaf(reconciler, args, key, stored, attempt=call.attempt, timeout_s=RECONCILE_TIMEOUT_S))
+    if not isinstance(found, LeafReturned):
+        return None, None
+    happened, output = found.output.get("happened"), found.output.get("output")
+    if happened is True and isinstance(output, dict):
+        return True, cast("dict[str, Any]", output)
+    return (False if happened is False else None), None
 
 
 def _not_denied(again: VerbResult) -> VerbResult:

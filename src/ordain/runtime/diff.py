@@ -19,7 +19,7 @@ from msgspec import Struct
 
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.policy import Policy
-from ordain.effects.effect import Effect
+from ordain.effects.effect import Effect, VerbCall
 from ordain.errors import JournalDiverged
 from ordain.flows.kinds import Kinds
 from ordain.flows.transcript import TranscriptReader
@@ -28,7 +28,9 @@ from ordain.journal.codec import decode
 from ordain.journal.records import DecisionBody, Record, RecordKind
 from ordain.ports.store import StoredRun
 from ordain.rules.decision import Decision, Rule
-from ordain.runtime.execution import Execution, Rereading
+from ordain.rules.recover import RECOVER, Recovering, happened_of
+from ordain.runtime.beyond import Rereading
+from ordain.runtime.execution import Execution
 from ordain.runtime.flow_end import FlowEnd
 from ordain.runtime.flow_outcome import FlowRaised, NothingBeyond, OutOfJournal, flow_outcome
 from ordain.runtime.replay import opened, replay, short
@@ -103,6 +105,12 @@ class _Exact(Execution):
         self._applied = setup.catalog.policy
         self.flips: list[Flip] = []
         self.asked: set[str] = set()
+
+    def _recovered(self, call: VerbCall) -> Recovering:
+        decide = super()._recovered(call)
+        while (body := self._recorded.get(f"{self.effect}/{RECOVER.name}#{self._counts.get(RECOVER.name, 0)}")) is not None:
+            decide(happened_of(body.facts))
+        return decide
 
     def _decide(self, rule: Rule[Any, Any, Any], facts: Struct, inputs: Any, refs: tuple[int, ...] = ()) -> Decision[Any]:
         """Decide anew; where the journal has a decision of this rule at this address, compare."""

@@ -7,25 +7,22 @@ compared. Where the records end, ``Beyond`` says what happens: live it goes on, 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from time import perf_counter_ns
-from typing import Any, Protocol, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 import msgspec
-from msgspec import Struct
+from msgspec import UNSET, Struct
 
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.moments import EPOCH
 from ordain.contracts.scope import CapabilityScope
 from ordain.effects.calls import Call
 from ordain.effects.children import AnyEnded, Join, Spawn
-from ordain.effects.effect import AnyEffect, Children, Claim, Effect, ModelCall
+from ordain.effects.effect import AnyEffect, Children, Claim, Effect, ModelCall, VerbCall
 from ordain.effects.results import Abandoned, AnyResult, Joined, Unreserved
 from ordain.errors import FlowFault, JournalDiverged
 from ordain.flows.pricing import bound_of_call, price_of_call, reserve_facts
-from ordain.flows.values import Values
-from ordain.journal.codec import ReadRecord, decode
 from ordain.journal.digests import derived_id
 from ordain.journal.records import (
     BESIDE_FLOW,
@@ -45,8 +42,10 @@ from ordain.rules.authorize import AUTHORIZE, AuthorizeInputs, AuthorizeOutcome
 from ordain.rules.budget import CARVE, RESERVE, SETTLE, BudgetRefused, SettleFacts
 from ordain.rules.decision import FACTS_BYTES, Decision, Rule
 from ordain.rules.lane import LANE
+from ordain.rules.recover import RECOVER, Happened, Recovering, RecoverOutcome, happened_of
 from ordain.rules.spend import Spend
 from ordain.runtime import recorded_form
+from ordain.runtime.beyond import PLAINLY, Beyond, Rereading
 from ordain.runtime.run_state import CHILDREN_MAX, PortCall, RunState
 
 R = TypeVar("R")
@@ -57,49 +56,6 @@ O = TypeVar("O", bound=Struct)  # noqa: E741 - see above
 _DECISION, _DELIVERED = RecordKind.DECISION, RecordKind.DELIVERED
 DECISIONS_MAX = 1_000
 """Decisions between two effects: a flow that only decides never lets anybody else go on, and shipped ones make a dozen."""
-
-
-class Beyond(Protocol):
-    """What happens where the journal ends."""
-
-    def decided(self, rule: Rule[Any, Any, Any], body: DecisionBody) -> None:
-        """A decision was made that no record holds yet."""
-        ...
-
-    async def claim(self, addr: int, claim: Claim[Any]) -> Decision[Any]:
-        """Claim ``addr`` has no record: decide it in the write transaction."""
-        ...
-
-    async def begin(self, addr: int, effect: AnyEffect, encoded: msgspec.Raw) -> Any:
-        """Effect ``addr`` has no record: announce it as ``encoded`` and carry it out."""
-        ...
-
-    async def resume(self, addr: int, effect: AnyEffect, ended: dict[int, AnyEnded]) -> Any:
-        """Effect ``addr`` was announced but has no observation; ``ended`` are the children already recorded."""
-        ...
-
-
-class Judge(Protocol):
-    """Looks on while recorded decisions are read back: replay compares, a policy diff may replace."""
-
-    def judge(self, decision: Decision[Any], rule: Rule[Any, Any, Any], facts: Struct, inputs: object) -> Decision[Any]:
-        """The decision to hand to the flow."""
-        ...
-
-    def rendered(self, addr: int, effect: AnyEffect, result: Any, values: Values) -> None:
-        """A recorded effect and its result, before the flow gets it."""
-        ...
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rereading:
-    """How records are read back: by what their bodies are decoded, and who looks on."""
-
-    read: ReadRecord = decode
-    judge: Judge | None = None
-
-
-PLAINLY = Rereading()
 
 
 class Execution:
@@ -235,14 +191,25 @@ class Execution:
         if record.kind is _DELIVERED:
             raise self._interrupted(record, addr)
         self._announced(record, addr, effect, encoded)
-        result: Any = self._observed(addr)
-        if result is None:
-            return await self._beyond.resume(addr, effect, {})
+        recover = self._recovered(effect) if isinstance(effect, VerbCall) else None
+        if (result := self._observed(addr)) is None:
+            return await self._beyond.resume(addr, effect, {}, recover)
         if isinstance(result, Abandoned):
             return self._after_abandoned(addr)
         if self._judge is not None:
             self._judge.rendered(addr, effect, result, self.state.values)
         return result
+
+    def _recovered(self, call: VerbCall) -> Recovering:
+        """Read back what was decided after deaths in the midst of the call; what decides after another one."""
+
+        def decide(happened: Happened) -> RecoverOutcome:
+            return self._decide(RECOVER, self.state.recover_facts(call, self._catalog, happened), None).outcome
+
+        while (record := self._next()) is not None and record.name == RECOVER.name:
+            body = self._read(record)  # what ``reconcile`` said stands in its facts: nobody can ask it again
+            decide(happened_of(body.facts) if isinstance(body, DecisionBody) else UNSET)
+        return decide
 
     async def children(self, spawns: Sequence[Spawn[Any]], until: Join) -> tuple[AnyEnded, ...]:
         """See ``Effects.children``."""
@@ -269,8 +236,7 @@ class Execution:
                 raise self._diverged(addr, "another child", record)
             self._take(record)
             ended[body.index] = self.state.remember(recorded_form.ENDS.decode(body.ended), record.seq)
-        joined = self._observed(addr)
-        if joined is None:
+        if (joined := self._observed(addr)) is None:
             return await self._beyond.resume(addr, effect, ended)
         if not isinstance(joined, Joined):
             return self._after_abandoned(addr)

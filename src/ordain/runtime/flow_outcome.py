@@ -13,6 +13,7 @@ from ordain.effects.effect import AnyEffect, Claim
 from ordain.errors import JournalDiverged
 from ordain.journal.records import DecisionBody
 from ordain.rules.decision import Decision, Rule
+from ordain.rules.recover import Recovering
 from ordain.runtime.execution import Execution
 from ordain.runtime.flow_end import FlowEnd, flow_end
 from ordain.runtime.foreign_code import sent_by_signal
@@ -40,7 +41,7 @@ class NothingBeyond:
         """Past the end."""
         raise self.stop()
 
-    async def resume(self, addr: int, effect: AnyEffect, ended: dict[int, AnyEnded]) -> Any:
+    async def resume(self, addr: int, effect: AnyEffect, ended: dict[int, AnyEnded], recover: Recovering | None = None) -> Any:
         """Past the end."""
         raise self.stop()
 

@@ -16,14 +16,13 @@ from ordain.effects.results import Beside, ModelAnswer, ModelFailed, ModelResult
 from ordain.flows.kind import PromptKind
 from ordain.flows.values import Values
 from ordain.ports.model import Heard, ModelError, ModelPort, ModelReply, ModelRequest
-from ordain.runtime.breakers import endpoint_of
+from ordain.runtime.breakers import endpoint_of, speaks_of_endpoint
 from ordain.runtime.foreign_code import contained
 from ordain.runtime.model_answers import Failure, kept_answer, prepare
+from ordain.runtime.pauses import Pauses
 from ordain.runtime.services import Services
 
 ABANDONED = "abandoned"
-FULL_TIME = 0.9
-"""A time-out speaks of the endpoint only if the attempt had nearly all of the profile's own time."""
 
 
 class Attempt(Struct, frozen=True, kw_only=True):
@@ -96,11 +95,13 @@ class _ModelAttempt(Struct, frozen=True):
         admitted = breakers.admit(name, profile, services.clock.now(), policy)
         if isinstance(admitted, tuple):
             code, wait_ms = admitted
-            return failure.of(code, f"left alone for another {wait_ms} ms; nothing was sent", retry_after_ms=wait_ms)
+            return failure.held_back(code, "left alone", wait_ms)
         services.counters.model_calls += 1
+        pauses = Pauses(services.clock.now)
         try:
-            async with asyncio.timeout(request.timeout_s):
-                reply = await port.attempt(request, heard)
+            with pauses:
+                async with asyncio.timeout(request.timeout_s):
+                    reply = await port.attempt(request, heard)
         except TimeoutError:
             reply = ModelError(code=ModelErrorCode.TIMED_OUT, message="the provider did not answer in time")
         except asyncio.CancelledError:
@@ -115,11 +116,11 @@ class _ModelAttempt(Struct, frozen=True):
         if isinstance(reply, ModelReply):
             breakers.ended(admitted, None, now, policy)
             return reply
-        if reply.code is ModelErrorCode.TIMED_OUT and request.timeout_s * 1000 < profile.timeout_ms * FULL_TIME:
-            breakers.abandoned(admitted)  # the run's own time was short: that says nothing of the endpoint
-        else:
+        if speaks_of_endpoint(reply.code, profile, request.timeout_s * 1000, pauses.lost_us() / 1000):
             breakers.ended(admitted, reply.code, now, policy)
             breakers.rest(name, reply.code, reply.retry_after_ms, now, policy)
+        else:
+            breakers.abandoned(admitted)
         return failure.of(reply.code, reply.message, retry_after_ms=reply.retry_after_ms, charge=reply.charge)
 
     async def hedged(self) -> ModelResult:
@@ -133,9 +134,7 @@ class _ModelAttempt(Struct, frozen=True):
         leading = services.breakers.admit_first(profile, services.clock.now(), policy)
         if isinstance(leading, tuple):
             code, wait_ms = leading
-            return Failure(profile.provider, profile.model).of(
-                code, f"left alone as the first of two for {wait_ms} ms; nothing was sent", retry_after_ms=wait_ms
-            )
+            return Failure(profile.provider, profile.model).held_back(code, "left alone as the first of two", wait_ms)
         spoke = overtaken = False
 
         def hearing(piece: str) -> None:
@@ -187,6 +186,7 @@ class _ModelAttempt(Struct, frozen=True):
                 live=result.live,
                 charged=result.charged,
                 retry_after_ms=result.retry_after_ms,
+                apart=result.apart,
             )
         return Beside(profile=name, provider=profile.provider, model=profile.model, code=ABANDONED)
 

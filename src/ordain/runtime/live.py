@@ -47,6 +47,7 @@ from ordain.ports.shared import Ruling, Shared
 from ordain.ports.store import Append, ClaimUnit, Mail, StoredRun
 from ordain.ports.writes import MailKind, OutboxRow
 from ordain.rules.decision import Decision, Rule
+from ordain.rules.recover import Happened, Recovering, RecoverOutcome
 from ordain.runtime.calls import call_verb, recover_verb, unreadable_result
 from ordain.runtime.claims import prepared
 from ordain.runtime.entries import answered, question, said
@@ -183,11 +184,13 @@ class LiveRun(Pen):
             self.beside(said(self.stored, addr, effect, self.scribe.at))
         return self.observe(addr, "say", Said())
 
-    async def resume(self, addr: int, effect: AnyEffect, ended: dict[int, AnyEnded]) -> Any:
+    async def resume(self, addr: int, effect: AnyEffect, ended: dict[int, AnyEnded], recover: Recovering | None = None) -> Any:
         """See ``Beyond.resume``."""
-        return await self._carry_out(addr, effect, ended, again=True)
+        return await self._carry_out(addr, effect, ended, again=True, recover=recover)
 
-    async def _carry_out(self, addr: int, effect: AnyEffect, ended: dict[int, AnyEnded], *, again: bool) -> Any:
+    async def _carry_out(
+        self, addr: int, effect: AnyEffect, ended: dict[int, AnyEnded], *, again: bool, recover: Recovering | None = None
+    ) -> Any:
         if isinstance(effect, Wait):
             return await self._wait(addr, effect)
         if isinstance(effect, Children):
@@ -200,7 +203,7 @@ class LiveRun(Pen):
         elif isinstance(effect, VerbCall) and not again and not self.state.masked and (mail := self.interrupt()) is not None:
             raise self._abandon(addr, "verb_call", mail)  # it was durable before the verb began
         elif isinstance(effect, VerbCall):
-            result, name = await self._verb(effect, again=again), "verb_call"
+            result, name = await self._verb(effect, recover), "verb_call"
             if self.stopping:
                 self._record(addr, name, self._held(effect, result))
                 await self.barrier()
@@ -314,12 +317,22 @@ class LiveRun(Pen):
         attempt = Attempt(index=index, prompt=self.setup.kind.prompt(effect.purpose), verb=self._verb_run, heard=heard)
         return await call_model(self.services, self.catalog, effect, self.state.values, attempt)
 
-    async def _verb(self, effect: VerbCall, *, again: bool) -> VerbResult:
-        key = derived_id(self.id, effect.authorized.decision)
-        call = recover_verb if again else call_verb
+    async def _verb(self, effect: VerbCall, recover: Recovering | None) -> VerbResult:
+        """Make the call, under the number after those of its attempts that were lost."""
+
+        async def durably(happened: Happened) -> RecoverOutcome:
+            assert recover is not None
+            outcome = recover(happened)
+            await self.barrier()
+            return outcome
+
+        permit = effect.authorized.decision
+        key, call = derived_id(self.id, permit), msgspec.structs.replace(effect, attempt=effect.attempt + self.state.lost_calls[permit])
         self.in_verb = True
         try:
-            return await call(self.services, self.catalog, effect, key, self.stored)
+            if recover is None:
+                return await call_verb(self.services, self.catalog, call, key, self.stored)
+            return await recover_verb(self.services, self.catalog, call, key, self.stored, durably)
         finally:
             self.in_verb = False
 
@@ -359,5 +372,9 @@ def _deadline_of(effect: ModelCall | VerbCall | Read, result: AnyResult | None) 
 def _lost(catalog: Catalog, effect: ModelCall) -> ModelFailed:
     profile = catalog.data.profiles[effect.profile]
     return ModelFailed(
-        code=ModelErrorCode.LOST, message="the process stopped during the call", provider=profile.provider, model=profile.model
+        code=ModelErrorCode.LOST,
+        message="the process stopped during the call",
+        provider=profile.provider,
+        model=profile.model,
+        apart=True,
     )

@@ -6,7 +6,7 @@ from enum import StrEnum
 from typing import Any
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.policy import ModelErrorCode, Policy
@@ -47,6 +47,10 @@ class Failure:
             live=charge is not Charge.NOTHING_SENT,
             charged=None if charge is Charge.NOTHING_SENT else charge is Charge.POSSIBLE,
         )
+
+    def held_back(self, code: ModelErrorCode, message: str, wait_ms: int) -> ModelFailed:
+        """Nothing was sent, since the model is left alone for another ``wait_ms``: no attempt."""
+        return structs.replace(self.of(code, f"{message} for another {wait_ms} ms; nothing was sent", retry_after_ms=wait_ms), apart=True)
 
 
 class PreparedCall(Struct, frozen=True, kw_only=True):

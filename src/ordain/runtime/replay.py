@@ -28,7 +28,8 @@ from ordain.ports.store import StoredRun
 from ordain.prompts.renderer import render
 from ordain.rules.decision import Decision, Rule
 from ordain.rules.header import render_header
-from ordain.runtime.execution import Execution, Rereading
+from ordain.runtime.beyond import Rereading
+from ordain.runtime.execution import Execution
 from ordain.runtime.flow_end import FlowEnd
 from ordain.runtime.flow_outcome import FlowOutcome, FlowRaised, NothingBeyond, flow_outcome
 from ordain.runtime.foreign_code import class_of

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from asyncio import CancelledError
+from collections import Counter
 from types import TracebackType
 from typing import Any, cast
 
 import msgspec
 
 from ordain.contracts.catalog import Catalog
-from ordain.effects.effect import AnyEffect, Read, Say
+from ordain.effects.effect import AnyEffect, Read, Say, VerbCall
 from ordain.errors import FlowFault
 from ordain.flows.kind import Kind
 from ordain.flows.transcript import TranscriptReader
 from ordain.flows.values import Values
 from ordain.journal.records import Record
 from ordain.ports.effects import Interrupted, Suspended
+from ordain.rules.recover import Happened, RecoverFacts, safety_of
 from ordain.runtime.authority import Authority
 
 CHILDREN_MAX = 1_000
@@ -36,7 +38,7 @@ class RunState:
 
     ``masked``: an interrupt has reached the flow. ``suspended``: the run waits, and its flow is being given up. ``fault``: a port
     call failed, and nothing may follow it; ``under_way`` that an effect is. ``decide_ns`` is the CPU
-    time of rules since it was last counted. ``asks`` are the rules that its flow may ask, by name, ``shares`` those of its claims; ``asked`` what it has asked of its
+    time of rules since it was last counted. ``lost_calls`` are attempts at verb calls that were cut off, by permit. ``asks`` are the rules that its flow may ask, by name, ``shares`` those of its claims; ``asked`` what it has asked of its
     port and does not await yet.
     """
 
@@ -53,6 +55,14 @@ class RunState:
         self.fault: Exception | None = None
         self.under_way = False
         self.decide_ns = 0
+        self.lost_calls: Counter[str] = Counter()
+
+    def recover_facts(self, call: VerbCall, catalog: Catalog, happened: Happened) -> RecoverFacts:
+        """One more attempt at the call was cut off with its process."""
+        permit, spec = call.authorized.decision, catalog.verbs[call.authorized.call.verb].spec
+        self.lost_calls[permit] += 1
+        lost = self.lost_calls[permit]
+        return RecoverFacts(verb=spec.name, permit=permit, attempt=call.attempt, lost=lost, safety=safety_of(spec), happened=happened)
 
     def raise_fault(self) -> None:
         """Raise what a port call failed with, again: a flow that swallowed it does not get on."""

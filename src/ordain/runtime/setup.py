@@ -21,7 +21,8 @@ from ordain.journal.records import Record, Started
 from ordain.ports.sessions import Entry
 from ordain.rules.spend import Spend
 from ordain.runtime.authority import Authority
-from ordain.runtime.execution import PLAINLY, Beyond, Execution, Rereading
+from ordain.runtime.beyond import PLAINLY, Beyond, Rereading
+from ordain.runtime.execution import Execution
 from ordain.runtime.flow_port import flow_port
 from ordain.runtime.foreign_code import asked_of
 from ordain.runtime.run_state import RunState

@@ -24,8 +24,8 @@ from ordain.ports.store import StoredRun
 from ordain.rules.answer import ANSWER, AnswerInputs, ExpectedType, fits
 from ordain.rules.attach import ATTACH, AttachFacts
 from ordain.rules.decision import Decision, Rule
+from ordain.runtime.beyond import Rereading
 from ordain.runtime.diff import Flip, note
-from ordain.runtime.execution import Rereading
 from ordain.runtime.flow_outcome import NothingBeyond, flow_outcome
 from ordain.runtime.message_entry import MessageBody
 from ordain.runtime.replay import opened, replay

@@ -25,6 +25,11 @@ _OF_THREADS = {
     "result": ("last_error = NULL", "last_error IS NOT NULL"),
 }
 """What a thread holds of each class, and whether it holds any: what users said, and what came of it."""
+_PROGRESS = (
+    "coalesce((SELECT r.seq FROM records r WHERE r.run = runs.no AND NOT (r.kind = 'decision' AND r.name = 'recover')"
+    " ORDER BY r.seq DESC LIMIT 1), head_seq)"
+)
+"""The last record that says how far a run came."""
 _ENDED, _KEPT = "= 'ended'", "IN ('ended', 'note')"
 
 
@@ -41,9 +46,12 @@ def hold(db: sqlite3.Connection, args: dict[str, Any]) -> Outcome:
 
 
 def resumed(db: sqlite3.Connection, args: dict[str, Any]) -> Outcome:
-    """A start found these runs unfinished: count it, anew where the run has made progress since the last count."""
+    """A start found these runs unfinished: count it, anew where the run has made progress since the last count.
+
+    That a call which was cut off is made again is no progress: a verb may kill the process each time.
+    """
     db.executemany(
-        "UPDATE runs SET resumes = CASE WHEN resumes_at = head_seq THEN resumes + 1 ELSE 1 END, resumes_at = head_seq WHERE id = ?",
+        f"UPDATE runs SET resumes = CASE WHEN resumes_at = {_PROGRESS} THEN resumes + 1 ELSE 1 END, resumes_at = {_PROGRESS} WHERE id = ?",
         [(run,) for run in args["runs"]],
     )
     return Outcome(count=len(args["runs"]))

@@ -43,6 +43,7 @@ from ordain.ports.model import Charge, ModelReply, ModelRequest
 from ordain.ports.verb import LeafFailed, LeafReturned, LeafTimedOut
 from ordain.rules.budget import CARVE
 from ordain.rules.decision import Decision, Rule
+from ordain.rules.recover import Recovering
 from ordain.rules.spend import Spend
 from ordain.runtime.calls import result_of, too_late
 from ordain.runtime.claims import check_claim
@@ -166,7 +167,7 @@ class ScriptedBeyond:
             return self._join(addr, effect)
         return self._carry_out(addr, name, effect)
 
-    async def resume(self, addr: int, effect: Effect[Any], ended: dict[int, AnyEnded]) -> Any:
+    async def resume(self, addr: int, effect: Effect[Any], ended: dict[int, AnyEnded], recover: Recovering | None = None) -> Any:
         """A scripted run is never broken off."""
         raise AssertionError("a scripted run has no journal to resume from")
 

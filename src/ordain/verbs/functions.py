@@ -16,7 +16,19 @@ from pydantic import JsonValue, ValidationError
 
 from ordain.contracts.catalog import Schema
 from ordain.contracts.ids import DEFAULT_WORKSPACE
-from ordain.contracts.verbs import Argument, ArgumentRole, Category, Example, OutputField, Retry, SafetyRule, Trust, VerbEffect, VerbSpec
+from ordain.contracts.verbs import (
+    Argument,
+    ArgumentRole,
+    Category,
+    Example,
+    OutputField,
+    Reconcile,
+    Retry,
+    SafetyRule,
+    Trust,
+    VerbEffect,
+    VerbSpec,
+)
 from ordain.errors import ConfigurationError
 from ordain.verbs.docstrings import read_docstring
 from ordain.verbs.signatures import Signature, UnreadableSignature, read_signature
@@ -78,7 +90,7 @@ class VerbOptions(TypedDict, total=False):
     timeout_ms: int
     retry: Retry
     idempotent: bool
-    reconcile: str
+    reconcile: str | Reconcile
     safety_rules: list[SafetyRule]
     example: Example
 

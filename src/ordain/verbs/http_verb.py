@@ -80,11 +80,13 @@ def http_verb(spec: VerbSpec, access: HttpAccess) -> FunctionVerb[..., Any]:
 
     async def request(*, context: VerbContext, **arguments: Any) -> dict[str, Any]:
         # Time runs out here, a little before it does for the executor: then it is known whether anything is in doubt.
+        sending = asyncio.Event()
         try:
             async with asyncio.timeout(context.left_s * 0.95):
-                return await caller.call(arguments, context)
+                return await caller.call(arguments, context, sending)
         except TimeoutError as error:
-            raise caller.failed("too_slow", "the answer took too long", retryable=True, sent=True) from error
+            what = "the answer took too long" if sending.is_set() else "no connection to the host in time"
+            raise caller.failed("too_slow", what, retryable=True, sent=sending.is_set()) from error
 
     properties = cast("dict[str, Any]", spec.input_schema.get("properties") or {})
     required = cast("list[str]", spec.input_schema.get("required") or [])
@@ -143,13 +145,13 @@ class _Caller:
         happened = None if sent and not self.harmless else False
         return VerbError(code, message, retryable=retryable, happened=happened, retry_after_s=after_s)
 
-    async def call(self, arguments: Mapping[str, Any], context: VerbContext) -> dict[str, Any]:
+    async def call(self, arguments: Mapping[str, Any], context: VerbContext, sending: asyncio.Event) -> dict[str, Any]:
         try:
             request = self.request(arguments, context.key)
         except ValueError as error:  # half a surrogate pair: there is no such text
             raise self.failed("bad_input", "an argument is no text that can be sent") from error
         try:
-            async with exchange(request, self.reach, self.access.resolver) as response:
+            async with exchange(request, self.reach, self.access.resolver, sending) as response:
                 self._check_status(response)
                 body, more = await read_bytes(response, self.http.max_response_bytes)
                 kind, charset = text_type(response) if body else ("", "utf-8")

@@ -308,6 +308,10 @@ def _effects(spec: VerbSpec) -> Iterator[tuple[str, FieldPath, str, str]]:
         elif spec.reconcile is None and not spec.composite:
             message = "after a crash in the middle nobody can say whether it happened"
             yield WARNING, place, message, "idempotent: true if it is, or reconcile: a verb that looks"
+        elif spec.reconciler is not None and not spec.voids:
+            message = "reconcile without voids: after a crash its yes counts, and its no leaves the outcome unknown"
+            repair = "reconcile: {verb: ..., voids: true} where it makes sure that the call cannot take effect any more before it says no"
+            yield WARNING, ("reconcile",), message, repair
 
 
 def _listed(argument: Argument) -> bool:

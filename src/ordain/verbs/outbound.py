@@ -19,6 +19,7 @@ from contextlib import asynccontextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 import httpx
 
@@ -90,8 +91,10 @@ async def resolve(host: str, port: int) -> Sequence[str]:
 
 
 @asynccontextmanager
-async def exchange(request: Outgoing, reach: Reach, resolver: Resolve = resolve) -> AsyncGenerator[httpx.Response]:
-    """The answer's head, its body still to be read; connection and all are gone at the end.
+async def exchange(
+    request: Outgoing, reach: Reach, resolver: Resolve = resolve, sending: asyncio.Event | None = None
+) -> AsyncGenerator[httpx.Response]:
+    """The answer's head, its body still to be read; connection and all are gone at the end. ``sending`` is set before the first word goes out.
 
     Raises:
         NoExchange: the host is not within reach, or did not answer; while the body is read, that it broke off.
@@ -100,8 +103,8 @@ async def exchange(request: Outgoing, reach: Reach, resolver: Resolve = resolve)
     token = _EXCHANGING.set(True)
     try:
         # A transport and not a client: a client would already act on what it reads, for example parse the redirect's target.
-        async with httpx.AsyncHTTPTransport(verify=tls(), trust_env=False) as transport:
-            response = await _answered(transport, request, addresses)
+        async with _transport() as transport:
+            response = await _answered(transport, request, addresses, sending or asyncio.Event())
             try:
                 yield response
             except httpx.HTTPError as error:
@@ -171,22 +174,37 @@ async def _resolved(host: str, port: int, resolver: Resolve) -> Sequence[str]:
     return found
 
 
-async def _answered(transport: httpx.AsyncHTTPTransport, request: Outgoing, addresses: Sequence[str]) -> httpx.Response:
+def _transport() -> httpx.AsyncHTTPTransport:
+    """What connects. Making it reads files: without a free descriptor nothing can be sent."""
+    try:
+        return httpx.AsyncHTTPTransport(verify=tls(), trust_env=False)
+    except (OSError, ImportError) as error:
+        raise NoExchange("not_connected", f"no connection could be made ({type(error).__name__})", retryable=True) from error
+
+
+async def _answered(
+    transport: httpx.AsyncHTTPTransport, request: Outgoing, addresses: Sequence[str], sending: asyncio.Event
+) -> httpx.Response:
     given = {name.lower() for name in request.headers}
     own = {name: value for name, value in _OWN_HEADERS.items() if name.lower() not in given}
+
+    async def trace(event: str, _: Any) -> None:
+        if event.endswith(".send_request_headers.started"):
+            sending.set()
+
     for address in addresses:
         live = httpx.Request(
             request.method,
             request.url.copy_with(host=address),
             headers={"Host": request.url.netloc.decode(), **own, **request.headers},
             content=request.content,
-            extensions={"sni_hostname": request.url.raw_host.decode(), "timeout": _LIMITS},
+            extensions={"sni_hostname": request.url.raw_host.decode(), "timeout": _LIMITS, "trace": trace},
         )
         try:
             return await transport.handle_async_request(live)
-        except (httpx.ConnectError, httpx.ConnectTimeout):
-            continue
-        except httpx.HTTPError as error:
+        except (httpx.HTTPError, OSError, ImportError) as error:
+            if not sending.is_set():  # refused, or nothing left to connect with: whatever it is, no word has gone out
+                continue
             raise NoExchange("no_answer", f"no answer ({type(error).__name__})", retryable=True, sent=True) from error
     raise NoExchange("not_connected", "no connection to the host", retryable=True)
 

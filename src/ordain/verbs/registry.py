@@ -118,6 +118,21 @@ class Registry:
         self._specs[spec.name] = spec
         self._origins[spec.name] = origin
 
+    def _wrong_reconcile(self, spec: VerbSpec, reconciler: str) -> str:
+        """What is wrong with the verb that is asked after a crash; "": nothing. Who voids writes a fence, where the verb itself writes."""
+        asked = self._specs.get(reconciler)
+        if spec.voids:
+            if asked is None or asked.effect not in {VerbEffect.READ, spec.effect}:
+                return f"is not a registered verb of effect read or {spec.effect}"
+            if asked.composite or not _answers_reconcile(asked, {"key", "args", "attempt"}):
+                return "is no leaf that takes key, args and attempt and returns happened and output, as one that voids does"
+            return ""
+        if asked is None or asked.effect is not VerbEffect.READ:
+            return "is not a registered verb of effect read"
+        if asked.composite or not _answers_reconcile(asked, {"key", "args"}):
+            return "is no leaf that takes key and args and returns happened and output"
+        return ""
+
     def _check(self, spec: VerbSpec, max_depth: int) -> None:
         """Hold one verb against the others and against what stands behind it."""
 
@@ -136,12 +151,8 @@ class Registry:
             raise refused(f"template {missing[0]} is not there")
         if spec.plan and (wrong := _wrong_plan(spec)):
             raise refused(wrong)
-        if spec.reconcile is not None:
-            asked = self._specs.get(spec.reconcile)
-            if asked is None or asked.effect is not VerbEffect.READ:
-                raise refused(f"reconcile: {spec.reconcile} is not a registered verb of effect read")
-            if asked.composite or not _answers_reconcile(asked):
-                raise refused(f"reconcile: {spec.reconcile} is no leaf that takes key and args and returns happened and output")
+        if spec.reconciler is not None and (wrong := self._wrong_reconcile(spec, spec.reconciler)):
+            raise refused(f"reconcile: {spec.reconciler} {wrong}")
         if spec.example is not None:
             if errors := compiled.input.errors(spec.example.input):
                 raise refused(f"the example's input does not fit: {errors[0]}")
@@ -149,14 +160,14 @@ class Registry:
                 raise refused(f"the example's output does not fit: {errors[0]}")
 
 
-def _answers_reconcile(spec: VerbSpec) -> bool:
-    """Whether the runtime can ask the verb after a crash: ``{key, args}`` in, ``{happened: true | false | null, output}`` out."""
+def _answers_reconcile(spec: VerbSpec, needs: set[str]) -> bool:
+    """Whether the runtime can ask the verb after a crash: ``{key, args, attempt}`` in, ``{happened: true | false | null, output}`` out."""
     asked, told = (_names(schema.get("properties")) for schema in (spec.input_schema, spec.output_schema))
     required = spec.input_schema.get("required")
     return (
-        {"key", "args"} <= asked
+        needs <= asked
         and {"happened", "output"} <= told
-        and set(required if isinstance(required, list) else []) <= {"key", "args"}
+        and set(required if isinstance(required, list) else []) <= {"key", "args", "attempt"}
     )
 
 

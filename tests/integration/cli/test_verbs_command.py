@@ -265,6 +265,43 @@ def test_lint_knows_secrets_and_what_others_declare(run: Said, tmp_path: Path) -
     assert (code, "declared twice" in str(linted["findings"])) == (1, True)
 
 
+PUT = """
+name: item.put
+description: Put an item.
+effect: private
+http: {method: PUT, url: "http://127.0.0.1:9/items", hosts: ["127.0.0.1"], private: true}
+input_schema: {type: object, properties: {text: {type: string}}, required: [text], additionalProperties: false}
+arguments: {text: {role: content}}
+reconcile: {verb: item.void, voids: true}
+"""
+VOID = """
+name: item.void
+description: Find an item, or void it.
+effect: private
+http: {method: PUT, url: "http://127.0.0.1:9/void", hosts: ["127.0.0.1"], private: true}
+input_schema:
+  type: object
+  properties: {key: {type: string}, args: {type: object}, attempt: {type: integer}}
+  required: [key, args, attempt]
+  additionalProperties: false
+arguments: {key: {role: label}, args: {role: content}, attempt: {role: label}}
+output_schema: {type: object, properties: {happened: {type: boolean}, output: {type: object}}}
+idempotent: true
+"""
+
+
+def test_what_a_reconcile_voids_is_told(run: Said, tmp_path: Path) -> None:
+    """Declared in YAML, of HTTP verbs too: explain says what follows after a crash, lint where a no would settle nothing."""
+    own(tmp_path, "item.put.yaml", PUT)
+    own(tmp_path, "item.void.yaml", VOID)
+    code, linted = run("lint")
+    assert (code, linted["errors"]) == (0, 0), linted
+    assert "without voids" not in str(linted)
+    assert "item.void is asked whether it happened; if not, it has voided the call" in str(run("explain", "item.put")[1])
+    own(tmp_path, "item.put.yaml", PUT.replace("{verb: item.void, voids: true}", "item.void"))
+    assert "reconcile without voids" in str(run("lint")[1])
+
+
 def test_lint_of_what_is_not_there(run: Said) -> None:
     """Nothing to lint is no failure; a name or file that is not there is exit code 2."""
     assert run("lint") == (0, {"files": 0, "errors": 0, "warnings": 0, "findings": []})

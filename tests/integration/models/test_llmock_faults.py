@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from ordain.contracts.policy import ModelErrorCode
-from ordain.ports.model import ModelError, ModelPort, ModelReply, ModelRequest
+from ordain.ports.model import Charge, ModelError, ModelPort, ModelReply, ModelRequest
 from tests.integration.models.wire import API_KEY, SYSTEM, Protocol, asking
 
 CODES = ModelErrorCode
@@ -20,7 +20,7 @@ STATUSES = [
     (402, CODES.QUOTA_EXCEEDED),
     (403, CODES.AUTHENTICATION),
     (404, CODES.NOT_FOUND),
-    (408, CODES.TIMED_OUT),
+    (408, CODES.SERVER_ERROR),
     (409, CODES.REJECTED),
     (413, CODES.CONTEXT_TOO_LONG),
     (422, CODES.REJECTED),
@@ -167,6 +167,19 @@ async def test_what_takes_too_long(
     script_llmock(IN_WORDS, {**fault, "times": 1})
     answer = await spoken.attempt(streaming(protocol, llmock_url, structured="text", timeout_s=0.4), [].append)
     failed(answer, CODES.TIMED_OUT)
+    script_llmock()
+
+
+@pytest.mark.parametrize(("after", "code"), [(0, CODES.TIMED_OUT), (9, CODES.CONNECTION)])
+async def test_a_stall_in_the_midst_may_pass(
+    protocol: Protocol, spoken: ModelPort, llmock_url: str, script_llmock: Script, after: int, code: ModelErrorCode
+) -> None:
+    """A stream that falls silent once it has said something is given up long before the time-out, as a connection that was lost."""
+    script_llmock(IN_WORDS, {"type": "stream_fault", "kind": "stall", "after_chunks": after, "stall_seconds": 20, "times": 1})
+    asked = streaming(protocol, llmock_url, structured="text", idle_ms=100, timeout_s=0.6 if code is CODES.TIMED_OUT else 60)
+    answer = failed(await spoken.attempt(asked, [].append), code)
+    assert answer.charge is Charge.POSSIBLE
+    assert ("stopped in the midst" in answer.message) is (code is CODES.CONNECTION)
     script_llmock()
 
 

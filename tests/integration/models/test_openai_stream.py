@@ -210,6 +210,21 @@ async def test_a_stall_is_bounded(wire: OpenAIModel, operations: list[dict[str, 
     assert failed(answer) is ModelErrorCode.TIMED_OUT
 
 
+@pytest.mark.parametrize(
+    ("operations", "code"),
+    [
+        ([*map(chunk, pieces()[:3])], ModelErrorCode.CONNECTION),
+        ([chunk(b": still here\n\n"), chunk(event(""))], ModelErrorCode.TIMED_OUT),
+    ],
+    ids=["in the midst", "before its first word"],
+)
+async def test_silence_in_the_midst_ends_it_sooner(wire: OpenAIModel, operations: list[dict[str, Any]], code: ModelErrorCode) -> None:
+    """A stream that fell silent after its first word is lost after the profile's own patience; before that a model may think."""
+    asked = listening(playing(CHUNKED, *operations, {"sleep": 30}, timeout_s=20 if code is ModelErrorCode.CONNECTION else 0.5))
+    asked = structs.replace(asked, profile=asked.profile.model_copy(update={"idle_ms": 100}))
+    assert failed(await wire.attempt(asked, [].append)) is code
+
+
 async def test_connections_are_kept_after_streams(wire: OpenAIModel) -> None:
     """Streams travel on one connection, one after another; where the server never ends one, the answer counts and another is used."""
 
@@ -254,6 +269,8 @@ class Ticking:
 
     def __init__(self) -> None:
         self.tick = self.seen = self.together = self.most = self.taken = 0
+
+    patience_s = None
 
     def wants(self, media_type: bytes) -> bool:
         return True

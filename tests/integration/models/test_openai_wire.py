@@ -93,7 +93,7 @@ ANSWERS: list[tuple[str, ModelErrorCode, list[dict[str, Any]]]] = [
     ("403", ModelErrorCode.AUTHENTICATION, error("403 Forbidden", said())),
     ("404", ModelErrorCode.NOT_FOUND, error("404 Not Found", said("model_not_found"))),
     ("405", ModelErrorCode.REJECTED, error("405 Method Not Allowed", [])),
-    ("408", ModelErrorCode.TIMED_OUT, error("408 Request Timeout", {})),
+    ("408", ModelErrorCode.SERVER_ERROR, error("408 Request Timeout", {})),
     ("413", ModelErrorCode.CONTEXT_TOO_LONG, error("413 Content Too Large", {})),
     ("422", ModelErrorCode.REJECTED, error("422 Unprocessable Content", {"detail": [{"loc": ["body"]}]})),
     ("429", ModelErrorCode.RATE_LIMITED, error("429 Too Many Requests", said("rate_limit_exceeded"))),

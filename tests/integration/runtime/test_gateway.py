@@ -344,8 +344,8 @@ async def test_an_open_circuit_sends_nothing(tmp_path: Path) -> None:
     assert all("fallback." in header for header in headers)
 
 
-async def test_a_circuit_closes_when_a_probe_answers(tmp_path: Path) -> None:
-    """After its time one probe goes out; its answer closes the circuit for everybody."""
+async def test_a_circuit_closes_when_probes_answer(tmp_path: Path) -> None:
+    """After its time one probe goes out; as many answers as there were faults close the circuit for everybody."""
     model = Model(lambda call: ModelError(code=ModelErrorCode.CONNECTION, message="down") if call <= 2 else answer())
     breaker = {"failures": 2, "window_s": 60, "open_s": 1}
     async with house(
@@ -353,8 +353,10 @@ async def test_a_circuit_closes_when_a_probe_answers(tmp_path: Path) -> None:
     ) as ordain:
         told, _ = await planned(ordain)  # fails twice, waits out the open circuit, and its probe answers
         assert told["status"] == "ok"
+        assert ordain.runtime.services.breakers.open()
+        assert (await planned(ordain, "another"))[0]["status"] == "ok"
         assert not ordain.runtime.services.breakers.open()
-    assert model.calls == 3
+    assert model.calls == 4
 
 
 async def test_a_probe_that_is_given_up_twice_is_under_way_no_more(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import base64
 import contextlib
 import json
 import logging
+import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -27,6 +28,7 @@ from ordain.verbs import LeafExecutor, Registry, VerbFolder
 from ordain.verbs.functions import VerbContext, VerbError
 from ordain.verbs.http_verb import BLANK, HttpAccess, Secret, http_verb
 from ordain.verbs.outbound import Outgoing
+from tests.e2e.process import nobody
 from tests.lanes import examples
 
 TOKEN = "s3cr3t/Token+value=="
@@ -360,11 +362,71 @@ async def test_a_slow_server_is_given_up(server: Server, how: str) -> None:
     assert (await too_slow(spec(server, effect="private", http_method="PUT"))).happened is None
 
 
+async def test_what_never_connected_was_not_sent() -> None:
+    """Nobody listens, or the name is not found in time: a write certainly did not happen, and may be tried again."""
+    with nobody() as port:
+        refused = await run(spec(Server(port=port), effect="private", http_method="PUT"), item_id="1")
+    assert isinstance(refused, LeafFailed)
+    assert (refused.code, refused.retryable, refused.happened) == ("not_connected", True, False)
+
+    async def never(host: str, port: int) -> Sequence[str]:
+        await asyncio.sleep(3600)
+        return ()
+
+    named = spec(effect="private", http_method="PUT", http_url="http://crm.test/items/{item_id}", http_hosts=["crm.test"])
+    asked = http_verb(named, HttpAccess(secrets={"TOKEN": Secret(TOKEN)}, resolver=never)).function
+    with pytest.raises(VerbError) as error:
+        await asked(context=VerbContext(key="key-1", attempt=1, left_s=0.1), item_id="1")
+    assert (error.value.code, error.value.happened) == ("too_slow", False)
+
+
+FULL_TABLE = """
+import asyncio, os, resource, sys
+from ordain.contracts.verbs import VerbSpec
+from ordain.ports.verb import LeafCall
+from ordain.verbs import LeafExecutor, Registry, VerbFolder
+
+async def main(port, warm):
+    spec = VerbSpec.model_validate({
+        "name": "crm.put", "description": "Put.", "effect": "private", "input_schema": {"type": "object", "additionalProperties": False}, "output_schema": {"type": "object"},
+        "http": {"method": "PUT", "url": f"http://127.0.0.1:{port}/x", "hosts": ["127.0.0.1"], "private": True},
+    }, strict=False)
+    executor = LeafExecutor(Registry([VerbFolder(specs={spec.name: spec}, templates={}, origins={})]))
+    call = LeafCall(spec=spec, args={}, key="k", attempt=1, timeout_s=30)
+    if warm:
+        print(await executor.run(call))
+    resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
+    held = []
+    try:
+        while True:
+            held.append(os.open("/dev/null", os.O_RDONLY))
+    except OSError:
+        pass
+    full = await executor.run(call)
+    for one in held:
+        os.close(one)
+    print(full.code, full.retryable, full.happened)
+
+asyncio.run(main(int(sys.argv[1]), sys.argv[2] == "warm"))
+"""
+
+
+@pytest.mark.parametrize("process", ["fresh", "warm"])
+async def test_a_full_table_of_descriptors_sends_nothing(server: Server, process: str) -> None:
+    """Whether or not a call was made before: without a descriptor nothing goes out, so the write failed and is not in doubt."""
+    server.says({"ok": True})
+    command = [sys.executable, "-c", FULL_TABLE, str(server.port), process]
+    ran = await asyncio.create_subprocess_exec(*command, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE)
+    told, wrong = await ran.communicate()
+    assert told.decode().splitlines()[-1:] == ["not_connected True False"], wrong.decode()[-2000:]
+    assert len(server.asked) == (process == "warm")
+
+
 async def too_slow(verb: VerbSpec) -> VerbError:
     """What the verb itself says of its time; the executor, whose own time ends shortly after, might be the first to on a busy machine."""
     asked = http_verb(verb, HttpAccess(secrets={"TOKEN": Secret(TOKEN)})).function
     with pytest.raises(VerbError) as error:
-        await asked(context=VerbContext(key="key-1", attempt=1, left_s=0.3), item_id="1")
+        await asked(context=VerbContext(key="key-1", attempt=1, left_s=1.5), item_id="1")
     return error.value
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -115,6 +116,69 @@ def test_a_time_out_takes_the_profiles_time_and_goes_on() -> None:
     assert played.spent.tokens == 250 + 25
 
 
+def apart(code: ModelErrorCode, wait_ms: int | None = None) -> ModelFailed:
+    """Held back here, or lost with its process."""
+    lost = code is ModelErrorCode.LOST
+    return ModelFailed(code=code, message="", provider="scripted", model="a", retry_after_ms=wait_ms, live=lost, apart=True)
+
+
+HELD = apart(ModelErrorCode.CIRCUIT_OPEN, 1000)
+
+
+def test_what_never_went_out_is_no_attempt() -> None:
+    """A model that is left alone is waited for, longer each time, as often as the time allows; then it has all its attempts."""
+    played = probe(ONE, *[HELD] * 8, fails("overloaded"), HELD, ANSWER)
+    assert isinstance(played.output, ModelAnswer)
+    assert played.spent.model_calls == 2
+    (reasons, facts), waits = fallbacks(played), [wait.deadline for wait in played.waits]
+    assert [reason for reason in reasons if reason != "fallback.held"] == ["fallback.retry"]
+    assert [one.get("held") for one in facts] == [*range(1, 9), None, 1]
+    assert [one["attempts"] for one in facts] == [*[0] * 8, 1, 1]
+    assert waits == sorted(waits)
+
+
+def fallbacks(played: Played[Any]) -> tuple[list[str], list[dict[str, Any]]]:
+    """The decisions of rule ``fallback``: reasons and facts."""
+    made = [decision for decision in played.decisions if decision.rule == "fallback"]
+    return [decision.reason for decision in made], [dict(decision.facts) for decision in made]
+
+
+def test_where_there_is_another_the_wait_is_bounded_in_all() -> None:
+    """Short waits again and again come to a long one: then the next profile's turn is there, with its own waits and attempts."""
+    policy = {"fallback": {"wait_max_ms": 2500}}
+    played = probe(TWO, HELD, HELD, HELD, HELD, fails("overloaded"), ANSWER, **policy)
+    assert asked(played) == ["a", "a", "a", "b", "b", "b"]
+    assert [one.get("waited_ms") for one in fallbacks(played)[1]] == [0, 1000, 2000, 0, None]
+
+
+def test_a_wait_beyond_the_time_is_none() -> None:
+    """Nothing is waited for that comes after the run's end."""
+    played = probe(ONE, apart(ModelErrorCode.RATE_LIMITED, 10**9))
+    assert played.output.code == "rate_limited"
+    assert fallbacks(played)[0] == ["fallback.no_time"]
+
+
+def test_what_was_lost_has_a_bound_of_its_own() -> None:
+    """Beside every attempt, over all profiles of the question; the next loss is the end."""
+    lost = apart(ModelErrorCode.LOST)
+    played = probe(ONE, lost, lost, fails("overloaded"), lost, ANSWER)
+    assert isinstance(played.output, ModelAnswer)
+    assert fallbacks(played)[0] == ["fallback.lost", "fallback.lost", "fallback.retry", "fallback.lost"]
+    played = probe(TWO, *[lost] * 6)
+    assert (played.output.code, fallbacks(played)[0]) == ("lost", [*["fallback.lost"] * 5, "fallback.lost_too_often"])
+    assert len(probe(TWO, *[lost] * 1, fallback={"max_lost": 0}).model_calls) == 1
+
+
+def test_what_earlier_builds_recorded_counts_as_it_did() -> None:
+    """They did not tell what never went out: two of them were two attempts."""
+    held, lost = (msgspec.structs.replace(failed, apart=False) for failed in (HELD, apart(ModelErrorCode.LOST)))
+    for failed in (held, lost):
+        played = probe(ONE, failed, failed)
+        assert isinstance(played.output, AskFailed)
+        assert fallbacks(played)[0] == ["fallback.retry", "fallback.exhausted"]
+        assert all(not {"held", "waited_ms", "lost"} & one.keys() for one in fallbacks(played)[1])
+
+
 @given(st.sampled_from(sorted(ModelErrorCode)), st.integers(1, 4))
 def test_whatever_fails_ends(code: str, attempts: int) -> None:
     """Any error again and again comes to an end within policy's attempts, and nothing is asked beyond."""
@@ -133,6 +197,22 @@ def test_whatever_fails_ends(code: str, attempts: int) -> None:
 
 HEDGING = {"fallback": {"hedge_ms": {"local": 500}}}
 BESIDE = Beside(profile="b", provider="scripted", model="b", code="abandoned")
+
+
+def test_one_that_is_held_back_as_the_first_of_two_is_asked_alone() -> None:
+    """The wait is the first's; then it is asked like any other, and what it comes to is its first attempt."""
+    played = probe(TWO, HELD, ANSWER, **HEDGING)
+    assert [(call.profile, call.hedge) for call in played.model_calls] == [("a", "b"), ("a", "")]
+
+
+def test_of_two_beside_each_other_the_one_that_was_held_back_has_its_attempts() -> None:
+    """The other one's count; each is judged in its turn."""
+    both = msgspec.structs.replace(
+        HELD, model="b", profile="b", beside=Beside(profile="a", provider="scripted", model="a", code="not_found")
+    )
+    played = probe(TWO, both, fails("overloaded"), ANSWER, **HEDGING)
+    assert asked(played) == ["a", "b", "b"]
+    assert [one["attempts"] for one in fallbacks(played)[1]] == [1, 0, 1]
 
 
 def test_a_second_model_is_asked_beside() -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import UNSET
 
 from ordain.contracts.policy import Lane, ModelErrorCode, Policy
 from ordain.rules.budget import RESERVE, SETTLE, Reserved, ReserveFacts, ReserveReason, SettleFacts, SettleReason
@@ -204,6 +205,9 @@ failures = st.builds(
     lane_left=st.booleans(),
     left_ms=st.integers(0, 10_000),
     retry_after_ms=st.integers(0, 20_000),
+    held=st.integers(1, 9) | st.just(UNSET),
+    waited_ms=st.integers(0, 9_000) | st.just(UNSET),
+    lost=st.integers(1, 9) | st.just(UNSET),
 )
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from ordain.contracts.policy import BreakerPolicy, ModelErrorCode
 from ordain.contracts.profiles import ModelProfile
 from ordain.rules.breaker import FAULTS
-from ordain.runtime.breakers import NAMED_A_DELAY, Breakers, CircuitAdmission
+from ordain.runtime.breakers import NAMED_A_DELAY, PAUSE_MS, Breakers, CircuitAdmission, speaks_of_endpoint
 
 POLICY = BreakerPolicy(failures=2, window_s=60, open_s=10, rest_max_s=30)
 NEAR = ModelProfile(provider="openai", model="small", base_url="http://near.test/v1")
@@ -40,8 +40,8 @@ def test_profiles_of_one_endpoint_share_its_circuit() -> None:
     assert dict(breakers.open()) == {"openai http://near.test/v1": SECOND}
 
 
-def test_one_probe_at_a_time_finds_out() -> None:
-    """After its time one call goes out; another one when that is given up; an answer closes the circuit and leaves nothing behind."""
+def test_one_probe_finds_out_and_answers_let_more_out() -> None:
+    """After its time one call goes out; another one when that is given up; with each answer one more beside it, until the circuit is closed."""
     breakers = Breakers()
     failing(breakers, NEAR)
     later = 11 * SECOND
@@ -49,6 +49,12 @@ def test_one_probe_at_a_time_finds_out() -> None:
     assert breakers.admit("large", LARGE, later, POLICY) == (ModelErrorCode.CIRCUIT_OPEN, 1000)
     breakers.abandoned(probe)
     breakers.ended(call(breakers, LARGE, later), None, later, POLICY)
+    assert breakers.open()
+    both = [call(breakers, LARGE, later) for _ in range(2)]
+    assert breakers.admit("large", LARGE, later, POLICY) == (ModelErrorCode.CIRCUIT_OPEN, 1000)
+    breakers.ended(both[0], None, later, POLICY)
+    assert not breakers.open()
+    breakers.ended(both[1], None, later, POLICY)
     assert not breakers.open()
     assert len({call(breakers, NEAR, later).number for _ in range(3)}) == 3
 
@@ -95,3 +101,16 @@ def test_being_overtaken_is_counted_apart() -> None:
         breakers.ended(first, ModelErrorCode.TIMED_OUT, SECOND, POLICY)
     assert breakers.admit_first(NEAR, SECOND, POLICY) == (ModelErrorCode.CIRCUIT_OPEN, 10_000)
     assert isinstance(breakers.admit("small", NEAR, SECOND, POLICY), CircuitAdmission)
+
+
+@given(st.sampled_from(list(ModelErrorCode)), st.integers(0, 100_000), st.integers(0, 100_000))
+def test_our_own_pause_is_never_the_endpoints_fault(code: ModelErrorCode, given_ms: int, lost_ms: int) -> None:
+    """A time-out counts after the profile's whole time without what this process stood still; a lost connection if it did not; all else always."""
+    counts = speaks_of_endpoint(code, NEAR, given_ms, lost_ms)
+    if code is ModelErrorCode.TIMED_OUT:
+        assert counts is (min(given_ms, NEAR.timeout_ms) - lost_ms >= 0.9 * NEAR.timeout_ms)
+    elif code is ModelErrorCode.CONNECTION:
+        assert counts is (lost_ms < PAUSE_MS)
+    else:
+        assert counts
+    assert not (counts and not speaks_of_endpoint(code, NEAR, given_ms, 0))

@@ -16,6 +16,7 @@ from ordain.effects.calls import Authorized, Call
 from ordain.effects.effect import VerbCall
 from ordain.effects.results import VerbFailed, VerbReturned, VerbTimedOut, VerbUnknown, VerbWithdrawn
 from ordain.ports.verb import AnyLeafResult, LeafCall, LeafFailed, LeafReturned, LeafTimedOut
+from ordain.rules.recover import Happened, RecoverFacts, RecoverOutcome, decide_recover, safety_of
 from ordain.runtime.calls import NOT_STARTED, call_verb, recover_verb, result_of, too_late, withdrawn
 from ordain.runtime.services import Catalogs, Counters
 from ordain.testing import catalog_of
@@ -34,10 +35,10 @@ def spec(name: str = "shelf.do", effect: VerbEffect = VerbEffect.READ, **more: A
     return VerbSpec.model_validate(given, strict=False)
 
 
-def reconciled(**more: Any) -> list[VerbSpec]:
+def reconciled(*, voids: bool = True, **more: Any) -> list[VerbSpec]:
     """A verb that can be asked after, and what asks."""
-    asks = spec("shelf.asked", input_schema=ANY, output_schema=ANY)
-    return [spec(effect=VerbEffect.PRIVATE, reconcile="shelf.asked", **more), asks]
+    asks = spec("shelf.asked", input_schema={"type": "object", "properties": {"attempt": {}}} if voids else ANY, output_schema=ANY)
+    return [spec(effect=VerbEffect.PRIVATE, reconcile={"verb": "shelf.asked", "voids": True} if voids else "shelf.asked", **more), asks]
 
 
 @dataclass
@@ -155,8 +156,17 @@ async def attempt(
     specs: list[VerbSpec], leaf: Leaf, call: VerbCall | None = None, current: Catalog | None = None, recover: bool = False
 ) -> Any:
     pinned = catalog_of(verbs=specs)
-    asked = recover_verb if recover else call_verb
-    return await asked(services(pinned, leaf, current), pinned, call or verb_call(), "the key", RUN)
+    made = call or verb_call()
+    if not recover:
+        return await call_verb(services(pinned, leaf, current), pinned, made, "the key", RUN)
+
+    async def decide(happened: Happened) -> RecoverOutcome:
+        facts = RecoverFacts(
+            verb=specs[0].name, permit="0/authorize#0", attempt=made.attempt, lost=1, safety=safety_of(specs[0]), happened=happened
+        )
+        return decide_recover(facts, None, pinned.policy).outcome
+
+    return await recover_verb(services(pinned, leaf, current), pinned, made, "the key", RUN, decide)
 
 
 async def test_one_attempt_with_what_is_left_of_the_time() -> None:
@@ -186,10 +196,10 @@ async def test_what_may_not_go_out_does_not(why: str, result: type[Any]) -> None
 
 @pytest.mark.parametrize("specs", [[spec()], [spec(effect=VerbEffect.PRIVATE, idempotent=True)]], ids=["read", "idempotent"])
 async def test_what_is_safe_is_repeated(specs: list[VerbSpec]) -> None:
-    """A read, and what is idempotent under the same key."""
+    """A read, and what is idempotent under the same key, as another attempt."""
     leaf = Leaf({"shelf.do": GOOD})
     assert await attempt(specs, leaf, recover=True) == VerbReturned(output={"text": "done"})
-    assert [one.key for one in leaf.calls] == ["the key"]
+    assert [(one.key, one.attempt) for one in leaf.calls] == [("the key", 2)]
 
 
 async def test_what_is_not_safe_is_not_repeated() -> None:
@@ -225,12 +235,29 @@ async def test_a_repetition_that_does_not_go_out_says_nothing_of_the_first(denie
     ],
 )
 async def test_a_verb_that_can_be_asked_after_is(answer: AnyLeafResult, result: Any, repeated: bool) -> None:
-    """By key and arguments: it happened, with that output, or it did not and is called; anything else is unknown."""
+    """By key, arguments and attempt: it happened, with that output, or it is void and is called again; anything else is unknown."""
     leaf = Leaf({"shelf.do": GOOD, "shelf.asked": answer})
     found = await attempt(reconciled(), leaf, recover=True)
     assert found == result if isinstance(result, VerbReturned) else isinstance(found, result)
     assert [one.spec.name for one in leaf.calls] == ["shelf.asked", "shelf.do"][: 1 + repeated]
-    assert leaf.calls[0].args == {"key": "the key", "args": {"text": "x"}}
+    assert leaf.calls[0].args == {"key": "the key", "args": {"text": "x"}, "attempt": 1}
+    assert [(one.key, one.attempt) for one in leaf.calls] == [("the key", 1), ("the key", 2)][: 1 + repeated]
+
+
+@pytest.mark.parametrize("happened", [True, False])
+async def test_a_no_that_voids_nothing_leaves_it_unknown(happened: bool) -> None:
+    """The call that was cut off may still arrive; that it happened counts all the same. It is told no attempt that it does not take."""
+    leaf = Leaf({"shelf.do": GOOD, "shelf.asked": LeafReturned(output={"happened": happened, "output": {"text": "then"}})})
+    found = await attempt(reconciled(voids=False), leaf, recover=True)
+    assert found == VerbReturned(output={"text": "then"}) if happened else isinstance(found, VerbUnknown)
+    assert [one.args for one in leaf.calls] == [{"key": "the key", "args": {"text": "x"}}]
+
+
+async def test_nobody_to_ask_leaves_it_unknown() -> None:
+    """This build has no code for the verb that would say."""
+    leaf = Leaf({"shelf.do": GOOD})
+    assert isinstance(await attempt(reconciled(), leaf, recover=True), VerbUnknown)
+    assert leaf.calls == []
 
 
 async def test_a_call_that_never_went_out_has_a_code_of_its_own() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel, JsonValue
 
-from ordain.contracts.verbs import Argument, ArgumentRole, Example, PlanStep, VerbEffect, VerbSpec
+from ordain.contracts.verbs import Argument, ArgumentRole, Example, PlanStep, Reconcile, VerbEffect, VerbSpec
 from ordain.errors import ConfigurationError
 from ordain.verbs import FunctionVerb, Registry, VerbFolder, verb
 
@@ -108,6 +108,39 @@ def test_a_leaf_in_a_file_needs_code() -> None:
     assert registry.function("say") is not None
     assert "no leaf verb in a folder has this id" in refusal(folder(plan()), code={"tell": say})
     assert "no leaf verb in a folder has this id" in refusal(code={"nobody": say})
+
+
+def test_a_reconcile_verb_that_voids_is_told_what_it_voids() -> None:
+    """It takes the attempt, and may write where the verb itself writes; elsewhere it may not."""
+
+    def booking(effect: str, **more: Any) -> tuple[FunctionVerb[..., Any], FunctionVerb[..., Any]]:
+        @verb(
+            effect="private", name="note.book", arguments={"text": ArgumentRole.CONTENT}, reconcile=Reconcile(verb="note.void", voids=True)
+        )
+        async def book(text: str) -> str:
+            """Book."""
+            return text
+
+        @verb(effect=effect, name="note.void", **more)  # type: ignore[arg-type]
+        async def void(key: str, args: dict[str, Any], attempt: int) -> Found:
+            """Find or void."""
+            return Found(happened=None)
+
+        return book, void
+
+    roles = {"arguments": {"key": ArgumentRole.LABEL, "args": ArgumentRole.CONTENT, "attempt": ArgumentRole.LABEL}}
+    for functions in (booking("read"), booking("private", **roles)):
+        spec = Registry(functions=functions).specs["note.book"]
+        assert (spec.reconciler, spec.voids) == ("note.void", True)
+    assert "reconcile: note.void is not" in refusal(functions=booking("admin", **roles))
+    book, _ = booking("read")
+
+    @verb(effect="read", name="note.void")
+    async def untold(key: str, args: dict[str, Any]) -> Found:
+        """Find."""
+        return Found(happened=None)
+
+    assert "takes key, args and attempt" in refusal(functions=(book, untold))
 
 
 def test_a_reconcile_verb_is_a_registered_read() -> None:

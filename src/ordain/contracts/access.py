@@ -31,6 +31,8 @@ _ID_CHARS, _SECRET_CHARS, _SUM_CHARS = 12, 43, 6
 _TOKEN = re.compile(rf"ordain_([0-9a-z]{{{_ID_CHARS}}})_([0-9A-Za-z]{{{_SECRET_CHARS}}})([0-9A-Za-z]{{{_SUM_CHARS}}})")
 _TOKENS = re.compile(f"(?={_TOKEN.pattern})")
 _TOKEN_CHARS = len("ordain__") + _ID_CHARS + _SECRET_CHARS + _SUM_CHARS
+TOKEN_SHOWN = len("ordain__") + _ID_CHARS
+"""So many characters of a token are no secret: they say which one it is."""
 _SIGN = "ordain_"
 _SHORT = tuple(_SIGN[:end] for end in range(len(_SIGN) - 1, 0, -1))
 _BEGINNINGS = "|".join(_SHORT)

@@ -20,7 +20,14 @@ def spellings(secret: str) -> frozenset[str]:
     """
     if not secret:
         return frozenset()
-    found = {secret, json.dumps(secret)[1:-1], msgspec.json.encode(secret).decode()[1:-1], quote(secret, safe=""), quote_plus(secret)}
+    found = {
+        secret,
+        json.dumps(secret)[1:-1],
+        msgspec.json.encode(secret).decode()[1:-1],
+        quote(secret, safe=""),
+        quote_plus(secret),
+        secret.replace(" ", "+"),
+    }
     data = secret.encode("utf-8", "surrogatepass")
     whole = base64.b64encode(data).decode()
     encoded = {whole, whole.rstrip("="), *(one for one in (_within(data, before) for before in range(3)) if len(one) >= SHORTEST)}

@@ -1,23 +1,24 @@
-"""The renderer: Jinja in its immutable sandbox, undefined names refused, nothing global but two filters.
+"""The renderer: Jinja in its immutable sandbox, undefined names refused, nothing global but four filters.
 
-Templates are catalog data and count as hostile. They consist of the few constructs of ``_ALLOWED`` and nothing else: no
-calls, and so no methods, macros or recursion; no arithmetic or concatenation, which double a text with every line; loops nest
-three deep at most and turn ``LOOP_TURNS`` times in all, and no part of a prompt grows above ``RENDERED_CHARS``.
+A template consists of what ``prompts.language`` lets it, which has no calls, and so no methods, macros or recursion; no arithmetic or concatenation,
+which double a text with every line. What is left is charged to the part that is rendered: its loops turn ``LOOP_TURNS`` times in all, what its filters,
+loops and comparisons touch is at most ``WORK``, and neither the part nor any value that it makes grows above ``RENDERED_CHARS``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from contextvars import ContextVar
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sized
 from functools import lru_cache
 from operator import is_
 from typing import Any, cast
 
 import msgspec
-from jinja2 import StrictUndefined, Template, TemplateError, meta, nodes
+from jinja2 import StrictUndefined, Template, TemplateError, TemplateSyntaxError, nodes, pass_context
+from jinja2.runtime import Context
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from ordain.errors import ConfigurationError
+from ordain.prompts import language
 
 SEPARATOR = "=====\n"
 """A template's system part ends at this line; what follows is the user part."""
@@ -25,87 +26,157 @@ SEPARATOR = "=====\n"
 
 RENDERED_CHARS = 4_000_000
 """Far above every reservation, far below what would hurt this process."""
-LOOPS = 3
 LOOP_TURNS = 200_000
 """Of all loops of one part: a prompt's turn some hundred times, and three in each other over a long input would turn for ever and show nothing."""
-
-_ALLOWED = (
-    *(nodes.Template, nodes.Output, nodes.TemplateData, nodes.If, nodes.For, nodes.Assign),
-    *(nodes.Name, nodes.Const, nodes.List, nodes.Tuple, nodes.Getattr, nodes.Getitem, nodes.Filter, nodes.Test),
-    *(nodes.CondExpr, nodes.Compare, nodes.Operand, nodes.And, nodes.Or, nodes.Not, nodes.Neg),
-    *(nodes.Include, nodes.Import, nodes.FromImport, nodes.Extends),  # there is no loader: they fail, and loaders of verbs say why
-)
+WORK = 32_000_000
+"""Characters that a part's filters write and its comparisons look at, with ``ITEM_WORK`` for each value among them: tenths of a second."""
+ITEM_WORK = 24
+MESSAGE_CHARS = 300
 
 
-def _check(node: nodes.Node, loops: int = 0) -> None:
-    if not isinstance(node, _ALLOWED) or (isinstance(node, nodes.For) and node.recursive):
-        raise TemplateError(f"line {node.lineno}: {type(node).__name__.lower()} is not available in prompts")
-    loops += isinstance(node, nodes.For)
-    if loops > LOOPS:
-        raise TemplateError(f"line {node.lineno}: loops nest deeper than {LOOPS}")
-    for child in node.iter_child_nodes():
-        _check(child, loops)
+class _Part(Context):
+    """One part while it is rendered: what it has done so far."""
+
+    turns = 0
+    work = 0
+
+    def charge(self, work: int) -> None:
+        """Raises ``TemplateError`` where it is too much in all."""
+        self.work += work
+        if self.work > WORK:
+            raise TemplateError(f"a part of the prompt takes more than {WORK} steps of work")
 
 
-_COUNTED = "counted"
-_TURNS: ContextVar[list[int]] = ContextVar("turns")
+def _measured(value: Any, bound: int) -> int:
+    """How much a value is, each of its places counted as often as it stands there; as soon as that is beyond the bound no more is counted."""
+    size, left = 0, [value]
+    while left and size <= bound:
+        one = left.pop()
+        size += ITEM_WORK
+        if isinstance(one, str):
+            size += len(one)
+        elif isinstance(one, Mapping):
+            left.extend(cast("Mapping[Any, Any]", one).keys())
+            left.extend(cast("Mapping[Any, Any]", one).values())
+        elif isinstance(one, list | tuple):
+            left.extend(cast("list[Any]", one))
+    return size
 
 
-def _counted(values: Iterable[Any]) -> Iterator[Any]:
-    turns = _TURNS.get()
+def _turned(part: _Part, values: Any, work: int) -> Any:
+    """What a loop goes through: of a whole that has a length all its turns are charged before the first."""
+    if not isinstance(values, list | tuple | str | Mapping):
+        return _turned_singly(part, values, work)
+    _turn(part, len(cast("Sized", values)), work)
+    return cast("Any", values)
+
+
+def _turned_singly(part: _Part, values: Iterable[Any], work: int) -> Iterator[Any]:
     for value in values:
-        turns[0] += 1
-        if turns[0] > LOOP_TURNS:
-            raise TemplateError(f"the loops of a part of the prompt turn more than {LOOP_TURNS} times")
+        _turn(part, 1, work)
         yield value
 
 
-def _bounded(text: str) -> str:
-    if len(text) > RENDERED_CHARS:
+def _turn(part: _Part, turns: int, work: int) -> None:
+    part.turns += turns
+    if part.turns > LOOP_TURNS:
+        raise TemplateError(f"the loops of a part of the prompt turn more than {LOOP_TURNS} times")
+    part.charge(turns * work)
+
+
+def _compared(part: _Part, value: Any) -> Any:
+    part.charge(_measured(value, WORK))
+    return value
+
+
+def _made(part: _Part, value: Any) -> Any:
+    """Of values that stand in themselves often, one that no prompt could show is not made."""
+    size = _measured(value, RENDERED_CHARS)
+    _bound(size)
+    part.charge(size)
+    return value
+
+
+def _bound(size: int) -> None:
+    if size > RENDERED_CHARS:
         raise TemplateError(f"a part of the prompt exceeds {RENDERED_CHARS} characters")
+
+
+def _json(part: _Part, value: Any) -> str:
+    text = msgspec.json.encode(value, order="sorted").decode()
+    size = len(text)
+    if size > RENDERED_CHARS:
+        _bound(size)
+    part.work += size
+    if part.work > WORK:
+        part.charge(0)
     return text
 
 
-def _json(value: Any) -> str:
-    return _bounded(msgspec.json.encode(value, order="sorted").decode())
-
-
-def _join(values: Iterable[Any], separator: str = "") -> str:
+def _join(part: _Part, values: Iterable[Any], separator: Any = "") -> str:
+    if not isinstance(separator, str):
+        raise TemplateError("what join puts between its values is a text")
+    if isinstance(values, Sized):
+        part.charge(len(values) * ITEM_WORK)
     parts = [str(value) for value in values]
-    if sum(map(len, parts)) + len(parts) * len(separator) > RENDERED_CHARS:
-        raise TemplateError(f"a part of the prompt exceeds {RENDERED_CHARS} characters")
+    size = sum(map(len, parts)) + len(parts) * len(separator)
+    _bound(size)
+    part.charge(size)
     return separator.join(parts)
 
 
-def _cut(value: Any, bound: int) -> str:
-    text = value if isinstance(value, str) else _json(value)
-    return text if len(text) <= bound else text[:bound] + "…"
+def _cut(part: _Part, value: Any, bound: int) -> str:
+    text = value if isinstance(value, str) else _json(part, value)
+    if len(text) <= bound:
+        return text
+    shown = text[:bound] + "…"
+    part.charge(len(shown))
+    return shown
 
 
 class _Environment(ImmutableSandboxedEnvironment):
     """A name after a dot is a key of the input, also where Python has a method of that name; a method is never a value."""
 
+    context_class = _Part
+
     def getattr(self, obj: Any, attribute: str) -> Any:
-        if isinstance(obj, Mapping):
+        if type(obj) is dict or isinstance(obj, Mapping):
             return self.getitem(cast("Mapping[str, Any]", obj), attribute)
         value: Any = super().getattr(obj, attribute)
         return self.undefined(obj=obj, name=attribute) if callable(value) else value
 
     def getitem(self, obj: Any, argument: Any) -> Any:
+        if not isinstance(argument, str | int) and isinstance(argument, list | tuple | Mapping):
+            # no key of JSON has one; to hash it, or to tell of it, takes as long as it is large
+            return self.undefined(obj=obj, name=type(cast("object", argument)).__name__)
         try:
             return obj[argument]
         except (AttributeError, TypeError, LookupError):
-            return self.undefined(obj=obj, name=argument)
+            return self.undefined(obj=obj, name=cast("Any", argument))
+
+
+_CHARGED: Mapping[str, Callable[..., Any]] = {
+    "json": _json,
+    "cut": _cut,
+    "join": _join,
+    language.TURNED: _turned,
+    language.COMPARED: _compared,
+    language.MADE: _made,
+}
 
 
 def _environment() -> _Environment:
     environment = _Environment(
-        undefined=StrictUndefined, autoescape=False, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True
+        undefined=StrictUndefined,
+        autoescape=False,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        optimized=False,  # it looks at the rest of a chain of filters again from each of them
     )
     environment.globals.clear()
-    filters: dict[str, Any] = {"json": _json, "cut": _cut, "length": len, "join": _join, _COUNTED: _counted}
     environment.filters.clear()
-    environment.filters.update(filters)
+    environment.filters.update({name: pass_context(function) for name, function in _CHARGED.items()}, length=len)
     for name in set(environment.tests) - {"none", "defined", "string", "mapping"}:
         del environment.tests[name]
     return environment
@@ -122,38 +193,69 @@ class Prompt(msgspec.Struct, frozen=True):
 
 
 class _Compiled(msgspec.Struct, frozen=True):
-    """A template's two parts; ``names`` are the inputs that its system part may look at."""
+    """A template's two parts; ``names`` are what its system part may look at, ``objection`` why no new catalog takes it, with its line."""
 
     system: Template | None
     user: Template
-    names: tuple[str, ...] = ()
+    names: tuple[str, ...]
+    objection: tuple[int, str] | None
 
 
 @lru_cache(maxsize=1024)
 def _compiled(source: str) -> _Compiled:
     """The system and the user part; the source is split, never the rendered text, so that no value can move the border."""
     system, separator, user = source.partition(SEPARATOR)
+    border = system.count("\n") + 1
+    parts = ((system, 0), (user, border)) if separator else ((system, 0),)
+    trees = [language.parsed(_ENVIRONMENT, text, line) for text, line in parts]
+    objections = [found for tree, (_, line) in zip(trees, parts, strict=True) if (found := language.objection(tree, line)) is not None]
+    names = language.names_of(trees[0]) if separator else ()
+    templates = [_template(tree, line) for tree, (_, line) in zip(trees, parts, strict=True)]
+    return _Compiled(
+        system=templates[0] if separator else None,
+        user=templates[-1],
+        names=names,
+        objection=(objections[0].lineno, objections[0].message or "") if objections else None,
+    )
+
+
+def _template(tree: nodes.Template, line: int) -> Template:
     try:
-        parsed = [_ENVIRONMENT.parse(part) for part in (system, user)]
-        for part in parsed:
-            _check(part)
-            for loop in list(part.find_all(nodes.For)):
-                loop.iter = nodes.Filter(loop.iter, _COUNTED, [], [], None, None, lineno=loop.lineno)
-        if not separator:
-            return _Compiled(system=None, user=_ENVIRONMENT.from_string(parsed[0]))
-        names = tuple(sorted(meta.find_undeclared_variables(parsed[0])))
-        return _Compiled(system=_ENVIRONMENT.from_string(parsed[0]), user=_ENVIRONMENT.from_string(parsed[1]), names=names)
-    except (TemplateError, RecursionError) as error:
-        raise ConfigurationError(f"prompt template: {error}", code="invalid_template") from error
+        return _ENVIRONMENT.from_string(language.charged(tree))
+    except TemplateSyntaxError as error:
+        raise TemplateSyntaxError(error.message or "", line + error.lineno) from None
+    except (RecursionError, SyntaxError, MemoryError, ValueError):  # what Python's own compiler has to say of what nests deep
+        raise TemplateSyntaxError("it nests too deep", line + 1) from None
 
 
 def check_template(source: str) -> None:
-    """Compile only.
+    """Whether a new catalog takes this template. Compiles only.
 
     Raises:
-        ConfigurationError: the template does not compile, or uses a filter that prompts do not have.
+        ConfigurationError: ``invalid_template``: it does not compile, or uses what prompts do not have; ``line`` in the details says where.
     """
-    _compiled(source)
+    try:
+        objection = _compiled(source).objection
+    except TemplateSyntaxError as error:
+        objection = error.lineno, error.message or ""
+    if objection is not None:
+        raise _invalid(*objection)
+
+
+def template_tree(source: str) -> nodes.Template:
+    """The tree of a whole template, to be looked at.
+
+    Raises:
+        ConfigurationError: ``invalid_template``: it has none; ``line`` in the details says where.
+    """
+    try:
+        return language.tree_of(_ENVIRONMENT, source)
+    except TemplateSyntaxError as error:
+        raise _invalid(error.lineno, error.message or "") from None
+
+
+def _invalid(line: int, what: str) -> ConfigurationError:
+    return ConfigurationError(f"prompt template: {what}", code="invalid_template", details={"line": line})
 
 
 _ABSENT = object()
@@ -170,8 +272,10 @@ def render(source: str, inputs: Mapping[str, Any], before: SystemParts | None = 
     try:
         compiled = _compiled(source)
         return Prompt(system=_system(compiled, source, inputs, {} if before is None else before), user=_rendered(compiled.user, inputs))
-    except (TemplateError, TypeError, ValueError, ArithmeticError, LookupError, RecursionError) as error:
-        raise ConfigurationError(f"prompt template: {error}", code="invalid_template") from error
+    except TemplateSyntaxError as error:
+        raise _invalid(error.lineno, f"line {error.lineno}: {error.message}") from error
+    except (TemplateError, TypeError, ValueError, ArithmeticError, LookupError, AttributeError, RecursionError) as error:
+        raise ConfigurationError(f"prompt template: {str(error)[:MESSAGE_CHARS]}", code="invalid_template") from error
 
 
 def _system(compiled: _Compiled, source: str, inputs: Mapping[str, Any], before: SystemParts) -> str:
@@ -188,7 +292,6 @@ def _system(compiled: _Compiled, source: str, inputs: Mapping[str, Any], before:
 
 def _rendered(template: Template, inputs: Mapping[str, Any]) -> str:
     """Piece by piece, so that a loop is stopped before its output is whole."""
-    _TURNS.set([0])
     pieces: list[str] = []
     size = 0
     for piece in template.root_render_func(
@@ -198,4 +301,7 @@ def _rendered(template: Template, inputs: Mapping[str, Any]) -> str:
         if size > RENDERED_CHARS:
             raise TemplateError(f"the prompt exceeds {RENDERED_CHARS} characters")
         pieces.append(piece)
-    return "".join(pieces).strip()
+    text = "".join(pieces).strip()
+    if not text.isascii():
+        text.encode()
+    return text

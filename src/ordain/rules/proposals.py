@@ -123,7 +123,11 @@ def _may_nest_deeper(text: str) -> bool:
 
 
 def parse_object(raw: str) -> Parsed | Unparsed:
-    """Find the one JSON object in an answer."""
+    """Find the one JSON object in an answer.
+
+    A second object makes it several. A list beside it is prose, as a footnote's ``[1]`` is: recorded answers were judged so, and are when they are
+    replayed.
+    """
     try:
         size = len(raw.encode())
     except UnicodeEncodeError:

@@ -7,30 +7,45 @@ a library that puts one into an error, a verb that returns what it was called wi
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any, cast
 
 import msgspec
 
-from ordain.contracts.access import may_hold_token, open_token, tokens_in
+from ordain.contracts.access import TOKEN_SHOWN, may_hold_token, open_token, tokens_in
 from ordain.contracts.spellings import SHORTEST, spellings
 from ordain.ports.model import Heard, ModelError, ModelPort, ModelReply, ModelRequest
 from ordain.ports.verb import AnyLeafResult, LeafCall, LeafFailed, LeafReturned, VerbPort
 from ordain.runtime.model_answers import held_reply
 
 STRUCK = "[secret]"
-_NOWHERE = "(?!)"
-_ESCAPE = re.compile(r'\\(?:["\\/bfnrt]|u(?![dD][89a-fA-F])[0-9a-fA-F]{4}|u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})')
+LAYERS = 3
+"""How often percent signs and the escapes of JSON are read: a text in JSON in a text in JSON."""
+_JSON = re.compile(r'\\(?:["\\/bfnrt]|u(?![dD][89a-fA-F])[0-9a-fA-F]{4}|u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})')
 """An escape of JSON; a surrogate counts with its other half only."""
+_PERCENT = re.compile(r"(?:%[0-9a-fA-F]{2})+")
+_OPEN_CODE = re.compile(r"(?:%[0-9a-fA-F]?|\\(?:u[dD][89abAB][0-9a-fA-F]{2}(?:\\(?:u[0-9a-fA-F]{0,3})?)?|u[0-9a-fA-F]{0,3})?)\Z")
+"""What may become one of these."""
+_OPEN_CODE_CHARS = 11
+_HALF = re.compile("[\udc80-\udcff]{1,3}\\Z")
+"""Bytes at the end that are no character yet."""
+_ESCAPED = {'"': '"', "/": "/", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
+_NUMBER = frozenset("0123456789.-+e")
 
 
 class Seal:
-    """Strikes known secrets out of texts and values in the spellings of ``contracts.spellings``, and whatever has the form of one of Ordain's tokens."""
+    """Strikes known secrets out of texts and values in the spellings of ``contracts.spellings``, and whatever has the form of one of Ordain's tokens.
+
+    A text is looked at as it is, and as it reads without percent signs and the escapes of JSON, whichever of them a writer chose.
+    """
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
         """More may be added while it is in use."""
         self._words: tuple[str, ...] = ()
-        self._first = re.compile(_NOWHERE)
+        self._numeric = False
+        self._begins = self._first = re.compile("")
         self.add(*secrets)
 
     def __repr__(self) -> str:
@@ -43,24 +58,30 @@ class Seal:
             if len(secret) >= SHORTEST:
                 words |= spellings(secret)
         self._words = tuple(sorted(words, key=lambda word: (-len(word), word)))
-        self._first = re.compile(f"[{re.escape(''.join({word[0] for word in words}))}]" if words else _NOWHERE)
+        self._numeric = any(_NUMBER.issuperset(word) for word in words)
+        firsts = {word[0] for word in words}
+        begins = f"[{re.escape(''.join(sorted(firsts)))}]" if words else "(?!)"
+        codes = "".join(code for code, read in _ESCAPED.items() if read in firsts)
+        self._begins = re.compile(begins)
+        self._first = re.compile(rf"{begins}|\\(?:[u\\{codes}]|\Z)|%(?:[0-9a-fA-F]|\Z)")
 
     def text(self, text: str) -> str:
-        """The text without them, and without anything that has the form of one of Ordain's own tokens; of a token its public id stays."""
-        found = self._found(text)
-        return _without(text, [(begin, stop) for _, begin, stop in found]) if found else text
+        """The text without them, and without anything that has the form of one of Ordain's own tokens; of a token its public id stays.
 
-    def json(self, text: str) -> str:
-        r"""The same for a text that is read as JSON, or may be: what stands in its escapes (``\u0073k-...``, ``\/``) is struck too."""
-        if "\\" not in text:
-            return self.text(text)
-        if found := self._found(text):
-            text = _without(text, _with_escapes(text, [(begin, stop) for _, begin, stop in found]))
-        plain = _ESCAPE.sub(_unescaped, text)
-        if not (found := self._found(plain)):
-            return text
-        places = _places(text)
-        return _without(text, [(places[begin], places[stop]) for _, begin, stop in found])
+        Of JSON there is still JSON left.
+        """
+        if not _coded(text):
+            return _without(text, [(begin, stop) for _, begin, stop in found]) if (found := self._found_in(text)) else text
+        found = [(begin, stop) for layer in _layers(text) for _, begin, stop in self._found(layer)]
+        return _without(text, _with_escapes(text, found)) if found else text
+
+    def ended(self, text: str) -> str:
+        """The same for a text that may have been broken off: what it ends with is struck too where a secret begins so.
+
+        Eight characters of it, or more than half.
+        """
+        found = [(begin, stop) for layer in _layers(text) for _, begin, stop in (*self._found(layer), *self._broken_off(layer, len(text)))]
+        return _without(text, _with_escapes(text, found)) if found else text
 
     def clean(self, text: str) -> bool:
         """Whether surely nothing of a secret or a token stands in it, nor begins in it. Cheap: each piece of a streamed answer is asked."""
@@ -68,15 +89,33 @@ class Seal:
 
     def settled(self, text: str) -> int:
         """How many characters of a text's beginning are of no secret and no token that reaches beyond them, whatever the text goes on with."""
-        cut = min(self._open_from(text), len(text) - open_token(text))
-        if found := self._found(text):
-            for begin, _, stop in sorted(found, reverse=True):
-                if begin < cut < stop:
-                    cut = begin
+        if _coded(text):
+            cut, found = self._settled_in_layers(text)
+        else:
+            cut, found = min(self._open_from(text), len(text) - open_token(text)), self._found_in(text)
+        for begin, _, stop in sorted(found, reverse=True):
+            if begin < cut < stop:
+                cut = begin
         return cut
 
-    def _found(self, text: str) -> list[tuple[int, int, int]]:
-        """Where secrets and tokens stand: where each begins, from where it is struck, where it ends."""
+    def _settled_in_layers(self, text: str) -> tuple[int, list[tuple[int, int, int]]]:
+        cut = len(text)
+        found: list[tuple[int, int, int]] = []
+        for layer in _layers(text):
+            found += self._found(layer)
+            for end in _ends(layer.text):
+                part = layer.text[:end]
+                at = min(self._open_from(part), len(part) - open_token(part))
+                if at < len(layer.text):
+                    cut = min(cut, layer.place(at))
+        return cut, found
+
+    def _found(self, layer: _Layer) -> list[tuple[int, int, int]]:
+        """The same as ``_found_in``, in the text below all layers."""
+        return [(layer.place(begin), layer.place(struck), layer.place(stop)) for begin, struck, stop in self._found_in(layer.text)]
+
+    def _found_in(self, text: str) -> list[tuple[int, int, int]]:
+        """Where secrets and tokens stand in a text: where each begins, from where it is struck, where it ends."""
         found = tokens_in(text)
         for word in self._words:
             at = text.find(word)
@@ -85,24 +124,119 @@ class Seal:
                 at = text.find(word, at + 1)
         return found
 
-    def _open_from(self, text: str) -> int:
+    def _broken_off(self, layer: _Layer, stop: int) -> Iterator[tuple[int, int, int]]:
+        """The same for what may be the beginning of one, and is enough of it to be struck."""
+        for end in _ends(layer.text):
+            part = layer.text[:end]
+            at = self._open_from(part, enough=True)
+            if open_token(part) >= TOKEN_SHOWN + SHORTEST:
+                at = min(at, len(part) - open_token(part) + TOKEN_SHOWN)
+            if at < len(part):
+                yield layer.place(at), layer.place(at), stop
+
+    def _open_from(self, text: str, *, enough: bool = False) -> int:
         """From where on a text may be the beginning of a secret that it does not hold whole; its length where nothing may be."""
         if self._words:
-            for first in self._first.finditer(text, max(0, len(text) - len(self._words[0]) + 1)):
+            for first in self._begins.finditer(text, max(0, len(text) - len(self._words[0]) + 1)):
                 at = first.start()
-                if any(len(word) > len(text) - at and word.startswith(text[at:]) for word in self._words):
+                size = len(text) - at
+                if any(
+                    len(word) > size and word.startswith(text[at:]) and (not enough or size >= SHORTEST or 2 * size > len(word))
+                    for word in self._words
+                ):
                     return at
         return len(text)
 
     def value(self, value: Any) -> Any:
-        """A JSON value without them, keys included; the same value where there are none."""
+        """A JSON value without them, keys and numbers included; the same value where there are none."""
         if isinstance(value, str):
             return self.text(value)
         if isinstance(value, dict):
             return {self.value(key): self.value(one) for key, one in cast("dict[Any, Any]", value).items()}
-        if isinstance(value, list):
-            return [self.value(one) for one in cast("list[Any]", value)]
+        if isinstance(value, list | tuple):
+            values = [self.value(one) for one in cast("list[Any]", value)]
+            return values if isinstance(value, list) else tuple(values)
+        if self._numeric and isinstance(value, int | float) and not isinstance(value, bool):
+            return self._number(value)
         return value
+
+    def _number(self, value: float) -> Any:
+        whole = str(int(value)) if isinstance(value, float) and value.is_integer() else ""
+        for written in (str(value), whole):
+            if (struck := self.text(written)) != written:
+                return struck
+        return value
+
+
+@dataclass(slots=True)
+class _Layer:
+    """A text as it reads with a code taken away, over the text where it stood."""
+
+    text: str
+    below: _Layer | None = None
+    code: re.Pattern[str] = _JSON
+    _places: list[int] | None = None
+
+    def place(self, at: int) -> int:
+        """Where a character of it stands in the text itself, or where its end does."""
+        if self.below is None:
+            return at
+        if self._places is None:
+            self._places = _places(self.below.text, self.code)
+        return self.below.place(self._places[at])
+
+
+def _coded(text: str) -> bool:
+    """Whether there is any other way to read it, or may be one when it goes on."""
+    return "\\" in text or "%" in text
+
+
+def _layers(text: str) -> list[_Layer]:
+    """The text as it is, and each other way to read it."""
+    layers = [_Layer(text)]
+    if "\\" in text and (plain := _PERCENT.sub(_from_percent, text)) != text:
+        layers.append(_Layer(plain, layers[0], _PERCENT))
+    top = layers[0]
+    for code, sign, read in ((_JSON, "\\", _from_json), (_PERCENT, "%", _from_percent)) * LAYERS:
+        if sign in top.text and (plain := code.sub(read, top.text)) != top.text:
+            top = _Layer(plain, top, code)
+            layers.append(top)
+    return layers
+
+
+def _ends(text: str) -> Iterator[int]:
+    """Where a text ends, and where it does without what may become a character yet."""
+    end = len(text)
+    yield end
+    if (found := _OPEN_CODE.search(text, max(0, end - _OPEN_CODE_CHARS))) is not None:
+        before = text[: found.start()]
+        if text[found.start()] == "%" or (len(before) - len(before.rstrip("\\"))) % 2 == 0:  # else it is the second half of an escape
+            end = found.start()
+            yield end
+    if (half := _HALF.search(text[max(0, end - 3) : end])) is not None:
+        yield end - len(half[0])
+
+
+def _from_json(escape: re.Match[str]) -> str:
+    return msgspec.json.decode(f'"{escape[0]}"')
+
+
+def _from_percent(run: re.Match[str]) -> str:
+    return bytes.fromhex(run[0].replace("%", "")).decode(errors="surrogateescape")
+
+
+def _places(text: str, code: re.Pattern[str]) -> list[int]:
+    """Where each character of the text without this code stands in the text with it, and its end."""
+    places: list[int] = []
+    end = 0
+    for found in code.finditer(text):
+        places += range(end, found.start())
+        end = found.start()
+        for character in _from_json(found) if code is _JSON else _from_percent(found):
+            places.append(end)
+            end += 3 * len(character.encode(errors="surrogateescape")) if code is _PERCENT else 0
+        end = found.end()
+    return [*places, *range(end, len(text) + 1)]
 
 
 def _without(text: str, found: Iterable[tuple[int, int]]) -> str:
@@ -116,29 +250,18 @@ def _without(text: str, found: Iterable[tuple[int, int]]) -> str:
     return "".join((*parts, text[end:])) if parts else text
 
 
-def _with_escapes(text: str, found: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+def _with_escapes(text: str, found: list[tuple[int, int]]) -> list[tuple[int, int]]:
     """The same stretches with the whole of each escape that they cut: what is left has to be JSON still."""
-    escapes = [escape.span() for escape in _ESCAPE.finditer(text)]
-    whole: list[tuple[int, int]] = []
-    for begin, stop in found:
-        cut = [span for span in escapes if span[0] < begin < span[1] or span[0] < stop < span[1]]
-        whole.append((min(begin, *(span[0] for span in cut)), max(stop, *(span[1] for span in cut))) if cut else (begin, stop))
-    return whole
+    if "\\" not in text:
+        return found
+    escapes = [escape.span() for escape in _JSON.finditer(text)]
+    starts = [start for start, _ in escapes]
 
+    def around(at: int) -> tuple[int, int]:
+        start, end = escapes[max(0, bisect_left(starts, at) - 1)] if escapes else (at, at)
+        return (start, end) if start < at < end else (at, at)
 
-def _unescaped(escape: re.Match[str]) -> str:
-    return msgspec.json.decode(f'"{escape[0]}"')
-
-
-def _places(text: str) -> list[int]:
-    """Where each character of the text without its escapes stands in the text with them, and its end."""
-    places: list[int] = []
-    end = 0
-    for escape in _ESCAPE.finditer(text):
-        places += range(end, escape.start())
-        places += [escape.start()] * len(_unescaped(escape))
-        end = escape.end()
-    return [*places, *range(end, len(text) + 1)]
+    return [(around(begin)[0], around(stop)[1]) for begin, stop in found]
 
 
 class SealedModel:
@@ -155,9 +278,9 @@ class SealedModel:
         if hearing is not None:
             hearing.end()
         if isinstance(given, ModelError):
-            return msgspec.structs.replace(given, message=self._seal.text(given.message))
+            return msgspec.structs.replace(given, message=self._seal.ended(given.message))
         notice = None if given.notice is None else self._seal.text(given.notice)
-        return msgspec.structs.replace(given, text=self._seal.json(given.text), model=self._seal.text(given.model), notice=notice)
+        return msgspec.structs.replace(given, text=self._seal.ended(given.text), model=self._seal.text(given.model), notice=notice)
 
     async def close(self) -> None:
         """See ``ModelPort.close``."""
@@ -179,7 +302,8 @@ class _Hearing:
             self._hand_on(text, self._seal.settled(text))
 
     def end(self) -> None:
-        self._hand_on(self._kept, len(self._kept))
+        if self._kept:
+            self._heard(self._seal.ended(self._kept))
 
     def _hand_on(self, text: str, settled: int) -> None:
         self._kept = text[settled:]
@@ -200,7 +324,7 @@ class SealedVerbs:
         if isinstance(given, LeafReturned):
             return msgspec.structs.replace(given, output=self._seal.value(given.output))
         if isinstance(given, LeafFailed):
-            return msgspec.structs.replace(given, message=self._seal.text(given.message))
+            return msgspec.structs.replace(given, message=self._seal.ended(given.message))
         return given
 
     def implements(self, verb_id: str) -> bool:

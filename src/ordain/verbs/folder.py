@@ -16,13 +16,13 @@ from stat import S_ISREG
 from types import MappingProxyType
 from typing import Any, TypeGuard
 
-from jinja2 import Environment, TemplateSyntaxError, nodes
+from jinja2 import nodes
 from pydantic import ValidationError
 
 from ordain.contracts.http_call import Fault
 from ordain.contracts.verbs import VerbSpec
 from ordain.errors import ConfigurationError
-from ordain.prompts.renderer import check_template
+from ordain.prompts.renderer import check_template, template_tree
 from ordain.prompts.verb_step import VerbPrompt
 from ordain.verbs.yaml_document import YamlDocument, parse_document
 
@@ -36,7 +36,6 @@ TEMPLATE_NAMES = frozenset(VerbPrompt.__struct_fields__)
 """All that a verb's template may refer to: the fields of ``prompts.verb_step.VerbPrompt``."""
 
 _TEMPLATE_FILE = re.compile(r"[a-z][a-z0-9_.]{0,120}\.j2\Z")
-_REACHING_OUT = (nodes.Include, nodes.Import, nodes.FromImport, nodes.Extends)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,17 +148,18 @@ def _load_template(root: Path, name: str, source: str) -> str:
 
 def template_errors(text: str) -> Iterator[tuple[int, str]]:
     """Everything that keeps a text from being a verb's template, with its line (0: of no line)."""
+    problem: ConfigurationError | None = None
     try:
-        tree = Environment(autoescape=False).parse(text)  # noqa: S701 - parsed here, never rendered
         check_template(text)
-    except TemplateSyntaxError as error:
-        yield error.lineno, f"not a template: {error.message}"
-        return
-    except (ConfigurationError, RecursionError) as error:
-        yield 0, str(error) or "nested too deep"
-        return
-    for node in tree.find_all(_REACHING_OUT):
-        yield node.lineno, "a template stands alone: no include, import or extends"
+    except ConfigurationError as error:
+        problem = error
+    try:
+        tree = template_tree(text)
+    except ConfigurationError as error:
+        tree, problem = nodes.Template([]), problem or error
+    if problem is not None:
+        line = problem.details.get("line")
+        yield (line if isinstance(line, int) else 0), problem.message.removeprefix("prompt template: ")
     uses = list(tree.find_all(nodes.Name))
     looping = {"loop"} if tree.find(nodes.For) is not None else set[str]()
     known = TEMPLATE_NAMES.union(looping, (use.name for use in uses if use.ctx != "load"))

@@ -6,7 +6,10 @@ import difflib
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from jinja2 import Environment, TemplateSyntaxError, nodes
+from jinja2 import nodes
+
+from ordain.errors import ConfigurationError
+from ordain.prompts.renderer import template_tree
 
 ERROR, WARNING = "error", "warning"
 _OUTSIDE = frozenset({"input", "previous", "history", "message", "summary"})
@@ -22,8 +25,8 @@ def close_to(name: str, known: Iterable[str]) -> str:
 def argument_uses(text: str, arguments: Mapping[str, Any]) -> Iterator[tuple[str, int, str, str]]:
     """Arguments that a template asks for in vain, and those that it puts in raw."""
     try:
-        tree = Environment(autoescape=False).parse(text)  # noqa: S701 - parsed here, never rendered
-    except (TemplateSyntaxError, RecursionError):
+        tree = template_tree(text)
+    except ConfigurationError:
         return
     for line, name in _asked(tree):
         if name not in arguments:
@@ -49,12 +52,11 @@ def _asked(tree: nodes.Template) -> Iterator[tuple[int, str]]:
 
 def _foreign_names(tree: nodes.Template) -> frozenset[str]:
     """The names of what comes from outside: the template's own, and those that a loop or an assignment gives to it, however often."""
+    given = [(_names(target), _names(source)) for target, source in _assigned(tree) if not _quoted(source)]
     foreign, before = _OUTSIDE, frozenset[str]()
     while foreign != before:
         before = foreign
-        for target, source in _assigned(tree):
-            if _raw(source, foreign):
-                foreign |= {name.name for name in (target, *target.find_all(nodes.Name)) if isinstance(name, nodes.Name)}
+        foreign = foreign.union(*(targets for targets, sources in given if sources & foreign))
     return foreign
 
 
@@ -66,8 +68,11 @@ def _assigned(tree: nodes.Template) -> Iterator[tuple[nodes.Node, nodes.Node]]:
 
 
 def _raw(node: nodes.Node, foreign: frozenset[str]) -> bool:
-    names = {name.name for name in (node, *node.find_all(nodes.Name)) if isinstance(name, nodes.Name)}
-    return bool(names & foreign) and not _quoted(node)
+    return bool(_names(node) & foreign) and not _quoted(node)
+
+
+def _names(node: nodes.Node) -> frozenset[str]:
+    return frozenset(name.name for name in (node, *node.find_all(nodes.Name)) if isinstance(name, nodes.Name))
 
 
 def _quoted(node: nodes.Node) -> bool:

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ordain.errors import ConfigurationError
+from ordain.prompts import renderer
 from ordain.prompts.renderer import LOOP_TURNS, RENDERED_CHARS, SEPARATOR, Prompt, check_template, render
 
 INPUTS: dict[str, Any] = {
@@ -208,3 +209,130 @@ def _total(template: str, values: dict[str, Any]) -> None:
     except ConfigurationError:
         return
     assert len(found.system) + len(found.user) <= 2 * RENDERED_CHARS
+
+
+OWN: dict[str, Any] = {
+    "l": list(range(1_000)),
+    "many": list(range(200_000)),
+    "text": "x" * 100_000,
+    "long": "y" * 3_000_000,
+    "nul": "\x00" * 600_000,
+}
+TWICE = "{% for a in l %}{% for b in l %}BODY{% endfor %}{% endfor %}"
+LABOUR = [
+    TWICE.replace("BODY", "{{ text | json | json | length }}"),
+    TWICE.replace("BODY", "{{ many | join | length }}"),
+    TWICE.replace("BODY", "{{ long | cut(2999999) | length }}"),
+    TWICE.replace("BODY", "{{ nul | json | length }}"),
+    TWICE.replace("BODY", "{% if long == text %}{% endif %}"),
+    TWICE.replace("BODY", "{% if 'q' in long %}{% endif %}"),
+    TWICE.replace("BODY", "{% if a in many %}{% endif %}"),
+    "{% for a in many %}" + "{% if a %}{% endif %}" * 300 + "{% endfor %}",
+]
+
+
+@pytest.mark.parametrize("template", LABOUR)
+def test_what_is_done_is_charged_by_its_size(template: str) -> None:
+    """Within a loop's turn too: what filters write, what comparisons look at and what a body holds is bounded together, and little of it renders."""
+    check_template(template)
+    with pytest.raises(ConfigurationError, match=f"takes more than {renderer.WORK} steps of work"):
+        render(template, OWN)
+    assert render(template, {"l": [1], "many": [1], "text": "x", "long": "y", "nul": "z"}) is not None
+
+
+DOUBLED = "{% set a = [text] %}{% set b = (text, 1) %}" + "{% set a = [a, a] %}{% set b = (b, b) %}" * 60
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        "{{ a }}",
+        "{{ a | json }}",
+        "{% if a == b %}x{% endif %}",
+        "{{ map[b] }}",
+        "{{ a | join }}",
+        "{{ text[b].more }}",
+        "",
+        "{{ b in [a] }}",
+    ],
+)
+def test_a_value_that_stands_in_itself_is_not_made(use: str) -> None:
+    """A list of itself twice, again and again, is 2**n values to whoever looks at it: a new template has none, a recorded one stops where it is too large."""
+    with pytest.raises(ConfigurationError, match="a list in a prompt is one of constants"):
+        check_template(DOUBLED + use)
+    with pytest.raises(ConfigurationError, match=f"exceeds {RENDERED_CHARS} characters"):
+        render(DOUBLED + use, {"text": "t", "map": {"k": 1}})
+
+
+@pytest.mark.parametrize(
+    ("template", "expected"),
+    [
+        ("{% set a = [text, items] %}{{ a }}{{ a | json }}{{ a | length }}", "['t', ['a', 'b']][\"t\",[\"a\",\"b\"]]2"),
+        ("{% set a = (text, items) %}{{ a == ('t', items) }}{{ text in a }}{{ [a] == [] }}", "TrueTrueFalse"),
+        ("{% for x, y in [(text, 1), ('u', 2)] %}{{ x }}{{ y }}{{ loop.length }}{% endfor %}", "t12u22"),
+        ("{% if items %}" * 40 + "{{ text" + " | json | cut(9)" * 20 + " }}" + "{% endif %}" * 40, "deep"),
+    ],
+)
+def test_recorded_templates_render_as_they_did(template: str, expected: str) -> None:
+    """What a new catalog no longer takes a journal may name: it comes out as it came out before."""
+    with pytest.raises(ConfigurationError):
+        check_template(template)
+    found = render(template, {"text": "t", "items": ["a", "b"]}).user
+    assert found == (expected if expected != "deep" else found)
+    assert found
+
+
+@pytest.mark.parametrize(
+    "template", ["{% for x in ['a', 'b'] %}{{ x }}{% endfor %}", "{{ text in ['t', ('u', 1)] }}", "{% set a, b = items %}{{ a }}{{ b }}"]
+)
+def test_lists_of_constants_and_several_names_are_templates(template: str) -> None:
+    """They cost what is written."""
+    check_template(template)
+    assert render(template, {"text": "t", "items": ["a", "b"]}).user in ("ab", "True")
+
+
+BEYOND = [
+    "{% if text %}" * 110 + "x" + "{% endif %}" * 110,
+    "{{ text" + " | json" * 210 + " }}",
+    "{{ text" + " | length" * 5_000 + " }}",
+    "{{ " + "9" * 5_000 + " }}",
+    "{{ map" + ".k" * 300 + " }}",
+    "{{ text" + " and text" * 1_000 + " }}",
+    "{{ map['\\ud800'] }}",
+    "{{ '\\ud83d' }}{{ '\\ude00' }}",
+    "{{ text }}\ud800",
+    "{{ a }}" * 40_000,
+    "{{ text }}" + " " * 270_000,
+    "{{ text | counted }}",
+    "{% for x in items %}" * 4 + "{% endfor %}" * 4,
+]
+
+
+@pytest.mark.parametrize("template", BEYOND, ids=lambda template: template[:30])
+def test_what_cannot_be_compiled_is_said_at_load(template: str) -> None:
+    """Python's own compiler is never the one to say so, nor the first call; each is told with its line."""
+    for source in (template, f"system\n{SEPARATOR}{template}", f"{template}\n{SEPARATOR}user"):
+        with pytest.raises(ConfigurationError) as refusal:
+            check_template(source)
+        assert refusal.value.code == "invalid_template"
+        assert refusal.value.details["line"] == (3 if source.startswith("system") else 1)
+
+
+@pytest.mark.parametrize(
+    "template",
+    ["{{ '\\ud800' }}", "{{ half }}", "{{ items | join(3) }}", "{{ items | join(items) }}", "{{ " + "9" * 4_000 + " | json | json(1) }}"],
+)
+def test_whatever_does_not_render_is_typed(template: str) -> None:
+    """Half a character of the input, or a filter given what it cannot use."""
+    with pytest.raises(ConfigurationError) as refusal:
+        render(template, {"items": ["a", "b"], "half": "x\ud800"})
+    assert refusal.value.code == "invalid_template"
+    assert len(refusal.value.message) < 500
+
+
+def test_the_lines_of_both_parts_are_those_of_the_file() -> None:
+    """What is wrong in the user part is told where it stands."""
+    for wrong in ("{{ x | upper }}", "{{ x + 1 }}", "{{ [x] }}", "{{ x", "{% include 'x' %}"):
+        with pytest.raises(ConfigurationError) as refusal:
+            check_template(f"one\ntwo\n{SEPARATOR}four\n{wrong}\n")
+        assert refusal.value.details["line"] == 5

@@ -73,7 +73,7 @@ def test_a_secret_is_struck_out_of_the_escapes_of_json(secret: str, before: str,
     ways = [lambda c: f"\\u{ord(c):04x}", lambda c: f"\\u{ord(c):04X}", lambda c: {"/": "\\/"}.get(c, json.dumps(c)[1:-1])]
     spelled = "".join(data.draw(st.sampled_from(ways))(character) for character in secret)
     first, last = json.dumps(before), json.dumps(after)
-    said = json.loads(Seal([secret]).json(f'{{"a": {first}, "b": "{spelled}", "c": {last}}}'))
+    said = json.loads(Seal([secret]).text(f'{{"a": {first}, "b": "{spelled}", "c": {last}}}'))
     assert secret not in said["b"].replace(STRUCK, "")
     if secret not in before + after:
         assert (said["a"], said["b"], said["c"]) == (before, STRUCK, after)
@@ -82,7 +82,7 @@ def test_a_secret_is_struck_out_of_the_escapes_of_json(secret: str, before: str,
 @pytest.mark.parametrize("spelled", ["\\u0030" + "0" * 7, "0" * 7 + "\\u0030", "\\u00300" + "0" * 6, "x\\u0030" + "0" * 7 + "\\u0030y"])
 def test_a_secret_of_zeros_takes_the_escapes_that_it_cuts(spelled: str) -> None:
     """It begins or ends within an escape's own digits as well: what is left is JSON, and does not hold it."""
-    said = json.loads(Seal(["0" * 8]).json(f'{{"a": "{spelled}", "b": 3}}'))
+    said = json.loads(Seal(["0" * 8]).text(f'{{"a": "{spelled}", "b": 3}}'))
     assert said == {"a": said["a"], "b": 3}
     assert "0" * 8 not in said["a"]
     assert STRUCK in said["a"]
@@ -92,8 +92,8 @@ def test_a_secret_of_zeros_takes_the_escapes_that_it_cuts(spelled: str) -> None:
 def test_a_text_without_a_secret_stays(text: str) -> None:
     """Escapes or not, nothing is struck that is no secret."""
     seal = Seal([SECRET])
-    assert seal.json(json.dumps(text)) == json.dumps(text)
-    assert seal.json(text) == text
+    assert seal.text(json.dumps(text)) == json.dumps(text)
+    assert seal.text(text) == text
 
 
 @given(secrets, st.binary(max_size=9), st.binary(max_size=9), st.booleans())
@@ -118,6 +118,101 @@ def test_a_token_is_struck_where_no_secret_is_known(chance: bytes, cuts: list[in
     returned, failed = (_run(SealedVerbs(cast("Any", Giving(one)), Seal()).run(cast("Any", None))) for one in given_back)
     assert token[20:] not in str(returned.output) + failed.message
     assert returned.output["n"] == 3
+
+
+def _ways(character: str) -> list[str]:
+    percent = "".join(f"%{byte:02X}" for byte in character.encode())
+    code = f"\\u{ord(character):04x}"
+    short = {"/": "\\/", '"': '\\"', "\\": "\\\\"}.get(character, code)
+    return [percent, percent.lower(), code, code.upper().replace("U", "u", 1), short, code.replace("\\", "\\\\"), character]
+
+
+mixed = st.text(st.characters(codec="ascii", exclude_categories=["Cc"]) | st.sampled_from("éß中"), min_size=8, max_size=20).filter(
+    lambda one: not {"\\", "%"} & set(one) and STRUCK not in one
+)
+
+
+@given(mixed, st.data())
+def test_a_secret_is_struck_however_each_of_its_characters_is_spelled(secret: str, data: st.DataObject) -> None:
+    """Percent signs with digits of either case, escapes of JSON in any form and in JSON again; whole, in a value's texts and keys, and heard in pieces."""
+    spelled = "".join(data.draw(st.sampled_from(_ways(character))) for character in secret)
+    seal, text = Seal([secret]), f"it is {spelled} so"
+    assert seal.text(text) == f"it is {STRUCK} so"
+    assert seal.value({text: [text]}) == {f"it is {STRUCK} so": [f"it is {STRUCK} so"]}
+    cuts = sorted(data.draw(st.lists(st.integers(0, len(text)), max_size=8)))
+    heard: list[str] = []
+    _run(SealedModel(Saying([text[a:b] for a, b in pairwise([0, *cuts, len(text)])]), seal).attempt(asked(), heard.append))
+    assert "".join(heard) == f"it is {STRUCK} so"
+
+
+@given(st.lists(st.sampled_from(["\\", "%", "u", "0", "7", "3", "C", "d", "s", "k", "\\u00", "\ud83d", " ", "é"]), max_size=30), st.data())
+def test_what_only_looks_like_a_spelling_is_heard_as_it_was_said(parts: list[str], data: st.DataObject) -> None:
+    """Cut anywhere, nothing is lost, doubled or struck."""
+    text = "".join(parts).replace("\ud83d", "\\ud83d")
+    cuts = sorted(data.draw(st.lists(st.integers(0, len(text)), max_size=8)))
+    heard: list[str] = []
+    reply = _run(
+        SealedModel(Saying([text[a:b] for a, b in pairwise([0, *cuts, len(text)])]), Seal([SECRET])).attempt(asked(), heard.append)
+    )
+    assert "".join(heard) == reply.text == text
+
+
+@pytest.mark.parametrize(
+    "spelled",
+    [quote("a b/c=d+e", safe="").lower(), "a+b%2fc%3Dd%2be", "a+b/c=d%2Be", base64.b64encode(b"a b/c=d+e").decode().replace("=", "%3d")],
+)
+def test_the_spellings_of_forms_are_struck(spelled: str) -> None:
+    """A plus for a space, and a base64 text within an address."""
+    assert Seal(["a b/c=d+e"]).text(f"?q={spelled}&r=1") == f"?q={STRUCK}&r=1"
+
+
+def test_a_secret_that_is_a_number_is_struck_as_one() -> None:
+    """In a JSON value as well as in its text, alone and within a longer number; keys are looked at too, and other values keep their types."""
+    seal = Seal(["12345678", "-9876.543"])
+    given_back = {
+        "a": 12345678,
+        "b": [912345678, 12345678.0],
+        "c": -9876.543,
+        "d": 1234567,
+        "e": True,
+        "f": 0.5,
+        "g": None,
+        12345678: (1, "x"),
+    }
+    assert seal.value(given_back) == {
+        "a": STRUCK, "b": [f"9{STRUCK}", f"{STRUCK}.0"], "c": STRUCK, "d": 1234567, "e": True, "f": 0.5, "g": None, STRUCK: (1, "x")
+    }  # fmt: skip
+    assert seal.text('{"n": 12345678}') == f'{{"n": {STRUCK}}}'
+    assert Seal(["abcdefgh"]).value({"n": 12345678}) == {"n": 12345678}
+
+
+@given(mixed, st.data())
+def test_an_answer_that_breaks_off_within_a_secret_does_not_show_its_beginning(secret: str, data: st.DataObject) -> None:
+    """Eight characters, or more than half: neither who listens nor who reads the answer or the error has them; less may be any word."""
+    size = data.draw(st.integers(1, len(secret) - 1))
+    begun = "".join(data.draw(st.sampled_from(_ways(character))) for character in secret[:size]) + data.draw(
+        st.sampled_from(["", "%", "\\u00"])
+    )
+    if secret[:size] in secret[1:]:
+        return
+    text = f"it is: {begun}"
+    for purpose in ("chat", "fail"):
+        heard: list[str] = []
+        given_back = _run(SealedModel(Saying(list(text)), Seal([secret])).attempt(asked(purpose), heard.append))
+        said = given_back.text if isinstance(given_back, ModelReply) else given_back.message
+        assert "".join(heard) == said
+        if size >= 8 or 2 * size > len(secret):
+            assert said == f"it is: {STRUCK}"
+        elif begun == secret[:size]:  # eight characters of a spelling are enough too, which are fewer of the secret
+            assert said == text
+
+
+def test_a_token_that_breaks_off_keeps_its_public_part_alone() -> None:
+    """As a whole one does; a few characters of the secret are no more than chance."""
+    token = mint_token(bytes(range(40)))
+    for size in range(len(token)):
+        shown = Seal().ended(f"it is {token[:size]}")
+        assert shown == (f"it is {token[:20]}{STRUCK}" if size >= 28 else f"it is {token[:size]}")
 
 
 class Giving:

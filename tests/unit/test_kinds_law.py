@@ -56,7 +56,7 @@ PLACES: Mapping[tuple[str, str], str] = {
     ("models/refusals.py", "status"): "a field of what providers say",
     ("runtime/readers.py", "status"): "a field of what a read gives",
     ("contracts/policy.py", "verb"): "a class of payloads, which are kept for a time of their own",
-    ("store/units.py", "verb"): "that class",
+    ("store/transaction.py", "verb"): "that class",
     ("store/operations.py", "verb"): "that class",
     ("contracts/events.py", "question"): "a kind of entry",
     ("ports/sessions.py", "question"): "that kind of entry",

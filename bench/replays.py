@@ -47,9 +47,14 @@ def _one_round(store: SqliteStore, catalogs: Catalogs, runs: list[str]) -> dict[
     }
 
 
+async def _awaited(asked: Awaitable[T]) -> T:
+    return await asked
+
+
 def _main(home: Path, count: int) -> dict[str, Any]:
     store = SqliteStore(home, StoreOptions())
-    settled = SqliteSearch(store).runs(statuses=sorted(SETTLED), roots_only=False, limit=count, before=None, workspace=None)
+    asked = SqliteSearch(store).runs(statuses=sorted(SETTLED), roots_only=False, limit=count, before=None, workspace=None)
+    settled = asyncio.run(_awaited(asked))
     runs = [row.id for row in reversed(settled)]
     last = store.load(runs[-1])
     encoded = None if last is None else store.catalog(last.catalog)

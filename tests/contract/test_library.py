@@ -22,7 +22,8 @@ from ordain.ports.store import Operation
 from ordain.store import finder
 from ordain.store import library as library_module
 from ordain.store.library import SqliteLibrary
-from ordain.store.sqlite import FILE, SqliteStore, StoreOptions
+from ordain.store.folder import FILE
+from ordain.store.sqlite import SqliteStore, StoreOptions
 from ordain.store.writer import TRUNCATE_BATCHES
 
 EVERY = tuple(ItemKind)

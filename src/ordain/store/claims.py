@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 import sqlite3
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ordain.ports.store import Outcome, SessionState
+from ordain.ports.store import SessionState
 from ordain.rules.attach import ATTACH
 from ordain.rules.budget import CARVE
 from ordain.store.conversation import read_state
@@ -50,19 +49,6 @@ def refund_account(db: sqlite3.Connection, workspace: str, name: str, given_back
         "UPDATE accounts SET tokens = tokens - ?, usd_micros = usd_micros - ? WHERE workspace = ? AND name = ?",
         (*given_back, workspace, name),
     )
-
-
-def drop_accounts(db: sqlite3.Connection, args: dict[str, Any]) -> Outcome:
-    """Drop the accounts of these ``kinds`` whose day or month, with which their names end, is ``before`` the one named."""
-    dropped = 0
-    for before in args["before"]:
-        shape = re.sub(r"\d", "[0-9]", before)
-        for kind in args["kinds"]:
-            dropped += db.execute(
-                "DELETE FROM accounts WHERE (name GLOB ? OR name GLOB ?) AND substr(name, ?) < ?",
-                (f"{kind}:{shape}", f"{kind}:*:{shape}", -len(before), before),
-            ).rowcount
-    return Outcome(count=dropped)
 
 
 def _shared(db: sqlite3.Connection, workspace: str, asked: dict[str, Any], shared: dict[str, Any] | None) -> dict[str, Any]:

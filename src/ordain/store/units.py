@@ -38,6 +38,7 @@ from ordain.store.conversation import (
     take_place,
 )
 from ordain.store.schema import UNSETTLED
+from ordain.store.slices import SliceUnit
 
 _INSERT_RECORD = "INSERT INTO records(run, seq, kind, name, v, at, digest, chain, body, payload, reason) VALUES (?,?,?,?,?,?,?,?,?,?,?)"
 NUMBERS_KEPT = 20_000
@@ -80,8 +81,11 @@ class Applier:
         self.touched: list[str] = []
         self.touched_sessions: list[tuple[str, str, int]] = []
 
-    def apply(self, unit: Unit, epoch: int) -> Outcome:
+    def apply(self, unit: Unit | SliceUnit, epoch: int) -> Outcome:
         """Apply one unit; raises leave the savepoint to the caller."""
+        if isinstance(unit, SliceUnit):
+            unit.made = unit.work(self._db)
+            return Outcome(count=unit.made.rows)
         if isinstance(unit, Append):
             return self._append(unit, epoch)
         if isinstance(unit, OpenRun):

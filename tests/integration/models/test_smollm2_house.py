@@ -59,7 +59,7 @@ async def house() -> AsyncIterator[Ordain]:
 
 def check(ordain: Ordain, offered: Sequence[str]) -> None:
     """Every run so far is at rest, kept to its bounds and what it was offered, decided by known reasons, and replays equal."""
-    rows = ordain.runtime.runs(roots_only=False, limit=500)
+    rows = await ordain.runtime.runs(roots_only=False, limit=500)
     assert rows
     for row in rows:
         stored = ordain.store.load(row.id)
@@ -121,7 +121,7 @@ async def test_prose_in_place_of_a_step_is_refused(house: Ordain) -> None:
             }
         )
         assert answer["status"] in {"ok", "error"}
-        records = [record for row in loose.runtime.runs() for record in loose.store.load(row.id).records]  # type: ignore[union-attr]
+        records = [record for row in await loose.runtime.runs() for record in loose.store.load(row.id).records]  # type: ignore[union-attr]
         assert any(record.name == "lane" for record in records)
         check(loose, ["math.evaluate"])
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import resource
 import sys
 import time
+from collections.abc import Awaitable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from ordain.app import shipped_kinds
 from ordain.contracts.catalog import Catalog
@@ -17,6 +19,7 @@ from ordain.runtime.services import Catalogs
 from ordain.store.search import SqliteSearch
 from ordain.store.sqlite import SqliteStore, StoreOptions
 
+T = TypeVar("T")
 ROUNDS = 5
 
 

@@ -62,7 +62,7 @@ class Upkeep(Protocol):
         ...
 
     async def probe(self) -> None:
-        """Write durably, where it needs room that was not there before; asked often, it writes once a second.
+        """Write durably, where it needs room that was not there before; asked often, it writes four times a second.
 
         Raises:
             StorageUnavailable: the message says why.

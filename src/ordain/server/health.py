@@ -28,7 +28,7 @@ def health_router(face: Face) -> APIRouter:
     async def ready() -> Response:
         """200 where the lease is held, the storage keeps what is written and the engine accepts runs; 503 otherwise, saying which does not hold.
 
-        Something is really written, at most once a second, however often this is asked.
+        Something is really written, at most four times a second, however often this is asked.
         """
         checks = await face.runtime.checks()
         if checks.hold:

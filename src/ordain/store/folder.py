@@ -86,7 +86,7 @@ def why_not(folder: Path, error: Exception) -> str:
     """Why the folder cannot be opened, with the file that is the reason where one is."""
     if isinstance(error, OSError):
         return f"cannot open {error.filename or folder}: {error.strerror or error}"
-    for name in ("", *NEEDED):
+    for name in (*NEEDED, ""):
         file = folder / name if name else folder
         if file.exists() and not os.access(file, os.R_OK | os.W_OK | (os.X_OK if not name else 0)):
             return f"cannot open {file}: this process may not read and write it ({error})"

@@ -80,7 +80,7 @@ def _sweep_runs(db: sqlite3.Connection, rule: OldContent, left: Allowance) -> bo
     while not left.spent:
         if run and seq >= 0:
             seq = _sweep_run(db, rule, run, seq, left)
-            if seq >= 0:
+            if seq >= 0 or left.spent:
                 break
         following = db.execute(_NEXT, (ended_at, rule.before, run, RUNS_AT_ONCE)).fetchall()
         for row in following:

@@ -12,6 +12,8 @@ from ordain.store.word_index import WORD_INDEX_TABLES, index_again
 
 LOG = logging.getLogger("ordain.store")
 VERSION = 7
+WORD_INDEX_EACH = 4
+"""The first version with a text index for each workspace."""
 APPLICATION_ID = 0x4F72646E
 """\"Ordn\" in the file's header: a version number alone is anybody's."""
 
@@ -157,5 +159,6 @@ def prepare(connection: sqlite3.Connection) -> None:
     statements = DDL if version == 0 else ""
     statements += "".join(MIGRATIONS[step] for step in range(max(version, 1), VERSION))
     connection.executescript(f"BEGIN IMMEDIATE;{statements}PRAGMA application_id = {APPLICATION_ID};PRAGMA user_version = {VERSION};")
-    index_again(connection)
+    if version < WORD_INDEX_EACH:  # later ones have their indices, and whoever is added twice is found twice
+        index_again(connection)
     connection.execute("COMMIT")

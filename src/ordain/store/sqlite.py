@@ -233,14 +233,15 @@ class SqliteStore:
             self._reads.execute("COMMIT")
 
     def _load(self, run: str) -> StoredRun | None:
-        row = self._reads.execute(_RUN, (run,)).fetchone()
-        if row is None:
+        found = self.query(_RUN, (run,))
+        if not found:
             return None
+        (row,) = found
         place = RunPlace(workspace=row[4], root=row[12], session=row[18] or "", thread=int(row[19] or 0))
         if row[7] not in _STATUSES:
             raise JournalCorrupt(f"run {run} has no known status", place=place)
         try:
-            records = tuple(map(stored_record, self._reads.execute(_RECORDS, (row[17], -1))))
+            records = tuple(map(stored_record, self.query(_RECORDS, (row[17], -1))))
         except JournalCorrupt as error:
             raise JournalCorrupt(error.message, details=error.details, place=place) from None
         if row[6] is None:  # its rows may still be there: erasure destroys the key first
@@ -267,20 +268,19 @@ class SqliteStore:
             session=place.session,
             thread=place.thread,
             head=row[20],
-            nested=0 if row[9] is None else 1 if row[9] == row[12] else self._reads.execute(_NESTED, (row[17],)).fetchone()[0],
+            nested=0 if row[9] is None else 1 if row[9] == row[12] else self.query(_NESTED, (row[17],))[0][0],
         )
 
     def records_after(self, run: str, after: int) -> Sequence[Record]:
         """For ``store.search``: the records of a run with seq greater than ``after``."""
-        row = self._reads.execute(
-            "SELECT r.no, s.key IS NULL FROM runs r JOIN subjects s ON s.no = r.subject WHERE r.id = ?", (run,)
-        ).fetchone()
-        records = [] if row is None else [stored_record(found) for found in self._reads.execute(_RECORDS, (row[0], after))]
-        return unread(records) if row is not None and row[1] else records
+        for no, erased in self.query("SELECT r.no, s.key IS NULL FROM runs r JOIN subjects s ON s.no = r.subject WHERE r.id = ?", (run,)):
+            records = tuple(map(stored_record, self.query(_RECORDS, (no, after))))
+            return unread(records) if erased else records
+        return ()
 
     def mail(self, run: str) -> Sequence[Mail]:
         """See ``JournalStore.mail``."""
-        rows = self._reads.execute(
+        rows = self.query(
             "SELECT m.id, m.kind, m.key, m.addr, m.body, m.at FROM mailbox m JOIN runs r ON r.no = m.run"
             " WHERE r.id = ? AND m.taken IS NULL ORDER BY m.id",
             (run,),
@@ -289,13 +289,13 @@ class SqliteStore:
 
     def pending(self) -> Sequence[UnsettledRun]:
         """See ``JournalStore.pending``."""
-        rows = self._reads.execute(_PENDING)
+        rows = self.query(_PENDING)
         return [UnsettledRun(id=i, status=Status(status), wake_at=wake, mail=bool(mail), resumes=n) for i, status, wake, mail, n in rows]
 
     def catalog(self, digest: str) -> bytes | None:
         """See ``JournalStore.catalog``."""
-        row = self._reads.execute("SELECT bytes FROM catalogs WHERE digest = ?", (digest,)).fetchone()
-        return None if row is None else row[0]
+        rows = self.query("SELECT bytes FROM catalogs WHERE digest = ?", (digest,))
+        return rows[0][0] if rows else None
 
     def reader(self) -> sqlite3.Connection | None:
         """A further reading connection, for one thread that reads at length; None where everything is in memory. The caller closes it."""
@@ -327,15 +327,13 @@ class SqliteStore:
         """Refuse every write from now on where database or log is not the file that was opened; what the log holds is saved where that can be.
 
         Raises:
-            StorageUnavailable: ``storage_lost``.
+            StorageUnavailable: it is not.
         """
         if self._watch is None or not (name := self._watch.lost()) or self.folder is None:
             return
         if self.writer.refusal is None:
             message = f"{self.folder / name} was taken away or replaced while it was in use: nothing is written any more; "
-            saved = self.writer.cease(
-                StorageUnavailable(message + "stop this process, and look at the folder before the next start", code="storage_lost")
-            )
+            saved = self.writer.cease(StorageUnavailable(message + "stop this process, and look at the folder before the next start"))
             kept = "all that was acknowledged was saved into" if name != FILE and saved else "what was acknowledged may be missing from"
             LOG.error("%s%s %s", message, kept, self.folder / FILE)
         assert self.writer.refusal is not None
@@ -352,8 +350,15 @@ class SqliteStore:
         return self._reads
 
     def query(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        """Read-only SQL for ``store.search`` and backup checks."""
-        return self._reads.execute(sql, parameters).fetchall()
+        """Read-only SQL for ``store.search`` and backup checks.
+
+        Raises:
+            StorageUnavailable: it cannot be read now.
+        """
+        try:
+            return self._reads.execute(sql, parameters).fetchall()
+        except sqlite3.DatabaseError as error:
+            raise StorageUnavailable(f"the storage cannot be read: {error}") from error
 
     def backup(self, file: Path) -> None:
         """Write a consistent copy while the engine runs; refuses to overwrite.

@@ -19,7 +19,7 @@ from ordain.store.retention import drop_periods, give_back, sweep_content
 from ordain.store.slices import SliceUnit
 from ordain.store.sqlite import SqliteStore
 
-PROBE_EVERY_S = 1.0
+PROBE_EVERY_S = 0.25
 PROBE_BYTES = 64 * 1024
 """Room for a commit or two: the log's own file may have some left where the disk has none."""
 PROBE = ".probe"
@@ -32,7 +32,7 @@ class SqliteUpkeep:
         """Writes through the store's writer."""
         self._store = store
         self._probing: asyncio.Task[None] | None = None
-        self._probed_at = 0.0
+        self._probed_at = -PROBE_EVERY_S
 
     async def erase(self, subject: int, after: Place | None) -> Slice:
         """See ``Upkeep.erase``."""
@@ -59,17 +59,16 @@ class SqliteUpkeep:
         return unit.made
 
     async def probe(self) -> None:
-        """See ``Upkeep.probe``. Whoever asks while one is under way, or within a second, gets what that one found."""
-        now = asyncio.get_running_loop().time()
-        if self._probing is None or (self._probing.done() and now - self._probed_at >= PROBE_EVERY_S):
-            self._probed_at = now
+        """See ``Upkeep.probe``. Whoever asks while one is under way, or waits for its time, gets what that one finds."""
+        if self._probing is None or self._probing.done():
             self._probing = asyncio.ensure_future(self._probe())
-            self._probing.add_done_callback(
-                lambda done: done.cancelled() or done.exception()
-            )  # retrieved here: whoever asked may have gone
+            self._probing.add_done_callback(lambda done: done.cancelled() or done.exception())  # retrieved here: whoever asked may have gone
         await asyncio.shield(self._probing)
 
     async def _probe(self) -> None:
+        now = asyncio.get_running_loop().time
+        await asyncio.sleep(max(0.0, self._probed_at + PROBE_EVERY_S - now()))
+        self._probed_at = now()
         self._store.check_files()
         await self._slice(_write, destroys=False)
         if self._store.folder is not None:

@@ -317,7 +317,7 @@ def _failed(error: BaseException) -> OrdainError:
     if isinstance(error, sqlite3.IntegrityError):
         return LeaseLost(f"the journal has moved on: {error}", code=RUN_MOVED_ON)
     if isinstance(error, MemoryError):
-        return StorageUnavailable("no memory is left to write with", code="out_of_resources")
+        return StorageUnavailable("no memory is left to write with")
     if isinstance(error, OSError) or (isinstance(error, sqlite3.Error) and not isinstance(error, UNITS_OWN)):
         return StorageUnavailable(f"storage refused a write: {error}")
     return OrdainError(f"the unit cannot be applied: {type(error).__name__}: {error}")

@@ -151,7 +151,7 @@ def triages(house: House) -> int:
 def all_replay(house: House) -> bool:
     """Whether every run replays equal."""
     ordain = house.ordain
-    runs = [ordain.store.load(row.id) for row in await ordain.runtime.runs(roots_only=False)]
+    runs = [ordain.store.load(run) for (run,) in ordain.store.query("SELECT id FROM runs")]
     return all(
         run is not None and replay(run, ordain.catalog, shipped_kinds(), ordain.runtime.services.transcript("default")).equal
         for run in runs

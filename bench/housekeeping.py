@@ -219,7 +219,7 @@ def measured(home: Path, script: Path) -> dict[str, Any]:
         process.wait(60)
     (home / "policy.toml").write_text(RETENTION)
     for name in ("sweep much", "sweep nothing"):
-        process, url, _ = served(home, script)
+        process, url, found[f"{name}: start_s"] = served(home, script)
         try:
             show(name, swept(home))
             if name == "sweep nothing":

@@ -39,10 +39,15 @@ async def loaded(url: str, until: float, pace: float, done: dict[str, int]) -> N
 
         async def one(n: int) -> None:
             if n % 2:
-                body: dict[str, Any] = {"goal": {"type": "analysis", "description": f"number {n}"}, "toolset": [{"tool_id": "math.evaluate"}]}
+                body: dict[str, Any] = {
+                    "goal": {"type": "analysis", "description": f"number {n}"},
+                    "toolset": [{"tool_id": "math.evaluate"}],
+                }
                 answer = await http.post("/plan/react", json={**body, "request_id": f"r{n}"})
             else:
-                answer = await http.post("/api/chat", json={"text_input": f"tell me about {n}", "session_id": f"s{n // 2 % SESSIONS}", "message_id": f"m{n}"})
+                answer = await http.post(
+                    "/api/chat", json={"text_input": f"tell me about {n}", "session_id": f"s{n // 2 % SESSIONS}", "message_id": f"m{n}"}
+                )
             done[str(answer.status_code)] = done.get(str(answer.status_code), 0) + 1
 
         while time.monotonic() < until:

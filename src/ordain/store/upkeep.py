@@ -62,7 +62,9 @@ class SqliteUpkeep:
         """See ``Upkeep.probe``. Whoever asks while one is under way, or waits for its time, gets what that one finds."""
         if self._probing is None or self._probing.done():
             self._probing = asyncio.ensure_future(self._probe())
-            self._probing.add_done_callback(lambda done: done.cancelled() or done.exception())  # retrieved here: whoever asked may have gone
+            self._probing.add_done_callback(
+                lambda done: done.cancelled() or done.exception()
+            )  # retrieved here: whoever asked may have gone
         await asyncio.shield(self._probing)
 
     async def _probe(self) -> None:

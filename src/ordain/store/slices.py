@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from ordain.ports.upkeep import Slice
 
-SLICE_ROWS = 512
+SLICE_ROWS = 256
 SLICE_BYTES = 1024 * 1024
 SLICE_LOOKS = 4 * SLICE_ROWS
 """Rows that a slice looks at where it has nothing to do with them."""

@@ -10,7 +10,7 @@ from typing import Protocol
 
 from msgspec import Struct
 
-Place = tuple[int | str, ...]
+Reached = tuple[int | str, ...]
 """Where a slice ended, in the adapter's own terms."""
 
 
@@ -18,7 +18,7 @@ class Slice(Struct, frozen=True, kw_only=True):
     """What one slice did: ``rows`` it emptied, dropped or gave back; ``after`` is where the next one begins, None where nothing is left."""
 
     rows: int
-    after: Place | None
+    after: Reached | None
 
 
 class OldContent(Struct, frozen=True, kw_only=True):
@@ -47,17 +47,17 @@ class FreedSpace(Struct, frozen=True, kw_only=True):
     """Space in the store's files that nothing stands in any more; nothing happens where the store cannot give it back while it serves."""
 
 
-Rule = OldContent | EndedPeriods | BegunErasures | FreedSpace
+UpkeepRule = OldContent | EndedPeriods | BegunErasures | FreedSpace
 
 
 class Upkeep(Protocol):
     """Idempotent: a slice that was applied and is asked for again changes nothing. Errors: ``StorageUnavailable``, ``LeaseLost``."""
 
-    async def erase(self, subject: int, after: Place | None) -> Slice:
+    async def erase(self, subject: int, after: Reached | None) -> Slice:
         """Destroy the rows of a subject whose key is destroyed (operation ``erase``, whose outcome's ``seq`` is its number). Nobody can read them by then."""
         ...
 
-    async def sweep(self, rule: Rule, after: Place | None) -> Slice:
+    async def sweep(self, rule: UpkeepRule, after: Reached | None) -> Slice:
         """Destroy, drop or give back what the rule names."""
         ...
 

@@ -7,7 +7,7 @@ import logging
 from collections.abc import Awaitable, Callable
 
 from ordain.contracts.policy import Policy
-from ordain.ports.upkeep import BegunErasures, FreedSpace, OldContent, Place, Rule, Slice, Upkeep
+from ordain.ports.upkeep import BegunErasures, FreedSpace, OldContent, Reached, Slice, Upkeep, UpkeepRule
 from ordain.runtime.accounts import ended_periods
 
 LOG = logging.getLogger("ordain.upkeep")
@@ -16,7 +16,7 @@ PAUSE_MIN_S = 0.002
 PAUSE_MAX_S = 0.5
 
 
-async def _carried_out(slice_after: Callable[[Place | None], Awaitable[Slice]]) -> int:
+async def _carried_out(slice_after: Callable[[Reached | None], Awaitable[Slice]]) -> int:
     now, rows, after = asyncio.get_running_loop().time, 0, None
     while True:
         began = now()
@@ -27,7 +27,7 @@ async def _carried_out(slice_after: Callable[[Place | None], Awaitable[Slice]]) 
         await asyncio.sleep(min(max(now() - began, PAUSE_MIN_S), PAUSE_MAX_S))
 
 
-async def carried_out(upkeep: Upkeep, rule: Rule) -> int:
+async def carried_out(upkeep: Upkeep, rule: UpkeepRule) -> int:
     """All that the rule names; returns how many rows. Raises as ``Upkeep.sweep``; what was done until then is done."""
     return await _carried_out(lambda after: upkeep.sweep(rule, after))
 

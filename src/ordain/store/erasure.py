@@ -13,7 +13,7 @@ import msgspec
 
 from ordain.journal.records import ENCODER, NULL, EndedBody, Record, RecordKind
 from ordain.ports.store import Outcome
-from ordain.ports.upkeep import Place, Slice
+from ordain.ports.upkeep import Reached, Slice
 from ordain.rules.header import without_words
 from ordain.store.library_units import erase_subject
 from ordain.store.schema import UNSETTLED
@@ -64,7 +64,7 @@ def begin_erasure(db: sqlite3.Connection, args: dict[str, Any]) -> Outcome:
     return Outcome(seq=subject, count=erase_subject(db, subject, at))
 
 
-def erase_slice(db: sqlite3.Connection, subject: int, after: Place | None) -> Slice:
+def erase_slice(db: sqlite3.Connection, subject: int, after: Reached | None) -> Slice:
     """Destroy some rows of a subject that has no key any more; ``ended`` keeps the header, without what that quotes."""
     begun = db.execute("SELECT e.at FROM erasures e JOIN subjects s ON s.no = e.subject WHERE e.subject = ? AND s.key IS NULL", (subject,))
     row = begun.fetchone()
@@ -84,7 +84,7 @@ def erase_slice(db: sqlite3.Connection, subject: int, after: Place | None) -> Sl
     return Slice(rows=left.changed, after=None)
 
 
-def erase_begun(db: sqlite3.Connection, after: Place | None) -> Slice:
+def erase_begun(db: sqlite3.Connection, after: Reached | None) -> Slice:
     """A slice of the erasure that was begun first; ``after`` names it, so that another one begins at its own beginning."""
     row = db.execute("SELECT subject FROM erasures ORDER BY at, subject LIMIT 1").fetchone()
     if row is None:

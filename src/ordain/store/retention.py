@@ -11,7 +11,7 @@ import sqlite3
 from collections.abc import Callable
 
 from ordain.journal.records import RecordKind
-from ordain.ports.upkeep import EndedPeriods, OldContent, Place, Slice
+from ordain.ports.upkeep import EndedPeriods, OldContent, Reached, Slice
 from ordain.store.slices import SLICE_ROWS, Allowance
 
 PAGES = 256
@@ -52,7 +52,7 @@ _THREADS = (
 _RUNS_STAGE, _ENTRIES_STAGE, _THREADS_STAGE = 0, 1, 2
 
 
-def sweep_content(db: sqlite3.Connection, rule: OldContent, after: Place | None) -> Slice:
+def sweep_content(db: sqlite3.Connection, rule: OldContent, after: Reached | None) -> Slice:
     """The next old content of a class: of runs, then of transcripts, then of threads."""
     left = Allowance()
     stage, *place = (int(part) for part in after) if after is not None else (_RUNS_STAGE,)
@@ -163,7 +163,7 @@ def _goes_on(db: sqlite3.Connection, session: int) -> bool:
     return db.execute("SELECT 1 FROM turns WHERE session = ? AND state <> 'over' LIMIT 1", (session,)).fetchone() is not None
 
 
-def drop_periods(db: sqlite3.Connection, rule: EndedPeriods, after: Place | None) -> Slice:
+def drop_periods(db: sqlite3.Connection, rule: EndedPeriods, after: Reached | None) -> Slice:
     """The next accounts in their order; those of periods that are over go."""
     workspace, name = after or ("", "")
     rows = db.execute(

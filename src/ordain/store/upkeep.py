@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import assert_never
 
 from ordain.errors import StorageUnavailable
-from ordain.ports.upkeep import BegunErasures, EndedPeriods, FreedSpace, OldContent, Place, Rule, Slice
+from ordain.ports.upkeep import BegunErasures, EndedPeriods, FreedSpace, OldContent, Reached, Slice, UpkeepRule
 from ordain.store.erasure import erase_begun, erase_slice
 from ordain.store.retention import drop_periods, give_back, sweep_content
 from ordain.store.slices import SliceUnit
@@ -34,11 +34,11 @@ class SqliteUpkeep:
         self._probing: asyncio.Task[None] | None = None
         self._probed_at = -PROBE_EVERY_S
 
-    async def erase(self, subject: int, after: Place | None) -> Slice:
+    async def erase(self, subject: int, after: Reached | None) -> Slice:
         """See ``Upkeep.erase``."""
         return await self._slice(lambda db: erase_slice(db, subject, after), destroys=True)
 
-    async def sweep(self, rule: Rule, after: Place | None) -> Slice:
+    async def sweep(self, rule: UpkeepRule, after: Reached | None) -> Slice:
         """See ``Upkeep.sweep``."""
         match rule:
             case OldContent():

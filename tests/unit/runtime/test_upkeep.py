@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from ordain.contracts.policy import Policy, RetentionPolicy
-from ordain.ports.upkeep import BegunErasures, EndedPeriods, FreedSpace, OldContent, Place, Rule, Slice
+from ordain.ports.upkeep import BegunErasures, EndedPeriods, FreedSpace, OldContent, Reached, Slice, UpkeepRule
 from ordain.runtime.upkeep import DAY_US, carried_out, destroyed, swept
 
 
@@ -14,18 +14,18 @@ class Sliced:
 
     def __init__(self, slices: int) -> None:
         self.slices = slices
-        self.asked: list[tuple[Rule | int, Place | None]] = []
+        self.asked: list[tuple[UpkeepRule | int, Reached | None]] = []
 
-    async def erase(self, subject: int, after: Place | None) -> Slice:
+    async def erase(self, subject: int, after: Reached | None) -> Slice:
         return self._slice(subject, after)
 
-    async def sweep(self, rule: Rule, after: Place | None) -> Slice:
+    async def sweep(self, rule: UpkeepRule, after: Reached | None) -> Slice:
         return self._slice(rule, after)
 
     async def probe(self) -> None:
         raise NotImplementedError
 
-    def _slice(self, what: Rule | int, after: Place | None) -> Slice:
+    def _slice(self, what: UpkeepRule | int, after: Reached | None) -> Slice:
         self.asked.append((what, after))
         number = 1 if after is None else int(after[0]) + 1
         return Slice(rows=2, after=None if number == self.slices else (number,))

@@ -6,7 +6,7 @@ import sqlite3
 
 import pytest
 
-from ordain.ports.upkeep import EndedPeriods, OldContent, Place, Rule, Slice
+from ordain.ports.upkeep import EndedPeriods, OldContent, Reached, Slice, UpkeepRule
 from ordain.store.retention import PAGES, drop_periods, give_back, sweep_content
 from ordain.store.schema import prepare
 from ordain.store.slices import SLICE_BYTES, SLICE_LOOKS, SLICE_ROWS
@@ -24,11 +24,11 @@ def db() -> sqlite3.Connection:
     return made
 
 
-def one(db: sqlite3.Connection, rule: Rule, after: Place | None) -> Slice:
+def one(db: sqlite3.Connection, rule: UpkeepRule, after: Reached | None) -> Slice:
     return sweep_content(db, rule, after) if isinstance(rule, OldContent) else drop_periods(db, rule, after)  # type: ignore[arg-type]
 
 
-def slices(db: sqlite3.Connection, rule: Rule = VERBS) -> list[tuple[int, int]]:
+def slices(db: sqlite3.Connection, rule: UpkeepRule = VERBS) -> list[tuple[int, int]]:
     """(rows, statements' changes) of every slice of a sweep."""
     made, after = list[tuple[int, int]](), None
     while True:

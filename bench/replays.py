@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import resource
 import sys
 import time
+from collections.abc import Awaitable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from ordain.app import shipped_kinds
 from ordain.contracts.catalog import Catalog
@@ -17,6 +19,7 @@ from ordain.runtime.services import Catalogs
 from ordain.store.search import SqliteSearch
 from ordain.store.sqlite import SqliteStore, StoreOptions
 
+T = TypeVar("T")
 ROUNDS = 5
 
 
@@ -47,9 +50,14 @@ def _one_round(store: SqliteStore, catalogs: Catalogs, runs: list[str]) -> dict[
     }
 
 
+async def _awaited(asked: Awaitable[T]) -> T:
+    return await asked
+
+
 def _main(home: Path, count: int) -> dict[str, Any]:
     store = SqliteStore(home, StoreOptions())
-    settled = SqliteSearch(store).runs(statuses=sorted(SETTLED), roots_only=False, limit=count, before=None, workspace=None)
+    asked = SqliteSearch(store).runs(statuses=sorted(SETTLED), roots_only=False, limit=count, before=None, workspace=None)
+    settled = asyncio.run(_awaited(asked))
     runs = [row.id for row in reversed(settled)]
     last = store.load(runs[-1])
     encoded = None if last is None else store.catalog(last.catalog)

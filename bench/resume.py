@@ -68,7 +68,7 @@ async def _again(home: Path, runs: int) -> None:
         return work.looked_up(record)
 
     async with Ordain(settings(home, None, running=runs), verbs=(look_up,)) as ordain:
-        while ordain.runtime.search.counts().get(Status.COMPLETED, 0) < runs:  # noqa: ASYNC110 - runs of another process end unheard here
+        while (await ordain.runtime.search.counts()).get(Status.COMPLETED, 0) < runs:  # noqa: ASYNC110 - runs of another process end unheard here
             await asyncio.sleep(0.02)
         ended = time.monotonic()
     if len(first) != runs:

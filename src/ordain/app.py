@@ -48,6 +48,7 @@ from ordain.store.library import SqliteLibrary
 from ordain.store.search import SqliteSearch
 from ordain.store.sessions import SqliteSessions
 from ordain.store.sqlite import SqliteStore, StoreOptions
+from ordain.store.upkeep import SqliteUpkeep
 from ordain.verbs.builtin.library_verbs import no_library
 from ordain.verbs.executor import LeafExecutor
 from ordain.verbs.functions import FunctionVerb
@@ -207,6 +208,7 @@ class Ordain:
             sessions=sessions,
             streams=Streams(sessions, header_so_far(headers, store)),
             tokens=SqliteTokens(store),
+            upkeep=SqliteUpkeep(store),
             readers=readers(headers, store, sessions, clock.now),
         )
         engine = LocalEngine(services)

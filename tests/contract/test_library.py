@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import sqlite3
 from collections.abc import AsyncIterator, Callable, Sequence
 from pathlib import Path
@@ -21,8 +22,10 @@ from ordain.ports.library import Added, Embedder, ItemKind, LibrarySearch, Metho
 from ordain.ports.store import Operation
 from ordain.store import finder
 from ordain.store import library as library_module
+from ordain.store.folder import FILE
 from ordain.store.library import SqliteLibrary
-from ordain.store.sqlite import FILE, SqliteStore, StoreOptions
+from ordain.store.schema import UPKEEP_TABLES
+from ordain.store.sqlite import SqliteStore, StoreOptions
 from ordain.store.writer import TRUNCATE_BATCHES
 from tests.lanes import examples
 
@@ -339,12 +342,30 @@ async def test_one_text_index_for_all_becomes_one_for_each_workspace(on_disk: Ho
         db.execute("INSERT INTO passages_text(passages_text) VALUES ('rebuild')")
         db.execute("DROP INDEX records_settled")
         db.execute("CREATE INDEX records_reason ON records(reason, run) WHERE reason IS NOT NULL")
+        for made, name in re.findall(r"CREATE (TABLE|INDEX) (\w+)", UPKEEP_TABLES):
+            db.execute(f"DROP {made} IF EXISTS {name}")
         db.execute("PRAGMA user_version = 3")
     db.close()
     library = on_disk.open(lambda: None)
     for workspace in ("alpha", "beta"):
         assert await found(library, '"stands in the cellar"', workspace=workspace) == [f"The pump of {workspace} stands in the cellar."]
     assert on_disk.store.query("SELECT count(*) FROM sqlite_master WHERE name = 'passages_text'") == [(0,)]
+
+
+async def test_an_upgrade_leaves_the_text_indices_alone(on_disk: House) -> None:
+    """A database of schema version 6 has its indices; brought on, it finds each passage once, and forgets it whole."""
+    added = await on_disk.library.add(note("A zebrafink sang."))
+    on_disk.close()
+    assert on_disk.folder is not None
+    with sqlite3.connect(on_disk.folder / FILE) as db:
+        for made, name in re.findall(r"CREATE (TABLE|INDEX) (\w+)", UPKEEP_TABLES):
+            db.execute(f"DROP {made} IF EXISTS {name}")
+        db.execute("PRAGMA user_version = 6")
+    db.close()
+    library = on_disk.open(lambda: None)
+    assert len(await found(library, "zebrafink")) == 1
+    assert await library.remove("default", added.id, by="me")
+    assert b"zebrafink" not in on_disk.bytes()
 
 
 async def test_trust_and_author_are_kept(house: House) -> None:
@@ -435,7 +456,7 @@ async def test_forgetting_empties_the_log_too(on_disk: House) -> None:
     reader.execute("ROLLBACK")
     reader.close()
     for _ in range(TRUNCATE_BATCHES):
-        await on_disk.store.submit(Operation(name="probe", args={}))
+        await on_disk.store.submit(Operation(name="resumed", args={"runs": []}))
     assert b"quagmirella" not in on_disk.bytes()
 
 

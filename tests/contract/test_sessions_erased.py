@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from ordain.errors import Conflict
-from ordain.ports.store import Operation
+from ordain.ports.upkeep import OldContent
 from ordain.rules.header import without_words
 from ordain.runtime.replay import replay
+from ordain.runtime.upkeep import carried_out
 from ordain.testing import call, fails
 from tests.shapes.lines import about, asks, holds, script_of
 from tests.shapes.session_laws import broken_now, rows_of
@@ -159,7 +160,7 @@ async def test_who_spoke_is_erased_too(swept: bool) -> None:
         assert {"transcript.author", "sessions.user"} <= set(holding(house, "ada.lovelace"))
         now = house.ordain.runtime.services.clock.now() + 1
         if swept:
-            await house.ordain.store.submit(Operation(name="sweep", args={"class": "input", "before": now, "at": now}))
+            await carried_out(house.ordain.runtime.services.upkeep, OldContent(content_class="input", before=now, at=now))
         emptied = await house.ordain.runtime.erase_session("s1", by="op", why="asked to")
         assert emptied > 0
         assert holding(house, "ada.lovelace") == []

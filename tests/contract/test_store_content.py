@@ -5,13 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from ordain.errors import ConfigurationError, Erased
 from ordain.journal.codec import decode, verify
 from ordain.journal.records import PAYLOAD_BYTES, EndedBody, NoteBody, Record, RecordKind
 from ordain.ports.store import Append, Operation, Outcome, StoredRun
+from ordain.ports.upkeep import OldContent
 from ordain.ports.writes import OutboxRow
-from ordain.store.sqlite import FILE, SqliteStore, StoreOptions
+from ordain.runtime.upkeep import carried_out, destroyed
+from ordain.store.folder import FILE
+from ordain.store.sqlite import SqliteStore, StoreOptions
+from ordain.store.upkeep import SqliteUpkeep
 from tests.contract.writing import DAY, KEY, Run
 
 SECRET = "what the user said"
@@ -32,6 +37,13 @@ def holds(store: SqliteStore, words: str) -> list[str]:
     """The tables in which the words stand."""
     tables = [name for (name,) in store.query("SELECT name FROM sqlite_master WHERE type = 'table'")]
     return [name for name in tables if any(words in str(row) for row in store.query(f"SELECT * FROM {name}"))]
+
+
+async def erased(store: SqliteStore, run: str = "a") -> int:
+    """Erase the subject of a run, to the last row; how many of them held content."""
+    begun = await store.submit(Operation(name="erase", args={"run": run, "at": 99}))
+    assert begun.refused == ""
+    return begun.count + await destroyed(SqliteUpkeep(store), begun.seq)
 
 
 async def finished(store: SqliteStore, run: str, words: str) -> Run:
@@ -71,8 +83,7 @@ async def test_erasure_leaves_the_shape_and_no_content(store: SqliteStore, words
     run = await finished(store, "a", words)
     await finished(store, "b", "somebody else")
     assert len(holds(store, SECRET)) == 3
-    outcome = await store.submit(Operation(name="erase", args={"run": "a", "at": 99}))
-    assert outcome.count == 5
+    assert await erased(store) == 5
     assert holds(store, SECRET) == []
     stored = found(store)
     assert stored.key is None
@@ -93,12 +104,11 @@ async def test_erasure_keeps_what_operators_wrote_and_happens_once(store: Sqlite
     """Notes of operators outlive erasure, long ones too; a second erasure changes nothing."""
     run = await finished(store, "a", SECRET)
     await store.submit(Append(run="a", epoch=1, records=(run.note("why " * 2000), run.note("short"))))
-    erase = Operation(name="erase", args={"run": "a", "at": 99})
-    await store.submit(erase)
+    await erased(store)
     notes = [decode(record) for record in of_kind(store, RecordKind.NOTE)]
     assert [isinstance(note, NoteBody) and note.why[:5] for note in notes] == ["why w", "short"]
     before = found(store)
-    assert (await store.submit(erase)).count == 0
+    assert await erased(store) == 0
     assert found(store) == before
     assert await store.submit(Operation(name="erase", args={"run": "none", "at": 1})) == Outcome(refused="not_found")
 
@@ -114,7 +124,7 @@ async def test_erasure_takes_the_children_along(store: SqliteStore) -> None:
     assert (await store.submit(erase)).refused == "not_at_rest"
     assert "records" in holds(store, SECRET)
     await store.submit(parent.end(SECRET))
-    await store.submit(erase)
+    await erased(store, "child")
     assert holds(store, SECRET) == []
     assert found(store).key is None
     verify("child", None, found(store, "child").records)
@@ -124,7 +134,7 @@ async def test_a_damaged_ending_does_not_stop_erasure(store: SqliteStore) -> Non
     """Content goes also where a record's body is no JSON any more."""
     await finished(store, "a", SECRET)
     store._db.execute("UPDATE records SET body = CAST('broken {' AS BLOB) WHERE kind = 'ended'")
-    await store.submit(Operation(name="erase", args={"run": "a", "at": 1}))
+    await erased(store)
     assert holds(store, SECRET) == []
     assert of_kind(store, RecordKind.ENDED)[0].body is None
 
@@ -138,17 +148,17 @@ async def test_retention_empties_one_class_of_old_runs(store: SqliteStore, words
     await store.submit(young.open())
     before = found(store).ended_at
     assert before is not None
-    args = {"class": content, "before": before + 1, "at": 99}
-    assert (await store.submit(Operation(name="sweep", args={**args, "before": before}))).count == 0
-    outcome = await store.submit(Operation(name="sweep", args=args))
+    upkeep, rule = SqliteUpkeep(store), OldContent(content_class=content, before=before + 1, at=99)
+    assert await carried_out(upkeep, replace(rule, before=before)) == 0
+    swept = await carried_out(upkeep, rule)
     records = found(store).records
     emptied = [record for record in records if record.body is None]
     assert {record.kind if record.kind is RecordKind.STARTED else record.name for record in emptied} == kinds
-    assert outcome.count == len(emptied)
+    assert swept == len(emptied)
     verify("a", KEY, records)
     verify("young", KEY, found(store, "young").records)
     assert all(record.body is not None for record in found(store, "young").records)
-    assert (await store.submit(Operation(name="sweep", args=args))).count == 0
+    assert await carried_out(upkeep, rule) == 0
     assert before == 6 * DAY
 
 
@@ -156,7 +166,7 @@ async def test_retention_empties_one_class_of_old_runs(store: SqliteStore, words
 async def test_retention_of_results_keeps_the_header(store: SqliteStore, words: str) -> None:
     """A sweep of results takes them out of old runs wherever they are stored; the header stays, and the journal is intact."""
     await finished(store, "a", words)
-    await store.submit(Operation(name="sweep", args={"class": "result", "before": 10**18, "at": 99}))
+    await carried_out(SqliteUpkeep(store), OldContent(content_class="result", before=10**18, at=99))
     ended = decode(of_kind(store, RecordKind.ENDED)[0])
     assert isinstance(ended, EndedBody)
     assert (ended.header, bytes(ended.result)) == ("✓ the header", b"null")

@@ -19,8 +19,9 @@ from ordain.errors import ConfigurationError, JournalCorrupt, LeaseLost, OrdainE
 from ordain.journal.records import Record
 from ordain.ports.store import Append, Operation, Outcome, Unit
 from ordain.store import writer
+from ordain.store.folder import FILE
 from ordain.store.schema import DDL, VERSION
-from ordain.store.sqlite import FILE, SqliteStore, StoreOptions
+from ordain.store.sqlite import SqliteStore, StoreOptions
 from tests.contract.conftest import OpenStore
 from tests.contract.writing import Run
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import resource
 import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
+import httpx
 import pytest
 
 from tests.e2e.process import PATIENCE_S, Server
@@ -84,3 +87,106 @@ def test_a_run_under_way_survives_a_full_disk(tmp_path: Path) -> None:
         waiting.join(PATIENCE_S)
     (answer,) = answers
     assert (answer["status"], answer["usage"]["tools_called"]) == ("ok", ["math.evaluate"])
+
+
+def test_a_disk_without_room_is_not_ready(tmp_path: Path) -> None:
+    """On a full disk /ready says so although the log has room left in its own file, and says why; with room again it is ready."""
+    if subprocess.run(("unshare", "-rm", "true"), capture_output=True, check=False).returncode:
+        pytest.skip("this machine refuses mount namespaces (unshare -rm): a full disk is not shown here")
+    home = tmp_path / "home"
+    home.mkdir()
+    mounted = f"mount -t tmpfs -o size=16m none {home} && exec {sys.executable} -m ordain serve --port 0 --json --data-dir {home}"
+    with subprocess.Popen(("unshare", "-rm", "sh", "-c", mounted), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
+        assert process.stdout is not None
+        try:
+            url = json.loads("".join(iter(lambda: process.stdout.readline().decode().rstrip("\n") if process.stdout else "", "}")) + "}")[
+                "url"
+            ]
+            inside = Path(f"/proc/{process.pid}/root{home}")
+            with httpx.Client(base_url=url, timeout=PATIENCE_S, trust_env=False) as http:
+                for number in range(20):
+                    http.post(
+                        "/verbs/execute", json={"verb_id": "math.evaluate", "payload": {"expression": f"{number} + 1"}}
+                    ).raise_for_status()
+                assert http.get("/ready").status_code == 200
+                with suppress(OSError), (inside / "filler").open("wb", buffering=0) as filler:
+                    while filler.write(bytes(4096)):
+                        pass
+                seen = http.get("/ready")
+                assert (seen.status_code, seen.json()["checks"]["storage"]) == (503, False)
+                assert "room" in seen.json()["detail"] or "full" in seen.json()["detail"]
+                assert http.get("/health").status_code == 200
+                (inside / "filler").unlink()
+                assert http.get("/ready").status_code == 200
+        finally:
+            process.kill()
+
+
+def test_a_log_that_is_taken_away_is_said_and_costs_nothing(server: Server) -> None:
+    """Readiness goes, writes are refused, the log says it once, and after a restart every finished run is there."""
+    first = server.plan(ask("one"))
+    (server.home / "ordain.db-wal").unlink()
+    seen = server.http.get("/ready")
+    assert (seen.status_code, "ordain.db-wal" in seen.json()["detail"]) == (503, True)
+    refused = server.http.post("/plan/react", json=ask("one", request_id="later"))
+    assert (refused.status_code, refused.json()["code"]) == (503, "storage_unavailable")
+    assert server.log().count("was saved into") == 1
+    server.kill()
+    server.start()
+    assert server.http.get(f"/runs/{first['run_id']}").json()["header"] == first["header"]
+    assert server.http.post("/plan/react", json=ask("one", request_id="later")).json()["status"] == "ok"
+
+
+def test_who_holds_the_folder_is_said(server: Server) -> None:
+    """A second server is refused with the process and the address of the first."""
+    second = subprocess.run(
+        (sys.executable, "-m", "ordain", "serve", "--port", "0", "--data-dir", str(server.home)),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert second.returncode == 3
+    assert f"process {server.process.pid}, at http://127.0.0.1:{server.port}" in second.stderr
+    assert "[lock_held]" in second.stderr
+
+
+def test_without_descriptors_callers_are_told(server: Server) -> None:
+    """More connections than files may be opened: each is answered, 503 beyond what can be kept; when they have gone everything is as before."""
+    held = server.http.get("/health")
+    resource.prlimit(server.process.pid, resource.RLIMIT_NOFILE, (160, 4096))
+    callers = [httpx.Client(base_url=server.http.base_url, timeout=PATIENCE_S, trust_env=False) for _ in range(100)]
+    try:
+        answers = [caller.get("/health") for caller in callers]
+        assert {answer.status_code for answer in answers} == {200, 503}
+        assert {answer.json()["code"] for answer in answers if answer.status_code == 503} == {"too_many_connections"}
+        assert server.http.get("/health").status_code == held.status_code
+        assert server.plan(ask("one"))["status"] == "ok"
+    finally:
+        for caller in callers:
+            caller.close()
+    assert httpx.get(f"{server.http.base_url}/ready", timeout=PATIENCE_S, trust_env=False).status_code == 200
+
+
+def test_an_emptied_database_is_refused(server: Server) -> None:
+    """A database that lost its bytes is not begun anew: the server does not start, and says which file it is."""
+    server.plan(ask("one"))
+    server.stop()
+    (server.home / "ordain.db").write_bytes(b"")
+    again = subprocess.run(
+        (sys.executable, "-m", "ordain", "serve", "--port", "0", "--data-dir", str(server.home)),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (again.returncode, "[storage_lost]" in again.stderr, str(server.home / "ordain.db") in again.stderr) == (3, True, True)
+
+
+def test_a_store_is_compacted_where_nobody_serves_it(server: Server) -> None:
+    """While it is served that is refused; afterwards it says what it takes and what became of it."""
+    server.plan(ask("one"))
+    command = (sys.executable, "-m", "ordain", "store", "compact", "--data-dir", str(server.home))
+    refused = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (refused.returncode, "[lock_held]" in refused.stderr) == (3, True)
+    server.stop()
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, "compacting takes" in done.stdout, "compacted:" in done.stdout) == (0, True, True)

@@ -51,7 +51,7 @@ async def go_on(home: Path, kept: Kept, ledger: Ledger, case: str) -> tuple[dict
 
 def unsettled(house: House) -> list[str]:
     """The runs that have not come to an end."""
-    return [row.id for row in house.ordain.runtime.runs(statuses=UNSETTLED, roots_only=False, limit=MANY)]
+    return [run for run, status in house.query("SELECT id, status FROM runs ORDER BY no DESC") if status in UNSETTLED]
 
 
 def _set_clock(home: Path, now: int) -> None:
@@ -72,7 +72,7 @@ def _seed(ledger: Ledger, world: Sequence[Call]) -> int:
 async def _take_up_stopped(house: House) -> None:
     """An operator's word for what has stopped."""
     runtime = house.ordain.runtime
-    for row in runtime.runs(statuses=["quarantined"], roots_only=False):
+    for row in await runtime.runs(statuses=["quarantined"], roots_only=False):
         await runtime.resume(row.id, by=OPERATOR)
         await asyncio.wait_for(runtime.wait(row.id), 20)
 

@@ -78,7 +78,7 @@ async def play(name: str) -> list[tuple[str, GoldenJournal]]:
         async with scripted(load_settings({}, Path(home)), planner, verbs) as ordain:
             accepted = await ordain.runtime.accept(PlannerRequest.model_validate(asked), "local:test")
             await ordain.runtime.wait(accepted.run)
-            rows = ordain.runtime.runs(roots_only=False)
+            rows = await ordain.runtime.runs(roots_only=False)
             *tables, (_, catalog) = ordain.catalog.stored
             names = {accepted.run: name}
             return [

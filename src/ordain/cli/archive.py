@@ -33,11 +33,13 @@ from ordain.runtime.waiters import Waiters
 from ordain.runtime.wording_diff import AnswersRead, MessagesRead, answers_read, messages_read
 from ordain.store.access import SqliteTokens
 from ordain.store.documents import DocumentReader
+from ordain.store.folder import FILE
 from ordain.store.library import SqliteLibrary
 from ordain.store.schema import VERSION
 from ordain.store.search import SqliteSearch
 from ordain.store.sessions import SqliteSessions
-from ordain.store.sqlite import FILE, SqliteStore
+from ordain.store.sqlite import SqliteStore
+from ordain.store.upkeep import SqliteUpkeep
 from ordain.wording.wording import Wording
 
 SAMPLE = 50
@@ -188,6 +190,7 @@ def open_archive(home: Path) -> Generator[Archive]:
             sessions=(sessions := SqliteSessions(store)),
             streams=Streams(sessions, lambda _: None),
             tokens=SqliteTokens(store),
+            upkeep=SqliteUpkeep(store),
         )
         library = SqliteLibrary(store, services.clock, _embedder)
         remembered = Memory(library, DocumentReader(), library.clear)

@@ -10,6 +10,7 @@ from cyclopts import App, CycloptsError, Parameter
 
 from ordain.cli.commands_library import docs, memory
 from ordain.cli.commands_models import local, models
+from ordain.cli.commands_store import store
 from ordain.cli.commands_token import token
 from ordain.cli.commands_verbs import verbs
 from ordain.cli.commands_wording import wording as phrases
@@ -36,6 +37,7 @@ tree.command(phrases)
 tree.command(models)
 tree.command(local)
 tree.command(token)
+tree.command(store)
 tree.command(memory)
 tree.command(docs)
 

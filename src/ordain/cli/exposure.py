@@ -11,7 +11,8 @@ from ordain.runtime.tokens import Tokens, fresh_token
 from ordain.server.loopback import is_loopback_name
 from ordain.settings import Settings
 from ordain.store.access import SqliteTokens
-from ordain.store.sqlite import FILE, SqliteStore
+from ordain.store.folder import FILE
+from ordain.store.sqlite import SqliteStore
 
 
 def is_exposed(settings: Settings) -> bool:

@@ -135,6 +135,7 @@ async def served(ordain: Ordain, listener: socket.socket, principal: str = PRINC
     server = _Server(config)
     serving = ListeningFace(note=note, face=face, server=server, task=asyncio.create_task(server.serve(sockets=[listener])))
     write_note(ordain.settings.home, note)
+    ordain.store.tell_address(note.url)
     try:
         yield serving
     finally:

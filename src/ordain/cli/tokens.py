@@ -22,7 +22,8 @@ from ordain.errors import ConfigurationError, NotFound
 from ordain.runtime.tokens import MadeToken, NewToken, Tokens
 from ordain.server.tokens import LIST_MAX, audit_page, token_view
 from ordain.store.access import SqliteTokens
-from ordain.store.sqlite import FILE, SqliteStore
+from ordain.store.folder import FILE
+from ordain.store.sqlite import SqliteStore
 
 T = TypeVar("T")
 

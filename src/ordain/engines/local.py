@@ -6,22 +6,21 @@ It holds nothing authoritative: what is ready, waiting or due stands in the stor
 from __future__ import annotations
 
 import asyncio
-import heapq
 import logging
 from collections import deque
 
+from ordain.engines.timers import Timers
 from ordain.errors import RUN_MOVED_ON, JournalDiverged, LeaseLost, OrdainError, StorageUnavailable
 from ordain.journal.records import SETTLED, Status
-from ordain.ports.store import Append, Operation
-from ordain.runtime.accounts import drop_ended_periods
+from ordain.ports.store import Append
 from ordain.runtime.drive import Drive, Driven
 from ordain.runtime.foreign_code import class_of, sent_by_signal
 from ordain.runtime.recovery import Recovery
 from ordain.runtime.services import Services
+from ordain.runtime.upkeep import DAY_US, swept
 from ordain.runtime.waiters import Waiters
 
 LOG = logging.getLogger("ordain.engine")
-DAY_US = 86_400_000_000
 TRY_AGAIN_US = 500_000
 TRY_AGAIN_AT_MOST_US = 60_000_000
 TRIES_OF_A_DEFECT = 5
@@ -40,7 +39,7 @@ class LocalEngine:
         self._ready: deque[tuple[str, str | None]] = deque()
         self._queued: set[str] = set()
         self._tries: dict[str, int] = {}
-        self._timers: list[tuple[int, str]] = []
+        self._timers = Timers()
         self._timer: asyncio.TimerHandle | None = None
         self._alone: dict[str, int] = {}
         self._lone: str | None = None
@@ -108,6 +107,7 @@ class LocalEngine:
 
     def _begin(self, run: str, resumed_by: str | None) -> None:
         self._queued.discard(run)
+        self._timers.forget(run)  # it says anew when it is to be woken, if it is
         drive = Drive(self._services, run, resumed_by=resumed_by)
         self._active[run] = (drive, asyncio.ensure_future(self._drive(drive)))
 
@@ -191,21 +191,20 @@ class LocalEngine:
     # --- time -------------------------------------------------------------------------------------------------------------------
 
     def _at(self, wake_at: int, run: str) -> None:
-        heapq.heappush(self._timers, (wake_at, run))
+        self._timers.put(wake_at, run)
         self._arm()
 
     def _arm(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-        if self._timers:
-            left = (self._timers[0][0] - self._services.clock.now()) / 1e6
+        if (first := self._timers.first()) is not None:
+            left = (first - self._services.clock.now()) / 1e6
             self._timer = asyncio.get_running_loop().call_later(min(max(left, 0.0), 3600.0), self._due)
 
     def _due(self) -> None:
-        now = self._services.clock.now()
-        while self._timers and self._timers[0][0] <= now:
-            self.wake(heapq.heappop(self._timers)[1])
+        for run in self._timers.due(self._services.clock.now()):
+            self.wake(run)
         self._arm()
 
     def _next_alone(self) -> None:
@@ -236,21 +235,8 @@ class LocalEngine:
             await asyncio.gather(*tasks, return_exceptions=True)
 
     async def sweep(self) -> dict[str, int]:
-        """Erase content that policy's retention no longer keeps; returns how many values by class. A class of 0 days is kept.
-
-        The accounts of days and months that are over go too.
-        """
-        policy = self._services.catalogs.current.policy
-        days = policy.retention.by_class()
-        now, swept = self._services.clock.now(), dict[str, int]()
-        for content_class, kept in days.items():
-            if kept:
-                args = {"class": content_class, "before": now - kept * DAY_US, "at": now}
-                swept[content_class] = (await self._services.store.submit(Operation(name="sweep", args=args))).count
-        await self._services.store.submit(drop_ended_periods(policy.budget, now))
-        if any(swept.values()):
-            LOG.info("swept %s", " ".join(f"{name}={count}" for name, count in swept.items()))
-        return swept
+        """Erase what policy keeps no longer, and more (``runtime.upkeep.swept``)."""
+        return await swept(self._services.upkeep, self._services.catalogs.current.policy, self._services.clock.now())
 
     async def sweep_daily(self) -> None:
         """For ever: sweep now, and again every day. Storage that is away is tried again the next day."""

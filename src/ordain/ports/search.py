@@ -27,13 +27,15 @@ class RunRow(Struct, frozen=True, kw_only=True):
 
 
 class RunSearch(Protocol):
-    """Lists and counts; newest first."""
+    """Lists and counts; newest first. Errors: ``StorageUnavailable``. What is awaited may look at many runs, and holds nobody else up."""
 
-    def runs(self, *, statuses: Sequence[str], roots_only: bool, limit: int, before: str | None, workspace: str | None) -> Sequence[RunRow]:
+    async def runs(
+        self, *, statuses: Sequence[str], roots_only: bool, limit: int, before: str | None, workspace: str | None
+    ) -> Sequence[RunRow]:
         """Runs, optionally of some statuses, older than run ``before``, of one workspace or (None) of all."""
         ...
 
-    def counts(self) -> dict[str, int]:
+    async def counts(self) -> dict[str, int]:
         """Runs by status."""
         ...
 

@@ -40,6 +40,6 @@ class SpendingPage(Struct, frozen=True, kw_only=True):
 class SpendingSearch(Protocol):
     """Reads only; a page is quick, however large the journal."""
 
-    def spending(self, *, workspace: str, before: int | None, limit: int) -> SpendingPage:
+    async def spending(self, *, workspace: str, before: int | None, limit: int) -> SpendingPage:
         """The newest ``limit`` runs of a workspace, or those after page ``before``."""
         ...

@@ -9,7 +9,7 @@ from typing import Any
 from ordain.contracts.policy import BudgetPolicy
 from ordain.flows.accounts import account_kinds, period
 from ordain.ports.shared import SharedName
-from ordain.ports.store import Operation
+from ordain.ports.upkeep import EndedPeriods
 
 AGENTS_MAX = 1000
 """So many agents of a workspace have accounts of their own in a period; who names itself so that there would be more shares one."""
@@ -29,12 +29,12 @@ def sharing(policy: BudgetPolicy, accounts: Sequence[Mapping[str, Any]]) -> Shar
     return SharedName(name=agent, to=OTHERS + since, like=f"agent:*{since}", most=AGENTS_MAX)
 
 
-def drop_ended_periods(policy: BudgetPolicy, now: int) -> Operation:
-    """Has the store drop the accounts of days and months before the last ones; a run that began in the last ones may still ask for them.
+def ended_periods(policy: BudgetPolicy, now: int) -> EndedPeriods:
+    """What has the store drop the accounts of days and months before the last ones; a run that began in the last ones may still ask for them.
 
     ``now``: microseconds since 1970 UTC.
     """
     today = datetime.fromtimestamp(now / 1e6, UTC)
     last = {"day": period("day", today - timedelta(days=1)), "month": period("month", today.replace(day=1) - timedelta(days=1))}
     kinds = [kind for kind, bound in account_kinds(policy).items() if bound.per != "ever"]  # there any name may look like a period
-    return Operation(name="drop_accounts", args={"kinds": kinds, "before": list(last.values())})
+    return EndedPeriods(kinds=tuple(kinds), before=tuple(last.values()))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Any, Protocol
 
 import msgspec
@@ -21,6 +21,7 @@ from ordain.journal.folds import ending
 from ordain.journal.records import ENCODER, NULL, STOPPED, NoteBody, Record, RecordKind, ResumedBody, Status, SuspendedBody, raw
 from ordain.ports.search import RunRow, Search
 from ordain.ports.store import Append, Operation, StoredRun
+from ordain.ports.upkeep import BegunErasures
 from ordain.ports.writes import MailKind, NewMail, PlaceTakenBack
 from ordain.rules.header import HeaderLine, render_header
 from ordain.rules.proposals import nesting
@@ -33,6 +34,7 @@ from ordain.runtime.mail import AnswerBody, InterruptBody, posted
 from ordain.runtime.reloader import Reloader
 from ordain.runtime.run_view import AT_REST, RunView, ending_of
 from ordain.runtime.services import Services
+from ordain.runtime.upkeep import carried_out, destroyed
 from ordain.runtime.waiters import Waiters
 
 __all__ = ["AT_REST", "NULL", "Engine", "Record", "RecordKind", "RunRow", "RunView", "Runtime", "Status"]
@@ -40,6 +42,25 @@ __all__ = ["AT_REST", "NULL", "Engine", "Record", "RecordKind", "RunRow", "RunVi
 EVENT_POLL_S = 0.5
 ANSWER_BYTES = 262_144
 ANSWER_DEPTH = 64
+
+
+class Checks(Struct, frozen=True, kw_only=True):
+    """Whether work can be taken and kept; ``reason`` says why the storage takes nothing, "" where it does."""
+
+    accepting: bool
+    lease: bool
+    storage: bool
+    reason: str = ""
+
+    @property
+    def hold(self) -> bool:
+        """Whether all of them do."""
+        return self.accepting and self.lease and self.storage
+
+    @property
+    def by_name(self) -> dict[str, bool]:
+        """Each of them."""
+        return {"accepting": self.accepting, "lease": self.lease, "storage": self.storage}
 
 
 class Engine(Protocol):
@@ -206,18 +227,18 @@ class Runtime:
         """The numbers of the effects whose outcome nobody knows."""
         return self.services.headers.fold(view.stored).unknown
 
-    async def checks(self) -> Mapping[str, bool]:
-        """Whether the engine accepts runs, the lease is held and the storage takes a transaction."""
-        lease = storage = True
+    async def checks(self) -> Checks:
+        """Whether the engine accepts runs, the lease is held and the storage takes what is written, and why not."""
+        lease, reason = True, ""
         try:
-            await self.services.store.submit(Operation(name="probe", args={}))
+            await self.services.upkeep.probe()
         except LeaseLost:
             lease = False
-        except StorageUnavailable:
-            storage = False
-        return {"accepting": self.engine.accepting, "lease": lease, "storage": storage}
+        except StorageUnavailable as error:
+            reason = error.message
+        return Checks(accepting=self.engine.accepting, lease=lease, storage=not reason, reason=reason)
 
-    def runs(
+    async def runs(
         self,
         *,
         statuses: Sequence[str] = (),
@@ -227,7 +248,7 @@ class Runtime:
         workspace: str | None = None,
     ) -> Sequence[RunRow]:
         """Runs, newest first, of one workspace or (None) of all."""
-        return self.search.runs(statuses=statuses, roots_only=roots_only, limit=limit, before=before, workspace=workspace)
+        return await self.search.runs(statuses=statuses, roots_only=roots_only, limit=limit, before=before, workspace=workspace)
 
     async def events(self, run: str, after: int = -1) -> AsyncIterator[Record]:
         """The run's records with seq greater than ``after``, as they become durable, until it comes to rest."""
@@ -324,7 +345,7 @@ class Runtime:
         if stored is None:
             raise NotFound(f"there is no run {run}", code="run_not_found")
         if isinstance(stored, StoredRun) and stored.key is None:
-            return await self._cleared(0)
+            return await self._again()
         return await self._erased({"run": run}, stored, f"run {run}", NoteBody(by=by, action="erase", why=why))
 
     async def erase_session(self, session: str, *, by: str, why: str, workspace: str = DEFAULT_WORKSPACE) -> int:
@@ -335,7 +356,7 @@ class Runtime:
             Conflict: a turn of it is still unsettled (``not_at_rest``).
         """
         if self.conversation.session(workspace, session).key is None:
-            return await self._cleared(0)
+            return await self._again()
         found = (loaded(thread.run, self.services.store) for thread in self.conversation.threads(workspace, session))
         stored = next((run for run in found if isinstance(run, StoredRun) and run.key), None)
         note = NoteBody(by=by, action="erase", why=why, details=raw({"session": session}))
@@ -351,7 +372,12 @@ class Runtime:
         outcome = await self.services.store.submit(unit)
         if outcome.refused:
             raise Conflict(f"{what} is not at rest: cancel or answer what is open first", code=outcome.refused)
-        return await self._cleared(outcome.count)
+        return await self._cleared(outcome.count + await destroyed(self.services.upkeep, outcome.seq))
+
+    async def _again(self) -> int:
+        """What is erased already; what was cut off is ended."""
+        await carried_out(self.services.upkeep, BegunErasures())
+        return await self._cleared(0)
 
     async def _cleared(self, erased: int) -> int:
         await self.library.clear()

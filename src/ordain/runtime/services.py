@@ -15,6 +15,7 @@ from ordain.ports.clock import Clock
 from ordain.ports.model import ModelPort
 from ordain.ports.sessions import Entry, Sessions
 from ordain.ports.store import JournalStore
+from ordain.ports.upkeep import Upkeep
 from ordain.ports.verb import VerbPort
 from ordain.runtime.breakers import Breakers
 from ordain.runtime.headers import Headers
@@ -94,6 +95,7 @@ class Services:
     sessions: Sessions
     streams: Streams
     tokens: TokenStore
+    upkeep: Upkeep
     readers: Mapping[str, StateReader] = field(default_factory=dict[str, StateReader])
     counters: Counters = field(default_factory=Counters)
     breakers: Breakers = field(default_factory=Breakers)

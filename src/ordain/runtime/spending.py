@@ -112,7 +112,7 @@ async def spent(
     found = SpentBetween(by=by, since=span.since, until=span.until)
     seen, before = 0, None
     while True:
-        page = search.spending(workspace=span.workspace, before=before, limit=PAGE_RUNS)
+        page = await search.spending(workspace=span.workspace, before=before, limit=PAGE_RUNS)
         for run in page.runs:
             try:
                 _add(found, kinds, run)

@@ -26,10 +26,14 @@ def health_router(face: Face) -> APIRouter:
 
     @router.get("/ready", **refusing(shown(Ready, example=READY), "not_ready"))
     async def ready() -> Response:
-        """200 where the lease is held, the storage takes writes and the engine accepts runs; 503 otherwise, saying which does not hold."""
+        """200 where the lease is held, the storage keeps what is written and the engine accepts runs; 503 otherwise, saying which does not hold.
+
+        Something is really written, at most four times a second, however often this is asked.
+        """
         checks = await face.runtime.checks()
-        if all(checks.values()):
-            return Json(Ready(status="ready", checks=dict(checks)))
-        return unavailable("not_ready", "runs are not accepted now", {"checks": checks})
+        if checks.hold:
+            return Json(Ready(status="ready", checks=checks.by_name))
+        detail = f"runs are not accepted now{checks.reason and ': '}{checks.reason}"
+        return unavailable("not_ready", detail, {"checks": checks.by_name})
 
     return router

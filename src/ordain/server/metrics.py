@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import fields
 
 from fastapi import APIRouter
@@ -15,14 +15,14 @@ from ordain.server.face import Face
 MEDIA_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 
-def metrics_text(runtime: Runtime) -> str:
+async def metrics_text(runtime: Runtime) -> str:
     """Every metric. Counters count since the process began; runs by status are the storage's own count."""
-    return "\n".join(_lines(runtime)) + "\n"
+    counts = await runtime.search.counts()
+    return "\n".join(_lines(runtime, counts)) + "\n"
 
 
-def _lines(runtime: Runtime) -> Iterator[str]:
+def _lines(runtime: Runtime, counts: Mapping[str, int]) -> Iterator[str]:
     yield from _metric("ordain_info", "gauge", "The build.", f'ordain_info{{version="{__version__}"}} 1')
-    counts = runtime.search.counts()
     yield from _metric("ordain_runs", "gauge", "Runs by status.", *(f'ordain_runs{{status="{s}"}} {counts.get(s, 0)}' for s in Status))
     yield from _metric("ordain_driving", "gauge", "Runs driven now.", f"ordain_driving {runtime.engine.driving}")
     yield from _metric("ordain_accepting", "gauge", "Whether runs are accepted.", f"ordain_accepting {int(runtime.engine.accepting)}")
@@ -58,6 +58,6 @@ def metrics_router(face: Face) -> APIRouter:
     @router.get("/metrics", response_class=PlainTextResponse, response_model=None, responses={200: {"description": "What there is."}})
     async def metrics() -> PlainTextResponse:
         """What this process did, and what the storage holds."""
-        return PlainTextResponse(metrics_text(face.runtime), media_type=MEDIA_TYPE)
+        return PlainTextResponse(await metrics_text(face.runtime), media_type=MEDIA_TYPE)
 
     return router

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import logging
 from collections.abc import Mapping
 from http import HTTPStatus
@@ -22,6 +23,9 @@ from ordain.server.bodies import pointer
 LOG = logging.getLogger("ordain.http")
 RETRY_S = "2"
 MEDIA_TYPE = "application/problem+json"
+USED_UP = "out_of_resources"
+NOTHING_LEFT = "this server has no memory or no descriptor left for it; send the request again later"
+_USED_UP = {errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOBUFS}
 CODES = {404: "no_such_address", 405: "method_not_allowed"}
 
 
@@ -121,10 +125,29 @@ async def internal(_: Request, error: Exception) -> Response:
     return problem(500, "internal", "something went wrong in Ordain; its log says what")
 
 
+def out_of_resources(error: BaseException | None) -> bool:
+    """Whether the process has no memory or no descriptor left; also of what came of that."""
+    while error is not None:
+        if isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno in _USED_UP):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
+
+
+async def used_up(request: Request, error: Exception) -> Response:
+    """Nothing is wrong with the request: it may be sent again. Any other error of the system's is a bug, or tells of one."""
+    if not out_of_resources(error):
+        return await internal(request, error)
+    LOG.error("out of resources: %s", type(error).__name__, exc_info=error)
+    return unavailable(USED_UP, NOTHING_LEFT)
+
+
 def install(app: FastAPI) -> None:
     """Every way out of the app that is no success becomes a problem."""
     app.add_exception_handler(OrdainError, refuse)
     app.add_exception_handler(HTTPException, no_route)
     app.add_exception_handler(RequestValidationError, bad_parameters)
     app.add_exception_handler(ClientDisconnect, gone)
+    app.add_exception_handler(MemoryError, used_up)
+    app.add_exception_handler(OSError, used_up)
     app.add_exception_handler(Exception, internal)

@@ -11,6 +11,8 @@ from __future__ import annotations
 import asyncio
 import base64
 import binascii
+import resource
+import sys
 from asyncio.transports import BaseTransport
 from http import HTTPStatus
 from typing import ClassVar, cast
@@ -18,13 +20,21 @@ from typing import ClassVar, cast
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
-from ordain.server.problems import problem
+from ordain.server.problems import NOTHING_LEFT, USED_UP, out_of_resources, problem
 
 HEAD_BYTES = 131_072
 STALL_S = 120.0
+KEPT_DESCRIPTORS = 128
+NO_LIMIT = 1_000_000
 UNREAD_BYTES = 8 * 1024 * 1024
 """Most that may wait for a WebSocket's client while it goes on sending; an answer or event is smaller, and the next one waits for it."""
 _NOT_HTTP = "what came is no HTTP request"
+
+
+def most_connections() -> int:
+    """How many connections there may be: as many as the process may open files, but for those that storage, models and verbs need."""
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return max(soft - KEPT_DESCRIPTORS, soft // 4) if soft > 0 else NO_LIMIT
 
 
 class Stall:
@@ -101,7 +111,10 @@ class HttpProtocol(StallWatched, HttpToolsProtocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # pyright: ignore[reportIncompatibleMethodOverride] - as uvicorn's own
         """Wait for the first request, not for ever."""
         super().connection_made(transport)
-        self._wait(self.head_s)
+        if len(self.connections) > most_connections():  # told, while there is a descriptor to tell it with
+            self._reject(503, "too_many_connections", "this server has as many connections as it can keep; come back later")
+        else:
+            self._wait(self.head_s)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Leave nothing behind. uvicorn tells only the newest request that nobody is there; the one that is being answered may be an older one."""
@@ -163,8 +176,11 @@ class HttpProtocol(StallWatched, HttpToolsProtocol):
             self._wait(self.linger_s)
 
     def send_400_response(self, msg: str) -> None:
-        """What came cannot be parsed."""
-        self._reject(400, "malformed_http", _NOT_HTTP)
+        """What came cannot be parsed; or what was to be done with it failed for want of memory, which is nobody's mistake."""
+        if out_of_resources(sys.exc_info()[1]):
+            self._reject(503, USED_UP, NOTHING_LEFT)
+        else:
+            self._reject(400, "malformed_http", _NOT_HTTP)
 
     def _should_upgrade(self) -> bool:
         """Only a GET with a key and a version that we speak begins a WebSocket; whatever else says so is a request like any other."""

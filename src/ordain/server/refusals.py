@@ -33,6 +33,8 @@ REFUSALS: Mapping[str, HttpRefusal] = {
     "headers_too_large": HttpRefusal(431, "the headers are too large"),
     "internal": HttpRefusal(500, "a bug in Ordain; its log says more"),
     "stopping": HttpRefusal(503, "the server stops, or is not up yet"),
+    "too_many_connections": HttpRefusal(503, "the server has as many connections as it can keep"),
+    "out_of_resources": HttpRefusal(503, "the server has no memory or no descriptor left for the request"),
     "foreign_origin": HttpRefusal(403, "a web page of another origin asks"),
     "upgrade_required": HttpRefusal(426, "the address speaks WebSocket"),
     "no_such_address": HttpRefusal(404, "there is nothing at this address"),
@@ -48,7 +50,7 @@ REFUSALS: Mapping[str, HttpRefusal] = {
     "unsupported_media_type": HttpRefusal(415, "the body is not plain application/json in UTF-8"),
     "invalid_request": HttpRefusal(422, "body or parameters do not fit; `errors` names the places"),
     # storage and capacity
-    "storage_unavailable": HttpRefusal(503, "nothing can be written now"),
+    "storage_unavailable": HttpRefusal(503, "nothing can be written now, or what is asked for cannot be read"),
     "lease_lost": HttpRefusal(503, "another engine holds the storage"),
     "not_ready": HttpRefusal(503, "runs are not accepted now; `checks` says why"),
     "busy": HttpRefusal(429, "as many runs are accepted as policy permits"),
@@ -102,10 +104,13 @@ REFUSALS: Mapping[str, HttpRefusal] = {
     "answer_too_large": HttpRefusal(422, "the answer is too large or nests too deep"),
 }
 
-EVERYWHERE = ("malformed_http", "request_timeout", "foreign_host", "headers_too_large", "internal", "stopping")
+EVERYWHERE = (
+    *("malformed_http", "request_timeout", "foreign_host", "headers_too_large", "internal", "stopping"),
+    *("too_many_connections", "out_of_resources", "storage_unavailable"),
+)
 GUARDED = ("unauthenticated", "forbidden", "rate_limited", "token_in_query", "repeated_header", "too_many_parameters")
 """What the guard refuses with, before any address but the public ones."""
-UNSAFE = ("foreign_origin", "storage_unavailable", "lease_lost")
+UNSAFE = ("foreign_origin", "lease_lost")
 PARAMETERS = ("invalid_request",)
 BODY = (
     *("malformed_json", "invalid_utf8", "invalid_unicode", "duplicate_key", "not_finite", "too_deep"),

@@ -1,14 +1,12 @@
-"""Shared accounts inside the write transaction: read for a decision, charged, given back to, and dropped once their time is over."""
+"""Shared accounts inside the write transaction: read for a decision, charged and given back to."""
 
 from __future__ import annotations
 
-import re
 import sqlite3
 from collections.abc import Sequence
 from typing import Any
 
 from ordain.ports.shared import AccountsRead, SharedName
-from ordain.ports.store import Outcome
 from ordain.ports.writes import AccountCharge, Refund
 
 
@@ -38,19 +36,6 @@ def refund_accounts(db: sqlite3.Connection, workspace: str, refunds: Sequence[Re
         "UPDATE accounts SET tokens = tokens - ?, usd_micros = usd_micros - ? WHERE workspace = ? AND name = ?",
         [(refund.tokens, refund.usd_micros, workspace, refund.account) for refund in refunds],
     )
-
-
-def drop_accounts(db: sqlite3.Connection, args: dict[str, Any]) -> Outcome:
-    """Drop the accounts of these ``kinds`` whose day or month, with which their names end, is ``before`` the one named."""
-    dropped = 0
-    for before in args["before"]:
-        shape = re.sub(r"\d", "[0-9]", before)
-        for kind in args["kinds"]:
-            dropped += db.execute(
-                "DELETE FROM accounts WHERE (name GLOB ? OR name GLOB ?) AND substr(name, ?) < ?",
-                (f"{kind}:{shape}", f"{kind}:*:{shape}", -len(before), before),
-            ).rowcount
-    return Outcome(count=dropped)
 
 
 def _shared(db: sqlite3.Connection, workspace: str, asked: dict[str, Any], sharing: SharedName | None) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import sqlite3
 
 from ordain.errors import ConfigurationError
@@ -9,7 +10,10 @@ from ordain.store.access_tables import ACCESS_TABLES
 from ordain.store.library_tables import LIBRARY_TABLES
 from ordain.store.word_index import WORD_INDEX_TABLES, index_again
 
-VERSION = 6
+LOG = logging.getLogger("ordain.store")
+VERSION = 7
+WORD_INDEX_EACH = 4
+"""The first version with a text index for each workspace."""
 APPLICATION_ID = 0x4F72646E
 """\"Ordn\" in the file's header: a version number alone is anybody's."""
 
@@ -99,7 +103,28 @@ DROP INDEX runs_roots;
 CREATE INDEX runs_roots ON runs(status, parent) WHERE parent IS NULL AND {UNSETTLED};
 """
 """The same rows, found by another expression: every step of a run writes its row, and filled a table for each such list."""
-MIGRATIONS = {1: CONVERSATION, 2: LIBRARY_TABLES + ACCESS_TABLES, 3: WORD_INDEX_TABLES, 4: SETTLED_INDEX, 5: UNSETTLED_INDICES}
+RESTED = "(status <> 'ready' AND status <> 'running' AND status <> 'waiting')"
+"""What the index of runs at rest holds; a query says it in the same words."""
+UPKEEP_TABLES = f"""
+CREATE INDEX runs_rested ON runs(status, no) WHERE {RESTED};
+CREATE TABLE erasures(subject INTEGER PRIMARY KEY, at INTEGER NOT NULL);
+CREATE INDEX requests_run ON requests(run);
+CREATE TABLE sweeps(class TEXT PRIMARY KEY, ended_at INTEGER NOT NULL, run INTEGER NOT NULL, seq INTEGER NOT NULL) WITHOUT ROWID;
+CREATE INDEX transcript_held ON transcript((kind = 'message'), at) WHERE body IS NOT NULL;
+CREATE INDEX threads_said ON threads(touched_at) WHERE intent <> '' OR slots IS NOT NULL;
+CREATE INDEX threads_failed ON threads(touched_at) WHERE last_error IS NOT NULL;
+CREATE TABLE probes(one INTEGER PRIMARY KEY CHECK (one = 1), at INTEGER NOT NULL);
+"""
+"""What housekeeping finds its work by: runs by status, erasures that are under way, how far each class of content is swept, what still holds
+content. No index of records: an old journal is brought on in a second or two, however many records it has."""
+MIGRATIONS = {
+    1: CONVERSATION,
+    2: LIBRARY_TABLES + ACCESS_TABLES,
+    3: WORD_INDEX_TABLES,
+    4: SETTLED_INDEX,
+    5: UNSETTLED_INDICES,
+    6: UPKEEP_TABLES,
+}
 """What brings a schema one version on; stored records are never rewritten."""
 
 
@@ -125,8 +150,15 @@ def prepare(connection: sqlite3.Connection) -> None:
     version = check(connection)
     if version == VERSION:
         return
+    if version == 0:
+        connection.execute(
+            "PRAGMA auto_vacuum=INCREMENTAL"
+        )  # before there is a table, or never: one that is older gets it by being compacted
+    else:
+        LOG.warning("the database is brought from schema version %s to %s; a large one takes some seconds", version, VERSION)
     statements = DDL if version == 0 else ""
     statements += "".join(MIGRATIONS[step] for step in range(max(version, 1), VERSION))
     connection.executescript(f"BEGIN IMMEDIATE;{statements}PRAGMA application_id = {APPLICATION_ID};PRAGMA user_version = {VERSION};")
-    index_again(connection)
+    if version < WORD_INDEX_EACH:  # later ones have their indices, and whoever is added twice is found twice
+        index_again(connection)
     connection.execute("COMMIT")

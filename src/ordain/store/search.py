@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Sequence
 from typing import Any
 
-from ordain.journal.records import STOPPED, Record
+from ordain.journal.records import STOPPED, Record, Status
 from ordain.ports.search import RunRow
+from ordain.store.schema import RESTED, UNSETTLED
 from ordain.store.spending import SqliteSpending
 
 _ROW = (
-    "SELECT r.id, r.flow, r.status, r.reason, p.id, o.id, r.created_at, r.ended_at, r.head_seq, r.wake_at FROM runs r"
+    "SELECT r.id, r.flow, r.status, r.reason, p.id, o.id, r.created_at, r.ended_at, r.head_seq, r.wake_at, r.no FROM runs r"
     " LEFT JOIN runs p ON p.no = r.parent JOIN runs o ON o.no = r.root"
 )
 
@@ -20,16 +22,38 @@ _STOPPED_BELOW = (
     f" SELECT 1 FROM below WHERE status IN ({','.join('?' * len(STOPPED))}) LIMIT 1"
 )
 
+_UNSETTLED = (Status.READY, Status.RUNNING, Status.WAITING)
+
+
+def _of_status(status: str, of: str = "r.") -> str:
+    """The condition, with that of the index that holds such runs. ``status`` is one of the known ones: it stands in the statement, as in the index."""
+    condition = (UNSETTLED if status in _UNSETTLED else RESTED).replace("status", f"{of}status")
+    return f"{of}status = '{Status(status)}' AND {condition}"
+
+
+def _run_row(row: tuple[Any, ...]) -> RunRow:
+    return RunRow(
+        id=row[0],
+        flow=row[1],
+        status=row[2],
+        reason=row[3],
+        parent=row[4],
+        root=row[5],
+        created_at=row[6],
+        ended_at=row[7],
+        head_seq=row[8],
+        wake_at=row[9],
+    )
+
 
 class SqliteSearch(SqliteSpending):
     """Implements ``Search`` on the store's reading connection."""
 
-    def runs(self, *, statuses: Sequence[str], roots_only: bool, limit: int, before: str | None, workspace: str | None) -> Sequence[RunRow]:
-        """See ``RunSearch.runs``."""
-        where, parameters = ["1"], list[Any]()
-        if statuses:
-            where.append(f"r.status IN ({','.join('?' * len(statuses))})")
-            parameters += statuses
+    async def runs(
+        self, *, statuses: Sequence[str], roots_only: bool, limit: int, before: str | None, workspace: str | None
+    ) -> Sequence[RunRow]:
+        """See ``RunSearch.runs``. Of each status by its index, newest first; of all, by number."""
+        where, parameters = list[str](), list[Any]()
         if workspace is not None:
             where.append("r.workspace = ?")
             parameters.append(workspace)
@@ -38,26 +62,25 @@ class SqliteSearch(SqliteSpending):
         if before is not None:
             where.append("r.no < (SELECT no FROM runs WHERE id = ?)")
             parameters.append(before)
-        rows = self._store.query(f"{_ROW} WHERE {' AND '.join(where)} ORDER BY r.no DESC LIMIT ?", [*parameters, limit])
-        return [
-            RunRow(
-                id=row[0],
-                flow=row[1],
-                status=row[2],
-                reason=row[3],
-                parent=row[4],
-                root=row[5],
-                created_at=row[6],
-                ended_at=row[7],
-                head_seq=row[8],
-                wake_at=row[9],
-            )
-            for row in rows
-        ]
+        asked = [_of_status(status) for status in dict.fromkeys(statuses)] or ["1"]
 
-    def counts(self) -> dict[str, int]:
-        """See ``RunSearch.counts``."""
-        return dict(self._store.query("SELECT status, count(*) FROM runs GROUP BY status"))
+        def read(db: sqlite3.Connection) -> list[RunRow]:
+            rows = list[tuple[Any, ...]]()
+            for one in asked:
+                sql = f"{_ROW} WHERE {' AND '.join((one, *where))} ORDER BY r.no DESC LIMIT ?"
+                rows += db.execute(sql, [*parameters, limit]).fetchall()
+            return [_run_row(row) for row in sorted(rows, key=lambda row: -row[10])[:limit]]
+
+        return await self._store.read_apart(read)
+
+    async def counts(self) -> dict[str, int]:
+        """See ``RunSearch.counts``; from the indices by status."""
+
+        def read(db: sqlite3.Connection) -> dict[str, int]:
+            found = {status: db.execute(f"SELECT count(*) FROM runs WHERE {_of_status(status, '')}").fetchone()[0] for status in Status}
+            return {str(status): count for status, count in found.items() if count}
+
+        return await self._store.read_apart(read)
 
     def journal_bytes(self, run: str) -> tuple[int, int]:
         """See ``RunSearch.journal_bytes``."""

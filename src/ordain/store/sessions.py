@@ -12,8 +12,10 @@ from ordain.store.sqlite import SqliteStore
 
 _ENTRY = (
     "SELECT t.seq, t.kind, t.at, t.thread, t.run, t.channel, t.message_id, t.attached, t.reason, t.anchor, t.size, t.through, t.digest,"
-    " t.chain, t.body, t.decision, t.timestamp_ms FROM transcript t JOIN sessions s ON s.no = t.session WHERE s.workspace = ? AND s.id = ?"
+    " t.chain, iif(u.key IS NULL, NULL, t.body), iif(u.key IS NULL, NULL, t.decision), t.timestamp_ms"
+    " FROM transcript t JOIN sessions s ON s.no = t.session JOIN subjects u ON u.no = t.subject WHERE s.workspace = ? AND s.id = ?"
 )
+"""Without its subject's key an entry says nothing, whether or not its row is destroyed already."""
 _SESSION = (
     "SELECT s.id, s.workspace, s.head, (SELECT count(*) FROM turns t WHERE t.session = s.no AND t.state <> 'over'), s.channel, s.user,"
     " s.created_at, s.last_at, s.active, u.key, s.no FROM sessions s JOIN subjects u ON u.no = s.subject WHERE s.workspace = ?"
@@ -120,22 +122,24 @@ class SqliteSessions:
 
     def uncovered(self, workspace: str, session: str, *, limit: int, oldest: bool) -> Uncovered:
         """See ``Sessions.uncovered``."""
-        row = self._store.query("SELECT no, head, chain FROM sessions WHERE workspace = ? AND id = ?", (workspace, session))
+        row = self._store.query("SELECT no, head, chain, subject FROM sessions WHERE workspace = ? AND id = ?", (workspace, session))
         if not row:
             return Uncovered(entries=(), older=0, summary=None)
-        no, head, link = row[0]
+        no, head, link, subject = row[0]
         found = self._store.query(
-            "SELECT seq, size, through FROM transcript WHERE session = ? AND kind = 'summary' AND body IS NOT NULL"
+            "SELECT seq, size, through FROM transcript WHERE session = ? AND kind = 'summary' AND body IS NOT NULL AND +subject = ?"
             " ORDER BY seq DESC LIMIT 1",
-            (no,),
+            (no, subject),
         )
         through = found[0][2] if found else 0
-        where = f"session = ? AND seq > ? AND {_SPOKEN} AND body IS NOT NULL"
+        where = f"session = ? AND seq > ? AND {_SPOKEN} AND body IS NOT NULL AND +subject = ?"  # one before it was erased
         order = "ASC" if oldest else "DESC"
-        rows = self._store.query(f"SELECT seq, size FROM transcript WHERE {where} ORDER BY seq {order} LIMIT ?", (no, through, limit))
+        rows = self._store.query(
+            f"SELECT seq, size FROM transcript WHERE {where} ORDER BY seq {order} LIMIT ?", (no, through, subject, limit)
+        )
         older = 0
         if len(rows) == limit:
-            older = self._store.query(f"SELECT count(*) FROM transcript WHERE {where}", (no, through))[0][0] - limit
+            older = self._store.query(f"SELECT count(*) FROM transcript WHERE {where}", (no, through, subject))[0][0] - limit
         return Uncovered(
             entries=tuple((seq, size) for seq, size in sorted(rows)),
             older=older,

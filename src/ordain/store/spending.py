@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from itertools import groupby
 from typing import Any
 
@@ -29,32 +30,38 @@ class SqliteSpending:
         """Reads only."""
         self._store = store
 
-    def spending(self, *, workspace: str, before: int | None, limit: int) -> SpendingPage:
+    async def spending(self, *, workspace: str, before: int | None, limit: int) -> SpendingPage:
         """See ``SpendingSearch.spending``."""
-        rows = self._store.query(_RUNS, (workspace, _LAST if before is None else before, limit))
-        if not rows:
-            return SpendingPage(runs=(), seen=0, oldest=0, next=None)
-        first, last = rows[-1][0], rows[0][0]
-        asked = {run for (run,) in self._store.query(_ASKED, (first, last))}
-        wanted = {row[0]: row for row in rows if row[0] in asked}
-        found = self._records(list(wanted)) if wanted else {}
-        opened = self._openings(sorted({row[5] for row in wanted.values()}))
-        runs, damaged = list[SpendingRun](), 0
-        for no, row in wanted.items():
-            try:
-                records = [stored_record(one[1:]) for one in found.get(no, ())]
-                opening = stored_record(opened[row[5]][1:]) if row[5] in opened else None
-                runs.append(SpendingRun(id=row[1], flow=row[2], session=row[3] or "", records=records, opening=opening))
-            except JournalCorrupt:
-                damaged += 1
-        following = first if len(rows) == limit else None
-        return SpendingPage(runs=runs, seen=len(rows), oldest=rows[-1][4], next=following, damaged=damaged)
+        return await self._store.read_apart(lambda db: _page(db, workspace, before, limit))
 
-    def _openings(self, roots: list[int]) -> dict[int, tuple[Any, ...]]:
-        sql = _OPENINGS.format(runs=",".join("?" * len(roots)))
-        return {row[0]: row for row in self._store.query(sql, roots)} if roots else {}
 
-    def _records(self, runs: list[int]) -> dict[int, list[tuple[Any, ...]]]:
-        sql = _RECORDS.format(runs=",".join("?" * len(runs)), names=",".join("?" * len(SPENDING)))
-        rows = self._store.query(sql, [*runs, *SPENDING])
-        return {run: list(group) for run, group in groupby(rows, key=lambda row: row[0])}
+def _page(db: sqlite3.Connection, workspace: str, before: int | None, limit: int) -> SpendingPage:
+    rows = db.execute(_RUNS, (workspace, _LAST if before is None else before, limit)).fetchall()
+    if not rows:
+        return SpendingPage(runs=(), seen=0, oldest=0, next=None)
+    first, last = rows[-1][0], rows[0][0]
+    asked = {run for (run,) in db.execute(_ASKED, (first, last))}
+    wanted = {row[0]: row for row in rows if row[0] in asked}
+    found = _records(db, list(wanted)) if wanted else {}
+    opened = _openings(db, sorted({row[5] for row in wanted.values()}))
+    runs, damaged = list[SpendingRun](), 0
+    for no, row in wanted.items():
+        try:
+            records = [stored_record(one[1:]) for one in found.get(no, ())]
+            opening = stored_record(opened[row[5]][1:]) if row[5] in opened else None
+            runs.append(SpendingRun(id=row[1], flow=row[2], session=row[3] or "", records=records, opening=opening))
+        except JournalCorrupt:
+            damaged += 1
+    following = first if len(rows) == limit else None
+    return SpendingPage(runs=runs, seen=len(rows), oldest=rows[-1][4], next=following, damaged=damaged)
+
+
+def _openings(db: sqlite3.Connection, roots: list[int]) -> dict[int, tuple[Any, ...]]:
+    sql = _OPENINGS.format(runs=",".join("?" * len(roots)))
+    return {row[0]: row for row in db.execute(sql, roots)} if roots else {}
+
+
+def _records(db: sqlite3.Connection, runs: list[int]) -> dict[int, list[tuple[Any, ...]]]:
+    sql = _RECORDS.format(runs=",".join("?" * len(runs)), names=",".join("?" * len(SPENDING)))
+    rows = db.execute(sql, [*runs, *SPENDING]).fetchall()
+    return {run: list(group) for run, group in groupby(rows, key=lambda row: row[0])}

@@ -7,31 +7,46 @@ so that an engine that lost its lease cannot commit. Others open the store as gu
 from __future__ import annotations
 
 import asyncio
-import fcntl
+import logging
 import os
 import sqlite3
 import time
 from collections.abc import Callable, Generator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
-from typing import Any
+from typing import Any, TypeVar
 
 from ordain.errors import ConfigurationError, JournalCorrupt, RunPlace, StorageUnavailable
 from ordain.journal.records import Record, RecordKind, Status
 from ordain.ports.store import Mail, Outcome, StoredRun, Unit, UnsettledRun
 from ordain.ports.writes import MailKind, RowTable
 from ordain.store import schema
+from ordain.store.erasure import unread
+from ordain.store.folder import (
+    FILE,
+    FileWatch,
+    check_in_use,
+    configure,
+    configure_reader,
+    connect,
+    name_holder,
+    take_lease,
+    take_lock,
+    why_not,
+)
 from ordain.store.library_units import LIBRARY_OPERATIONS
 from ordain.store.operations import OPERATIONS
+from ordain.store.slices import SliceUnit
 from ordain.store.tables import make_tables
 from ordain.store.transaction import Transaction
 from ordain.store.units import Applier
 from ordain.store.writer import Writer
 
-FILE = "ordain.db"
-LOCK = "ordain.lock"
+T = TypeVar("T")
+LOG = logging.getLogger("ordain.store")
 THREAD_ABOVE_S = 0.002
 FSYNC_SAMPLES = 20
 POLL_S = 0.1
@@ -122,23 +137,27 @@ class SqliteStore:
         self._lock: int | None = None
         self._memory = folder is None
         if folder is not None and options.holder is not None and options.lock:
-            self._lock = _take_lock(folder)
+            self._lock = take_lock(folder)
         try:
-            self._db = _connect(folder)
+            if folder is not None:
+                check_in_use(folder)
+            self._db = connect(folder)
             reading_only = folder is not None and options.holder is None and not os.access(folder / FILE, os.W_OK)
             if reading_only:
                 schema.check(self._db)
             else:
                 schema.prepare(self._db)
-                _configure(self._db)
-            self._reads = self._db if folder is None or reading_only else _configure(_connect(folder))
-            epoch = _take_lease(self._db, options.holder) if options.holder is not None else 0
+                configure(self._db)
+            self._reads = self._db if folder is None or reading_only else configure(connect(folder))
+            epoch = take_lease(self._db, options.holder) if options.holder is not None else 0
+            if self._lock is not None:
+                name_holder(self._lock)
             self.fsync_s = 0.0 if folder is None or options.holder is None else fsync_median_s(folder)
             threaded = not self._memory and (self.fsync_s > THREAD_ABOVE_S if options.threaded is None else options.threaded)
             self.writer = self._writer(epoch, options, threaded=threaded)
         except (sqlite3.Error, OSError) as error:
             self._release()
-            raise StorageUnavailable(f"cannot open {folder}: {error}") from error
+            raise StorageUnavailable(f"cannot open {folder}: {error}" if folder is None else why_not(folder, error)) from error
         except (ConfigurationError, StorageUnavailable):
             self._release()
             raise
@@ -148,12 +167,14 @@ class SqliteStore:
         self._seen_entry: int | None = None  # not looked yet
         self._heard_session: Callable[[str, str], None] | None = None
         self._closed = False
+        self._apart: tuple[sqlite3.Connection, ThreadPoolExecutor] | None = None
+        self._watch = None if folder is None or reading_only else FileWatch.of(folder)
 
     def _writer(self, epoch: int, options: StoreOptions, *, threaded: bool) -> Writer:
         transaction = Transaction(self._db, epoch, make_tables(self._db, options.tables))
         return Writer(transaction, Applier(transaction, {**OPERATIONS, **LIBRARY_OPERATIONS}), epoch, threaded=threaded)
 
-    def submit(self, unit: Unit) -> asyncio.Future[Outcome]:
+    def submit(self, unit: Unit | SliceUnit) -> asyncio.Future[Outcome]:
         """See ``JournalStore.submit``."""
         return self.writer.submit(unit)
 
@@ -172,7 +193,10 @@ class SqliteStore:
         if not self._memory:
             self.writer.own_entries = set()
         while True:
-            with suppress(sqlite3.OperationalError):  # locked or unreadable now: the next look may see more, and must come
+            with suppress(
+                sqlite3.OperationalError, StorageUnavailable
+            ):  # locked, unreadable, lost: the next look may see more, and must come
+                self.check_files()
                 self._look()
             await asyncio.sleep(POLL_S)
 
@@ -220,16 +244,19 @@ class SqliteStore:
             self._reads.execute("COMMIT")
 
     def _load(self, run: str) -> StoredRun | None:
-        row = self._reads.execute(_RUN, (run,)).fetchone()
-        if row is None:
+        found = self.query(_RUN, (run,))
+        if not found:
             return None
+        (row,) = found
         place = RunPlace(workspace=row[4], root=row[12], session=row[18] or "", thread=int(row[19] or 0), epoch=row[21])
         if row[7] not in _STATUSES:
             raise JournalCorrupt(f"run {run} has no known status", place=place)
         try:
-            records = tuple(map(stored_record, self._reads.execute(_RECORDS, (row[17], -1))))
+            records = tuple(map(stored_record, self.query(_RECORDS, (row[17], -1))))
         except JournalCorrupt as error:
             raise JournalCorrupt(error.message, details=error.details, place=place) from None
+        if row[6] is None:  # its rows may still be there: erasure destroys the key first
+            records = unread(records)
         return StoredRun(
             id=row[0],
             flow=row[1],
@@ -253,17 +280,19 @@ class SqliteStore:
             thread=place.thread,
             head=row[20],
             epoch=row[21],
-            nested=0 if row[9] is None else 1 if row[9] == row[12] else self._reads.execute(_NESTED, (row[17],)).fetchone()[0],
+            nested=0 if row[9] is None else 1 if row[9] == row[12] else self.query(_NESTED, (row[17],))[0][0],
         )
 
     def records_after(self, run: str, after: int) -> Sequence[Record]:
         """For ``store.search``: the records of a run with seq greater than ``after``."""
-        row = self._reads.execute("SELECT no FROM runs WHERE id = ?", (run,)).fetchone()
-        return [] if row is None else [stored_record(found) for found in self._reads.execute(_RECORDS, (row[0], after))]
+        for no, erased in self.query("SELECT r.no, s.key IS NULL FROM runs r JOIN subjects s ON s.no = r.subject WHERE r.id = ?", (run,)):
+            records = tuple(map(stored_record, self.query(_RECORDS, (no, after))))
+            return unread(records) if erased else records
+        return ()
 
     def mail(self, run: str) -> Sequence[Mail]:
         """See ``JournalStore.mail``."""
-        rows = self._reads.execute(
+        rows = self.query(
             "SELECT m.id, m.kind, m.key, m.addr, m.body, m.at FROM mailbox m JOIN runs r ON r.no = m.run"
             " WHERE r.id = ? AND m.taken IS NULL ORDER BY m.id",
             (run,),
@@ -272,7 +301,7 @@ class SqliteStore:
 
     def pending(self) -> Sequence[UnsettledRun]:
         """See ``JournalStore.pending``."""
-        rows = self._reads.execute(_PENDING)
+        rows = self.query(_PENDING)
         return [
             UnsettledRun(id=i, status=Status(status), wake_at=wake, mail=bool(mail), resumes=n, epoch=e)
             for i, status, wake, mail, n, e in rows
@@ -280,12 +309,55 @@ class SqliteStore:
 
     def catalog(self, digest: str) -> bytes | None:
         """See ``JournalStore.catalog``."""
-        row = self._reads.execute("SELECT bytes FROM catalogs WHERE digest = ?", (digest,)).fetchone()
-        return None if row is None else row[0]
+        rows = self.query("SELECT bytes FROM catalogs WHERE digest = ?", (digest,))
+        return rows[0][0] if rows else None
 
     def reader(self) -> sqlite3.Connection | None:
         """A further reading connection, for one thread that reads at length; None where everything is in memory. The caller closes it."""
-        return None if self._memory or self.folder is None else _configure_reader(_connect(self.folder))
+        return None if self._memory or self.folder is None else configure_reader(connect(self.folder))
+
+    async def apart(self, work: Callable[[], T]) -> T:
+        """What takes long and asks no connection of the loop's, in the store's own thread."""
+        return await asyncio.get_running_loop().run_in_executor(self._beside()[1], work)
+
+    async def read_apart(self, read: Callable[[sqlite3.Connection], T]) -> T:
+        """What reads at length, in the store's own thread with a connection of its own; in memory, where there is but one, here.
+
+        Raises:
+            StorageUnavailable: it cannot be read now.
+        """
+        try:
+            if self._memory:
+                return read(self._db)
+            return await self.apart(lambda: read(self._beside()[0]))
+        except sqlite3.Error as error:
+            raise StorageUnavailable(f"the storage cannot be read: {error}") from error
+
+    def _beside(self) -> tuple[sqlite3.Connection, ThreadPoolExecutor]:
+        if self._apart is None:
+            self._apart = self.reader() or self._db, ThreadPoolExecutor(1, "ordain-reads")
+        return self._apart
+
+    def check_files(self) -> None:
+        """Refuse every write from now on where database or log is not the file that was opened; what the log holds is saved where that can be.
+
+        Raises:
+            StorageUnavailable: it is not.
+        """
+        if self._watch is None or not (name := self._watch.lost()) or self.folder is None:
+            return
+        if self.writer.refusal is None:
+            message = f"{self.folder / name} was taken away or replaced while it was in use: nothing is written any more; "
+            saved = self.writer.cease(StorageUnavailable(message + "stop this process, and look at the folder before the next start"))
+            kept = "all that was acknowledged was saved into" if name != FILE and saved else "what was acknowledged may be missing from"
+            LOG.error("%s%s %s", message, kept, self.folder / FILE)
+        assert self.writer.refusal is not None
+        raise self.writer.refusal
+
+    def tell_address(self, address: str) -> None:
+        """Have whoever finds the folder locked told where its holder listens."""
+        if self._lock is not None:
+            name_holder(self._lock, address)
 
     @property
     def reading(self) -> sqlite3.Connection:
@@ -293,8 +365,15 @@ class SqliteStore:
         return self._reads
 
     def query(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        """Read-only SQL for ``store.search`` and backup checks."""
-        return self._reads.execute(sql, parameters).fetchall()
+        """Read-only SQL for ``store.search`` and backup checks.
+
+        Raises:
+            StorageUnavailable: it cannot be read now.
+        """
+        try:
+            return self._reads.execute(sql, parameters).fetchall()
+        except sqlite3.DatabaseError as error:
+            raise StorageUnavailable(f"the storage cannot be read: {error}") from error
 
     def backup(self, file: Path) -> None:
         """Write a consistent copy while the engine runs; refuses to overwrite.
@@ -314,6 +393,10 @@ class SqliteStore:
         if self._closed:
             return
         self._closed = True
+        if self._apart is not None:
+            self._apart[1].shutdown()
+            if self._apart[0] is not self._db:
+                self._apart[0].close()
         self.writer.close()
         self._db.close()
         if not self._memory:
@@ -324,54 +407,3 @@ class SqliteStore:
         if self._lock is not None:
             os.close(self._lock)
             self._lock = None
-
-
-def _connect(folder: Path | None) -> sqlite3.Connection:
-    if folder is not None:
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        if not (folder / FILE).exists():  # journal and keys are the owner's alone, in whatever folder they lie
-            os.close(os.open(folder / FILE, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
-    name = ":memory:" if folder is None else str(folder / FILE)
-    connection = sqlite3.connect(name, isolation_level=None, check_same_thread=False, cached_statements=256)
-    connection.execute("PRAGMA busy_timeout=0")
-    # What is erased, forgotten or dropped by an upgrade is overwritten, in whatever way SQLite was built.
-    connection.execute("PRAGMA secure_delete=ON")
-    return connection
-
-
-def _configure(connection: sqlite3.Connection) -> sqlite3.Connection:
-    """After ``schema.prepare``: the journal mode is written into the file, and a file that is not ours stays as it is."""
-    connection.execute("PRAGMA journal_mode=WAL")
-    connection.execute("PRAGMA synchronous=FULL")
-    connection.execute("PRAGMA wal_autocheckpoint=0")
-    connection.execute("PRAGMA trusted_schema=OFF")
-    return connection
-
-
-def _configure_reader(connection: sqlite3.Connection) -> sqlite3.Connection:
-    connection.execute("PRAGMA query_only=ON")
-    connection.execute("PRAGMA trusted_schema=OFF")
-    return connection
-
-
-def _take_lock(folder: Path) -> int:
-    try:
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        descriptor = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    except OSError as error:
-        raise StorageUnavailable(f"cannot open {folder}: {error.strerror}") from error
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        os.close(descriptor)
-        raise StorageUnavailable(f"another engine holds {folder}", code="lock_held") from error
-    return descriptor
-
-
-def _take_lease(db: sqlite3.Connection, holder: str) -> int:
-    db.execute("BEGIN IMMEDIATE")
-    row = db.execute("SELECT epoch FROM engine").fetchone()
-    epoch = 1 if row is None else row[0] + 1
-    db.execute("INSERT OR REPLACE INTO engine VALUES (1, ?, ?, ?)", (epoch, holder, time.time_ns() // 1000))
-    db.execute("COMMIT")
-    return epoch

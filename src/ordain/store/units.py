@@ -13,6 +13,7 @@ from ordain.ports.store import Append, Arrive, ClaimUnit, MessageKey, OnceKey, O
 from ordain.store.conversation import earlier, give_up_place
 from ordain.store.schema import UNSETTLED
 from ordain.store.shared_reads import read
+from ordain.store.slices import SliceUnit
 from ordain.store.transaction import FROM, RunNumbers, Transaction, UnitRefused, check_moved
 from ordain.store.writes import write
 
@@ -42,12 +43,15 @@ class Applier:
         self._db = transaction.db
         self._operations = operations
 
-    def apply(self, unit: Unit) -> Outcome:
+    def apply(self, unit: Unit | SliceUnit) -> Outcome:
         """Apply one unit; raises leave the savepoint to the caller.
 
         Raises:
             UnitRefused: a condition of it does not hold, and what was written of it is to be undone.
         """
+        if isinstance(unit, SliceUnit):
+            unit.made = unit.work(self._db)
+            return Outcome(count=unit.made.rows)
         if isinstance(unit, Append):
             return self._append(unit, None)
         if isinstance(unit, Arrive):

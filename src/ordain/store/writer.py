@@ -16,6 +16,7 @@ from dataclasses import dataclass
 
 from ordain.errors import RUN_MOVED_ON, LeaseLost, OrdainError, StorageUnavailable
 from ordain.ports.store import Append, Operation, Outcome, Unit
+from ordain.store.slices import SliceUnit
 from ordain.store.transaction import Transaction, UnitRefused
 from ordain.store.units import Applier
 
@@ -23,23 +24,28 @@ BATCH = 512
 BUSY_RETRY_S = 0.02
 BUSY_TRIES = 250
 CHECKPOINT_BATCHES = 256
+CHECKPOINT_CHANGES = 8192
+"""After so many rows the log goes into the database, however few batches they came in: what one checkpoint has to do is bounded."""
+CHECKPOINT_SLICES = 4
 TRUNCATE_BATCHES = 16
 """After so many batches a log that could not be emptied, because somebody was reading in it, is tried again."""
 UNITS_OWN = (sqlite3.IntegrityError, sqlite3.ProgrammingError, sqlite3.InterfaceError, sqlite3.DataError)
 """Errors that the same statements meet again on the healthiest storage."""
 
 
-def _destroys(unit: Unit, result: Outcome | OrdainError) -> bool:
-    """Whether content was destroyed, whose words stand in the log still; of a library's deletion, whether its last unit is done."""
+def _destroys(unit: Unit | SliceUnit, result: Outcome | OrdainError) -> bool:
+    """Whether content was destroyed, whose words stand in the log still; of what comes in several units, whether its last one is done."""
+    if isinstance(unit, SliceUnit):
+        return unit.destroys and unit.last and isinstance(result, Outcome)
     operation = unit.operation if isinstance(unit, Append) else unit
     if not isinstance(operation, Operation) or not isinstance(result, Outcome) or result.refused:
         return False
-    return operation.name in {"erase", "sweep"} or (operation.name == "library_tidy" and not result.count)
+    return operation.name == "erase" or (operation.name == "library_tidy" and not result.count)
 
 
 @dataclass(slots=True)
 class _Queued:
-    unit: Unit
+    unit: Unit | SliceUnit
     future: asyncio.Future[Outcome]
 
 
@@ -72,6 +78,9 @@ class Writer:
         self._heard: Callable[[str], None] | None = None
         self._heard_session: Callable[[str, str], None] | None = None
         self.commits = 0
+        self.refusal: StorageUnavailable | None = None
+        """Why nothing is written any more."""
+        self._checkpointed = self._slices = 0
         self.own_entries: set[int] | None = None
         """Rows of transcripts that were committed here and are announced; kept where somebody looks for those of other processes, who empties it."""
 
@@ -83,7 +92,7 @@ class Writer:
         """Call ``heard`` with every (workspace, session) whose transcript a commit added to."""
         self._heard_session = heard
 
-    def submit(self, unit: Unit) -> asyncio.Future[Outcome]:
+    def submit(self, unit: Unit | SliceUnit) -> asyncio.Future[Outcome]:
         """Queue a unit for the next batch."""
         loop = asyncio.get_running_loop()
         future: asyncio.Future[Outcome] = loop.create_future()
@@ -107,6 +116,8 @@ class Writer:
                 self._done(batch, self._commit([queued.unit for queued in batch]))
             except _Busy:
                 self._put_back(batch)
+            except Exception as error:  # the boundary of the loop's callback: nobody else would tell those who wait
+                self._settle(batch, [_failed(error)] * len(batch))
             self._again()
             return
         self._committing = True
@@ -129,7 +140,7 @@ class Writer:
         if isinstance(error, _Busy):
             self._put_back(batch)
         elif error is not None:
-            self._settle(batch, [StorageUnavailable(str(error))] * len(batch))
+            self._settle(batch, [_failed(error)] * len(batch))
         else:
             self._done(batch, work.result())
 
@@ -177,19 +188,21 @@ class Writer:
         if self.own_entries is not None:
             self.own_entries.update(row for _, _, row in sessions)
 
-    def _commit(self, units: list[Unit]) -> list[Outcome | OrdainError]:
+    def _commit(self, units: list[Unit | SliceUnit]) -> list[Outcome | OrdainError]:
         """One transaction for all; if it fails as a whole, one for each, up to a lock: fewer results than units then.
 
         Raises:
             _Busy: a lock before anything was applied.
         """
+        if self.refusal is not None:
+            return [self.refusal] * len(units)
         try:
             results = self._in_one(units)
         except _Busy:
             raise
-        except (sqlite3.Error, OrdainError) as error:
+        except (sqlite3.Error, OrdainError, MemoryError, OSError) as error:
             if len(units) == 1:
-                return [error if isinstance(error, OrdainError) else StorageUnavailable(f"storage refused a write: {error}")]
+                return [_failed(error)]
             return self._one_by_one(units)
         self._batches += 1
         destroyed = any(map(_destroys, units, results))
@@ -198,11 +211,17 @@ class Writer:
                 self._log_holds = True
                 (busy, *_) = self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
                 self._log_holds = bool(busy)
-            elif self._batches % CHECKPOINT_BATCHES == 0:
+            elif self._batches % CHECKPOINT_BATCHES == 0 or self._changed_much(units):
+                self._checkpointed, self._slices = self._db.total_changes, 0
                 self._db.execute("PRAGMA wal_checkpoint(PASSIVE)")
         return results
 
-    def _one_by_one(self, units: list[Unit]) -> list[Outcome | OrdainError]:
+    def _changed_much(self, units: Sequence[Unit | SliceUnit]) -> bool:
+        """Whether the log is to be brought into the database before it makes that long work."""
+        self._slices += sum(isinstance(unit, SliceUnit) for unit in units)
+        return self._slices >= CHECKPOINT_SLICES or self._db.total_changes - self._checkpointed >= CHECKPOINT_CHANGES
+
+    def _one_by_one(self, units: list[Unit | SliceUnit]) -> list[Outcome | OrdainError]:
         results: list[Outcome | OrdainError] = []
         for unit in units:
             try:
@@ -213,7 +232,7 @@ class Writer:
                 break
         return results
 
-    def _in_one(self, units: list[Unit]) -> list[Outcome | OrdainError]:
+    def _in_one(self, units: list[Unit | SliceUnit]) -> list[Outcome | OrdainError]:
         db = self._db
         mark = self._transaction.mark()
         try:
@@ -237,14 +256,14 @@ class Writer:
             if row is None or row[0] != self._epoch:
                 raise LeaseLost("another engine holds this store now")
 
-    def _savepoint(self, unit: Unit) -> Outcome | OrdainError:
+    def _savepoint(self, unit: Unit | SliceUnit) -> Outcome | OrdainError:
         db = self._db
         mark = self._transaction.mark()
         db.execute("SAVEPOINT unit")
         try:
             outcome = self._applier.apply(unit)
         except Exception as error:  # the unit's own fault must not take its batch mates with it; the storage's fails them all
-            if isinstance(error, sqlite3.Error) and not isinstance(error, UNITS_OWN):
+            if isinstance(error, sqlite3.Error | MemoryError) and not isinstance(error, UNITS_OWN):
                 raise
             self._transaction.back_to(mark)
             db.execute("ROLLBACK TO unit")
@@ -252,6 +271,22 @@ class Writer:
             return Outcome(refused=error.code) if isinstance(error, UnitRefused) else _failed(error)
         db.execute("RELEASE unit")
         return outcome
+
+    def cease(self, refusal: StorageUnavailable) -> bool:
+        """Refuse everything from now on; whether the log could be brought into the database before. What is being committed is ended."""
+        self.refusal = refusal
+        try:
+            if self._thread is not None:
+                return self._thread.submit(self._empty_log).result()
+            return self._empty_log()
+        except RuntimeError:  # closed
+            return False
+
+    def _empty_log(self) -> bool:
+        try:
+            return not self._db.execute("PRAGMA wal_checkpoint(FULL)").fetchone()[0]
+        except sqlite3.Error:
+            return False
 
     def close(self) -> None:
         """Write what is queued, then stop. What cannot be written fails with its error."""
@@ -278,9 +313,13 @@ def _begun() -> ThreadPoolExecutor:
     return thread
 
 
-def _failed(error: Exception) -> OrdainError:
+def _failed(error: BaseException) -> OrdainError:
     if isinstance(error, OrdainError):
         return error
     if isinstance(error, sqlite3.IntegrityError):
         return LeaseLost(f"the journal has moved on: {error}", code=RUN_MOVED_ON)
+    if isinstance(error, MemoryError):
+        return StorageUnavailable("no memory is left to write with")
+    if isinstance(error, OSError) or (isinstance(error, sqlite3.Error) and not isinstance(error, UNITS_OWN)):
+        return StorageUnavailable(f"storage refused a write: {error}")
     return OrdainError(f"the unit cannot be applied: {type(error).__name__}: {error}")

@@ -16,7 +16,7 @@ from ordain.cli import main
 from ordain.contracts.profiles import ModelProfile
 from ordain.models.scripted import ScriptedModel, make_script
 from ordain.settings import load_settings
-from ordain.store.sqlite import FILE
+from ordain.store.folder import FILE
 from ordain.wording.engines import NEWEST
 from ordain.wording.languages import shipped_table
 

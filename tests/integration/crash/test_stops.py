@@ -166,7 +166,7 @@ async def test_a_quarantined_run_can_be_resumed(tmp_path: Path, ledger: Ledger) 
     async with build_house(tmp_path, ledger) as ordain:
         client = await rest(ordain, ledger, Errands(errands=(("entry_add", "after all"),), wait=True))
         await ordain.store.submit(Append(run=RUN, epoch=1, status=Status.QUARANTINED, reason="quarantined"))
-        assert [row.id for row in ordain.runtime.runs(statuses=["quarantined"])] == [RUN]
+        assert [row.id for row in await ordain.runtime.runs(statuses=["quarantined"])] == [RUN]
         await client.answer(RUN, 0, "yes")
         await ordain.runtime.resume(RUN, by="ada")
         await client.until("done", lambda: client.status(RUN) is Status.COMPLETED)

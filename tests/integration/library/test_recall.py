@@ -21,7 +21,7 @@ from ordain.ports.store import Operation
 from ordain.ports.verb import LeafCall
 from ordain.store import library as library_module
 from ordain.store import library_units
-from ordain.store.sqlite import FILE
+from ordain.store.folder import FILE
 
 NOTES: dict[str, Any] = json.loads((Path(__file__).parents[2] / "fixtures" / "recall" / "notes.json").read_text(encoding="utf-8"))
 

@@ -30,6 +30,6 @@ async def open_house(home: Path, *profiles: ModelProfile) -> AsyncIterator[Ordai
     async with Ordain(settings(home, *profiles)) as running:
         yield running
         flows = running.runtime.services.kinds
-        for run in running.runtime.runs(limit=500):
+        for run in await running.runtime.runs(limit=500):
             again = replay(running.runtime._load(run.id), running.catalog, flows)
             assert again.equal, again

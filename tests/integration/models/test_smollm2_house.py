@@ -57,9 +57,9 @@ async def house() -> AsyncIterator[Ordain]:
         yield ordain
 
 
-def check(ordain: Ordain, offered: Sequence[str]) -> None:
+async def check(ordain: Ordain, offered: Sequence[str]) -> None:
     """Every run so far is at rest, kept to its bounds and what it was offered, decided by known reasons, and replays equal."""
-    rows = ordain.runtime.runs(roots_only=False, limit=500)
+    rows = await ordain.runtime.runs(roots_only=False, limit=500)
     assert rows
     for row in rows:
         stored = ordain.store.load(row.id)
@@ -91,7 +91,7 @@ async def test_a_plan_is_bounded_whatever_is_proposed(house: Ordain) -> None:
     assert answer["status"] in {"ok", "error", "partial"}
     assert answer["status"] == "ok" or answer["error"]["code"]
     assert answer["usage"]["steps"] <= STEPS
-    check(house, ["math.evaluate"])
+    await check(house, ["math.evaluate"])
 
 
 @pytest.mark.parametrize("mode", ["brain", "agent"])
@@ -105,7 +105,7 @@ async def test_a_turn_is_answered_under_a_true_header(house: Ordain, mode: str) 
     assert answer.reply.header.startswith(("✓", "✗"))
     assert "(local: " in answer.reply.header
     assert not any(code in answer.reply.header for code in ("connection", "not_found", "rejected"))  # it was reached, and understood
-    check(house, ["math.evaluate"])
+    await check(house, ["math.evaluate"])
 
 
 async def test_prose_in_place_of_a_step_is_refused(house: Ordain) -> None:
@@ -121,9 +121,9 @@ async def test_prose_in_place_of_a_step_is_refused(house: Ordain) -> None:
             }
         )
         assert answer["status"] in {"ok", "error"}
-        records = [record for row in loose.runtime.runs() for record in loose.store.load(row.id).records]  # type: ignore[union-attr]
+        records = [record for row in await loose.runtime.runs() for record in loose.store.load(row.id).records]  # type: ignore[union-attr]
         assert any(record.name == "lane" for record in records)
-        check(loose, ["math.evaluate"])
+        await check(loose, ["math.evaluate"])
 
 
 async def test_what_it_cost_is_nothing_and_is_said(house: Ordain) -> None:

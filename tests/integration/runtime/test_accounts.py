@@ -133,7 +133,7 @@ async def test_a_session_without_a_token_left_is_refused(tmp_path: Path) -> None
         elsewhere = await ordain.chat("hi", session="other")
         assert elsewhere.reply is not None
         assert elsewhere.reply.ok
-        for row in ordain.runtime.runs(roots_only=False):
+        for row in await ordain.runtime.runs(roots_only=False):
             stored = ordain.store.load(row.id)
             assert stored is not None
             assert replay(stored, ordain.catalog, shipped_kinds(), ordain.runtime.services.transcript("default")).equal
@@ -152,7 +152,7 @@ def triages(house: House) -> int:
 def all_replay(house: House) -> bool:
     """Whether every run replays equal."""
     ordain = house.ordain
-    runs = [ordain.store.load(row.id) for row in ordain.runtime.runs(roots_only=False)]
+    runs = [ordain.store.load(run) for (run,) in ordain.store.query("SELECT id FROM runs")]
     return all(
         run is not None and replay(run, ordain.catalog, shipped_kinds(), ordain.runtime.services.transcript("default")).equal
         for run in runs

@@ -115,7 +115,7 @@ async def interrupted(ordain: Ordain, session: str) -> None:
     """A turn that is cancelled while its model is asked."""
     answering = asyncio.create_task(ordain.chat("slowly", session=session, user="ada"))
     await until("held", lambda: SLOW.waiting == 1)
-    (turn,) = ordain.runtime.runs(statuses=("running", "waiting"))
+    (turn,) = await ordain.runtime.runs(statuses=("running", "waiting"))
     await ordain.runtime.cancel(turn.id, by="local:test", why="enough")
     answer = await answering
     assert answer.reply is not None

@@ -19,7 +19,8 @@ from ordain.journal.folds import ending
 from ordain.journal.records import Status
 from ordain.models.scripted import ScriptedModel, make_script
 from ordain.settings import load_settings
-from ordain.store.sqlite import FILE, SqliteStore
+from ordain.store.folder import FILE
+from ordain.store.sqlite import SqliteStore
 from ordain.wording.languages import shipped_table
 from ordain.wording.table import Table
 from ordain.wording.wording import compiled, wording_of

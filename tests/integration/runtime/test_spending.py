@@ -171,9 +171,9 @@ class Damaged:
         """Over a real one."""
         self.search, self.field = search, field
 
-    def spending(self, *, workspace: str, before: int | None, limit: int) -> SpendingPage:
+    async def spending(self, *, workspace: str, before: int | None, limit: int) -> SpendingPage:
         """See ``SpendingSearch``."""
-        page = self.search.spending(workspace=workspace, before=before, limit=limit)
+        page = await self.search.spending(workspace=workspace, before=before, limit=limit)
         first, second, *others = page.runs
         assert second.opening is not None
         broken = (

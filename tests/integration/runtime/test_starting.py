@@ -15,7 +15,8 @@ from ordain.contracts.library import MemorySearch, NoteRequest, RecallMode
 from ordain.errors import StorageUnavailable, Transient
 from ordain.ports.store import Operation
 from ordain.runtime import background
-from ordain.store.sqlite import FILE, SqliteStore, StoreOptions
+from ordain.store.folder import FILE
+from ordain.store.sqlite import SqliteStore, StoreOptions
 from tests.contract.writing import Run
 
 

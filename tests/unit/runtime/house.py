@@ -29,6 +29,7 @@ from ordain.runtime.streams import Streams
 from ordain.store.access import SqliteTokens
 from ordain.store.sessions import SqliteSessions
 from ordain.store.sqlite import SqliteStore, StoreOptions
+from ordain.store.upkeep import SqliteUpkeep
 from ordain.testing import catalog_of
 from ordain.verbs.executor import LeafExecutor
 from ordain.verbs.functions import FunctionVerb
@@ -84,6 +85,7 @@ class House:
             sessions=self.sessions,
             streams=Streams(self.sessions, header_so_far(headers, self.store)),
             tokens=SqliteTokens(self.store),
+            upkeep=SqliteUpkeep(self.store),
             readers=readers(headers, self.store, self.sessions, self.clock.now),
         )
 

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from ordain.contracts.policy import AccountPolicy, BudgetPolicy
-from ordain.runtime.accounts import AGENTS_MAX, drop_ended_periods, sharing
+from ordain.runtime.accounts import AGENTS_MAX, ended_periods, sharing
 
 
 @pytest.mark.parametrize(
@@ -39,6 +39,6 @@ def test_periods_before_the_last_ones_are_over() -> None:
     """A run that began in the last day or month may still ask for its account; accounts for ever stay."""
     now = round(datetime(2026, 3, 1, 0, 30, tzinfo=UTC).timestamp() * 1e6)
     policy = BudgetPolicy(session=AccountPolicy(per="ever"), workspace=AccountPolicy(per="month"))
-    operation = drop_ended_periods(policy, now)
-    assert operation.args["before"] == ["2026-02-28", "2026-02"]
-    assert set(operation.args["kinds"]) == {"day", "workspace", "agent"}
+    over = ended_periods(policy, now)
+    assert over.before == ("2026-02-28", "2026-02")
+    assert set(over.kinds) == {"day", "workspace", "agent"}

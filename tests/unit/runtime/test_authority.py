@@ -351,7 +351,7 @@ async def settled(ordain: Ordain, ops: tuple[Op, ...]) -> StoredRun:
     """A run of these port calls, once it rests; every run that there is then is held to its first record, and replayed."""
     run = (await ordain.runtime.open("hostile", encoded(ops), "local:test")).run
     view = await asyncio.wait_for(ordain.runtime.wait(run), 20)
-    for row in ordain.runtime.runs(roots_only=False):
+    for row in await ordain.runtime.runs(roots_only=False):
         stored = ordain.store.load(row.id)
         assert stored is not None
         Bounds(stored, ordain.catalog, ordain.kinds).check()

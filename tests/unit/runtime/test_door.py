@@ -146,7 +146,7 @@ async def test_a_server_that_stops_takes_nothing_new() -> None:
         assert await refused(home.door.accept(Question(text="x"), "user:ada")) == "stopping"
         assert await refused(home.door.open("plain", raw("x"), "user:ada")) == "stopping"
         assert home.door.view(run).at_rest
-        assert len(home.door.runs()) == 1
+        assert len(await home.door.runs()) == 1
 
 
 async def test_what_is_not_there_is_not_found() -> None:
@@ -323,17 +323,19 @@ async def test_what_is_erased_has_no_content_and_keeps_its_shape() -> None:
 @pytest.mark.parametrize(
     ("error", "lease", "storage"), [(None, True, True), (LeaseLost("gone"), False, True), (StorageUnavailable("full"), True, False)]
 )
-async def test_health_is_what_a_transaction_says(error: OrdainError | None, lease: bool, storage: bool) -> None:
+async def test_readiness_is_what_a_write_says(error: OrdainError | None, lease: bool, storage: bool) -> None:
     """Each part by itself."""
     with Home() as home:
 
-        async def submit(_: Any) -> None:
+        async def probe() -> None:
             if error is not None:
                 raise error
 
-        store: Any = type("Probed", (), {"submit": staticmethod(submit)})
-        home.services.store = store
-        assert await home.door.checks() == {"accepting": True, "lease": lease, "storage": storage}
+        upkeep: Any = type("Probed", (), {"probe": staticmethod(probe)})
+        home.services.upkeep = upkeep
+        checks = await home.door.checks()
+        assert checks.by_name == {"accepting": True, "lease": lease, "storage": storage}
+        assert (checks.hold, checks.reason) == (error is None, "" if storage else "full")
 
 
 async def test_a_run_of_a_kind_that_is_gone_can_be_looked_at() -> None:

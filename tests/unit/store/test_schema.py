@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 
 from ordain.errors import ConfigurationError
+from ordain.store.folder import FILE
 from ordain.store.schema import APPLICATION_ID, DDL, MIGRATIONS, VERSION, prepare
-from ordain.store.sqlite import FILE, SqliteStore, StoreOptions
+from ordain.store.sqlite import SqliteStore, StoreOptions
 from tests.replay.golden_file import GOLDEN, read
 from tests.shapes.session_laws import broken_now, rows_of, unequal
 from tests.shapes.talk import House

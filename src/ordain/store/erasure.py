@@ -1,0 +1,188 @@
+"""Erasing a subject, inside the write transaction: its key at once, with which nothing of it is read any more; its rows in slices.
+
+Between the two the reads give none of its content (``store.sqlite``, ``store.sessions``), and ``erasures`` says that there is work left.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from ordain.journal.records import ENCODER, NULL, EndedBody, Record, RecordKind
+from ordain.ports.store import Outcome
+from ordain.ports.upkeep import Reached, Slice
+from ordain.rules.header import without_words
+from ordain.store.library_units import erase_subject
+from ordain.store.schema import UNSETTLED
+from ordain.store.slices import Allowance
+
+_AT_WORK = (
+    f"SELECT 1 FROM runs INDEXED BY runs_unsettled WHERE {UNSETTLED} AND subject = ?1"  # noqa: S608 - a constant of the schema
+    " UNION ALL SELECT 1 FROM sessions s JOIN turns t ON t.session = s.no JOIN runs r ON r.no = t.run"
+    " WHERE s.subject = ?1 AND t.state <> 'over' AND r.status = 'queued' LIMIT 1"
+)
+"""By the indices of what is unsettled: a subject may have many runs, and few of all are at work."""
+_RECORDS = (
+    "SELECT r.seq, r.pos, r.kind, length(r.body), r.payload, length(p.bytes) FROM records r LEFT JOIN payloads p ON p.id = r.payload"
+    " WHERE r.run = ? AND r.seq > ? ORDER BY r.seq LIMIT ?"
+)
+_BESIDE = (
+    "UPDATE mailbox SET body = x'7b7d' WHERE run = ? AND body <> x'7b7d'",
+    "UPDATE outbox SET text = '' WHERE run = ? AND text <> ''",
+    "UPDATE requests SET digest = '' WHERE run = ? AND digest <> ''",
+)
+_RUNS, _ENTRIES = 0, 1
+
+
+def begin_erasure(db: sqlite3.Connection, args: dict[str, Any]) -> Outcome:
+    """Destroy a subject's digest key, of the run or of the session that is named, and what would still be found without it.
+
+    ``seq`` is the subject's number, for the slices that destroy its rows; ``count`` is what was remembered of it and is kept no longer.
+    """
+    if "session" in args:
+        named = "SELECT subject FROM sessions WHERE workspace = ? AND id = ?", (args["workspace"], args["session"])
+    else:
+        named = "SELECT subject FROM runs WHERE id = ?", (args["run"],)
+    row = db.execute(*named).fetchone()
+    if row is None:
+        return Outcome(refused="not_found")
+    (subject,) = row
+    if db.execute(_AT_WORK, (subject,)).fetchone():
+        return Outcome(refused="not_at_rest")
+    at = args["at"]
+    db.execute("UPDATE subjects SET key = NULL, erased_at = ? WHERE no = ? AND key IS NOT NULL", (at, subject))
+    db.execute("INSERT OR IGNORE INTO erasures VALUES (?, ?)", (subject, at))
+    db.execute("UPDATE sessions SET user = '' WHERE subject = ?", (subject,))
+    # Now and not in slices: a message that comes next begins under another key, and what it leaves in a thread is not to be erased.
+    db.execute(
+        "UPDATE threads SET intent = '', asked = NULL, slots = NULL, last_error = NULL WHERE session IN (SELECT no FROM sessions WHERE subject = ?)",
+        (subject,),
+    )
+    return Outcome(seq=subject, count=erase_subject(db, subject, at))
+
+
+def erase_slice(db: sqlite3.Connection, subject: int, after: Reached | None) -> Slice:
+    """Destroy some rows of a subject that has no key any more; ``ended`` keeps the header, without what that quotes."""
+    begun = db.execute("SELECT e.at FROM erasures e JOIN subjects s ON s.no = e.subject WHERE e.subject = ? AND s.key IS NULL", (subject,))
+    row = begun.fetchone()
+    if row is None:
+        return Slice(rows=0, after=None)
+    stage, first, second = (int(part) for part in after or (_RUNS, 0, -1))
+    left = Allowance()
+    if stage == _RUNS:
+        place = _erase_runs(db, subject, (first, second), left, row[0])
+        if place is not None:
+            return Slice(rows=left.changed, after=(_RUNS, *place))
+        first = 0
+    last = _erase_entries(db, subject, first, left)
+    if last is not None:
+        return Slice(rows=left.changed, after=(_ENTRIES, last, -1))
+    db.execute("DELETE FROM erasures WHERE subject = ?", (subject,))
+    return Slice(rows=left.changed, after=None)
+
+
+def erase_begun(db: sqlite3.Connection, after: Reached | None) -> Slice:
+    """A slice of the erasure that was begun first; ``after`` names it, so that another one begins at its own beginning."""
+    row = db.execute("SELECT subject FROM erasures ORDER BY at, subject LIMIT 1").fetchone()
+    if row is None:
+        return Slice(rows=0, after=None)
+    subject = int(row[0])
+    begun = after[1:] if after and after[0] == subject else None
+    made = erase_slice(db, subject, begun or None)
+    if made.after is None:
+        return Slice(rows=made.rows, after=(0,) if db.execute("SELECT 1 FROM erasures").fetchone() else None)
+    return Slice(rows=made.rows, after=(subject, *made.after))
+
+
+def _erase_runs(db: sqlite3.Connection, subject: int, place: tuple[int, int], left: Allowance, at: int) -> tuple[int, int] | None:
+    """Of its runs, beginning within the one at ``place`` (run, seq); where it ended, None after the last."""
+    run, seq = place
+    while True:
+        if run:
+            ended = _erase_run(db, run, seq, left, at)
+            if ended is not None:
+                return run, ended
+        row = db.execute("SELECT no FROM runs WHERE subject = ? AND no > ? ORDER BY no LIMIT 1", (subject, run)).fetchone()
+        if row is None:
+            return None
+        run, seq = row[0], -1
+        if left.spent:
+            return run, seq
+
+
+def _erase_run(db: sqlite3.Connection, run: int, seq: int, left: Allowance, at: int) -> int | None:
+    rows = db.execute(_RECORDS, (run, seq, most := left.most)).fetchall()
+    bodies, payloads = list[int](), list[int]()
+    for number, pos, kind, size, payload, apart in rows:
+        left.look()
+        seq = number
+        if kind == RecordKind.NOTE or (size is None and apart is None):
+            continue
+        left.take((size or 0) + (apart or 0), counts=kind != RecordKind.ENDED)
+        if kind == RecordKind.ENDED:
+            _bare_ending(db, pos, payload, at)
+        elif size is not None:
+            bodies.append(pos)
+        else:
+            payloads.append(payload)
+        if left.spent:
+            break
+    db.executemany("UPDATE records SET body = NULL WHERE pos = ?", [(pos,) for pos in bodies])
+    db.executemany("UPDATE payloads SET bytes = NULL, erased_at = ? WHERE id = ?", [(at, number) for number in payloads])
+    if rows and (rows[-1][0] != seq or len(rows) == most):
+        return seq
+    for statement in _BESIDE:
+        left.rows -= db.execute(statement, (run,)).rowcount
+    left.looks -= 1
+    return None
+
+
+def _bare_ending(db: sqlite3.Connection, pos: int, payload: int | None, at: int) -> None:
+    (body,) = db.execute(
+        "SELECT body FROM records WHERE pos = ?" if payload is None else "SELECT bytes FROM payloads WHERE id = ?",
+        (pos if payload is None else payload,),
+    ).fetchone()
+    if payload is None:
+        db.execute("UPDATE records SET body = ? WHERE pos = ?", (bare(body), pos))
+    else:
+        db.execute("UPDATE payloads SET bytes = ?, erased_at = ? WHERE id = ?", (bare(body), at, payload))
+
+
+def _erase_entries(db: sqlite3.Connection, subject: int, after: int, left: Allowance) -> int | None:
+    """What was said, and who said it; the last entry where more are left."""
+    rows = db.execute(
+        "SELECT no, coalesce(length(body), 0) + coalesce(length(decision), 0), body IS NOT NULL FROM transcript"
+        " WHERE subject = ? AND no > ? ORDER BY no LIMIT ?",
+        (subject, after, most := max(left.rows, 1)),
+    ).fetchall()
+    done = list[tuple[int]]()
+    for no, size, holds in rows:
+        left.take(size, counts=bool(holds))
+        done.append((no,))
+        if left.spent:
+            break
+    db.executemany("UPDATE transcript SET body = NULL, decision = NULL, author = '' WHERE no = ?", done)
+    return done[-1][0] if done and (len(done) < len(rows) or len(rows) == most) else None
+
+
+def bare(body: bytes) -> bytes | None:
+    """An ``ended`` body of erased content: no result, no word in the header; one that cannot be read goes whole."""
+    try:
+        ended = msgspec.json.decode(body, type=EndedBody)
+    except msgspec.MsgspecError:
+        return None
+    return ENCODER.encode(msgspec.structs.replace(ended, header=without_words(ended.header), result=NULL))
+
+
+def unread(records: Sequence[Record]) -> tuple[Record, ...]:
+    """Records of a subject without a key as anybody may see them, whether or not their rows are destroyed already."""
+    return tuple(_unread(record) for record in records)
+
+
+def _unread(record: Record) -> Record:
+    if record.body is None or record.kind is RecordKind.NOTE:
+        return record
+    return msgspec.structs.replace(record, body=bare(record.body) if record.kind is RecordKind.ENDED else None)

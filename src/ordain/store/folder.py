@@ -1,0 +1,168 @@
+"""The data folder's files: whose they are, whether they are the ones that were opened, and why they cannot be.
+
+The lock's file is also the mark of use: once tables were made, it names the last process that held the folder. A database that is empty or gone beside it
+was not always so, and is not made anew.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import sqlite3
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from ordain.errors import StorageUnavailable
+
+FILE = "ordain.db"
+LOCK = "ordain.lock"
+WAL = f"{FILE}-wal"
+SERVER_FILE = "server.json"
+NEEDED = (FILE, WAL, f"{FILE}-shm", LOCK)
+LOCK_BYTES = 1024
+
+
+def connect(folder: Path | None) -> sqlite3.Connection:
+    """A connection to the folder's database, or to one in memory."""
+    if folder is not None:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        if not (folder / FILE).exists():  # journal and keys are the owner's alone, in whatever folder they lie
+            os.close(os.open(folder / FILE, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+    name = ":memory:" if folder is None else str(folder / FILE)
+    connection = sqlite3.connect(name, isolation_level=None, check_same_thread=False, cached_statements=256)
+    connection.execute("PRAGMA busy_timeout=0")
+    # What is erased, forgotten or dropped by an upgrade is overwritten, in whatever way SQLite was built.
+    connection.execute("PRAGMA secure_delete=ON")
+    return connection
+
+
+def configure(connection: sqlite3.Connection) -> sqlite3.Connection:
+    """After ``schema.prepare``: the journal mode is written into the file, and a file that is not ours stays as it is."""
+    connection.execute("PRAGMA journal_mode=WAL")
+    connection.execute("PRAGMA synchronous=FULL")
+    connection.execute("PRAGMA wal_autocheckpoint=0")
+    connection.execute("PRAGMA trusted_schema=OFF")
+    return connection
+
+
+def configure_reader(connection: sqlite3.Connection) -> sqlite3.Connection:
+    """One that writes nothing."""
+    connection.execute("PRAGMA query_only=ON")
+    connection.execute("PRAGMA trusted_schema=OFF")
+    return connection
+
+
+def check_in_use(folder: Path) -> None:
+    """A database that is gone, or has no byte, beside what says that it was used is not taken for a new one.
+
+    Raises:
+        StorageUnavailable: ``storage_lost``.
+    """
+    try:
+        size = (folder / FILE).stat().st_size
+    except FileNotFoundError:
+        size = -1
+    if size > 0:
+        return
+    marks = [name for name in (WAL, LOCK, SERVER_FILE) if _has_bytes(folder / name)]
+    if marks:
+        what = "is gone" if size < 0 else "is empty"
+        raise StorageUnavailable(
+            f"{folder / FILE} {what}, and {folder / marks[0]} says that it was not: put the file back (`ordain restore` into another folder puts a"
+            f" backup there); to begin anew, move the whole folder away",
+            code="storage_lost",
+        )
+
+
+def _has_bytes(file: Path) -> bool:
+    try:
+        return file.stat().st_size > 0
+    except OSError:
+        return False
+
+
+def why_not(folder: Path, error: Exception) -> str:
+    """Why the folder cannot be opened, with the file that is the reason where one is."""
+    if isinstance(error, OSError):
+        return f"cannot open {error.filename or folder}: {error.strerror or error}"
+    for name in (*NEEDED, ""):
+        file = folder / name if name else folder
+        if file.exists() and not os.access(file, os.R_OK | os.W_OK | (os.X_OK if not name else 0)):
+            return f"cannot open {file}: this process may not read and write it ({error})"
+    return f"cannot open {folder / FILE}: {error}"
+
+
+def take_lock(folder: Path) -> int:
+    """The lock on the folder, as an open file.
+
+    Raises:
+        StorageUnavailable: ``lock_held``, with whom by; or it cannot be opened.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        descriptor = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        raise StorageUnavailable(why_not(folder, error)) from error
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        said = _said(descriptor)
+        os.close(descriptor)
+        raise StorageUnavailable(f"another engine holds {folder}: {said}", code="lock_held") from error
+    return descriptor
+
+
+def name_holder(descriptor: int, address: str = "") -> None:
+    """Write into the lock's file who holds it, and where it listens."""
+    said = f"process {os.getpid()}\n{address}\n".encode()
+    os.pwrite(descriptor, said, 0)
+    os.ftruncate(descriptor, len(said))
+
+
+def _said(descriptor: int) -> str:
+    who, _, address = os.pread(descriptor, LOCK_BYTES, 0).decode("utf-8", "replace").partition("\n")
+    if not who:
+        return "a process that is starting, or one of an older build"
+    return f"{who}, at {address.strip()}" if address.strip() else f"{who}, which listens nowhere"
+
+
+def take_lease(db: sqlite3.Connection, holder: str) -> int:
+    """The next epoch."""
+    db.execute("BEGIN IMMEDIATE")
+    row = db.execute("SELECT epoch FROM engine").fetchone()
+    epoch = 1 if row is None else row[0] + 1
+    db.execute("INSERT OR REPLACE INTO engine VALUES (1, ?, ?, ?)", (epoch, holder, time.time_ns() // 1000))
+    db.execute("COMMIT")
+    return epoch
+
+
+@dataclass(slots=True)
+class FileWatch:
+    """Whether database and log are still the files that were opened: SQLite writes on into a file without a name, and nobody finds it again."""
+
+    folder: Path
+    seen: dict[str, tuple[int, int] | None]
+
+    @classmethod
+    def of(cls, folder: Path) -> FileWatch:
+        """As they are now."""
+        return cls(folder, {name: _identity(folder / name) for name in (FILE, WAL)})
+
+    def lost(self) -> str:
+        """The name of the first that is gone or another one; "" where both are what they were. A log that comes later is noted."""
+        for name, known in self.seen.items():
+            found = _identity(self.folder / name)
+            if known is None:
+                self.seen[name] = found
+            elif found != known:
+                return name
+        return ""
+
+
+def _identity(file: Path) -> tuple[int, int] | None:
+    try:
+        found = file.stat()
+    except FileNotFoundError:
+        return None
+    return found.st_dev, found.st_ino

@@ -1,0 +1,190 @@
+"""What policy keeps no longer, inside the write transaction, slice by slice, each found by an index and bounded in rows and bytes.
+
+Runs are passed in the order in which they ended, and ``sweeps`` holds how far each class got: where nothing has become old since, nothing is looked at.
+Entries and threads that still hold something stand in indices of their own, which what was swept leaves.
+"""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Callable
+
+from ordain.journal.records import RecordKind
+from ordain.ports.upkeep import EndedPeriods, OldContent, Reached, Slice
+from ordain.store.slices import SLICE_ROWS, Allowance
+
+PAGES = 256
+"""Pages that one slice gives back to the file system."""
+
+RUNS_AT_ONCE = 64
+_WITHOUT_RESULT = "CASE WHEN json_valid(CAST({0} AS TEXT)) THEN CAST(json_remove(CAST({0} AS TEXT), '$.result') AS BLOB) END"
+"""An ``ended`` body keeps its header, wherever the body is stored; one that cannot be read goes whole."""
+_WITH_RESULT = "CASE WHEN json_valid(CAST({0} AS TEXT)) THEN json_type(CAST({0} AS TEXT), '$.result') IS NOT NULL ELSE 1 END"
+_NEXT = (
+    "SELECT no, ended_at FROM runs WHERE ended_at IS NOT NULL AND ended_at >= ?1 AND ended_at < ?2 AND (ended_at > ?1 OR no > ?3)"
+    " ORDER BY ended_at, no LIMIT ?4"
+)
+_RECORDS = (
+    "SELECT r.seq, r.pos, r.kind, r.name, length(r.body), r.payload, length(p.bytes) FROM records r LEFT JOIN payloads p ON p.id = r.payload"
+    " WHERE r.run = ? AND r.seq > ? ORDER BY r.seq LIMIT ?"
+)
+_CALLS = {RecordKind.INTENT, RecordKind.OBSERVATION}
+_IN_CLASS: dict[str, Callable[[str, str], bool]] = {
+    "input": lambda kind, _: kind == RecordKind.STARTED,
+    "result": lambda kind, _: kind in {RecordKind.CHILD_ENDED, RecordKind.ENDED},
+    "model": lambda kind, name: kind in _CALLS and name.startswith("model"),
+    "verb": lambda kind, name: kind in _CALLS and not name.startswith("model"),
+}
+_ENTRIES = (
+    "SELECT no, at, session, coalesce(length(body), 0) + coalesce(length(decision), 0) FROM transcript"
+    " WHERE (kind = 'message') = ?1 AND body IS NOT NULL AND at >= ?2 AND at < ?3 AND (at > ?2 OR no > ?4) ORDER BY at, no LIMIT ?5"
+)
+_HELD = {
+    "input": ("intent = '', slots = NULL", "intent <> '' OR slots IS NOT NULL"),
+    "result": ("last_error = NULL", "last_error IS NOT NULL"),
+}
+"""What a thread holds of each class, and whether it holds any (the words of its index): what users said, and what came of it."""
+_THREADS = (
+    "SELECT touched_at, session, id FROM threads WHERE ({0}) AND touched_at >= ?1 AND touched_at < ?2"
+    " AND (touched_at > ?1 OR (session, id) > (?3, ?4)) ORDER BY touched_at, session, id LIMIT ?5"
+)
+_RUNS_STAGE, _ENTRIES_STAGE, _THREADS_STAGE = 0, 1, 2
+
+
+def sweep_content(db: sqlite3.Connection, rule: OldContent, after: Reached | None) -> Slice:
+    """The next old content of a class: of runs, then of transcripts, then of threads."""
+    left = Allowance()
+    stage, *place = (int(part) for part in after) if after is not None else (_RUNS_STAGE,)
+    if stage == _RUNS_STAGE:
+        if not _sweep_runs(db, rule, left):
+            return Slice(rows=left.changed, after=(_RUNS_STAGE,))
+        stage, place = _ENTRIES_STAGE, [0, 0]
+    if rule.content_class not in _HELD:
+        return Slice(rows=left.changed, after=None)
+    if stage == _ENTRIES_STAGE:
+        reached = _sweep_entries(db, rule, (place[0], place[1]), left)
+        if reached is not None:
+            return Slice(rows=left.changed, after=(_ENTRIES_STAGE, *reached))
+        place = [0, 0, 0]
+    last = _sweep_threads(db, rule, (place[0], place[1], place[2]), left)
+    return Slice(rows=left.changed, after=None if last is None else (_THREADS_STAGE, *last))
+
+
+def _sweep_runs(db: sqlite3.Connection, rule: OldContent, left: Allowance) -> bool:
+    """Go on from where the class stands; whether no run is left."""
+    row = db.execute("SELECT ended_at, run, seq FROM sweeps WHERE class = ?", (rule.content_class,)).fetchone()
+    begun: tuple[int, int, int] = row or (0, 0, -1)
+    ended_at, run, seq = begun if begun[0] < rule.before else (0, 0, -1)  # time or policy went back: what was passed is looked at again
+    stood = (ended_at, run, seq)
+    while not left.spent:
+        if run and seq >= 0:
+            seq = _sweep_run(db, rule, run, seq, left)
+            if seq >= 0 or left.spent:
+                break
+        following = db.execute(_NEXT, (ended_at, rule.before, run, RUNS_AT_ONCE)).fetchall()
+        for row in following:
+            run, ended_at = row
+            left.look()
+            seq = _sweep_run(db, rule, run, -1, left)
+            if seq >= 0 or left.spent:
+                break
+        if seq < 0 and len(following) < RUNS_AT_ONCE and not left.spent:
+            break
+    if (ended_at, run, seq) != stood:
+        db.execute("INSERT OR REPLACE INTO sweeps VALUES (?,?,?,?)", (rule.content_class, ended_at, run, seq))
+    return not left.spent and seq < 0
+
+
+def _sweep_run(db: sqlite3.Connection, rule: OldContent, run: int, seq: int, left: Allowance) -> int:
+    """The number of the last record that was looked at where more are left, else -1."""
+    in_class, bodies, payloads = _IN_CLASS[rule.content_class], list[int](), list[int]()
+    rows = db.execute(_RECORDS, (run, seq, most := left.most)).fetchall()
+    for number, pos, kind, name, size, payload, apart in rows:
+        left.look()
+        seq = number
+        if (size is None and apart is None) or not in_class(kind, name):
+            continue
+        if kind == RecordKind.ENDED:
+            _trim(db, pos, payload)
+            left.take((size or 0) + (apart or 0), counts=False)
+        else:
+            (payloads if size is None else bodies).append(payload if size is None else pos)
+            left.take(size or apart)
+        if left.spent:
+            break
+    db.executemany("UPDATE records SET body = NULL WHERE pos = ?", [(pos,) for pos in bodies])
+    db.executemany("UPDATE payloads SET bytes = NULL, erased_at = ? WHERE id = ?", [(rule.at, number) for number in payloads])
+    return seq if rows and (rows[-1][0] != seq or len(rows) == most) else -1
+
+
+def _trim(db: sqlite3.Connection, pos: int, payload: int | None) -> None:
+    """Take the result out of an ``ended`` body."""
+    table, column, key = ("records", "body", "pos") if payload is None else ("payloads", "bytes", "id")
+    db.execute(
+        f"UPDATE {table} SET {column} = {_WITHOUT_RESULT.format(column)} WHERE {key} = ? AND {_WITH_RESULT.format(column)}",  # noqa: S608 - constants
+        (pos if payload is None else payload,),
+    )
+
+
+def _sweep_entries(db: sqlite3.Connection, rule: OldContent, place: tuple[int, int], left: Allowance) -> tuple[int, int] | None:
+    """What was said in sessions where nothing is open: an open turn may still refer to it."""
+    at, no = place
+    rows = db.execute(_ENTRIES, (rule.content_class == "input", at, rule.before, no, most := left.most)).fetchall()
+    going_on, emptied, seen = dict[int, bool](), list[tuple[int]](), 0
+    for row in rows:
+        no, at, session, size = row
+        left.look()
+        seen += 1
+        if session not in going_on:
+            going_on[session] = _goes_on(db, session)
+        if not going_on[session]:
+            emptied.append((no,))
+            left.take(size)
+        if left.spent:
+            break
+    db.executemany("UPDATE transcript SET body = NULL, decision = NULL WHERE no = ?", emptied)
+    return (at, no) if rows and (seen < len(rows) or len(rows) == most) else None
+
+
+def _sweep_threads(db: sqlite3.Connection, rule: OldContent, place: tuple[int, int, int], left: Allowance) -> tuple[int, int, int] | None:
+    emptied, held = _HELD[rule.content_class]
+    touched_at, session, number = place
+    rows = db.execute(_THREADS.format(held), (touched_at, rule.before, session, number, most := max(left.rows, 1))).fetchall()
+    for row in rows:
+        touched_at, session, number = row
+        if not _goes_on(db, session):
+            db.execute(f"UPDATE threads SET {emptied} WHERE session = ? AND id = ?", (session, number))  # noqa: S608 - constants
+    left.rows -= len(rows)
+    return (touched_at, session, number) if len(rows) == most else None
+
+
+def _goes_on(db: sqlite3.Connection, session: int) -> bool:
+    return db.execute("SELECT 1 FROM turns WHERE session = ? AND state <> 'over' LIMIT 1", (session,)).fetchone() is not None
+
+
+def drop_periods(db: sqlite3.Connection, rule: EndedPeriods, after: Reached | None) -> Slice:
+    """The next accounts in their order; those of periods that are over go."""
+    workspace, name = after or ("", "")
+    rows = db.execute(
+        "SELECT workspace, name FROM accounts WHERE (workspace, name) > (?, ?) ORDER BY workspace, name LIMIT ?",
+        (workspace, name, SLICE_ROWS),
+    ).fetchall()
+    shapes = [(re.compile(rf"(?:{'|'.join(map(re.escape, rule.kinds))}):(?:.*:)?({_digits(last)})"), last) for last in rule.before]
+    over = [row for row in rows if rule.kinds and any((found := shape.fullmatch(row[1])) and found[1] < last for shape, last in shapes)]
+    db.executemany("DELETE FROM accounts WHERE workspace = ? AND name = ?", over)
+    return Slice(rows=len(over), after=rows[-1] if len(rows) == SLICE_ROWS else None)
+
+
+def _digits(period: str) -> str:
+    return re.sub(r"\\?\d", "[0-9]", re.escape(period))
+
+
+def give_back(db: sqlite3.Connection) -> Slice:
+    """Give pages that hold nothing back to the file system, where the file was made so that it can (``store.compaction``)."""
+    (before,) = db.execute("PRAGMA freelist_count").fetchone()
+    if not before or db.execute("PRAGMA auto_vacuum").fetchone()[0] != 2:
+        return Slice(rows=0, after=None)
+    db.execute(f"PRAGMA incremental_vacuum({PAGES})").fetchall()
+    (free,) = db.execute("PRAGMA freelist_count").fetchone()
+    return Slice(rows=before - free, after=(free,) if 0 < free < before else None)

@@ -1,0 +1,46 @@
+"""Stores of many rows, put in by SQL: what is asked of them is how much a statement looks at, not what stands in them."""
+
+from __future__ import annotations
+
+import sqlite3
+
+DAY = 86_400_000_000
+
+
+def filled(
+    db: sqlite3.Connection, *, runs: int, records: int, size: int = 8, first: int = 1, subject: int = 1, ended_at: int = DAY
+) -> None:
+    """Settled runs of one subject, one ending after the other, with records that hold so many bytes; more than 4096 lie apart."""
+    db.execute("BEGIN")
+    db.execute("INSERT OR IGNORE INTO subjects VALUES (?, 'w', ?, x'00', NULL)", (subject, f"subject {subject}"))
+    for no in range(first, first + runs):
+        db.execute(
+            "INSERT INTO runs(no, id, parent_addr, child, root, workspace, subject, flow, flow_version, catalog, status, reason, epoch,"
+            " head_seq, resumes, resumes_at, created_at, ended_at) VALUES (?,?,-1,0,?,'w',?,'f',1,'c','completed','ok',1,?,0,-1,1,?)",
+            (no, f"r{no}", no, subject, records - 1, ended_at + no),
+        )
+        for seq in range(records):
+            payload = None
+            if size > 4096:
+                payload = db.execute(
+                    "INSERT INTO payloads(workspace, subject, class, digest, bytes) VALUES ('w', ?, 'verb', x'00', zeroblob(?))",
+                    (subject, size),
+                ).lastrowid
+            db.execute(
+                "INSERT INTO records(run, seq, kind, name, v, at, digest, chain, body, payload) VALUES (?,?,'observation','verb_call',1,1,x'00',x'00',?,?)",
+                (no, seq, None if payload else b"x" * size, payload),
+            )
+    db.execute("COMMIT")
+
+
+def said(db: sqlite3.Connection, *, session: int, subject: int, entries: int, at: int = DAY) -> None:
+    """A session with so many messages of its subject."""
+    db.execute(
+        "INSERT INTO sessions VALUES (?, 'w', ?, ?, 1, ?, x'00', 1, 0, 'web', 'ada', 0, 0)", (session, f"s{session}", subject, entries)
+    )
+    for seq in range(1, entries + 1):
+        db.execute(
+            "INSERT INTO transcript(session, seq, kind, at, thread, run, channel, message_id, edits, timestamp_ms, attached, reason, anchor, size,"
+            " through, author, subject, digest, chain, body, decision) VALUES (?,?,'message',?,1,'','web',?,'',0,'','','',1,0,'ada',?,x'00',x'00',x'7b7d',x'7b7d')",
+            (session, seq, at + seq, f"m{session}-{seq}", subject),
+        )

@@ -1,0 +1,146 @@
+"""What the data folder's own files say: who holds it, that it was used, and that they are not the files any more that were opened."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ordain.errors import StorageUnavailable
+from ordain.store.folder import FILE, LOCK, SERVER_FILE, WAL
+from ordain.store.sqlite import SqliteStore, StoreOptions
+from tests.contract.writing import Run
+
+ENGINE = StoreOptions(holder="engine", threaded=False)
+
+
+def refusal(folder: Path, options: StoreOptions = ENGINE) -> StorageUnavailable:
+    with pytest.raises(StorageUnavailable) as refused:
+        SqliteStore(folder, options)
+    return refused.value
+
+
+def test_a_held_lock_names_process_and_address(tmp_path: Path) -> None:
+    """Whoever finds the folder held is told by whom, and where that listens, if it does; afterwards it is free."""
+    store = SqliteStore(tmp_path, ENGINE)
+    error = refusal(tmp_path)
+    assert error.code == "lock_held"
+    assert f"process {os.getpid()}" in error.message
+    store.tell_address("http://127.0.0.1:8090")
+    assert f"process {os.getpid()}, at http://127.0.0.1:8090" in refusal(tmp_path).message
+    store.close()
+    again = SqliteStore(tmp_path, ENGINE)
+    assert "8090" not in refusal(tmp_path).message
+    again.close()
+
+
+@pytest.mark.parametrize("options", [ENGINE, StoreOptions()], ids=["engine", "guest"])
+@pytest.mark.parametrize("gone", [False, True], ids=["empty", "gone"])
+@pytest.mark.parametrize("mark", [LOCK, WAL, SERVER_FILE])
+def test_a_database_that_was_lost_is_not_made_anew(tmp_path: Path, mark: str, gone: bool, options: StoreOptions) -> None:
+    """Beside what says that the folder was used, an empty database or none is refused, and nothing is changed."""
+    (tmp_path / mark).write_bytes(b"process 1\n")
+    if not gone:
+        (tmp_path / FILE).touch()
+    error = refusal(tmp_path, options)
+    assert error.code == "storage_lost"
+    assert str(tmp_path / FILE) in error.message
+    assert str(tmp_path / mark) in error.message
+    assert (
+        [(tmp_path / name).read_bytes() for name in (FILE, mark) if (tmp_path / name).exists()] == [b"process 1\n"]
+        if gone
+        else [b"", b"process 1\n"]
+    )
+
+
+def test_a_first_start_that_was_cut_off_begins_again(tmp_path: Path) -> None:
+    """An empty database beside an empty lock is one in which nothing ever was."""
+    (tmp_path / FILE).touch()
+    (tmp_path / LOCK).touch()
+    SqliteStore(tmp_path, ENGINE).close()
+    (tmp_path / FILE).write_bytes(b"")
+    assert refusal(tmp_path).code == "storage_lost"
+
+
+@pytest.fixture
+def open_to_all() -> Iterator[Path]:
+    """A folder that other users may enter."""
+    with tempfile.TemporaryDirectory() as made:
+        Path(made).chmod(0o777)
+        yield Path(made)
+
+
+@pytest.mark.parametrize("name", [FILE, WAL, LOCK])
+def test_a_file_that_may_not_be_read_is_named(open_to_all: Path, name: str) -> None:
+    """The error says which of the folder's files it is."""
+    folder = open_to_all / "data"
+    store = SqliteStore(folder, ENGINE)
+    folder.chmod(0o777)
+    for file in folder.iterdir():
+        file.chmod(0o666)
+    (folder / name).chmod(0)
+    code = (
+        "import os, sys, pathlib\n"
+        "from ordain.errors import StorageUnavailable\n"
+        "from ordain.store.sqlite import SqliteStore, StoreOptions\n"
+        "if os.getuid() == 0: os.setgid(65534); os.setuid(65534)\n"
+        "try: SqliteStore(pathlib.Path(sys.argv[1]), StoreOptions(holder='other', lock=sys.argv[2] == 'ordain.lock'))\n"
+        "except StorageUnavailable as error: print(error.message)\n"
+    )
+    ended = subprocess.run((sys.executable, "-c", code, str(folder), name), capture_output=True, text=True, check=False)
+    store.close()
+    if "PermissionError" in ended.stderr or "No module" in ended.stderr:
+        pytest.skip("another user may not run this interpreter here")
+    assert str(folder / name) in ended.stdout, ended
+
+
+async def test_a_log_that_is_taken_away_is_noticed_and_nothing_is_lost(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """What was acknowledged is saved into the database, it is said once and aloud, and every later write is refused."""
+    store = SqliteStore(tmp_path, ENGINE)
+    run = Run("a")
+    await store.submit(run.open())
+    (tmp_path / WAL).unlink()
+    await store.submit(run.step())
+    for _ in range(2):
+        with pytest.raises(StorageUnavailable, match="taken away"):
+            store.check_files()
+    assert len([record for record in caplog.records if "was saved" in record.message]) == 1
+    kept = len(run.records)
+    with pytest.raises(StorageUnavailable, match="taken away"):
+        await store.submit(run.step())
+    store.close()
+    again = SqliteStore(tmp_path, ENGINE)
+    stored = again.load("a")
+    assert stored is not None
+    assert len(stored.records) == kept
+    again.close()
+
+
+@pytest.mark.parametrize("replaced", [False, True])
+async def test_a_database_that_is_taken_away_is_noticed(tmp_path: Path, replaced: bool) -> None:
+    """Gone or another file of the same name: nothing is written any more, and no write is acknowledged."""
+    store = SqliteStore(tmp_path, ENGINE)
+    run = Run("a")
+    await store.submit(run.open())
+    (tmp_path / FILE).rename(tmp_path / "moved")
+    if replaced:
+        (tmp_path / FILE).write_bytes((tmp_path / "moved").read_bytes())
+    with pytest.raises(StorageUnavailable, match="taken away"):
+        store.check_files()
+    with pytest.raises(StorageUnavailable):
+        await store.submit(run.step())
+    store.close()
+
+
+def test_a_folder_in_use_is_what_it_was(tmp_path: Path) -> None:
+    """Files that nobody touched are never taken for others, and the lock is plain text."""
+    store = SqliteStore(tmp_path, ENGINE)
+    for _ in range(3):
+        store.check_files()
+    assert (tmp_path / LOCK).read_text() == f"process {os.getpid()}\n\n"
+    store.close()

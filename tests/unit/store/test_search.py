@@ -1,0 +1,72 @@
+"""Searching runs: by status each is found by its index, however many others there are, and what comes back is what a look at all would give."""
+
+from __future__ import annotations
+
+import sqlite3
+from itertools import product
+
+import pytest
+
+from ordain.journal.records import Status
+from ordain.store.search import SqliteSearch
+from ordain.store.sqlite import SqliteStore, StoreOptions
+from tests.unit.store.many import filled
+
+STATUSES = [str(status) for status in Status]
+
+
+@pytest.fixture
+def search() -> SqliteSearch:
+    """Runs of every status, some of them children, in two workspaces."""
+    store = SqliteStore(None, StoreOptions(holder="test", lock=False))
+    filled(store._db, runs=120, records=0)
+    for number in range(1, 121):
+        store._db.execute(
+            "UPDATE runs SET status = ?, parent = ?, workspace = ? WHERE no = ?",
+            (STATUSES[number * 7 % len(STATUSES)], 1 if number % 3 == 0 else None, "w" if number % 2 else "v", number),
+        )
+    return SqliteSearch(store)
+
+
+@pytest.mark.parametrize(
+    ("statuses", "roots", "before", "workspace"),
+    list(product([(), ("faulted",), ("completed", "waiting", "completed"), tuple(STATUSES)], [False, True], [None, "r60"], [None, "w"])),
+)
+async def test_pages_are_those_of_all_runs(
+    search: SqliteSearch, statuses: tuple[str, ...], roots: bool, before: str | None, workspace: str | None
+) -> None:
+    """Newest first, of these statuses, whatever else is asked."""
+    every = search._store.query("SELECT id, no, status, parent, workspace FROM runs ORDER BY no DESC")
+    wanted = [
+        row[0]
+        for row in every
+        if (not statuses or row[2] in statuses)
+        and (not roots or row[3] is None)
+        and (before is None or row[1] < 60)
+        and (workspace is None or row[4] == workspace)
+    ]
+    found = await search.runs(statuses=statuses, roots_only=roots, limit=7, before=before, workspace=workspace)
+    assert [row.id for row in found] == wanted[:7]
+
+
+async def test_counts_are_of_all_runs(search: SqliteSearch) -> None:
+    """By status, those that there are."""
+    assert await search.counts() == dict(search._store.query("SELECT status, count(*) FROM runs GROUP BY status"))
+
+
+async def test_nothing_is_looked_through(search: SqliteSearch) -> None:
+    """Both go by the indices of runs by status."""
+    statements: list[str] = []
+    db: sqlite3.Connection = search._store._db
+    db.set_trace_callback(statements.append)
+    await search.counts()
+    await search.runs(statuses=STATUSES, roots_only=True, limit=7, before="r60", workspace="w")
+    db.set_trace_callback(None)
+    looks = [step[3] for statement in statements for step in db.execute(f"EXPLAIN QUERY PLAN {statement}")]
+    assert [look for look in looks if look.startswith("SCAN") or "TEMP B-TREE" in look] == []
+
+
+async def test_a_status_that_nobody_knows_never_reaches_a_statement(search: SqliteSearch) -> None:
+    """It is refused before."""
+    with pytest.raises(ValueError, match="dancing"):
+        await search.runs(statuses=["dancing' OR '1'='1"], roots_only=True, limit=7, before=None, workspace=None)

@@ -27,6 +27,7 @@ from ordain.flows.pricing import bound_of_call, price_of_call, reserve_facts
 from ordain.flows.values import Values
 from ordain.journal.codec import ReadRecord, decode
 from ordain.journal.digests import derived_id
+from ordain.journal.lost_time import losses
 from ordain.journal.records import (
     BESIDE_FLOW,
     ENCODER,
@@ -114,6 +115,7 @@ class Execution:
         self.state = state
         self._read = reading.read
         self._records = [record for record in records if record.kind not in BESIDE_FLOW]
+        self._losses = losses(records, reading.read)
         self._cursor = 1
         self._end = len(self._records)
         if self._records and self._records[-1].kind is RecordKind.ENDED:
@@ -135,12 +137,22 @@ class Execution:
         return self._cursor >= self._end
 
     def _next(self) -> Record | None:
-        return self._records[self._cursor] if self._cursor < self._end else None
+        if self._cursor < self._end:
+            return self._records[self._cursor]
+        self._lose(before=None)
+        return None
 
     def _take(self, record: Record) -> None:
         self._cursor += 1
+        if self._losses:
+            self._lose(before=record.seq)
         if record.kind in HANDED_TO_FLOW:
-            self.state.handed_at = record.at
+            self.state.handed(record)
+
+    def _lose(self, *, before: int | None) -> None:
+        """Count what was lost before this record; None: by the end of the journal."""
+        while self._losses and (before is None or self._losses[0].seq < before):
+            self.state.lost_us += self._losses.pop(0).lost_us
 
     def _diverged(self, addr: object, why: str, record: Record) -> JournalDiverged:
         return JournalDiverged(
@@ -309,8 +321,8 @@ class Execution:
 
     def now(self) -> datetime:
         """See ``Effects.now``."""
-        if self._now_at != self.state.handed_at:
-            self._now_at = self.state.handed_at
+        if self._now_at != self.state.flow_at:
+            self._now_at = self.state.flow_at
             self._now = EPOCH + timedelta(microseconds=self._now_at)
         return self._now
 

@@ -20,6 +20,7 @@ from ordain.runtime.breakers import endpoint_of
 from ordain.runtime.foreign_code import contained
 from ordain.runtime.model_answers import Failure, kept_answer, prepare
 from ordain.runtime.services import Services
+from ordain.runtime.time_limit import TimeLimit, ended_within
 
 ABANDONED = "abandoned"
 FULL_TIME = 0.9
@@ -99,7 +100,7 @@ class _ModelAttempt(Struct, frozen=True):
             return failure.of(code, f"left alone for another {wait_ms} ms; nothing was sent", retry_after_ms=wait_ms)
         services.counters.model_calls += 1
         try:
-            async with asyncio.timeout(request.timeout_s):
+            async with TimeLimit(request.timeout_s):
                 reply = await port.attempt(request, heard)
         except TimeoutError:
             reply = ModelError(code=ModelErrorCode.TIMED_OUT, message="the provider did not answer in time")
@@ -149,8 +150,7 @@ class _ModelAttempt(Struct, frozen=True):
         first = asyncio.ensure_future(contained("a model call", lambda: self.one(call.profile, heard)))
         asked = [first]
         try:
-            done, _ = await asyncio.wait({first}, timeout=call.hedge_ms / 1000)
-            if done:
+            if await ended_within(first, call.hedge_ms / 1000):
                 return first.result()
             asked.append(asyncio.ensure_future(contained("a model call", lambda: second.one(call.hedge, None))))
             await _first_answer(asked)

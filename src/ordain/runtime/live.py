@@ -29,6 +29,7 @@ from ordain.errors import FlowFault
 from ordain.journal.digests import derived_id
 from ordain.journal.folds import answered_calls
 from ordain.journal.records import (
+    Body,
     ClaimBody,
     DecisionBody,
     DeliveredBody,
@@ -37,6 +38,7 @@ from ordain.journal.records import (
     ObservationBody,
     Record,
     RecordKind,
+    ResumedBody,
     Status,
     SuspendedBody,
     raw,
@@ -49,6 +51,7 @@ from ordain.rules.shared import SHARED
 from ordain.runtime.calls import call_verb, recover_verb, unreadable_result
 from ordain.runtime.claims import prepared
 from ordain.runtime.entries import answered, question, said
+from ordain.runtime.flow_time import PERSONS, TIME_LOST, WAITED, FlowTime
 from ordain.runtime.foreign_code import contained
 from ordain.runtime.gateway import Attempt, call_model, verb_withdrawn
 from ordain.runtime.joins import join_children, new_children
@@ -67,6 +70,10 @@ TIMER_SLACK_US = 100_000
 """A timer on the monotonic clock may fire a little before the wall clock's deadline; only then is the deadline the record's time."""
 
 
+_TELLS_TIME = frozenset({RecordKind.INTENT, RecordKind.OBSERVATION, RecordKind.DELIVERED, RecordKind.CHILD_ENDED})
+"""Before these it is on record what was lost: the flow gets its time by them, or the effect its moments. A claim's record is its transaction's."""
+
+
 class LiveRun(Pen):
     """Implements ``Beyond`` for a run that is being driven."""
 
@@ -80,8 +87,53 @@ class LiveRun(Pen):
         self._abandoned = False
         self.in_verb = False
         self.stopping = False
+        self.time = FlowTime(services.lost, stored.records)
         self._model_calls = answered_calls(stored.records)
         self._verb_run = services.kinds.label(setup.started).verb if stored.parent is not None else ""
+
+    # --- time -------------------------------------------------------------------------------------------------------------------
+
+    def write(self, kind: RecordKind, name: str, body: Body, *, at: int | None = None) -> Record:
+        """See ``Pen.write``; what was lost until then is put on record before."""
+        if kind in _TELLS_TIME:
+            self.book_lost(at)
+        record = super().write(kind, name, body, at=at)
+        self.time.wrote(record, body)
+        return record
+
+    def book_lost(self, until: int | None = None) -> None:
+        """Put on record what of the run's time was lost until then, in microseconds since 1970; until now where that is None."""
+        why = WAITED if self.time.still else TIME_LOST
+        moment = max(self.scribe.at, self.services.clock.now() if until is None else until)
+        if lost_us := self.time.unbooked(moment):
+            self.write(RecordKind.RESUMED, "lost", ResumedBody(by="", why=why, lost_us=lost_us), at=moment)
+            self.state.lost_us += lost_us
+
+    def flow_now(self) -> int:
+        """The run's time now, in microseconds: the clock, which steps back for no run, less what was lost."""
+        now = max(self.scribe.at, self.services.clock.now())
+        return now - self.state.lost_us - self.time.unbooked(now)
+
+    def on_the_clock(self, moment: int) -> int:
+        """When a moment of the run's time comes by the wall clock, if nothing more is lost."""
+        now = max(self.scribe.at, self.services.clock.now())
+        return moment + now - self.flow_now()
+
+    def _timed(self, effect: ModelCall | VerbCall | Read) -> ModelCall | VerbCall | Read:
+        """The effect with its moments by the wall clock. Its own time-out begins with the attempt; the run's deadline is where it was."""
+        late, deadline = self.flow_now() - self.state.flow_at, effect.deadline
+        if late > 0 and not isinstance(effect, Read) and deadline - self.state.flow_at >= self._time_out_us(effect):
+            deadline = min(self.state.authority.deadline, deadline + late)
+        ahead = self.services.clock.now() - self.flow_now()
+        changes = {"deadline": deadline + ahead}
+        if isinstance(effect, ModelCall) and effect.hedge:
+            changes["hedge_deadline"] = effect.hedge_deadline + ahead
+        return msgspec.structs.replace(effect, **changes)
+
+    def _time_out_us(self, effect: ModelCall | VerbCall) -> int:
+        if isinstance(effect, ModelCall):
+            return self.catalog.data.profiles[effect.profile].timeout_ms * 1000
+        return self.catalog.verbs[effect.authorized.call.verb].spec.timeout_ms * 1000
 
     # --- waiting ----------------------------------------------------------------------------------------------------------------
 
@@ -92,17 +144,23 @@ class LiveRun(Pen):
             Suspended: the run is now ``waiting``.
         """
         await self.barrier()
-        mark = self.scribe.mark()
+        mark = self.mark()
         self.write(RecordKind.SUSPENDED, "wait", SuspendedBody(addr=addr, waits_for=waits_for, wake_at=wake_at))
         if await self._unless_mail(mark, self.unit(status=Status.WAITING, wake_at=wake_at, suspend=addr, deaf=deaf)):
             self.state.suspended = True
             raise Suspended
 
-    async def _unless_mail(self, mark: tuple[int, int, bytes], unit: Append) -> bool:
-        """Commit a unit with one record; where mail was faster the record was never written, and this is False."""
+    def mark(self) -> tuple[Any, ...]:
+        """Where the run stands, to go back to if what follows is refused."""
+        return self.scribe.mark(), self.time.mark(), (self.state.handed_at, self.state.flow_at, self.state.lost_us)
+
+    async def _unless_mail(self, mark: tuple[Any, ...], unit: Append) -> bool:
+        """Commit a unit with what was written since the mark; where mail was faster it was never written, and this is False."""
         if await self.offer(unit):
             return True
-        self.take_back(mark)
+        chain, time, (self.state.handed_at, self.state.flow_at, self.state.lost_us) = mark
+        self.take_back(chain)
+        self.time.back_to(time)
         return False
 
     # --- Beyond -----------------------------------------------------------------------------------------------------------------
@@ -119,6 +177,7 @@ class LiveRun(Pen):
         self.state.admit_claim()
         if (mail := self.interrupt()) is not None:
             raise self.deliver(mail, addr)
+        self.book_lost()
         shared, mark = SHARED[claim.name], self.scribe.mark()
         own = prepared(claim, self)
         decided: list[tuple[Decision[Any], Record]] = []
@@ -137,6 +196,7 @@ class LiveRun(Pen):
         await self.offer(ClaimUnit(append=self.unit(), name=claim.name, args=own.args, decide=decide))
         made, record = decided[0]
         self.records.append(record)
+        self.time.wrote(record, self.read(record))
         self.state.handed(record)
         return Decision(outcome=made.outcome, reason=made.reason, address=f"{addr}/{claim.name}#0")
 
@@ -157,7 +217,8 @@ class LiveRun(Pen):
         if isinstance(effect, Wait) and effect.question is not None and self.stored.session:
             if self._verb_run and (why := verb_withdrawn(self.services, self._verb_run)) is not None:
                 return self.observe(addr, str(name), Expired(why=f"withdrawn: {why}"))
-            entry, change = question(self.stored, addr, effect, self.scribe.at)
+            asked = msgspec.structs.replace(effect, deadline=effect.deadline + self.state.lost_us)  # who may answer goes by the wall clock
+            entry, change = question(self.stored, addr, asked, self.scribe.at)
             self.add_entry(entry)
             self.change_thread(change)
         for child in children:
@@ -185,6 +246,8 @@ class LiveRun(Pen):
             return await self._wait(addr, effect)
         if isinstance(effect, Children):
             return await join_children(self, addr, effect, ended)
+        if isinstance(effect, (ModelCall, VerbCall, Read)):
+            effect = self._timed(effect)
         if isinstance(effect, ModelCall):
             result: AnyResult | None = (
                 _lost(self.catalog, effect) if again else await self._abandonable_call(lambda: self._model(effect), addr, "model_call")
@@ -323,6 +386,7 @@ class LiveRun(Pen):
         return ReadValue(value=reader(self.stored.workspace, self.stored.session, effect.args))
 
     async def _wait(self, addr: int, effect: Wait) -> Any:
+        self.time.still = effect.what in PERSONS
         while True:
             mail = self.look()
             if (interrupt := self.interrupt()) is not None:
@@ -331,15 +395,18 @@ class LiveRun(Pen):
             if answers:
                 said = msgspec.json.decode(answers[0].body, type=AnswerBody)
                 return self.observe(addr, "wait", Answered(value=said.value, by=said.by), mail=answers[0])
-            if self.services.clock.now() >= effect.deadline:
+            # a person's time runs by the wall clock: the moment lies where it lay when the wait began
+            until = effect.deadline + self.state.lost_us - self.time.booked if self.time.still else self.on_the_clock(effect.deadline)
+            if self.services.clock.now() >= until:
                 await self.barrier()
-                mark, handed = self.scribe.mark(), self.state.handed_at
-                expired = self.observe(addr, "wait", Expired(), at=max(self.services.clock.now(), effect.deadline))
+                mark = self.mark()
+                expired = self.observe(addr, "wait", Expired(), at=max(self.services.clock.now(), until))
                 if await self._unless_mail(mark, self.unit(suspend=addr)):
                     return expired
-                self.state.handed_at = handed
                 continue
-            await self.suspend(addr, effect.deadline, effect.what)
+            if not self.time.still:
+                self.book_lost()
+            await self.suspend(addr, until, effect.what)
 
 
 def _deadline_of(effect: ModelCall | VerbCall | Read, result: AnyResult | None) -> int:

@@ -15,6 +15,7 @@ from ordain.store.access_operations import ACCESS_OPERATIONS
 from ordain.store.catalog_units import drop_catalog, keep_catalog
 from ordain.store.claims import drop_accounts
 from ordain.store.conversation import take_place_again
+from ordain.store.lease import LEASE_OPERATIONS
 from ordain.store.library_units import erase_subject
 
 _WITHOUT_RESULT = "CASE WHEN json_valid(CAST({0} AS TEXT)) THEN CAST(json_remove(CAST({0} AS TEXT), '$.result') AS BLOB) END"
@@ -152,6 +153,7 @@ OPERATIONS: Mapping[str, Callable[[sqlite3.Connection, dict[str, Any]], Outcome]
     "retake": retake,
     "drop_accounts": drop_accounts,
     **ACCESS_OPERATIONS,
+    **LEASE_OPERATIONS,
     "keep_catalog": keep_catalog,
     "drop_catalog": drop_catalog,
 }

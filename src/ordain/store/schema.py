@@ -9,7 +9,7 @@ from ordain.store.access_tables import ACCESS_TABLES
 from ordain.store.library_tables import LIBRARY_TABLES
 from ordain.store.word_index import WORD_INDEX_TABLES, index_again
 
-VERSION = 6
+VERSION = 7
 APPLICATION_ID = 0x4F72646E
 """\"Ordn\" in the file's header: a version number alone is anybody's."""
 
@@ -99,7 +99,19 @@ DROP INDEX runs_roots;
 CREATE INDEX runs_roots ON runs(status, parent) WHERE parent IS NULL AND {UNSETTLED};
 """
 """The same rows, found by another expression: every step of a run writes its row, and filled a table for each such list."""
-MIGRATIONS = {1: CONVERSATION, 2: LIBRARY_TABLES + ACCESS_TABLES, 3: WORD_INDEX_TABLES, 4: SETTLED_INDEX, 5: UNSETTLED_INDICES}
+LOST_TIME = """
+ALTER TABLE engine ADD COLUMN beat INTEGER;
+CREATE TABLE pauses(no INTEGER PRIMARY KEY, began INTEGER NOT NULL, ended INTEGER NOT NULL);
+"""
+"""When an engine was last at work, and when nobody could work. Records say since what was lost of a run's time, and older builds have to refuse the folder."""
+MIGRATIONS = {
+    1: CONVERSATION,
+    2: LIBRARY_TABLES + ACCESS_TABLES,
+    3: WORD_INDEX_TABLES,
+    4: SETTLED_INDEX,
+    5: UNSETTLED_INDICES,
+    6: LOST_TIME,
+}
 """What brings a schema one version on; stored records are never rewritten."""
 
 

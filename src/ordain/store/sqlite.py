@@ -357,6 +357,10 @@ def _take_lease(db: sqlite3.Connection, holder: str) -> int:
     db.execute("BEGIN IMMEDIATE")
     row = db.execute("SELECT epoch FROM engine").fetchone()
     epoch = 1 if row is None else row[0] + 1
-    db.execute("INSERT OR REPLACE INTO engine VALUES (1, ?, ?, ?)", (epoch, holder, time.time_ns() // 1000))
+    db.execute(
+        "INSERT INTO engine(one, epoch, holder, since) VALUES (1, ?, ?, ?)"
+        " ON CONFLICT(one) DO UPDATE SET epoch = excluded.epoch, holder = excluded.holder, since = excluded.since",
+        (epoch, holder, time.time_ns() // 1000),
+    )
     db.execute("COMMIT")
     return epoch

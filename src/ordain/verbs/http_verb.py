@@ -6,7 +6,6 @@ Redirects are not followed. Secrets are put in here and nowhere else; what an an
 
 from __future__ import annotations
 
-import asyncio
 import codecs
 import json
 from collections.abc import Mapping
@@ -23,6 +22,7 @@ from ordain.contracts.spellings import spellings
 from ordain.contracts.verbs import VerbEffect, VerbSpec
 from ordain.errors import ConfigurationError
 from ordain.rules.proposals import nesting
+from ordain.runtime.time_limit import TimeLimit
 from ordain.verbs.functions import DELAY_MAX_S, FunctionVerb, VerbContext, VerbError
 from ordain.verbs.outbound import NoExchange, Outgoing, Reach, Resolve, exchange, read_bytes, resolve, text_type
 from ordain.verbs.signatures import Signature
@@ -81,7 +81,7 @@ def http_verb(spec: VerbSpec, access: HttpAccess) -> FunctionVerb[..., Any]:
     async def request(*, context: VerbContext, **arguments: Any) -> dict[str, Any]:
         # Time runs out here, a little before it does for the executor: then it is known whether anything is in doubt.
         try:
-            async with asyncio.timeout(context.left_s * 0.95):
+            async with TimeLimit(context.left_s * 0.95):
                 return await caller.call(arguments, context)
         except TimeoutError as error:
             raise caller.failed("too_slow", "the answer took too long", retryable=True, sent=True) from error

@@ -1,0 +1,74 @@
+"""Time in which this process could not work: it was down, stopped or asleep, or the clock was set forward (B-23).
+
+Whoever looks often sees it by one clock: far more time passes between two looks than lies between them. Which of the causes it was makes
+no difference to a run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+from ordain.journal.lost_time import Span
+
+TICK_US = 500_000
+"""Somebody looks so often while an engine is at work."""
+SLACK_US = 2_000_000
+"""A look may be late by so much: less than that is a busy machine."""
+
+
+class LostTime:
+    """The pauses of a data folder's engines. Nothing is lost while nobody watches: ``begin`` is an engine's."""
+
+    def __init__(self) -> None:
+        """No pauses are known."""
+        self._spans: list[Span] = []
+        self._clock: Callable[[], int] | None = None
+        self._seen = 0
+        self.unsaved: list[Span] = []
+        """Found, and not yet written to the store."""
+        self.cut_at: int | None = None
+        """Where the clock was set back to, until that is written."""
+
+    def begin(self, clock: Callable[[], int], last_beat: int | None, known: Iterable[Span]) -> None:
+        """An engine begins to work; ``last_beat`` is when one did before, None where that is unknown."""
+        self._clock, self._seen = clock, clock()
+        self._spans = list(known)
+        if last_beat is not None and last_beat > self._seen:
+            self._set_back(self._seen)
+        elif last_beat is not None and last_beat < self._seen:
+            self._found(Span(last_beat, self._seen))
+
+    def look(self) -> bool:
+        """Whether something was lost since the last look."""
+        if self._clock is None:
+            return False
+        now, seen = self._clock(), self._seen
+        self._seen = now
+        if now - seen > TICK_US + SLACK_US:
+            self._found(Span(seen + TICK_US, now))
+            return True
+        if seen - now > SLACK_US:
+            self._set_back(now)
+        return False
+
+    def since(self, moment: int) -> Sequence[Span]:
+        """The pauses that ended after it."""
+        spans = self._spans
+        if not spans or spans[-1].ended <= moment:
+            return ()
+        return [span for span in spans if span.ended > moment]
+
+    @property
+    def last_us(self) -> int:
+        """How long the last pause was."""
+        return self._spans[-1].ended - self._spans[-1].began if self._spans else 0
+
+    def _found(self, span: Span) -> None:
+        self._spans.append(span)
+        self.unsaved.append(span)
+
+    def _set_back(self, now: int) -> None:
+        """What is said of moments to come would be taken for lost when they come again."""
+        self._spans = [Span(span.began, min(span.ended, now)) for span in self._spans if span.began < now]
+        self.unsaved = [Span(span.began, min(span.ended, now)) for span in self.unsaved if span.began < now]
+        self.cut_at = now

@@ -38,6 +38,11 @@ class LostTime:
         elif last_beat is not None and last_beat < self._seen:
             self._found(Span(last_beat, self._seen))
 
+    def look_anew(self) -> None:
+        """What has passed since the last look was not lost: for whoever moves a clock by hand."""
+        if self._clock is not None:
+            self._seen = self._clock()
+
     def look(self) -> bool:
         """Whether something was lost since the last look."""
         if self._clock is None:

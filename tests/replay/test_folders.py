@@ -16,13 +16,15 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
+from msgspec import Struct
 
 from ordain import Ordain
 from ordain.errors import OrdainError
 from ordain.flows.shipped import shipped_kinds
 from ordain.journal.records import SETTLED, Status
-from tests.replay.folder_file import FOLDERS, LATE, SOON, End, names, packed, statement, unpack
+from tests.replay.folder_file import FOLDERS, LATE, SOON, Call, End, names, packed, statement, unpack
 from tests.replay.folder_going_on import go_on
 from tests.shapes.ledger import Ledger, ledger_process
 
@@ -68,6 +70,20 @@ def ordain(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
     """The command, in a process of its own."""
     given = [sys.executable, "-m", "ordain", *map(str, arguments)]
     return subprocess.run(given, capture_output=True, text=True, timeout=COMMAND_S, check=False)
+
+
+class Since(Struct, frozen=True):
+    """What comes of a folder's runs since a run's time stands still where a person has the word, or it was stopped, and what they call then.
+
+    Of each: a turn that waits for a question goes on once that has expired, and a call that can be repeated is, once an operator resumes its run.
+    """
+
+    ends: dict[str, End] = {}
+    calls: tuple[Call, ...] = ()
+
+
+LATER = msgspec.json.decode((Path(__file__).parent / "late_ends.json").read_bytes(), type=dict[str, Since])
+"""By folder, of what is opened late; folders that were kept since say it themselves."""
 
 
 def told(end: End, case: str) -> End:
@@ -127,8 +143,10 @@ async def test_a_folder_goes_on(tmp_path: Path, port: int, name: str, case: str)
     """Every run comes to the end that its statement names, nothing is done twice, and everything replays and retells equal afterwards."""
     kept, home = statement(name), unpack(packed(name), tmp_path / "home")
     ends, calls = await go_on(home, kept, Ledger(port, f"{name}-{case}"), case)
-    assert {run: told(end, case) for run, end in ends.items()} == {run.id: told(run.ends[case], case) for run in kept.runs}
-    assert calls == kept.calls[case]
+    since = LATER.get(name, Since()) if case == LATE else Since()
+    stated = {run.id: told(run.ends[case], case) for run in kept.runs}
+    assert {run: told(end, case) for run, end in ends.items()} == stated | since.ends
+    assert calls == tuple(sorted((*kept.calls[case], *since.calls)))
     found = await asyncio.to_thread(replayed, home)
     assert {run["run"] for run in found["runs"]} >= {run.id for run in kept.runs}
     assert {(run["verdict"], run["settled"]) for run in found["runs"]} == {("equal", True)}

@@ -16,7 +16,7 @@ _MOVING = frozenset({RecordKind.STARTED, RecordKind.CLAIM, RecordKind.INTENT, Re
 """Where a new window begins. A child's end is none of them: a join is one wait, and the parts of it that were lost overlap."""
 
 
-class Span(NamedTuple):
+class Pause(NamedTuple):
     """From when to when, in microseconds since 1970 by the wall clock."""
 
     began: int
@@ -31,14 +31,14 @@ class Loss(NamedTuple):
     lost_us: int
 
 
-class Window(NamedTuple):
+class Reckoning(NamedTuple):
     """Since when (microseconds since 1970) a run's time has not been accounted for, and how much of that is on record as lost all the same."""
 
     since: int
     booked: int = 0
 
     @classmethod
-    def of(cls, records: Sequence[Record]) -> Window:
+    def of(cls, records: Sequence[Record]) -> Reckoning:
         """Where a run stands. Raises as ``decode``."""
         first = next((index for index in range(len(records) - 1, 0, -1) if records[index].kind in _MOVING), 0)
         window = cls(records[first].at)
@@ -47,11 +47,11 @@ class Window(NamedTuple):
                 window = window.after(record, decode(record))
         return window
 
-    def after(self, record: Record, body: Body) -> Window:
+    def after(self, record: Record, body: Body) -> Reckoning:
         """With one more record."""
         if isinstance(body, ResumedBody):  # a run that somebody resumed begins a new one: the time of its stop was accounted for there
-            return Window(record.at) if body.by else Window(self.since, self.booked + body.lost_us)
-        return Window(record.at) if record.kind in _MOVING else self
+            return Reckoning(record.at) if body.by else Reckoning(self.since, self.booked + body.lost_us)
+        return Reckoning(record.at) if record.kind in _MOVING else self
 
 
 def losses(records: Iterable[Record], read: ReadRecord = decode) -> list[Loss]:
@@ -70,18 +70,18 @@ def lost_in_all(records: Iterable[Record], read: ReadRecord = decode) -> int:
     return sum(loss.lost_us for loss in losses(records, read))
 
 
-def spans_of(lost: Sequence[Loss]) -> list[Span]:
+def spans_of(lost: Sequence[Loss]) -> list[Pause]:
     """When it was lost: each ends with its record, and none reaches into another, so that together they are what was lost."""
-    spans: list[Span] = []
+    spans: list[Pause] = []
     until: int | None = None
     for loss in reversed(lost):
         ended = loss.at if until is None else min(loss.at, until)
         until = ended - loss.lost_us
-        spans.append(Span(until, ended))
+        spans.append(Pause(until, ended))
     return spans[::-1]
 
 
-def measure(spans: Iterable[Span], since: int, until: int) -> int:
+def measure(spans: Iterable[Pause], since: int, until: int) -> int:
     """How much of the time between these moments the spans cover together, in microseconds."""
     covered, reached = 0, since
     for began, ended in sorted(spans):

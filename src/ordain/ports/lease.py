@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from ordain.journal.lost_time import Span
+from ordain.journal.lost_time import Pause
 
 
 class Lease(Protocol):
@@ -19,6 +19,6 @@ class Lease(Protocol):
         """When an engine was last at work over this folder; None: none has said so yet."""
         ...
 
-    def pauses(self) -> Sequence[Span]:
+    def pauses(self) -> Sequence[Pause]:
         """When nobody could work, in order, as far back as an unsettled run may ask."""
         ...

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from math import inf
 from time import perf_counter_ns
 from typing import Any, Protocol, TypeVar, cast
 
@@ -139,19 +140,17 @@ class Execution:
     def _next(self) -> Record | None:
         if self._cursor < self._end:
             return self._records[self._cursor]
-        self._lose(before=None)
-        return None
+        return self._lose()
 
     def _take(self, record: Record) -> None:
         self._cursor += 1
-        if self._losses:
-            self._lose(before=record.seq)
+        self._lose(record.seq)
         if record.kind in HANDED_TO_FLOW:
             self.state.handed(record)
 
-    def _lose(self, *, before: int | None) -> None:
-        """Count what was lost before this record; None: by the end of the journal."""
-        while self._losses and (before is None or self._losses[0].seq < before):
+    def _lose(self, before: float = inf) -> None:
+        """Count what was lost before this record, or by the end of the journal."""
+        while self._losses and self._losses[0].seq < before:
             self.state.lost_us += self._losses.pop(0).lost_us
 
     def _diverged(self, addr: object, why: str, record: Record) -> JournalDiverged:

@@ -19,7 +19,7 @@ from ordain.flows.act import carrier_of
 from ordain.flows.kinds import Kinds
 from ordain.journal.codec import Scribe, decode
 from ordain.journal.digests import call_digest, derived_id
-from ordain.journal.lost_time import Span, losses
+from ordain.journal.lost_time import Pause, losses
 from ordain.journal.records import Body, ChildEndedBody, Record, RecordKind, Started, raw
 from ordain.ports.effects import Interrupted
 from ordain.ports.store import Mail, MailKind, NewMail, NewRun, StoredRun
@@ -72,14 +72,6 @@ class Parent(Booking, Protocol):
     setup: RunSetup
     state: RunState
     time: FlowTime
-
-    def flow_now(self) -> int:
-        """The run's time now."""
-        ...
-
-    def on_the_clock(self, moment: int) -> int:
-        """When a moment of the run's time comes by the wall clock."""
-        ...
 
     def book_lost(self, until: int | None = None) -> None:
         """Put on record what was lost."""
@@ -323,7 +315,7 @@ class _Joining:
         """What a child has lost by its end, its parent lost, and once where several did."""
         if lost_us:
             spans, _ = lost_below(self.parent.services.store, child, at)
-            self.parent.time.also(spans or [Span(at - lost_us, at)])
+            self.parent.time.also(spans or [Pause(at - lost_us, at)])
 
     def note_deadline(self) -> int | None:
         """The join is over for whoever has not ended by its deadline; returns when that is by the wall clock, None where it is over or has none.
@@ -333,15 +325,15 @@ class _Joining:
         parent, deadline, waits = self.parent, self.effect.until.deadline, 0
         if self.why is not None or deadline is None:
             return None
-        if parent.flow_now() >= deadline:
+        if parent.time.now() >= deadline:
             for index in range(len(self.effect.spawns)):
                 if index not in self.ended:
                     child = derived_id(parent.id, self.addr, index)
                     spans, until = lost_below(parent.services.store, child, parent.services.clock.now())
                     parent.time.also(spans)
                     waits = max(waits, until or 0)
-        self._note_deadline(parent.flow_now(), self.ended)
-        return None if self.why is not None else max(parent.on_the_clock(deadline), waits)
+        self._note_deadline(parent.time.now(), self.ended)
+        return None if self.why is not None else max(parent.time.on_the_clock(deadline), waits)
 
     def _note_deadline(self, now: int, ended: dict[int, AnyEnded]) -> None:
         deadline = self.effect.until.deadline

@@ -87,7 +87,7 @@ class LiveRun(Pen):
         self._abandoned = False
         self.in_verb = False
         self.stopping = False
-        self.time = FlowTime(services.lost, stored.records)
+        self.time = FlowTime(services, stored.records, state, self.scribe)
         self._model_calls = answered_calls(stored.records)
         self._verb_run = services.kinds.label(setup.started).verb if stored.parent is not None else ""
 
@@ -108,32 +108,6 @@ class LiveRun(Pen):
         if lost_us := self.time.unbooked(moment):
             self.write(RecordKind.RESUMED, "lost", ResumedBody(by="", why=why, lost_us=lost_us), at=moment)
             self.state.lost_us += lost_us
-
-    def flow_now(self) -> int:
-        """The run's time now, in microseconds: the clock, which steps back for no run, less what was lost."""
-        now = max(self.scribe.at, self.services.clock.now())
-        return now - self.state.lost_us - self.time.unbooked(now)
-
-    def on_the_clock(self, moment: int) -> int:
-        """When a moment of the run's time comes by the wall clock, if nothing more is lost."""
-        now = max(self.scribe.at, self.services.clock.now())
-        return moment + now - self.flow_now()
-
-    def _timed(self, effect: ModelCall | VerbCall | Read) -> ModelCall | VerbCall | Read:
-        """The effect with its moments by the wall clock. Its own time-out begins with the attempt; the run's deadline is where it was."""
-        late, deadline = self.flow_now() - self.state.flow_at, effect.deadline
-        if late > 0 and not isinstance(effect, Read) and deadline - self.state.flow_at >= self._time_out_us(effect):
-            deadline = min(self.state.authority.deadline, deadline + late)
-        ahead = self.services.clock.now() - self.flow_now()
-        changes = {"deadline": deadline + ahead}
-        if isinstance(effect, ModelCall) and effect.hedge:
-            changes["hedge_deadline"] = effect.hedge_deadline + ahead
-        return msgspec.structs.replace(effect, **changes)
-
-    def _time_out_us(self, effect: ModelCall | VerbCall) -> int:
-        if isinstance(effect, ModelCall):
-            return self.catalog.data.profiles[effect.profile].timeout_ms * 1000
-        return self.catalog.verbs[effect.authorized.call.verb].spec.timeout_ms * 1000
 
     # --- waiting ----------------------------------------------------------------------------------------------------------------
 
@@ -247,7 +221,7 @@ class LiveRun(Pen):
         if isinstance(effect, Children):
             return await join_children(self, addr, effect, ended)
         if isinstance(effect, (ModelCall, VerbCall, Read)):
-            effect = self._timed(effect)
+            effect = self.time.timed(effect, self.catalog)
         if isinstance(effect, ModelCall):
             result: AnyResult | None = (
                 _lost(self.catalog, effect) if again else await self._abandonable_call(lambda: self._model(effect), addr, "model_call")
@@ -395,8 +369,7 @@ class LiveRun(Pen):
             if answers:
                 said = msgspec.json.decode(answers[0].body, type=AnswerBody)
                 return self.observe(addr, "wait", Answered(value=said.value, by=said.by), mail=answers[0])
-            # a person's time runs by the wall clock: the moment lies where it lay when the wait began
-            until = effect.deadline + self.state.lost_us - self.time.booked if self.time.still else self.on_the_clock(effect.deadline)
+            until = self.time.until(effect)
             if self.services.clock.now() >= until:
                 await self.barrier()
                 mark = self.mark()

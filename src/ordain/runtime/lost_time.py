@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from ordain.journal.lost_time import Span
+from ordain.journal.lost_time import Pause
 
 TICK_US = 500_000
 """Somebody looks so often while an engine is at work."""
@@ -21,22 +21,22 @@ class LostTime:
 
     def __init__(self) -> None:
         """No pauses are known."""
-        self._spans: list[Span] = []
+        self._spans: list[Pause] = []
         self._clock: Callable[[], int] | None = None
         self._seen = 0
-        self.unsaved: list[Span] = []
+        self.unsaved: list[Pause] = []
         """Found, and not yet written to the store."""
         self.cut_at: int | None = None
         """Where the clock was set back to, until that is written."""
 
-    def begin(self, clock: Callable[[], int], last_beat: int | None, known: Iterable[Span]) -> None:
+    def begin(self, clock: Callable[[], int], last_beat: int | None, known: Iterable[Pause]) -> None:
         """An engine begins to work; ``last_beat`` is when one did before, None where that is unknown."""
         self._clock, self._seen = clock, clock()
         self._spans = list(known)
         if last_beat is not None and last_beat > self._seen:
             self._set_back(self._seen)
         elif last_beat is not None and last_beat < self._seen:
-            self._found(Span(last_beat, self._seen))
+            self._found(Pause(last_beat, self._seen))
 
     def look_anew(self) -> None:
         """What has passed since the last look was not lost: for whoever moves a clock by hand."""
@@ -50,13 +50,13 @@ class LostTime:
         now, seen = self._clock(), self._seen
         self._seen = now
         if now - seen > TICK_US + SLACK_US:
-            self._found(Span(seen + TICK_US, now))
+            self._found(Pause(seen + TICK_US, now))
             return True
         if seen - now > SLACK_US:
             self._set_back(now)
         return False
 
-    def since(self, moment: int) -> Sequence[Span]:
+    def since(self, moment: int) -> Sequence[Pause]:
         """The pauses that ended after it."""
         spans = self._spans
         if not spans or spans[-1].ended <= moment:
@@ -68,12 +68,12 @@ class LostTime:
         """How long the last pause was."""
         return self._spans[-1].ended - self._spans[-1].began if self._spans else 0
 
-    def _found(self, span: Span) -> None:
+    def _found(self, span: Pause) -> None:
         self._spans.append(span)
         self.unsaved.append(span)
 
     def _set_back(self, now: int) -> None:
         """What is said of moments to come would be taken for lost when they come again."""
-        self._spans = [Span(span.began, min(span.ended, now)) for span in self._spans if span.began < now]
-        self.unsaved = [Span(span.began, min(span.ended, now)) for span in self.unsaved if span.began < now]
+        self._spans = [Pause(span.began, min(span.ended, now)) for span in self._spans if span.began < now]
+        self.unsaved = [Pause(span.began, min(span.ended, now)) for span in self.unsaved if span.began < now]
         self.cut_at = now

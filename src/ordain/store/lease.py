@@ -6,12 +6,12 @@ import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
-from ordain.journal.lost_time import Span
+from ordain.journal.lost_time import Pause
 from ordain.ports.store import Outcome
 from ordain.store.schema import UNSETTLED
 
 
-class Reading(Protocol):
+class Queries(Protocol):
     """What answers queries of what is committed."""
 
     def query(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
@@ -22,7 +22,7 @@ class Reading(Protocol):
 class SqliteLease:
     """Implements ``Lease``."""
 
-    def __init__(self, store: Reading) -> None:
+    def __init__(self, store: Queries) -> None:
         """Reads what the store has committed."""
         self._store = store
 
@@ -31,9 +31,9 @@ class SqliteLease:
         rows = self._store.query("SELECT beat FROM engine")
         return rows[0][0] if rows else None
 
-    def pauses(self) -> Sequence[Span]:
+    def pauses(self) -> Sequence[Pause]:
         """See ``Lease.pauses``."""
-        return [Span(began, ended) for began, ended in self._store.query("SELECT began, ended FROM pauses ORDER BY no")]
+        return [Pause(began, ended) for began, ended in self._store.query("SELECT began, ended FROM pauses ORDER BY no")]
 
 
 def beat(db: sqlite3.Connection, args: dict[str, Any]) -> Outcome:

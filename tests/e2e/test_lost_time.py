@@ -21,9 +21,10 @@ import time
 from pathlib import Path
 
 from ordain import VerbContext, verb
+from ordain.contracts.verbs import ArgumentRole
 
 
-@verb(effect="private", arguments={"text": "content"}, idempotent=True, timeout_ms=3000)
+@verb(effect="private", arguments={"text": ArgumentRole.CONTENT}, idempotent=True, timeout_ms=3000)
 def put_note(text: str, context: VerbContext) -> str:
     """Put a note down, the first time slowly."""
     seen = Path(__file__).parent.parent / "seen"

@@ -66,10 +66,10 @@ class LocalEngine:
         """Take up every unsettled run, and listen for mail."""
         self._services.store.listen(self.heard)
         await self._heart.begin()
-        self._beating = asyncio.ensure_future(self._keep_beating())
         recovery = Recovery(self._services)
         plan = await recovery.plan()
         self.accepting = True
+        self._beating = asyncio.ensure_future(self._keep_beating())
         for run, wake_at in plan.timers:
             self._at(wake_at, run)
         for run in plan.wake:

@@ -21,10 +21,10 @@ class LostTime:
 
     def __init__(self) -> None:
         """No pauses are known."""
-        self._spans: list[Pause] = []
+        self._spans: list[tuple[int, int]] = []
         self._clock: Callable[[], int] | None = None
         self._seen = 0
-        self.unsaved: list[Pause] = []
+        self.unsaved: list[tuple[int, int]] = []
         """Found, and not yet written to the store."""
         self.cut_at: int | None = None
         """Where the clock was set back to, until that is written."""
@@ -32,11 +32,11 @@ class LostTime:
     def begin(self, clock: Callable[[], int], last_beat: int | None, known: Iterable[Pause]) -> None:
         """An engine begins to work; ``last_beat`` is when one did before, None where that is unknown."""
         self._clock, self._seen = clock, clock()
-        self._spans = list(known)
+        self._spans = [(began, ended) for began, ended in known]
         if last_beat is not None and last_beat > self._seen:
             self._set_back(self._seen)
         elif last_beat is not None and last_beat < self._seen:
-            self._found(Pause(last_beat, self._seen))
+            self._found(last_beat, self._seen)
 
     def look_anew(self) -> None:
         """What has passed since the last look was not lost: for whoever moves a clock by hand."""
@@ -50,7 +50,7 @@ class LostTime:
         now, seen = self._clock(), self._seen
         self._seen = now
         if now - seen > TICK_US + SLACK_US:
-            self._found(Pause(seen + TICK_US, now))
+            self._found(seen + TICK_US, now)
             return True
         if seen - now > SLACK_US:
             self._set_back(now)
@@ -59,21 +59,21 @@ class LostTime:
     def since(self, moment: int) -> Sequence[Pause]:
         """The pauses that ended after it."""
         spans = self._spans
-        if not spans or spans[-1].ended <= moment:
+        if not spans or spans[-1][1] <= moment:
             return ()
-        return [span for span in spans if span.ended > moment]
+        return [Pause(began, ended) for began, ended in spans if ended > moment]
 
     @property
     def last_us(self) -> int:
         """How long the last pause was."""
-        return self._spans[-1].ended - self._spans[-1].began if self._spans else 0
+        return self._spans[-1][1] - self._spans[-1][0] if self._spans else 0
 
-    def _found(self, span: Pause) -> None:
-        self._spans.append(span)
-        self.unsaved.append(span)
+    def _found(self, began: int, ended: int) -> None:
+        self._spans.append((began, ended))
+        self.unsaved.append((began, ended))
 
     def _set_back(self, now: int) -> None:
         """What is said of moments to come would be taken for lost when they come again."""
-        self._spans = [Pause(span.began, min(span.ended, now)) for span in self._spans if span.began < now]
-        self.unsaved = [Pause(span.began, min(span.ended, now)) for span in self.unsaved if span.began < now]
+        self._spans = [(began, min(ended, now)) for began, ended in self._spans if began < now]
+        self.unsaved = [(began, min(ended, now)) for began, ended in self.unsaved if began < now]
         self.cut_at = now

@@ -26,12 +26,13 @@ class Heartbeat:
         """``driving`` is how many runs are driven; ``found`` is called where time was lost: moments by the wall clock came early."""
         self._services, self._lease = services, lease
         self._driving, self._found = driving, found
-        self._beaten = 0
+        self._beaten = self._told = 0
 
     async def begin(self) -> None:
         """Find how long nobody was at work, before any run is taken up."""
         lost, clock = self._services.lost, self._services.clock
         lost.begin(self._now, self._lease.last_beat(), self._lease.pauses())
+        self._told = lost.found
         await self._save(clock.now())
 
     def _now(self) -> int:
@@ -46,7 +47,9 @@ class Heartbeat:
     async def beat(self, *, last: bool = False) -> None:
         """Look, and write what there is to write; ``last``: the engine stops."""
         lost, now = self._services.lost, self._services.clock.now()
-        if lost.look():
+        lost.look()
+        if lost.found != self._told:  # whoever looked first
+            self._told = lost.found
             LOG.warning("nobody could work for %.1f s: the process was stopped or asleep, or the clock was set forward", lost.last_us / 1e6)
             self._found()
         every = BEAT_US if self._driving() else IDLE_BEAT_US

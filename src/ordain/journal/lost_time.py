@@ -12,7 +12,7 @@ from ordain.journal.codec import ReadRecord, decode
 from ordain.journal.records import Body, Record, RecordKind, ResumedBody
 
 _RESUMED = RecordKind.RESUMED
-_MOVING = frozenset({RecordKind.STARTED, RecordKind.CLAIM, RecordKind.INTENT, RecordKind.OBSERVATION, RecordKind.DELIVERED})
+MOVING = frozenset({RecordKind.STARTED, RecordKind.CLAIM, RecordKind.INTENT, RecordKind.OBSERVATION, RecordKind.DELIVERED})
 """Where a new window begins. A child's end is none of them: a join is one wait, and the parts of it that were lost overlap."""
 
 
@@ -40,7 +40,7 @@ class Reckoning(NamedTuple):
     @classmethod
     def of(cls, records: Sequence[Record]) -> Reckoning:
         """Where a run stands. Raises as ``decode``."""
-        first = next((index for index in range(len(records) - 1, 0, -1) if records[index].kind in _MOVING), 0)
+        first = next((index for index in range(len(records) - 1, 0, -1) if records[index].kind in MOVING), 0)
         window = cls(records[first].at)
         for record in records[first + 1 :]:
             if record.kind is _RESUMED:
@@ -51,7 +51,7 @@ class Reckoning(NamedTuple):
         """With one more record."""
         if isinstance(body, ResumedBody):  # a run that somebody resumed begins a new one: the time of its stop was accounted for there
             return Reckoning(record.at) if body.by else Reckoning(self.since, self.booked + body.lost_us)
-        return Reckoning(record.at) if record.kind in _MOVING else self
+        return Reckoning(record.at) if record.kind in MOVING else self
 
 
 def losses(records: Iterable[Record], read: ReadRecord = decode) -> list[Loss]:

@@ -15,7 +15,7 @@ from ordain.effects.effect import ModelCall, Read, VerbCall, Wait, WaitFor
 from ordain.errors import JournalError
 from ordain.journal.codec import Scribe, decode
 from ordain.journal.folds import open_children
-from ordain.journal.lost_time import Pause, Reckoning, losses, measure, spans_of
+from ordain.journal.lost_time import MOVING, Pause, Reckoning, losses, measure, spans_of
 from ordain.journal.records import Body, Record, RecordKind, Status, SuspendedBody
 from ordain.ports.store import JournalStore, StoredRun
 from ordain.runtime.run_state import RunState
@@ -56,10 +56,9 @@ class FlowTime:
 
     def wrote(self, record: Record, body: Body) -> None:
         """A record was written."""
-        window = self._reckoning.after(record, body)
-        if window.since != self._reckoning.since:
+        self._reckoning = self._reckoning.after(record, body)
+        if record.kind in MOVING:
             self._below, self.still = [], False
-        self._reckoning = window
 
     def unbooked(self, until: int) -> int:
         """What is lost until then and on no record, in microseconds."""

@@ -24,6 +24,8 @@ class LostTime:
         self._spans: list[tuple[int, int]] = []
         self._clock: Callable[[], int] | None = None
         self._seen = 0
+        self.found = 0
+        """How many pauses this process has found."""
         self.unsaved: list[tuple[int, int]] = []
         """Found, and not yet written to the store."""
         self.cut_at: int | None = None
@@ -69,6 +71,7 @@ class LostTime:
         return self._spans[-1][1] - self._spans[-1][0] if self._spans else 0
 
     def _found(self, began: int, ended: int) -> None:
+        self.found += 1
         self._spans.append((began, ended))
         self.unsaved.append((began, ended))
 

@@ -319,6 +319,17 @@ async def test_a_persons_own_time_runs_by_the_wall_clock() -> None:
         assert decided(house, run)[-1][2] == b'"Expired True"'
 
 
+async def test_an_answer_that_is_there_at_once_stops_no_time() -> None:
+    """Nobody was waited for: what passes after it is the run's own."""
+    with a_house() as house:
+        house.services.lost.begin(house.clock.now, None, ())
+        WORLD.append(World(house))
+        run = await house.open(ASKS, "answer", lasts=LASTS_S * SECOND)
+        await house.answer(run, 0, "atlas")
+        assert (await house.drive(run)).status is Status.COMPLETED
+        assert losses(house.stored(run).records) == []
+
+
 async def test_a_rest_is_a_runs_own_time() -> None:
     """What was lost of it comes after it: it wakes when it was to, and goes on waiting; its moment on record stays."""
     with a_house() as house:

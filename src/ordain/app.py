@@ -44,6 +44,7 @@ from ordain.runtime.streams import Streams
 from ordain.settings import Settings, load_settings
 from ordain.store.access import SqliteTokens
 from ordain.store.documents import DocumentReader
+from ordain.store.lease import SqliteLease
 from ordain.store.library import SqliteLibrary
 from ordain.store.search import SqliteSearch
 from ordain.store.sessions import SqliteSessions
@@ -211,7 +212,7 @@ class Ordain:
             upkeep=SqliteUpkeep(store),
             readers=readers(headers, store, sessions, clock.now),
         )
-        engine = LocalEngine(services)
+        engine = LocalEngine(services, SqliteLease(store))
         runtime = Runtime(
             services,
             SqliteSearch(store),

@@ -159,8 +159,7 @@ class TwoModels(House):
         )
         self.ordain = Ordain(self.settings.model_copy(update={"profiles": profiles}), extras=extras)
         await self.ordain.start()
-        self.clock = MovableClock(None)
-        self.ordain.runtime.services.clock = self.clock
+        self.clock = MovableClock.within(self.ordain)
 
 
 def routed(text: str, path: str, confidence: float, budget_class: str) -> str:

@@ -16,14 +16,16 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
+from msgspec import Struct
 
 from ordain import Ordain
 from ordain.errors import OrdainError
 from ordain.flows.shipped import shipped_kinds
 from ordain.journal.records import SETTLED, Status
 from tests.commands import run_command
-from tests.replay.folder_file import FOLDERS, LATE, SOON, End, names, packed, statement, unpack
+from tests.replay.folder_file import FOLDERS, LATE, SOON, Call, End, names, packed, statement, unpack
 from tests.replay.folder_going_on import go_on
 from tests.shapes.ledger import Ledger, ledger_process
 
@@ -73,6 +75,20 @@ def ordain(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
 
 UNFENCED, DOUBTFUL = "verb_call entry_book", End("failed", "outcome_unknown", 1)
 """Whose reconcile said no without declaring that it voids: folders that were kept before say that the call was made again."""
+
+
+class Since(Struct, frozen=True):
+    """What comes of a folder's runs since a run's time stands still where a person has the word, or it was stopped, and what they call then.
+
+    Of each: a turn that waits for a question goes on once that has expired, and a call that can be repeated is, once an operator resumes its run.
+    """
+
+    ends: dict[str, End] = {}
+    calls: tuple[Call, ...] = ()
+
+
+LATER = msgspec.json.decode((Path(__file__).parent / "late_ends.json").read_bytes(), type=dict[str, Since])
+"""By folder, of what is opened late; folders that were kept since say it themselves."""
 
 
 def told(end: End, case: str) -> End:
@@ -135,8 +151,9 @@ async def test_a_folder_goes_on(tmp_path: Path, port: int, name: str, case: str)
     stated = {run.id: told(run.ends[case], case) for run in kept.runs}
     unfenced = dict.fromkeys((run.id for run in kept.runs if run.doing == UNFENCED and run.ends[LATE].reason == "not_started"), DOUBTFUL)
     assert unfenced
-    assert {run: told(end, case) for run, end in ends.items()} == stated | unfenced
-    assert calls == tuple(call for call in kept.calls[case] if call.text != "hang unsent: booked")
+    since = LATER.get(name, Since()) if case == LATE else Since()
+    assert {run: told(end, case) for run, end in ends.items()} == stated | since.ends | unfenced
+    assert calls == tuple(sorted(call for call in (*kept.calls[case], *since.calls) if call.text != "hang unsent: booked"))
     found = await asyncio.to_thread(replayed, home)
     assert {run["run"] for run in found["runs"]} >= {run.id for run in kept.runs}
     assert {(run["verdict"], run["settled"]) for run in found["runs"]} == {("equal", True)}

@@ -158,7 +158,7 @@ JOIN_ALL = Shape(
             children=(
                 Errands(errands=(("note_put", "a"), ("entry_book", "b"))),
                 Errands(errands=(("entry_add", "c"),)),
-                ASLEEP,
+                Errands(errands=(), sleep_s=3600),
             ),
             deadline=MINUTE,
         ),

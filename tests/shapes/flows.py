@@ -65,10 +65,11 @@ async def ask_person(context: FlowContext, about: str, deadline: int | None = No
 
 
 class Errands(Struct, frozen=True):
-    """(verb, text) in order; ``wait`` waits for an answer first."""
+    """(verb, text) in order; ``wait`` waits for an answer first, ``sleep_s`` so many seconds."""
 
     errands: tuple[tuple[str, str], ...]
     wait: bool = False
+    sleep_s: int = 0
 
 
 async def run_errands(context: FlowContext, given: Errands) -> Report:
@@ -77,6 +78,8 @@ async def run_errands(context: FlowContext, given: Errands) -> Report:
     try:
         if given.wait:
             lines.append(await ask_person(context, "may I"))
+        if given.sleep_s:
+            await context.fx.perform(Wait(what=WaitFor.TIMER, about="rest", deadline=context.now() + given.sleep_s * 1_000_000))
         for verb, text in given.errands:
             lines.append(await errand(context, verb, text))
     except Interrupted as interrupted:

@@ -14,6 +14,7 @@ from ordain.engines.clock import SystemClock
 from ordain.flows.kind import Kind
 from ordain.models.scripted import Script, ScriptedModel, make_script
 from ordain.ports.model import Heard, ModelError, ModelReply, ModelRequest
+from ordain.runtime.lost_time import LostTime
 from ordain.settings import load_settings
 from ordain.store.sqlite import StoreOptions
 from tests.shapes.flows import SHAPE_KINDS
@@ -28,16 +29,25 @@ class MovableClock(SystemClock):
 
     def __init__(self, file: Path | None = None) -> None:
         """Begin where an earlier process left the offset."""
-        self._file = file
+        self._file, self._lost = file, LostTime()
         self.offset = int(file.read_text()) if file is not None and file.exists() else 0
 
     def now(self) -> int:
         """Shifted wall time."""
         return super().now() + self.offset
 
+    @classmethod
+    def within(cls, ordain: Ordain, file: Path | None = None) -> MovableClock:
+        """As the clock of an Ordain that is at work: time that is made to pass there is no time that is lost."""
+        clock, services = cls(file), ordain.runtime.services
+        services.clock, clock._lost = clock, services.lost
+        clock._lost.look_anew()
+        return clock
+
     def move(self, to: int) -> None:
         """Set the offset, for this process and all that follow."""
         self.offset = to
+        self._lost.look_anew()
         if self._file is not None:
             fresh = self._file.with_suffix(".new")
             fresh.write_text(str(to))

@@ -117,17 +117,17 @@ class House:
         if self.home is not None:
             self.home.mkdir(parents=True, exist_ok=True)
         await self.ordain.start()
-        self.clock = MovableClock(self._clock_file)
-        self.ordain.runtime.services.clock = self.clock
+        self.clock = MovableClock.within(self.ordain, self._clock_file)
 
     async def kill(self) -> None:
         """Leave everything as it is, as a process does that dies: what is not committed is lost."""
         ordain = self.ordain
         ordain.engine.accepting = False
         tasks = [task for _, task in ordain.engine._active.values()]
-        for task in [*tasks, *ordain._background]:
+        beside = [*ordain._background, *filter(None, [ordain.engine._beating])]
+        for task in [*tasks, *beside]:
             task.cancel()
-        await asyncio.gather(*tasks, *ordain._background, return_exceptions=True)
+        await asyncio.gather(*tasks, *beside, return_exceptions=True)
         if ordain.engine._timer is not None:
             ordain.engine._timer.cancel()
         await ordain.runtime.services.verbs.close()

@@ -51,12 +51,13 @@ class Join(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):
 class Ended(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True, tag_field="ended"):
     """How a child ended, what it spent and its header. ``seq`` is the record that says so, in the parent's journal.
 
-    ``runs`` is how many were opened below it, children of children included.
+    ``runs`` is how many were opened below it, children of children included. ``lost_us`` is how much of its time was lost: who joins it lost that, too.
     """
 
     child: str
     spent: Spend = Spend()
     runs: int = 0
+    lost_us: int = 0
     header: HeaderFacts | None = None
     seq: int = -1
 

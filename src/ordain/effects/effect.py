@@ -1,7 +1,7 @@
 """The effects: each is one attempt at one thing in the world.
 
 An effect value is its own intent, digest and divergence check: the journal holds it exactly as the flow built it. Effects carry absolute
-deadlines (microseconds since 1970 UTC), never remaining times.
+deadlines (microseconds of flow time, which begins as the wall clock's since 1970 UTC), never remaining times.
 """
 
 from __future__ import annotations

@@ -8,10 +8,13 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import deque
+from contextlib import suppress
 
+from ordain.engines.heartbeat import Heartbeat
 from ordain.engines.timers import Timers
 from ordain.errors import RUN_MOVED_ON, JournalDiverged, LeaseLost, OrdainError, StorageUnavailable
 from ordain.journal.records import SETTLED, Status
+from ordain.ports.lease import Lease
 from ordain.ports.store import Append
 from ordain.runtime.drive import Drive, Driven
 from ordain.runtime.foreign_code import class_of, sent_by_signal
@@ -30,9 +33,11 @@ TRIES_OF_A_DEFECT = 5
 class LocalEngine:
     """Wakes runs; ``waiters`` hear of every run that came to rest settled or stopped."""
 
-    def __init__(self, services: Services) -> None:
+    def __init__(self, services: Services, lease: Lease) -> None:
         """Nothing happens before ``start``."""
         self._services = services
+        self._heart = Heartbeat(services, lease, driving=lambda: self.driving, found=self._arm)
+        self._beating: asyncio.Task[None] | None = None
         self.waiters = Waiters()
         self._active: dict[str, tuple[Drive, asyncio.Task[None]]] = {}
         self._again: dict[str, str | None] = {}
@@ -60,15 +65,23 @@ class LocalEngine:
     async def start(self) -> None:
         """Take up every unsettled run, and listen for mail."""
         self._services.store.listen(self.heard)
+        await self._heart.begin()
         recovery = Recovery(self._services)
         plan = await recovery.plan()
         self.accepting = True
+        self._beating = asyncio.ensure_future(self._keep_beating())
         for run, wake_at in plan.timers:
             self._at(wake_at, run)
         for run in plan.wake:
             self.wake(run)
         self._alone.update(plan.alone)
         self._next_alone()
+
+    async def _keep_beating(self) -> None:
+        try:
+            await self._heart.keep_beating()
+        except LeaseLost as error:
+            self._lost("", error)
 
     def heard(self, run: str) -> None:
         """The run was opened or has mail."""
@@ -233,6 +246,11 @@ class LocalEngine:
             for task in late:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
+        if self._beating is not None:
+            self._beating.cancel()
+            await asyncio.gather(self._beating, return_exceptions=True)
+            with suppress(OrdainError):  # whoever lost the lease is not at work
+                await self._heart.beat(last=True)
 
     async def sweep(self) -> dict[str, int]:
         """Erase what policy keeps no longer, and more (``runtime.upkeep.swept``)."""

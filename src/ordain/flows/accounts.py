@@ -27,7 +27,7 @@ async def open_account(context: FlowContext, agent: str, most: Spend | None = No
     budget = context.catalog.policy.budget
     if context.child or not bounding(budget, context.session):
         return None
-    accounts = shared_accounts(budget, agent, context.session, context.fx.now())
+    accounts = shared_accounts(budget, agent, context.session, context.dated())
     cap = context.account.cap
     if most is not None:
         cap = structs.replace(cap, tokens=min(cap.tokens, most.tokens), usd_micros=min(cap.usd_micros, most.usd_micros))

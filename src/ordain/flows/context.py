@@ -84,12 +84,14 @@ class FlowContext(Struct, frozen=True, kw_only=True):
 
     ``scope`` and ``deadline`` are what this part of the flow holds itself to; ``hard`` is the run's own deadline. ``session``: the
     conversation that the run belongs to ("": none), ``child`` that another run opened it, ``turn`` what its turn is like.
-    ``carrying`` is how the kinds of this build carry out a verb's call, by name.
+    ``carrying`` is how the kinds of this build carry out a verb's call, by name. ``deadline`` and ``hard`` are moments of the run's own time, as
+    ``now`` is; ``dated`` tells the day by the wall clock, for what goes by the calendar.
 
     ``lanes`` are the lanes decided so far, by purpose: one decision holds for the run, until a fallback moves on.
     """
 
     fx: Effects
+    dated: Callable[[], datetime]
     catalog: Catalog
     account: Account
     scope: CapabilityScope

@@ -198,10 +198,14 @@ class SuspendedBody(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class ResumedBody(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The run is driven again after a stop: by whom and why."""
+    """The run goes on: after a stop, by whom and why; or after time that was not its own, ``by`` "" and ``why`` what became of it.
+
+    ``lost_us`` is how much of the run's time was lost before this record, since the last one that says so (B-23).
+    """
 
     by: str
     why: str
+    lost_us: int = 0
 
 
 class EndedBody(Struct, frozen=True, kw_only=True, omit_defaults=True):

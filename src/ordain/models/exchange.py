@@ -176,7 +176,7 @@ async def _pour(response: httpcore.Response, listener: Listener) -> None:
 
 async def _next(stream: AsyncGenerator[bytes], patience_s: float | None) -> bytes | None:
     try:
-        async with asyncio.timeout(patience_s):
+        async with TimeLimit(patience_s):
             return await anext(stream, None)
     except TimeoutError as error:
         raise Stalled(stalled(patience_s)) from error

@@ -10,7 +10,6 @@ This module needs one of the extras; the adapters turn its absence into advice.
 
 from __future__ import annotations
 
-import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator
 from contextvars import ContextVar
@@ -51,6 +50,7 @@ from ordain.models.refusals import NO_TIME, NOT_UNICODE, bounded_ms, error_withi
 from ordain.models.replies import Counts, is_text, replied
 from ordain.models.schemas import OutputTool, clean_name, system_text, wrapped
 from ordain.ports.model import Charge, Heard, ModelError, ModelReply, ModelRequest
+from ordain.runtime.time_limit import TimeLimit
 
 MODELS_KEPT = 64
 NO_KEY = "none"
@@ -117,7 +117,7 @@ class _Bounded(httpx2.AsyncByteStream):
     async def _next(self, chunks: AsyncIterator[bytes]) -> bytes | None:
         patience_s = self._wire.idle_s if self._wire.speaking else None
         try:
-            async with asyncio.timeout(patience_s):
+            async with TimeLimit(patience_s):
                 return await anext(chunks, None)
         except TimeoutError:
             self._wire.fault = ModelError(code=ModelErrorCode.CONNECTION, message=stalled(patience_s))
@@ -214,7 +214,7 @@ class ForeignModel(ABC):
         )
         token = _WIRE.set(wire)
         try:
-            async with asyncio.timeout(timeout_s):
+            async with TimeLimit(timeout_s):
                 answer = await self._ask(request, listener)
         except TimeoutError:
             return ModelError(code=ModelErrorCode.TIMED_OUT, message=f"no complete answer within {timeout_s:.3g} s")

@@ -13,7 +13,6 @@ import asyncio
 import os
 import secrets
 import sys
-import time
 from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
@@ -27,6 +26,7 @@ from ordain.errors import ConfigurationError
 from ordain.models.llama_server import LlamaServerSettings, LlamaServing
 from ordain.models.openai import OpenAIModel
 from ordain.ports.model import Charge, Heard, ModelError, ModelReply, ModelRequest
+from ordain.runtime.time_limit import TimeLimit
 
 FOLDER = "local"
 SHIPPED_MODEL = "SmolLM2-135M-Instruct.Q4_1"
@@ -105,18 +105,16 @@ class LocalModel:
 
     async def attempt(self, request: ModelRequest, heard: Heard | None = None) -> ModelReply | ModelError:
         """Ask once; the first attempt's time includes the loading, which goes on should that attempt be given up."""
-        began = time.monotonic()
         limit_s = min(request.timeout_s, request.profile.timeout_ms / 1000)
         try:
-            async with asyncio.timeout(max(limit_s, 0)):
+            async with TimeLimit(max(limit_s, 0)) as limit:
                 model = await self._served()
         except TimeoutError:
             return _unserved(ModelErrorCode.TIMED_OUT, f"the model was not loaded within {limit_s:.3g} s")
         if isinstance(model, ModelError):
             return model
-        left_s = limit_s - (time.monotonic() - began)
         profile, schema = _without_tools(request.profile), bearable(request.schema)
-        return await model.attempt(msgspec.structs.replace(request, profile=profile, schema=schema, timeout_s=left_s), heard)
+        return await model.attempt(msgspec.structs.replace(request, profile=profile, schema=schema, timeout_s=limit.left_s or 0.0), heard)
 
     async def _served(self) -> OpenAIModel | ModelError:
         """The running server; it is started where there is none, or where the last one has ended."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Literal
 
 import httpcore
@@ -15,6 +14,7 @@ from ordain.models.exchange import ANSWER_BYTES, Exchange, HttpAnswer, Listener,
 from ordain.models.refusals import MESSAGE_CHARS, NO_TIME, NOT_UNICODE, malformed, read_refusal
 from ordain.models.schemas import output_tool
 from ordain.ports.model import Charge, Heard, ModelError, ModelReply, ModelRequest
+from ordain.runtime.time_limit import TimeLimit
 
 DEFAULT_BASE_URL = "https://api.openai.com/v1"
 Api = Literal["chat", "responses"]
@@ -107,7 +107,7 @@ class OpenAIModel:
         if timeout_s <= 0:
             return NO_TIME
         try:
-            async with asyncio.timeout(timeout_s):
+            async with TimeLimit(timeout_s):
                 return await self._exchange.post(body, listener)
         except (TimeoutError, httpcore.TimeoutException):
             return ModelError(code=ModelErrorCode.TIMED_OUT, message=f"no complete answer within {timeout_s:.3g} s")

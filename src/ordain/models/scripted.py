@@ -33,6 +33,7 @@ from ordain.contracts.policy import ModelErrorCode
 from ordain.errors import ConfigurationError
 from ordain.models.narrative import Narrative
 from ordain.ports.model import Heard, ModelError, ModelReply, ModelRequest
+from ordain.runtime.time_limit import TimeLimit
 
 NOTICE = "scripted proposals, no language model"
 SCRIPT_BYTES = 16 * 1024 * 1024
@@ -96,7 +97,7 @@ class ScriptedModel:
         item = items[request.index]
         waits = item.delay_ms or item.text_ms
         try:
-            async with asyncio.timeout(min(request.timeout_s, request.profile.timeout_ms / 1000) if waits else None):
+            async with TimeLimit(min(request.timeout_s, request.profile.timeout_ms / 1000) if waits else None):
                 if item.delay_ms:
                     await asyncio.sleep(item.delay_ms / 1000)
                 if heard is not None and isinstance(item.answer, str):

@@ -70,7 +70,7 @@ class Effects(Protocol):
         ...
 
     def now(self) -> datetime:
-        """``at`` of the last record handed to the flow; never journalled."""
+        """Flow time: ``at`` of the last record handed to the flow, less what was lost until then (B-23); never journalled."""
         ...
 
     def new_id(self) -> str:

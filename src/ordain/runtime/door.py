@@ -303,8 +303,9 @@ class Runtime:
             raise Conflict(f"run {run} is {stored.status}, not stopped", code="not_stopped")
         if stored.key is None:
             raise Conflict(f"run {run} was erased: there is nothing to go on from", code="erased")
-        body = ResumedBody(by=by, why=stored.reason)
-        record = self._scribe(stored).write(RecordKind.RESUMED, "resumed", body, self.services.clock.now())
+        now, last = self.services.clock.now(), stored.records[-1].at
+        body = ResumedBody(by=by, why=stored.reason, lost_us=max(0, now - last))  # nobody worked on it while it was stopped
+        record = self._scribe(stored).write(RecordKind.RESUMED, "resumed", body, now)
         place = (PlaceTakenBack(run=stored.root),) if stored.session else ()
         try:  # one commit: whatever happens in between, a run that is to go on says who asked for it, and a turn has its place
             outcome = await self.services.store.submit(

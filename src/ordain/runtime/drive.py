@@ -13,6 +13,7 @@ from ordain.effects.children import AnyEnded, Cancelled, Completed, Failed, Time
 from ordain.errors import Erased, FlowFault, FlowUnavailable, JournalCorrupt, JournalDiverged, LeaseLost, OrdainError
 from ordain.flows.kind import Kind, Settlement
 from ordain.journal.folds import Fold, open_children
+from ordain.journal.lost_time import lost_in_all
 from ordain.journal.records import (
     ENCODER,
     SETTLED,
@@ -235,9 +236,9 @@ def _began(stored: StoredRun) -> Started:
 
 
 def _resumed_by(stored: StoredRun) -> str | None:
-    """Who resumed the run, if nothing has happened to it since."""
+    """Who resumed the run, if nothing has happened to it since; None of one that nobody had to resume."""
     last = stored.records[-1]
-    return None if last.kind is not RecordKind.RESUMED or last.body is None else msgspec.json.decode(last.body, type=ResumedBody).by
+    return None if last.kind is not RecordKind.RESUMED or last.body is None else msgspec.json.decode(last.body, type=ResumedBody).by or None
 
 
 _STOPS: dict[type[OrdainError], Status] = {FlowUnavailable: Status.FLOW_UNAVAILABLE}
@@ -300,7 +301,11 @@ async def settle(live: Pen, end: FlowEnd) -> Driven:
             run=stored.parent,
             kind=MailKind.CHILD,
             key=f"child:{stored.parent_addr}:{stored.index}",
-            body=ENCODER.encode(msgspec.structs.replace(child, spent=fold.spent, runs=fold.runs, header=quotable(header))),
+            body=ENCODER.encode(
+                msgspec.structs.replace(
+                    child, spent=fold.spent, runs=fold.runs, lost_us=lost_in_all(live.records, live.read), header=quotable(header)
+                )
+            ),
             at=live.scribe.at,
             addr=stored.parent_addr,
         )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from math import inf
 from time import perf_counter_ns
 from typing import Any, TypeVar, cast
 
@@ -24,6 +25,7 @@ from ordain.effects.results import Abandoned, AnyResult, Joined, Unreserved
 from ordain.errors import FlowFault, JournalDiverged
 from ordain.flows.pricing import bound_of_call, price_of_call, reserve_facts
 from ordain.journal.digests import derived_id
+from ordain.journal.lost_time import losses
 from ordain.journal.records import (
     BESIDE_FLOW,
     ENCODER,
@@ -69,6 +71,7 @@ class Execution:
         self.state = state
         self._read = reading.read
         self._records = [record for record in records if record.kind not in BESIDE_FLOW]
+        self._losses = losses(records, reading.read)
         self._cursor = 1
         self._end = len(self._records)
         if self._records and self._records[-1].kind is RecordKind.ENDED:
@@ -90,12 +93,20 @@ class Execution:
         return self._cursor >= self._end
 
     def _next(self) -> Record | None:
-        return self._records[self._cursor] if self._cursor < self._end else None
+        if self._cursor < self._end:
+            return self._records[self._cursor]
+        return self._lose()
 
     def _take(self, record: Record) -> None:
         self._cursor += 1
+        self._lose(record.seq)
         if record.kind in HANDED_TO_FLOW:
-            self.state.handed_at = record.at
+            self.state.handed(record)
+
+    def _lose(self, before: float = inf) -> None:
+        """Count what was lost before this record, or by the end of the journal."""
+        while self._losses and self._losses[0].seq < before:
+            self.state.lost_us += self._losses.pop(0).lost_us
 
     def _diverged(self, addr: object, why: str, record: Record) -> JournalDiverged:
         return JournalDiverged(
@@ -274,8 +285,8 @@ class Execution:
 
     def now(self) -> datetime:
         """See ``Effects.now``."""
-        if self._now_at != self.state.handed_at:
-            self._now_at = self.state.handed_at
+        if self._now_at != self.state.flow_at:
+            self._now_at = self.state.flow_at
             self._now = EPOCH + timedelta(microseconds=self._now_at)
         return self._now
 

@@ -21,6 +21,7 @@ from ordain.runtime.foreign_code import contained
 from ordain.runtime.model_answers import Failure, kept_answer, prepare
 from ordain.runtime.pauses import Pauses
 from ordain.runtime.services import Services
+from ordain.runtime.time_limit import TimeLimit, ended_within
 
 ABANDONED = "abandoned"
 
@@ -100,7 +101,7 @@ class _ModelAttempt(Struct, frozen=True):
         pauses = Pauses(services.clock.now)
         try:
             with pauses:
-                async with asyncio.timeout(request.timeout_s):
+                async with TimeLimit(request.timeout_s):
                     reply = await port.attempt(request, heard)
         except TimeoutError:
             reply = ModelError(code=ModelErrorCode.TIMED_OUT, message="the provider did not answer in time")
@@ -148,8 +149,7 @@ class _ModelAttempt(Struct, frozen=True):
         first = asyncio.ensure_future(contained("a model call", lambda: self.one(call.profile, heard)))
         asked = [first]
         try:
-            done, _ = await asyncio.wait({first}, timeout=call.hedge_ms / 1000)
-            if done:
+            if await ended_within(first, call.hedge_ms / 1000):
                 return first.result()
             asked.append(asyncio.ensure_future(contained("a model call", lambda: second.one(call.hedge, None))))
             await _first_answer(asked)

@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any, NamedTuple, Protocol
 
-from msgspec import Raw, structs
+import msgspec
+from msgspec import Raw, Struct, structs
 
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.scope import CapabilityScope
@@ -18,11 +19,13 @@ from ordain.flows.act import carrier_of
 from ordain.flows.kinds import Kinds
 from ordain.journal.codec import Scribe, decode
 from ordain.journal.digests import call_digest, derived_id
+from ordain.journal.lost_time import Pause, losses
 from ordain.journal.records import Body, ChildEndedBody, Record, RecordKind, Started, raw
 from ordain.ports.effects import Interrupted
 from ordain.ports.store import Mail, StoredRun
 from ordain.ports.writes import MailKind, NewMail, NewRun, Write
 from ordain.rules.header import EXCERPT, HeaderLine
+from ordain.runtime.flow_time import FlowTime, lost_below
 from ordain.runtime.foreign_code import asked_of
 from ordain.runtime.opening import check_first
 from ordain.runtime.recorded_form import ENDS
@@ -36,6 +39,15 @@ RESULTS_TOO_LARGE = "results_too_large"
 """Why a child that completed failed all the same for who joined it: its result and its siblings' are more than a join hands over."""
 NESTED_MAX = 32
 """How many runs a run may be a child below. Calls of verbs end sooner, by policy's depth; children that carry out none have only this."""
+
+
+class _Lost(Struct):
+    """What an end says of lost time, of whatever kind it is."""
+
+    lost_us: int = 0
+
+
+_LOST = msgspec.json.Decoder(_Lost)
 
 
 class Booking(Protocol):
@@ -60,6 +72,11 @@ class Parent(Booking, Protocol):
     stored: StoredRun
     setup: RunSetup
     state: RunState
+    time: FlowTime
+
+    def book_lost(self, until: int | None = None) -> None:
+        """Put on record what was lost."""
+        ...
 
     def beside(self, *writes: Write) -> None:
         """Write this in the same commit as the records around it."""
@@ -93,7 +110,9 @@ def new_children(parent: Parent, addr: int, effect: Children) -> Iterator[NewRun
         raise FlowFault(f"a run below {NESTED_MAX} others opens no children")
     share = runs_share(parent.state, effect)
     for index, spawn in enumerate(effect.spawns):
-        started = structs.replace(started_child(parent.setup, parent.services.kinds, addr, index, spawn), runs=share)
+        started = started_child(parent.setup, parent.services.kinds, addr, index, spawn)
+        # the child's time begins by the wall clock: what its parent has lost so far it has not
+        started = structs.replace(started, runs=share, deadline=started.deadline + parent.state.lost_us)
         child = derived_id(parent.id, addr, index)
         yield NewRun(
             id=child,
@@ -261,10 +280,12 @@ class _Joining:
         self.why: str | None = None
         self._taken = HandedOver()
         seen: dict[int, AnyEnded] = {}
+        lost = losses(parent.records)
         for index, end in sorted(ended.items(), key=lambda item: item[1].seq):
             record = parent.records[end.seq]
             self._taken = self._taken.plus(record, end)
-            self._note_deadline(record.at, seen)
+            self._lose(end.child, record.at, end.lost_us)
+            self._note_deadline(record.at - sum(loss.lost_us for loss in lost if loss.seq < record.seq), seen)
             seen[index] = end
             self._weigh(seen)
 
@@ -282,17 +303,38 @@ class _Joining:
             index = _index(row)
             if index in self.ended:
                 continue
+            self._lose(derived_id(parent.id, self.addr, index), row.at, _LOST.decode(row.body).lost_us)
             record, ended = _record_end(parent, row, self.addr, index, self._taken)
-            self._note_deadline(record.at, self.ended)
             parent.state.handed(record)
+            self._note_deadline(parent.state.flow_at, self.ended)
             end: AnyEnded = parent.state.remember(ENDS.decode(ended), record.seq)
             self._taken = self._taken.plus(record, end)
             self.ended[index] = end
             self._weigh(self.ended)
 
-    def note_deadline(self, now: int) -> None:
-        """The join is over for whoever has not ended by its deadline."""
-        self._note_deadline(now, self.ended)
+    def _lose(self, child: str, at: int, lost_us: int) -> None:
+        """What a child has lost by its end, its parent lost, and once where several did."""
+        if lost_us:
+            spans, _ = lost_below(self.parent.services.store, child, at)
+            self.parent.time.also(spans or [Pause(at - lost_us, at)])
+
+    def note_deadline(self) -> int | None:
+        """The join is over for whoever has not ended by its deadline; returns when that is by the wall clock, None where it is over or has none.
+
+        Only where it seems to have come the children that are at work are asked what they have lost, or whether a person has the word.
+        """
+        parent, deadline, waits = self.parent, self.effect.until.deadline, 0
+        if self.why is not None or deadline is None:
+            return None
+        if parent.time.now() >= deadline:
+            for index in range(len(self.effect.spawns)):
+                if index not in self.ended:
+                    child = derived_id(parent.id, self.addr, index)
+                    spans, until = lost_below(parent.services.store, child, parent.services.clock.now())
+                    parent.time.also(spans)
+                    waits = max(waits, until or 0)
+        self._note_deadline(parent.time.now(), self.ended)
+        return None if self.why is not None else max(parent.time.on_the_clock(deadline), waits)
 
     def _note_deadline(self, now: int, ended: dict[int, AnyEnded]) -> None:
         deadline = self.effect.until.deadline
@@ -327,9 +369,9 @@ async def join_children(parent: Parent, addr: int, effect: Children, ended: dict
             if interrupt is not None:
                 raise parent.deliver(interrupt, addr)
             return joining.results()
-        joining.note_deadline(parent.services.clock.now())
+        wake_at = joining.note_deadline()
         deaf = interrupt is not None
         if deaf or joining.why is not None:
             joining.interrupt_rest(DEADLINE if joining.why == DEADLINE else "parent interrupted" if deaf else DECIDED)
-        wake_at = None if joining.why is not None else effect.until.deadline
+        parent.book_lost()
         await parent.suspend(addr, wake_at, "children", deaf=deaf)

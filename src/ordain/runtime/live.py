@@ -8,7 +8,6 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from ordain.contracts.catalog import Catalog
 from ordain.contracts.policy import ModelErrorCode
 from ordain.effects.children import AnyEnded
 from ordain.effects.effect import AnyEffect, Children, Claim, ModelCall, Read, Say, VerbCall, Wait
@@ -29,6 +28,7 @@ from ordain.errors import FlowFault, LeaseLost, OrdainError
 from ordain.journal.digests import derived_id
 from ordain.journal.folds import answered_calls
 from ordain.journal.records import (
+    Body,
     ClaimBody,
     DecisionBody,
     DeliveredBody,
@@ -37,6 +37,7 @@ from ordain.journal.records import (
     ObservationBody,
     Record,
     RecordKind,
+    ResumedBody,
     Status,
     SuspendedBody,
     raw,
@@ -51,11 +52,12 @@ from ordain.rules.recover import Happened, Recovering, RecoverOutcome
 from ordain.runtime.calls import call_verb, recover_verb, unreadable_result
 from ordain.runtime.claims import prepared
 from ordain.runtime.entries import answered, question, said
+from ordain.runtime.flow_time import PERSONS, TIME_LOST, WAITED, FlowTime
 from ordain.runtime.foreign_code import contained
 from ordain.runtime.gateway import Attempt, call_model, verb_withdrawn
 from ordain.runtime.joins import join_children, new_children
 from ordain.runtime.mail import AnswerBody, InterruptBody
-from ordain.runtime.model_answers import Failure
+from ordain.runtime.model_answers import Failure, deadline_of, lost_call
 from ordain.runtime.pen import Pen
 from ordain.runtime.recorded_form import result_form
 from ordain.runtime.run_state import RunState
@@ -67,6 +69,8 @@ UNWRITTEN_MAX = 256
 """Records that may wait for a barrier when an effect begins; between two effects that have one there are a dozen."""
 TIMER_SLACK_US = 100_000
 """A timer on the monotonic clock may fire a little before the wall clock's deadline; only then is the deadline the record's time."""
+_TELLS_TIME = frozenset({RecordKind.INTENT, RecordKind.OBSERVATION, RecordKind.DELIVERED, RecordKind.CHILD_ENDED})
+"""Before these it is on record what was lost: the flow gets its time by them, or the effect its moments. A claim's record is its transaction's."""
 
 
 class LiveRun(Pen):
@@ -82,8 +86,27 @@ class LiveRun(Pen):
         self._abandoned = False
         self.in_verb = False
         self.stopping = False
+        self.time = FlowTime(services, stored.records, state, self.scribe)
         self._model_calls = answered_calls(stored.records)
         self._verb_run = services.kinds.label(setup.started).verb if stored.parent is not None else ""
+
+    # --- time -------------------------------------------------------------------------------------------------------------------
+
+    def write(self, kind: RecordKind, name: str, body: Body, *, at: int | None = None) -> Record:
+        """See ``Pen.write``; what was lost until then is put on record before."""
+        if kind in _TELLS_TIME:
+            self.book_lost(at)
+        record = super().write(kind, name, body, at=at)
+        self.time.wrote(record, body)
+        return record
+
+    def book_lost(self, until: int | None = None) -> None:
+        """Put on record what of the run's time was lost until then, in microseconds since 1970; until now where that is None."""
+        why = WAITED if self.time.still else TIME_LOST
+        moment = max(self.scribe.at, self.services.clock.now() if until is None else until)
+        if lost_us := self.time.unbooked(moment):
+            self.write(RecordKind.RESUMED, "lost", ResumedBody(by="", why=why, lost_us=lost_us), at=moment)
+            self.state.lost_us += lost_us
 
     # --- waiting ----------------------------------------------------------------------------------------------------------------
 
@@ -94,17 +117,23 @@ class LiveRun(Pen):
             Suspended: the run is now ``waiting``.
         """
         await self.barrier()
-        mark = self.scribe.mark()
+        mark = self.mark()
         self.write(RecordKind.SUSPENDED, "wait", SuspendedBody(addr=addr, waits_for=waits_for, wake_at=wake_at))
         if await self._unless_mail(mark, self.unit(status=Status.WAITING, wake_at=wake_at, suspend=addr, deaf=deaf)):
             self.state.suspended = True
             raise Suspended
 
-    async def _unless_mail(self, mark: tuple[int, int, bytes], unit: Append) -> bool:
-        """Commit a unit with one record; where mail was faster the record was never written, and this is False."""
+    def mark(self) -> tuple[Any, ...]:
+        """Where the run stands, to go back to if what follows is refused."""
+        return self.scribe.mark(), self.time.mark(), (self.state.handed_at, self.state.flow_at, self.state.lost_us)
+
+    async def _unless_mail(self, mark: tuple[Any, ...], unit: Append) -> bool:
+        """Commit a unit with what was written since the mark; where mail was faster it was never written, and this is False."""
         if await self.offer(unit):
             return True
-        self.take_back(mark)
+        chain, time, (self.state.handed_at, self.state.flow_at, self.state.lost_us) = mark
+        self.take_back(chain)
+        self.time.back_to(time)
         return False
 
     # --- Beyond -----------------------------------------------------------------------------------------------------------------
@@ -121,6 +150,7 @@ class LiveRun(Pen):
         self.state.admit_claim()
         if (mail := self.interrupt()) is not None:
             raise self.deliver(mail, addr)
+        self.book_lost()
         shared, mark = self.state.shares[claim.name], self.scribe.mark()
         own = prepared(claim, self)
         decided: list[tuple[Decision[Any], Record]] = []
@@ -146,6 +176,7 @@ class LiveRun(Pen):
             raise
         made, record = decided[0]
         self.records.append(record)
+        self.time.wrote(record, self.read(record))
         self.state.handed(record)
         return Decision(outcome=made.outcome, reason=made.reason, address=f"{addr}/{claim.name}#0")
 
@@ -166,7 +197,8 @@ class LiveRun(Pen):
         if isinstance(effect, Wait) and effect.question is not None and self.stored.session:
             if self._verb_run and (why := verb_withdrawn(self.services, self._verb_run)) is not None:
                 return self.observe(addr, str(name), Expired(why=f"withdrawn: {why}"))
-            entry, change = question(self.stored, addr, effect, self.scribe.at)
+            asked = msgspec.structs.replace(effect, deadline=effect.deadline + self.state.lost_us)  # who may answer goes by the wall clock
+            entry, change = question(self.stored, addr, asked, self.scribe.at)
             self.beside(entry, change)
         for child in children:
             self.beside(child)
@@ -195,9 +227,11 @@ class LiveRun(Pen):
             return await self._wait(addr, effect)
         if isinstance(effect, Children):
             return await join_children(self, addr, effect, ended)
+        if isinstance(effect, (ModelCall, VerbCall, Read)):
+            effect = self.time.timed(effect, self.catalog)
         if isinstance(effect, ModelCall):
             result: AnyResult | None = (
-                _lost(self.catalog, effect) if again else await self._abandonable_call(lambda: self._model(effect), addr, "model_call")
+                lost_call(self.catalog, effect) if again else await self._abandonable_call(lambda: self._model(effect), addr, "model_call")
             )
             name = "model_call"
         elif isinstance(effect, VerbCall) and not again and not self.state.masked and (mail := self.interrupt()) is not None:
@@ -214,7 +248,7 @@ class LiveRun(Pen):
             raise FlowFault(f"no handler for {type(effect).__name__}")
         timed_out = isinstance(result, VerbTimedOut) or (isinstance(result, ModelFailed) and result.code is ModelErrorCode.TIMED_OUT)
         now = self.services.clock.now()
-        deadline = _deadline_of(effect, result)
+        deadline = deadline_of(effect, result)
         at = max(now, deadline) if timed_out and deadline - now < TIMER_SLACK_US else None
         return self._record(addr, name, self._held(effect, result), at=at)
 
@@ -343,6 +377,7 @@ class LiveRun(Pen):
         return ReadValue(value=reader(self.stored.workspace, self.stored.session, effect.args))
 
     async def _wait(self, addr: int, effect: Wait) -> Any:
+        self.time.still = effect.what in PERSONS
         while True:
             mail = self.look()
             if (interrupt := self.interrupt()) is not None:
@@ -351,30 +386,14 @@ class LiveRun(Pen):
             if answers:
                 said = msgspec.json.decode(answers[0].body, type=AnswerBody)
                 return self.observe(addr, "wait", Answered(value=said.value, by=said.by), mail=answers[0])
-            if self.services.clock.now() >= effect.deadline:
+            until = self.time.until(effect)
+            if self.services.clock.now() >= until:
                 await self.barrier()
-                mark, handed = self.scribe.mark(), self.state.handed_at
-                expired = self.observe(addr, "wait", Expired(), at=max(self.services.clock.now(), effect.deadline))
+                mark = self.mark()
+                expired = self.observe(addr, "wait", Expired(), at=max(self.services.clock.now(), until))
                 if await self._unless_mail(mark, self.unit(suspend=addr)):
                     return expired
-                self.state.handed_at = handed
                 continue
-            await self.suspend(addr, effect.deadline, effect.what)
-
-
-def _deadline_of(effect: ModelCall | VerbCall | Read, result: AnyResult | None) -> int:
-    """The one that the effect had: of a hedged call that of whoever is heard last."""
-    if isinstance(effect, ModelCall) and isinstance(result, ModelFailed) and result.profile:
-        return effect.hedge_deadline
-    return effect.deadline
-
-
-def _lost(catalog: Catalog, effect: ModelCall) -> ModelFailed:
-    profile = catalog.data.profiles[effect.profile]
-    return ModelFailed(
-        code=ModelErrorCode.LOST,
-        message="the process stopped during the call",
-        provider=profile.provider,
-        model=profile.model,
-        apart=True,
-    )
+            if not self.time.still:
+                self.book_lost()
+            await self.suspend(addr, until, effect.what)

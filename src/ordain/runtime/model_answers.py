@@ -11,8 +11,8 @@ from msgspec import Struct, structs
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.policy import ModelErrorCode, Policy
 from ordain.contracts.profiles import ModelProfile
-from ordain.effects.effect import ModelCall
-from ordain.effects.results import ModelAnswer, ModelFailed, Withheld
+from ordain.effects.effect import ModelCall, Read, VerbCall
+from ordain.effects.results import AnyResult, ModelAnswer, ModelFailed, Withheld
 from ordain.errors import ConfigurationError
 from ordain.flows.ask import VERB_CONTRACT
 from ordain.flows.kind import PromptKind
@@ -144,3 +144,22 @@ def kept_answer(
 def _believed(count: int | None, most: int) -> int | None:
     """A provider's count, if it can be: less than none would fill an account, more than so many times what was reserved would empty every one at one stroke."""
     return None if count is None or not 0 <= count <= BELIEVED_TIMES * most else count
+
+
+def deadline_of(effect: ModelCall | VerbCall | Read, result: AnyResult | None) -> int:
+    """The one that the effect had: of a hedged call that of whoever is heard last."""
+    if isinstance(effect, ModelCall) and isinstance(result, ModelFailed) and result.profile:
+        return effect.hedge_deadline
+    return effect.deadline
+
+
+def lost_call(catalog: Catalog, effect: ModelCall) -> ModelFailed:
+    """What is known of a call that the process stopped in."""
+    profile = catalog.data.profiles[effect.profile]
+    return ModelFailed(
+        code=ModelErrorCode.LOST,
+        message="the process stopped during the call",
+        provider=profile.provider,
+        model=profile.model,
+        apart=True,
+    )

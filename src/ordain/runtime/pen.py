@@ -53,9 +53,10 @@ class Pen:
         return record
 
     def take_back(self, mark: tuple[int, int, bytes]) -> None:
-        """Forget the last record, which was refused; ``mark`` is where the chain stood before it."""
+        """Forget the last records, which were refused; ``mark`` is where the chain stood before them."""
         self.scribe.back_to(mark)
-        self._bodies.pop(self.records.pop().seq, None)
+        while self.records[-1].seq > mark[0]:
+            self._bodies.pop(self.records.pop().seq, None)
 
     def read(self, record: Record) -> Body:
         """A record's body: what was written here need not be decoded again. Raises as ``decode``."""

@@ -38,7 +38,9 @@ class RunState:
 
     ``masked``: an interrupt has reached the flow. ``suspended``: the run waits, and its flow is being given up. ``fault``: a port
     call failed, and nothing may follow it; ``under_way`` that an effect is. ``decide_ns`` is the CPU
-    time of rules since it was last counted. ``lost_calls`` are attempts at verb calls that were cut off, by permit. ``asks`` are the rules that its flow may ask, by name, ``shares`` those of its claims; ``asked`` what it has asked of its
+    time of rules since it was last counted. ``lost_calls`` are attempts at verb calls that were cut off, by permit. ``handed_at`` and ``flow_at``
+    are the time of the last record that was handed to the flow, by the wall clock and by the flow's: without ``lost_us``, what was lost so far. ``asks``
+    are the rules that its flow may ask, by name, ``shares`` those of its claims; ``asked`` what it has asked of its
     port and does not await yet.
     """
 
@@ -47,7 +49,8 @@ class RunState:
         self.authority = authority
         self.asks, self.shares = kind.asks, kind.shares
         self.asked: set[Any] = set()
-        self.handed_at = began
+        self.handed_at = self.flow_at = began
+        self.lost_us = 0
         self.values = Values(transcript)
         self.masked = False
         self._last_words = 0
@@ -105,7 +108,7 @@ class RunState:
 
     def announced(self, effect: AnyEffect) -> None:
         """An effect was announced, now or on record."""
-        last = isinstance(effect, (Say, Read)) and (self.masked or self.handed_at > self.authority.deadline)
+        last = isinstance(effect, (Say, Read)) and (self.masked or self.flow_at > self.authority.deadline)
         self._last_words = self._last_words + 1 if last else 0
         self.authority.made(effect)
 
@@ -121,6 +124,7 @@ class RunState:
     def handed(self, record: Record) -> None:
         """A record was handed to the flow: the flow's time moves."""
         self.handed_at = record.at
+        self.flow_at = record.at - self.lost_us
 
     def remember(self, value: Any, seq: int) -> Any:
         """Give a result its place in the journal, and keep it for references."""

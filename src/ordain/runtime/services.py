@@ -19,6 +19,7 @@ from ordain.ports.upkeep import Upkeep
 from ordain.ports.verb import VerbPort
 from ordain.runtime.breakers import Breakers
 from ordain.runtime.headers import Headers
+from ordain.runtime.lost_time import LostTime
 from ordain.runtime.streams import Streams
 
 CATALOGS_KEPT = 16
@@ -99,6 +100,7 @@ class Services:
     readers: Mapping[str, StateReader] = field(default_factory=dict[str, StateReader])
     counters: Counters = field(default_factory=Counters)
     breakers: Breakers = field(default_factory=Breakers)
+    lost: LostTime = field(default_factory=LostTime)
 
     def transcript(self, workspace: str) -> TranscriptReader:
         """Reads what a reference into one of the workspace's sessions says."""

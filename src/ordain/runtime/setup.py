@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Any
 
 from msgspec import Struct, structs
 
 from ordain.contracts.catalog import Catalog
+from ordain.contracts.moments import EPOCH
 from ordain.contracts.scope import CapabilityScope
 from ordain.errors import FlowFault, JournalDiverged
 from ordain.flows.accounts import bounding
@@ -47,6 +49,11 @@ class AccountView(Struct, frozen=True, eq=False):
 def account_view(authority: Authority) -> AccountView:
     """To be read from only: no attribute of it is the authority, or an amount that this counts by."""
     return AccountView(lambda which: structs.replace(authority.cap if which == "cap" else authority.spent))
+
+
+def _dated(state: RunState) -> Callable[[], datetime]:
+    """The wall clock's time of the last record that was handed to the flow."""
+    return lambda: EPOCH + timedelta(microseconds=state.handed_at)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,6 +107,7 @@ class RunSetup:
         started = self.started
         return FlowContext(
             fx=flow_port(execution, execution.state.asked),
+            dated=_dated(execution.state),
             catalog=self.catalog,
             account=account_view(execution.state.authority),
             scope=structs.replace(self.scope, constraints=deepcopy(bounds) if (bounds := self.scope.constraints) else {}),

@@ -12,6 +12,7 @@ import sqlite3
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import median
 
 from ordain.errors import StorageUnavailable
 
@@ -21,6 +22,7 @@ WAL = f"{FILE}-wal"
 SERVER_FILE = "server.json"
 NEEDED = (FILE, WAL, f"{FILE}-shm", LOCK)
 LOCK_BYTES = 1024
+FSYNC_SAMPLES = 20
 
 
 def connect(folder: Path | None) -> sqlite3.Connection:
@@ -132,7 +134,11 @@ def take_lease(db: sqlite3.Connection, holder: str) -> int:
     db.execute("BEGIN IMMEDIATE")
     row = db.execute("SELECT epoch FROM engine").fetchone()
     epoch = 1 if row is None else row[0] + 1
-    db.execute("INSERT OR REPLACE INTO engine VALUES (1, ?, ?, ?)", (epoch, holder, time.time_ns() // 1000))
+    db.execute(
+        "INSERT INTO engine(one, epoch, holder, since) VALUES (1, ?, ?, ?)"
+        " ON CONFLICT(one) DO UPDATE SET epoch = excluded.epoch, holder = excluded.holder, since = excluded.since",
+        (epoch, holder, time.time_ns() // 1000),
+    )
     db.execute("COMMIT")
     return epoch
 
@@ -166,3 +172,18 @@ def _identity(file: Path) -> tuple[int, int] | None:
     except FileNotFoundError:
         return None
     return found.st_dev, found.st_ino
+
+
+def fsync_median_s(folder: Path) -> float:
+    """Median of a few fsyncs in the data folder, in seconds."""
+    probe = folder / ".fsync"
+    took: list[float] = []
+    with probe.open("wb") as file:
+        for _ in range(FSYNC_SAMPLES):
+            file.write(b"x" * 4096)
+            file.flush()
+            began = time.perf_counter()
+            os.fsync(file.fileno())
+            took.append(time.perf_counter() - began)
+    probe.unlink(missing_ok=True)  # a guest may be measuring the same folder
+    return median(took)

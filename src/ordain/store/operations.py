@@ -11,6 +11,7 @@ from ordain.ports.store import Outcome
 from ordain.store.access_operations import ACCESS_OPERATIONS
 from ordain.store.catalog_units import drop_catalog, keep_catalog
 from ordain.store.erasure import begin_erasure
+from ordain.store.lease import LEASE_OPERATIONS
 from ordain.store.schema import UNSETTLED
 
 _PROGRESS = (
@@ -49,6 +50,7 @@ OPERATIONS: Mapping[str, Callable[[sqlite3.Connection, dict[str, Any]], Outcome]
     "resumed": resumed,
     "erase": begin_erasure,
     **ACCESS_OPERATIONS,
+    **LEASE_OPERATIONS,
     "keep_catalog": keep_catalog,
     "drop_catalog": drop_catalog,
 }

@@ -11,7 +11,7 @@ from ordain.store.library_tables import LIBRARY_TABLES
 from ordain.store.word_index import WORD_INDEX_TABLES, index_again
 
 LOG = logging.getLogger("ordain.store")
-VERSION = 7
+VERSION = 8
 WORD_INDEX_EACH = 4
 """The first version with a text index for each workspace."""
 APPLICATION_ID = 0x4F72646E
@@ -117,6 +117,11 @@ CREATE TABLE probes(one INTEGER PRIMARY KEY CHECK (one = 1), at INTEGER NOT NULL
 """
 """What housekeeping finds its work by: runs by status, erasures that are under way, how far each class of content is swept, what still holds
 content. No index of records: an old journal is brought on in a second or two, however many records it has."""
+LOST_TIME = """
+ALTER TABLE engine ADD COLUMN beat INTEGER;
+CREATE TABLE pauses(no INTEGER PRIMARY KEY, began INTEGER NOT NULL, ended INTEGER NOT NULL);
+"""
+"""When an engine was last at work, and when nobody could work. Records say since what was lost of a run's time, and older builds have to refuse the folder."""
 MIGRATIONS = {
     1: CONVERSATION,
     2: LIBRARY_TABLES + ACCESS_TABLES,
@@ -124,6 +129,7 @@ MIGRATIONS = {
     4: SETTLED_INDEX,
     5: UNSETTLED_INDICES,
     6: UPKEEP_TABLES,
+    7: LOST_TIME,
 }
 """What brings a schema one version on; stored records are never rewritten."""
 

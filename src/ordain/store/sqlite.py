@@ -10,13 +10,11 @@ import asyncio
 import logging
 import os
 import sqlite3
-import time
 from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from statistics import median
 from typing import Any, TypeVar
 
 from ordain.errors import ConfigurationError, JournalCorrupt, RunPlace, StorageUnavailable
@@ -32,6 +30,7 @@ from ordain.store.folder import (
     configure,
     configure_reader,
     connect,
+    fsync_median_s,
     name_holder,
     take_lease,
     take_lock,
@@ -48,7 +47,6 @@ from ordain.store.writer import Writer
 T = TypeVar("T")
 LOG = logging.getLogger("ordain.store")
 THREAD_ABOVE_S = 0.002
-FSYNC_SAMPLES = 20
 POLL_S = 0.1
 
 _KINDS = {str(kind): kind for kind in RecordKind}
@@ -105,21 +103,6 @@ def stored_record(row: tuple[Any, ...]) -> Record:
     if known is None or tuple(map(type, row)) not in _TYPES:
         raise JournalCorrupt(f"record {seq}: the stored row is no record", details={"seq": seq})
     return Record(seq=seq, kind=known, name=name, v=v, at=at, digest=digest, chain=chain, body=body)
-
-
-def fsync_median_s(folder: Path) -> float:
-    """Median of a few fsyncs in the data folder, in seconds."""
-    probe = folder / ".fsync"
-    took: list[float] = []
-    with probe.open("wb") as file:
-        for _ in range(FSYNC_SAMPLES):
-            file.write(b"x" * 4096)
-            file.flush()
-            began = time.perf_counter()
-            os.fsync(file.fileno())
-            took.append(time.perf_counter() - began)
-    probe.unlink(missing_ok=True)  # a guest may be measuring the same folder
-    return median(took)
 
 
 class SqliteStore:

@@ -16,6 +16,7 @@ from pydantic import BaseModel
 from ordain.contracts.verbs import Trust, VerbEffect, VerbSpec
 from ordain.ports.verb import AnyLeafResult, LeafCall, LeafFailed, LeafReturned, LeafTimedOut, VerbPort
 from ordain.rules.proposals import nesting
+from ordain.runtime.time_limit import ended_within
 from ordain.verbs.functions import DELAY_MAX_S, AnyFunctionVerb, VerbContext, VerbError
 from ordain.verbs.marked_result import Marked
 from ordain.verbs.registry import Registry
@@ -116,7 +117,7 @@ class LeafExecutor(VerbPort):
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         try:
-            done, _ = await asyncio.wait((task,), timeout=call.timeout_s)
+            done = await ended_within(task, call.timeout_s)
         except asyncio.CancelledError:
             task.cancel()
             raise

@@ -23,6 +23,7 @@ from ordain.contracts.spellings import spellings
 from ordain.contracts.verbs import VerbEffect, VerbSpec
 from ordain.errors import ConfigurationError
 from ordain.rules.proposals import nesting
+from ordain.runtime.time_limit import TimeLimit
 from ordain.verbs.functions import DELAY_MAX_S, FunctionVerb, VerbContext, VerbError
 from ordain.verbs.outbound import NoExchange, Outgoing, Reach, Resolve, exchange, read_bytes, resolve, text_type
 from ordain.verbs.signatures import Signature
@@ -82,7 +83,7 @@ def http_verb(spec: VerbSpec, access: HttpAccess) -> FunctionVerb[..., Any]:
         # Time runs out here, a little before it does for the executor: then it is known whether anything is in doubt.
         sending = asyncio.Event()
         try:
-            async with asyncio.timeout(context.left_s * 0.95):
+            async with TimeLimit(context.left_s * 0.95):
                 return await caller.call(arguments, context, sending)
         except TimeoutError as error:
             what = "the answer took too long" if sending.is_set() else "no connection to the host in time"

@@ -15,6 +15,8 @@ from dataclasses import dataclass, field
 from queue import SimpleQueue
 from typing import Any
 
+from ordain.runtime.time_limit import TimeLimit
+
 
 @dataclass(frozen=True, slots=True)
 class Raised:
@@ -64,7 +66,7 @@ class Threads:
         loop = asyncio.get_running_loop()
         deadline = time.monotonic() + timeout_s
         try:
-            async with asyncio.timeout(timeout_s):
+            async with TimeLimit(timeout_s):
                 await self._free.acquire()
                 job = self._start(_Job(function, loop, loop.create_future(), deadline))
                 return await asyncio.shield(job.ended)

@@ -156,7 +156,7 @@ async def _boot(case: Case, folder: Path, house: Ordain, ledger: Ledger, moments
     assert isinstance(model, HeldModel | Puppet)
     model.moments = moments
     await house.start()
-    house.runtime.services.clock = MovableClock(folder / "clock")
+    MovableClock.within(house, folder / "clock")
     client = Client(house, ledger, diary=Diary(folder / "diary"), moments=moments)
     if isinstance(shape, Talk):
         report = await _talked(case, shape, client, before, folder)

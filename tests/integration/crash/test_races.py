@@ -94,7 +94,7 @@ async def test_an_answer_that_is_faster_than_the_suspension_leaves_the_run_runni
 async def test_an_answer_that_is_faster_than_the_expiry_counts(tmp_path: Path, ledger: Ledger) -> None:
     """An acknowledged answer is never lost to a deadline: either it is refused, or the wait ends with it."""
     async with build_house(tmp_path, ledger) as ordain:
-        ordain.runtime.services.clock = clock = MovableClock()
+        clock = MovableClock.within(ordain)
         client = Client(ordain, ledger)
         await client.accept(of_flow(QUESTIONS, Questions(MINUTE))(ordain))
         await client.answer(RUN, 1, "yes")
@@ -159,9 +159,12 @@ async def test_an_interrupt_after_a_join_is_replayed_after_the_join(tmp_path: Pa
 async def test_who_was_in_at_the_deadline_stays_who_was_in(tmp_path: Path, ledger: Ledger) -> None:
     """A join counts the children that had ended by its deadline, though the interrupted ones end one by one afterwards."""
     ledger.prepare(hold=True)
-    given = FanOut(children=(Errands(errands=(("note_put", "in"),)), ASLEEP, Errands(errands=(("note_put", "hold on"),))), deadline=MINUTE)
+    given = FanOut(
+        children=(Errands(errands=(("note_put", "in"),)), Errands(errands=(), sleep_s=3600), Errands(errands=(("note_put", "hold on"),))),
+        deadline=MINUTE,
+    )
     async with build_house(tmp_path, ledger) as ordain:
-        ordain.runtime.services.clock = clock = MovableClock()
+        clock = MovableClock.within(ordain)
         client = Client(ordain, ledger)
         await client.accept(of_flow(FAN_OUT, given)(ordain))
         await client.until("one in", lambda: _by_status(ordain) == {"completed": 1, "waiting": 2, "running": 1} and client.verb_held())
@@ -293,7 +296,7 @@ async def test_a_drain_abandons_a_model_call_which_is_paid_for(tmp_path: Path, l
 async def test_a_thousand_waiting_runs_cost_no_task_and_wake_on_time(tmp_path: Path, ledger: Ledger) -> None:
     """A run that waits is a row: no task belongs to it; when its time has come it goes on, and none goes on before."""
     async with build_house(tmp_path, ledger) as ordain:
-        ordain.runtime.services.clock = clock = MovableClock()
+        clock = MovableClock.within(ordain)
         client, idle = Client(ordain, ledger), asyncio.all_tasks()
         request = of_flow(ERRANDS, ASLEEP)(ordain)
         accepted = [replace(request, run=f"{number:032x}", request_id=None) for number in range(1000)]

@@ -111,7 +111,7 @@ async def test_a_resume_is_durable_before_it_is_acknowledged(tmp_path: Path, led
         resumes = [
             msgspec.json.decode(record.body or b"", type=ResumedBody) for record in stored.records if record.kind is RecordKind.RESUMED
         ]
-        assert resumes == [ResumedBody(by="ada", why="faulted")]
+        assert [(one.by, one.why) for one in resumes if one.by] == [("ada", "faulted")]
         check_journal(ordain)
 
 
@@ -278,7 +278,7 @@ async def test_a_corrupt_row_stops_its_run_and_no_other(tmp_path: Path, ledger: 
 async def test_a_clock_that_steps_back_breaks_nothing(tmp_path: Path, ledger: Ledger) -> None:
     """A clock an hour behind itself: no journal steps back, waits still expire, the run ends."""
     async with build_house(tmp_path, ledger) as ordain:
-        ordain.runtime.services.clock = clock = MovableClock()
+        clock = MovableClock.within(ordain)
         client = await rest(ordain, ledger, Errands(errands=(("entry_add", "late"),), wait=True))
         clock.move(-HOUR)
         ordain.engine.wake(RUN)

@@ -432,7 +432,7 @@ async def test_all_runs_keep_the_delay_that_a_provider_named(tmp_path: Path) -> 
     later = ModelError(code=ModelErrorCode.RATE_LIMITED, message="later", retry_after_ms=20_000)
     model = Model(lambda call: later if call == 1 else answer())
     async with house(tmp_path, {"only": model}, breaker={"rest_max_s": 60}, fallback={"backoff_ms": 0, "wait_max_ms": 0}) as ordain:
-        ordain.runtime.services.clock = clock = MovableClock()
+        clock = MovableClock.within(ordain)
         first = asyncio.ensure_future(planned(ordain, "first"))
         await until_waiting(ordain, 1)
         later_ones = [asyncio.ensure_future(planned(ordain, str(number))) for number in range(5)]

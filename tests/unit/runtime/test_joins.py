@@ -32,9 +32,9 @@ from tests.unit.runtime.house import BEGAN, SECOND, House, bodies, setup_of
 
 
 async def _child(context: FlowContext, seconds: int) -> str:
-    """Waits for an answer so long, and says what became of it."""
+    """Waits so long, and says what became of it."""
     if seconds:
-        found = await context.fx.perform(Wait(what=WaitFor.ANSWER, about="x", deadline=context.now() + seconds * SECOND))
+        found = await context.fx.perform(Wait(what=WaitFor.TIMER, about="x", deadline=context.now() + seconds * SECOND))
         return type(found).__name__
     return "at once"
 

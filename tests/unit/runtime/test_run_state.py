@@ -127,7 +127,7 @@ def test_last_words_come_to_an_end(late: bool) -> None:
     standing = state()
     for _ in range(LAST_WORDS_MAX + 1):
         standing.admit(EFFECTS[0], 1, CATALOG)
-    standing.masked, standing.handed_at = not late, standing.authority.deadline + late
+    standing.masked, standing.flow_at = not late, standing.authority.deadline + late
     for number in range(LAST_WORDS_MAX):
         (standing.announced if number % 3 else lambda effect: standing.admit(effect, 1, CATALOG))(EFFECTS[number % 2])
     with pytest.raises(FlowFault, match="words and reads in a row"):

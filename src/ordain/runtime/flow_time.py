@@ -1,0 +1,133 @@
+"""A driven run's own time: the clock less what was lost and less what a person takes to answer (B-23). The one place that says what was lost.
+
+What is lost is found by the pauses of this folder's engines, by what its children lost, and by a wait for a person, which is lost whole. It
+is put on record as ``resumed`` before the next record that gives time to the flow, in the same unit: by itself it is no progress.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec import structs
+
+from ordain.contracts.catalog import Catalog
+from ordain.effects.effect import ModelCall, Read, VerbCall, Wait, WaitFor
+from ordain.errors import JournalError
+from ordain.journal.codec import Scribe, decode
+from ordain.journal.folds import open_children
+from ordain.journal.lost_time import MOVING, Pause, Reckoning, losses, measure, spans_of
+from ordain.journal.records import Body, Record, RecordKind, Status, SuspendedBody
+from ordain.ports.store import JournalStore, StoredRun
+from ordain.runtime.run_state import RunState
+from ordain.runtime.services import Services
+
+PERSONS = frozenset({WaitFor.ANSWER, WaitFor.APPROVAL})
+"""What only a person can end: a run's time stands still meanwhile, and such a wait's own moment is one by the wall clock."""
+TIME_LOST, WAITED = "time lost", "waited for a person"
+
+
+OneAttempt = ModelCall | VerbCall | Read
+
+
+def time_out_us(effect: OneAttempt, catalog: Catalog) -> int | None:
+    """An attempt's own time-out in microseconds, as its declaration has it; None of a read."""
+    match effect:
+        case ModelCall():
+            return catalog.data.profiles[effect.profile].timeout_ms * 1000
+        case VerbCall():
+            return catalog.verbs[effect.authorized.call.verb].spec.timeout_ms * 1000
+        case _:
+            return None
+
+
+class FlowTime:
+    """What was lost of a run's time since its last record that accounts for it. ``still``: a person has the word."""
+
+    def __init__(self, services: Services, records: Sequence[Record], state: RunState, scribe: Scribe) -> None:
+        """Of a run with these records."""
+        self._services, self._state, self._scribe = services, state, scribe
+        self._reckoning = Reckoning.of(records)
+        self._below: list[Pause] = []
+        self.still = False
+
+    def also(self, spans: Sequence[Pause]) -> None:
+        """Children have lost this, or stand still."""
+        self._below += spans
+
+    def wrote(self, record: Record, body: Body) -> None:
+        """A record was written."""
+        self._reckoning = self._reckoning.after(record, body)
+        if record.kind in MOVING:
+            self._below, self.still = [], False
+
+    def unbooked(self, until: int) -> int:
+        """What is lost until then and on no record, in microseconds."""
+        since, booked = self._reckoning
+        if self.still:
+            return max(0, until - since - booked)
+        self._services.lost.look()
+        spans = self._services.lost.since(since)
+        return max(0, measure((*spans, *self._below), since, until) - booked) if spans or self._below else 0
+
+    def now(self) -> int:
+        """The run's time now, in microseconds: the clock, which steps back for no run, less what was lost."""
+        now = max(self._scribe.at, self._services.clock.now())
+        return now - self._state.lost_us - self.unbooked(now)
+
+    def on_the_clock(self, moment: int) -> int:
+        """When a moment of the run's time comes by the wall clock, if nothing more is lost."""
+        return moment + max(self._scribe.at, self._services.clock.now()) - self.now()
+
+    def until(self, wait: Wait) -> int:
+        """When a wait is over by the wall clock: a person's own moment lies where it lay when the wait began."""
+        return wait.deadline + self._state.lost_us - self._reckoning.booked if self.still else self.on_the_clock(wait.deadline)
+
+    def timed(self, effect: OneAttempt, catalog: Catalog) -> OneAttempt:
+        """The effect with its moments by the wall clock. Its own time-out begins with the attempt; the run's deadline is where it was."""
+        now, deadline = self.now(), effect.deadline
+        late, own_us = now - self._state.flow_at, time_out_us(effect, catalog)
+        if late > 0 and own_us is not None and deadline - self._state.flow_at >= own_us:
+            deadline = min(self._state.authority.deadline, deadline + late)
+        ahead = self._services.clock.now() - now
+        changes = {"deadline": deadline + ahead}
+        if isinstance(effect, ModelCall) and effect.hedge:
+            changes["hedge_deadline"] = effect.hedge_deadline + ahead
+        return structs.replace(effect, **changes)
+
+    def mark(self) -> tuple[Reckoning, list[Pause], bool]:
+        """To go back to, if what follows is refused."""
+        return self._reckoning, self._below, self.still
+
+    def back_to(self, mark: tuple[Reckoning, list[Pause], bool]) -> None:
+        """As it was."""
+        self._reckoning, self._below, self.still = mark
+
+
+def lost_below(store: JournalStore, run: str, now: int) -> tuple[list[Pause], int | None]:
+    """What a child has lost so far, and where a person has the word in it now: by when that is over at the latest, None where nobody waits for one.
+
+    A child that cannot be read says nothing.
+    """
+    try:
+        stored = store.load(run)
+        return ([], None) if stored is None else _lost_below(store, stored, now)
+    except JournalError:
+        return [], None
+
+
+def _lost_below(store: JournalStore, stored: StoredRun, now: int) -> tuple[list[Pause], int | None]:
+    spans = spans_of(losses(stored.records))
+    if stored.status is not Status.WAITING:
+        return spans, None
+    until: int | None = None
+    for record in reversed(stored.records):
+        if record.kind is RecordKind.SUSPENDED:
+            body = decode(record)
+            if isinstance(body, SuspendedBody) and body.waits_for in PERSONS:
+                return [*spans, Pause(Reckoning.of(stored.records).since, now)], stored.wake_at or now
+            break
+    for child in open_children(stored.records, stored.id):
+        below, waits = lost_below(store, child, now)
+        spans += below
+        until = waits if until is None else max(until, waits or until)
+    return spans, until

@@ -1,0 +1,144 @@
+"""Time-outs count time in which the process could work: the loop's clock is moved by hand, and nothing waits for it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from functools import wraps
+from typing import Any
+
+import pytest
+
+from ordain.runtime.time_limit import LATE_S, TimeLimit, ended_within
+
+
+class _Moved(asyncio.SelectorEventLoop):
+    """An event loop whose clock is moved by hand; in between it stands still."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.at = 1000.0
+
+    def time(self) -> float:
+        return self.at
+
+
+async def _ticks(seconds: float, step: float = 0.25) -> None:
+    """So much time passes in which the loop is at work."""
+    loop = asyncio.get_running_loop()
+    assert isinstance(loop, _Moved)
+    for _ in range(round(seconds / step)):
+        loop.at += step
+        await _settle()
+
+
+async def _stopped(seconds: float) -> None:
+    """The process stands still for so long."""
+    loop = asyncio.get_running_loop()
+    assert isinstance(loop, _Moved)
+    loop.at += seconds
+    await _settle()
+
+
+async def _settle() -> None:
+    for _ in range(5):
+        await asyncio.sleep(0)
+
+
+def moved(test: Callable[..., Coroutine[Any, Any, None]]) -> Callable[..., None]:
+    """The test runs on a loop whose clock is moved."""
+
+    @wraps(test)
+    def run(*args: Any, **given: Any) -> None:
+        with asyncio.Runner(loop_factory=_Moved) as runner:
+            runner.run(test(*args, **given))
+
+    return run
+
+
+async def _limited(seconds: float | None, answer: asyncio.Future[str]) -> str:
+    async with TimeLimit(seconds):
+        return await answer
+
+
+def _begun(seconds: float | None) -> tuple[asyncio.Task[str], asyncio.Future[str]]:
+    answer: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+    return asyncio.ensure_future(_limited(seconds, answer)), answer
+
+
+@pytest.mark.parametrize("seconds", [0.5, 3.0, 7.25])
+@moved
+async def test_time_at_work_counts(seconds: float) -> None:
+    """It is over when it is over, and not before."""
+    task, _ = _begun(seconds)
+    await _settle()
+    await _ticks(seconds - 0.25)
+    assert not task.done()
+    await _ticks(0.5)
+    with pytest.raises(TimeoutError):
+        await task
+
+
+@pytest.mark.parametrize("after", [0.0, 1.25, 2.75])
+@moved
+async def test_a_stop_longer_than_the_time_ends_nothing(after: float) -> None:
+    """Whenever it comes: what is there when the process goes on is taken, and who has no answer has the time that is left."""
+    task, answer = _begun(3.0)
+    other, _ = _begun(3.0)
+    await _settle()
+    await _ticks(after)
+    await _stopped(60.0)
+    assert not task.done()
+    answer.set_result("there")
+    assert await task == "there"
+    await _ticks(4.0 - after + 0.25)
+    with pytest.raises(TimeoutError):
+        await other
+
+
+@moved
+async def test_a_busy_machine_gives_no_time() -> None:
+    """A timer that is a little late counts as it is."""
+    task, _ = _begun(4.0)
+    await _settle()
+    await _stopped(1.0 + LATE_S)
+    assert not task.done()
+    await _ticks(1.25)
+    with pytest.raises(TimeoutError):
+        await task
+
+
+@moved
+async def test_none_is_no_limit_and_nothing_is_over_at_once() -> None:
+    """Without a limit an answer may take its time; without time nothing may."""
+    task, answer = _begun(None)
+    none, _ = _begun(0.0)
+    await _settle()
+    await _ticks(100.0, 10.0)
+    answer.set_result("late")
+    assert await task == "late"
+    with pytest.raises(TimeoutError):
+        await none
+
+
+@moved
+async def test_what_is_left_is_told() -> None:
+    """Who has used a part of a limit may use the rest of it."""
+    limit = TimeLimit(5.0)
+    async with limit:
+        await _settle()
+        await _ticks(1.5)
+    assert limit.left_s == pytest.approx(3.5)
+
+
+@moved
+async def test_a_task_is_left_alone_whatever_comes_of_the_time() -> None:
+    """Who looked goes on; the task as well."""
+    answer: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+    looked = asyncio.ensure_future(ended_within(answer, 1.0))
+    await _settle()
+    await _ticks(1.5)
+    assert await looked is False
+    assert not answer.cancelled()
+    answer.set_result("there")
+    assert await ended_within(answer, 1.0) is True

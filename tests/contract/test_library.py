@@ -338,6 +338,8 @@ async def test_one_text_index_for_all_becomes_one_for_each_workspace(on_disk: Ho
         db.execute("INSERT INTO passages_text(passages_text) VALUES ('rebuild')")
         db.execute("DROP INDEX records_settled")
         db.execute("CREATE INDEX records_reason ON records(reason, run) WHERE reason IS NOT NULL")
+        db.execute("DROP TABLE beats")
+        db.execute("DROP TABLE pauses")
         db.execute("PRAGMA user_version = 3")
     db.close()
     library = on_disk.open(lambda: None)

@@ -100,7 +100,7 @@ CREATE INDEX runs_roots ON runs(status, parent) WHERE parent IS NULL AND {UNSETT
 """
 """The same rows, found by another expression: every step of a run writes its row, and filled a table for each such list."""
 LOST_TIME = """
-ALTER TABLE engine ADD COLUMN beat INTEGER;
+CREATE TABLE beats(one INTEGER PRIMARY KEY CHECK (one = 1), at INTEGER NOT NULL);
 CREATE TABLE pauses(no INTEGER PRIMARY KEY, began INTEGER NOT NULL, ended INTEGER NOT NULL);
 """
 """When an engine was last at work, and when nobody could work. Records say since what was lost of a run's time, and older builds have to refuse the folder."""

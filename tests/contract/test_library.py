@@ -344,6 +344,8 @@ async def test_one_text_index_for_all_becomes_one_for_each_workspace(on_disk: Ho
         db.execute("CREATE INDEX records_reason ON records(reason, run) WHERE reason IS NOT NULL")
         for made, name in re.findall(r"CREATE (TABLE|INDEX) (\w+)", UPKEEP_TABLES):
             db.execute(f"DROP {made} IF EXISTS {name}")
+        db.execute("DROP TABLE beats")
+        db.execute("DROP TABLE pauses")
         db.execute("PRAGMA user_version = 3")
     db.close()
     library = on_disk.open(lambda: None)

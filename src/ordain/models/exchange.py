@@ -21,6 +21,7 @@ from msgspec import Struct
 
 from ordain.errors import ConfigurationError
 from ordain.models.pace import TOO_FINE, Pace
+from ordain.runtime.time_limit import TimeLimit
 
 ANSWER_BYTES = 4 * 1024 * 1024
 KEPT_CONNECTIONS = 64

@@ -28,7 +28,7 @@ class SqliteLease:
 
     def last_beat(self) -> int | None:
         """See ``Lease.last_beat``."""
-        rows = self._store.query("SELECT beat FROM engine")
+        rows = self._store.query("SELECT at FROM beats")
         return rows[0][0] if rows else None
 
     def pauses(self) -> Sequence[Pause]:
@@ -38,7 +38,7 @@ class SqliteLease:
 
 def beat(db: sqlite3.Connection, args: dict[str, Any]) -> Outcome:
     """The engine is at work."""
-    return Outcome(count=db.execute("UPDATE engine SET beat = ?", (args["at"],)).rowcount)
+    return Outcome(count=db.execute("INSERT OR REPLACE INTO beats VALUES (1, ?)", (args["at"],)).rowcount)
 
 
 def pause(db: sqlite3.Connection, args: dict[str, Any]) -> Outcome:
@@ -50,7 +50,7 @@ def pause(db: sqlite3.Connection, args: dict[str, Any]) -> Outcome:
 
 def clock_back(db: sqlite3.Connection, args: dict[str, Any]) -> Outcome:
     """The clock was set back: what was said of moments to come is forgotten."""
-    db.execute("UPDATE engine SET beat = ? WHERE beat > ?", (args["at"], args["at"]))
+    db.execute("UPDATE beats SET at = ? WHERE at > ?", (args["at"], args["at"]))
     db.execute("UPDATE pauses SET ended = ? WHERE ended > ?", (args["at"], args["at"]))
     return Outcome(count=db.execute("DELETE FROM pauses WHERE began >= ended").rowcount)
 

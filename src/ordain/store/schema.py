@@ -118,7 +118,7 @@ CREATE TABLE probes(one INTEGER PRIMARY KEY CHECK (one = 1), at INTEGER NOT NULL
 """What housekeeping finds its work by: runs by status, erasures that are under way, how far each class of content is swept, what still holds
 content. No index of records: an old journal is brought on in a second or two, however many records it has."""
 LOST_TIME = """
-ALTER TABLE engine ADD COLUMN beat INTEGER;
+CREATE TABLE beats(one INTEGER PRIMARY KEY CHECK (one = 1), at INTEGER NOT NULL);
 CREATE TABLE pauses(no INTEGER PRIMARY KEY, began INTEGER NOT NULL, ended INTEGER NOT NULL);
 """
 """When an engine was last at work, and when nobody could work. Records say since what was lost of a run's time, and older builds have to refuse the folder."""

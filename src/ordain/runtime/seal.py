@@ -32,6 +32,7 @@ _OPEN_CODE_CHARS = 11
 _HALF = re.compile("[\udc80-\udcff]{1,3}\\Z")
 """Bytes at the end that are no character yet."""
 _ESCAPED = {'"': '"', "/": "/", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
+NUMBER_MAX = 10**300
 _NUMBER = frozenset("0123456789.-+e")
 
 
@@ -161,6 +162,8 @@ class Seal:
         return value
 
     def _number(self, value: float) -> Any:
+        if abs(value) >= NUMBER_MAX:  # beyond what JSON has; Python does not write the longest of them
+            return value
         whole = str(int(value)) if isinstance(value, float) and value.is_integer() else ""
         for written in (str(value), whole):
             if (struck := self.text(written)) != written:

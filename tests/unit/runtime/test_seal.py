@@ -184,6 +184,7 @@ def test_a_secret_that_is_a_number_is_struck_as_one() -> None:
     }  # fmt: skip
     assert seal.text('{"n": 12345678}') == f'{{"n": {STRUCK}}}'
     assert Seal(["abcdefgh"]).value({"n": 12345678}) == {"n": 12345678}
+    assert seal.value([10**5000, float("inf")]) == [10**5000, float("inf")]
 
 
 @given(mixed, st.data())

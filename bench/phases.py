@@ -29,7 +29,7 @@ from ordain.runtime import flow_end, gateway, headers
 from ordain.runtime.consequences import Consequences
 from ordain.runtime.conversation import Conversation
 from ordain.runtime.execution import Execution
-from ordain.store import units
+from ordain.store import shared_reads
 from ordain.store.sessions import SqliteSessions
 from ordain.store.sqlite import SqliteStore
 from ordain.store.writer import Writer
@@ -45,7 +45,7 @@ PHASES: dict[str, tuple[tuple[Any, str], ...]] = {
     "encode": ((Scribe, "write"),),
     "write": ((Writer, "_commit"),),
     "load": ((SqliteStore, "load"), (SqliteStore, "mail")),
-    "attach": ((units, "read_state"), (Consequences, "decide"), (Consequences, "of")),
+    "attach": ((shared_reads, "read_state"), (Consequences, "decide"), (Consequences, "of")),
     "transcript": ((SqliteSessions, "entries"), (SqliteSessions, "uncovered"), (Conversation, "_answer")),
     "header": ((headers, "Fold"), (flow_end, "render_header")),
 }

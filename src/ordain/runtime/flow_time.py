@@ -115,9 +115,17 @@ def lost_below(store: JournalStore, run: str, now: int) -> tuple[list[Pause], in
         return [], None
 
 
+def _waits(stored: StoredRun) -> bool:
+    """Whether the run waits: also where mail for it has come that nobody has looked at yet."""
+    if stored.status is Status.READY:
+        said = (record.kind for record in reversed(stored.records) if record.kind is not RecordKind.NOTE)
+        return next(said, None) is RecordKind.SUSPENDED
+    return stored.status is Status.WAITING
+
+
 def _lost_below(store: JournalStore, stored: StoredRun, now: int) -> tuple[list[Pause], int | None]:
     spans = spans_of(losses(stored.records))
-    if stored.status is not Status.WAITING:
+    if not _waits(stored):
         return spans, None
     until: int | None = None
     for record in reversed(stored.records):

@@ -150,7 +150,7 @@ def test_a_refusal_is_filtered() -> None:
         ({"type": "authentication_error"}, ModelErrorCode.AUTHENTICATION),
         ({"type": "invalid_request_error"}, ModelErrorCode.REJECTED),
         ({"code": "model_not_found"}, ModelErrorCode.NOT_FOUND),
-        ({"type": "timeout"}, ModelErrorCode.TIMED_OUT),
+        ({"type": "timeout"}, ModelErrorCode.SERVER_ERROR),
         ({"type": "server_error"}, ModelErrorCode.SERVER_ERROR),
         ({"code": "something_else"}, ModelErrorCode.SERVER_ERROR),
         ({"code": True}, ModelErrorCode.SERVER_ERROR),

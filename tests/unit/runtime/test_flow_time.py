@@ -45,6 +45,7 @@ class World:
     house: House
     happens: dict[int, tuple[str, int]] = field(default_factory=dict[int, tuple[str, int]])
     moments: int = 0
+    looked: int = 0
     beat: int = 0
     dies: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -104,9 +105,11 @@ async def put(title: str, context: VerbContext) -> str:
     retry=Retry(max_attempts=2),
 )
 async def find(title: str, context: VerbContext) -> str:
-    """Find a book at the second attempt."""
-    await WORLD[-1].work(1)
-    if context.attempt == 1:
+    """Find a book where it was looked for before; attempts that are cut off say nothing, and have numbers too."""
+    world = WORLD[-1]
+    await world.work(1)
+    world.looked += 1
+    if world.looked == 1:
         raise VerbError("not_there", "it is not there yet", retryable=True, retry_after_s=NAP_S)
     return title
 
@@ -204,7 +207,7 @@ def decided(house: House, run: str) -> list[Any]:
     told: list[Any] = []
     for record in house.stored(run).records:
         match body := decode(record):
-            case DecisionBody():
+            case DecisionBody() if record.name != "recover":  # of a call that was cut off, as it is in no undisturbed run
                 told.append((record.name, bytes(body.outcome), body.reason))
             case ObservationBody():
                 told.append((record.name, msgspec.json.decode(body.result)))
@@ -294,10 +297,10 @@ async def test_a_lost_time_is_no_progress() -> None:
         house.services.lost.begin(house.clock.now, None, ())
         run = await house.open(WORKS, None, lasts=LASTS_S * SECOND)
         await _driven(house, world, run)
-        heads = [house.stored(run).head]
+        before = house.stored(run).records
         await _driven(house, world, run)
-        heads.append(house.stored(run).head)
-        assert heads[0] == heads[1]
+        since = house.stored(run).records[len(before) :]
+        assert {record.name for record in since} <= {"recover"}  # which counts as no progress either
         assert losses(house.stored(run).records) == []
 
 

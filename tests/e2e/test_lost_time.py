@@ -45,7 +45,7 @@ def house(tmp_path: Path) -> Iterator[Server]:
 
 
 def test_a_stopped_process_fails_no_run(house: Server) -> None:
-    """All of them are in the midst of a model call when the process is stopped for longer than a run has time, and all end well."""
+    """B-23 "Time lost does not count for work": all of them are in the midst of a model call when the process is stopped for longer than a run has time, and all end well."""
     server = house.play(WORK).start()
     asked = [ask("steady", request_id=f"r{number}", limits=SHORT) for number in range(RUNS)]
     runs = [server.http.post("/plan/react", json=one, headers={"Prefer": "respond-async"}).json()["run_id"] for one in asked]

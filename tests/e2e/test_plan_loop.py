@@ -242,7 +242,7 @@ def test_time_is_bounded(server: Server) -> None:
 
 
 def test_the_deadline_is_the_runs_not_the_calls(server: Server) -> None:
-    """B-23 "Wall-clock deadline for the whole run; each inner call gets the remaining time": calls that each fit do not fit together."""
+    """B-23 "One deadline for the whole run in flow time": calls that each fit do not fit together."""
     body = server.plan(ask("both slow", limits={"timeout_seconds": 4}))
     assert (body["status"], len(body["trace"])) == ("timeout", 1)
 

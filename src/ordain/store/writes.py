@@ -93,8 +93,9 @@ def _mail(transaction: Transaction, _: RunNumbers, some: Sequence[NewMail]) -> N
 
 
 def _taken_mail(transaction: Transaction, of: RunNumbers, some: Sequence[TakenMail]) -> None:
-    rows = [(taken.seq, taken.mail, of.run) for taken in some]
-    check_moved(transaction.db.executemany("UPDATE mailbox SET taken = ? WHERE id = ? AND run = ? AND taken IS NULL", rows), "", len(rows))
+    rows = [(mail.seq, mail.mail, of.run) for mail in some]
+    taken = transaction.db.executemany("UPDATE mailbox SET taken = ? WHERE id = ? AND run = ? AND taken IS NULL", rows)
+    check_moved(taken, f"number {of.run}", len(rows))
 
 
 def _outbox(transaction: Transaction, of: RunNumbers, some: Sequence[OutboxRow]) -> None:

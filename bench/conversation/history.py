@@ -82,8 +82,8 @@ def _look_us(talk: Talk) -> float:
     store, times = talk.ordain.store, 50
     began = time.process_time_ns()
     for _ in range(times):
-        store._seen_version = -1
-        store._look()
+        store._elsewhere._version = -1
+        store._elsewhere.look()
     return (time.process_time_ns() - began) / times / 1000
 
 
@@ -96,8 +96,8 @@ async def _steps(talk: Talk, session: str) -> int:
         steps += 1
         return 0
 
-    look = store._look
-    store._look = lambda: None  # type: ignore[method-assign] - this process only measures
+    look = store._elsewhere.look
+    store._elsewhere.look = lambda: None  # type: ignore[method-assign] - this process only measures
     for connection in (store._db, store._reads):
         connection.set_progress_handler(counted, STEPS_COUNTED)
     windows: list[int] = []
@@ -108,7 +108,7 @@ async def _steps(talk: Talk, session: str) -> int:
         windows.append((steps - before) * STEPS_COUNTED // 16)
     for connection in (store._db, store._reads):
         connection.set_progress_handler(None, 0)
-    store._look = look  # type: ignore[method-assign] - see above
+    store._elsewhere.look = look  # type: ignore[method-assign] - see above
     return round(median(windows))
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from ordain import __version__
 from ordain.catalogs import build_catalog, build_verbs, own_verbs
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.conversation import Message, MessageAnswer
@@ -44,7 +45,7 @@ from ordain.runtime.streams import Streams
 from ordain.settings import Settings, load_settings
 from ordain.store.access import SqliteTokens
 from ordain.store.documents import DocumentReader
-from ordain.store.lease import SqliteLease
+from ordain.store.leases import SqliteLeases
 from ordain.store.library import SqliteLibrary
 from ordain.store.search import SqliteSearch
 from ordain.store.sessions import SqliteSessions
@@ -212,7 +213,7 @@ class Ordain:
             upkeep=SqliteUpkeep(store),
             readers=readers(headers, store, sessions, clock.now),
         )
-        engine = LocalEngine(services, SqliteLease(store))
+        engine = LocalEngine(services, SqliteLeases(store, clock.now), __version__)
         runtime = Runtime(
             services,
             SqliteSearch(store),

@@ -12,7 +12,9 @@
     ├── Refused                      policy or capacity says no: wait or ask for less (403, 429)
     ├── Transient                    try again later, nothing was lost                (503)
     │   ├── StorageUnavailable       full, read-only or locked storage
-    │   └── LeaseLost                another engine drives these runs now
+    │   └── LeaseLost                somebody else may have these runs now
+    │       ├── RunLost              one run: it has moved on without this engine
+    │       └── EngineLost           this engine: its lease has lapsed, or another took the store
     ├── JournalError                 do not go on: the record and the world disagree
     │   ├── JournalCorrupt           a stored record is not what was written
     │   ├── JournalDiverged          the flow no longer does what its record says
@@ -121,14 +123,20 @@ class StorageUnavailable(Transient):
     code = "storage_unavailable"
 
 
-RUN_MOVED_ON = "run_moved_on"
-"""The code of a ``LeaseLost`` that concerns one run and not the store."""
-
-
 class LeaseLost(Transient):
-    """Another engine holds the store; this one must stop writing."""
+    """What an engine would have written is somebody else's to write now."""
 
     code = "lease_lost"
+
+
+class RunLost(LeaseLost):
+    """One run has moved on: whoever drives it here stops with it, and with nothing else."""
+
+    code = "run_moved_on"
+
+
+class EngineLost(LeaseLost):
+    """The engine's lease has lapsed, or another one took over the store: it writes nothing more under the id it had."""
 
 
 class JournalError(OrdainError):
@@ -139,13 +147,17 @@ class JournalError(OrdainError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunPlace:
-    """Where a run belongs, from its row: ``session`` is "" and ``thread`` 0 where it belongs to none. ``epoch`` counts who has held it."""
+    """Where a run belongs, from its row: ``session`` is "" and ``thread`` 0 where it belongs to none.
+
+    ``epoch`` counts who has held it, ``holder`` is the engine that does.
+    """
 
     workspace: str
     root: str
     session: str
     thread: int
     epoch: int = 0
+    holder: int = 0
 
 
 class JournalCorrupt(JournalError):

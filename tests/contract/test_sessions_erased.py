@@ -10,9 +10,9 @@ import pytest
 from ordain.errors import Conflict
 from ordain.ports.upkeep import OldContent
 from ordain.rules.header import without_words
-from ordain.runtime.replay import replay
 from ordain.runtime.upkeep import carried_out
 from ordain.testing import call, fails
+from tests.replayed import replayed
 from tests.shapes.lines import about, asks, holds, script_of
 from tests.shapes.session_laws import broken_now, rows_of
 from tests.shapes.talk import House
@@ -80,14 +80,14 @@ async def test_every_run_of_it_replays_as_erased() -> None:
     async with House(script=LIVELY, policy=POLICY) as house:
         run = await lively(house)
         runs = [found for (found,) in house.query("SELECT id FROM runs")]
-        headers = {one: house.ordain.runtime.view(one).header for one in runs}
+        headers = {one: (await house.ordain.runtime.view(one)).header for one in runs}
         await house.ordain.runtime.erase(run, by="op", why="asked to")
         services = house.ordain.runtime.services
         for one in runs:
-            stored = house.ordain.store.load(one)
+            stored = house.ordain.store.stored(one)
             assert stored is not None
-            assert replay(stored, house.ordain.catalog, services.kinds, services.transcript("default")).verdict == "erased"
-            assert house.ordain.runtime.view(one).header == without_words(headers[one])
+            assert replayed(services, stored).verdict == "erased"
+            assert (await house.ordain.runtime.view(one)).header == without_words(headers[one])
 
 
 async def test_a_session_goes_on_under_another_key(tmp_path: Path) -> None:
@@ -107,10 +107,10 @@ async def test_a_session_goes_on_under_another_key(tmp_path: Path) -> None:
     assert not broken_now(rows_of(house.ordain), max_active=4)
     services = house.ordain.runtime.services
     for (one,) in house.query("SELECT r.id FROM runs r JOIN subjects s ON s.no = r.subject WHERE s.key IS NOT NULL"):
-        stored = house.ordain.store.load(one)
+        stored = house.ordain.store.stored(one)
         assert stored is not None
-        assert replay(stored, house.ordain.catalog, services.kinds, services.transcript("default")).equal
-    events: list[Any] = house.ordain.runtime.conversation.transcript("default", "s1", after=0, limit=500)
+        assert replayed(services, stored).equal
+    events: list[Any] = await house.ordain.runtime.conversation.transcript("default", "s1", after=0, limit=500)
     assert [entry.seq for entry in events] == list(range(1, len(events) + 1))
     await house.kill()
 

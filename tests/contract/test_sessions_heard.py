@@ -9,7 +9,8 @@ import pytest
 from ordain.errors import JournalCorrupt
 from ordain.ports.sessions import EntryKind, NewEntry
 from ordain.ports.store import Append, Arrive
-from ordain.store.sqlite import POLL_S, SqliteStore
+from ordain.store.elsewhere import POLL_S
+from ordain.store.sqlite import SqliteStore
 from tests.contract.conftest import OpenStore
 from tests.contract.writing import WORKSPACE, Run, message
 
@@ -31,7 +32,7 @@ async def test_what_was_rolled_back_is_announced_to_nobody(store: SqliteStore) -
     await store.submit(run.open())
     await store.submit(receive("m1"))
     heard: list[tuple[str, str]] = []
-    store.listen_sessions(lambda workspace, session: heard.append((workspace, session)))
+    store.listen(lambda change: heard.extend(change.sessions))
     said = entry("said", kind=EntryKind.SAID)
     with pytest.raises(JournalCorrupt):
         await store.submit(Append(run="a", epoch=1, writes=(said, entry("stray", session="nowhere"))))
@@ -44,8 +45,7 @@ async def test_the_first_entry_of_all_is_heard_from_another_process(file_mode: s
     """A guest's message is announced also where no transcript held anything before."""
     engine = reopen(file_mode)
     heard = asyncio.Event()
-    engine.listen(lambda _: None)
-    engine.listen_sessions(lambda *_: heard.set())
+    engine.listen(lambda change: heard.set() if change.sessions else None)
     watching = asyncio.create_task(engine.poll())
     try:
         await asyncio.sleep(0)
@@ -60,8 +60,7 @@ async def test_what_was_committed_here_is_announced_once(file_mode: str, reopen:
     engine = reopen(file_mode)
     heard: list[str] = []
     by_another = asyncio.Event()
-    engine.listen(lambda _: None)
-    engine.listen_sessions(lambda _, session: (heard.append(session), by_another.set()))
+    engine.listen(lambda change: (heard.extend(session for _, session in change.sessions), by_another.set()) if change.sessions else None)
     watching = asyncio.create_task(engine.poll())
     try:
         await asyncio.sleep(0)

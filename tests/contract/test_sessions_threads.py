@@ -30,7 +30,7 @@ async def test_a_live_thread_is_listed_however_old_it_is(store: SqliteStore) -> 
     """Live threads come first, also where more than are asked for were touched since; then the latest, in order."""
     await many_threads(store)
     for limit in (1, 6, 200):
-        found = SqliteSessions(store).threads(WORKSPACE, "s1", limit=limit)
+        found = await SqliteSessions(store).threads(WORKSPACE, "s1", limit=limit)
         assert (found[0].id, found[0].turns, found[0].intent) == (1, ("turn",), "the first")
         assert [thread.id for thread in found[1:]] == list(range(MANY - 1, MANY - 1 - limit, -1))
 
@@ -39,5 +39,5 @@ async def test_a_session_that_is_not_there_has_no_threads(store: SqliteStore) ->
     """Nothing is found of an unknown session, nor of the same one in another workspace."""
     await many_threads(store)
     sessions = SqliteSessions(store)
-    assert list(sessions.threads(WORKSPACE, "s2", limit=6)) == []
-    assert list(sessions.threads("another", "s1", limit=6)) == []
+    assert list(await sessions.threads(WORKSPACE, "s2", limit=6)) == []
+    assert list(await sessions.threads("another", "s1", limit=6)) == []

@@ -9,11 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ordain.errors import JournalCorrupt, LeaseLost, OrdainError, StorageUnavailable
+from ordain.errors import JournalCorrupt, OrdainError, RunLost, StorageUnavailable
 from ordain.journal.codec import verify
 from ordain.journal.records import Status
 from ordain.ports.store import Append, Operation, Outcome, Unit
 from ordain.ports.writes import MailKind, OutboxRow, TakenMail
+from ordain.store.search import SqliteSearch
 from ordain.store.sqlite import SqliteStore, StoreOptions
 from tests.contract.writing import KEY, Run
 from tests.lanes import examples
@@ -48,7 +49,7 @@ async def test_units_are_durable_in_the_order_of_submission(store: SqliteStore) 
     await settle(store, *units)
     assert store.query("SELECT r.id, x.seq FROM records x JOIN runs r ON r.no = x.run ORDER BY x.pos") == expected
     for run in runs:
-        stored = store.load(run.id)
+        stored = store.stored(run.id)
         assert stored is not None
         assert list(stored.records) == run.records
         assert stored.head == run.records[-1].seq
@@ -61,7 +62,7 @@ async def test_what_is_told_is_durable_and_so_is_all_before_it(store: SqliteStor
     seen: list[tuple[int, int]] = []
     futures = [store.submit(run.step()) for _ in range(600)]
     for number, future in enumerate(futures, 1):
-        future.add_done_callback(lambda _, number=number: seen.append((number, len(store.load("a").records) - 1)))  # type: ignore[union-attr]
+        future.add_done_callback(lambda _, number=number: seen.append((number, len(store.stored("a").records) - 1)))  # type: ignore[union-attr]
     await asyncio.gather(*futures)
     await asyncio.sleep(0)
     assert [number for number, _ in seen] == list(range(1, 601))
@@ -71,16 +72,16 @@ async def test_what_is_told_is_durable_and_so_is_all_before_it(store: SqliteStor
 async def test_a_unit_is_applied_whole_or_not_at_all(store: SqliteStore) -> None:
     """Where one part of a unit fails, its records, children, mail and words are all absent."""
     run, other = await opened(store, "a", "other")
-    before = store.load("a")
+    before = store.stored("a")
     bad = run.step(
         status=Status.RUNNING,
-        writes=(Run("child", parent=run).new, other.mail(), OutboxRow(addr=1, text="hello", at=1), Run("other").new),
+        writes=(Run("child", parent=run).new, other.mail(), OutboxRow(addr=1, text="hello", at=1), Run("other", given="another").new),
     )
     (failure,) = await settle(store, bad)
-    assert isinstance(failure, LeaseLost)
-    assert store.load("a") == before
-    assert store.load("child") is None
-    assert store.mail("other") == []
+    assert isinstance(failure, RunLost)
+    assert store.stored("a") == before
+    assert store.stored("child") is None
+    assert store.untaken("other") == []
     assert store.query("SELECT count(*) FROM outbox") == [(0,)]
 
 
@@ -100,15 +101,15 @@ async def test_a_unit_that_fails_fails_alone(store: SqliteStore) -> None:
         good.step(),
     )
     kinds = [type(result) for result in results]
-    assert kinds == [Outcome, LeaseLost, Outcome, JournalCorrupt, OrdainError, OrdainError, OrdainError, Outcome]
-    stored = store.load("good")
+    assert kinds == [Outcome, RunLost, Outcome, JournalCorrupt, OrdainError, OrdainError, OrdainError, Outcome]
+    stored = store.stored("good")
     assert stored is not None
     assert list(stored.records) == good.records
-    assert len(store.load("bad").records) == 1  # type: ignore[union-attr]
+    assert len(store.stored("bad").records) == 1  # type: ignore[union-attr]
 
 
 async def test_a_gap_or_a_repetition_is_refused(store: SqliteStore) -> None:
-    """Only the record that follows the durable head is taken: a driver with an old view cannot append."""
+    """Only the record that follows the durable head is taken: a driver with an old view cannot append. What is durable already is told so."""
     (run,) = await opened(store, "a")
     first, second = run.note(), run.note()
     gap, exact, again = await settle(
@@ -117,19 +118,22 @@ async def test_a_gap_or_a_repetition_is_refused(store: SqliteStore) -> None:
         Append(run="a", epoch=1, records=(first, second)),
         Append(run="a", epoch=1, records=(first,)),
     )
-    assert isinstance(gap, LeaseLost)
+    assert isinstance(gap, RunLost)
     assert isinstance(exact, Outcome)
-    assert isinstance(again, LeaseLost)
+    assert again == Outcome(run="a")
+    stored = store.stored("a")
+    assert stored is not None
+    assert stored.records[1:] == (first, second)
 
 
 async def test_numbers_of_runs_that_never_came_to_be_are_forgotten(store: SqliteStore) -> None:
     """Mail for a run that a failed unit would have opened reaches no other run that was given its place."""
     (run,) = await opened(store, "a")
-    await settle(store, Append(run="a", epoch=1, writes=(Run("lost", parent=run).new, Run("a").new)))
+    await settle(store, Append(run="a", epoch=1, writes=(Run("lost", parent=run).new, Run("a", given="another").new)))
     await opened(store, "other")
     (result,) = await settle(store, Append(run="a", epoch=1, writes=(Run("lost").mail(),)))
     assert isinstance(result, JournalCorrupt)
-    assert store.mail("other") == []
+    assert store.untaken("other") == []
 
 
 Step = tuple[str, int]
@@ -161,8 +165,8 @@ async def test_any_sequence_of_units_leaves_what_a_simple_model_says(steps: list
                 run.scribe.back_to(mark)
                 del run.records[length:]
         for run in runs:
-            assert list(store.load(run.id).records) == kept[run.id]  # type: ignore[union-attr]
-            assert [mail.key for mail in store.mail(run.id)] == boxes[run.id]
+            assert list(store.stored(run.id).records) == kept[run.id]  # type: ignore[union-attr]
+            assert [mail.key for mail in store.untaken(run.id)] == boxes[run.id]
     finally:
         store.close()
 
@@ -176,9 +180,9 @@ def _unit(run: Run, action: str, number: int, store: SqliteStore, boxes: dict[st
             return run.post(key=f"k{number}"), accepted
         case "gap":
             run.note()
-            return run.step(), lambda outcome: not isinstance(outcome, LeaseLost)
+            return run.step(), lambda outcome: not isinstance(outcome, RunLost)
         case "take":
-            mail = tuple(TakenMail(mail=row.id, seq=1) for row in store.mail(run.id)[:1])
+            mail = tuple(TakenMail(mail=row.id, seq=1) for row in store.untaken(run.id)[:1])
             boxes[run.id] = boxes[run.id][len(mail) :]
             return run.step(writes=mail), accepted
         case "child":
@@ -195,10 +199,10 @@ async def test_a_settled_run_stays_settled(store: SqliteStore) -> None:
     """No unit changes the status of a settled run; a note may still be added to it."""
     (run,) = await opened(store, "a")
     await store.submit(run.end())
-    before = store.load("a")
+    before = store.stored("a")
     results = await settle(store, Append(run="a", epoch=1, status=Status.QUARANTINED), Append(run="a", epoch=1, status=Status.READY))
-    assert [type(result) for result in results] == [LeaseLost, LeaseLost]
-    assert store.load("a") == before
+    assert [type(result) for result in results] == [RunLost, RunLost]
+    assert store.stored("a") == before
     assert isinstance((await settle(store, run.step()))[0], Outcome)
 
 
@@ -211,18 +215,18 @@ async def test_a_duplicate_is_ignored_and_the_first_counts(store: SqliteStore) -
     first, second, elsewhere = await settle(store, run.post(body=b'"first"'), run.post(body=b'"second"'), other.post(body=b'"else"'))
     assert [getattr(outcome, "refused", None) for outcome in (first, second, elsewhere)] == ["", "duplicate", ""]
     assert isinstance((await settle(store, other.step(writes=(run.mail(body=b'"third"'),))))[0], Outcome)
-    assert [(mail.key, mail.body) for mail in store.mail("a")] == [("k", b'"first"')]
+    assert [(mail.key, mail.body) for mail in store.untaken("a")] == [("k", b'"first"')]
 
 
 async def test_mail_waits_until_one_record_takes_it(store: SqliteStore) -> None:
     """Mail is listed oldest first until a record takes it; it cannot be taken twice, and its key stays used."""
     (run,) = await opened(store, "a")
     await settle(store, run.post("one", addr=3), run.post("two"))
-    one, two = store.mail("a")
+    one, two = store.untaken("a")
     assert (one.key, one.addr, one.at, two.key) == ("one", 3, 1, "two")
     await store.submit(run.step(writes=(TakenMail(mail=one.id, seq=1),)))
-    assert [mail.key for mail in store.mail("a")] == ["two"]
-    with pytest.raises(LeaseLost):
+    assert [mail.key for mail in store.untaken("a")] == ["two"]
+    with pytest.raises(RunLost):
         await store.submit(run.step(writes=(TakenMail(mail=one.id, seq=2),)))
     assert (await store.submit(run.post("one"))).refused == "duplicate"
 
@@ -245,7 +249,7 @@ async def test_a_run_does_not_suspend_over_mail_that_concerns_it(store: SqliteSt
     await store.submit(run.post(kind=kind, addr=addr))
     concerns = (kind in {MailKind.CHILD, MailKind.ANSWER} and addr == 7) or (kind is MailKind.INTERRUPT and not deaf)
     outcome = await store.submit(run.suspend(7, deaf=deaf, wake_at=5))
-    stored = store.load("a")
+    stored = store.stored("a")
     assert stored is not None
     assert (outcome.refused, stored.status, len(stored.records), stored.wake_at) == (
         ("mail", Status.READY, 1, None) if concerns else ("", Status.WAITING, 2, 5)
@@ -256,7 +260,7 @@ async def test_taken_mail_does_not_keep_a_run_awake(store: SqliteStore) -> None:
     """Mail that a record of an earlier unit of the same batch takes no longer refuses the suspension."""
     (run,) = await opened(store, "a")
     await store.submit(run.post())
-    (mail,) = store.mail("a")
+    (mail,) = store.untaken("a")
     taken, waits = await settle(store, run.step(writes=(TakenMail(mail=mail.id, seq=1),)), run.suspend(0))
     assert isinstance(taken, Outcome)
     assert waits == Outcome(run="a")
@@ -277,7 +281,9 @@ async def test_a_request_becomes_one_run(store: SqliteStore) -> None:
         Outcome(run="d"),
         Outcome(run="e"),
     ]
-    assert [pending.id for pending in store.pending()] == ["a", "d", "e"]
+    assert [
+        row.id for row in reversed(await SqliteSearch(store).runs(statuses=(), roots_only=False, limit=9, before=None, workspace=None))
+    ] == ["a", "d", "e"]
 
 
 async def test_over_the_limit_only_new_requests_are_refused(store: SqliteStore) -> None:
@@ -287,7 +293,7 @@ async def test_over_the_limit_only_new_requests_are_refused(store: SqliteStore) 
     busy, same = await settle(store, Run("b").open("s", accepted=1), Run("c").open("r", accepted=1))
     assert busy == Outcome(refused="busy")
     assert same == Outcome(run="a", refused="same")
-    assert store.load("b") is None
+    assert store.stored("b") is None
     await store.submit(parent.end())
     assert (await store.submit(Run("b").open("s", accepted=1))).run == "b"
 
@@ -295,8 +301,8 @@ async def test_over_the_limit_only_new_requests_are_refused(store: SqliteStore) 
 async def test_catalogs_are_kept_by_digest(store: SqliteStore) -> None:
     """A catalog comes with the first run that pins it and is found by its digest."""
     await settle(store, Run("a").open(catalog=b"{}"), Run("b").open(catalog=b"{}"), Run("c").open())
-    assert store.catalog("c" * 64) == b"{}"
-    assert store.catalog("d" * 64) is None
+    assert store.kept_catalog("c" * 64) == b"{}"
+    assert store.kept_catalog("d" * 64) is None
 
 
 # --- looking ----------------------------------------------------------------------------------------------------------------------
@@ -307,39 +313,22 @@ async def test_a_run_is_loaded_as_it_hangs(store: SqliteStore) -> None:
     parent = Run("a")
     child = Run("child", parent=parent, addr=4, index=2)
     await settle(store, parent.open(), parent.step(writes=(child.new,), status=Status.RUNNING), child.end())
-    stored, root = store.load("child"), store.load("a")
+    stored, root = store.stored("child"), store.stored("a")
     assert stored is not None
     assert root is not None
     assert (stored.parent, stored.parent_addr, stored.index, stored.root) == ("a", 4, 2, "a")
     assert (stored.status, stored.reason, stored.ended_at) == (Status.COMPLETED, "ok", child.records[-1].at)
     assert (root.parent, root.root, root.status, root.ended_at, root.key) == (None, "a", Status.RUNNING, None, KEY)
-    assert store.load("nobody") is None
-
-
-async def test_pending_lists_what_is_not_settled(store: SqliteStore) -> None:
-    """Ready, running and waiting runs are listed oldest first with mail, timer and the starts that died where they stand."""
-    ready, running, waiting, done = await opened(store, "ready", "running", "waiting", "done")
-    await settle(store, running.step(status=Status.RUNNING), waiting.suspend(0, wake_at=9), done.end(), waiting.post(addr=5))
-    for _ in range(2):
-        await store.submit(Operation(name="resumed", args={"runs": ["running"]}))
-    assert [(p.id, p.status, p.wake_at, p.mail, p.resumes) for p in store.pending()] == [
-        ("ready", Status.READY, None, False, 0),
-        ("running", Status.RUNNING, None, False, 2),
-        ("waiting", Status.READY, 9, True, 0),
-    ]
-    await store.submit(running.step())
-    await store.submit(Operation(name="resumed", args={"runs": ["running"]}))
-    assert next(p.resumes for p in store.pending() if p.id == "running") == 1
-    assert ready.id == "ready"
+    assert store.stored("nobody") is None
 
 
 async def test_listeners_hear_of_opened_runs_and_mail(store: SqliteStore) -> None:
     """After a commit, and never before, each run that it opened or wrote mail to is announced; failed units announce nothing."""
     heard: list[tuple[str, bool]] = []
-    store.listen(lambda run: heard.append((run, store.load(run) is not None)))
+    store.listen(lambda change: heard.extend((run, store.stored(run) is not None) for run in change.runs))
     parent = Run("a")
     await settle(store, parent.open(), parent.step(writes=(Run("child", parent=parent).new,)))
-    await settle(store, parent.post(), parent.step(), Append(run="a", epoch=1, writes=(Run("never").new, Run("a").new)))
+    await settle(store, parent.post(), parent.step(), Append(run="a", epoch=1, writes=(Run("never").new, Run("a", given="another").new)))
     assert heard == [("a", True), ("child", True), ("a", True)]
 
 

@@ -24,7 +24,7 @@ LONG = SECRET * 400
 
 
 def found(store: SqliteStore, run: str = "a") -> StoredRun:
-    stored = store.load(run)
+    stored = store.stored(run)
     assert stored is not None
     return stored
 
@@ -180,7 +180,7 @@ async def test_a_store_is_what_it_was_when_it_is_opened_again(file_mode: str, tm
     run = await finished(first, "a", LONG)
     await first.submit(Run("b").open("request", catalog=b"{}"))
     await first.submit(Run("b").post())
-    seen = found(first), first.mail("b"), first.pending(), first.catalog("c" * 64)
+    seen = found(first), first.untaken("b"), first.kept_catalog("c" * 64)
     (tmp_path / "copy").mkdir()
     first.backup(tmp_path / "copy" / FILE)
     with pytest.raises(ConfigurationError):
@@ -188,7 +188,7 @@ async def test_a_store_is_what_it_was_when_it_is_opened_again(file_mode: str, tm
     first.close()
     for folder in (tmp_path / "data", tmp_path / "copy"):
         store = SqliteStore(folder, options)
-        assert (found(store), store.mail("b"), store.pending(), store.catalog("c" * 64)) == seen
+        assert (found(store), store.untaken("b"), store.kept_catalog("c" * 64)) == seen
         assert (await store.submit(Run("z").open("request"))).refused == "same"
         assert await store.submit(run.step()) == Outcome(run="a")
         run.records.pop()

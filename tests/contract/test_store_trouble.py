@@ -15,9 +15,9 @@ from pathlib import Path
 
 import pytest
 
-from ordain.errors import ConfigurationError, JournalCorrupt, LeaseLost, OrdainError, StorageUnavailable
+from ordain.errors import ConfigurationError, EngineLost, JournalCorrupt, OrdainError, StorageUnavailable
 from ordain.journal.records import Record
-from ordain.ports.store import Append, Operation, Outcome, Unit
+from ordain.ports.store import Append, Change, Operation, Outcome, Unit
 from ordain.store import writer
 from ordain.store.folder import FILE
 from ordain.store.schema import DDL, VERSION
@@ -46,12 +46,12 @@ async def opened(store: SqliteStore, run: str = "a") -> Run:
 
 
 def stored(store: SqliteStore, run: str = "a") -> int:
-    found = store.load(run)
+    found = store.stored(run)
     return 0 if found is None else len(found.records)
 
 
 def stored_records(store: SqliteStore, run: str = "a") -> tuple[Record, ...]:
-    found = store.load(run)
+    found = store.stored(run)
     return () if found is None else found.records
 
 
@@ -63,13 +63,13 @@ async def test_a_stale_engine_cannot_commit(file_mode: str, reopen: OpenStore) -
     first = reopen(file_mode, holder="first")
     run = await opened(first)
     second = reopen(file_mode, holder="second")
-    units = (run.step(), Run("b").open(), run.post(), Operation(name="resumed", args={"runs": ["a"]}))
+    units = (run.step(), Run("b").open(), run.post(), Operation(name="release", args={"engine": 1, "runs": ["a"]}))
     results = await asyncio.gather(*map(first.submit, units), return_exceptions=True)
-    assert [type(result) for result in results] == [LeaseLost] * 4
-    assert (stored(second), second.load("b"), second.mail("a")) == (1, None, [])
+    assert [type(result) for result in results] == [EngineLost] * 4
+    assert (stored(second), second.stored("b"), second.untaken("a")) == (1, None, [])
     again = Run("a")
     assert await second.submit(again.step()) == Outcome(run="a")
-    with pytest.raises(LeaseLost):
+    with pytest.raises(EngineLost):
         await first.submit(run.step())
     assert stored(first) == 2  # it may still read
 
@@ -80,7 +80,7 @@ async def test_a_guest_posts_mail_and_takes_no_lease(file_mode: str, reopen: Ope
     run = await opened(engine)
     guest = reopen(file_mode, holder=None)
     assert (await guest.submit(run.post())).refused == ""
-    assert [mail.key for mail in engine.mail("a")] == ["k"]
+    assert [mail.key for mail in engine.untaken("a")] == ["k"]
     assert await engine.submit(run.step()) == Outcome(run="a")
 
 
@@ -104,8 +104,8 @@ async def test_another_process_is_heard(file_mode: str, reopen: OpenStore) -> No
     heard: set[str] = set()
     both = asyncio.Event()
 
-    def hear(run: str) -> None:
-        heard.add(run)
+    def hear(change: Change) -> None:
+        heard.update(change.runs)
         if heard == {"known", "guest"}:
             both.set()
 
@@ -121,7 +121,7 @@ async def test_another_process_is_heard(file_mode: str, reopen: OpenStore) -> No
         await both.wait()
     finally:
         watching.cancel()
-    assert [mail.key for mail in engine.mail("known")] == ["from outside"]
+    assert [mail.key for mail in engine.untaken("known")] == ["from outside"]
 
 
 # --- locked -----------------------------------------------------------------------------------------------------------------------
@@ -140,7 +140,7 @@ async def test_a_lock_held_elsewhere_puts_the_batch_back(file_store: SqliteStore
         futures += [file_store.submit(run.step()) for _ in range(5)]
         other.execute("ROLLBACK")
     assert await asyncio.gather(*futures) == [Outcome(run="a")] * 10
-    found = file_store.load("a")
+    found = file_store.stored("a")
     assert found is not None
     assert list(found.records) == run.records
 
@@ -346,7 +346,7 @@ async def test_an_older_schema_is_brought_on(file_mode: str, reopen: OpenStore, 
     gone = [
         made for made, name in re.findall(r"(CREATE (?:UNIQUE )?INDEX (\w+)[^;]+);", DDL) if name not in fresh
     ]  # a later version dropped them
-    foreign(folder, *sorted(drops), *gone, "PRAGMA user_version = 1")  # indices first
+    foreign(folder, *sorted(drops), *gone, "ALTER TABLE runs DROP COLUMN holder", "PRAGMA user_version = 1")  # indices first
     again = reopen(file_mode)
     assert list(stored_records(again)) == run.records
     assert await again.submit(run.step()) == Outcome(run="a")
@@ -403,5 +403,5 @@ async def test_a_damaged_row_is_a_corrupt_journal(store: SqliteStore, damage: st
     await store.submit(run.step())
     store._db.execute(damage)
     with pytest.raises(JournalCorrupt):
-        store.load("a")
+        store.stored("a")
     assert stored(store, "b") == len(other.records)

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ordain.journal.records import SETTLED, Status
+from tests.at_once import at_once
 from tests.replay.folder_file import LATE, SOON, Call, End, Kept
 from tests.replay.folder_house import LATER_S, folder_house
 from tests.shapes.ledger import Ledger
@@ -78,5 +79,5 @@ async def _take_up_stopped(house: House) -> None:
 
 
 def _end(house: House, run: str) -> End:
-    view = house.ordain.runtime.view(run)
+    view = at_once(house.ordain.runtime.view(run))
     return End(str(view.stored.status), view.stored.reason, len(house.ordain.runtime.unknown_effects(view)))

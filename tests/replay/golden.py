@@ -84,7 +84,7 @@ async def play(name: str) -> list[tuple[str, GoldenJournal]]:
             return [
                 (
                     names.get(row.id, f"{name}.child"),
-                    GoldenJournal(run=ordain.store.load(row.id) or sys.exit("lost"), catalog=catalog, tables=dict(tables)),
+                    GoldenJournal(run=ordain.store.stored(row.id) or sys.exit("lost"), catalog=catalog, tables=dict(tables)),
                 )
                 for row in rows
             ]

@@ -50,7 +50,7 @@ async def denied() -> GoldenTalk:
         for becomes, delve in DELVES.items():
             run = await ran(house, DELVER, delve)
             assert house.status(run) is Status.COMPLETED
-            assert becomes.partition(",")[0] in bytes(house.ordain.runtime.view(run).result).decode()
+            assert becomes.partition(",")[0] in bytes((await house.ordain.runtime.view(run)).result).decode()
         return taken(house)
 
 

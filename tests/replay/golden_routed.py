@@ -47,8 +47,8 @@ async def play(home: Path) -> GoldenTalk:
         for _ in range(4):
             await ordain.chat("hello there", session="s1")
         rows = sorted(await ordain.runtime.runs(roots_only=False), key=lambda row: row.id)
-        runs = [ordain.store.load(row.id) for row in rows]
-        transcript = ordain.runtime.conversation.transcript("default", "s1", after=0, limit=1000)
+        runs = [ordain.store.stored(row.id) for row in rows]
+        transcript = await ordain.runtime.conversation.transcript("default", "s1", after=0, limit=1000)
         return GoldenTalk.of(runs, transcript, ordain.catalog)
 
 

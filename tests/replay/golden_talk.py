@@ -57,8 +57,8 @@ async def play(home: Path) -> GoldenTalk:
         await house.say("use that", verb="no_such_verb")
         await house.say("and a last word about everything")
         await house.quiet()
-        runs = [house.ordain.store.load(run) for (run,) in house.query("SELECT id FROM runs ORDER BY no")]
-        transcript = house.ordain.runtime.conversation.transcript(WORKSPACE, "s1", after=0, limit=1000)
+        runs = [house.ordain.store.stored(run) for (run,) in house.query("SELECT id FROM runs ORDER BY no")]
+        transcript = await house.ordain.runtime.conversation.transcript(WORKSPACE, "s1", after=0, limit=1000)
         return GoldenTalk.of(runs, transcript, house.ordain.catalog)
 
 

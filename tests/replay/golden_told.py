@@ -22,6 +22,7 @@ from ordain.store.sqlite import StoreOptions
 from ordain.testing import ModelScript, Proposal, call, fails, finish, moves, suggests
 from ordain.testing import routes as suggests_path
 from ordain.verbs.functions import FunctionVerb, VerbContext, VerbError, verb
+from tests.at_once import at_once
 from tests.replay.golden import FACTS, TEXT
 from tests.replay.golden_file import GoldenTalk, write
 from tests.replay.recorded_words import WORDS
@@ -303,8 +304,8 @@ async def play() -> GoldenTalk:
 
 def taken(house: House) -> GoldenTalk:
     """All runs of a house and the transcript of session s1."""
-    runs = [house.ordain.store.load(run) for (run,) in house.query("SELECT id FROM runs ORDER BY no")]
-    transcript = house.ordain.runtime.conversation.transcript(WORKSPACE, "s1", after=0, limit=1000)
+    runs = [house.ordain.store.stored(run) for (run,) in house.query("SELECT id FROM runs ORDER BY no")]
+    transcript = at_once(house.ordain.runtime.conversation.transcript(WORKSPACE, "s1", after=0, limit=1000))
     return GoldenTalk.of(runs, transcript, house.ordain.catalog)
 
 

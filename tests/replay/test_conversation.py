@@ -12,6 +12,8 @@ from ordain.flows.transcript import TranscriptReader
 from ordain.journal.records import SETTLED
 from ordain.runtime.replay import Replayed, replay
 from ordain.testing import ModelScript, call, fails, suggests
+from tests.at_once import at_once
+from tests.replayed import replayed
 from tests.shapes.lines import about, asks, holds, script_of
 from tests.shapes.session_laws import broken_at_rest, broken_now, rows_of, unequal
 from tests.shapes.talk import House
@@ -59,11 +61,11 @@ def replays(house: House, transcript: TranscriptReader | None = None) -> dict[st
     """The replay of every settled run, by id; with another transcript, if given."""
     services, found = house.ordain.runtime.services, dict[str, Replayed]()
     for (run,) in house.query("SELECT id FROM runs ORDER BY no"):
-        stored = house.ordain.store.load(run)
+        stored = house.ordain.store.stored(run)
         assert stored is not None
         if stored.status in SETTLED:
-            read = transcript or services.transcript(stored.workspace)
-            found[run] = replay(stored, services.catalogs.pinned(stored.catalog), services.kinds, read)
+            catalog = at_once(services.catalogs.pinned(stored.catalog))
+            found[run] = replayed(services, stored) if transcript is None else replay(stored, catalog, services.kinds, transcript)
     return found
 
 

@@ -35,6 +35,7 @@ from ordain.testing import ScriptedEffects
 from ordain.wording.languages import shipped_table
 from ordain.wording.table import Table
 from ordain.wording.wording import Wording, compiled, wording_of
+from tests.at_once import at_once, awaited
 from tests.replay.golden_file import GOLDEN, GoldenTalk, read, read_talk
 from tests.replay.mutate import begun_with
 
@@ -134,7 +135,7 @@ def test_answers_replay_whatever_the_current_table_says(gone: tuple[str, str]) -
     stored = dict(catalog.stored)
     for table in (without(SMALL, *gone), having(SMALL, "thanks", gone[1])):
         current = catalog_with(table)
-        pinned = Catalogs(current, {**stored, **dict(current.stored)}.get).pinned(catalog.digest)
+        pinned = at_once(Catalogs(current, awaited({**stored, **dict(current.stored)}.get)).pinned(catalog.digest))
         assert wording_of(pinned).id == catalog.wording_id
         report = replay(run, pinned, KINDS)
         assert (report.verdict, report.decisions, report.differences) == ("equal", len(ANSWERS), [])
@@ -189,7 +190,7 @@ def test_a_wording_that_is_nowhere_is_read_with_no_other(altered: bytes | None, 
     ((table, _), (digest, encoded)) = catalog.stored
     left = {digest: encoded} if altered is None else {digest: encoded, table: altered}
     with pytest.raises(JournalCorrupt, match=says):
-        wording_of(Catalogs(catalog_with(SMALL), left.get).pinned(digest))
+        wording_of(at_once(Catalogs(catalog_with(SMALL), awaited(left.get)).pinned(digest)))
 
 
 class _Told:
@@ -198,7 +199,7 @@ class _Told:
     def __init__(self, talk: GoldenTalk) -> None:
         self._entries = talk.transcript
 
-    def entries(self, workspace: str, session: str, *, after: int, limit: int) -> Sequence[Entry]:
+    async def entries(self, workspace: str, session: str, *, after: int, limit: int) -> Sequence[Entry]:
         return [entry for entry in self._entries if entry.seq > after][:limit]
 
 
@@ -214,7 +215,7 @@ def test_messages_read_as_they_were_are_decided_as_they_were(name: str) -> None:
     talk = TALKS[name]
 
     def read_with(wording: Wording) -> Any:
-        return messages_read(_Told(talk), "default", "s1", wording, lambda _: talk.compiled())  # type: ignore[arg-type]
+        return at_once(messages_read(_Told(talk), "default", "s1", wording, awaited(lambda _: talk.compiled())))  # type: ignore[arg-type]
 
     report = read_with(wording_of(talk.compiled()))
     assert (report.verdict, report.judged, report.unjudged, report.flips) == (COMPARED, len(texts_of(name)), 0, [])
@@ -228,6 +229,6 @@ def test_what_was_erased_is_not_judged() -> None:
     """A message without its text counts, and decides nothing."""
     talk = next(iter(TALKS.values()))
     erased = msgspec.structs.replace(talk, transcript=tuple(msgspec.structs.replace(entry, body=None) for entry in talk.transcript))
-    report = messages_read(_Told(erased), "default", "s1", compiled(Table.of([])), lambda _: talk.compiled())  # type: ignore[arg-type]
+    report = at_once(messages_read(_Told(erased), "default", "s1", compiled(Table.of([])), awaited(lambda _: talk.compiled())))  # type: ignore[arg-type]
     assert (report.judged, report.flips) == (0, [])
     assert report.unjudged == len(texts_of(next(iter(TALKS))))

@@ -108,7 +108,7 @@ class Client:
 
     def reached(self, run: str) -> int:
         """The number of the last effect that the run announced; -1 before the first."""
-        stored = self.ordain.store.load(run)
+        stored = self.ordain.store.stored(run)
         records = () if stored is None else stored.records
         return max((json.loads(record.body or b"{}")["addr"] for record in records if record.kind == "intent"), default=-1)
 

@@ -12,7 +12,8 @@ from typing import Any
 from ordain.app import Ordain
 from ordain.journal.digests import GENESIS, chain, digest
 from ordain.journal.records import SETTLED, Status
-from ordain.runtime.replay import replay
+from tests.at_once import at_once
+from tests.replayed import replayed
 
 Rows = Callable[..., list[tuple[Any, ...]]]
 STATES = {"over": 0, "live": 1, "queued": 2}
@@ -193,7 +194,7 @@ def broken_at_rest(ordain: Ordain, sent: Sequence[Any] = ()) -> list[str]:
         found.append(f"thread {thread} still asks")
     found += unequal(ordain)
     for one in sent:
-        if ordain.runtime.conversation._answer("default", one) is None:
+        if at_once(ordain.runtime.conversation._answer("default", one)) is None:
             found.append(f"message {one.seq} of {one.session} is never answered")
     return found
 
@@ -202,11 +203,10 @@ def unequal(ordain: Ordain) -> list[str]:
     """The settled runs that do not replay as they were."""
     services, found = ordain.runtime.services, []
     for (run,) in ordain.store.query("SELECT id FROM runs ORDER BY no"):
-        stored = ordain.store.load(run)
+        stored = ordain.store.stored(run)
         assert stored is not None
         if stored.status in SETTLED and stored.key is not None:
-            catalog = services.catalogs.pinned(stored.catalog)
-            report = replay(stored, catalog, services.kinds, services.transcript(stored.workspace))
+            report = replayed(services, stored)
             if not report.equal:
                 found.append(f"run {run} ({stored.flow}) replays {report.verdict}: {report.differences[:2]}")
     return found

@@ -23,6 +23,7 @@ from ordain.settings import Settings, load_settings
 from ordain.store.sqlite import StoreOptions
 from ordain.testing import ModelScript, ScriptedModels
 from ordain.verbs.functions import FunctionVerb
+from tests.at_once import at_once
 from tests.shapes.house import MovableClock
 from tests.shapes.lines import ECHO, Held, script_of, words
 from tests.shapes.moments import Moments
@@ -123,8 +124,8 @@ class House:
         """Leave everything as it is, as a process does that dies: what is not committed is lost."""
         ordain = self.ordain
         ordain.engine.accepting = False
-        tasks = [task for _, task in ordain.engine._active.values()]
-        beside = [*ordain._background, *filter(None, [ordain.engine._beating])]
+        tasks = [one.task for one in ordain.engine._active.values()]
+        beside = [*ordain._background, *filter(None, [ordain.engine._beating, ordain.engine._taking])]
         for task in [*tasks, *beside]:
             task.cancel()
         await asyncio.gather(*tasks, *beside, return_exceptions=True)
@@ -177,7 +178,7 @@ class House:
 
     def so_far(self, sent: Acknowledged) -> MessageAnswer:
         """What is known of a message now."""
-        return self.ordain.runtime.conversation.so_far(WORKSPACE, sent)
+        return at_once(self.ordain.runtime.conversation.so_far(WORKSPACE, sent))
 
     # --- what is so -----------------------------------------------------------------------------------------------------------------------
 

@@ -14,6 +14,7 @@ from typing import Any
 from ordain.contracts.conversation import MessageAnswer
 from ordain.runtime.conversation import Acknowledged
 from ordain.testing import call, suggests
+from tests.at_once import at_once
 from tests.shapes.client import Client
 from tests.shapes.house import MovableClock
 from tests.shapes.lines import about, asks, holds, script_of
@@ -56,7 +57,7 @@ class Talker:
 
     def so_far(self, name: str) -> MessageAnswer:
         """What became of a message."""
-        return self.ordain.runtime.conversation.so_far(WORKSPACE, self.received(name))
+        return at_once(self.ordain.runtime.conversation.so_far(WORKSPACE, self.received(name)))
 
     def reply_to(self, name: str) -> dict[str, Any] | None:
         """The closing reply of the run that serves a message."""

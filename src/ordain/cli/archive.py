@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import shutil
 import sqlite3
 import tempfile
-from collections.abc import Generator
-from contextlib import closing, contextmanager
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,6 +21,7 @@ from ordain.engines.clock import SystemClock
 from ordain.errors import ConfigurationError, FlowUnavailable, JournalCorrupt, JournalError, NotFound, StorageUnavailable
 from ordain.flows.shipped import shipped_kinds
 from ordain.ports.library import Embedder
+from ordain.ports.store import StoredRun, load_run
 from ordain.ports.verb import AnyLeafResult, LeafCall, LeafFailed
 from ordain.runtime.diff import PolicyDiff, diff
 from ordain.runtime.door import Runtime
@@ -33,7 +35,7 @@ from ordain.runtime.waiters import Waiters
 from ordain.runtime.wording_diff import AnswersRead, MessagesRead, answers_read, messages_read
 from ordain.store.access import SqliteTokens
 from ordain.store.documents import DocumentReader
-from ordain.store.folder import FILE
+from ordain.store.folder import FILE, version_of
 from ordain.store.library import SqliteLibrary
 from ordain.store.schema import VERSION
 from ordain.store.search import SqliteSearch
@@ -85,7 +87,7 @@ class Archive:
     store: SqliteStore
     runtime: Runtime
 
-    def replay(self, run: str) -> Replayed:
+    async def replay(self, run: str) -> Replayed:
         """Replay one run; whatever is wrong with it is in the verdict.
 
         Raises:
@@ -93,51 +95,55 @@ class Archive:
         """
         services, report = self.runtime.services, Replayed(run=run, flow="", verdict=JournalCorrupt.code)
         try:
-            stored = self.store.load(run)
-            if stored is None:
-                raise NotFound(f"there is no run {run}", code="run_not_found")
+            stored = await self._load(run)
             report.flow, report.records = f"{stored.flow}@{stored.flow_version}", len(stored.records)
-            return replay(stored, services.catalogs.pinned(stored.catalog), services.kinds, services.transcript(stored.workspace))
+            catalog, said = await services.catalogs.pinned(stored.catalog), services.transcript(stored.workspace)
+            return await said.having(lambda: replay(stored, catalog, services.kinds, said))
         except (JournalError, ConfigurationError, ValueError) as error:
             report.differences.append(Difference(place="storage", recorded="", now=str(error)[:300]))
             return report
 
-    def diff(self, run: str, policy: Policy) -> PolicyDiff:
+    async def _load(self, run: str) -> StoredRun:
+        stored = await load_run(self.runtime.services.store, run)
+        if stored is None:
+            raise NotFound(f"there is no run {run}", code="run_not_found")
+        return stored
+
+    async def diff(self, run: str, policy: Policy) -> PolicyDiff:
         """What another policy would have decided over the run's journal and its children's.
 
         Raises:
             NotFound: no such run.
             JournalCorrupt: the catalog it began under is not stored.
         """
-        stored = self.store.load(run)
-        if stored is None:
-            raise NotFound(f"there is no run {run}", code="run_not_found")
-        services = self.runtime.services
-        return diff(
-            stored,
-            services.catalogs.pinned(stored.catalog),
-            policy,
-            services.kinds,
-            self.store.load,
-            transcript=services.transcript(stored.workspace),
-        )
+        stored, services = await self._load(run), self.runtime.services
+        catalog, said = await services.catalogs.pinned(stored.catalog), services.transcript(stored.workspace)
+        below = await services.store.load(await self.runtime.search.tree(run))
 
-    def tree(self, run: str) -> list[str]:
-        """The run and everything that descends from it, oldest first."""
-        rows = self.store.query(
-            "WITH RECURSIVE t(no) AS (SELECT no FROM runs WHERE id = ? UNION SELECT r.no FROM runs r JOIN t ON r.parent = t.no)"
-            " SELECT r.id FROM runs r JOIN t ON t.no = r.no ORDER BY r.no",
-            (run,),
-        )
-        if not rows:
-            raise NotFound(f"there is no run {run}", code="run_not_found")
-        return [row[0] for row in rows]
+        def load(child: str) -> StoredRun | None:
+            found = below.get(child)
+            if isinstance(found, JournalCorrupt):
+                raise found
+            return found
 
-    def runs(self, *, roots_only: bool = False) -> list[str]:
+        return await said.having(lambda: diff(stored, catalog, policy, services.kinds, load, transcript=said))
+
+    async def tree(self, run: str) -> Sequence[str]:
+        """The run and everything that descends from it, oldest first.
+
+        Raises:
+            NotFound: no such run.
+        """
+        found = await self.runtime.search.tree(run)
+        if not found:
+            raise NotFound(f"there is no run {run}", code="run_not_found")
+        return found
+
+    async def runs(self, *, roots_only: bool = False) -> Sequence[str]:
         """Every run, or every run without a parent, oldest first."""
-        return [row[0] for row in self.store.query("SELECT id FROM runs WHERE parent IS NULL OR NOT ? ORDER BY no", (roots_only,))]
+        return await self.runtime.search.every_run(roots_only=roots_only)
 
-    def answers(self, run: str, wording: Wording) -> AnswersRead:
+    async def answers(self, run: str, wording: Wording) -> AnswersRead:
         """What another wording would make of the answers in a run; whatever is wrong with it is in the verdict.
 
         Raises:
@@ -145,26 +151,23 @@ class Archive:
         """
         services, flow = self.runtime.services, ""
         try:
-            stored = self.store.load(run)
-            if stored is None:
-                raise NotFound(f"there is no run {run}", code="run_not_found")
+            stored = await self._load(run)
             flow = f"{stored.flow}@{stored.flow_version}"
-            transcript = services.transcript(stored.workspace)
-            return answers_read(stored, services.catalogs.pinned(stored.catalog), wording, services.kinds, transcript)
+            catalog, said = await services.catalogs.pinned(stored.catalog), services.transcript(stored.workspace)
+            return await said.having(lambda: answers_read(stored, catalog, wording, services.kinds, said))
         except (JournalError, ConfigurationError, ValueError):
             return AnswersRead(run=run, flow=flow, verdict=JournalCorrupt.code)
 
-    def messages(self, wording: Wording) -> list[MessagesRead]:
+    async def messages(self, wording: Wording) -> list[MessagesRead]:
         """What another wording would make of every session's messages, oldest session first."""
-        services = self.runtime.services
-        rows = self.store.query("SELECT workspace, id FROM sessions ORDER BY no")
-        return [messages_read(services.sessions, workspace, session, wording, services.catalogs.pinned) for workspace, session in rows]
+        services, every = self.runtime.services, await self.runtime.search.every_session()
+        pinned = services.catalogs.pinned
+        return [await messages_read(services.sessions, workspace, session, wording, pinned) for workspace, session in every]
 
-    def retell(self) -> list[Retold]:
+    async def retell(self) -> list[Retold]:
         """Verify every session's transcript, oldest session first."""
-        services = self.runtime.services
-        rows = self.store.query("SELECT workspace, id FROM sessions ORDER BY no")
-        return [retell(services.sessions, workspace, session, services.catalogs.pinned) for workspace, session in rows]
+        services, every = self.runtime.services, await self.runtime.search.every_session()
+        return [await retell(services.sessions, workspace, session, services.catalogs.pinned) for workspace, session in every]
 
 
 @contextmanager
@@ -188,7 +191,7 @@ def open_archive(home: Path) -> Generator[Archive]:
             kinds=(kinds := shipped_kinds()),
             headers=Headers(store, kinds),
             sessions=(sessions := SqliteSessions(store)),
-            streams=Streams(sessions, lambda _: None),
+            streams=Streams(sessions, _no_header),
             tokens=SqliteTokens(store),
             upkeep=SqliteUpkeep(store),
         )
@@ -201,6 +204,10 @@ def open_archive(home: Path) -> Generator[Archive]:
             library.close()
     finally:
         store.close()
+
+
+async def _no_header(_run: str) -> None:
+    """Nothing is being written."""
 
 
 def _embedder() -> Embedder | None:
@@ -216,20 +223,19 @@ def verify_copy(folder: Path) -> tuple[int, int]:
         JournalCorrupt: the database or a run is not what was written.
     """
     try:
-        return _verified(folder)
+        return asyncio.run(_verified(folder))
     except (sqlite3.Error, StorageUnavailable) as error:
         raise JournalCorrupt(f"the copy is damaged: {error}") from error
 
 
-def _verified(folder: Path) -> tuple[int, int]:
+async def _verified(folder: Path) -> tuple[int, int]:
     with open_archive(folder) as archive:
-        found = archive.store.query("PRAGMA integrity_check")
-        if found != [("ok",)]:
-            raise JournalCorrupt(f"the copy is damaged: {found[0][0]}")
-        every = archive.runs()
+        if damage := archive.store.damage():
+            raise JournalCorrupt(f"the copy is damaged: {damage}")
+        every = await archive.runs()
         sample, replayed = every[:: max(1, len(every) // SAMPLE)], 0
         for run in sample:
-            report = archive.replay(run)
+            report = await archive.replay(run)
             if report.verdict == FlowUnavailable.code:
                 continue  # of an embedder's own kind: nobody here can judge its decisions
             if report.verdict not in {"equal", "erased"}:
@@ -285,9 +291,8 @@ def _check_is_ours(file: Path) -> None:
             message = f"{file} is the file of a data folder, with {file}{rest} beside it; a backup is what `ordain backup` makes"
             raise ConfigurationError(message, code="no_backup")
     try:
-        with closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro&immutable=1", uri=True)) as database:
-            (version,) = database.execute("PRAGMA user_version").fetchone()
-    except sqlite3.Error as error:
+        version = version_of(file)
+    except StorageUnavailable as error:
         raise ConfigurationError(f"{file} is no backup: {error}", code="no_backup") from error
     if not version or version > VERSION:
         raise ConfigurationError(f"{file} has schema version {version}, this build knows {VERSION}", code="no_backup")

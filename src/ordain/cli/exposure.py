@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from ordain.contracts.access import parse_rate
 from ordain.engines.clock import SystemClock
 from ordain.errors import ConfigurationError
@@ -37,7 +39,7 @@ def _live_tokens(settings: Settings) -> int:
         return 0
     store = SqliteStore(settings.home)
     try:
-        return Tokens(SqliteTokens(store), store, SystemClock()).live()
+        return asyncio.run(Tokens(SqliteTokens(store), store, SystemClock()).live())
     finally:
         store.close()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -13,6 +14,7 @@ from ordain.cli.output import print_json, show
 from ordain.cli.places import home_of
 from ordain.cli.wording_comparison import compare_wording
 from ordain.contracts.ids import DEFAULT_WORKSPACE
+from ordain.contracts.policy import Policy
 from ordain.errors import ConfigurationError
 from ordain.runtime.diff import PolicyDiff
 from ordain.runtime.replay import Difference, Replayed
@@ -45,9 +47,7 @@ def replay_runs(data_dir: Path | None, run: str | None, compared: Compared, *, e
         return _compare(home_of(data_dir), run, compared.policy, as_json=as_json)
     if compared.wording is not None:
         return compare_wording(home_of(data_dir), run, compared.wording, as_json=as_json)
-    with open_archive(home_of(data_dir)) as archive:
-        reports = [archive.replay(one) for one in (archive.tree(run) if run is not None else archive.runs())]
-        retold = archive.retell() if every else []
+    reports, retold = asyncio.run(_replayed(home_of(data_dir), run))
     passing = {"equal", ERASED} if every else {"equal"}
     if as_json:
         found: dict[str, Any] = {"runs": [{**asdict(report), "equal": report.equal} for report in reports]}
@@ -65,6 +65,12 @@ def replay_runs(data_dir: Path | None, run: str | None, compared: Compared, *, e
             verify = sum(report.verifies for report in retold)
             show(f"{verify} of {len(retold)} sessions verify, {sum(report.decisions for report in retold)} messages attached again")
     return OK if all(report.verdict in passing for report in reports) and all(report.verifies for report in retold) else FAILED
+
+
+async def _replayed(home: Path, run: str | None) -> tuple[list[Replayed], list[Retold]]:
+    with open_archive(home) as archive:
+        runs = await (archive.runs() if run is None else archive.tree(run))
+        return [await archive.replay(one) for one in runs], [] if run is not None else await archive.retell()
 
 
 def _print_report(report: Replayed) -> None:
@@ -88,9 +94,7 @@ def _print_differences(differences: Sequence[Difference]) -> None:
 def _compare(home: Path, run: str | None, file: Path, *, as_json: bool) -> int:
     """A flip is what was asked for and no failure; a run that cannot be replayed is one."""
     policy = read_policy(file)
-    with open_archive(home) as archive:
-        archive.runtime.services.kinds.check_policy(policy, str(file))
-        diffs = [archive.diff(one, policy) for one in ([run] if run is not None else archive.runs(roots_only=True))]
+    diffs = asyncio.run(_compared(home, run, policy, str(file)))
     every = [one for diff in diffs for one in _flat(diff)]
     if as_json:
         print_json({"runs": [_view(diff) for diff in diffs]})
@@ -100,6 +104,12 @@ def _compare(home: Path, run: str | None, file: Path, *, as_json: bool) -> int:
         flipped = sum(len(one.flips) for one in every)
         show(f"{flipped} decisions of {len(every)} runs come out otherwise; budgets were not simulated again")
     return OK if all(one.verdict in {"compared", ERASED} for one in every) else FAILED
+
+
+async def _compared(home: Path, run: str | None, policy: Policy, named: str) -> list[PolicyDiff]:
+    with open_archive(home) as archive:
+        archive.runtime.services.kinds.check_policy(policy, named)
+        return [await archive.diff(one, policy) for one in ([run] if run is not None else await archive.runs(roots_only=True))]
 
 
 def _flat(diff: PolicyDiff) -> Iterator[PolicyDiff]:

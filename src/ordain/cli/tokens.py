@@ -87,7 +87,7 @@ def print_tokens(data_dir: Path | None, *, as_json: bool) -> int:
     """Every token, without its secret."""
     now = SystemClock().now()
     with _tokens(home_of(data_dir)) as tokens:
-        found = [msgspec.to_builtins(token_view(token, now)) for token in tokens.all()]
+        found = [msgspec.to_builtins(token_view(token, now)) for token in asyncio.run(tokens.all())]
     if as_json:
         print_json({"tokens": found})
         return OK
@@ -112,7 +112,7 @@ def print_audit(data_dir: Path | None, name: str | None, limit: int, before: int
     if not 1 <= limit <= LIST_MAX:
         raise ConfigurationError(f"--limit is 1 to {LIST_MAX}", code="usage")
     with _tokens(home_of(data_dir)) as tokens:
-        page = audit_page(tokens.audit(limit=limit, before=before, token=name), limit)
+        page = audit_page(asyncio.run(tokens.audit(limit=limit, before=before, token=name)), limit)
     if as_json:
         print_json(msgspec.to_builtins(page))
         return OK

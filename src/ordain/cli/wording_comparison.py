@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -15,7 +16,7 @@ from ordain.runtime.diff import Flip
 from ordain.runtime.transcript_replay import ERASED
 from ordain.runtime.wording_diff import COMPARED, AnswersRead, MessagesRead
 from ordain.wording.languages import table_with
-from ordain.wording.wording import compiled
+from ordain.wording.wording import Wording, compiled
 from ordain.wording_files import read_folder
 
 
@@ -29,9 +30,7 @@ def compare_wording(home: Path, run: str | None, folder: Path, *, as_json: bool)
     if not folder.is_dir():
         raise NotFound(f"there is no folder {folder}", code="unknown_file")
     wording = compiled(table_with(read_folder(folder, checked=True)))
-    with open_archive(home) as archive:
-        answers = [archive.answers(one, wording) for one in (archive.runs() if run is None else archive.tree(run))]
-        messages = archive.messages(wording) if run is None else []
+    answers, messages = asyncio.run(_read_with(home, run, wording))
     if as_json:
         print_json(
             {"wording": wording.id, "sessions": [asdict(one) for one in messages], "runs": [asdict(one) for one in answers if _says(one)]}
@@ -64,3 +63,9 @@ def _print_session(session: MessagesRead) -> None:
 def _print_flips(flips: Sequence[Flip]) -> None:
     for flip in flips:
         show(f"  at {flip.address}: recorded {flip.recorded}; now {flip.now}")
+
+
+async def _read_with(home: Path, run: str | None, wording: Wording) -> tuple[list[AnswersRead], list[MessagesRead]]:
+    with open_archive(home) as archive:
+        runs = await (archive.runs() if run is None else archive.tree(run))
+        return [await archive.answers(one, wording) for one in runs], await archive.messages(wording) if run is None else []

@@ -164,9 +164,14 @@ class Catalog(_Shared):
 
     def table(self) -> bytes | None:
         """The table of phrases that the catalog names, as stored; None where it is the first one, which no storage holds, or is stored nowhere."""
-        if self._tables is None or self.wording_id == FIRST_WORDING:
+        if self._tables is None or self.table_digest is None:
             return None
-        return self._tables(self.wording_id.partition(":")[2])
+        return self._tables(self.table_digest)
+
+    @property
+    def table_digest(self) -> str | None:
+        """The digest of the table of phrases that the catalog names; None where it is the first one, which no storage holds."""
+        return None if self.wording_id == FIRST_WORDING else self.wording_id.partition(":")[2]
 
     @property
     def stored(self) -> Sequence[tuple[str, bytes]]:
@@ -175,12 +180,12 @@ class Catalog(_Shared):
         Raises:
             JournalCorrupt: its table is nowhere.
         """
-        if self.wording_id == FIRST_WORDING:
+        if self.table_digest is None:
             return ((self.digest, self.encoded),)
         table = self.table()
         if table is None:
             raise JournalCorrupt(f"wording {self.wording_id[:14]} is not stored")
-        return ((self.wording_id.partition(":")[2], table), (self.digest, self.encoded))
+        return ((self.table_digest, table), (self.digest, self.encoded))
 
     def with_policy(self, policy: Policy) -> Catalog:
         """The same catalog under another policy."""

@@ -5,11 +5,10 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable
-from typing import Any
 
 from ordain.errors import LeaseLost, OrdainError
-from ordain.ports.lease import Lease
-from ordain.ports.store import Operation
+from ordain.journal.lost_time import Pause
+from ordain.ports.leases import Beat, Lease, Leases
 from ordain.runtime.lost_time import TICK_US
 from ordain.runtime.services import Services
 
@@ -22,16 +21,18 @@ IDLE_BEAT_US = 10_000_000
 class Heartbeat:
     """Of one engine."""
 
-    def __init__(self, services: Services, lease: Lease, *, driving: Callable[[], int], found: Callable[[], None]) -> None:
+    def __init__(self, services: Services, leases: Leases, *, driving: Callable[[], int], found: Callable[[], None]) -> None:
         """``driving`` is how many runs are driven; ``found`` is called where time was lost: moments by the wall clock came early."""
-        self._services, self._lease = services, lease
+        self._services, self._leases = services, leases
+        self._lease: Lease | None = None
         self._driving, self._found = driving, found
         self._beaten = self._told = 0
 
-    async def begin(self) -> None:
+    async def begin(self, lease: Lease) -> None:
         """Find how long nobody was at work, before any run is taken up."""
         lost, clock = self._services.lost, self._services.clock
-        lost.begin(self._now, self._lease.last_beat(), self._lease.pauses())
+        self._lease = lease
+        lost.begin(self._now, lease.last_beat, lease.pauses)
         self._told = lost.found
         await self._save(clock.now())
 
@@ -52,26 +53,23 @@ class Heartbeat:
             self._told = lost.found
             LOG.warning("nobody could work for %.1f s: the process was stopped or asleep, or the clock was set forward", lost.last_us / 1e6)
             self._found()
-        every = BEAT_US if self._driving() else IDLE_BEAT_US
+        assert self._lease is not None
+        every = BEAT_US if self._driving() or not self._lease.alone else IDLE_BEAT_US
         if last or lost.unsaved or lost.cut_at is not None or not 0 <= now - self._beaten < every:
             await self._save(now)
 
     async def _save(self, now: int) -> None:
+        assert self._lease is not None
         lost = self._services.lost
+        told, back = tuple(Pause(began, ended) for began, ended in lost.unsaved), lost.cut_at
         try:
-            if lost.cut_at is not None:
-                await self._write("clock_back", at=lost.cut_at)
-                lost.cut_at = None
-            while lost.unsaved:
-                began, ended = lost.unsaved[0]
-                await self._write("pause", began=began, ended=ended)
-                del lost.unsaved[:1]
-            await self._write("beat", at=now)
+            await self._leases.beat(self._lease, Beat(at=now, pauses=told, clock_back=back))
         except LeaseLost:
             raise
         except OrdainError as error:
             LOG.debug("the heartbeat could not be written: %s", error.message)
+        else:
+            del lost.unsaved[: len(told)]
+            if lost.cut_at == back:
+                lost.cut_at = None
         self._beaten = now
-
-    async def _write(self, name: str, **args: Any) -> None:
-        await self._services.store.submit(Operation(name=name, args=args))

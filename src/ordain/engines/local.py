@@ -1,6 +1,7 @@
 """The local engine: one process, one event loop, a bounded number of runs driven at once, one timer.
 
-It holds nothing authoritative: what is ready, waiting or due stands in the store, and a new engine finds it there.
+It holds nothing authoritative: what is ready, waiting or due stands in the store, and a new engine finds it there. It takes hold of a run
+before it drives it; what nobody holds it takes up as places become free.
 """
 
 from __future__ import annotations
@@ -9,47 +10,72 @@ import asyncio
 import logging
 from collections import deque
 from contextlib import suppress
+from dataclasses import dataclass, field
+
+from msgspec import structs
 
 from ordain.engines.heartbeat import Heartbeat
 from ordain.engines.timers import Timers
-from ordain.errors import RUN_MOVED_ON, JournalDiverged, LeaseLost, OrdainError, StorageUnavailable
+from ordain.errors import EngineLost, JournalDiverged, LeaseLost, OrdainError, RunLost, StorageUnavailable
 from ordain.journal.records import SETTLED, Status
-from ordain.ports.lease import Lease
-from ordain.ports.store import Append
+from ordain.ports.leases import Held, Lease, Leases
+from ordain.ports.store import Append, Change, StoredRun
 from ordain.runtime.drive import Drive, Driven
 from ordain.runtime.foreign_code import class_of, sent_by_signal
-from ordain.runtime.recovery import Recovery
+from ordain.runtime.live import LiveRun
+from ordain.runtime.recovery import TakenUp, taken_up
 from ordain.runtime.services import Services
 from ordain.runtime.upkeep import DAY_US, swept
 from ordain.runtime.waiters import Waiters
 
 LOG = logging.getLogger("ordain.engine")
+POLL_US = 1_000_000
+"""How often an engine that is not alone looks for what nobody holds."""
 TRY_AGAIN_US = 500_000
 TRY_AGAIN_AT_MOST_US = 60_000_000
 TRIES_OF_A_DEFECT = 5
 """So often a run is driven again that a defect keeps from being driven; then it stops, until somebody resumes it after the fix."""
 
 
+@dataclass(slots=True)
+class _Driving:
+    """A run at work; ``drive`` exists once it is held."""
+
+    drive: Drive | None = None
+    task: asyncio.Task[None] = field(init=False)
+
+    @property
+    def live(self) -> LiveRun | None:
+        """What can be told that mail has come, or that the engine stops."""
+        return None if self.drive is None else self.drive.live
+
+
 class LocalEngine:
     """Wakes runs; ``waiters`` hear of every run that came to rest settled or stopped."""
 
-    def __init__(self, services: Services, lease: Lease) -> None:
-        """Nothing happens before ``start``."""
-        self._services = services
-        self._heart = Heartbeat(services, lease, driving=lambda: self.driving, found=self._arm)
+    def __init__(self, services: Services, leases: Leases, build: str = "") -> None:
+        """Nothing happens before ``start``; ``build`` names this one to the store."""
+        self._services, self._leases, self._build = services, leases, build
+        self._lease = Lease(engine=0)
+        self._heart = Heartbeat(services, leases, driving=lambda: self.driving, found=self._arm)
         self._beating: asyncio.Task[None] | None = None
         self.waiters = Waiters()
-        self._active: dict[str, tuple[Drive, asyncio.Task[None]]] = {}
+        self._active: dict[str, _Driving] = {}
+        self._held: dict[str, Held] = {}
+        self._taking: asyncio.Task[None] | None = None
+        self._more = True
+        self._next_due: int | None = None
         self._again: dict[str, str | None] = {}
         self._ready: deque[tuple[str, str | None]] = deque()
         self._queued: set[str] = set()
         self._tries: dict[str, int] = {}
         self._timers = Timers()
         self._timer: asyncio.TimerHandle | None = None
-        self._alone: dict[str, int] = {}
+        self._alone: dict[str, None] = {}
         self._lone: str | None = None
-        self._lone_epoch = 0
         self.accepting = False
+        self._away = False
+        self._coming_back: asyncio.Task[None] | None = None
         self.lost: asyncio.Event = asyncio.Event()
 
     @property
@@ -63,19 +89,70 @@ class LocalEngine:
         return len(self._ready)
 
     async def start(self) -> None:
-        """Take up every unsettled run, and listen for mail."""
-        self._services.store.listen(self.heard)
-        await self._heart.begin()
-        recovery = Recovery(self._services)
-        plan = await recovery.plan()
+        """Join the store, listen for mail, and take up what there are places for; the rest as they become free."""
+        self._services.store.listen(self.changed)
+        await self._join()
         self.accepting = True
+        try:
+            await self._take_up()
+        except BaseException:  # whatever it was, nothing goes on beside what did not start
+            await self.stop()
+            raise
+
+    async def _join(self) -> None:
+        self._lease = await self._leases.join(self._build)
+        await self._heart.begin(self._lease)
         self._beating = asyncio.ensure_future(self._keep_beating())
-        for run, wake_at in plan.timers:
-            self._at(wake_at, run)
-        for run in plan.wake:
-            self.wake(run)
-        self._alone.update(plan.alone)
-        self._next_alone()
+
+    def changed(self, change: Change) -> None:
+        """Runs were opened or have mail, it seems."""
+        for run in change.runs:
+            self.heard(run)
+
+    # --- taking up ----------------------------------------------------------------------------------------------------------------
+
+    def _look_for_more(self) -> None:
+        """Take up what nobody holds, once; where that is under way it goes on."""
+        self._more = True
+        if self.accepting and not self._away and (self._taking is None or self._taking.done()):
+            self._taking = asyncio.ensure_future(self._take_up_later())
+
+    async def _take_up(self) -> None:
+        while self.accepting and self._more and (places := self._places()) > 0:
+            flows = None if self._lease.alone else self._services.kinds.by_id.keys()
+            held = await self._leases.hold(self._lease, limit=places, flows=flows)
+            self._more = len(held) >= places
+            for one in held:
+                await self._took(one)
+        if not self._more:
+            due, poll = await self._leases.next_due(self._lease), self._services.clock.now() + POLL_US
+            self._next_due = due if self._lease.alone else min(due or poll, poll)
+            self._arm()
+
+    async def _take_up_later(self) -> None:
+        try:
+            await self._take_up()
+        except EngineLost as error:
+            self._lost("", error)
+        except (RunLost, StorageUnavailable) as error:  # it comes back, and is asked again
+            LOG.error("what is left could not be taken up: %s", error.message)
+            self._next_due = self._services.clock.now() + TRY_AGAIN_US
+            self._arm()
+
+    def _places(self) -> int:
+        return self._services.catalogs.current.policy.engine.max_running - len(self._active) - len(self._ready)
+
+    async def _took(self, held: Held) -> None:
+        match await taken_up(self._services, held):
+            case TakenUp.DRIVEN:
+                if held.id not in self._active:
+                    self._held[held.id] = held
+                self.wake(held.id)
+            case TakenUp.ALONE:
+                self._alone[held.id] = None
+                self._next_alone()
+            case TakenUp.SET_ASIDE:
+                self._rested(held.id, Driven(status=Status.QUARANTINED))
 
     async def _keep_beating(self) -> None:
         try:
@@ -85,10 +162,12 @@ class LocalEngine:
 
     def heard(self, run: str) -> None:
         """The run was opened or has mail."""
+        self._held.pop(run, None)
         active = self._active.get(run)
         if active is not None:
             self._again.setdefault(run, None)
-            active[0].heard()
+            if active.drive is not None:
+                active.drive.heard()
         else:
             self.wake(run)
 
@@ -98,7 +177,7 @@ class LocalEngine:
 
     def wake(self, run: str, resumed_by: str | None = None) -> None:
         """Drive the run as soon as there is a place."""
-        if not self.accepting or run in self._queued or run in self._alone:
+        if not self.accepting or self._away or run in self._queued or run in self._alone:
             return
         if run in self._active:
             self._again[run] = resumed_by or self._again.get(run)
@@ -115,39 +194,56 @@ class LocalEngine:
 
     def _fill(self) -> None:
         limit = self._services.catalogs.current.policy.engine.max_running
-        while self.accepting and self._ready and len(self._active) < limit:
+        while self.accepting and not self._away and self._ready and len(self._active) < limit:
             self._begin(*self._ready.popleft())
+        if self._more and not self._ready:
+            self._look_for_more()
 
     def _begin(self, run: str, resumed_by: str | None) -> None:
         self._queued.discard(run)
         self._timers.forget(run)  # it says anew when it is to be woken, if it is
-        drive = Drive(self._services, run, resumed_by=resumed_by)
-        self._active[run] = (drive, asyncio.ensure_future(self._drive(drive)))
+        driving = self._active[run] = _Driving()
+        driving.task = asyncio.ensure_future(self._drive(driving, run, resumed_by))
 
-    async def _drive(self, drive: Drive) -> None:
+    async def _drive(self, driving: _Driving, run: str, resumed_by: str | None) -> None:
         driven: Driven | None = None
         try:
-            if drive.run == self._lone:  # whoever the process dies on is the one that is marked
-                await self._services.store.submit(Append(run=drive.run, epoch=self._lone_epoch, status=Status.RUNNING))
-            driven = await drive.to_rest()
+            held = await self._hold(run)
+            if held is None:  # somebody else's, whom it is announced to as well
+                driven = Driven(status=Status.WAITING)
+            else:
+                driving.drive = Drive(self._services, held, resumed_by=resumed_by)
+                driven = await driving.drive.to_rest()
         except LeaseLost as error:
-            self._lost(drive.run, error)
+            self._lost(run, error)
         except StorageUnavailable as error:  # it comes back, and no run is to blame
-            LOG.error("run=%s could not be driven: %s", drive.run, error.message)
+            LOG.error("run=%s could not be driven: %s", run, error.message)
         except BaseException as error:  # one run's defect, or what its kind raises, must not keep the others from being driven
             if not self._goes_on(error):
                 raise
-            LOG.exception("run=%s could not be driven", drive.run)
-            if self._tries.get(drive.run, 0) >= TRIES_OF_A_DEFECT:
-                driven = await self._given_up(drive, error)
+            LOG.exception("run=%s could not be driven", run)
+            if driving.drive is not None and self._tries.get(run, 0) >= TRIES_OF_A_DEFECT:
+                driven = await self._given_up(driving.drive, error)
         finally:
-            self._active.pop(drive.run, None)
-        self._rested(drive.run, driven)
+            self._active.pop(run, None)
+        self._rested(run, driven)
         self._fill()
+
+    async def _hold(self, run: str) -> Held | None:
+        held = self._held.pop(run, None)
+        if held is None:
+            held = next(iter(await self._leases.hold(self._lease, limit=1, flows=None, only=(run,))), None)
+        if (
+            held is not None and run == self._lone and isinstance(held.run, StoredRun)
+        ):  # whoever the process dies on is the one that is marked
+            await self._services.store.submit(Append(run=run, epoch=held.run.epoch, status=Status.RUNNING))
+            held = structs.replace(held, run=structs.replace(held.run, status=Status.RUNNING))
+        return held
 
     def _goes_on(self, error: BaseException) -> bool:
         """Whether the engine does: a cancellation is a stopping engine's, or that of a kind that has cancelled the task it was asked in."""
-        if isinstance(error, GeneratorExit) or sent_by_signal(error) or (isinstance(error, asyncio.CancelledError) and not self.accepting):
+        given_up = not self.accepting or self._away
+        if isinstance(error, GeneratorExit) or sent_by_signal(error) or (isinstance(error, asyncio.CancelledError) and given_up):
             return False
         task = asyncio.current_task()
         while task is not None and task.cancelling():
@@ -162,14 +258,39 @@ class LocalEngine:
             return None
 
     def _lost(self, run: str, error: LeaseLost) -> None:
-        """Stop where another engine holds the store; a single run that has moved on is driven again from what is durable."""
-        if error.code == RUN_MOVED_ON:
+        """Come back as another engine, or stop; a single run that has moved on is looked at again, and driven from what is durable."""
+        if isinstance(error, RunLost):
             LOG.warning("run=%s is driven again: %s", run, error.message)
             self._again.setdefault(run, None)
             return
-        LOG.error("lease lost: %s", error.message)
-        self.accepting = False
-        self.lost.set()
+        if not self._away and self.accepting:
+            LOG.error("lease lost: %s", error.message)
+            self._away = True
+            self._coming_back = asyncio.ensure_future(self._come_back())
+
+    async def _come_back(self) -> None:
+        """Let go of everything but verbs in flight, and join again: what was held here may be somebody else's by now."""
+        ends = [task for task in (self._beating, self._taking) if task is not None]
+        for one in self._active.values():
+            if one.live is not None and one.live.in_verb:
+                one.live.stop_after_verb()  # whoever has the run is told what becomes of the call
+            else:
+                ends.append(one.task)
+        for task in ends:
+            task.cancel()
+        await asyncio.gather(*ends, return_exceptions=True)
+        for forgotten in (self._ready, self._queued, self._held, self._alone, self._again):
+            forgotten.clear()
+        self._lone = None
+        try:
+            await self._join()
+        except OrdainError as error:
+            LOG.error("this engine does not come back: %s", error.message)
+            self.accepting = False
+            self.lost.set()
+            return
+        self._away = False
+        self._look_for_more()
 
     def _rested(self, run: str, driven: Driven | None) -> None:
         again = run in self._again
@@ -211,20 +332,25 @@ class LocalEngine:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-        if (first := self._timers.first()) is not None:
+        first = min((at for at in (self._timers.first(), self._next_due) if at is not None), default=None)
+        if first is not None:
             left = (first - self._services.clock.now()) / 1e6
             self._timer = asyncio.get_running_loop().call_later(min(max(left, 0.0), 3600.0), self._due)
 
     def _due(self) -> None:
-        for run in self._timers.due(self._services.clock.now()):
+        now = self._services.clock.now()
+        for run in self._timers.due(now):
             self.wake(run)
+        if self._next_due is not None and self._next_due <= now:
+            self._next_due = None
+            self._look_for_more()
         self._arm()
 
     def _next_alone(self) -> None:
         """Runs that died with the process at the same place before are driven one at a time."""
         if self._alone and self._lone is None:
             self._lone = next(iter(self._alone))
-            self._lone_epoch = self._alone.pop(self._lone)
+            del self._alone[self._lone]
             self.wake(self._lone)
 
     # --- stopping ---------------------------------------------------------------------------------------------------------------
@@ -234,22 +360,26 @@ class LocalEngine:
         self.accepting = False
         if self._timer is not None:
             self._timer.cancel()
-        for drive, task in list(self._active.values()):
-            if drive.live is None or not drive.live.in_verb:
-                task.cancel()
-        tasks = [task for _, task in self._active.values()]
-        if tasks:
-            for drive, _ in list(self._active.values()):
-                if drive.live is not None:
-                    drive.live.stop_after_verb()
+        if self._coming_back is not None:
+            self._coming_back.cancel()
+            await asyncio.gather(self._coming_back, return_exceptions=True)
+        at_work = dict(self._active)
+        for one in at_work.values():
+            if one.live is None or not one.live.in_verb:
+                one.task.cancel()
+        if tasks := [one.task for one in at_work.values()]:
+            for one in at_work.values():
+                if one.live is not None:
+                    one.live.stop_after_verb()
             _, late = await asyncio.wait(tasks, timeout=grace_s)
             for task in late:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
         if self._beating is not None:
             self._beating.cancel()
-            await asyncio.gather(self._beating, return_exceptions=True)
+            await asyncio.gather(self._beating, *([] if self._taking is None else [self._taking]), return_exceptions=True)
             with suppress(OrdainError):  # whoever lost the lease is not at work
+                await self._leases.release(self._lease, [*at_work, *self._queued, *self._alone])
                 await self._heart.beat(last=True)
 
     async def sweep(self) -> dict[str, int]:

@@ -81,18 +81,18 @@ class Noted(Struct, frozen=True, kw_only=True):
 class TokenStore(Protocol):
     """Reading tokens and their audit. Errors: none but the storage's own; what is not there is None or empty."""
 
-    def find(self, secret_id: str) -> KnownToken | None:
+    async def find(self, secret_id: str) -> KnownToken | None:
         """The token that has a secret with this public id, dead or alive."""
         ...
 
-    def tokens(self) -> Sequence[Token]:
+    async def tokens(self) -> Sequence[Token]:
         """Every token there ever was, by name."""
         ...
 
-    def live(self, at: int) -> int:
+    async def live(self, at: int) -> int:
         """How many tokens are neither revoked nor expired."""
         ...
 
-    def audit(self, *, limit: int, before: int | None, token: str | None) -> Sequence[AuditLine]:
+    async def audit(self, *, limit: int, before: int | None, token: str | None) -> Sequence[AuditLine]:
         """Lines of the audit, newest first; older than line ``before``, of one token."""
         ...

@@ -39,26 +39,42 @@ class RunSearch(Protocol):
         """Runs by status."""
         ...
 
-    def journal_bytes(self, run: str) -> tuple[int, int]:
+    async def journal_bytes(self, run: str) -> tuple[int, int]:
         """(bytes of records, bytes of payloads) of a run."""
         ...
 
-    def records(self, run: str, after: int) -> Sequence[Record]:
+    async def records(self, run: str, after: int) -> Sequence[Record]:
         """A run's records with seq greater than ``after``, in order."""
         ...
 
-    def status(self, run: str) -> str | None:
+    async def status(self, run: str) -> str | None:
         """A run's status, or None where there is none."""
         ...
 
-    def stopped_below(self, run: str) -> bool:
+    async def stopped_below(self, run: str) -> bool:
         """Whether a run that it waits for, directly or not, has stopped and cannot go on by itself."""
         ...
 
-    def workspace(self, run: str) -> str | None:
+    async def workspace(self, run: str) -> str | None:
         """The workspace that a run belongs to, or None where there is no such run; its records need not be readable."""
         ...
 
 
-class Search(RunSearch, SpendingSearch, Protocol):
+class WholeSearch(Protocol):
+    """Everything that is stored, by name, oldest first: for whoever goes through all of it."""
+
+    async def tree(self, run: str) -> Sequence[str]:
+        """A run and everything that descends from it; empty where there is none."""
+        ...
+
+    async def every_run(self, *, roots_only: bool) -> Sequence[str]:
+        """Every run, or every run without a parent."""
+        ...
+
+    async def every_session(self) -> Sequence[tuple[str, str]]:
+        """Every session, as (workspace, id)."""
+        ...
+
+
+class Search(RunSearch, SpendingSearch, WholeSearch, Protocol):
     """Everything that is searched in the journal."""

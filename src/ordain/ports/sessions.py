@@ -6,7 +6,7 @@ digested with its session's key and linked to the one before, as records are. Ev
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from enum import StrEnum
 from typing import Any, Protocol
 
@@ -180,30 +180,26 @@ class Uncovered(Struct, frozen=True, kw_only=True):
 class Sessions(Protocol):
     """Reading sessions as durable now. Errors: the storage's own, and ``JournalCorrupt`` for an entry that is none; what is not there is None or empty."""
 
-    def session(self, workspace: str, session: str) -> SessionRow | None:
+    async def session(self, workspace: str, session: str) -> SessionRow | None:
         """One session."""
         ...
 
-    def sessions(self, workspace: str, *, limit: int, before: str | None) -> Sequence[SessionRow]:
+    async def sessions(self, workspace: str, *, limit: int, before: str | None) -> Sequence[SessionRow]:
         """Sessions, the most recently used first; ``before`` is a ``SessionRow.place``."""
         ...
 
-    def entries(self, workspace: str, session: str, *, after: int, limit: int) -> Sequence[Entry]:
+    async def entries(self, workspace: str, session: str, *, after: int, limit: int) -> Sequence[Entry]:
         """Entries with a number greater than ``after``, in order; ``after`` -1 gives the last ones."""
         ...
 
-    def answer(self, workspace: str, session: str, seq: int) -> tuple[Entry, Entry | None] | None:
+    async def answer(self, workspace: str, session: str, seq: int) -> tuple[Entry, Entry | None] | None:
         """The message with that number, and what the run that serves it has said since: its reply, else the question that is open."""
         ...
 
-    def threads(self, workspace: str, session: str, *, limit: int) -> Sequence[Thread]:
+    async def threads(self, workspace: str, session: str, *, limit: int) -> Sequence[Thread]:
         """Every live thread first, then the others; the ``limit`` that were touched last are among them."""
         ...
 
-    def uncovered(self, workspace: str, session: str, *, limit: int, oldest: bool) -> Uncovered:
+    async def uncovered(self, workspace: str, session: str, *, limit: int, oldest: bool) -> Uncovered:
         """The history: at most ``limit`` entries by name, the newest or the ``oldest``; what was erased is no part of it."""
-        ...
-
-    def listen(self, heard: Callable[[str, str], None]) -> None:
-        """Call ``heard(workspace, session)`` whenever a commit, of this process or another, added to a transcript."""
         ...

@@ -1,18 +1,19 @@
-"""JournalStore: the one writer under everything, and what it can be given.
+"""JournalStore: what writes under everything, and what it can be given.
 
-A unit is applied whole or not at all, in the order of submission across all runs, so that the durable journal is always a
-prefix of what was submitted. ``submit`` does not wait; awaiting its future is the barrier. A unit whose condition does not
-hold is an answer (``Outcome.refused``), not a failure.
+A unit is applied whole or not at all, and those of one run in the order of submission. Across runs only what was acknowledged comes before what is submitted
+after it. ``submit`` does not wait; awaiting its future is the barrier. A unit whose condition does not hold is an answer (``Outcome.refused``), not
+a failure.
 """
 
 from __future__ import annotations
 
 from asyncio import Future
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 from msgspec import Struct
 
+from ordain.errors import JournalCorrupt, JournalError
 from ordain.journal.records import Record, Status
 from ordain.ports.shared import Shared
 from ordain.ports.writes import MailKind, Write
@@ -114,7 +115,7 @@ class StoredRun(Struct, frozen=True, gc=False, kw_only=True):
     """A run as stored: its row, its subject's digest key (None once destroyed) and its records in order.
 
     ``nested`` is how many runs it is a child below: 0 of a root, whatever calls of verbs its depth counts. ``head`` is the number of
-    its last record, as its row has it; None where nobody says. ``epoch`` counts who has held it.
+    its last record, as its row has it; None where nobody says. ``epoch`` counts who has held it, ``holder`` is the engine that does (0: none).
     """
 
     id: str
@@ -140,49 +141,58 @@ class StoredRun(Struct, frozen=True, gc=False, kw_only=True):
     nested: int = 0
     head: int | None = None
     epoch: int = 0
+    holder: int = 0
 
 
-class UnsettledRun(Struct, frozen=True, kw_only=True):
-    """A run that is not settled, as recovery sees it; ``resumes`` counts starts that died at the record where it stands."""
+class Change(Struct, frozen=True, gc=False, kw_only=True):
+    """A hint: these runs were opened or have mail, the transcripts of these sessions, by (workspace, id), have grown."""
 
-    id: str
-    status: Status
-    wake_at: int | None
-    mail: bool
-    resumes: int
-    epoch: int = 0
+    runs: tuple[str, ...] = ()
+    sessions: tuple[tuple[str, str], ...] = ()
 
 
 class JournalStore(Protocol):
     """Storage of runs. Adapters pass one contract suite (``tests/contract``).
 
-    Errors: ``StorageUnavailable`` where nothing can be written (reads go on), ``LeaseLost`` where another engine took over.
+    The same unit again has the same outcome, by its keys or by (run, seq, chain): whether a unit whose acknowledgement was lost is durable says the store, to
+    whoever offers it again. Errors: ``StorageUnavailable`` (offer it again), ``RunLost`` (this run alone is somebody else's), ``EngineLost``.
     """
 
     def submit(self, unit: Unit) -> Future[Outcome]:
         """Queue a unit; the future ends when it is durable, or with the error."""
         ...
 
-    def load(self, run: str) -> StoredRun | None:
-        """A run as durable now."""
+    async def load(self, runs: Sequence[str]) -> Mapping[str, StoredRun | JournalCorrupt]:
+        """Runs as durable now, all that was acknowledged to this process before among it; what cannot be read as what is wrong with it."""
         ...
 
-    def mail(self, run: str) -> Sequence[Mail]:
-        """Mail that no record has taken, oldest first."""
+    async def mail(self, run: str) -> Sequence[Mail]:
+        """Mail that no record has taken, in the order of its commits."""
         ...
 
-    def pending(self) -> Sequence[UnsettledRun]:
-        """Every run that is ready, running or waiting, oldest first."""
-        ...
-
-    def catalog(self, digest: str) -> bytes | None:
+    async def catalog(self, digest: str) -> bytes | None:
         """A stored catalog."""
         ...
 
-    def listen(self, heard: Callable[[str], None]) -> None:
-        """Call ``heard(run id)`` whenever a committed unit, of this process or another, put mail into a run's mailbox."""
+    def listen(self, heard: Callable[[Change], None]) -> None:
+        """Have ``heard`` called on this event loop after commits, whoever made them: at least once, within the store's poll.
+
+        A hint may come again, or late, or together with others: whoever hears it reads again.
+        """
         ...
 
     def close(self) -> None:
         """Write what is queued and release the lease; idempotent."""
         ...
+
+
+async def load_run(store: JournalStore, run: str) -> StoredRun | None:
+    """One run as durable now; None where there is none.
+
+    Raises:
+        JournalCorrupt: it cannot be read.
+    """
+    found = (await store.load((run,))).get(run)
+    if isinstance(found, JournalError):
+        raise found
+    return found

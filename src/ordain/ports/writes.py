@@ -23,6 +23,8 @@ class MailKind(StrEnum):
     CHILD = "child"
     ANSWER = "answer"
     INTERRUPT = "interrupt"
+    LATE = "late"
+    """What became of a call, from an engine that does not hold its run any more."""
 
 
 class NewMail(Struct, frozen=True, gc=False, kw_only=True):

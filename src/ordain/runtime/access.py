@@ -150,7 +150,7 @@ class Access:
         self._failed = _Buckets(ADDRESSES_KEPT)
         self._noted: _Lines = {}
 
-    def admit(self, asked: AccessRequest, exposure: Exposure) -> Caller:
+    async def admit(self, asked: AccessRequest, exposure: Exposure) -> Caller:
         """Let a request in.
 
         Raises:
@@ -159,7 +159,7 @@ class Access:
         """
         now = self._services.clock.now()
         parsed = None if asked.credential is None else parse_token(asked.credential)
-        known = self._known(parsed)
+        known = await self._known(parsed)
         presented = self._presented(asked, parsed, known, exposure)
         guessed = presented in (Presented.MALFORMED, Presented.UNKNOWN) and not asked.public
         if guessed:
@@ -188,11 +188,11 @@ class Access:
             case _:
                 assert_never(decision.outcome)
 
-    def still(self, asked: AccessRequest, exposure: Exposure) -> bool:
+    async def still(self, asked: AccessRequest, exposure: Exposure) -> bool:
         """Whether what was let in would be now; nothing is spent or noted."""
         now = self._services.clock.now()
         parsed = None if asked.credential is None else parse_token(asked.credential)
-        known = self._known(parsed)
+        known = await self._known(parsed)
         presented = self._presented(asked, parsed, known, exposure)
         workspace = _workspace(asked, known if presented is Presented.TOKEN else None)
         outcome = decide_access(_facts(asked, exposure, presented, known, workspace, now), None, _POLICY).outcome
@@ -205,8 +205,8 @@ class Access:
             self._note(AuditEvent.REFUSED, "", asked, RateReason.SPENT, now)
             raise _limited("too many tokens from this address were wrong", wait)
 
-    def _known(self, parsed: ParsedToken | None) -> KnownToken | None:
-        known = None if parsed is None else self._services.tokens.find(parsed.id)
+    async def _known(self, parsed: ParsedToken | None) -> KnownToken | None:
+        known = None if parsed is None else await self._services.tokens.find(parsed.id)
         return known if parsed is not None and known is not None and compare_digest(known.digest, parsed.digest) else None
 
     @staticmethod

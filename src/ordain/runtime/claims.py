@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import timedelta
 from typing import Any, Protocol
 
@@ -29,7 +29,7 @@ from ordain.runtime.attach_facts import Placing, attach_facts
 from ordain.runtime.consequences import Consequences
 from ordain.runtime.message_entry import Received, received
 from ordain.runtime.run_state import RunState
-from ordain.runtime.services import Services
+from ordain.runtime.services import PinnedCatalogs, Services
 from ordain.runtime.setup import RunSetup
 
 
@@ -63,19 +63,19 @@ _CHOICES = ("", "A", "B")
 class AttachClaim:
     """The claim of a run that places a message, prepared before the write transaction: the message as the transcript keeps it, and what is suggested."""
 
-    def __init__(self, claim: Claim[Any], run: Claiming) -> None:
-        """The run's own pinned policy decides.
+    def __init__(self, claim: Claim[Any], run: Claiming, kept: Entry | None) -> None:
+        """``kept`` is the entry that the claim names. The run's own pinned policy decides.
 
         Raises:
             FlowFault: the run does not keep this message, has placed it, or says of it what the transcript does not.
         """
         seq, stored = int(claim.args["seq"]), run.stored
-        kept = next(iter(run.services.sessions.entries(stored.workspace, stored.session, after=seq - 1, limit=1) if seq > 0 else ()), None)
         if kept is None or kept.seq != seq or kept.kind is not EntryKind.MESSAGE or kept.run != stored.id or kept.attached not in POSTPONED:
             raise FlowFault("a claim of a place for a message that this run does not keep, or has placed")
         self._message = received(kept, run.setup.started.principal, run.catalog)
         given = {name: value for name, value in claim.args.items() if name in Placing.__struct_fields__}
         self._suggested, self._run = msgspec.convert(given, Placing), run
+        self.pinned = PinnedCatalogs(run.services.catalogs)
         self._seq = seq
         self.reads: tuple[SharedRead, ...] = (SessionRead(session=stored.session, seq=seq, **_placed_by(self._message)),)
         if kept.body is None:  # what it said is gone with what it left to choose, and nothing of it decides any more
@@ -88,14 +88,14 @@ class AttachClaim:
 
     def facts(self, read: SessionState) -> AttachFacts:
         """The facts, from the session as the transaction reads it."""
-        answer = AnswerReading(read, self._message, self._run.services.catalogs.pinned)
+        answer = AnswerReading(read, self._message, self.pinned)
         return attach_facts(read, self._message, answer, self._run.catalog.policy, self._suggested)
 
     def writes(self, facts: AttachFacts, decision: Decision[Any], read: SessionState) -> tuple[Write, ...]:
         """What follows from the decision; a session that is busy leaves the message with the run that says so."""
         services, stored = self._run.services, self._run.stored
         current = services.catalogs.current
-        follows = Consequences(services, read, self._message, begins=current).of(facts, decision)
+        follows = Consequences(services, read, self._message, self.pinned, begins=current).of(facts, decision)
         replies = isinstance(decision.outcome, SessionBusy) or (isinstance(decision.outcome, Filler) and bool(facts.choice))
         said = stored.id if replies else ""  # from a mere filler nothing follows: nobody answers it
         placed = structs.replace(follows.placed, serves=follows.placed.serves or said)
@@ -133,6 +133,11 @@ class PreparedClaim(Protocol):
     """What the store reads."""
 
     @property
+    def pinned(self) -> PinnedCatalogs | None:
+        """Catalogs that the decision needs besides the run's own; None where it needs none."""
+        ...
+
+    @property
     def facts(self) -> Callable[..., Any]:
         """Makes the shared rule's facts of what was read."""
         ...
@@ -145,6 +150,8 @@ class PreparedClaim(Protocol):
 
 class _CarveClaim:
     """A claim on shared accounts, one of which may be many agents': those that policy says bound the run, for no more than its own bound."""
+
+    pinned = None
 
     def __init__(self, claim: Claim[Any], run: Claiming) -> None:
         self._asked = claim.args
@@ -191,6 +198,8 @@ def _check_carving(claim: Claim[Any], setup: RunSetup, state: RunState) -> None:
 class _RowsClaim:
     """A claim of a kind's own: on rows of its tables, and on nothing else."""
 
+    pinned = None
+
     def __init__(self, claim: Claim[Any], own: SharedClaim[Any, Any]) -> None:
         self._claim, self._args = own, claim.args
         self.reads: tuple[SharedRead, ...] = own.reads(claim.args)
@@ -210,11 +219,21 @@ class _RowsClaim:
             raise FlowFault(f"claim {self._claim.name} reads or writes what is no row of its tables")
 
 
-_CLAIMS: Mapping[str, Callable[[Claim[Any], Claiming], PreparedClaim]] = {ATTACH.name: AttachClaim, CARVE.name: _CarveClaim}
+async def _attaching(claim: Claim[Any], run: Claiming) -> PreparedClaim:
+    seq, stored = int(claim.args["seq"]), run.stored
+    page = await run.services.sessions.entries(stored.workspace, stored.session, after=seq - 1, limit=1) if seq > 0 else ()
+    return AttachClaim(claim, run, page[0] if page else None)
 
 
-def prepared(claim: Claim[Any], run: Claiming) -> PreparedClaim:
+async def _carving(claim: Claim[Any], run: Claiming) -> PreparedClaim:
+    return _CarveClaim(claim, run)
+
+
+_CLAIMS: Mapping[str, Callable[[Claim[Any], Claiming], Awaitable[PreparedClaim]]] = {ATTACH.name: _attaching, CARVE.name: _carving}
+
+
+async def prepared(claim: Claim[Any], run: Claiming) -> PreparedClaim:
     """A claim made ready. Raises as ``check_claim``."""
     check_claim(claim, run.setup, run.state)
     own = next((own for own in run.setup.kind.claims if own.name == claim.name), None)
-    return _CLAIMS[claim.name](claim, run) if own is None else _RowsClaim(claim, own)
+    return await _CLAIMS[claim.name](claim, run) if own is None else _RowsClaim(claim, own)

@@ -42,7 +42,7 @@ from ordain.runtime.foreign_code import asked_of
 from ordain.runtime.mail import AnswerBody, InterruptBody
 from ordain.runtime.message_entry import Received
 from ordain.runtime.opening import Opening, root_run
-from ordain.runtime.services import Services
+from ordain.runtime.services import PinnedCatalogs, Services
 
 INTENT_CHARS = 120
 
@@ -62,11 +62,13 @@ class Consequence(Struct, frozen=True, kw_only=True):
 class Consequences:
     """Makes the consequence of one decision about one message."""
 
-    def __init__(self, services: Services, state: SessionState, message: Received, begins: Catalog | None = None) -> None:
-        """``state`` is what the decision was made from; ``begins`` is the catalog of what follows, where it is not the decision's own."""
+    def __init__(
+        self, services: Services, state: SessionState, message: Received, pinned: PinnedCatalogs, begins: Catalog | None = None
+    ) -> None:
+        """``state`` is what the decision was made from, ``pinned`` has the catalogs that open questions are read under; ``begins`` is the catalog of what follows, where it is not the decision's own."""
         self._services, self._state, self._message = services, state, message
         self._catalog = begins or message.catalog
-        self._answering = AnswerReading(state, message, services.catalogs.pinned)
+        self._answering = AnswerReading(state, message, pinned)
         self._at = services.clock.now()
 
     def decide(self, suggested: Placing | None = None) -> tuple[AttachFacts, Decision[AttachOutcome]]:

@@ -17,13 +17,13 @@ from ordain.errors import Conflict, InvalidRequest, NotFound, Refused, Transient
 from ordain.journal.records import ENCODER
 from ordain.ports.sessions import Entry, EntryKind, NewEntry, SessionRow, Thread
 from ordain.ports.shared import Ruling, SessionOpening, SessionRead, SessionState, Shared
-from ordain.ports.store import Arrive, MessageKey
+from ordain.ports.store import Arrive, MessageKey, Outcome
 from ordain.ports.writes import KeptCatalogs
 from ordain.rules.attach import Attached
 from ordain.runtime.consequences import Consequence, Consequences
 from ordain.runtime.entries import OUR_IDS, spoken
 from ordain.runtime.message_entry import Received, body_of, message_of
-from ordain.runtime.services import Services
+from ordain.runtime.services import NOT_READ, PinnedCatalogs, Services
 from ordain.runtime.streams import event_of
 
 LOG = logging.getLogger("ordain.session")
@@ -51,7 +51,7 @@ class Conversation:
         """Writes through the store's port, reads through the sessions'."""
         self._services = services
         self._stored_catalog = ""
-        services.sessions.listen(services.streams.heard)
+        services.store.listen(services.streams.heard)
 
     async def receive(self, message: Message, *, workspace: str, principal: str) -> Acknowledged:
         """Accept a message; when this returns, the message and its consequence are durable.
@@ -72,18 +72,23 @@ class Conversation:
             raise InvalidRequest("a text holds half a surrogate pair", code="invalid_unicode", status=400) from None
         given = message_of(message, message_id, principal, services.catalogs.current)
         made: list[Consequence] = []
-
+        pinned = PinnedCatalogs(services.catalogs)
         entry = self._entry(message, body, given)
 
         def decide(state: SessionState) -> Ruling:
-            consequences = Consequences(services, state, given)
+            consequences = Consequences(services, state, given, pinned)
             follows = consequences.of(*consequences.decide())
+            if pinned.missing:
+                return Ruling(refused=NOT_READ)
             made[:] = [follows]
             return self._decided(msgspec.structs.replace(entry, placed=follows.placed), follows, given)
 
         key = MessageKey(session=message.session_id, channel=entry.channel, message_id=message_id, body=body)
         unit = Arrive(workspace=workspace, once=key, shared=Shared(reads=(self._read(message, entry, given),), decide=decide))
-        acknowledged = await self._submitted(unit, message.session_id, given)
+        outcome = await services.store.submit(unit)
+        while outcome.refused == NOT_READ and await pinned.fetch():
+            outcome = await services.store.submit(unit)
+        acknowledged = self._acknowledged(outcome, message.session_id, given)
         if made and made[0].placed.attached == Attached.STATUS_NUDGE and not acknowledged.duplicate:
             return msgspec.structs.replace(acknowledged, tells=made[0].placed.serves)
         return acknowledged
@@ -124,8 +129,7 @@ class Conversation:
             accepted=catalog.policy.engine.max_accepted if follows.counts else None,
         )
 
-    async def _submitted(self, unit: Arrive, session: str, given: Received) -> Acknowledged:
-        outcome = await self._services.store.submit(unit)
+    def _acknowledged(self, outcome: Outcome, session: str, given: Received) -> Acknowledged:
         if outcome.refused in BUSY:
             retry = self._services.catalogs.current.policy.engine.retry_after_s
             raise Refused(BUSY[outcome.refused].format(session), code=outcome.refused, status=429, retry_after_s=retry)
@@ -154,55 +158,55 @@ class Conversation:
                 grown.clear()
                 if self._services.streams.closed:  # before anything is read: the store may be closed, too
                     raise Transient(f"the engine stopped; message {received.message_id} is answered by the next one", code="stopping")
-                found = self._answer(workspace, received)
+                found = await self._answer(workspace, received)
                 if found is not None:
                     return found
                 await grown.wait()
 
-    def so_far(self, workspace: str, received: Acknowledged) -> MessageAnswer:
+    async def so_far(self, workspace: str, received: Acknowledged) -> MessageAnswer:
         """What is known of a message now: its class and the run that serves it."""
-        message, answer = self._entries(workspace, received)
+        message, answer = await self._entries(workspace, received)
         return _answered(message, answer, received)
 
-    def _answer(self, workspace: str, received: Acknowledged) -> MessageAnswer | None:
-        message, answer = self._entries(workspace, received)
+    async def _answer(self, workspace: str, received: Acknowledged) -> MessageAnswer | None:
+        message, answer = await self._entries(workspace, received)
         return _answered(message, answer, received) if answer is not None or not message.run else None
 
-    def _entries(self, workspace: str, received: Acknowledged) -> tuple[Entry, Entry | None]:
-        found = self._services.sessions.answer(workspace, received.session, received.seq)
+    async def _entries(self, workspace: str, received: Acknowledged) -> tuple[Entry, Entry | None]:
+        found = await self._services.sessions.answer(workspace, received.session, received.seq)
         if found is None:
             raise NotFound(f"session {received.session} has no message {received.seq}", code="message_not_found")
         return found
 
     # --- looking ------------------------------------------------------------------------------------------------------------------------
 
-    def sessions(self, workspace: str, *, limit: int = 50, before: str | None = None) -> Sequence[SessionRow]:
+    async def sessions(self, workspace: str, *, limit: int = 50, before: str | None = None) -> Sequence[SessionRow]:
         """Sessions, the most recently used first."""
-        return self._services.sessions.sessions(workspace, limit=limit, before=before)
+        return await self._services.sessions.sessions(workspace, limit=limit, before=before)
 
-    def session(self, workspace: str, session: str) -> SessionRow:
+    async def session(self, workspace: str, session: str) -> SessionRow:
         """A session.
 
         Raises:
             NotFound: no such session in this workspace.
         """
-        row = self._services.sessions.session(workspace, session)
+        row = await self._services.sessions.session(workspace, session)
         if row is None:
             raise NotFound(f"there is no session {session}", code="session_not_found")
         return row
 
-    def head(self, workspace: str, session: str) -> int:
+    async def head(self, workspace: str, session: str) -> int:
         """How many entries a session has; none where it has not begun."""
-        row = self._services.sessions.session(workspace, session)
+        row = await self._services.sessions.session(workspace, session)
         return 0 if row is None else row.head
 
-    def threads(self, workspace: str, session: str) -> Sequence[Thread]:
+    async def threads(self, workspace: str, session: str) -> Sequence[Thread]:
         """A session's threads: every live one first, then the most recently touched."""
-        return self._services.sessions.threads(workspace, session, limit=THREADS_LISTED)
+        return await self._services.sessions.threads(workspace, session, limit=THREADS_LISTED)
 
-    def transcript(self, workspace: str, session: str, *, after: int, limit: int) -> Sequence[Entry]:
+    async def transcript(self, workspace: str, session: str, *, after: int, limit: int) -> Sequence[Entry]:
         """Entries after a number, in order; after -1 the last ones."""
-        return self._services.sessions.entries(workspace, session, after=after, limit=limit)
+        return await self._services.sessions.entries(workspace, session, after=after, limit=limit)
 
     def events(self, workspace: str, session: str, after: int = 0) -> AsyncGenerator[SessionEvent, None]:
         """Every event of a session after entry ``after``, until the engine stops; one that does not exist yet begins with its first message."""

@@ -14,13 +14,13 @@ from ordain.contracts.catalog import Catalog
 from ordain.contracts.conversation import Message
 from ordain.contracts.ids import DEFAULT_WORKSPACE
 from ordain.effects.effect import WaitFor
-from ordain.errors import RUN_MOVED_ON, Conflict, InvalidRequest, LeaseLost, NotFound, StorageUnavailable, Transient
+from ordain.errors import Conflict, InvalidRequest, LeaseLost, NotFound, RunLost, StorageUnavailable, Transient
 from ordain.flows.kind import Taken
 from ordain.journal.codec import Scribe
 from ordain.journal.folds import ending
 from ordain.journal.records import ENCODER, NULL, STOPPED, NoteBody, Record, RecordKind, ResumedBody, Status, SuspendedBody, raw
 from ordain.ports.search import RunRow, Search
-from ordain.ports.store import Append, Operation, StoredRun
+from ordain.ports.store import Append, Operation, StoredRun, load_run
 from ordain.ports.upkeep import BegunErasures
 from ordain.ports.writes import MailKind, NewMail, PlaceTakenBack
 from ordain.rules.header import HeaderLine, render_header
@@ -149,14 +149,14 @@ class Runtime:
 
     async def wait(self, run: str) -> RunView:
         """Wait until the run settles or stops, or one that it waits for stops; the caller may give up at any time, the run goes on."""
-        if not self.engine.holds(run) and self.search.stopped_below(run):
-            return self.view(run)
+        if not self.engine.holds(run) and await self.search.stopped_below(run):
+            return await self.view(run)
         return await self._rested(run)
 
     async def _rested(self, run: str) -> RunView:
         with self.engine.waiters.waiting(run) as rest:
             if not self.engine.holds(run):
-                view = self.view(run)
+                view = await self.view(run)
                 if view.at_rest:
                     return view
             rested = await rest
@@ -164,7 +164,7 @@ class Runtime:
                 return self._view(rested)
             if rested is Status.RUNNING and not self.engine.accepting:  # released: the store may be closed already
                 raise Transient(f"the engine stopped; run {run} goes on with the next one", code="stopping")
-            view = self.view(run)
+            view = await self.view(run)
             if not view.at_rest and not self.engine.accepting:
                 raise Transient(f"the engine stopped; run {run} goes on with the next one", code="stopping")
             return view
@@ -176,13 +176,13 @@ class Runtime:
 
     # --- looking --------------------------------------------------------------------------------------------------------------------
 
-    def view(self, run: str) -> RunView:
+    async def view(self, run: str) -> RunView:
         """The run as durable now.
 
         Raises:
             NotFound: no such run.
         """
-        return self._view(self._load(run))
+        return self._view(await self._load(run))
 
     def _view(self, stored: StoredRun) -> RunView:
         end = ending(stored.records)
@@ -190,8 +190,8 @@ class Runtime:
             return RunView(stored=stored, header=end.header, result=end.result)
         return RunView(stored=stored, header=render_header(self.services.headers.own(stored)), result=NULL)
 
-    def _load(self, run: str) -> StoredRun:
-        stored = self.services.store.load(run)
+    async def _load(self, run: str) -> StoredRun:
+        stored = await load_run(self.services.store, run)
         if stored is None:
             raise NotFound(f"there is no run {run}", code="run_not_found")
         return stored
@@ -253,10 +253,10 @@ class Runtime:
     async def events(self, run: str, after: int = -1) -> AsyncIterator[Record]:
         """The run's records with seq greater than ``after``, as they become durable, until it comes to rest."""
         while True:
-            status = self.search.status(run)  # read before the records: what it calls settled is wholly there
+            status = await self.search.status(run)  # read before the records: what it calls settled is wholly there
             if status is None:
                 raise NotFound(f"there is no run {run}", code="run_not_found")
-            for record in self.search.records(run, after):
+            for record in await self.search.records(run, after):
                 after = record.seq
                 yield record
             if status in AT_REST:
@@ -271,7 +271,7 @@ class Runtime:
     async def cancel(self, run: str, *, by: str, why: str) -> str:
         """Interrupt a run; returns ``sent``, ``already_asked`` or ``settled``. A stopped run is settled as cancelled by being driven."""
         body = ENCODER.encode(InterruptBody(what="cancel", by=by, why=why))
-        stored = self._load(run)
+        stored = await self._load(run)
         now = self.services.clock.now()
         mail = NewMail(run=run, kind=MailKind.INTERRUPT, key=f"cancel:{by}", body=body, at=now)
         outcome = await self.services.store.submit(posted(stored.workspace, mail))
@@ -281,7 +281,7 @@ class Runtime:
 
     async def answer(self, run: str, addr: int, value: object, *, by: str) -> str:
         """Answer a wait of kind answer or approval; the first answer counts. Returns ``sent``, ``duplicate`` or ``settled``."""
-        stored = self._load(run)
+        stored = await self._load(run)
         body = ENCODER.encode(AnswerBody(value=value, by=by))
         if len(body) > ANSWER_BYTES or nesting(body.decode()) > ANSWER_DEPTH:
             raise InvalidRequest(
@@ -298,7 +298,7 @@ class Runtime:
         Raises:
             Conflict: the run is not stopped, was erased, or another turn of its thread is going on (``thread_taken``).
         """
-        stored = self._load(run)
+        stored = await self._load(run)
         if stored.status not in STOPPED:
             raise Conflict(f"run {run} is {stored.status}, not stopped", code="not_stopped")
         if stored.key is None:
@@ -311,9 +311,7 @@ class Runtime:
             outcome = await self.services.store.submit(
                 Append(run=run, epoch=stored.epoch, records=(record,), status=Status.READY, writes=place)
             )
-        except LeaseLost as error:
-            if error.code != RUN_MOVED_ON:
-                raise
+        except RunLost:
             raise Conflict(f"run {run} has been resumed by somebody else", code="not_stopped") from None
         if outcome.refused:
             raise Conflict("another turn of its thread is going on: wait until that has ended", code=outcome.refused)
@@ -325,7 +323,7 @@ class Runtime:
         Raises:
             Conflict: that effect's outcome is not unknown.
         """
-        stored = self._load(run)
+        stored = await self._load(run)
         if stored.status not in AT_REST:
             raise Conflict(f"run {run} is {stored.status}: only its engine may write to it now", code="not_at_rest")
         if addr not in self.services.headers.fold(stored).unknown:
@@ -342,7 +340,7 @@ class Runtime:
         Raises:
             Conflict: a run of the subject is still unsettled.
         """
-        stored = loaded(run, self.services.store)
+        stored = await loaded(run, self.services.store)
         if stored is None:
             raise NotFound(f"there is no run {run}", code="run_not_found")
         if isinstance(stored, StoredRun) and stored.key is None:
@@ -356,10 +354,10 @@ class Runtime:
             NotFound: no such session in this workspace.
             Conflict: a turn of it is still unsettled (``not_at_rest``).
         """
-        if self.conversation.session(workspace, session).key is None:
+        if (await self.conversation.session(workspace, session)).key is None:
             return await self._again()
-        found = (loaded(thread.run, self.services.store) for thread in self.conversation.threads(workspace, session))
-        stored = next((run for run in found if isinstance(run, StoredRun) and run.key), None)
+        found = await self.services.store.load([thread.run for thread in await self.conversation.threads(workspace, session)])
+        stored = next((run for run in found.values() if isinstance(run, StoredRun) and run.key), None)
         note = NoteBody(by=by, action="erase", why=why, details=raw({"session": session}))
         return await self._erased({"workspace": workspace, "session": session}, stored, f"session {session}", note)
 

@@ -28,14 +28,15 @@ from ordain.journal.records import (
     raw,
 )
 from ordain.ports.effects import Suspended
-from ordain.ports.store import Append, StoredRun
+from ordain.ports.leases import Held
+from ordain.ports.store import Append, StoredRun, load_run
 from ordain.ports.writes import MailKind, NewMail, Refund
 from ordain.rules.header import HeaderFacts, HeaderLine, quotable
 from ordain.runtime.entries import at_rest, reply, stop_entry, stopped_text, unreadable_entry
 from ordain.runtime.execution import Execution
 from ordain.runtime.flow_end import FlowEnd, flow_end
 from ordain.runtime.foreign_code import class_of, place_of, said_by, sent_by_signal
-from ordain.runtime.headers import readable
+from ordain.runtime.headers import loaded, readable
 from ordain.runtime.joins import book_ends
 from ordain.runtime.live import LiveRun
 from ordain.runtime.mail import InterruptBody
@@ -65,10 +66,10 @@ class Driven:
 class Drive:
     """One drive of one run. ``live`` exists once the run is loaded, so that an engine can pass on that mail arrived."""
 
-    def __init__(self, services: Services, run: str, *, resumed_by: str | None = None) -> None:
+    def __init__(self, services: Services, held: Held, *, resumed_by: str | None = None) -> None:
         """``resumed_by`` names who cancels a run that had stopped: it is driven once more to end; None is an ordinary wake."""
         self.services = services
-        self.run = run
+        self.held, self.run = held, held.id
         self.live: LiveRun | None = None
         self._resumed_by = resumed_by
 
@@ -90,7 +91,7 @@ class Drive:
 
     async def _to_rest(self) -> Driven:
         try:
-            stored = self._load()
+            stored = self._read()
             restarted = self._resumed_by or _resumed_by(stored)
             asked = self._asked_to_stop() if stored.status in STOPPED or restarted is not None else None
             if stored.status is Status.QUEUED:  # behind another turn of its thread: that one's end begins it
@@ -109,15 +110,14 @@ class Drive:
             asked = InterruptBody(what="cancel", by=restarted, why="it was interrupted before, and faulted again")
         return driven if asked is None else await self._close(asked)
 
-    def _load(self) -> StoredRun:
-        stored = self.services.store.load(self.run)
-        if stored is None:
-            raise JournalCorrupt(f"run {self.run} does not exist")
-        return stored
+    def _read(self) -> StoredRun:
+        if isinstance(self.held.run, JournalCorrupt):
+            raise self.held.run
+        return self.held.run
 
     def _asked_to_stop(self) -> InterruptBody | None:
         """The first interrupt that has not reached this run."""
-        bodies = [mail.body for mail in self.services.store.mail(self.run) if mail.kind is MailKind.INTERRUPT]
+        bodies = [mail.body for mail in self.held.mail if mail.kind is MailKind.INTERRUPT]
         return msgspec.json.decode(bodies[0], type=InterruptBody) if bodies else None
 
     async def _execute(self, stored: StoredRun) -> Driven:
@@ -125,7 +125,7 @@ class Drive:
         kind = self.services.kinds.get(started.flow, started.flow_version)
         if kind is None:
             raise FlowUnavailable(f"this build has no flow {started.flow}@{started.flow_version}")
-        live, execution = self._prepared(stored, kind, started)
+        live, execution = await self._prepared(stored, kind, started)
         state = live.state
         task = asyncio.current_task()
         try:
@@ -151,9 +151,9 @@ class Drive:
             raise JournalDiverged(f"run {stored.id}: the flow ends, its journal goes on")
         return await settle(live, ended)
 
-    def _prepared(self, stored: StoredRun, kind: Kind[Any, Any], started: Started) -> tuple[LiveRun, Execution]:
+    async def _prepared(self, stored: StoredRun, kind: Kind[Any, Any], started: Started) -> tuple[LiveRun, Execution]:
         """The run's two halves. The port holds the live end, and nothing holds the port but the flow: a driven run is no cycle."""
-        catalog = self.services.catalogs.pinned(started.catalog)
+        catalog = await self.services.catalogs.pinned(started.catalog)
         try:
             setup = RunSetup.of(stored.id, kind, started, catalog, self.services.kinds)
         except JournalDiverged:
@@ -161,13 +161,11 @@ class Drive:
         except Exception as error:  # a kind is foreign code here: it cannot read what its run began with
             why = f"{type(error).__name__}: {error}"[:200]
             raise JournalDiverged(f"kind {kind.name}@{kind.version} cannot read the input of run {stored.id}: {why}") from error
-        state = setup.state(stored.records[0].at, self.services.transcript(stored.workspace))
-        live = LiveRun(self.services, stored, setup, state)
+        live = LiveRun(self.services, self.held, setup, self.services.transcript(stored.workspace))
         self.live = live
-        live.look()
         if self._resumed_by is not None:
             live.write(RecordKind.RESUMED, "resumed", ResumedBody(by=self._resumed_by, why=stored.reason))
-        return live, setup.execution(stored.records, live, state)
+        return live, setup.execution(stored.records, live, live.state)
 
     @staticmethod
     def _suspended(live: LiveRun) -> Driven:
@@ -179,7 +177,7 @@ class Drive:
         fault = live.write(RecordKind.FAULTED, "fault", FaultedBody(error=name, where=where))
         if live.stored.session:
             now = msgspec.structs.replace(live.stored, records=tuple(live.records))
-            entry, change = stop_entry(now, stopped_facts(self.services, now, Status.FAULTED), Status.FAULTED, fault.at)
+            entry, change = stop_entry(now, await stopped_facts(self.services, now, Status.FAULTED), Status.FAULTED, fault.at)
             live.beside(entry, change)
         await live.barrier(status=Status.FAULTED, reason="faulted")
         said = f": {said_by(error)[1]}" if type(error) is FlowFault else ""  # other texts are made of the values that the flow worked with
@@ -194,34 +192,33 @@ class Drive:
     async def _stop(self, status: Status, error: OrdainError) -> Driven:
         """The record itself is left as it is: only the run's row says that it stopped."""
         code, message = said_by(error)
-        await self.services.store.submit(stop_unit(self.services, self.run, status, code))
+        await self.services.store.submit(await stop_unit(self.services, self.run, status, code))
         LOG.error("run=%s status=%s reason=%s", self.run, status, message)
         return Driven(status=status)
 
     async def _close(self, asked: InterruptBody) -> Driven:
         """Settle a stopped run as cancelled without its flow, which cannot go on. Children that still run are stopped first."""
-        stored = self._load()
+        stored = await load_run(self.services.store, self.run)
+        assert stored is not None
         live = Pen(self.services, stored)
         live.records = list(readable(live.records))
-        if unsettled := [child for child in open_children(live.records, self.run) if self._unsettled(child)]:
+        children = await self.services.store.load(open_children(live.records, self.run))
+        if unsettled := [run for run, child in children.items() if isinstance(child, JournalCorrupt) or child.status not in SETTLED]:
             body = ENCODER.encode(InterruptBody(what="cancel", by=f"run:{self.run}", why="parent cancelled"))
             at = self.services.clock.now()
-            mail = tuple(NewMail(run=child, kind=MailKind.INTERRUPT, key=f"close:{self.run}", body=body, at=at) for child in unsettled)
-            await self.services.store.submit(Append(run=self.run, epoch=stored.epoch, writes=mail))
+            close = tuple(NewMail(run=child, kind=MailKind.INTERRUPT, key=f"close:{self.run}", body=body, at=at) for child in unsettled)
+            await self.services.store.submit(Append(run=self.run, epoch=stored.epoch, writes=close))
             return Driven(status=stored.status)
-        book_ends(live)
+        mail = await self.services.store.mail(self.run)
+        book_ends(live, mail)
         note = live.write(
             RecordKind.NOTE, "cancel", NoteBody(by=asked.by, action="cancel", why=asked.why, details=raw({"was": str(stored.status)}))
         )
-        for mail in self.services.store.mail(self.run):
-            if mail.kind is MailKind.INTERRUPT:
-                live.take(mail, note.seq)
+        for row in mail:
+            if row.kind is MailKind.INTERRUPT:
+                live.take(row, note.seq)
         settlement = Settlement(status=Status.CANCELLED, reason=asked.what)
         return await settle(live, FlowEnd(settlement=settlement, told=stopped_text(Status.CANCELLED)))
-
-    def _unsettled(self, run: str) -> bool:
-        stored = self.services.store.load(run)
-        return stored is not None and stored.status not in SETTLED
 
 
 def _began(stored: StoredRun) -> Started:
@@ -244,11 +241,11 @@ def _resumed_by(stored: StoredRun) -> str | None:
 _STOPS: dict[type[OrdainError], Status] = {FlowUnavailable: Status.FLOW_UNAVAILABLE}
 
 
-def stop_unit(services: Services, run: str, status: Status, reason: str) -> Append:
+async def stop_unit(services: Services, run: str, status: Status, reason: str) -> Append:
     """The unit that stops a run, with what its session is told of it; of a run that cannot be read, what its row says."""
     now = services.clock.now()
     try:
-        stored = services.store.load(run)
+        stored = await load_run(services.store, run)
     except JournalCorrupt as error:
         if error.place is None:
             raise
@@ -259,22 +256,19 @@ def stop_unit(services: Services, run: str, status: Status, reason: str) -> Appe
     told = ()
     if stored.session:
         whole = msgspec.structs.replace(stored, records=tuple(readable(stored.records)))
-        told = stop_entry(whole, stopped_facts(services, whole, status), status, now)
+        told = stop_entry(whole, await stopped_facts(services, whole, status), status, now)
     return Append(run=run, epoch=stored.epoch, status=status, reason=reason, writes=told)
 
 
-def stopped_facts(services: Services, stored: StoredRun, status: Status) -> HeaderFacts:
+async def stopped_facts(services: Services, stored: StoredRun, status: Status) -> HeaderFacts:
     """The header's facts of a turn of which a run has stopped: the turn's own, and what stopped."""
     own = services.headers.fold(stored).header(status, str(status))
     if stored.parent is None:
         return own
-    try:
-        root = services.store.load(stored.root)
-    except JournalCorrupt:
-        root = None
-    if root is None:
+    root = await loaded(stored.root, services.store)
+    if not isinstance(root, StoredRun):
         return own
-    facts = services.headers.so_far(root)
+    facts = await services.headers.so_far(root)
     stopped = HeaderLine(mark="fail", what=f"{own.flow} (run {stored.id}) {status}", reason=str(status))
     return msgspec.structs.replace(facts, status=str(status), reason=str(status), lines=(*facts.lines, stopped))
 

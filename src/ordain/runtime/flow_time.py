@@ -17,7 +17,7 @@ from ordain.journal.codec import Scribe, decode
 from ordain.journal.folds import open_children
 from ordain.journal.lost_time import MOVING, Pause, Reckoning, losses, measure, spans_of
 from ordain.journal.records import Body, Record, RecordKind, Status, SuspendedBody
-from ordain.ports.store import JournalStore, StoredRun
+from ordain.ports.store import JournalStore, StoredRun, load_run
 from ordain.runtime.run_state import RunState
 from ordain.runtime.services import Services
 
@@ -103,14 +103,14 @@ class FlowTime:
         self._reckoning, self._below, self.still = mark
 
 
-def lost_below(store: JournalStore, run: str, now: int) -> tuple[list[Pause], int | None]:
+async def lost_below(store: JournalStore, run: str, now: int) -> tuple[list[Pause], int | None]:
     """What a child has lost so far, and where a person has the word in it now: by when that is over at the latest, None where nobody waits for one.
 
     A child that cannot be read says nothing.
     """
     try:
-        stored = store.load(run)
-        return ([], None) if stored is None else _lost_below(store, stored, now)
+        stored = await load_run(store, run)
+        return ([], None) if stored is None else await _lost_below(store, stored, now)
     except JournalError:
         return [], None
 
@@ -123,7 +123,7 @@ def _waits(stored: StoredRun) -> bool:
     return stored.status is Status.WAITING
 
 
-def _lost_below(store: JournalStore, stored: StoredRun, now: int) -> tuple[list[Pause], int | None]:
+async def _lost_below(store: JournalStore, stored: StoredRun, now: int) -> tuple[list[Pause], int | None]:
     spans = spans_of(losses(stored.records))
     if not _waits(stored):
         return spans, None
@@ -135,7 +135,7 @@ def _lost_below(store: JournalStore, stored: StoredRun, now: int) -> tuple[list[
                 return [*spans, Pause(Reckoning.of(stored.records).since, now)], stored.wake_at or now
             break
     for child in open_children(stored.records, stored.id):
-        below, waits = lost_below(store, child, now)
+        below, waits = await lost_below(store, child, now)
         spans += below
         until = waits if until is None else max(until, waits or until)
     return spans, until

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from time import perf_counter_ns
 from typing import Any
 
@@ -18,22 +18,27 @@ from ordain.flows.values import Values
 from ordain.ports.model import Heard, ModelError, ModelPort, ModelReply, ModelRequest
 from ordain.runtime.breakers import endpoint_of, speaks_of_endpoint
 from ordain.runtime.foreign_code import contained
-from ordain.runtime.model_answers import Failure, kept_answer, prepare
+from ordain.runtime.model_answers import Failure, PreparedCall, kept_answer, prepare
 from ordain.runtime.pauses import Pauses
 from ordain.runtime.services import Services
 from ordain.runtime.time_limit import TimeLimit, ended_within
 
 ABANDONED = "abandoned"
 
+Having = Callable[[Callable[[], PreparedCall | ModelFailed]], Awaitable[PreparedCall | ModelFailed]]
+"""See ``ReadTranscript.having``."""
+
 
 class Attempt(Struct, frozen=True, kw_only=True):
     """Which attempt of its run a call is.
 
-    How many of its purpose were answered before, the verb whose flow the run is ("": none), and who hears its text.
+    How many of its purpose were answered before, how what its prompt refers to is read, the verb whose flow the run is ("": none), and who hears
+    its text.
     """
 
     index: int
     prompt: PromptKind[Any]
+    having: Having
     verb: str = ""
     heard: Heard | None = None
 
@@ -71,7 +76,7 @@ class _ModelAttempt(Struct, frozen=True):
         if left_us <= 0:
             return failure.of(ModelErrorCode.TIMED_OUT, "deadline passed before the call")
         began = perf_counter_ns()
-        prepared = prepare(self.catalog, call, self.values, self.attempt.prompt, failure)
+        prepared = await self.attempt.having(lambda: prepare(self.catalog, call, self.values, self.attempt.prompt, failure))
         services.counters.render_ns += perf_counter_ns() - began
         if isinstance(prepared, ModelFailed):
             return prepared

@@ -28,16 +28,16 @@ class Headers:
         """``kinds`` say what the runs' records mean."""
         self._store, self._kinds = store, kinds
 
-    def so_far(self, stored: StoredRun) -> HeaderFacts:
+    async def so_far(self, stored: StoredRun) -> HeaderFacts:
         """The header's facts of a run as durable now, with what the children it waits for have done."""
         records = readable(stored.records)
-        facts = self._with_before(self.own(stored), stored)
+        facts = await self._with_before(self.own(stored), stored)
         for run in open_children(records, stored.id):
-            child = loaded(run, self._store)
+            child = await loaded(run, self._store)
             if isinstance(child, HeaderLine):
                 facts = msgspec.structs.replace(facts, lines=(*facts.lines, child))
             elif child is not None:
-                facts = _with_child(facts, child, self.so_far(child))
+                facts = _with_child(facts, child, await self.so_far(child))
         return facts
 
     def own(self, stored: StoredRun) -> HeaderFacts:
@@ -56,12 +56,12 @@ class Headers:
         """Everything that these records of a run say."""
         return folded(run, records, self._kinds, read)
 
-    def _with_before(self, facts: HeaderFacts, stored: StoredRun) -> HeaderFacts:
+    async def _with_before(self, facts: HeaderFacts, stored: StoredRun) -> HeaderFacts:
         """A run that was interrupted before it had read what the run before it did: that is not lost, whoever asks next sees it here."""
         lines: list[HeaderLine] = []
         for _ in range(BEFORE):
             before = self._unread(stored)
-            if before is None or (found := loaded(before, self._store)) is None:
+            if before is None or (found := await loaded(before, self._store)) is None:
                 break
             if isinstance(found, HeaderLine):
                 lines = [found, *lines]
@@ -80,10 +80,10 @@ class Headers:
         )
         return None if looked or first is None else self._kinds.label(msgspec.json.decode(first, type=Started)).after or None
 
-    def open_question(self, stored: StoredRun) -> str:
+    async def open_question(self, stored: StoredRun) -> str:
         """The open question of a run or of a child it waits for."""
         found = ""
-        for seen in self._tree(stored):
+        for seen in await self._tree(stored):
             intents = [record for record in readable(seen.records) if record.kind is RecordKind.INTENT]
             if seen.status is not Status.WAITING or not intents or intents[-1].name != "wait":
                 continue
@@ -96,18 +96,18 @@ class Headers:
                 found = effect.about if effect.question is not None else found
         return found
 
-    def stopped_below(self, stored: StoredRun) -> Sequence[StoredRun]:
+    async def stopped_below(self, stored: StoredRun) -> Sequence[StoredRun]:
         """The runs that this one waits for and that have stopped: it goes on when they are resumed, and not before."""
-        return [run for run in self._tree(stored)[1:] if run.status in STOPPED]
+        return [run for run in (await self._tree(stored))[1:] if run.status in STOPPED]
 
-    def _tree(self, stored: StoredRun) -> list[StoredRun]:
+    async def _tree(self, stored: StoredRun) -> list[StoredRun]:
         found: list[StoredRun] = []
         rest = [stored]
         while rest:
             one = rest.pop()
             found.append(one)
-            children = (loaded(run, self._store) for run in open_children(readable(one.records), one.id))
-            rest += [child for child in children if isinstance(child, StoredRun)]
+            children = await self._store.load(open_children(readable(one.records), one.id))
+            rest += [child for child in children.values() if isinstance(child, StoredRun)]
         return found
 
 
@@ -161,12 +161,10 @@ def readable(records: Sequence[Record]) -> Sequence[Record]:
     return records
 
 
-def loaded(run: str, store: JournalStore) -> StoredRun | HeaderLine | None:
+async def loaded(run: str, store: JournalStore) -> StoredRun | HeaderLine | None:
     """A run that another one tells of. One that cannot be read is no fault of the one that tells, and is told as what nobody knows."""
-    try:
-        return store.load(run)
-    except JournalCorrupt:
-        return unreadable(run)
+    found = (await store.load((run,))).get(run)
+    return unreadable(run) if isinstance(found, JournalCorrupt) else found
 
 
 def unreadable(run: str) -> HeaderLine:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple, Protocol
 
 import msgspec
@@ -82,7 +82,7 @@ class Parent(Booking, Protocol):
         """Write this in the same commit as the records around it."""
         ...
 
-    def look(self) -> list[Mail]:
+    async def look(self) -> list[Mail]:
         """All untaken mail."""
         ...
 
@@ -242,15 +242,15 @@ def _in_few_words(end: AnyEnded) -> AnyEnded:
     return structs.replace(end, header=structs.replace(header, reason=header.reason[:EXCERPT], models=(), notices=(), lines=(line,)))
 
 
-def book_ends(closed: Booking) -> None:
-    """Record what children came to that the run has not met and will not meet, since it is settled without its flow: what they spent was spent below it."""
+def book_ends(closed: Booking, mail: Sequence[Mail]) -> None:
+    """Record what children came to, by the run's untaken ``mail``, that the run has not met and will not meet, since it is settled without its flow: what they spent was spent below it."""
     taken: Counter[int] = Counter()
     met: set[tuple[int, int]] = set()
     for record in closed.records:
         if record.kind is RecordKind.CHILD_ENDED and isinstance(body := decode(record), ChildEndedBody):
             met.add((body.addr, body.index))
             taken[body.addr] += len(body.ended)
-    for row in closed.services.store.mail(closed.id):
+    for row in mail:
         if row.kind is MailKind.CHILD and (row.addr, index := _index(row)) not in met:
             whole = taken[row.addr]  # nobody is handed the results any more: no end needs to be taken apart
             _, ended = _record_end(closed, row, row.addr, index, HandedOver(whole, whole))
@@ -284,7 +284,6 @@ class _Joining:
         for index, end in sorted(ended.items(), key=lambda item: item[1].seq):
             record = parent.records[end.seq]
             self._taken = self._taken.plus(record, end)
-            self._lose(end.child, record.at, end.lost_us)
             self._note_deadline(record.at - sum(loss.lost_us for loss in lost if loss.seq < record.seq), seen)
             seen[index] = end
             self._weigh(seen)
@@ -294,7 +293,12 @@ class _Joining:
             self.why = why_over(self.effect.until, len(self.effect.spawns), seen)
             self.counted = tuple(sorted(seen))
 
-    def collect(self, mail: list[Mail]) -> None:
+    async def begin(self) -> None:
+        """What its ended children have lost, it lost."""
+        for end in list(self.ended.values()):
+            await self._lose(end.child, self.parent.records[end.seq].at, end.lost_us)
+
+    async def collect(self, mail: list[Mail]) -> None:
         """Turn children's mail into ``child_ended`` records."""
         parent = self.parent
         for row in mail:
@@ -303,7 +307,7 @@ class _Joining:
             index = _index(row)
             if index in self.ended:
                 continue
-            self._lose(derived_id(parent.id, self.addr, index), row.at, _LOST.decode(row.body).lost_us)
+            await self._lose(derived_id(parent.id, self.addr, index), row.at, _LOST.decode(row.body).lost_us)
             record, ended = _record_end(parent, row, self.addr, index, self._taken)
             parent.state.handed(record)
             self._note_deadline(parent.state.flow_at, self.ended)
@@ -312,13 +316,13 @@ class _Joining:
             self.ended[index] = end
             self._weigh(self.ended)
 
-    def _lose(self, child: str, at: int, lost_us: int) -> None:
+    async def _lose(self, child: str, at: int, lost_us: int) -> None:
         """What a child has lost by its end, its parent lost, and once where several did."""
         if lost_us:
-            spans, _ = lost_below(self.parent.services.store, child, at)
+            spans, _ = await lost_below(self.parent.services.store, child, at)
             self.parent.time.also(spans or [Pause(at - lost_us, at)])
 
-    def note_deadline(self) -> int | None:
+    async def note_deadline(self) -> int | None:
         """The join is over for whoever has not ended by its deadline; returns when that is by the wall clock, None where it is over or has none.
 
         Only where it seems to have come the children that are at work are asked what they have lost, or whether a person has the word.
@@ -330,7 +334,7 @@ class _Joining:
             for index in range(len(self.effect.spawns)):
                 if index not in self.ended:
                     child = derived_id(parent.id, self.addr, index)
-                    spans, until = lost_below(parent.services.store, child, parent.services.clock.now())
+                    spans, until = await lost_below(parent.services.store, child, parent.services.clock.now())
                     parent.time.also(spans)
                     waits = max(waits, until or 0)
         self._note_deadline(parent.time.now(), self.ended)
@@ -360,16 +364,17 @@ class _Joining:
 async def join_children(parent: Parent, addr: int, effect: Children, ended: dict[int, AnyEnded]) -> tuple[AnyEnded, ...]:
     """Wait, costing nothing, until every child has settled; interrupt the rest once the join is over or the parent is."""
     joining = _Joining(parent, addr, effect, ended)
+    await joining.begin()
     while True:
-        mail = parent.look()
-        joining.collect(mail)
+        mail = await parent.look()
+        await joining.collect(mail)
         interrupt = parent.interrupt() if not parent.state.masked else None
         if len(joining.ended) == len(effect.spawns):
             parent.observe(addr, "children", Joined(counted=joining.counted, why=joining.why or "all ended"))
             if interrupt is not None:
                 raise parent.deliver(interrupt, addr)
             return joining.results()
-        wake_at = joining.note_deadline()
+        wake_at = await joining.note_deadline()
         deaf = interrupt is not None
         if deaf or joining.why is not None:
             joining.interrupt_rest(DEADLINE if joining.why == DEADLINE else "parent interrupted" if deaf else DECIDED)

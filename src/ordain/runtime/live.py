@@ -8,7 +8,6 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from ordain.contracts.policy import ModelErrorCode
 from ordain.effects.children import AnyEnded
 from ordain.effects.effect import AnyEffect, Children, Claim, ModelCall, Read, Say, VerbCall, Wait
 from ordain.effects.results import (
@@ -16,15 +15,13 @@ from ordain.effects.results import (
     Answered,
     AnyResult,
     Expired,
-    ModelFailed,
     ReadFailed,
     ReadResult,
     ReadValue,
     Said,
     VerbResult,
-    VerbTimedOut,
 )
-from ordain.errors import FlowFault, LeaseLost, OrdainError
+from ordain.errors import FlowFault, LeaseLost, OrdainError, RunLost
 from ordain.journal.digests import derived_id
 from ordain.journal.folds import answered_calls
 from ordain.journal.records import (
@@ -43,32 +40,32 @@ from ordain.journal.records import (
     raw,
 )
 from ordain.ports.effects import Interrupted, Suspended
-from ordain.ports.model import Charge
+from ordain.ports.leases import Held
 from ordain.ports.shared import Ruling, Shared
 from ordain.ports.store import Append, ClaimUnit, Mail, StoredRun
 from ordain.ports.writes import MailKind, OutboxRow
 from ordain.rules.decision import Decision, Rule
 from ordain.rules.recover import Happened, Recovering, RecoverOutcome
-from ordain.runtime.calls import call_verb, recover_verb, unreadable_result
+from ordain.runtime.calls import call_verb, recover_verb
 from ordain.runtime.claims import prepared
 from ordain.runtime.entries import answered, question, said
 from ordain.runtime.flow_time import PERSONS, TIME_LOST, WAITED, FlowTime
 from ordain.runtime.foreign_code import contained
+from ordain.runtime.foreign_result import kept_form
 from ordain.runtime.gateway import Attempt, call_model, verb_withdrawn
 from ordain.runtime.joins import join_children, new_children
 from ordain.runtime.mail import AnswerBody, InterruptBody
-from ordain.runtime.model_answers import Failure, deadline_of, lost_call
+from ordain.runtime.mailbox import Mailbox, hand_over
+from ordain.runtime.model_answers import lost_call, timed_out_at
 from ordain.runtime.pen import Pen
+from ordain.runtime.read_transcript import ReadTranscript
 from ordain.runtime.recorded_form import result_form
-from ordain.runtime.run_state import RunState
-from ordain.runtime.services import Services
+from ordain.runtime.services import NOT_READ, Services
 from ordain.runtime.setup import RunSetup
 
 R = TypeVar("R")
 UNWRITTEN_MAX = 256
 """Records that may wait for a barrier when an effect begins; between two effects that have one there are a dozen."""
-TIMER_SLACK_US = 100_000
-"""A timer on the monotonic clock may fire a little before the wall clock's deadline; only then is the deadline the record's time."""
 _TELLS_TIME = frozenset({RecordKind.INTENT, RecordKind.OBSERVATION, RecordKind.DELIVERED, RecordKind.CHILD_ENDED})
 """Before these it is on record what was lost: the flow gets its time by them, or the effect its moments. A claim's record is its transaction's."""
 
@@ -76,21 +73,23 @@ _TELLS_TIME = frozenset({RecordKind.INTENT, RecordKind.OBSERVATION, RecordKind.D
 class LiveRun(Pen):
     """Implements ``Beyond`` for a run that is being driven."""
 
-    def __init__(self, services: Services, stored: StoredRun, setup: RunSetup, state: RunState) -> None:
-        """Continue after the stored records. The subject's key must still exist."""
-        super().__init__(services, stored)
-        self.setup, self.state = setup, state
+    def __init__(self, services: Services, held: Held, setup: RunSetup, said: ReadTranscript) -> None:
+        """Continue after the stored records; the subject's key must still exist. ``said`` reads what its prompts refer to."""
+        assert isinstance(held.run, StoredRun)
+        super().__init__(services, held.run)
+        self.setup, self.state = setup, setup.state(held.run.records[0].at, said)
+        self._said = said
         self.catalog = setup.catalog
-        self._interrupts: list[Mail] = []
+        self.mailbox = Mailbox(services, held.id, held.mail, self._interrupted)
+        self._attempts = dict[int, int]()
         self._abandonable: asyncio.Task[Any] | None = None
         self._abandoned = False
         self.in_verb = False
         self.stopping = False
-        self.time = FlowTime(services, stored.records, state, self.scribe)
-        self._model_calls = answered_calls(stored.records)
-        self._verb_run = services.kinds.label(setup.started).verb if stored.parent is not None else ""
-
-    # --- time -------------------------------------------------------------------------------------------------------------------
+        self.time = FlowTime(services, held.run.records, self.state, self.scribe)
+        self.time.also(held.lost)
+        self._model_calls = answered_calls(held.run.records)
+        self._verb_run = services.kinds.label(setup.started).verb if held.run.parent is not None else ""
 
     def write(self, kind: RecordKind, name: str, body: Body, *, at: int | None = None) -> Record:
         """See ``Pen.write``; what was lost until then is put on record before."""
@@ -107,6 +106,14 @@ class LiveRun(Pen):
         if lost_us := self.time.unbooked(moment):
             self.write(RecordKind.RESUMED, "lost", ResumedBody(by="", why=why, lost_us=lost_us), at=moment)
             self.state.lost_us += lost_us
+
+    async def offer(self, unit: Append | ClaimUnit) -> bool:
+        """See ``Pen.offer``; whoever holds the run now is told what became of its calls."""
+        try:
+            return await super().offer(unit)
+        except LeaseLost:
+            await hand_over(self.services, self.stored, unit, self._attempts)
+            raise
 
     # --- waiting ----------------------------------------------------------------------------------------------------------------
 
@@ -151,23 +158,29 @@ class LiveRun(Pen):
         if (mail := self.interrupt()) is not None:
             raise self.deliver(mail, addr)
         self.book_lost()
-        shared, mark = self.state.shares[claim.name], self.scribe.mark()
-        own = prepared(claim, self)
+        shared, own = self.state.shares[claim.name], await prepared(claim, self)
+        mark = self.scribe.mark()
         decided: list[tuple[Decision[Any], Record]] = []
 
         def decide(*read: Any) -> Ruling:
             self.scribe.back_to(mark)
             facts = own.facts(*read)
             made = shared.rule.apply(facts, None, self.catalog.policy)
+            granted = isinstance(made.outcome, shared.grants)
+            writes = own.writes(facts, made, *read) if granted else ()
+            if own.pinned is not None and own.pinned.missing:
+                return Ruling(refused=NOT_READ)
             body = ClaimBody(addr=addr, claim=raw(claim), outcome=raw(made.outcome), reason=made.reason, facts=raw(facts))
             record = self.scribe.write(RecordKind.CLAIM, claim.name, body, self.services.clock.now())
             decided[:] = [(made, record)]
-            granted = isinstance(made.outcome, shared.grants)
-            return Ruling(record=record, writes=own.writes(facts, made, *read) if granted else ())
+            return Ruling(record=record, writes=writes)
 
         unit = self.unit()
         try:
-            await self.offer(ClaimUnit(append=unit, shared=Shared(reads=own.reads, decide=decide)))
+            while not await self.offer(ClaimUnit(append=unit, shared=Shared(reads=own.reads, decide=decide))):
+                if own.pinned is None or not await own.pinned.fetch():
+                    self.lost = RunLost(f"run {self.id}: what its claim writes does not stand with what is stored")
+                    raise self.lost
         except LeaseLost:
             raise
         except OrdainError:  # the claim's own, met in the transaction, of which nothing was written
@@ -237,34 +250,24 @@ class LiveRun(Pen):
         elif isinstance(effect, VerbCall) and not again and not self.state.masked and (mail := self.interrupt()) is not None:
             raise self._abandon(addr, "verb_call", mail)  # it was durable before the verb began
         elif isinstance(effect, VerbCall):
+            permit = effect.authorized.decision
+            self._attempts[addr] = self.state.lost_calls[permit]
+            if again and (late := self.mailbox.of_attempt(addr, self.state.lost_calls[permit])) is not None:
+                return self.observe(addr, "verb_call", late[1], mail=late[0])
+            if again:
+                self.book_lost()  # before a clock that is set back makes it forgotten, though a record says that it is past
             result, name = await self._verb(effect, recover), "verb_call"
+            self._attempts[addr] = self.state.lost_calls[permit]
             if self.stopping:
-                self._record(addr, name, self._held(effect, result))
+                self._record(addr, name, kept_form(self.catalog, effect, result))
                 await self.barrier()
                 raise asyncio.CancelledError
         elif isinstance(effect, Read):
             result, name = await self._abandonable_call(lambda: self._read(effect), addr, "read"), "read"
         else:
             raise FlowFault(f"no handler for {type(effect).__name__}")
-        timed_out = isinstance(result, VerbTimedOut) or (isinstance(result, ModelFailed) and result.code is ModelErrorCode.TIMED_OUT)
-        now = self.services.clock.now()
-        deadline = deadline_of(effect, result)
-        at = max(now, deadline) if timed_out and deadline - now < TIMER_SLACK_US else None
-        return self._record(addr, name, self._held(effect, result), at=at)
-
-    def _held(self, effect: ModelCall | VerbCall | Read, result: AnyResult) -> tuple[msgspec.Raw, AnyResult]:
-        """What a verb, an adapter or a reader gave back is foreign: where no record can hold it, that is what became of the effect."""
-        try:
-            return result_form(result)
-        except FlowFault as fault:
-            why = f"what came back cannot be recorded: {fault.message}"
-            if isinstance(effect, VerbCall):
-                return result_form(unreadable_result(self.catalog.verbs[effect.authorized.call.verb], why))
-            if isinstance(effect, Read):
-                return result_form(ReadFailed(code="unreadable", message=why))
-            profile = self.catalog.data.profiles[effect.profile]
-            failure = Failure(profile.provider, profile.model)
-            return result_form(failure.of(ModelErrorCode.ADAPTER_BUG, why, charge=Charge.POSSIBLE))
+        form = kept_form(self.catalog, effect, result)
+        return self._record(addr, name, form, at=timed_out_at(effect, result, self.services.clock.now()))
 
     def observe(self, addr: int, name: str, result: AnyResult, *, at: int | None = None, mail: Mail | None = None) -> Any:
         """Record what became of an effect and hand it to the flow, read back from the record: live and replay see one value."""
@@ -272,9 +275,8 @@ class LiveRun(Pen):
 
     def _record(self, addr: int, name: str, form: tuple[msgspec.Raw, AnyResult], *, at: int | None = None, mail: Mail | None = None) -> Any:
         current = self.services.catalogs.current.digest
-        body = ObservationBody(
-            addr=addr, result=form[0], catalog="" if current == self.catalog.digest else current, mail=0 if mail is None else mail.id
-        )
+        under = "" if current == self.catalog.digest else current
+        body = ObservationBody(addr=addr, result=form[0], catalog=under, mail=0 if mail is None else mail.id)
         record = self.write(RecordKind.OBSERVATION, name, body, at=at)
         if name == "wait" and self.stored.session:
             self.beside(answered(self.stored, addr, record.at))
@@ -283,12 +285,12 @@ class LiveRun(Pen):
         self.state.handed(record)
         return self.state.remember(form[1], record.seq)
 
-    # --- interrupts -------------------------------------------------------------------------------------------------------------
-
     def heard(self) -> None:
         """Mail may have arrived: look for interrupts, and abandon what may be abandoned."""
-        self.look()
-        if self._interrupts and not self.state.masked and self._abandonable is not None:
+        self.mailbox.heard()
+
+    def _interrupted(self) -> None:
+        if self.mailbox.interrupts and not self.state.masked and self._abandonable is not None:
             self._abandoned = True
             self._abandonable.cancel()
 
@@ -296,27 +298,25 @@ class LiveRun(Pen):
         """The engine drains: record what the running verb gives, then give up the run."""
         self.stopping = True
 
-    def look(self) -> list[Mail]:
+    async def look(self) -> list[Mail]:
         """All untaken mail; interrupts among it are remembered."""
-        mail = list(self.services.store.mail(self.id))
-        self._interrupts = [row for row in mail if row.kind is MailKind.INTERRUPT]
-        return mail
+        return await self.mailbox.look()
 
     def interrupt(self) -> Mail | None:
         """An interrupt that no record has taken yet."""
-        return self._interrupts[0] if self._interrupts else None
+        return next(iter(self.mailbox.interrupts), None)
 
     def deliver(self, mail: Mail, addr: int) -> Interrupted:
         """Record that an interrupt has reached the flow; from here on effects are masked."""
         said = msgspec.json.decode(mail.body, type=InterruptBody)
         body = DeliveredBody(addr=addr, mail=mail.id, what=said.what, by=said.by, why=said.why)
         record = self.write(RecordKind.DELIVERED, said.what, body)
-        for row in self._interrupts:
+        for row in self.mailbox.interrupts:
             self.take(row, record.seq)
             if row.id != mail.id:
                 also = msgspec.json.decode(row.body, type=InterruptBody)
                 self.write(RecordKind.NOTE, also.what, NoteBody(by=also.by, action=also.what, why=also.why))
-        self._interrupts = []
+        self.mailbox.interrupts = []
         self.state.handed(record)
         self.state.masked = True
         return Interrupted(said.what, said.by, said.why)
@@ -348,7 +348,8 @@ class LiveRun(Pen):
         index = self._model_calls[effect.purpose]
         self._model_calls[effect.purpose] += 1
         heard = self.services.streams.attempt(self.stored) if effect.narrative and self.stored.session else None
-        attempt = Attempt(index=index, prompt=self.setup.kind.prompt(effect.purpose), verb=self._verb_run, heard=heard)
+        prompt = self.setup.kind.prompt(effect.purpose)
+        attempt = Attempt(index=index, prompt=prompt, having=self._said.having, verb=self._verb_run, heard=heard)
         return await call_model(self.services, self.catalog, effect, self.state.values, attempt)
 
     async def _verb(self, effect: VerbCall, recover: Recovering | None) -> VerbResult:
@@ -374,12 +375,12 @@ class LiveRun(Pen):
         reader = self.services.readers.get(effect.what)
         if reader is None:
             return ReadFailed(code="unknown_read", message=f"nothing is read by the name {effect.what}")
-        return ReadValue(value=reader(self.stored.workspace, self.stored.session, effect.args))
+        return ReadValue(value=await reader(self.stored.workspace, self.stored.session, effect.args))
 
     async def _wait(self, addr: int, effect: Wait) -> Any:
         self.time.still = effect.what in PERSONS
         while True:
-            mail = self.look()
+            mail = await self.look()
             if (interrupt := self.interrupt()) is not None:
                 raise self._abandon(addr, "wait", interrupt)
             answers = [row for row in mail if row.kind is MailKind.ANSWER and row.addr == addr]

@@ -12,7 +12,7 @@ from ordain.contracts.catalog import Catalog
 from ordain.contracts.policy import ModelErrorCode, Policy
 from ordain.contracts.profiles import ModelProfile
 from ordain.effects.effect import ModelCall, Read, VerbCall
-from ordain.effects.results import AnyResult, ModelAnswer, ModelFailed, Withheld
+from ordain.effects.results import AnyResult, ModelAnswer, ModelFailed, VerbTimedOut, Withheld
 from ordain.errors import ConfigurationError
 from ordain.flows.ask import VERB_CONTRACT
 from ordain.flows.kind import PromptKind
@@ -146,7 +146,18 @@ def _believed(count: int | None, most: int) -> int | None:
     return None if count is None or not 0 <= count <= BELIEVED_TIMES * most else count
 
 
-def deadline_of(effect: ModelCall | VerbCall | Read, result: AnyResult | None) -> int:
+TIMER_SLACK_US = 100_000
+"""A timer on the monotonic clock may fire a little before the wall clock's deadline; only then is the deadline the record's time."""
+
+
+def timed_out_at(effect: ModelCall | VerbCall | Read, result: AnyResult | None, now: int) -> int | None:
+    """When an effect ended that came to its deadline, where its timer fired a little early; None of any other, which ends ``now``."""
+    timed_out = isinstance(result, VerbTimedOut) or (isinstance(result, ModelFailed) and result.code is ModelErrorCode.TIMED_OUT)
+    deadline = _deadline_of(effect, result)
+    return max(now, deadline) if timed_out and deadline - now < TIMER_SLACK_US else None
+
+
+def _deadline_of(effect: ModelCall | VerbCall | Read, result: AnyResult | None) -> int:
     """The one that the effect had: of a hedged call that of whoever is heard last."""
     if isinstance(effect, ModelCall) and isinstance(result, ModelFailed) and result.profile:
         return effect.hedge_deadline

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 import msgspec
@@ -22,22 +22,22 @@ FAILURES_SHOWN = 3
 def readers(headers: Headers, store: JournalStore, sessions: Sessions, now: Callable[[], int]) -> Mapping[str, StateReader]:
     """The readers of this build, by name; ``now`` in microseconds since 1970."""
 
-    def run(workspace: str, session: str, args: dict[str, Any]) -> Any:
-        stored = loaded(str(args["run"]), store)
+    async def run(workspace: str, session: str, args: dict[str, Any]) -> Any:
+        stored = await loaded(str(args["run"]), store)
         if isinstance(stored, HeaderLine):
             return nothing_seen(str(args["run"]), stored)
         if stored is None or (stored.workspace, stored.session) != (workspace, session):
             return None
-        return run_seen(stored, headers, now())
+        return await run_seen(stored, headers, now())
 
-    def history(workspace: str, session: str, args: dict[str, Any]) -> Any:
+    async def history(workspace: str, session: str, args: dict[str, Any]) -> Any:
         own = int(args["own"])
-        found = sessions.uncovered(workspace, session, limit=int(args["limit"]), oldest=bool(args.get("oldest")))
+        found = await sessions.uncovered(workspace, session, limit=int(args["limit"]), oldest=bool(args.get("oldest")))
         kept = tuple(entry for entry in found.entries if entry[0] != own)
         return msgspec.to_builtins(msgspec.structs.replace(found, entries=kept))
 
-    def threads(workspace: str, session: str, _: dict[str, Any]) -> Any:
-        found = sessions.threads(workspace, session, limit=THREADS_SHOWN)[:THREADS_SHOWN]
+    async def threads(workspace: str, session: str, _: dict[str, Any]) -> Any:
+        found = (await sessions.threads(workspace, session, limit=THREADS_SHOWN))[:THREADS_SHOWN]
         return [
             {
                 "thread": thread.id,
@@ -52,9 +52,9 @@ def readers(headers: Headers, store: JournalStore, sessions: Sessions, now: Call
     return {SharedState.RUN: run, SharedState.HISTORY: history, SharedState.THREADS: threads}
 
 
-def run_seen(stored: StoredRun, headers: Headers, now: int) -> dict[str, Any]:
+async def run_seen(stored: StoredRun, headers: Headers, now: int) -> dict[str, Any]:
     """A run as others may tell of it: where it stands, since when, its header's facts, and what it waits for the user to say."""
-    facts, asks = headers.so_far(stored), headers.open_question(stored)
+    facts, asks = await headers.so_far(stored), await headers.open_question(stored)
     status = "waiting for an answer" if asks else facts.status
     shown = msgspec.structs.replace(facts, lines=facts.lines[-LINES_SHOWN:])
     failures = [f"{line.what}: {line.reason}".strip(": ") for line in facts.lines if line.mark in ("fail", "unknown")]
@@ -105,11 +105,11 @@ def nothing_seen(run: str, line: HeaderLine) -> dict[str, Any]:
     }
 
 
-def header_so_far(headers: Headers, store: JournalStore) -> Callable[[str], str | None]:
+def header_so_far(headers: Headers, store: JournalStore) -> Callable[[str], Awaitable[str | None]]:
     """Renders what a run has finished so far, by id; None where there is no such run."""
 
-    def rendered(run: str) -> str | None:
-        stored = loaded(run, store)
-        return None if not isinstance(stored, StoredRun) else render_header(headers.so_far(stored))
+    async def rendered(run: str) -> str | None:
+        stored = await loaded(run, store)
+        return None if not isinstance(stored, StoredRun) else render_header(await headers.so_far(stored))
 
     return rendered

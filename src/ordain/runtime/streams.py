@@ -8,7 +8,7 @@ nothing, and a piece of text costs a reader no look into the store.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Generator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -30,7 +30,7 @@ from ordain.contracts.events import (
     TextEvent,
 )
 from ordain.ports.sessions import Entry, EntryKind, Sessions
-from ordain.ports.store import StoredRun
+from ordain.ports.store import Change, StoredRun
 
 PAGE = 200
 TEXT_CHARS_MAX = 200_000
@@ -78,7 +78,7 @@ class _Shown:
 class Streams:
     """The live side of all sessions of this process."""
 
-    def __init__(self, sessions: Sessions, header: Callable[[str], str | None]) -> None:
+    def __init__(self, sessions: Sessions, header: Callable[[str], Awaitable[str | None]]) -> None:
         """``header`` renders what a turn has finished so far, or None where there is no such run."""
         self._sessions = sessions
         self._header = header
@@ -96,11 +96,12 @@ class Streams:
 
     # --- what happens ---------------------------------------------------------------------------------------------------------------
 
-    def heard(self, workspace: str, session: str) -> None:
-        """The session's transcript has grown."""
-        for reader in self._readers.get((workspace, session), ()):
-            reader.grown = True
-            reader.woken.set()
+    def heard(self, change: Change) -> None:
+        """Transcripts have grown, it seems."""
+        for place in change.sessions:
+            for reader in self._readers.get(place, ()):
+                reader.grown = True
+                reader.woken.set()
 
     def _written(self, place: SessionKey) -> None:
         """Something provisional has changed: it concerns those who read along, and nobody who waits for the transcript."""
@@ -173,7 +174,7 @@ class Streams:
             while not self.closed:  # before anything is read: the store may be closed, too
                 reader.woken.clear()
                 grown, reader.grown = reader.grown, False
-                page = self._sessions.entries(workspace, session, after=after, limit=PAGE) if grown else ()
+                page = await self._sessions.entries(workspace, session, after=after, limit=PAGE) if grown else ()
                 for entry in page:
                     after = entry.seq
                     if entry.kind is EntryKind.REPLY:
@@ -186,14 +187,14 @@ class Streams:
                 runs = self._live.get(place, {})
                 closed = {run: None for run in closed if run in runs}
                 for run, live in [(run, live) for run, live in runs.items() if run not in closed]:
-                    for event in self._news(run, live, shown.setdefault(run, _Shown())):
+                    async for event in self._news(run, live, shown.setdefault(run, _Shown())):
                         yield event
                 await reader.woken.wait()
 
-    def _news(self, run: str, live: _Live, seen: _Shown) -> Iterator[ProvisionalEvent]:
+    async def _news(self, run: str, live: _Live, seen: _Shown) -> AsyncIterator[ProvisionalEvent]:
         text = live.text()
         began = live.attempt != seen.attempt and bool(text)
-        if (live.steps != seen.steps or began) and (header := self._rendered(run, live)) is not None:
+        if (live.steps != seen.steps or began) and (header := await self._rendered(run, live)) is not None:
             seen.steps = live.steps
             yield ProgressEvent(run=run, header=header)
         if live.attempt != seen.attempt and (seen.offset or text):
@@ -204,10 +205,10 @@ class Streams:
             offset, seen.offset = seen.offset, len(text)
             yield TextEvent(run=run, attempt=live.attempt, offset=offset, text=text[offset:])
 
-    def _rendered(self, run: str, live: _Live) -> str | None:
+    async def _rendered(self, run: str, live: _Live) -> str | None:
         """The header so far, rendered once for all readers; None where there is nothing to read it from."""
         if live.header is None or live.header[0] != live.steps:
-            header = None if self.closed else self._header(run)
+            header = None if self.closed else await self._header(run)
             if header is None:
                 return None
             live.header = (live.steps, header)

@@ -89,7 +89,7 @@ class Tokens:
         secret, parsed = fresh_token(self._clock)
         args = {"name": name, "id": parsed.id, "digest": parsed.digest, "at": at, "ends_at": at + grace_s * 1_000_000, "by": by}
         await self._write("rotate_token", name, args)
-        return MadeToken(token=self.named(name), secret=secret)
+        return MadeToken(token=await self.named(name), secret=secret)
 
     async def revoke(self, name: str, *, by: str) -> Token:
         """End a token at once; the next request that brings it is refused, and open streams end.
@@ -99,7 +99,7 @@ class Tokens:
             Conflict: it was revoked before.
         """
         await self._write("revoke_token", name, {"name": name, "at": self._clock.now(), "by": by})
-        return self.named(name)
+        return await self.named(name)
 
     async def _write(self, operation: str, name: str, args: Mapping[str, object]) -> None:
         outcome = await self._store.submit(Operation(name=operation, args=dict(args)))
@@ -108,25 +108,25 @@ class Tokens:
         if outcome.refused:
             raise Conflict(_WHY[outcome.refused].format(name), code=outcome.refused)
 
-    def named(self, name: str) -> Token:
+    async def named(self, name: str) -> Token:
         """One token.
 
         Raises:
             NotFound: no such token.
         """
-        for token in self._tokens.tokens():
+        for token in await self._tokens.tokens():
             if token.name == name:
                 return token
         raise NotFound(f"there is no token {name}", code="token_not_found")
 
-    def all(self) -> Sequence[Token]:
+    async def all(self) -> Sequence[Token]:
         """Every token there ever was, by name."""
-        return self._tokens.tokens()
+        return await self._tokens.tokens()
 
-    def live(self) -> int:
+    async def live(self) -> int:
         """How many tokens are good now."""
-        return self._tokens.live(self._clock.now())
+        return await self._tokens.live(self._clock.now())
 
-    def audit(self, *, limit: int, before: int | None, token: str | None) -> Sequence[AuditLine]:
+    async def audit(self, *, limit: int, before: int | None, token: str | None) -> Sequence[AuditLine]:
         """Lines of the audit, newest first."""
-        return self._tokens.audit(limit=limit, before=before, token=token)
+        return await self._tokens.audit(limit=limit, before=before, token=token)

@@ -6,7 +6,7 @@ rule ``attach`` decided about each message comes out again from the recorded fac
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -28,7 +28,7 @@ DIFFERENCES_MAX = 20
 BUSY = "session_busy"
 """The class of a message that a postponed decision could not take in any more."""
 
-Pinned = Callable[[str], Catalog]
+Pinned = Callable[[str], Awaitable[Catalog]]
 """The catalog of a digest; raises ``JournalCorrupt`` where it is not stored."""
 
 
@@ -60,27 +60,27 @@ class Told(Struct, frozen=True, kw_only=True):
     wording: str = ""
 
 
-def retell(sessions: Sessions, workspace: str, session: str, pinned: Pinned) -> Retold:
+async def retell(sessions: Sessions, workspace: str, session: str, pinned: Pinned) -> Retold:
     """Go through one session; whatever is wrong with it is in the verdict."""
     report = Retold(workspace=workspace, session=session)
-    row = sessions.session(workspace, session)
+    row = await sessions.session(workspace, session)
     if row is None:
         report.verdict = NOT_THERE
         return report
     try:
-        _go_through(report, sessions, row, pinned)
+        await _go_through(report, sessions, row, pinned)
     except JournalCorrupt as error:
         _differs(report, f"{error.details.get('seq', '')}/entry", "", error.message, CORRUPT)
     return report
 
 
-def _go_through(report: Retold, sessions: Sessions, row: SessionRow, pinned: Pinned) -> None:
+async def _go_through(report: Retold, sessions: Sessions, row: SessionRow, pinned: Pinned) -> None:
     seq, link = 0, GENESIS
-    while page := sessions.entries(row.workspace, row.id, after=seq, limit=PAGE):
+    while page := await sessions.entries(row.workspace, row.id, after=seq, limit=PAGE):
         for entry in page:
             link = _linked(report, row, entry, (seq, link))
             if entry.body is not None and entry.kind is EntryKind.MESSAGE:
-                _decided_again(report, entry, pinned)
+                await _decided_again(report, entry, pinned)
             seq = entry.seq
             report.entries += 1
             report.erased += entry.body is None
@@ -106,7 +106,7 @@ def _linked(report: Retold, row: SessionRow, entry: Entry, before: tuple[int, by
     return entry.chain
 
 
-def _decided_again(report: Retold, entry: Entry, pinned: Pinned) -> None:
+async def _decided_again(report: Retold, entry: Entry, pinned: Pinned) -> None:
     """What the rule makes of the recorded facts now, and what the entry's own columns say of it."""
     place = f"{entry.seq}/attach"
     if entry.decision is None:
@@ -115,7 +115,7 @@ def _decided_again(report: Retold, entry: Entry, pinned: Pinned) -> None:
     try:
         told = msgspec.json.decode(entry.decision, type=Told)
         recorded: Any = msgspec.json.decode(told.outcome, type=ATTACH.outcome)
-        catalog = pinned(told.catalog)
+        catalog = await pinned(told.catalog)
         again = ATTACH.apply(told.facts, None, catalog.policy)
     except (msgspec.MsgspecError, JournalError, LookupError, ValueError, TypeError) as error:
         _differs(report, place, "", f"{type(error).__name__}: {error}"[:300], CORRUPT)

@@ -59,19 +59,19 @@ class AnswersRead:
     flips: list[Flip] = field(default_factory=list[Flip])
 
 
-def messages_read(sessions: Sessions, workspace: str, session: str, wording: Wording, pinned: Pinned) -> MessagesRead:
+async def messages_read(sessions: Sessions, workspace: str, session: str, wording: Wording, pinned: Pinned) -> MessagesRead:
     """Decide about each message of a session again, under the policy that decided, with the cues of this wording."""
     report = MessagesRead(workspace=workspace, session=session)
     try:
-        _read_again(report, sessions, wording, pinned)
+        await _read_again(report, sessions, wording, pinned)
     except JournalCorrupt:
         report.verdict = CORRUPT
     return report
 
 
-def _read_again(report: MessagesRead, sessions: Sessions, wording: Wording, pinned: Pinned) -> None:
+async def _read_again(report: MessagesRead, sessions: Sessions, wording: Wording, pinned: Pinned) -> None:
     seq, workspace, session = 0, report.workspace, report.session
-    while page := sessions.entries(workspace, session, after=seq, limit=PAGE):
+    while page := await sessions.entries(workspace, session, after=seq, limit=PAGE):
         for entry in page:
             seq = entry.seq
             if entry.kind is not EntryKind.MESSAGE:
@@ -80,18 +80,18 @@ def _read_again(report: MessagesRead, sessions: Sessions, wording: Wording, pinn
                 report.unjudged += 1
                 continue
             try:
-                _decide_again(report, entry, wording, pinned)
+                await _decide_again(report, entry, wording, pinned)
             except (msgspec.MsgspecError, JournalError, LookupError, ValueError, TypeError):
                 report.verdict = CORRUPT
 
 
-def _decide_again(report: MessagesRead, entry: Entry, wording: Wording, pinned: Pinned) -> None:
+async def _decide_again(report: MessagesRead, entry: Entry, wording: Wording, pinned: Pinned) -> None:
     told = msgspec.json.decode(entry.decision or b"", type=Told)
     text = msgspec.json.decode(entry.body or b"", type=MessageBody).text
     recorded: Decision[Any] = Decision(
         outcome=msgspec.json.decode(told.outcome, type=ATTACH.outcome), reason=ATTACH.reason(told.reason), address=f"{entry.seq}/attach"
     )
-    anew = ATTACH.apply(with_cues(told.facts, wording.cues(text)), None, pinned(told.catalog).policy)
+    anew = ATTACH.apply(with_cues(told.facts, wording.cues(text)), None, (await pinned(told.catalog)).policy)
     report.judged += 1
     note(report.flips, recorded, anew, ATTACH.name, exact=False)
 

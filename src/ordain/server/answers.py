@@ -44,19 +44,19 @@ def wire(answer: MessageAnswer) -> object:
     return answer.model_dump(mode="json", by_alias=True)
 
 
-def found_later(face: Face, workspace: str, sent: Acknowledged) -> Response:
+async def found_later(face: Face, workspace: str, sent: Acknowledged) -> Response:
     """202: the message is durable, and where its answer will be."""
     headers = {"Location": message_location(sent), "Preference-Applied": "respond-async"}
-    return Json(wire(face.runtime.conversation.so_far(workspace, sent)), status_code=202, headers=headers)
+    return Json(wire(await face.runtime.conversation.so_far(workspace, sent)), status_code=202, headers=headers)
 
 
-def acknowledged(runtime: Runtime, workspace: str, session: str, seq: int) -> Acknowledged:
+async def acknowledged(runtime: Runtime, workspace: str, session: str, seq: int) -> Acknowledged:
     """A message that was accepted before, by its number.
 
     Raises:
         NotFound: there is no entry with this number, or it is no message.
     """
-    entries = runtime.conversation.transcript(workspace, session, after=seq - 1, limit=1) if seq > 0 else ()
+    entries = await runtime.conversation.transcript(workspace, session, after=seq - 1, limit=1) if seq > 0 else ()
     if not entries or entries[0].seq != seq or entries[0].kind != MESSAGE:
         raise NotFound(f"session {session} has no message {seq}", code="message_not_found")
     return Acknowledged(session=session, seq=seq, message_id=entries[0].message_id, duplicate=False)

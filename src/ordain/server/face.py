@@ -109,7 +109,7 @@ async def at_rest(face: Face, run: str, timeout_s: float | None = None, *, reque
     details = {"run_id": run, "location": location(run)}
     stopped = Transient("the server stops; the run is kept and goes on when it is back", code="stopping", details=details)
     view = await first_of(face, face.runtime.wait(run), stopped=stopped, timeout_s=timeout_s, request=request)
-    return face.runtime.view(run) if view is None else view
+    return await face.runtime.view(run) if view is None else view
 
 
 def unreadable(run: str, error: JournalError) -> Conflict:

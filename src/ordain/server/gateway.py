@@ -48,9 +48,9 @@ def gateway_router(face: Face) -> APIRouter:
         message = canonical(client, session, message_id=hub.message_id, reply_to=hub.reply_to)
         sent = await face.runtime.receive(message, face.by(request), WorkspaceId(workspace))
         if prefers_async(request):
-            return found_later(face, workspace, sent)
+            return await found_later(face, workspace, sent)
         answer = await answered(face, request, workspace, sent)
-        return Json(hub_reply(answer, _result(face, client, answer)).model_dump(mode="json"))
+        return Json(hub_reply(answer, await _result(face, client, answer)).model_dump(mode="json"))
 
     @router.post("/v1/cortex/chat", **refusing(CORTEX, *CONVERSATION, "timeout"))
     async def cortex_chat(request: Request, workspace: Workspace = DEFAULT_WORKSPACE) -> Response:
@@ -65,8 +65,8 @@ def gateway_router(face: Face) -> APIRouter:
         timeout_ms = client.options.timeout_ms or DEFAULT_TIMEOUT_MS
         answer = await answered(face, request, workspace, sent, timeout_ms / 1000)
         if answer is None:
-            return _timed_out(face, workspace, sent, timeout_ms)
-        result = _result(face, client, answer)
+            return await _timed_out(face, workspace, sent, timeout_ms)
+        result = await _result(face, client, answer)
         return Json(CortexChatResult(cortex_result=result, final_text=result.final_text).model_dump(mode="json"))
 
     @router.get("/api/verbs", **shown(VerbChoice))
@@ -81,18 +81,18 @@ def gateway_router(face: Face) -> APIRouter:
     return router
 
 
-def _result(face: Face, client: CortexClientRequest, answer: MessageAnswer) -> CortexClientResult:
+async def _result(face: Face, client: CortexClientRequest, answer: MessageAnswer) -> CortexClientResult:
     produced: dict[str, Any] | None = None
     if answer.run_id is not None and answer.reply is not None:
         try:
-            result = face.runtime.view(answer.run_id).result
+            result = (await face.runtime.view(answer.run_id)).result
         except JournalError:  # the reply stands in the transcript, whatever has become of the run's records since
             result = NULL
         produced = None if result == NULL else msgspec.json.decode(result)
     return client_result(client, answer, produced)
 
 
-def _timed_out(face: Face, workspace: str, sent: Acknowledged, timeout_ms: int) -> Response:
-    run = face.runtime.conversation.so_far(workspace, sent).run_id
+async def _timed_out(face: Face, workspace: str, sent: Acknowledged, timeout_ms: int) -> Response:
+    run = (await face.runtime.conversation.so_far(workspace, sent)).run_id
     more = {"run_id": run, "location": message_location(sent)}
     return problem(504, "timeout", f"no answer within {timeout_ms} ms; the turn goes on, and its answer will be at its location", more=more)

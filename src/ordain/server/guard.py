@@ -45,7 +45,7 @@ class Guard:
             return
         try:
             asked = asked_of(scope)
-            caller = self._face.runtime.access.admit(asked, self._face.exposure)
+            caller = await self._face.runtime.access.admit(asked, self._face.exposure)
         except OrdainError as error:
             await refusal(error, scope)(scope, receive, send)
             return
@@ -67,13 +67,13 @@ class RequestSpending:
     caller: Caller
     asked: AccessRequest
 
-    def again(self) -> None:
+    async def again(self) -> None:
         """Count one more.
 
         Raises:
             Unauthenticated, Refused: as for the first one.
         """
-        self.face.runtime.access.admit(self.asked, self.face.exposure)
+        await self.face.runtime.access.admit(self.asked, self.face.exposure)
 
 
 class _Watch:
@@ -87,11 +87,11 @@ class _Watch:
         self._looked_at = face.runtime.services.clock.now()
         self._over = False
 
-    def _ended(self) -> bool:
+    async def _ended(self) -> bool:
         now = self._face.runtime.services.clock.now()
         if not self._over and not 0 <= now - self._looked_at < CHECK_US:
             self._looked_at = now
-            self._over = not self._face.runtime.access.still(self._asked, self._face.exposure)
+            self._over = not await self._face.runtime.access.still(self._asked, self._face.exposure)
         return self._over
 
     def send(self, send: Send) -> Send:
@@ -105,7 +105,7 @@ class _Watch:
             if message["type"] == "http.response.start":
                 streams = all(name.lower() != b"content-length" for name, _ in message.get("headers", ()))
             else:
-                told = streams and self._ended()
+                told = streams and await self._ended()
             if not told:
                 await send(message)
             elif self._socket:

@@ -31,7 +31,7 @@ def messages_router(face: Face) -> APIRouter:
         message = await read(request, Message, face.body_bytes)
         sent = await face.runtime.receive(message, face.by(request), WorkspaceId(workspace))
         if prefers_async(request):
-            return found_later(face, workspace, sent)
+            return await found_later(face, workspace, sent)
         return Json(wire(await answered(face, request, workspace, sent)))
 
     return router

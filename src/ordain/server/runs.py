@@ -49,18 +49,18 @@ def runs_router(face: Face) -> APIRouter:
         run: str, wait: Annotated[float, Query(ge=0, le=WAIT_MAX_S)] = 0, workspace: Workspace = DEFAULT_WORKSPACE
     ) -> Response:
         """One run; ``wait`` gives it up to that many seconds to come to rest."""
-        view = run_in(runtime, run, workspace)
+        view = await run_in(runtime, run, workspace)
         if wait:
             view = await at_rest(face, run, wait)
         try:
-            return Json(run_view(runtime, view))
+            return Json(await run_view(runtime, view))
         except JournalCorrupt as error:
             raise unreadable(run, error) from None
 
     @router.get("/{run}/journal", **refusing(shown(Journal, example=RUN_JOURNAL), "run_not_found", "journal_corrupt"))
     async def show_journal(run: str, workspace: Workspace = DEFAULT_WORKSPACE) -> Response:
         """Everything the run's journal holds, in order."""
-        stored = run_in(runtime, run, workspace).stored
+        stored = (await run_in(runtime, run, workspace)).stored
         records = [record_view(record) for record in stored.records]
         return Json(Journal(run_id=run, flow=stored.flow, catalog=stored.catalog, status=stored.status, records=records))
 
@@ -81,7 +81,7 @@ def runs_router(face: Face) -> APIRouter:
         """
         if last_event_id is not None:
             after = last_event_id
-        view = run_in(runtime, run, workspace)
+        view = await run_in(runtime, run, workspace)
         if view.at_rest and after >= view.stored.records[-1].seq:
             return Response(status_code=204)
         return StreamingResponse(_events(face, run, after), media_type="text/event-stream", headers=STREAM_HEADERS)
@@ -107,7 +107,7 @@ async def _events(face: Face, run: str, after: int) -> AsyncIterator[bytes]:
             if following in done:
                 record = following.result()
                 if record is None:
-                    stored = face.runtime.view(run).stored
+                    stored = (await face.runtime.view(run)).stored
                     yield b"event: rest\ndata: " + msgspec.json.encode(Rest(status=stored.status, reason=stored.reason)) + b"\n\n"
                     return
                 yield f"id: {record.seq}\nevent: {record.kind}\ndata: ".encode() + msgspec.json.encode(record_view(record)) + b"\n\n"

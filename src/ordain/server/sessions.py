@@ -46,20 +46,20 @@ def sessions_router(face: Face) -> APIRouter:
         workspace: Workspace = DEFAULT_WORKSPACE,
     ) -> Response:
         """Sessions, the most recently used first."""
-        rows = conversation.sessions(workspace, limit=limit, before=before)
+        rows = await conversation.sessions(workspace, limit=limit, before=before)
         return Json(SessionPage(sessions=[session_item(row) for row in rows], next=rows[-1].place if len(rows) == limit else None))
 
     @router.get("/{session}", **refusing(shown(Session, example=SESSION_VIEW), "session_not_found"))
     async def show_session(session: str, workspace: Workspace = DEFAULT_WORKSPACE) -> Response:
         """One session and its threads, those at work first."""
-        row = conversation.session(workspace, decoded(session))
-        return Json(session_view(row, conversation.threads(workspace, row.id)))
+        row = await conversation.session(workspace, decoded(session))
+        return Json(session_view(row, await conversation.threads(workspace, row.id)))
 
     @router.post("/{session}/erase", **refusing(documented(Why, SessionErased, example=ERASE), "session_not_found", "not_at_rest"))
     async def erase_session(session: str, request: Request, workspace: Workspace = DEFAULT_WORKSPACE) -> Response:
         """Destroy the content of a session: its transcript, and everything its turns recorded. Headers and shapes stay."""
         given = await read(request, Why, face.body_bytes)
-        row = conversation.session(workspace, decoded(session))
+        row = await conversation.session(workspace, decoded(session))
         emptied = await face.runtime.erase_session(row.id, by=face.by(request), why=given.why, workspace=workspace)
         outcome = "already_erased" if row.key is None else "erased"
         return Json(SessionErased(session_id=row.id, outcome=outcome, records=emptied).model_dump())

@@ -57,7 +57,7 @@ def socket_router(face: Face) -> APIRouter:
         try:
             place, subprotocol = _place(socket), chosen_subprotocol(socket.scope)
             if place[1] is not None:
-                check_after(face, place[0], place[1], place[2])
+                await check_after(face, place[0], place[1], place[2])
         except CallerError as error:
             refused = problem(error.status, error.code, error.message, more=error.details)
             await refused(socket.scope, socket.receive, socket.send)
@@ -133,7 +133,7 @@ class _Socket:
                 raise WebSocketDisconnect(message["code"])
             ended = False
             try:
-                self._count()
+                await self._count()
                 told: SocketAccepted | SocketRefused = await self._frame(message.get("text"))
                 self._malformed = 0
             except OrdainError as error:
@@ -143,11 +143,11 @@ class _Socket:
             if ended or self._malformed >= MALFORMED_MAX:
                 return ENOUGH
 
-    def _count(self) -> None:
+    async def _count(self) -> None:
         """A frame is a request of its caller's like any other."""
         spending = self._socket.scope.get(CALLER)
         if spending is not None:
-            spending.again()
+            await spending.again()
 
     async def _frame(self, text: str | None) -> SocketAccepted:
         """Accept one frame; the acknowledgement is true when this returns."""

@@ -111,7 +111,7 @@ def tokens_router(face: Face) -> APIRouter:
     async def list_tokens() -> Response:
         """Every token there ever was, by name."""
         services = face.runtime.services
-        return Json(TokenList(tokens=[token_view(token, services.clock.now()) for token in services.tokens.tokens()]))
+        return Json(TokenList(tokens=[token_view(token, services.clock.now()) for token in await services.tokens.tokens()]))
 
     @router.get("/audit", **shown(AuditPage, example={"audit": [{**_USED, **_TIMES}], "next": None}))
     async def show_audit(
@@ -121,6 +121,6 @@ def tokens_router(face: Face) -> APIRouter:
     ) -> Response:
         """What was given, taken, used and refused, newest first."""
         await face.runtime.access.flush()
-        return Json(audit_page(face.runtime.services.tokens.audit(limit=limit, before=before, token=name), limit))
+        return Json(audit_page(await face.runtime.services.tokens.audit(limit=limit, before=before, token=name), limit))
 
     return router

@@ -68,8 +68,8 @@ def transcripts_router(face: Face) -> APIRouter:
         workspace: Workspace = DEFAULT_WORKSPACE,
     ) -> Response:
         """The transcript: messages, questions, replies, in order, each as the event that it was."""
-        row = conversation.session(workspace, decoded(session))
-        entries = [event_of(entry) for entry in conversation.transcript(workspace, row.id, after=after, limit=limit)]
+        row = await conversation.session(workspace, decoded(session))
+        entries = [event_of(entry) for entry in await conversation.transcript(workspace, row.id, after=after, limit=limit)]
         last = entries[-1].seq if entries else after
         return Json(Transcript(entries=entries, next=last if last < row.head else None))
 
@@ -82,10 +82,10 @@ def transcripts_router(face: Face) -> APIRouter:
         workspace: Workspace = DEFAULT_WORKSPACE,
     ) -> Response:
         """One message: its class, the run that serves it, and its answer as far as there is one."""
-        row = conversation.session(workspace, decoded(session))
-        sent = acknowledged(face.runtime, workspace, row.id, seq)
+        row = await conversation.session(workspace, decoded(session))
+        sent = await acknowledged(face.runtime, workspace, row.id, seq)
         answer = await answered(face, request, workspace, sent, wait) if wait else None
-        return Json(wire(answer or conversation.so_far(workspace, sent)))
+        return Json(wire(answer or await conversation.so_far(workspace, sent)))
 
     @router.get("/events", **refusing(streamed("SessionEvent", "Events without end."), "session_not_found", "beyond_head"))
     async def stream_session(
@@ -102,7 +102,7 @@ def transcripts_router(face: Face) -> APIRouter:
         """
         name = session_id(session)
         begin = after if last_event_id is None else last_event_id
-        check_after(face, workspace, name, begin)
+        await check_after(face, workspace, name, begin)
         return TranscriptResponse(Feed(face, workspace, name, begin))
 
     return router

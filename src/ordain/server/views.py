@@ -32,10 +32,10 @@ def run_item(row: RunRow) -> RunItem:
     )
 
 
-def run_view(runtime: Runtime, view: RunView) -> Run:
+async def run_view(runtime: Runtime, view: RunView) -> Run:
     """One run."""
     stored = view.stored
-    record_bytes, payload_bytes = runtime.search.journal_bytes(stored.id)
+    record_bytes, payload_bytes = await runtime.search.journal_bytes(stored.id)
     return Run(
         run_id=stored.id,
         flow=stored.flow,
@@ -54,7 +54,7 @@ def run_view(runtime: Runtime, view: RunView) -> Run:
         journal_bytes=JournalBytes(records=record_bytes, payloads=payload_bytes),
         resumes=stored.resumes,
         waiting_at=runtime.waiting_at(view),
-        waits_for_stopped=[run.id for run in runtime.services.headers.stopped_below(stored)],
+        waits_for_stopped=[run.id for run in await runtime.services.headers.stopped_below(stored)],
         unknown_effects=runtime.unknown_effects(view),
         created_at=moment(stored.created_at),
         ended_at=moment_if(stored.ended_at),

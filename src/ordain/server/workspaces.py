@@ -15,17 +15,17 @@ WORKSPACE_HEADER = "Ordain-Workspace"
 Workspace = Annotated[str, Header(alias=WORKSPACE_HEADER, pattern=WORKSPACE_ID, description="The workspace; `default` where it is absent.")]
 
 
-def run_in(runtime: Runtime, run: str, workspace: str) -> RunView:
+async def run_in(runtime: Runtime, run: str, workspace: str) -> RunView:
     """A run of the workspace; raises as ``check_run``, before anything of the run is read."""
-    check_run(runtime, run, workspace)
-    return runtime.view(run)
+    await check_run(runtime, run, workspace)
+    return await runtime.view(run)
 
 
-def check_run(runtime: Runtime, run: str, workspace: str) -> None:
+async def check_run(runtime: Runtime, run: str, workspace: str) -> None:
     """Whether there is such a run in the workspace, without reading what it recorded: that may be past reading.
 
     Raises:
         NotFound: no such run, or one of another workspace.
     """
-    if runtime.search.workspace(run) != workspace:
+    if await runtime.search.workspace(run) != workspace:
         raise NotFound(f"there is no run {run}", code="run_not_found")

@@ -39,20 +39,20 @@ class SqliteTokens:
         """Reads only."""
         self._store = store
 
-    def find(self, secret_id: str) -> KnownToken | None:
+    async def find(self, secret_id: str) -> KnownToken | None:
         """See ``TokenStore.find``."""
         rows = self._store.query(_FIND, (secret_id,))
         return KnownToken(token=_token(rows[0]), digest=rows[0][8], secret_ends_at=rows[0][9]) if rows else None
 
-    def tokens(self) -> Sequence[Token]:
+    async def tokens(self) -> Sequence[Token]:
         """See ``TokenStore.tokens``."""
         return [_token(row) for row in self._store.query(_TOKENS)]
 
-    def live(self, at: int) -> int:
+    async def live(self, at: int) -> int:
         """See ``TokenStore.live``."""
         return self._store.query(_LIVE, (at,))[0][0]
 
-    def audit(self, *, limit: int, before: int | None, token: str | None) -> Sequence[AuditLine]:
+    async def audit(self, *, limit: int, before: int | None, token: str | None) -> Sequence[AuditLine]:
         """See ``TokenStore.audit``."""
         rows = self._store.query(
             "SELECT no, event, token, asked, reason, by, address, first_at, last_at, count FROM token_audit"

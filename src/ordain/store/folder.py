@@ -10,6 +10,7 @@ import fcntl
 import os
 import sqlite3
 import time
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
@@ -187,3 +188,17 @@ def fsync_median_s(folder: Path) -> float:
             took.append(time.perf_counter() - began)
     probe.unlink(missing_ok=True)  # a guest may be measuring the same folder
     return median(took)
+
+
+def version_of(file: Path) -> int:
+    """The schema's version of a database that nobody writes; 0 of one that was never used.
+
+    Raises:
+        StorageUnavailable: it is no database.
+    """
+    try:
+        with closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro&immutable=1", uri=True)) as database:
+            (version,) = database.execute("PRAGMA user_version").fetchone()
+    except sqlite3.Error as error:
+        raise StorageUnavailable(str(error)) from error
+    return int(version)

@@ -1,4 +1,4 @@
-"""Operations inside the write transaction, by name: hold runs, account for resumes, begin an erasure, tokens, catalogs."""
+"""Operations inside the write transaction, by name: leases, the beginning of an erasure, tokens, catalogs."""
 
 from __future__ import annotations
 
@@ -6,48 +6,13 @@ import sqlite3
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ordain.journal.records import Status
 from ordain.ports.store import Outcome
 from ordain.store.access_operations import ACCESS_OPERATIONS
 from ordain.store.catalog_units import drop_catalog, keep_catalog
 from ordain.store.erasure import begin_erasure
-from ordain.store.lease import LEASE_OPERATIONS
-from ordain.store.schema import UNSETTLED
-
-_PROGRESS = (
-    "coalesce((SELECT r.seq FROM records r WHERE r.run = runs.no AND NOT (r.kind = 'decision' AND r.name = 'recover')"
-    " ORDER BY r.seq DESC LIMIT 1), head_seq)"
-)
-"""The last record that says how far a run came."""
-
-
-def hold(db: sqlite3.Connection, args: dict[str, Any]) -> Outcome:
-    """An engine takes hold of every run that has not settled: whoever held it before writes no more of it.
-
-    What had mail waits no longer: builds before this one left that to whoever drove it.
-    """
-    db.execute(
-        f"UPDATE runs SET status = '{Status.READY}' WHERE status = '{Status.WAITING}'"
-        " AND EXISTS (SELECT 1 FROM mailbox m WHERE m.run = runs.no AND m.taken IS NULL)"
-    )
-    return Outcome(count=db.execute(f"UPDATE runs SET epoch = epoch + 1 WHERE {UNSETTLED} OR status = '{Status.QUEUED}'").rowcount)
-
-
-def resumed(db: sqlite3.Connection, args: dict[str, Any]) -> Outcome:
-    """A start found these runs unfinished: count it, anew where the run has made progress since the last count.
-
-    That a call which was cut off is made again is no progress: a verb may kill the process each time.
-    """
-    db.executemany(
-        f"UPDATE runs SET resumes = CASE WHEN resumes_at = {_PROGRESS} THEN resumes + 1 ELSE 1 END, resumes_at = {_PROGRESS} WHERE id = ?",
-        [(run,) for run in args["runs"]],
-    )
-    return Outcome(count=len(args["runs"]))
-
+from ordain.store.lease_operations import LEASE_OPERATIONS
 
 OPERATIONS: Mapping[str, Callable[[sqlite3.Connection, dict[str, Any]], Outcome]] = {
-    "hold": hold,
-    "resumed": resumed,
     "erase": begin_erasure,
     **ACCESS_OPERATIONS,
     **LEASE_OPERATIONS,

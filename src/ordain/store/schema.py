@@ -11,7 +11,7 @@ from ordain.store.library_tables import LIBRARY_TABLES
 from ordain.store.word_index import WORD_INDEX_TABLES, index_again
 
 LOG = logging.getLogger("ordain.store")
-VERSION = 8
+VERSION = 9
 WORD_INDEX_EACH = 4
 """The first version with a text index for each workspace."""
 APPLICATION_ID = 0x4F72646E
@@ -122,6 +122,13 @@ CREATE TABLE beats(one INTEGER PRIMARY KEY CHECK (one = 1), at INTEGER NOT NULL)
 CREATE TABLE pauses(no INTEGER PRIMARY KEY, began INTEGER NOT NULL, ended INTEGER NOT NULL);
 """
 """When an engine was last at work, and when nobody could work. Records say since what was lost of a run's time, and older builds have to refuse the folder."""
+HOLDERS = """
+ALTER TABLE runs ADD COLUMN holder INTEGER;
+CREATE INDEX runs_due ON runs(wake_at) WHERE status = 'waiting' AND wake_at IS NOT NULL;
+UPDATE runs SET status = 'ready' WHERE status = 'waiting' AND EXISTS (SELECT 1 FROM mailbox m WHERE m.run = runs.no AND m.taken IS NULL);
+"""
+"""Which engine holds a run: 0 is nobody, NULL one of a build before, which says no more. What had mail waits no longer: such builds left that to whoever
+drove it."""
 MIGRATIONS = {
     1: CONVERSATION,
     2: LIBRARY_TABLES + ACCESS_TABLES,
@@ -130,6 +137,7 @@ MIGRATIONS = {
     5: UNSETTLED_INDICES,
     6: UPKEEP_TABLES,
     7: LOST_TIME,
+    8: HOLDERS,
 }
 """What brings a schema one version on; stored records are never rewritten."""
 

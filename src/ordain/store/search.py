@@ -22,6 +22,11 @@ _STOPPED_BELOW = (
     f" SELECT 1 FROM below WHERE status IN ({','.join('?' * len(STOPPED))}) LIMIT 1"
 )
 
+_TREE = (
+    "WITH RECURSIVE t(no) AS (SELECT no FROM runs WHERE id = ? UNION SELECT r.no FROM runs r JOIN t ON r.parent = t.no)"
+    " SELECT r.id FROM runs r JOIN t ON t.no = r.no ORDER BY r.no"
+)
+
 _UNSETTLED = (Status.READY, Status.RUNNING, Status.WAITING)
 
 
@@ -82,7 +87,7 @@ class SqliteSearch(SqliteSpending):
 
         return await self._store.read_apart(read)
 
-    def journal_bytes(self, run: str) -> tuple[int, int]:
+    async def journal_bytes(self, run: str) -> tuple[int, int]:
         """See ``RunSearch.journal_bytes``."""
         rows = self._store.query(
             "SELECT coalesce(sum(length(r.body) + length(r.digest) + length(r.chain) + length(r.kind) + length(r.name) + 24), 0),"
@@ -92,20 +97,32 @@ class SqliteSearch(SqliteSpending):
         )
         return rows[0][0], rows[0][1]
 
-    def records(self, run: str, after: int) -> Sequence[Record]:
+    async def records(self, run: str, after: int) -> Sequence[Record]:
         """See ``RunSearch.records``."""
         return self._store.records_after(run, after)
 
-    def status(self, run: str) -> str | None:
+    async def status(self, run: str) -> str | None:
         """See ``RunSearch.status``."""
         rows = self._store.query("SELECT status FROM runs WHERE id = ?", (run,))
         return rows[0][0] if rows else None
 
-    def stopped_below(self, run: str) -> bool:
+    async def stopped_below(self, run: str) -> bool:
         """See ``RunSearch.stopped_below``; only runs below the one are looked at, by their index."""
         return bool(self._store.query(_STOPPED_BELOW, (run, *sorted(STOPPED))))
 
-    def workspace(self, run: str) -> str | None:
+    async def workspace(self, run: str) -> str | None:
         """See ``RunSearch.workspace``."""
         rows = self._store.query("SELECT workspace FROM runs WHERE id = ?", (run,))
         return rows[0][0] if rows else None
+
+    async def tree(self, run: str) -> Sequence[str]:
+        """See ``WholeSearch.tree``."""
+        return [found for (found,) in self._store.query(_TREE, (run,))]
+
+    async def every_run(self, *, roots_only: bool) -> Sequence[str]:
+        """See ``WholeSearch.every_run``."""
+        return [found for (found,) in self._store.query("SELECT id FROM runs WHERE parent IS NULL OR NOT ? ORDER BY no", (roots_only,))]
+
+    async def every_session(self) -> Sequence[tuple[str, str]]:
+        """See ``WholeSearch.every_session``."""
+        return [(workspace, session) for workspace, session in self._store.query("SELECT workspace, id FROM sessions ORDER BY no")]

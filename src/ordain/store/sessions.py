@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from ordain.errors import JournalCorrupt
@@ -72,18 +72,18 @@ class SqliteSessions:
         """Reads only."""
         self._store = store
 
-    def session(self, workspace: str, session: str) -> SessionRow | None:
+    async def session(self, workspace: str, session: str) -> SessionRow | None:
         """See ``Sessions.session``."""
         rows = self._store.query(f"{_SESSION} AND s.id = ?", (workspace, session))
         return _session(rows[0]) if rows else None
 
-    def sessions(self, workspace: str, *, limit: int, before: str | None) -> Sequence[SessionRow]:
+    async def sessions(self, workspace: str, *, limit: int, before: str | None) -> Sequence[SessionRow]:
         """See ``Sessions.sessions``."""
         where, parameters = ("", []) if before is None else (" AND (s.last_at, s.no) < (?, ?)", [int(part) for part in before.split("-")])
         rows = self._store.query(f"{_SESSION}{where} ORDER BY s.last_at DESC, s.no DESC LIMIT ?", [workspace, *parameters, limit])
         return [_session(row) for row in rows]
 
-    def entries(self, workspace: str, session: str, *, after: int, limit: int) -> Sequence[Entry]:
+    async def entries(self, workspace: str, session: str, *, after: int, limit: int) -> Sequence[Entry]:
         """See ``Sessions.entries``."""
         if after < 0:
             rows = self._store.query(f"{_ENTRY} ORDER BY t.seq DESC LIMIT ?", (workspace, session, limit))
@@ -91,7 +91,7 @@ class SqliteSessions:
         rows = self._store.query(f"{_ENTRY} AND t.seq > ? ORDER BY t.seq LIMIT ?", (workspace, session, after, limit))
         return [_entry(row) for row in rows]
 
-    def answer(self, workspace: str, session: str, seq: int) -> tuple[Entry, Entry | None] | None:
+    async def answer(self, workspace: str, session: str, seq: int) -> tuple[Entry, Entry | None] | None:
         """See ``Sessions.answer``."""
         rows = self._store.query(f"{_ENTRY} AND t.seq = ?", (workspace, session, seq))
         if not rows:
@@ -115,12 +115,12 @@ class SqliteSessions:
         )
         return bool(rows) and rows[0][0] == message_id
 
-    def threads(self, workspace: str, session: str, *, limit: int) -> Sequence[Thread]:
+    async def threads(self, workspace: str, session: str, *, limit: int) -> Sequence[Thread]:
         """See ``Sessions.threads``."""
         rows = self._store.query("SELECT no FROM sessions WHERE workspace = ? AND id = ?", (workspace, session))
         return read_threads(self._store.reading, rows[0][0], recent=limit) if rows else []
 
-    def uncovered(self, workspace: str, session: str, *, limit: int, oldest: bool) -> Uncovered:
+    async def uncovered(self, workspace: str, session: str, *, limit: int, oldest: bool) -> Uncovered:
         """See ``Sessions.uncovered``."""
         row = self._store.query("SELECT no, head, chain, subject FROM sessions WHERE workspace = ? AND id = ?", (workspace, session))
         if not row:
@@ -147,7 +147,3 @@ class SqliteSessions:
             head=head,
             chain=link.hex(),
         )
-
-    def listen(self, heard: Callable[[str, str], None]) -> None:
-        """See ``Sessions.listen``."""
-        self._store.listen_sessions(heard)

@@ -10,7 +10,7 @@ import asyncio
 import logging
 import os
 import sqlite3
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -19,9 +19,10 @@ from typing import Any, TypeVar
 
 from ordain.errors import ConfigurationError, JournalCorrupt, RunPlace, StorageUnavailable
 from ordain.journal.records import Record, RecordKind, Status
-from ordain.ports.store import Mail, Outcome, StoredRun, Unit, UnsettledRun
+from ordain.ports.store import Change, Mail, Outcome, StoredRun, Unit
 from ordain.ports.writes import MailKind, RowTable
 from ordain.store import schema
+from ordain.store.elsewhere import POLL_S, Elsewhere
 from ordain.store.erasure import unread
 from ordain.store.folder import (
     FILE,
@@ -47,7 +48,6 @@ from ordain.store.writer import Writer
 T = TypeVar("T")
 LOG = logging.getLogger("ordain.store")
 THREAD_ABOVE_S = 0.002
-POLL_S = 0.1
 
 _KINDS = {str(kind): kind for kind in RecordKind}
 _STATUSES = {str(status): status for status in Status}
@@ -55,7 +55,8 @@ _TYPES = frozenset((int, str, str, int, int, bytes, bytes, body) for body in (by
 """Of the columns of a record; SQLite itself would store anything anywhere."""
 _RUN = (
     "SELECT r.id, r.flow, r.flow_version, r.catalog, r.workspace, s.id, s.key, r.status, r.reason, p.id, r.parent_addr, r.child,"
-    " o.id, r.resumes, r.wake_at, r.created_at, r.ended_at, r.no, r.session, r.thread, r.head_seq, r.epoch FROM runs r JOIN subjects s ON s.no = r.subject"
+    " o.id, r.resumes, r.wake_at, r.created_at, r.ended_at, r.no, r.session, r.thread, r.head_seq, r.epoch,"
+    " coalesce(r.holder, -1) FROM runs r JOIN subjects s ON s.no = r.subject"
     " LEFT JOIN runs p ON p.no = r.parent JOIN runs o ON o.no = r.root WHERE r.id = ?"
 )
 _NESTED = (
@@ -66,17 +67,6 @@ _RECORDS = (
     "SELECT r.seq, r.kind, r.name, r.v, r.at, r.digest, r.chain, coalesce(r.body, p.bytes) FROM records r"
     " LEFT JOIN payloads p ON p.id = r.payload WHERE r.run = ? AND r.seq > ? ORDER BY r.seq"
 )
-
-
-_PENDING = (
-    "SELECT r.id, r.status, r.wake_at, EXISTS (SELECT 1 FROM mailbox m WHERE m.run = r.no AND m.taken IS NULL),"  # noqa: S608 - a constant of the schema
-    f" r.resumes, r.epoch FROM runs r WHERE {schema.UNSETTLED} ORDER BY r.no"
-)
-_FROM_OTHERS = (
-    "SELECT r.id FROM mailbox m JOIN runs r ON r.no = m.run WHERE m.taken IS NULL AND m.id > ?"
-    " UNION SELECT id FROM runs WHERE status = 'ready' AND epoch = 0"
-)
-"""Mail from other processes, and runs that a guest opened and nobody drives yet."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,44 +122,34 @@ class SqliteStore:
                 schema.prepare(self._db)
                 configure(self._db)
             self._reads = self._db if folder is None or reading_only else configure(connect(folder))
-            epoch = take_lease(self._db, options.holder) if options.holder is not None else 0
+            self.engine = take_lease(self._db, options.holder) if options.holder is not None else 0
             if self._lock is not None:
                 name_holder(self._lock)
             self.fsync_s = 0.0 if folder is None or options.holder is None else fsync_median_s(folder)
             threaded = not self._memory and (self.fsync_s > THREAD_ABOVE_S if options.threaded is None else options.threaded)
-            self.writer = self._writer(epoch, options, threaded=threaded)
+            self.writer = self._writer(options, threaded=threaded)
         except (sqlite3.Error, OSError) as error:
             self._release()
             raise StorageUnavailable(f"cannot open {folder}: {error}" if folder is None else why_not(folder, error)) from error
         except (ConfigurationError, StorageUnavailable):
             self._release()
             raise
-        self._heard: Callable[[str], None] | None = None
-        self._seen_version = 0
-        self._seen_mail = 0
-        self._seen_entry: int | None = None  # not looked yet
-        self._heard_session: Callable[[str, str], None] | None = None
+        self._elsewhere = Elsewhere(self._reads, self.writer)
         self._closed = False
         self._apart: tuple[sqlite3.Connection, ThreadPoolExecutor] | None = None
         self._watch = None if folder is None or reading_only else FileWatch.of(folder)
 
-    def _writer(self, epoch: int, options: StoreOptions, *, threaded: bool) -> Writer:
-        transaction = Transaction(self._db, epoch, make_tables(self._db, options.tables))
-        return Writer(transaction, Applier(transaction, {**OPERATIONS, **LIBRARY_OPERATIONS}), epoch, threaded=threaded)
+    def _writer(self, options: StoreOptions, *, threaded: bool) -> Writer:
+        transaction = Transaction(self._db, self.engine, make_tables(self._db, options.tables))
+        return Writer(transaction, Applier(transaction, {**OPERATIONS, **LIBRARY_OPERATIONS}), self.engine, threaded=threaded)
 
     def submit(self, unit: Unit | SliceUnit) -> asyncio.Future[Outcome]:
         """See ``JournalStore.submit``."""
         return self.writer.submit(unit)
 
-    def listen(self, heard: Callable[[str], None]) -> None:
+    def listen(self, heard: Callable[[Change], None]) -> None:
         """See ``JournalStore.listen``; what other processes did is noticed by ``poll``."""
-        self._heard = heard
         self.writer.listen(heard)
-
-    def listen_sessions(self, heard: Callable[[str, str], None]) -> None:
-        """For ``store.sessions``: call ``heard(workspace, session)`` for every transcript that a commit added to."""
-        self._heard_session = heard
-        self.writer.listen_sessions(heard)
 
     async def poll(self) -> None:
         """For ever: notice commits of other processes and announce the runs that have mail from them, or that they opened."""
@@ -180,35 +160,28 @@ class SqliteStore:
                 sqlite3.OperationalError, StorageUnavailable
             ):  # locked, unreadable, lost: the next look may see more, and must come
                 self.check_files()
-                self._look()
+                self._elsewhere.look()
             await asyncio.sleep(POLL_S)
 
-    def _look(self) -> None:
-        (version,) = self._reads.execute("PRAGMA data_version").fetchone()
-        if version == self._seen_version or self._heard is None:
-            return
-        (last,) = self._reads.execute("SELECT coalesce(max(id), 0) FROM mailbox").fetchone()
-        rows = self._reads.execute(_FROM_OTHERS, (self._seen_mail,)).fetchall()
-        for (run,) in rows:
-            self._heard(run)
-        self._look_at_sessions()
-        self._seen_version, self._seen_mail = version, last  # mail is announced once: what a run leaves lying is not for it now
+    async def load(self, runs: Sequence[str]) -> Mapping[str, StoredRun | JournalCorrupt]:
+        """See ``JournalStore.load``."""
+        found = dict[str, StoredRun | JournalCorrupt]()
+        for run in runs:
+            try:
+                stored = self.stored(run)
+            except JournalCorrupt as error:
+                found[run] = error
+            else:
+                if stored is not None:
+                    found[run] = stored
+        return found
 
-    def _look_at_sessions(self) -> None:
-        (last,) = self._reads.execute("SELECT coalesce(max(no), 0) FROM transcript").fetchone()
-        if self._heard_session is not None and self._seen_entry is not None and last > self._seen_entry:
-            rows = self._reads.execute(
-                "SELECT t.no, s.workspace, s.id FROM transcript t JOIN sessions s ON s.no = t.session WHERE t.no > ?", (self._seen_entry,)
-            ).fetchall()
-            own = self.writer.own_entries or ()
-            for workspace, session in dict.fromkeys((workspace, session) for no, workspace, session in rows if no not in own):
-                self._heard_session(workspace, session)
-        if self.writer.own_entries:
-            self.writer.own_entries.clear()
-        self._seen_entry = last
+    def stored(self, run: str) -> StoredRun | None:
+        """One run at once. Row and records are as of one commit: the one counts the others.
 
-    def load(self, run: str) -> StoredRun | None:
-        """See ``JournalStore.load``. Row and records are as of one commit: the one counts the others."""
+        Raises:
+            JournalCorrupt: it cannot be read.
+        """
         stored = self._load(run)
         if stored is None or stored.head == len(stored.records) - 1:
             return stored
@@ -231,7 +204,7 @@ class SqliteStore:
         if not found:
             return None
         (row,) = found
-        place = RunPlace(workspace=row[4], root=row[12], session=row[18] or "", thread=int(row[19] or 0), epoch=row[21])
+        place = RunPlace(workspace=row[4], root=row[12], session=row[18] or "", thread=int(row[19] or 0), epoch=row[21], holder=row[22])
         if row[7] not in _STATUSES:
             raise JournalCorrupt(f"run {run} has no known status", place=place)
         try:
@@ -263,6 +236,7 @@ class SqliteStore:
             thread=place.thread,
             head=row[20],
             epoch=row[21],
+            holder=row[22],
             nested=0 if row[9] is None else 1 if row[9] == row[12] else self.query(_NESTED, (row[17],))[0][0],
         )
 
@@ -273,8 +247,12 @@ class SqliteStore:
             return unread(records) if erased else records
         return ()
 
-    def mail(self, run: str) -> Sequence[Mail]:
+    async def mail(self, run: str) -> Sequence[Mail]:
         """See ``JournalStore.mail``."""
+        return self.untaken(run)
+
+    def untaken(self, run: str) -> Sequence[Mail]:
+        """As ``mail``, at once."""
         rows = self.query(
             "SELECT m.id, m.kind, m.key, m.addr, m.body, m.at FROM mailbox m JOIN runs r ON r.no = m.run"
             " WHERE r.id = ? AND m.taken IS NULL ORDER BY m.id",
@@ -282,16 +260,12 @@ class SqliteStore:
         )
         return [Mail(id=i, kind=MailKind(kind), key=key, addr=addr, body=body, at=at) for i, kind, key, addr, body, at in rows]
 
-    def pending(self) -> Sequence[UnsettledRun]:
-        """See ``JournalStore.pending``."""
-        rows = self.query(_PENDING)
-        return [
-            UnsettledRun(id=i, status=Status(status), wake_at=wake, mail=bool(mail), resumes=n, epoch=e)
-            for i, status, wake, mail, n, e in rows
-        ]
-
-    def catalog(self, digest: str) -> bytes | None:
+    async def catalog(self, digest: str) -> bytes | None:
         """See ``JournalStore.catalog``."""
+        return self.kept_catalog(digest)
+
+    def kept_catalog(self, digest: str) -> bytes | None:
+        """As ``catalog``, at once."""
         rows = self.query("SELECT bytes FROM catalogs WHERE digest = ?", (digest,))
         return rows[0][0] if rows else None
 
@@ -347,7 +321,7 @@ class SqliteStore:
         """For ``store.sessions``: the connection that reads, and writes nothing."""
         return self._reads
 
-    def query(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+    def query(self, sql: str, parameters: Sequence[Any] | Mapping[str, Any] = ()) -> list[tuple[Any, ...]]:
         """Read-only SQL for ``store.search`` and backup checks.
 
         Raises:
@@ -357,6 +331,11 @@ class SqliteStore:
             return self._reads.execute(sql, parameters).fetchall()
         except sqlite3.DatabaseError as error:
             raise StorageUnavailable(f"the storage cannot be read: {error}") from error
+
+    def damage(self) -> str:
+        """What SQLite finds wrong with the whole file, "" where that is nothing. Raises as ``query``."""
+        ((found, *_), *_) = self.query("PRAGMA integrity_check")
+        return "" if found == "ok" else str(found)
 
     def backup(self, file: Path) -> None:
         """Write a consistent copy while the engine runs; refuses to overwrite.

@@ -7,13 +7,14 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from ordain.errors import RUN_MOVED_ON, ConfigurationError, JournalCorrupt, LeaseLost
+from ordain.errors import ConfigurationError, JournalCorrupt, RunLost
 from ordain.journal.records import DECIDED, PAYLOAD_BYTES, Record, RecordKind, Status
 from ordain.journal.transitions import SOURCES
 from ordain.ports.writes import NewRun, RowTable
 from ordain.store.tables import RowTables
 
 _INSERT_RECORD = "INSERT INTO records(run, seq, kind, name, v, at, digest, chain, body, payload, reason) VALUES (?,?,?,?,?,?,?,?,?,?,?)"
+_SAME_RUN = "UPDATE runs SET id = id WHERE id = ? AND EXISTS (SELECT 1 FROM records r WHERE r.run = runs.no AND r.seq = 0 AND r.chain = ?)"
 NUMBERS_KEPT = 20_000
 """How many runs' row numbers are remembered; they are found again by id."""
 _CLASS = {RecordKind.STARTED: "input", RecordKind.ENDED: "result", RecordKind.CHILD_ENDED: "result", RecordKind.NOTE: "note"}
@@ -60,7 +61,7 @@ class Transaction:
         """``epoch`` is that of the engine that writes; 0 is a guest, whose runs nobody holds yet."""
         self.db = connection
         self._tables = tables
-        self._held = int(epoch > 0)
+        self.engine = epoch
         self._numbers: dict[str, RunNumbers] = {}
         self.touched: list[str] = []
         self.touched_sessions: list[tuple[str, str, int]] = []
@@ -118,7 +119,11 @@ class Transaction:
         self.db.executemany(_INSERT_RECORD, rows)
 
     def open(self, new: NewRun, parent: int | None) -> None:
-        """Open a run. What an engine opens it holds, in its first epoch; ``parent`` is the number of the run that it is a child of."""
+        """Open a run, once. What an engine opens it holds, in its first epoch; ``parent`` is the number of the run that it is a child of.
+
+        Raises:
+            RunLost: there is another run of that id.
+        """
         begun = new.started
         subject = self._subject(begun.workspace, begun.subject, new.key)
         root = None if new.root is None else self.numbers(new.root).run
@@ -126,12 +131,16 @@ class Transaction:
         status = Status.QUEUED if new.queued else Status.READY
         cursor = self.db.execute(
             "INSERT INTO runs(id, parent, parent_addr, child, root, workspace, session, thread, subject, flow, flow_version, catalog, status,"
-            " reason, epoch, head_seq, resumes, resumes_at, created_at) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,'',?,?,0,-1,?)",
+            " reason, epoch, holder, head_seq, resumes, resumes_at, created_at) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,'',?,?,?,0,-1,?)"
+            " ON CONFLICT(id) DO NOTHING",
             (
                 *(new.id, parent, addr, begun.index, root or 0, begun.workspace, begun.session or None, begun.thread or None, subject),
-                *(begun.flow, begun.flow_version, begun.catalog, status, self._held, 0, new.record.at),
+                *(begun.flow, begun.flow_version, begun.catalog, status, int(self.engine > 0), self.engine, 0, new.record.at),
             ),
         )
+        if not cursor.rowcount:
+            check_moved(self.db.execute(_SAME_RUN, (new.id, new.record.chain)), new.id)
+            return
         number = cursor.lastrowid or 0
         if len(self._numbers) >= NUMBERS_KEPT:
             self._numbers.clear()
@@ -150,7 +159,7 @@ def check_moved(moved: sqlite3.Cursor, run: str, rows: int = 1) -> None:
     """As many rows were changed as were to be.
 
     Raises:
-        LeaseLost: they were not: the run has moved on.
+        RunLost: they were not: the run has moved on.
     """
     if moved.rowcount != rows:
-        raise LeaseLost(f"run {run} has moved on without this engine", code=RUN_MOVED_ON)
+        raise RunLost(f"run {run} has moved on without this engine")

@@ -104,16 +104,19 @@ class Applier:
         execute = self._db.execute
         records = unit.records if decided is None else (*unit.records, decided)
         if unit.suspend is not None and execute(_SUSPENDED_FOR_NOTHING, (of.run, unit.suspend, unit.deaf)).fetchone() is not None:
-            return Outcome(refused="mail")
+            return Outcome(run=unit.run) if self._came_before(unit, of) else Outcome(refused="mail")
         head, behind = (records[-1].seq, records[0].seq - 1) if records else (None, None)
         if unit.status is not None:
             ended = records[-1].at if unit.status in SETTLED else None
             row = (head, unit.status, unit.reason, unit.wake_at, ended, of.run, unit.epoch, behind, behind)
-            check_moved(execute(_MOVED[unit.status], row), unit.run)
+            moved = execute(_MOVED[unit.status], row)
         elif records:
-            check_moved(execute(_ADVANCED, (head, of.run, unit.epoch, behind)), unit.run)
+            moved = execute(_ADVANCED, (head, of.run, unit.epoch, behind))
         else:
-            check_moved(execute(_HELD, (of.run, unit.epoch)), unit.run)
+            moved = execute(_HELD, (of.run, unit.epoch))
+        if not moved.rowcount and self._came_before(unit, of):
+            return Outcome(run=unit.run)
+        check_moved(moved, unit.run)
         self._transaction.records(of, records)
         self._rest(unit, of)
         write(self._transaction, of, unit.writes)
@@ -123,6 +126,17 @@ class Applier:
                 raise UnitRefused(done.refused)
             return done
         return Outcome(run=unit.run)
+
+    def _came_before(self, unit: Append, of: RunNumbers) -> bool:
+        """Whether the unit is durable already: whoever offers it again was not told. Its last link says so, which fixes all before it."""
+        if unit.operation is not None:
+            return False
+        if not unit.records:
+            row = (of.run, unit.epoch, unit.status)
+            return self._db.execute("SELECT 1 FROM runs WHERE no = ? AND epoch = ? AND status = ?", row).fetchone() is not None
+        last = unit.records[-1]
+        stored = self._db.execute("SELECT chain FROM records WHERE run = ? AND seq = ?", (of.run, last.seq)).fetchone()
+        return stored is not None and stored[0] == last.chain
 
     def _rest(self, unit: Append, of: RunNumbers) -> None:
         """A run that came to rest gives up its place in its thread."""

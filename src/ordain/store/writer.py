@@ -14,8 +14,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 
-from ordain.errors import RUN_MOVED_ON, LeaseLost, OrdainError, StorageUnavailable
-from ordain.ports.store import Append, Operation, Outcome, Unit
+from ordain.errors import EngineLost, OrdainError, RunLost, StorageUnavailable
+from ordain.ports.store import Append, Change, Operation, Outcome, Unit
 from ordain.store.slices import SliceUnit
 from ordain.store.transaction import Transaction, UnitRefused
 from ordain.store.units import Applier
@@ -75,8 +75,7 @@ class Writer:
         self._committing = False
         self._in_flight: tuple[list[_Queued], Future[list[Outcome | OrdainError]]] | None = None
         self._closed = False
-        self._heard: Callable[[str], None] | None = None
-        self._heard_session: Callable[[str, str], None] | None = None
+        self._listeners: list[Callable[[Change], None]] = []
         self.commits = 0
         self.refusal: StorageUnavailable | None = None
         """Why nothing is written any more."""
@@ -84,13 +83,14 @@ class Writer:
         self.own_entries: set[int] | None = None
         """Rows of transcripts that were committed here and are announced; kept where somebody looks for those of other processes, who empties it."""
 
-    def listen(self, heard: Callable[[str], None]) -> None:
-        """Call ``heard`` with every run that a commit opened or wrote mail to."""
-        self._heard = heard
+    def listen(self, heard: Callable[[Change], None]) -> None:
+        """See ``JournalStore.listen``."""
+        self._listeners.append(heard)
 
-    def listen_sessions(self, heard: Callable[[str, str], None]) -> None:
-        """Call ``heard`` with every (workspace, session) whose transcript a commit added to."""
-        self._heard_session = heard
+    def announce(self, change: Change) -> None:
+        """Tell whoever listens."""
+        for heard in self._listeners:
+            heard(change)
 
     def submit(self, unit: Unit | SliceUnit) -> asyncio.Future[Outcome]:
         """Queue a unit for the next batch."""
@@ -178,13 +178,10 @@ class Writer:
                 queued.future.set_exception(result)
                 queued.future.exception()  # retrieved here: a run that was evicted meanwhile does not await it
         touched, self._transaction.touched = self._transaction.touched, []
-        if self._heard is not None:
-            for run in dict.fromkeys(touched):
-                self._heard(run)
         sessions, self._transaction.touched_sessions = self._transaction.touched_sessions, []
-        if self._heard_session is not None:
-            for workspace, session in dict.fromkeys((workspace, session) for workspace, session, _ in sessions):
-                self._heard_session(workspace, session)
+        if touched or sessions:
+            grown = dict.fromkeys((workspace, session) for workspace, session, _ in sessions)
+            self.announce(Change(runs=tuple(dict.fromkeys(touched)), sessions=tuple(grown)))
         if self.own_entries is not None:
             self.own_entries.update(row for _, _, row in sessions)
 
@@ -254,7 +251,7 @@ class Writer:
         if self._epoch:
             row = self._db.execute("SELECT epoch FROM engine").fetchone()
             if row is None or row[0] != self._epoch:
-                raise LeaseLost("another engine holds this store now")
+                raise EngineLost("another engine holds this store now")
 
     def _savepoint(self, unit: Unit | SliceUnit) -> Outcome | OrdainError:
         db = self._db
@@ -317,7 +314,7 @@ def _failed(error: BaseException) -> OrdainError:
     if isinstance(error, OrdainError):
         return error
     if isinstance(error, sqlite3.IntegrityError):
-        return LeaseLost(f"the journal has moved on: {error}", code=RUN_MOVED_ON)
+        return RunLost(f"the journal has moved on: {error}")
     if isinstance(error, MemoryError):
         return StorageUnavailable("no memory is left to write with")
     if isinstance(error, OSError) or (isinstance(error, sqlite3.Error) and not isinstance(error, UNITS_OWN)):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import sqlite3
 from collections.abc import Callable
@@ -98,23 +99,23 @@ async def test_replay_compares_with_another_wording(run: Said, tmp_path: Path) -
         gone = await ordain.chat("knofi", session="two")
         await ordain.runtime.erase(str(gone.run_id), by="test", why="asked")
     folder = own(tmp_path / "mine", "[phrases]\nthanks = 'knofi'\nstop = 'thanks'\n")
-    code, found = run("replay", "--all", "--wording", str(folder))
+    code, found = await asyncio.to_thread(run, "replay", "--all", "--wording", str(folder))
     one, two = found["sessions"]
     assert (code, one["session"], one["judged"], one["unjudged"], two["judged"], two["unjudged"]) == (0, "one", 2, 0, 0, 1)
     assert [(flip["address"], flip["recorded"].split()[0], flip["now"].split()[0]) for flip in one["flips"]] == [
         ("1/attach", "attach.filler", "attach.nothing_to_stop"),
         ("2/attach", "attach.new_request", "attach.filler"),
     ]
-    _, said = run("replay", "--all", "--wording", str(folder), as_json=False)
+    _, said = await asyncio.to_thread(run, "replay", "--all", "--wording", str(folder), as_json=False)
     assert "2 of 2 decisions would be others, each in the state that was; 1 not judged: erased" in said
-    assert run("replay", str(gone.run_id), "--wording", str(folder))[0] == 0
+    assert (await asyncio.to_thread(run, "replay", str(gone.run_id), "--wording", str(folder)))[0] == 0
     with closing(sqlite3.connect(tmp_path / FILE, isolation_level=None)) as database:
         (damaged,) = database.execute("SELECT id FROM runs ORDER BY no LIMIT 1").fetchone()
         database.execute("UPDATE records SET kind = 'none' WHERE seq = 1 AND run = (SELECT no FROM runs WHERE id = ?)", (damaged,))
-    code, found = run("replay", "--all", "--wording", str(folder))
+    code, found = await asyncio.to_thread(run, "replay", "--all", "--wording", str(folder))
     assert (code, [(one["run"], one["verdict"]) for one in found["runs"]]) == (1, [(damaged, "journal_corrupt")])
     assert [one["judged"] for one in found["sessions"]] == [2, 0]
-    assert run("replay", "--all", "--wording", str(tmp_path / "nowhere"))[0] == 2
-    assert run("replay", "--all", "--wording", str(folder), "--policy", str(folder / "own.toml"))[0] == 2
+    assert (await asyncio.to_thread(run, "replay", "--all", "--wording", str(tmp_path / "nowhere")))[0] == 2
+    assert (await asyncio.to_thread(run, "replay", "--all", "--wording", str(folder), "--policy", str(folder / "own.toml")))[0] == 2
     (folder / "own.toml").write_text("[phrases]\nstop = 5\n", encoding="utf-8")
-    assert run("replay", "--all", "--wording", str(folder))[0] == 2
+    assert (await asyncio.to_thread(run, "replay", "--all", "--wording", str(folder)))[0] == 2

@@ -166,7 +166,7 @@ class World:
     async def told(self, text: str, **hints: Any) -> tuple[MessageAnswer, dict[str, Any]]:
         """What becomes of a message, and its turn's output."""
         answer = await self.house.say(text, **hints)
-        return answer, json.loads(bytes(self.house.ordain.runtime.view(answer.run_id or "").result))
+        return answer, json.loads(bytes((await self.house.ordain.runtime.view(answer.run_id or "")).result))
 
     async def unharmed(self, *runs: str | None) -> None:
         """Headers are the journals', the laws of sessions hold, every run replays, and the next message is served as if nothing was."""
@@ -174,7 +174,7 @@ class World:
         replies = self.house.query("SELECT run, CAST(body AS TEXT) FROM transcript WHERE kind = 'reply'")
         assert {run for run, _ in replies} >= set(runs)
         for run, body in replies:
-            assert json.loads(body)["header"] == self.house.ordain.runtime.view(run).header
+            assert json.loads(body)["header"] == (await self.house.ordain.runtime.view(run)).header
         assert "send_out" not in self.ran
         after, _ = await self.told(OBEDIENT)
         assert after.reply is not None

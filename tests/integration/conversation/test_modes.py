@@ -57,7 +57,7 @@ class Notebook:
 async def turn(house: House, text: str = "please work this out", **hints: Any) -> tuple[MessageAnswer, dict[str, Any]]:
     """A turn's answer and output."""
     answer = await house.say(text, **hints)
-    return answer, json.loads(bytes(house.ordain.runtime.view(answer.run_id or "").result))
+    return answer, json.loads(bytes((await house.ordain.runtime.view(answer.run_id or "")).result))
 
 
 def lanes_of(house: House) -> set[tuple[str, str]]:

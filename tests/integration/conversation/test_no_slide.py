@@ -23,7 +23,7 @@ async def told(
     """What becomes of one message, and the turn's result; all laws hold, nothing of it was chat, and a model was asked where it ``asks``."""
     async with House(script=script, policy=policy) as house:
         answer = await house.say("please work this out", **hints)
-        result = json.loads(bytes(house.ordain.runtime.view(answer.run_id or "").result))
+        result = json.loads(bytes((await house.ordain.runtime.view(answer.run_id or "")).result))
         records = house.query("SELECT CAST(coalesce(r.body, p.bytes) AS TEXT) FROM records r LEFT JOIN payloads p ON p.id = r.payload")
         assert "mode" not in hints or not [body for (body,) in records if '"chat_general"' in body]
         assert house.query("SELECT count(*) FROM runs WHERE flow = 'verb_plan'") == [(0,)]

@@ -46,7 +46,7 @@ async def test_an_answer_given_before_a_question_is_none_to_it() -> None:
         assert left.attached == "filler"
         assert left.reply is not None
         assert not left.reply.ok
-        threads = house.ordain.runtime.conversation.threads("default", "s1")
+        threads = await house.ordain.runtime.conversation.threads("default", "s1")
         assert {thread.id: thread.slots for thread in threads if thread.id < 3} == {1: {"told": True}, 2: {}}
         lawful(house.ordain)
 

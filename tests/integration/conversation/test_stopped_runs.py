@@ -263,7 +263,7 @@ async def test_a_stopped_run_of_an_erased_session_says_nothing_more(then: str) -
         assert house.query("SELECT count(*) FROM transcript WHERE body IS NOT NULL") == [(0,)]
         for text in ("", "tell me about birds"):
             assert not text or await answered(house, text)
-            told = retell(runtime.services.sessions, WORKSPACE, "s1", runtime.services.catalogs.pinned)
+            told = await retell(runtime.services.sessions, WORKSPACE, "s1", runtime.services.catalogs.pinned)
             assert told.verifies, told.differences
         assert not broken_now(rows_of(house.ordain), max_active=4)
 

@@ -153,7 +153,7 @@ async def test_a_decided_class_is_no_failure(kind: str) -> None:
         assert (said.attached, said.reason) == (kind, "attach.suggested")
         await house.quiet()
         ((run,),) = house.query("SELECT id FROM runs WHERE flow = 'triage'")
-        header = house.ordain.runtime.view(run).header
+        header = (await house.ordain.runtime.view(run)).header
         assert header.startswith("✓")
         assert "· attach · attach.suggested" in header
         assert "✗" not in header

@@ -142,7 +142,7 @@ async def test_sessions_used_at_the_same_time_are_all_listed(tmp_path: Path) -> 
         db.execute("UPDATE sessions SET last_at = 5")
     async with House(tmp_path) as house:
         listed, before = list[str](), None
-        while page := house.ordain.runtime.conversation.sessions("default", limit=1, before=before):
+        while page := await house.ordain.runtime.conversation.sessions("default", limit=1, before=before):
             listed.append(page[0].id)
             before = page[0].place
     assert listed == ["c", "b", "a"]

@@ -19,6 +19,7 @@ from ordain.journal.codec import verify
 from ordain.journal.digests import derived_id
 from ordain.journal.records import SETTLED, Status
 from ordain.runtime.replay import replay
+from tests.at_once import at_once
 from tests.shapes.catalogue import RUN, Shape
 
 Row = tuple[int, str, str, int, int, bytes, bytes, bytes]
@@ -90,7 +91,7 @@ def outcome(ordain: Ordain) -> str:
     """What the run came to, its trace read back, without how long it took and without the ids of children and records: those tell
     at which effect a child was spawned, and how many attempts came before.
     """
-    view = ordain.runtime.view(RUN)
+    view = at_once(ordain.runtime.view(RUN))
     result = json.loads(bytes(view.result))
     if view.stored.flow == "planner":
         result = {**result, "steps": ordain.runtime.response(view)["trace"]}
@@ -130,7 +131,7 @@ def _everything_settled(ordain: Ordain, seen: Evidence) -> Iterator[str]:
     if roots != [(RUN,)]:
         yield f"roots: {roots}"
     for run in seen.after:
-        stored = ordain.store.load(run)
+        stored = ordain.store.stored(run)
         assert stored is not None
         if stored.status not in SETTLED:
             yield f"run {run} is {stored.status} ({stored.reason})"
@@ -218,7 +219,7 @@ def _acknowledged_is_kept(ordain: Ordain, shape: Shape, seen: Evidence) -> Itera
 
 
 def _status(ordain: Ordain) -> Status | None:
-    stored = ordain.store.load(RUN)
+    stored = ordain.store.stored(RUN)
     return None if stored is None else stored.status
 
 

@@ -50,7 +50,7 @@ async def test_the_newer_engine_finishes_and_the_stale_one_stops(tmp_path: Path,
     with pytest.raises(Transient):
         await Client(stale, ledger).accept(replace(of_flow(ERRANDS, Errands(errands=()))(stale), run="0" * 32, request_id=None))
     await stale.stop()
-    view = fresh.runtime.view(RUN)
+    view = await fresh.runtime.view(RUN)
     assert view.stored.status is Status.COMPLETED
     assert line in bytes(view.result).decode()
     applied = [call["text"] for call in ledger.calls() if call["applied"]]

@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from ordain.journal.lost_time import lost_in_all
+from ordain.journal.lost_time import Pause, lost_in_all
 from ordain.journal.records import Status
 from ordain.runtime.replay import replay
-from ordain.store.lease import SqliteLease
 from tests.shapes.catalogue import of_flow
 from tests.shapes.client import Client
 from tests.shapes.flows import ERRANDS, Errands
@@ -37,7 +36,7 @@ async def test_a_clock_a_day_ahead_ends_no_run(tmp_path: Path, ledger: Ledger) -
             "all over", lambda: all(client.status(run) in {Status.COMPLETED, Status.FAILED, Status.TIMED_OUT} for run in runs)
         )
         for run in runs:
-            stored = ordain.store.load(run)
+            stored = ordain.store.stored(run)
             assert stored is not None
             assert (stored.status, stored.reason) == (Status.COMPLETED, "ok")
             assert lost_in_all(stored.records) > DAY // 2
@@ -47,10 +46,9 @@ async def test_a_clock_a_day_ahead_ends_no_run(tmp_path: Path, ledger: Ledger) -
 async def test_the_next_start_knows_how_long_nobody_was_there(tmp_path: Path) -> None:
     """From the last beat to the start is a pause on the store; an engine that stops in order beats once more."""
     async with build_house(tmp_path) as ordain:
-        first = SqliteLease(ordain.store).last_beat()
+        ((first,),) = ordain.store.query("SELECT at FROM beats")
         assert first is not None
     async with build_house(tmp_path) as ordain:
-        lease = SqliteLease(ordain.store)
-        (pause,) = lease.pauses()
-        assert first <= pause.began < pause.ended <= (lease.last_beat() or 0)
-        assert list(ordain.runtime.services.lost.since(0)) == [pause]
+        ((began, ended, last),) = ordain.store.query("SELECT p.began, p.ended, b.at FROM pauses p, beats b")
+        assert first <= began < ended <= last
+        assert list(ordain.runtime.services.lost.since(0)) == [Pause(began, ended)]

@@ -51,7 +51,7 @@ async def rest(ordain: Ordain, ledger: Ledger, given: object = ONE, flow: Kind[A
 
 def check_journal(ordain: Ordain) -> None:
     """The run's journal is whole and replays equal."""
-    stored = ordain.store.load(RUN)
+    stored = ordain.store.stored(RUN)
     assert stored is not None
     verify(stored.id, stored.key, stored.records)
     assert replay(stored, ordain.catalog, ordain.runtime.services.kinds).equal
@@ -106,7 +106,7 @@ async def test_a_resume_is_durable_before_it_is_acknowledged(tmp_path: Path, led
     async with build_house(tmp_path, ledger) as ordain:
         client = Client(ordain, ledger)
         await client.until("done", lambda: client.status(RUN) is Status.COMPLETED)
-        stored = ordain.store.load(RUN)
+        stored = ordain.store.stored(RUN)
         assert stored is not None
         resumes = [
             msgspec.json.decode(record.body or b"", type=ResumedBody) for record in stored.records if record.kind is RecordKind.RESUMED
@@ -144,7 +144,7 @@ async def test_a_stopped_run_that_faults_again_is_cancelled_all_the_same(tmp_pat
         client = await rest(ordain, ledger)
         await client.cancel(RUN)
         await client.until("cancelled", lambda: client.status(RUN) is Status.CANCELLED)
-        view = ordain.runtime.view(RUN)
+        view = await ordain.runtime.view(RUN)
         assert "cancel by ada" in view.header
         verify(RUN, view.stored.key, view.stored.records)
 
@@ -180,7 +180,7 @@ async def test_after_an_interrupt_a_flow_may_speak_but_not_ask(tmp_path: Path, l
         await client.cancel(RUN)
         await client.until("stopped", lambda: client.over(RUN))
         assert client.status(RUN) is Status.FAULTED
-        assert FlowFault.__name__ in (ordain.store.load(RUN).records[-1].body or b"").decode()  # type: ignore[union-attr]
+        assert FlowFault.__name__ in (ordain.store.stored(RUN).records[-1].body or b"").decode()  # type: ignore[union-attr]
         assert await ordain.runtime.cancel(RUN, by="ada", why="really") == "already_asked"
         await client.until("cancelled", lambda: client.status(RUN) is Status.CANCELLED)
         assert ordain.store.query("SELECT text FROM outbox") == [("one more thing",)]
@@ -213,7 +213,7 @@ async def test_a_flow_that_this_build_lacks_stops_its_run_only(tmp_path: Path, l
         client = Client(ordain, ledger)
         await client.answer(RUN, 0, "yes")
         await client.until("stopped", lambda: client.status(RUN) is Status.FLOW_UNAVAILABLE)
-        assert ordain.runtime.view(RUN).stored.reason == "flow_unavailable"
+        assert (await ordain.runtime.view(RUN)).stored.reason == "flow_unavailable"
     async with build_house(tmp_path, ledger) as ordain:
         await ordain.runtime.resume(RUN, by="ada")
         client = Client(ordain, ledger)
@@ -235,12 +235,12 @@ async def test_a_flow_that_does_something_else_now_stops_as_diverged(tmp_path: P
     """A flow changed under its version stops its run as journal_diverged before anything is written or called."""
     async with build_house(tmp_path, ledger) as ordain:
         await rest(ordain, ledger, ASLEEP)
-        before = ordain.store.load(RUN)
+        before = ordain.store.stored(RUN)
     async with build_house(tmp_path, ledger, kinds=errands_by(body)) as ordain:
         client = Client(ordain, ledger)
         ordain.engine.wake(RUN)
         await client.until("stopped", lambda: client.over(RUN))
-        after = ordain.store.load(RUN)
+        after = ordain.store.stored(RUN)
         assert after is not None
         assert before is not None
         assert (after.status, after.reason, after.records) == (Status.DIVERGED, "journal_diverged", before.records)

@@ -22,6 +22,7 @@ from ordain.ports.verb import LeafCall
 from ordain.store import library as library_module
 from ordain.store import library_units
 from ordain.store.folder import FILE
+from tests.at_once import at_once
 
 NOTES: dict[str, Any] = json.loads((Path(__file__).parents[2] / "fixtures" / "recall" / "notes.json").read_text(encoding="utf-8"))
 
@@ -43,7 +44,7 @@ def trust_of(ordain: Ordain, run: str) -> dict[str, Trust]:
     """The trust that a verb run recorded for its output's fields; one that the record does not name is foreign."""
     (observed,) = (
         json.loads(record.body)["result"]
-        for record in ordain.runtime.view(run).stored.records
+        for record in at_once(ordain.runtime.view(run)).stored.records
         if record.kind == "observation" and record.body
     )
     return {field: observed.get("trust", {}).get(field, "foreign") for field in observed["output"]}

@@ -14,8 +14,9 @@ from ordain import Ordain
 from ordain.app import Extras
 from ordain.contracts.library import NoteRequest
 from ordain.ports.model import Heard, ModelError, ModelReply, ModelRequest
-from ordain.runtime.replay import replay
+from ordain.ports.store import load_run
 from ordain.server import Face, build_app
+from tests.replayed import replayed
 
 ANSWERS: dict[str, dict[str, Any]] = {
     "verb": {"content": "Without milk."},
@@ -138,7 +139,7 @@ async def test_a_turn_with_recall_replays_without_a_store(talk: Talk) -> None:
     for note in await talk.ordain.runtime.library.notes("default", limit=9, before=None):
         await talk.ordain.runtime.library.forget("default", note.id, by="ada")
     services = talk.ordain.runtime.services
-    stored = services.store.load(result["run_id"])
+    stored = await load_run(services.store, result["run_id"])
     assert stored is not None
-    report = replay(stored, services.catalogs.pinned(stored.catalog), services.kinds, services.transcript("default"))
+    report = replayed(services, stored)
     assert (report.verdict, report.settled) == ("equal", True)

@@ -31,5 +31,5 @@ async def open_house(home: Path, *profiles: ModelProfile) -> AsyncIterator[Ordai
         yield running
         flows = running.runtime.services.kinds
         for run in await running.runtime.runs(limit=500):
-            again = replay(running.runtime._load(run.id), running.catalog, flows)
+            again = replay((await running.runtime.view(run.id)).stored, running.catalog, flows)
             assert again.equal, again

@@ -12,10 +12,10 @@ from ordain.contracts.profiles import ModelProfile, Structured
 from ordain.flows.shipped import shipped_kinds
 from ordain.journal.records import RecordKind
 from ordain.ports.model import ModelPort
-from ordain.runtime.replay import replay
 from ordain.runtime.spending import By, SpendingSpan, spent
 from ordain.settings import Settings, load_settings
 from tests.integration.models.smollm2 import installed
+from tests.replayed import replayed
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -62,10 +62,10 @@ async def check(ordain: Ordain, offered: Sequence[str]) -> None:
     rows = await ordain.runtime.runs(roots_only=False, limit=500)
     assert rows
     for row in rows:
-        stored = ordain.store.load(row.id)
+        stored = ordain.store.stored(row.id)
         assert stored is not None
         assert stored.status in {"completed", "failed"}, stored.status
-        verdict = replay(stored, ordain.catalog, shipped_kinds(), ordain.runtime.services.transcript(stored.workspace))
+        verdict = replayed(ordain.runtime.services, stored)
         assert verdict.equal, verdict
         bodies = [(record, msgspec.json.decode(record.body or b"null")) for record in stored.records]
         steps = [body for record, body in bodies if record.name == "step"]
@@ -121,7 +121,7 @@ async def test_prose_in_place_of_a_step_is_refused(house: Ordain) -> None:
             }
         )
         assert answer["status"] in {"ok", "error"}
-        records = [record for row in await loose.runtime.runs() for record in loose.store.load(row.id).records]  # type: ignore[union-attr]
+        records = [record for row in await loose.runtime.runs() for record in loose.store.stored(row.id).records]  # type: ignore[union-attr]
         assert any(record.name == "lane" for record in records)
         await check(loose, ["math.evaluate"])
 

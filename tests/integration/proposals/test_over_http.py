@@ -116,5 +116,5 @@ async def test_nothing_is_called_that_was_refused(ordain: Ordain, provider: str)
     outside = json.dumps({"thought": "t", "finish": False, "action": action, "final_answer": None})
     response, _ = await play(ordain, provider, "outside", [outside, outside])
     assert response["error"]["code"] == StepReason.TOOL_OUTSIDE
-    stored = ordain.runtime.view(response["run_id"]).stored
+    stored = (await ordain.runtime.view(response["run_id"])).stored
     assert not [record for record in stored.records if record.name in {"verb_call", "children", "authorize"}]

@@ -22,6 +22,7 @@ from ordain.runtime.access import NOBODY, OWNER, Access, AccessRequest, Exposure
 from ordain.runtime.tokens import NewToken, Tokens
 from ordain.store.access_operations import AUDIT_LINES
 from ordain.store.sqlite import SqliteStore
+from tests.at_once import at_once
 
 EXPOSED = Exposure(demanded=True, failed_rate=Rate(requests=2, seconds=3600))
 NEW = NewToken(name="ci", scopes=(TokenScope.PLAN,), workspaces=("default",), rate=Rate(requests=1_000_000, seconds=1))
@@ -67,7 +68,7 @@ def tokens(ordain: Ordain) -> Tokens:
 
 def refused(access: Access, asked: AccessRequest, exposure: Exposure = EXPOSED) -> str:
     with pytest.raises(OrdainError) as error:
-        access.admit(asked, exposure)
+        at_once(access.admit(asked, exposure))
     return error.value.code
 
 
@@ -76,15 +77,15 @@ async def test_uses_are_written_in_batches(ordain: Ordain, tokens: Tokens) -> No
     secret = (await tokens.create(NEW, by="local:test")).secret
     commits = ordain.store.writer.commits
     for _ in range(1000):
-        assert ordain.runtime.access.admit(asking(secret), EXPOSED).principal == "token:ci"
+        assert (await ordain.runtime.access.admit(asking(secret), EXPOSED)).principal == "token:ci"
     assert ordain.store.writer.commits == commits
     await ordain.runtime.access.flush()
     await ordain.runtime.access.flush()
     assert ordain.store.writer.commits == commits + 1
-    used, created = tokens.audit(limit=10, before=None, token="ci")
+    used, created = await tokens.audit(limit=10, before=None, token="ci")
     assert (used.event, used.count, used.asked, used.address) == (AuditEvent.USED, 1000, "plan", "192.0.2.1")
     assert (created.event, created.by) == (AuditEvent.CREATED, "local:test")
-    assert tokens.named("ci").last_used_at == used.last_at
+    assert (await tokens.named("ci")).last_used_at == used.last_at
 
 
 async def test_what_could_not_be_written_is_kept(ordain: Ordain, tokens: Tokens) -> None:
@@ -92,13 +93,13 @@ async def test_what_could_not_be_written_is_kept(ordain: Ordain, tokens: Tokens)
     secret = (await tokens.create(NEW, by="local:test")).secret
     store = Failing(ordain, StorageUnavailable("full"))
     access = store.access()
-    access.admit(asking(secret), EXPOSED)
+    await access.admit(asking(secret), EXPOSED)
     await access.flush()
-    access.admit(asking(secret), EXPOSED)
+    await access.admit(asking(secret), EXPOSED)
     await access.flush()
     store.error = None
     await access.flush()
-    (used,) = (line for line in tokens.audit(limit=10, before=None, token="ci") if line.event is AuditEvent.USED)
+    (used,) = (line for line in await tokens.audit(limit=10, before=None, token="ci") if line.event is AuditEvent.USED)
     assert used.count == 2
     assert used.first_at < used.last_at
 
@@ -112,17 +113,17 @@ async def test_a_defect_in_writing_loses_nothing_either(
     secret = (await tokens.create(NEW, by="local:test")).secret
     store = Failing(ordain, RuntimeError("a defect"))
     access = store.access()
-    access.admit(asking(secret), EXPOSED)
+    await access.admit(asking(secret), EXPOSED)
     writing = asyncio.ensure_future(background.keep_going("writing", access.keep_flushing))
     async with asyncio.timeout(30):
         while store.asked < 3:  # noqa: ASYNC110 - announced to nobody
             await asyncio.sleep(0.01)
-        access.admit(asking(secret), EXPOSED)
+        await access.admit(asking(secret), EXPOSED)
         store.error = None
-        while not any(line.event is AuditEvent.USED for line in tokens.audit(limit=10, before=None, token="ci")):  # noqa: ASYNC110 - nor is this
+        while not any(line.event is AuditEvent.USED for line in await tokens.audit(limit=10, before=None, token="ci")):  # noqa: ASYNC110 - nor is this
             await asyncio.sleep(0.01)
     writing.cancel()
-    (used,) = (line for line in tokens.audit(limit=10, before=None, token="ci") if line.event is AuditEvent.USED)
+    (used,) = (line for line in await tokens.audit(limit=10, before=None, token="ci") if line.event is AuditEvent.USED)
     assert used.count == 2
     assert ("writing failed and begins again" in caplog.text, "RuntimeError: a defect" in caplog.text) == (True, True)
 
@@ -142,7 +143,7 @@ async def test_a_writing_that_is_given_up_counts_once(ordain: Ordain, tokens: To
 
     store: Any = Slow()
     access = Access(replace(services, store=store))
-    access.admit(asking(secret), EXPOSED)
+    await access.admit(asking(secret), EXPOSED)
     writing = asyncio.ensure_future(access.flush())
     await asyncio.sleep(0)
     writing.cancel()
@@ -154,7 +155,7 @@ async def test_a_writing_that_is_given_up_counts_once(ordain: Ordain, tokens: To
         later[0].set_result(Outcome())
     await asyncio.sleep(0)
     await access.flush()
-    used = [line.count for line in tokens.audit(limit=10, before=None, token="ci") if line.event is AuditEvent.USED]
+    used = [line.count for line in await tokens.audit(limit=10, before=None, token="ci") if line.event is AuditEvent.USED]
     assert used == ([1] if fails else [])
 
 
@@ -180,7 +181,7 @@ async def test_an_attacker_makes_few_lines(ordain: Ordain, tokens: Tokens) -> No
         assert refused(access, asking(None, address)) == "unauthenticated"
         assert refused(access, asking(other[:-1] + ("0" if other[-1] != "0" else "1"), address)) in ("unauthenticated", "rate_limited")
     await access.flush()
-    lines = [line for line in tokens.audit(limit=100, before=None, token=None) if line.event is AuditEvent.REFUSED]
+    lines = [line for line in await tokens.audit(limit=100, before=None, token=None) if line.event is AuditEvent.REFUSED]
     assert {line.token for line in lines} == {""}
     assert len(lines) <= 6  # three reasons, on two days at most
     assert sum(line.count for line in lines) == 900
@@ -217,8 +218,8 @@ async def test_wrong_guesses_shut_nobody_out(ordain: Ordain, tokens: Tokens) -> 
     assert parsed is not None
     shared = Exposure(demanded=True, owner=parsed.digest, failed_rate=EXPOSED.failed_rate)
     assert [refused(access, asking("junk"), shared) for _ in range(3)] == ["unauthenticated", "unauthenticated", "rate_limited"]
-    assert access.admit(asking(fresh), shared).principal == "token:ci"
-    assert access.admit(asking(key), shared).principal == OWNER
+    assert (await access.admit(asking(fresh), shared)).principal == "token:ci"
+    assert (await access.admit(asking(key), shared)).principal == OWNER
     await tokens.revoke("ci", by="local:test")
     assert refused(access, asking(fresh), shared) == "unauthenticated"  # was given once: no guess
 
@@ -230,8 +231,8 @@ async def test_the_owners_key_and_nobody(ordain: Ordain, tokens: Tokens) -> None
     assert parsed is not None
     owned = Exposure(demanded=True, owner=parsed.digest)
     access = ordain.runtime.access
-    assert access.admit(asking(key, scopes=(TokenScope.ADMIN,), workspace="elsewhere"), owned).principal == OWNER
-    assert access.admit(asking(None), Exposure()) is NOBODY
+    assert (await access.admit(asking(key, scopes=(TokenScope.ADMIN,), workspace="elsewhere"), owned)).principal == OWNER
+    assert await access.admit(asking(None), Exposure()) is NOBODY
     assert refused(access, asking("", workspace="default"), Exposure()) == "unauthenticated"
     for shown in (owned, asking(key), parsed):
         assert key not in repr(shown)
@@ -244,17 +245,17 @@ async def test_what_was_let_in_is_asked_again(ordain: Ordain, tokens: Tokens) ->
         NewToken(name="few", scopes=NEW.scopes, workspaces=NEW.workspaces, rate=Rate(requests=1, seconds=3600)), by="me"
     )
     access, asked = ordain.runtime.access, asking(made.secret)
-    access.admit(asked, EXPOSED)
-    assert all(access.still(asked, EXPOSED) for _ in range(5))
+    await access.admit(asked, EXPOSED)
+    assert all([await access.still(asked, EXPOSED) for _ in range(5)])
     with pytest.raises(Refused) as spent:
-        access.admit(asked, EXPOSED)
+        await access.admit(asked, EXPOSED)
     assert (spent.value.code, spent.value.retry_after_s) == ("rate_limited", 3600)
     second = asking((await tokens.rotate("few", grace_s=0, by="me")).secret)
-    assert [access.still(one, EXPOSED) for one in (asked, second)] == [False, True]
+    assert [await access.still(one, EXPOSED) for one in (asked, second)] == [False, True]
     await tokens.revoke("few", by="me")
-    assert not access.still(second, EXPOSED)
+    assert not await access.still(second, EXPOSED)
     with pytest.raises(Unauthenticated, match="revoked"):
-        access.admit(second, EXPOSED)
+        await access.admit(second, EXPOSED)
 
 
 async def test_two_that_give_the_same_name_give_it_once(tmp_path: Path, ordain: Ordain, tokens: Tokens) -> None:
@@ -267,6 +268,6 @@ async def test_two_that_give_the_same_name_give_it_once(tmp_path: Path, ordain: 
     finally:
         guest.close()
     assert sorted(isinstance(one, Conflict) for one in results) == [False, True]
-    assert len(tokens.audit(limit=10, before=None, token="ci")) == 1
+    assert len(await tokens.audit(limit=10, before=None, token="ci")) == 1
     with pytest.raises(NotFound):
         await tokens.revoke("nobody", by="me")

@@ -28,6 +28,7 @@ from ordain.settings import Settings, load_settings
 from ordain.store.accounts import refund_accounts
 from ordain.store.schema import prepare
 from tests.replay.golden import SUM, act, finish, request, scripted
+from tests.replayed import replayed
 from tests.shapes.lines import holds, script_of
 from tests.shapes.talk import House
 
@@ -64,7 +65,7 @@ async def test_what_was_not_used_comes_back(tmp_path: Path) -> None:
         for number in range(3):
             answer = await ordain.plan(request("math.evaluate", request_id=str(number)))
             assert answer["status"] == "ok"
-            stored = ordain.store.load(answer["run_id"])
+            stored = ordain.store.stored(answer["run_id"])
             assert stored is not None
             used += Fold(stored.id, stored.records, shipped_kinds()).spent.tokens
             assert ordain.store.query("SELECT tokens FROM accounts") == [(used,)]
@@ -76,7 +77,7 @@ async def test_claims_replay_on_their_recorded_facts(tmp_path: Path) -> None:
         answers = await asyncio.gather(*(ordain.plan(request(request_id=str(n))) for n in range(2)))
         assert {answer["status"] for answer in answers} == {"ok", "error"}
         for answer in answers:
-            stored = ordain.store.load(answer["run_id"])
+            stored = ordain.store.stored(answer["run_id"])
             assert stored is not None
             assert [record.name for record in stored.records if record.kind == "claim"] == ["carve"]
             assert replay(stored, ordain.catalog, shipped_kinds()).equal
@@ -134,9 +135,9 @@ async def test_a_session_without_a_token_left_is_refused(tmp_path: Path) -> None
         assert elsewhere.reply is not None
         assert elsewhere.reply.ok
         for row in await ordain.runtime.runs(roots_only=False):
-            stored = ordain.store.load(row.id)
+            stored = ordain.store.stored(row.id)
             assert stored is not None
-            assert replay(stored, ordain.catalog, shipped_kinds(), ordain.runtime.services.transcript("default")).equal
+            assert replayed(ordain.runtime.services, stored).equal
 
 
 OPEN = "hmm the blue thing number {} perhaps"
@@ -152,11 +153,8 @@ def triages(house: House) -> int:
 def all_replay(house: House) -> bool:
     """Whether every run replays equal."""
     ordain = house.ordain
-    runs = [ordain.store.load(run) for (run,) in ordain.store.query("SELECT id FROM runs")]
-    return all(
-        run is not None and replay(run, ordain.catalog, shipped_kinds(), ordain.runtime.services.transcript("default")).equal
-        for run in runs
-    )
+    runs = [ordain.store.stored(run) for (run,) in ordain.store.query("SELECT id FROM runs")]
+    return all(run is not None and replayed(ordain.runtime.services, run).equal for run in runs)
 
 
 async def test_no_model_is_asked_what_a_message_means_where_the_account_is_spent(tmp_path: Path) -> None:
@@ -190,7 +188,7 @@ async def test_what_a_suggestion_costs_is_charged_and_told(tmp_path: Path) -> No
         house.puppet.let_go()
         assert (await house.told(sent)).reply is not None
         await house.quiet()
-        stored = house.ordain.store.load(triage)
+        stored = house.ordain.store.stored(triage)
         assert stored is not None
         fold = Fold(stored.id, stored.records, shipped_kinds())
         used = fold.spent.tokens
@@ -238,7 +236,7 @@ async def test_made_up_names_share_an_account(tmp_path: Path, per: Literal["ever
         for caller in ("one-more", "another", "2026-01-01", "made-up-3"):
             answer = await ordain.plan({**request(request_id=caller), "caller": caller})
             assert answer["status"] == "ok"
-            stored = ordain.store.load(answer["run_id"])
+            stored = ordain.store.stored(answer["run_id"])
             assert stored is not None
             assert replay(stored, ordain.catalog, shipped_kinds()).equal
         rows = named(ordain)

@@ -35,10 +35,10 @@ from ordain.rules.decision import HeaderShare, Recorded
 from ordain.rules.header import HeaderLine
 from ordain.rules.proposals import parse_object
 from ordain.rules.spend import Carved, Spend
-from ordain.runtime.replay import replay
 from ordain.runtime.run_state import EFFECT_BYTES
 from ordain.runtime.run_view import RunView
 from ordain.settings import load_settings
+from tests.replayed import replayed
 from tests.shapes.survey import SURVEY, SURVEY_PART, SURVEY_PROMPT, WORTH, Survey, WorthFacts, WorthInputs
 
 GIVEN = Survey(topic="bridges", expression="6 * 7")
@@ -110,7 +110,7 @@ class House:
         view = await asyncio.wait_for(self.ordain.runtime.wait(accepted.run), WAIT_S)
         other = await self.ordain.runtime.open("idle", GIVEN, "local:test")
         assert (await asyncio.wait_for(self.ordain.runtime.wait(other.run), WAIT_S)).stored.status is Status.COMPLETED
-        report = replay(view.stored, self.ordain.catalog, self.ordain.kinds, transcript=self.ordain.runtime.services.transcript("default"))
+        report = replayed(self.ordain.runtime.services, view.stored)
         assert (report.verdict, report.differences) == ("equal", [])
         return view
 
@@ -261,7 +261,7 @@ async def test_no_prompt_shows_another_session(tmp_path: Path) -> None:
     prompt = replace(SURVEY_PROMPT, build=overheard)
     async with House(tmp_path, kind(listens, prompts=(prompt,))) as house:
         await house.ordain.chat(secret, session="victim")
-        (entry,) = house.ordain.runtime.services.transcript("default")("victim", 1, 1)
+        (entry,) = await house.ordain.runtime.services.sessions.entries("default", "victim", after=0, limit=1)
         link["digest"] = entry.chain.hex()
         view = await house.rested()
     assert view.stored.status is Status.FAULTED
@@ -462,7 +462,7 @@ async def test_a_run_that_a_defect_keeps_from_being_driven_stops(
     async with House(tmp_path, kind(breaks_once)) as house:
         runtime = house.ordain.runtime  # which finds the mail as it starts
         async with asyncio.timeout(WAIT_S):
-            while runtime.view(run).stored.status is not Status.DIVERGED:  # noqa: ASYNC110 - nobody waits for a run that had stopped before
+            while (await runtime.view(run)).stored.status is not Status.DIVERGED:  # noqa: ASYNC110 - nobody waits for a run that had stopped before
                 await asyncio.sleep(0.01)
         await house.rested("idle")
         assert caplog.text.count(f"run={run} could not be driven\n") == local.TRIES_OF_A_DEFECT + 1

@@ -43,7 +43,7 @@ async def test_it_runs_and_shows(tmp_path: Path, capsys: pytest.CaptureFixture[s
             assert said in view.header
         (child,) = (line for line in view.header.splitlines() if "child (run" in line)
         assert "worked out: 42" in child
-        runs = [ordain.store.load(row.id) for row in await ordain.runtime.runs(roots_only=False)]
+        runs = [ordain.store.stored(row.id) for row in await ordain.runtime.runs(roots_only=False)]
         assert sorted(run.flow for run in runs if run is not None) == ["survey", "survey_part"]
         assert all(run is not None and replay(run, ordain.catalog, ordain.kinds).equal for run in runs)
         assert replay(view.stored, ordain.catalog, shipped_kinds()).verdict == "flow_unavailable"

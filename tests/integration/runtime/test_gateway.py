@@ -149,7 +149,7 @@ def on_disk(home: Path, models: Mapping[str, ModelPort], **tables: Any) -> Ordai
 
 def stored(ordain: Ordain, run: str) -> StoredRun:
     """The run, which replays equal."""
-    found = ordain.store.load(run)
+    found = ordain.store.stored(run)
     assert found is not None
     assert replay(found, ordain.catalog, shipped_kinds()).equal
     return found

@@ -350,7 +350,7 @@ async def test_nothing_reaches_the_world_that_no_record_holds(tmp_path: Path, na
         other = await ordain.runtime.open("left", Case("nothing"), "local:test")
         assert (await asyncio.wait_for(ordain.runtime.wait(other.run), 30)).stored.status is Status.COMPLETED
         assert called == CALLED
-        stored = ordain.store.load(first.run)
+        stored = ordain.store.stored(first.run)
         assert stored is not None
         report = replay(stored, ordain.catalog, ordain.kinds)
         assert (report.verdict, report.differences) == ("equal", [])
@@ -402,7 +402,7 @@ async def test_runs_below_one_root_come_to_an_end(tmp_path: Path, caplog: pytest
         await ordain.runtime.resume(one, by="user:test")
         await asyncio.wait_for(ordain.runtime.wait(one), 30)
         await logged(caplog, said, FORKS + 1)
-        stored = ordain.store.load(one)
+        stored = ordain.store.stored(one)
         assert stored is not None
         assert replay(stored, ordain.catalog, ordain.kinds).equal
         await ordain.runtime.cancel(first.run, by="user:test", why="enough")

@@ -24,6 +24,7 @@ from ordain.store.sqlite import SqliteStore
 from ordain.wording.languages import shipped_table
 from ordain.wording.table import Table
 from ordain.wording.wording import compiled, wording_of
+from tests.at_once import at_once
 from tests.replay.mutate import begun_with
 from tests.shapes.lines import asks, script_of
 from tests.shapes.talk import House
@@ -53,7 +54,7 @@ def running(home: Path) -> Ordain:
 
 def decisions(ordain: Ordain) -> list[dict[str, Any]]:
     """What was decided about each message."""
-    entries = ordain.runtime.services.sessions.entries("default", SESSION, after=0, limit=100)
+    entries = at_once(ordain.runtime.services.sessions.entries("default", SESSION, after=0, limit=100))
     return [json.loads(entry.decision) for entry in entries if entry.decision is not None]
 
 
@@ -76,8 +77,8 @@ async def test_own_words_are_taken_up_and_pinned(tmp_path: Path) -> None:
         assert tables(ordain) == {shipped_table().digest, ordain.runtime.catalog.wording_id.partition(":")[2]}
         pinned = ordain.runtime.services.catalogs.pinned
         assert (
-            wording_of(pinned(first["catalog"])).cues(NONSENSE).filler,
-            wording_of(pinned(second["catalog"])).cues(NONSENSE).filler,
+            wording_of(await pinned(first["catalog"])).cues(NONSENSE).filler,
+            wording_of(await pinned(second["catalog"])).cues(NONSENSE).filler,
         ) == (0, 2)
 
 
@@ -149,10 +150,10 @@ async def test_a_message_is_decided_under_the_catalog_it_was_read_with(tmp_path:
         assert ordain.runtime.catalog.digest != before.digest
         assert (told["catalog"], told["wording"]) == (before.digest, before.wording_id)
         assert told["facts"]["cues"].get("filler", 0) == 0
-        run = ordain.store.load(str(answer.run_id))
+        run = ordain.store.stored(str(answer.run_id))
         assert run is not None
         assert run.catalog == before.digest
-        assert ordain.store.catalog(before.digest) == before.encoded
+        assert ordain.store.kept_catalog(before.digest) == before.encoded
 
 
 async def test_everything_replays_after_the_words_have_changed(tmp_path: Path) -> None:
@@ -165,10 +166,10 @@ async def test_everything_replays_after_the_words_have_changed(tmp_path: Path) -
     async with running(tmp_path) as ordain:
         await ordain.chat(NONSENSE, session=SESSION)
     with open_archive(tmp_path) as archive:
-        assert [(one.verdict, one.decisions) for one in archive.retell()] == [("equal", 3)]
-        assert {archive.replay(run).verdict for run in archive.runs()} == {"equal"}
+        assert [(one.verdict, one.decisions) for one in await archive.retell()] == [("equal", 3)]
+        assert {(await archive.replay(run)).verdict for run in await archive.runs()} == {"equal"}
         wording = wording_of(ordain.catalog)
-        (report,) = archive.messages(wording)
+        (report,) = await archive.messages(wording)
         assert (report.judged, [(flip.address, flip.recorded.split()[0], flip.now.split()[0]) for flip in report.flips]) == (
             3,
             [("1/attach", "attach.filler", "attach.new_request")],
@@ -196,12 +197,12 @@ async def test_an_open_question_is_read_with_the_words_it_was_asked_under(tmp_pa
             assert house.query("SELECT status FROM runs WHERE flow = 'question'") == [(Status.WAITING,)]
             assert (await house.say("yes")).attached == "answer_to_pending"
         await house.told(sent)
-        (run,) = (house.ordain.store.load(run) for (run,) in house.query("SELECT id FROM runs WHERE flow = 'question'"))
+        (run,) = (house.ordain.store.stored(run) for (run,) in house.query("SELECT id FROM runs WHERE flow = 'question'"))
         assert run is not None
         ended = ending(run.records)
         assert ended is not None
         assert (run.status, json.loads(bytes(ended.result))["output"]["value"]) == (Status.COMPLETED, True)
-        assert house.ordain.runtime.services.sessions.threads("default", "s1", limit=9)[-1].slots == {"told": True}
+        assert (await house.ordain.runtime.services.sessions.threads("default", "s1", limit=9))[-1].slots == {"told": True}
 
 
 async def test_a_run_is_not_gone_on_with_under_other_words_than_it_began_with(tmp_path: Path) -> None:
@@ -212,7 +213,7 @@ async def test_a_run_is_not_gone_on_with_under_other_words_than_it_began_with(tm
         with closing(sqlite3.connect(house.settings.home / FILE, isolation_level=None)) as database:
             ((number, run),) = database.execute("SELECT no, id FROM runs WHERE flow = 'question'").fetchall()
             store = SqliteStore(house.settings.home)
-            stored = store.load(run)
+            stored = store.stored(run)
             store.close()
             assert stored is not None
             for record in begun_with(stored, "1:another").records:

@@ -90,10 +90,10 @@ async def test_the_new_catalog_is_stored_before_it_is_used(tmp_path: Path) -> No
         await ordain.execute("say_it", {"text": "x"})
         write(tmp_path, "Other.")
         done = await ordain.reload()
-        assert ordain.store.catalog(done.catalog) == ordain.runtime.catalog.encoded
-        assert ordain.store.catalog(before) is not None
+        assert ordain.store.kept_catalog(done.catalog) == ordain.runtime.catalog.encoded
+        assert ordain.store.kept_catalog(before) is not None
         reply = await ordain.execute("say_it", {"text": "x"})
-        stored = ordain.store.load(reply["run_id"])
+        stored = ordain.store.stored(reply["run_id"])
         assert stored is not None
         assert stored.catalog == done.catalog
 
@@ -189,9 +189,9 @@ async def test_many_reloads_leave_nothing_behind(tmp_path: Path) -> None:
         assert stored <= 3
         assert asyncio.all_tasks() <= tasks
         assert catalogs_in_memory(ordain) <= others + CATALOGS_KEPT + 1
-        run = ordain.store.load(first["run_id"])
+        run = ordain.store.stored(first["run_id"])
         assert run is not None
-        assert services.catalogs.pinned(run.catalog).digest == run.catalog
+        assert (await services.catalogs.pinned(run.catalog)).digest == run.catalog
 
 
 def forbid(ordain: Ordain, what: str) -> None:

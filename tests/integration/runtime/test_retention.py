@@ -34,13 +34,13 @@ async def test_erase_destroys_content_and_keeps_the_header(tmp_path: Path) -> No
         answer = await ordain.plan(request("extract_facts"))
         run = answer["run_id"]
         assert await ordain.runtime.erase(run, by="local:test", why="asked to") > 10
-        stored = ordain.store.load(run)
+        stored = ordain.store.stored(run)
         assert stored is not None
         assert stored.key is None
         verify(run, stored.key, stored.records)
         assert SECRET.encode() not in b"".join(record.body or b"" for record in stored.records)
         assert replay(stored, ordain.catalog, shipped_kinds()).verdict == "erased"
-        assert ordain.runtime.view(run).header == without_words(answer["header"]) != answer["header"]
+        assert (await ordain.runtime.view(run)).header == without_words(answer["header"]) != answer["header"]
         (note,) = [record for record in stored.records if record.kind == "note"]
         assert b"asked to" in (note.body or b"")
 
@@ -56,10 +56,10 @@ async def test_sweep_erases_only_what_is_old_enough(tmp_path: Path) -> None:
         now = clock.now()
         ordain.runtime.services.clock = _Later(clock, now + DAY_US + 1)
         assert (await ordain.engine.sweep())["model"] > 0
-        stored = ordain.store.load(answer["run_id"])
+        stored = ordain.store.stored(answer["run_id"])
         assert stored is not None
         assert replay(stored, ordain.catalog, shipped_kinds()).verdict == "erased"
-        assert ordain.runtime.view(answer["run_id"]).header == answer["header"]
+        assert (await ordain.runtime.view(answer["run_id"])).header == answer["header"]
 
 
 async def test_sweep_empties_transcripts_and_a_session_goes_on(tmp_path: Path) -> None:
@@ -138,9 +138,9 @@ async def test_the_engine_sweeps_by_itself(tmp_path: Path) -> None:
             await asyncio.sleep(0.01)
         sweeping.cancel()
         assert answer["trace"] is not None
-        assert ordain.runtime.response(ordain.runtime.view(answer["run_id"]))["trace"] is None
+        assert ordain.runtime.response(await ordain.runtime.view(answer["run_id"]))["trace"] is None
 
 
 def _swept(ordain: Ordain, run: str) -> bool:
-    stored = ordain.store.load(run)
+    stored = ordain.store.stored(run)
     return stored is not None and any(record.body is None for record in stored.records)

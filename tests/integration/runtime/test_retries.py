@@ -33,7 +33,7 @@ async def called(home: Path, what: Any) -> tuple[dict[str, Any], list[Any], Any]
     """The verb's reply, the run's records, and what replay says of it."""
     async with Ordain(home=home, verbs=[what]) as ordain:
         reply = await ordain.execute("tide.level", {})
-        stored = ordain.runtime.view(reply["run_id"]).stored
+        stored = (await ordain.runtime.view(reply["run_id"])).stored
         return reply, list(stored.records), replay(stored, ordain.catalog, shipped_kinds())
 
 

@@ -143,7 +143,7 @@ async def test_both_attempts_of_a_hedged_call_are_told(tmp_path: Path) -> None:
     async with hedging_house(tmp_path, models, fallback=HEDGED) as ordain:
         told = await ordain.plan(request())
         found = await account(ordain, By.MODEL)
-        stored = ordain.store.load(told["run_id"])
+        stored = ordain.store.stored(told["run_id"])
     assert stored is not None
     assert found.groups["slow"].failures == {"abandoned": 1}
     assert (found.groups["quick"].attempts, found.groups["quick"].failed) == (1, 0)

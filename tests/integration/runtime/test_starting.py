@@ -13,7 +13,7 @@ import pytest
 from ordain import Ordain
 from ordain.contracts.library import MemorySearch, NoteRequest, RecallMode
 from ordain.errors import StorageUnavailable, Transient
-from ordain.ports.store import Operation
+from ordain.ports.store import Change, Operation
 from ordain.runtime import background
 from ordain.store.folder import FILE
 from ordain.store.sqlite import SqliteStore, StoreOptions
@@ -87,18 +87,22 @@ async def test_what_listens_to_other_processes_goes_on_after_a_defect(
     heard: list[str] = []
     both = asyncio.Event()
 
-    def hear(run: str) -> None:
-        heard.append(run)
+    def hear(change: Change) -> None:
+        heard.extend(change.runs)
         if len(heard) == 1:
             raise RuntimeError("a defect in hearing")
         both.set()
 
-    async with Ordain(home=tmp_path) as ordain:
-        ordain.store.listen(hear)
-        guest = SqliteStore(tmp_path)
-        await guest.submit(Run("from-outside").open())
-        guest.close()
-        await asyncio.wait_for(both.wait(), 60)
+    store = SqliteStore(tmp_path, StoreOptions(holder="engine"))
+    store.listen(hear)
+    looking = asyncio.create_task(background.keep_going("looking for what other processes wrote", store.poll))
+    guest = SqliteStore(tmp_path)
+    await guest.submit(Run("from-outside").open())
+    guest.close()
+    await asyncio.wait_for(both.wait(), 60)
+    looking.cancel()
+    await asyncio.gather(looking, return_exceptions=True)
+    store.close()
     assert heard[:2] == ["from-outside"] * 2
     assert "RuntimeError: a defect in hearing" in caplog.text
 

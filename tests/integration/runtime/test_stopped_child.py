@@ -44,14 +44,14 @@ async def test_whoever_waits_is_told_that_a_child_has_stopped(tmp_path: Path) ->
         again = await asyncio.wait_for(ordain.runtime.wait(reply["run_id"]), SECONDS)
         assert not again.at_rest
         (child,) = await ordain.runtime.runs(statuses=("faulted",), roots_only=False)
-        assert [run.id for run in ordain.runtime.services.headers.stopped_below(again.stored)] == [child.id]
-        told = ordain.runtime.services.headers.so_far(again.stored)
+        assert [run.id for run in await ordain.runtime.services.headers.stopped_below(again.stored)] == [child.id]
+        told = await ordain.runtime.services.headers.so_far(again.stored)
         assert told.status == "waiting"
         assert any(line.mark == "fail" and f"(run {child.id}) has stopped" in line.what for line in told.lines)
         model.broken = False
         await ordain.runtime.resume(child.id, by="test")
         async for _ in ordain.runtime.events(reply["run_id"]):
             pass  # until it rests
-        ended = ordain.runtime.view(reply["run_id"])
+        ended = await ordain.runtime.view(reply["run_id"])
         assert ordain.runtime.response(ended)["ok"]
-        assert not ordain.runtime.services.headers.stopped_below(ended.stored)
+        assert not await ordain.runtime.services.headers.stopped_below(ended.stored)

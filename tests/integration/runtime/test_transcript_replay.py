@@ -20,6 +20,7 @@ from ordain.runtime.transcript_replay import PAGE, Retold, retell
 from ordain.runtime.wording_diff import messages_read
 from ordain.settings import load_settings
 from ordain.wording.wording import wording_of
+from tests.at_once import at_once
 
 SESSION = "s"
 HELLO = [{"content": "Hello."}]
@@ -46,16 +47,16 @@ class Altered:
 
     def __init__(self, ordain: Ordain) -> None:
         sessions = ordain.runtime.services.sessions
-        row = sessions.session("default", SESSION)
+        row = at_once(sessions.session("default", SESSION))
         assert row is not None
         self.row: SessionRow = row
-        self.told: list[Entry] = [*sessions.entries("default", SESSION, after=0, limit=10_000)]
+        self.told: list[Entry] = [*at_once(sessions.entries("default", SESSION, after=0, limit=10_000))]
         self._pinned = ordain.runtime.services.catalogs.pinned
 
-    def session(self, workspace: str, session: str) -> SessionRow | None:
+    async def session(self, workspace: str, session: str) -> SessionRow | None:
         return self.row if (workspace, session) == ("default", SESSION) else None
 
-    def entries(self, workspace: str, session: str, *, after: int, limit: int) -> Sequence[Entry]:
+    async def entries(self, workspace: str, session: str, *, after: int, limit: int) -> Sequence[Entry]:
         return [entry for entry in self.told if entry.seq > after][:limit]
 
     def change(self, number: int, **fields: Any) -> None:
@@ -67,7 +68,7 @@ class Altered:
         self.change(at, decision=json.dumps({**json.loads(self.told[at].decision or b"{}"), **fields}).encode())
 
     def retold(self) -> Retold:
-        return retell(self, "default", SESSION, self._pinned)  # type: ignore[arg-type]
+        return at_once(retell(self, "default", SESSION, self._pinned))  # type: ignore[arg-type]
 
 
 async def test_what_was_said_verifies(ordain: Ordain) -> None:
@@ -120,9 +121,9 @@ async def test_an_entry_that_is_none_is_found(ordain: Ordain) -> None:
     await talk(ordain, "hello")
     ordain.store._db.execute("UPDATE transcript SET kind = 'messagex' WHERE seq = 1")
     services = ordain.runtime.services
-    report = retell(services.sessions, "default", SESSION, services.catalogs.pinned)
+    report = await retell(services.sessions, "default", SESSION, services.catalogs.pinned)
     assert (report.verdict, [one.place for one in report.differences]) == ("journal_corrupt", ["1/entry"])
-    told = messages_read(services.sessions, "default", SESSION, wording_of(ordain.catalog), services.catalogs.pinned)
+    told = await messages_read(services.sessions, "default", SESSION, wording_of(ordain.catalog), services.catalogs.pinned)
     assert told.verdict == "journal_corrupt"
 
 
@@ -183,4 +184,4 @@ async def test_no_session_is_no_transcript(ordain: Ordain) -> None:
     def none(digest: str) -> Any:
         raise JournalCorrupt(digest)
 
-    assert not retell(ordain.runtime.services.sessions, "default", "nobody", none).verifies
+    assert not (await retell(ordain.runtime.services.sessions, "default", "nobody", none)).verifies

@@ -10,11 +10,10 @@ from typing import Any
 from ordain.app import Extras, Ordain
 from ordain.contracts.policy import Lane, Policy
 from ordain.contracts.profiles import ModelProfile
-from ordain.flows.shipped import shipped_kinds
 from ordain.ports.model import Heard, ModelError, ModelReply, ModelRequest
-from ordain.runtime.replay import replay
 from ordain.settings import load_settings
 from tests.replay.golden import act, finish
+from tests.replayed import replayed
 
 FACTS: dict[str, Any] = {"facts": [], "method": "analysed"}
 ANSWERS: dict[str, dict[str, Any]] = {
@@ -56,9 +55,8 @@ def house(home: Path, asked: list[tuple[str, str]], steps: Sequence[dict[str, An
 
 def replays(ordain: Ordain) -> bool:
     """Whether every run replays equal."""
-    runs = [ordain.store.load(run) for (run,) in ordain.store.query("SELECT id FROM runs")]
-    told = ordain.runtime.services.transcript("default")
-    return all(run is not None and replay(run, ordain.catalog, shipped_kinds(), told).equal for run in runs)
+    runs = [ordain.store.stored(run) for (run,) in ordain.store.query("SELECT id FROM runs")]
+    return all(run is not None and replayed(ordain.runtime.services, run).equal for run in runs)
 
 
 async def test_a_tool_of_a_large_turn_is_routed_as_the_turn_is(tmp_path: Path) -> None:

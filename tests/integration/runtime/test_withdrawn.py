@@ -33,7 +33,7 @@ async def test_kill_switch_stops_a_running_plan(tmp_path: Path) -> None:
         answer = await planned
         assert answer["trace"][0]["observation"]["error"]["code"] == "withdrawn"
         assert "math.evaluate · withdrawn" in answer["header"]
-        stored = ordain.store.load(answer["run_id"])
+        stored = ordain.store.stored(answer["run_id"])
         assert stored is not None
         (seen,) = [decode(record) for record in stored.records if record.kind == "observation" and record.name == "verb_call"]
         assert isinstance(seen, ObservationBody)

@@ -133,7 +133,7 @@ async def test_a_frame_is_acknowledged_and_answered(place: Place) -> None:
         assert [(event["event"], event["seq"]) for event in durable] == [("message", 1), ("reply", 2)]
         assert {event["event"] for event in events} <= {"message", "progress", "text", "reply"}
         run = durable[-1]["run"]
-        assert durable[-1]["header"] == place.face.runtime.view(run).header
+        assert durable[-1]["header"] == (await place.face.runtime.view(run)).header
         assert "chat_general" in durable[-1]["header"]
         await say(client, "thanks!")
         assert [(event["event"], event["seq"]) for event in (await heard(client), await heard(client))] == [("accepted", 3), ("message", 3)]
@@ -149,9 +149,9 @@ async def test_the_label_of_a_frame_selects_nothing(place: Place, mode: str, lab
     async with place.socket("?session=s1") as client:
         await say(client, "hi", mode=mode)
         reply = (await until(client, "reply"))[-1]
-        entry = place.face.runtime.conversation.transcript("default", "s1", after=0, limit=1)[0]
+        entry = (await place.face.runtime.conversation.transcript("default", "s1", after=0, limit=1))[0]
         assert json.loads(entry.body or b"")["metadata"] == {"trace_verb": label}
-        journal = b"".join(record.body or b"" for record in place.face.runtime.view(reply["run"]).stored.records)
+        journal = b"".join(record.body or b"" for record in (await place.face.runtime.view(reply["run"])).stored.records)
         assert (b"chat_general" in journal) == (mode == "brain")
         assert (mode.encode() + b"_runtime" in journal) == (mode != "brain")
 
@@ -188,7 +188,7 @@ async def test_a_delivery_on_both_ways_is_one_message(place: Place) -> None:
         assert (await heard(client))["duplicate"] is True
         await client.send(json.dumps({**payload, "text_input": "other"}))
         assert await refused(client) == (409, "message_id_reused")
-        assert [row.head for row in place.face.runtime.conversation.sessions("default")] == [2]
+        assert [row.head for row in await place.face.runtime.conversation.sessions("default")] == [2]
 
 
 async def test_a_socket_speaks_with_one_session(place: Place) -> None:
@@ -205,7 +205,7 @@ async def test_a_socket_speaks_with_one_session(place: Place) -> None:
         assert own.startswith("web:")
         await say(client, session_id=own)
         assert (await until(client, "accepted"))[-1]["session_id"] == own
-    assert {row.id for row in place.face.runtime.conversation.sessions("default")} == {"s1", own}
+    assert {row.id for row in await place.face.runtime.conversation.sessions("default")} == {"s1", own}
 
 
 async def test_a_busy_session_refuses_and_goes_on(tmp_path: Path) -> None:
@@ -217,7 +217,7 @@ async def test_a_busy_session_refuses_and_goes_on(tmp_path: Path) -> None:
             await say(client, "what is the tallest mountain on earth?")
             told = (await until(client, "refused"))[-1]["problem"]
             assert (told["status"], told["code"], told["retry_after_s"] > 0) == (429, "session_busy", True)
-        assert place.face.runtime.conversation.session("default", "s1").head == 1
+        assert (await place.face.runtime.conversation.session("default", "s1")).head == 1
 
 
 async def test_workspaces_are_apart(place: Place) -> None:
@@ -228,7 +228,7 @@ async def test_workspaces_are_apart(place: Place) -> None:
         await say(theirs)
         assert (await heard(theirs))["seq"] == 1
         await until(theirs, "reply")
-    assert [len(place.face.runtime.conversation.sessions(name)) for name in ("mine", "theirs", "default")] == [1, 1, 0]
+    assert [len(await place.face.runtime.conversation.sessions(name)) for name in ("mine", "theirs", "default")] == [1, 1, 0]
 
 
 # --- bad frames -------------------------------------------------------------------------------------------------------------------
@@ -260,7 +260,7 @@ async def test_a_bad_frame_is_refused_and_the_socket_stays_open(place: Place, na
     async with place.socket() as client:
         await client.send(frame)
         assert await refused(client) == (status, code)
-        assert not place.face.runtime.conversation.sessions("default")
+        assert not await place.face.runtime.conversation.sessions("default")
         await say(client)
         assert (await heard(client))["event"] == "accepted"
 
@@ -409,7 +409,7 @@ async def test_who_stops_waiting_for_an_answer_leaves_nothing_behind(tmp_path: P
         with pytest.raises(asyncio.CancelledError):
             await asking
         await place.until(lambda: place.readers == 0)
-        assert place.face.runtime.conversation.session("default", "s1").open == 1
+        assert (await place.face.runtime.conversation.session("default", "s1")).open == 1
 
 
 async def test_who_stops_waiting_for_an_outcome_leaves_nothing_behind(tmp_path: Path) -> None:
@@ -433,7 +433,7 @@ async def test_a_slow_client_costs_nothing_and_loses_nothing(place: Place) -> No
         async with slow as client, place.socket("?session=s1") as quick:
             for number in range(60):
                 await http.post("/messages", json={"sessionId": "s1", "userId": "u", "message": {"text": f"thanks! {number} {long}"}})
-            heads = place.face.runtime.conversation.session("default", "s1").head
+            heads = (await place.face.runtime.conversation.session("default", "s1")).head
             assert heads >= 60
             numbers: dict[str, list[int]] = {"quick": [], "slow": []}
             for name, one in (("quick", quick), ("slow", client)):

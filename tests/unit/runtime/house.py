@@ -10,10 +10,12 @@ import msgspec
 
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.ids import DEFAULT_WORKSPACE
+from ordain.errors import JournalCorrupt
 from ordain.flows.kind import Kind
 from ordain.flows.kinds import Kinds
 from ordain.journal.codec import decode
-from ordain.journal.records import Body, RecordKind, raw
+from ordain.journal.records import Body, RecordKind, Status, raw
+from ordain.ports.leases import Held
 from ordain.ports.model import ModelPort
 from ordain.ports.shared import Ruling, Shared
 from ordain.ports.store import Arrive, StoredRun
@@ -121,7 +123,21 @@ class House:
 
     async def drive(self, run: str, **options: Any) -> Driven:
         """One drive, to rest."""
-        return await Drive(self.services, run, **options).to_rest()
+        return await Drive(self.services, self.held(run), **options).to_rest()
+
+    def held(self, run: str) -> Held:
+        """The run as its engine holds it."""
+        try:
+            stored = self.store.stored(run)
+        except JournalCorrupt as error:
+            return Held(id=run, run=error)
+        assert stored is not None
+        return Held(id=run, run=stored, mail=tuple(self.store.untaken(run)))
+
+    def pending(self) -> list[Held]:
+        """Every run that is not settled, oldest first."""
+        held = [self.held(run) for (run,) in self.store.query("SELECT id FROM runs WHERE ended_at IS NULL ORDER BY no")]
+        return [one for one in held if isinstance(one.run, StoredRun) and one.run.status in (Status.READY, Status.RUNNING, Status.WAITING)]
 
     async def played(self, kind: Kind[Any, Any], given: Any = None) -> StoredRun:
         """A root run that was driven once."""
@@ -130,7 +146,7 @@ class House:
         return self.stored(run)
 
     def stored(self, run: str) -> StoredRun:
-        stored = self.store.load(run)
+        stored = self.store.stored(run)
         assert stored is not None
         return stored
 

@@ -28,7 +28,6 @@ from ordain.flows.verb_plan.kind import VERB_PLAN_KIND
 from ordain.journal.records import Status
 from ordain.ports.store import StoredRun
 from ordain.rules.spend import Spend
-from ordain.runtime.replay import replay
 from ordain.settings import load_settings
 from ordain.store.sqlite import StoreOptions
 from ordain.testing import (
@@ -50,6 +49,7 @@ from ordain.testing import (
     with_policy,
 )
 from tests.lanes import examples
+from tests.replayed import replayed
 from tests.shapes.hostile import DO, HOSTILE, SCOPE, TEMPLATES, VERBS, Op, encoded
 from tests.shapes.overreach import Bounds
 
@@ -352,10 +352,10 @@ async def settled(ordain: Ordain, ops: tuple[Op, ...]) -> StoredRun:
     run = (await ordain.runtime.open("hostile", encoded(ops), "local:test")).run
     view = await asyncio.wait_for(ordain.runtime.wait(run), 20)
     for row in await ordain.runtime.runs(roots_only=False):
-        stored = ordain.store.load(row.id)
+        stored = ordain.store.stored(row.id)
         assert stored is not None
         Bounds(stored, ordain.catalog, ordain.kinds).check()
-        assert replay(stored, ordain.catalog, ordain.kinds, ordain.runtime.services.transcript("default")).equal
+        assert replayed(ordain.runtime.services, stored).equal
     return view.stored
 
 

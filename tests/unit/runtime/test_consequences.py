@@ -33,6 +33,7 @@ from ordain.rules.attach import (
 from ordain.rules.decision import Decision
 from ordain.runtime.consequences import Consequence, Consequences
 from ordain.runtime.message_entry import message_of
+from ordain.runtime.services import PinnedCatalogs
 from ordain.wording.cues import Cues
 from tests.unit.flows.house import KINDS, shipped
 
@@ -74,9 +75,9 @@ def follows(outcome: Any, text: str = "the red one", state: SessionState = STATE
     services: Any = SimpleNamespace(
         kinds=KINDS,
         clock=SimpleNamespace(now=lambda: 1_000_000, new_run_id=lambda: "fresh"),
-        catalogs=SimpleNamespace(current=shipped(), pinned=lambda _: shipped()),
+        catalogs=SimpleNamespace(current=shipped(), known=lambda _: shipped()),
     )
-    made = Consequences(services, state, message_of(message, "m7", "ada", shipped()))
+    made = Consequences(services, state, message_of(message, "m7", "ada", shipped()), PinnedCatalogs(services.catalogs))
     return made.of(AttachFacts(cues=Cues()), Decision(outcome=outcome, reason=next(iter(AttachReason))))
 
 

@@ -124,7 +124,7 @@ async def test_a_request_is_answered_by_the_kind_of_its_contract() -> None:
         answer = home.door.response(await home.door.wait(run), Question)
         assert answer == {"run": run, "status": "completed", "output": '"hello"'}
         plain = await home.begun("plainly")
-        assert bytes(home.door.response(home.door.view(plain))) == b'"plainly"'
+        assert bytes(home.door.response(await home.door.view(plain))) == b'"plainly"'
 
 
 async def test_one_kinds_answer_is_not_given_for_anothers() -> None:
@@ -132,10 +132,10 @@ async def test_one_kinds_answer_is_not_given_for_anothers() -> None:
     with Home() as home:
         run = await home.begun("hello", KIND)
         with pytest.raises(Conflict) as raised:
-            home.door.response(home.door.view(run), Remark)
+            home.door.response(await home.door.view(run), Remark)
         assert raised.value.code == "not_a_remark"
         broken = await home.begun("breaks")
-        assert home.door.response(home.door.view(broken)) is None
+        assert home.door.response(await home.door.view(broken)) is None
 
 
 async def test_a_server_that_stops_takes_nothing_new() -> None:
@@ -145,7 +145,7 @@ async def test_a_server_that_stops_takes_nothing_new() -> None:
         home.engine.accepting = False
         assert await refused(home.door.accept(Question(text="x"), "user:ada")) == "stopping"
         assert await refused(home.door.open("plain", raw("x"), "user:ada")) == "stopping"
-        assert home.door.view(run).at_rest
+        assert (await home.door.view(run)).at_rest
         assert len(await home.door.runs()) == 1
 
 
@@ -241,12 +241,12 @@ async def test_the_first_answer_counts() -> None:
     """To the effect that the run waits at."""
     with Home() as home:
         run = await home.begun("asks")
-        assert home.door.waiting_at(home.door.view(run)) == 0
+        assert home.door.waiting_at(await home.door.view(run)) == 0
         assert await home.door.answer(run, 0, "blue", by="ada") == "sent"
         assert await home.door.answer(run, 0, "red", by="bob") == "duplicate"
         await home.drive(run)
         assert await home.door.answer(run, 0, "red", by="bob") == "settled"
-        view = home.door.view(run)
+        view = await home.door.view(run)
         assert (bytes(view.result), home.door.waiting_at(view)) == (b'"blue"', None)
 
 
@@ -266,7 +266,7 @@ async def test_an_answer_has_bounds(size: int, depth: int, fits: bool) -> None:
             with pytest.raises(InvalidRequest) as raised:
                 await home.door.answer(run, 0, value, by="ada")
             assert raised.value.code == "answer_too_large"
-        assert [mail.kind for mail in home.store.mail(run)] == [MailKind.ANSWER] * fits
+        assert [mail.kind for mail in home.store.untaken(run)] == [MailKind.ANSWER] * fits
 
 
 async def test_only_what_has_stopped_is_resumed() -> None:
@@ -298,7 +298,7 @@ async def test_only_what_nobody_knows_is_resolved() -> None:
         run, waiting = await home.begun("hello"), await home.begun("asks")
         assert await refused(home.door.resolve(run, 0, happened=True, by="ada", why="")) == "not_unknown"
         assert await refused(home.door.resolve(waiting, 0, happened=True, by="ada", why="")) == "not_at_rest"
-        assert home.door.unknown_effects(home.door.view(run)) == []
+        assert home.door.unknown_effects(await home.door.view(run)) == []
 
 
 async def test_what_is_erased_has_no_content_and_keeps_its_shape() -> None:
@@ -310,9 +310,9 @@ async def test_what_is_erased_has_no_content_and_keeps_its_shape() -> None:
         assert home.cleared.times == 0
         await home.answer(run, 0, "blue")
         await home.drive(run)
-        header, count = home.door.view(run).header, len(home.stored(run).records)
+        header, count = (await home.door.view(run)).header, len(home.stored(run).records)
         assert await home.door.erase(run, by="ada", why="asked") > 0
-        view = home.door.view(run)
+        view = await home.door.view(run)
         assert (view.stored.key, view.result, len(view.stored.records)) == (None, NULL, count + 1)
         assert view.header.splitlines()[0] == header.splitlines()[0]
         assert await refused(home.door.resume(run, by="ada")) == "not_stopped"
@@ -343,4 +343,4 @@ async def test_a_run_of_a_kind_that_is_gone_can_be_looked_at() -> None:
     with Home() as home:
         run = await home.begun("hello", KIND)
         home.services.kinds = Kinds((PLAIN,))
-        assert bytes(home.door.response(home.door.view(run))) == b'"hello"'
+        assert bytes(home.door.response(await home.door.view(run))) == b'"hello"'

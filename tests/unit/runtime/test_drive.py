@@ -192,7 +192,7 @@ async def test_a_stopped_run_is_cancelled_without_its_flow() -> None:
         (note,) = home.bodies(run, RecordKind.NOTE)
         assert (note.action, note.by, msgspec.json.decode(note.details)) == ("cancel", "user:ada", {"was": "flow_unavailable"})
         assert home.stored(run).reason == "cancel"
-        assert not home.store.mail(run)
+        assert not home.store.untaken(run)
 
 
 async def test_a_faulted_run_may_still_say_what_it_did() -> None:
@@ -236,10 +236,10 @@ async def test_what_children_of_a_stopped_run_spent_is_on_its_account() -> None:
         assert (await home.drive(middle)).status is Status.CANCELLED
         (met,) = home.bodies(middle, RecordKind.CHILD_ENDED)
         assert (met.addr, met.index, met.child) == (0, 0, derived_id(middle, 0, 0))
-        (ended,) = [ENDS.decode(mail.body) for mail in home.store.mail(run)]
+        (ended,) = [ENDS.decode(mail.body) for mail in home.store.untaken(run)]
         assert (type(ended), ended.spent.verb_calls, ended.runs) == (Cancelled, 1, 1)
         assert "mail.send" in home.bodies(middle, RecordKind.ENDED)[0].header
-        assert not home.store.mail(middle)
+        assert not home.store.untaken(middle)
         assert replay(home.stored(middle), home.catalog, home.kinds).equal
         assert (await home.drive(run)).status is Status.COMPLETED
         assert "1 verb calls" in home.bodies(run, RecordKind.ENDED)[0].header
@@ -274,7 +274,7 @@ async def test_a_childs_end_is_its_parents_mail(what: str, end: type[Any]) -> No
         run = await home.open(OPENS, what)
         await home.drive(run)
         await home.drive(derived_id(run, 0, 0))
-        (mail,) = home.store.mail(run)
+        (mail,) = home.store.untaken(run)
         ended = ENDS.decode(mail.body)
         assert type(ended) is end
         assert ended.header is not None
@@ -295,7 +295,7 @@ async def test_a_child_with_an_unknown_effect_is_neither_done_nor_failed() -> No
         run = await home.open(OPENS, "x")
         await home.drive(run)
         await home.drive(derived_id(run, 0, 0))
-        assert isinstance(ENDS.decode(home.store.mail(run)[0].body), Unknown)
+        assert isinstance(ENDS.decode(home.store.untaken(run)[0].body), Unknown)
 
 
 async def test_who_waits_for_the_root_of_a_run_that_stopped_is_told() -> None:

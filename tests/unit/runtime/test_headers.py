@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -20,6 +20,7 @@ from ordain.ports.store import StoredRun
 from ordain.runtime.headers import Headers, readable
 from ordain.runtime.readers import header_so_far, readers
 from ordain.testing import ScriptedEffects, Standing, answered, catalog_of, child_cancelled, joined, kind_of, read
+from tests.at_once import at_once
 
 
 @dataclass
@@ -29,10 +30,9 @@ class Runs:
     known: Mapping[str, StoredRun]
     broken: frozenset[str] = frozenset()
 
-    def load(self, run: str) -> StoredRun | None:
-        if run in self.broken:
-            raise JournalCorrupt("damaged")
-        return self.known.get(run)
+    async def load(self, runs: Sequence[str]) -> Mapping[str, StoredRun | JournalCorrupt]:
+        found: dict[str, StoredRun | JournalCorrupt] = {run: self.known[run] for run in runs if run in self.known}
+        return found | {run: JournalCorrupt("damaged") for run in runs if run in self.broken}
 
 
 async def _parent(context: FlowContext, given: Any) -> Any:
@@ -72,7 +72,7 @@ def headers(*runs: StoredRun, broken: tuple[str, ...] = (), kinds: Kinds = KINDS
 def test_a_child_at_work_stands_in_its_parents_header() -> None:
     """With what it has done so far; and what waits for it is at work."""
     made, _ = headers(WAITING, CHILD)
-    facts = made.so_far(WAITING)
+    facts = at_once(made.so_far(WAITING))
     assert facts.status == "running"
     assert [line.what for line in facts.lines] == [f"asking@1 (run {CHILD.id}) at work"]
 
@@ -80,15 +80,15 @@ def test_a_child_at_work_stands_in_its_parents_header() -> None:
 def test_a_child_that_cannot_be_read_is_told_as_such() -> None:
     """Nobody knows what it has done; the parent is no less true for it."""
     made, _ = headers(WAITING, broken=(CHILD.id,))
-    (line,) = made.so_far(WAITING).lines
+    (line,) = at_once(made.so_far(WAITING)).lines
     assert (line.mark, CHILD.id in line.what) == ("unknown", True)
 
 
 def test_the_question_of_a_child_is_the_runs() -> None:
     """Whoever asks after it hears what it waits for."""
     made, _ = headers(WAITING, CHILD)
-    assert made.open_question(WAITING) == "Which one?"
-    assert made.open_question(msgspec.structs.replace(CHILD, status=Status.COMPLETED)) == ""
+    assert at_once(made.open_question(WAITING)) == "Which one?"
+    assert at_once(made.open_question(msgspec.structs.replace(CHILD, status=Status.COMPLETED))) == ""
 
 
 def test_the_run_before_is_not_lost_from_sight() -> None:
@@ -103,8 +103,8 @@ def test_the_run_before_is_not_lost_from_sight() -> None:
     kinds = Kinds((PARENT, ASKING, successor))
     made, _ = headers(before, whole, kinds=kinds)
     unread = msgspec.structs.replace(whole, records=whole.records[:1])
-    assert [line.what for line in made.so_far(unread).lines] == ["run before · completed", "wait answered"]
-    assert made.so_far(whole).lines == ()
+    assert [line.what for line in at_once(made.so_far(unread)).lines] == ["run before · completed", "wait answered"]
+    assert at_once(made.so_far(whole)).lines == ()
 
 
 def test_a_damaged_end_is_told() -> None:
@@ -112,14 +112,18 @@ def test_a_damaged_end_is_told() -> None:
     damaged = (*CHILD.records, msgspec.structs.replace(CHILD.records[-1], seq=2, body=b"{"))
     assert len(readable(damaged)) == len(CHILD.records)
     made, _ = headers()
-    assert made.so_far(msgspec.structs.replace(CHILD, records=damaged)).lines[-1].mark == "unknown"
+    assert at_once(made.so_far(msgspec.structs.replace(CHILD, records=damaged))).lines[-1].mark == "unknown"
 
 
 def test_readers_see_runs_of_their_own_session_alone() -> None:
     """As durable now, small and whole; nothing of another session's or workspace's."""
     made, store = headers(WAITING, CHILD)
     sessions: Any = None
-    look = readers(made, store, sessions, lambda: CHILD.created_at + 9_000_000)[SharedState.RUN]
+    read = readers(made, store, sessions, lambda: CHILD.created_at + 9_000_000)[SharedState.RUN]
+
+    def look(*given: Any) -> Any:
+        return at_once(read(*given))
+
     seen = look(CHILD.workspace, "s1", {"run": CHILD.id})
     assert (seen["status"], seen["asks"], seen["age_ms"]) == ("waiting for an answer", "Which one?", 9000)
     assert look(CHILD.workspace, "s2", {"run": CHILD.id}) is None
@@ -131,7 +135,7 @@ def test_a_run_that_cannot_be_read_is_seen_as_unknown() -> None:
     """Whoever goes on from it is told that nobody knows what it has done."""
     made, store = headers(broken=("r1",))
     sessions: Any = None
-    seen = readers(made, store, sessions, lambda: 0)[SharedState.RUN]("w", "s1", {"run": "r1"})
+    seen = at_once(readers(made, store, sessions, lambda: 0)[SharedState.RUN]("w", "s1", {"run": "r1"}))
     assert (seen["status"], seen["reason"]) == ("unknown", "journal_corrupt")
 
 
@@ -139,5 +143,5 @@ def test_a_header_so_far_is_rendered() -> None:
     """By id; of no run there is none."""
     made, store = headers(WAITING, CHILD)
     rendered = header_so_far(made, store)
-    assert "asking@1" in (rendered(WAITING.id) or "")
-    assert rendered("nobody") is None
+    assert "asking@1" in (at_once(rendered(WAITING.id)) or "")
+    assert at_once(rendered("nobody")) is None

@@ -436,7 +436,7 @@ async def test_asking_twice_is_harmless() -> None:
         await house.interrupt(run)
         for _ in range(3):
             await house.drive(run)
-        assert len(house.store.mail(child)) == 1
+        assert len(house.store.untaken(child)) == 1
 
 
 async def test_children_are_opened_in_the_unit_of_their_intent() -> None:

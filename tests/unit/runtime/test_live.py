@@ -93,7 +93,7 @@ async def test_an_answer_ends_a_wait() -> None:
         assert await house.answer(run, 0, "red", by="user:bob") == "duplicate"
         await house.drive(run)
         assert result(house, run) == "blue by user:ada"
-        assert not house.store.mail(run)
+        assert not house.store.untaken(run)
         assert replays(house, run)
 
 
@@ -143,7 +143,7 @@ async def test_an_interrupt_reaches_the_flow_once() -> None:
         assert result(house, run) == "cancel by user:ada"
         (delivered,) = house.bodies(run, RecordKind.DELIVERED)
         assert [note.by for note in house.bodies(run, RecordKind.NOTE)] == ["user:bob"]
-        assert (delivered.by, len(house.store.mail(run))) == ("user:ada", 0)
+        assert (delivered.by, len(house.store.untaken(run))) == ("user:ada", 0)
         assert replays(house, run)
 
 
@@ -222,7 +222,7 @@ async def test_a_drain_lets_a_verb_end() -> None:
 
     with House(PRICES, verbs=[held]) as house:
         run = await house.open(PRICES, 1)
-        drive = Drive(house.services, run)
+        drive = Drive(house.services, house.held(run))
         driving = asyncio.ensure_future(drive.to_rest())
         await began.wait()
         assert drive.live is not None

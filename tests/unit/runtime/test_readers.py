@@ -16,6 +16,7 @@ from ordain.rules.header import HeaderFacts, HeaderLine
 from ordain.runtime.headers import Headers
 from ordain.runtime.readers import LINES_SHOWN, THREADS_SHOWN, nothing_seen, readers, run_seen
 from ordain.testing import ScriptedEffects, answered, catalog_of
+from tests.at_once import at_once
 from tests.unit.runtime.test_headers import ASKING, KINDS, headers
 
 
@@ -26,11 +27,11 @@ class Sessions:
         self.known, self.listed = threads, entries
         self.asked: list[Any] = []
 
-    def threads(self, workspace: str, session: str, *, limit: int) -> list[Thread]:
+    async def threads(self, workspace: str, session: str, *, limit: int) -> list[Thread]:
         self.asked.append((workspace, session))
         return list(self.known)  # every live thread is among them, however many they are
 
-    def uncovered(self, workspace: str, session: str, *, limit: int, oldest: bool) -> Uncovered:
+    async def uncovered(self, workspace: str, session: str, *, limit: int, oldest: bool) -> Uncovered:
         self.asked.append((workspace, session, limit, oldest))
         return Uncovered(entries=self.listed, older=3, summary=(1, 9), head=9, chain="ab")
 
@@ -38,7 +39,7 @@ class Sessions:
 def look(sessions: Sessions, what: SharedState, **args: Any) -> Any:
     made, store = headers()
     port: Any = sessions
-    return readers(made, store, port, lambda: 0)[what]("w", "s1", args)
+    return at_once(readers(made, store, port, lambda: 0)[what]("w", "s1", args))
 
 
 def test_everything_that_flows_may_read_is_there() -> None:
@@ -85,12 +86,12 @@ def test_a_run_is_seen_small() -> None:
     stored = ScriptedEffects(ASKING, catalog_of()).play(None, [answered("x")]).stored
 
     class Long(Headers):
-        def so_far(self, stored: StoredRun) -> HeaderFacts:
+        async def so_far(self, stored: StoredRun) -> HeaderFacts:
             lines = tuple(HeaderLine(mark="fail" if n % 20 == 0 else "ok", what=f"step {n}", reason="broken") for n in range(1, 101))
-            return msgspec.structs.replace(super().so_far(stored), lines=lines)
+            return msgspec.structs.replace(await super().so_far(stored), lines=lines)
 
     _, store = headers()
-    found = run_seen(stored, Long(store, KINDS), stored.created_at)
+    found = at_once(run_seen(stored, Long(store, KINDS), stored.created_at))
     assert [line["what"] for line in found["header"]["lines"]] == [f"step {n}" for n in range(101 - LINES_SHOWN, 101)]
     assert found["failures"] == "step 60: broken; step 80: broken; step 100: broken"
 
@@ -99,14 +100,17 @@ def test_a_clock_that_steps_back_makes_no_run_younger_than_nothing() -> None:
     """Its age is never below zero."""
     made, _ = headers()
     stored = ScriptedEffects(ASKING, catalog_of()).play(None, [answered("x")]).stored
-    assert run_seen(msgspec.structs.replace(stored, ended_at=None), made, stored.created_at - 10**9)["age_ms"] == 0
+    assert at_once(run_seen(msgspec.structs.replace(stored, ended_at=None), made, stored.created_at - 10**9))["age_ms"] == 0
 
 
 def test_what_cannot_be_read_has_the_same_fields() -> None:
     """Whoever goes on from it needs no second way to look at it."""
     made, _ = headers()
     stored = ScriptedEffects(ASKING, catalog_of()).play(None, [answered("x")]).stored
-    seen, unseen = run_seen(stored, made, stored.created_at), nothing_seen("r1", HeaderLine(mark="unknown", what="run r1 cannot be read"))
+    seen, unseen = (
+        at_once(run_seen(stored, made, stored.created_at)),
+        nothing_seen("r1", HeaderLine(mark="unknown", what="run r1 cannot be read")),
+    )
     assert set(seen) == set(unseen)
     assert set(seen["header"]) == set(unseen["header"])
     assert (unseen["failures"], unseen["header"]["lines"][0]["mark"]) == ("run r1 cannot be read", "unknown")

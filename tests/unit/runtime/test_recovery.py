@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+from itertools import count
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -9,8 +12,10 @@ from hypothesis import strategies as st
 from ordain.effects.effect import Wait, WaitFor
 from ordain.flows.context import FlowContext
 from ordain.journal.records import Status
+from ordain.ports.leases import Lease
 from ordain.ports.store import Append
-from ordain.runtime.recovery import QUARANTINE, SUSPECT, Recovery, RecoveryPlan
+from ordain.runtime.recovery import QUARANTINE, SUSPECT, TakenUp, taken_up
+from ordain.store.leases import SqliteLeases
 from ordain.testing import kind_of
 from tests.lanes import examples
 from tests.unit.runtime.house import BEGAN, SECOND, House
@@ -26,8 +31,32 @@ async def _waiting(context: FlowContext, seconds: int) -> str:
 KIND = kind_of(_waiting)
 
 
-async def plan(house: House) -> RecoveryPlan:
-    return await Recovery(house.services).plan()
+@dataclass
+class Plan:
+    """What an engine took up that came after one that had died: driven, driven alone, set aside."""
+
+    driven: list[str] = field(default_factory=list[str])
+    alone: list[str] = field(default_factory=list[str])
+    aside: list[str] = field(default_factory=list[str])
+    next_due: int | None = None
+
+
+NUMBERS = count(2)
+
+
+async def plan(house: House) -> Plan:
+    """Another engine takes up what is there."""
+    found, leases, lease = Plan(), SqliteLeases(house.store, house.clock.now), Lease(engine=next(NUMBERS))
+    for held in await leases.hold(lease, limit=99, flows=None):
+        match await taken_up(house.services, held):
+            case TakenUp.DRIVEN:
+                found.driven.append(held.id)
+            case TakenUp.ALONE:
+                found.alone.append(held.id)
+            case TakenUp.SET_ASIDE:
+                found.aside.append(held.id)
+    found.next_due = await leases.next_due(lease)
+    return found
 
 
 async def put(house: House, run: str, status: Status) -> None:
@@ -47,9 +76,8 @@ async def test_what_is_ready_is_taken_up_and_what_waits_is_not() -> None:
         house.clock.pass_s(10)
         await house.answer(mailed, 0, 1)
         found = await plan(house)
-        assert found.wake == [ready, due, mailed]
-        assert found.timers == [(waiting, BEGAN + 60 * SECOND)]
-        assert found.alone == {}
+        assert found == Plan(driven=[ready, due, mailed], next_due=BEGAN + 60 * SECOND)
+        assert house.stored(waiting).epoch == 1
 
 
 async def test_what_the_process_dies_on_is_driven_alone_and_then_set_aside() -> None:
@@ -60,10 +88,10 @@ async def test_what_the_process_dies_on_is_driven_alone_and_then_set_aside() -> 
         for _ in range(QUARANTINE):
             await put(house, run, Status.RUNNING)  # so the process died
             found = await plan(house)
-            seen.append(("wake" if run in found.wake else "alone" if run in found.alone else "", house.stored(run).status))
-        assert seen == [("wake", Status.RUNNING), ("alone", Status.READY), ("", Status.QUARANTINED)]
+            seen.append(("driven" if run in found.driven else "alone" if run in found.alone else "", house.stored(run).status))
+        assert seen == [("driven", Status.RUNNING), ("alone", Status.READY), ("", Status.QUARANTINED)]
         assert house.stored(run).reason == "quarantined"
-        assert await plan(house) == RecoveryPlan()
+        assert await plan(house) == Plan()
 
 
 @pytest.mark.parametrize("starts", [SUSPECT, QUARANTINE, QUARANTINE + 2])
@@ -73,7 +101,7 @@ async def test_what_waits_for_its_turn_pays_for_nobody(starts: int) -> None:
         run = await house.open(KIND, 0)
         for _ in range(starts):
             found = await plan(house)
-        assert (found.alone, house.stored(run).status) == ({run: house.stored(run).epoch}, Status.READY)
+        assert (found.alone, house.stored(run).status) == ([run], Status.READY)
 
 
 async def test_a_run_that_moves_is_counted_anew() -> None:
@@ -85,7 +113,7 @@ async def test_a_run_that_moves_is_counted_anew() -> None:
             await plan(house)
         assert (await house.drive(run)).status is Status.WAITING
         await house.answer(run, 0, 1)
-        assert (await plan(house)).wake == [run]
+        assert (await plan(house)).driven == [run]
 
 
 @settings(max_examples=examples(20))
@@ -108,5 +136,7 @@ async def test_every_unsettled_run_is_in_one_place(standing: list[str], starts: 
                     await put(house, run, Status.RUNNING)
             found = await plan(house)
         aside = [run for run in runs if house.stored(run).status is Status.QUARANTINED]
-        assert sorted([*found.wake, *found.alone, *aside, *(run for run, _ in found.timers)]) == sorted(runs)
+        waiting = [run for run in runs if house.stored(run).status is Status.WAITING and run not in found.driven + found.alone]
+        assert sorted([*found.driven, *found.alone, *aside, *waiting]) == sorted(runs)
+        assert waiting == [run for what, run in zip(standing, runs, strict=True) if what == "waiting"]
         assert aside == [run for what, run in zip(standing, runs, strict=True) if what == "running" and starts >= QUARANTINE]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -12,8 +10,8 @@ from ordain.contracts.catalog import Catalog
 from ordain.errors import JournalCorrupt
 from ordain.runtime.services import CATALOGS_KEPT, Catalogs
 from ordain.testing import catalog_of
+from tests.at_once import at_once, awaited
 from tests.lanes import examples
-from tests.unit.runtime.house import House
 
 MANY: list[Catalog] = [catalog_of(policy={"limits": {"timeout_seconds": 60 + number}}) for number in range(CATALOGS_KEPT + 4)]
 
@@ -26,7 +24,7 @@ class Fetching:
         self.digests = {catalog.digest for catalog in stored}
         self.fetched: list[str] = []
 
-    def __call__(self, digest: str) -> bytes | None:
+    async def __call__(self, digest: str) -> bytes | None:
         if digest in self.digests:
             self.fetched.append(digest)
         return self.stored.get(digest)
@@ -37,8 +35,8 @@ def test_what_a_run_pins_is_read_once() -> None:
     fetch = Fetching(*MANY[:2])
     catalogs = Catalogs(MANY[0], fetch)
     for _ in range(2):
-        assert catalogs.pinned(MANY[1].digest).encoded == MANY[1].encoded
-        assert catalogs.pinned(MANY[0].digest) is MANY[0]
+        assert at_once(catalogs.pinned(MANY[1].digest)).encoded == MANY[1].encoded
+        assert at_once(catalogs.pinned(MANY[0].digest)) is MANY[0]
     assert fetch.fetched == [MANY[1].digest]
 
 
@@ -47,7 +45,7 @@ def test_what_was_current_stays_for_its_runs() -> None:
     fetch = Fetching()
     catalogs = Catalogs(MANY[0], fetch)
     catalogs.swap(MANY[1])
-    assert (catalogs.current, catalogs.pinned(MANY[0].digest)) == (MANY[1], MANY[0])
+    assert (catalogs.current, at_once(catalogs.pinned(MANY[0].digest))) == (MANY[1], MANY[0])
 
 
 @settings(max_examples=examples(30))
@@ -60,9 +58,9 @@ def test_every_pin_gives_its_own_catalog(steps: list[tuple[bool, int]]) -> None:
         if swaps:
             catalogs.swap(MANY[number])
         before = len(fetch.fetched)
-        assert catalogs.pinned(catalogs.current.digest).digest == catalogs.current.digest
+        assert at_once(catalogs.pinned(catalogs.current.digest)).digest == catalogs.current.digest
         assert len(fetch.fetched) == before
-        assert catalogs.pinned(MANY[number].digest).digest == MANY[number].digest
+        assert at_once(catalogs.pinned(MANY[number].digest)).digest == MANY[number].digest
 
 
 def test_the_current_one_is_never_let_go_of() -> None:
@@ -70,8 +68,8 @@ def test_the_current_one_is_never_let_go_of() -> None:
     fetch = Fetching(*MANY)
     catalogs = Catalogs(MANY[0], fetch)
     for catalog in MANY[1:]:
-        catalogs.pinned(catalog.digest)
-    assert catalogs.pinned(MANY[0].digest) is MANY[0]
+        at_once(catalogs.pinned(catalog.digest))
+    assert at_once(catalogs.pinned(MANY[0].digest)) is MANY[0]
     assert MANY[0].digest not in fetch.fetched
 
 
@@ -80,7 +78,7 @@ def test_only_so_many_are_kept() -> None:
     fetch = Fetching(*MANY)
     catalogs = Catalogs(MANY[0], fetch)
     for catalog in (*MANY[1:], MANY[1]):
-        catalogs.pinned(catalog.digest)
+        at_once(catalogs.pinned(catalog.digest))
     assert fetch.fetched.count(MANY[1].digest) == 2
 
 
@@ -88,21 +86,4 @@ def test_only_so_many_are_kept() -> None:
 def test_a_catalog_is_the_one_of_its_digest_or_none(stored: dict[str, bytes], says: str) -> None:
     """What is not there, and what was changed in storage, is no catalog to decide by."""
     with pytest.raises(JournalCorrupt, match=says):
-        Catalogs(MANY[0], stored.get).pinned(MANY[1].digest)
-
-
-def test_a_reference_into_a_session_is_read_by_its_ends() -> None:
-    """Both are in; of the one workspace."""
-    asked: list[tuple[Any, ...]] = []
-
-    class Transcripts:
-        def entries(self, workspace: str, session: str, *, after: int, limit: int) -> list[int]:
-            asked.append((workspace, session))
-            return list(range(1, 9))[after : after + limit]
-
-    with House() as house:
-        transcripts: Any = Transcripts()
-        house.services.sessions = transcripts
-        assert house.services.transcript("w")("s1", 3, 5) == [3, 4, 5]
-        assert house.services.transcript("w")("s1", 4, 4) == [4]
-    assert asked == [("w", "s1")] * 2
+        at_once(Catalogs(MANY[0], awaited(stored.get)).pinned(MANY[1].digest))

@@ -10,8 +10,9 @@ from typing import Any
 from ordain.contracts.events import ProgressEvent, ReplyEvent, TextEvent
 from ordain.journal.records import Status
 from ordain.ports.sessions import Entry, EntryKind
-from ordain.ports.store import StoredRun
+from ordain.ports.store import Change, StoredRun
 from ordain.runtime.streams import Streams
+from tests.at_once import awaited
 
 RUN = StoredRun(
     id="r1",
@@ -44,7 +45,7 @@ class Transcript:
         self.said: list[Entry] = []
         self.looks = 0
 
-    def entries(self, workspace: str, session: str, *, after: int, limit: int) -> Sequence[Entry]:
+    async def entries(self, workspace: str, session: str, *, after: int, limit: int) -> Sequence[Entry]:
         self.looks += 1
         return [entry for entry in self.said if entry.seq > after][:limit]
 
@@ -74,7 +75,7 @@ class Transcript:
 def streaming() -> tuple[Streams, Transcript]:
     """Streams over a transcript of one's own."""
     transcript = Transcript()
-    return Streams(transcript, lambda run: "header"), transcript  # type: ignore[arg-type] - it reads entries only
+    return Streams(transcript, awaited(lambda run: "header")), transcript  # type: ignore[arg-type] - it reads entries only
 
 
 async def test_pieces_of_text_cost_no_look_into_the_transcript() -> None:
@@ -97,7 +98,7 @@ async def test_pieces_of_text_cost_no_look_into_the_transcript() -> None:
         await asyncio.sleep(0)
     assert transcript.looks == 1
     transcript.reply("r1")
-    streams.heard("default", "s1")
+    streams.heard(Change(sessions=(("default", "s1"),)))
     await reader
     assert transcript.looks == 2
     assert [type(event) for event in events] == [ProgressEvent, TextEvent, TextEvent, TextEvent, ReplyEvent]
@@ -111,10 +112,10 @@ async def test_whoever_waits_for_an_answer_is_not_woken_by_its_text() -> None:
         heard = streams.attempt(RUN)
         heard("Hello")
         streams.stepped(RUN)
-        streams.heard("default", "s2")
-        streams.heard("another", "s1")
+        streams.heard(Change(sessions=(("default", "s2"),)))
+        streams.heard(Change(sessions=(("another", "s1"),)))
         assert not grown.is_set()
-        streams.heard("default", "s1")
+        streams.heard(Change(sessions=(("default", "s1"),)))
         assert grown.is_set()
 
 

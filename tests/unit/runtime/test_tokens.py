@@ -10,6 +10,7 @@ from ordain.contracts.access import TokenScope, parse_token
 from ordain.errors import Conflict, NotFound
 from ordain.ports.access import KnownToken
 from ordain.runtime.tokens import NewToken, Tokens
+from tests.at_once import at_once
 from tests.unit.runtime.house import BEGAN, SECOND, House
 
 CHAT = NewToken(name="chat", scopes=(TokenScope.CHAT,), workspaces=("default",), lifetime_s=3600)
@@ -28,7 +29,7 @@ def tokens(house: House) -> Tokens:
 def known(house: House, secret: str) -> KnownToken:
     parsed = parse_token(secret)
     assert parsed is not None
-    found = house.services.tokens.find(parsed.id)
+    found = at_once(house.services.tokens.find(parsed.id))
     assert found is not None
     assert found.digest == parsed.digest
     return found
@@ -39,7 +40,7 @@ async def test_a_token_is_known_by_its_secret_and_keeps_none(house: House) -> No
     made = await tokens(house).create(CHAT, by="local:cli")
     assert known(house, made.secret).token == made.token
     assert (made.token.created_at, made.token.expires_at) == (BEGAN, BEGAN + 3600 * SECOND)
-    assert made.secret not in repr(made) + repr(known(house, made.secret)) + repr(tokens(house).all())
+    assert made.secret not in repr(made) + repr(known(house, made.secret)) + repr(await tokens(house).all())
 
 
 async def test_a_name_is_given_once(house: House) -> None:
@@ -60,7 +61,7 @@ async def test_a_replaced_secret_is_good_for_a_while(house: House) -> None:
     assert first.secret != second.secret
     assert known(house, first.secret).secret_ends_at == BEGAN + 60 * SECOND
     assert known(house, second.secret).secret_ends_at is None
-    assert known(house, first.secret).token == known(house, second.secret).token == held.named("chat")
+    assert known(house, first.secret).token == known(house, second.secret).token == await held.named("chat")
 
 
 @pytest.mark.parametrize(("over", "code"), [("revoked", "token_revoked"), ("expired", "token_expired")])
@@ -75,7 +76,7 @@ async def test_what_is_over_is_not_replaced(house: House, over: str, code: str) 
     with pytest.raises(Conflict) as raised:
         await held.rotate("chat", grace_s=60, by="x")
     assert raised.value.code == code
-    assert held.live() == 0
+    assert await held.live() == 0
     assert known(house, made.secret).secret_ends_at is None
 
 
@@ -87,7 +88,7 @@ async def test_a_token_that_there_is_not(house: House) -> None:
             await asking
         assert raised.value.code == "token_not_found"
     with pytest.raises(NotFound):
-        held.named("none")
+        await held.named("none")
 
 
 async def test_every_change_has_its_line(house: House) -> None:
@@ -98,6 +99,6 @@ async def test_every_change_has_its_line(house: House) -> None:
     await held.revoke("chat", by="eve")
     with pytest.raises(Conflict):
         await held.revoke("chat", by="eve")
-    lines = held.audit(limit=10, before=None, token="chat")
+    lines = await held.audit(limit=10, before=None, token="chat")
     assert [(line.event, line.by) for line in lines] == [("revoked", "eve"), ("rotated", "bob"), ("created", "ada")]
-    assert [line.event for line in held.audit(limit=1, before=lines[0].no, token=None)] == ["rotated"]
+    assert [line.event for line in await held.audit(limit=1, before=lines[0].no, token=None)] == ["rotated"]

@@ -127,7 +127,7 @@ async def test_a_cut_run_is_not_driven_and_its_header_says_so() -> None:
         stored = await house.played(WAITS)
         house.store._db.execute("DELETE FROM records WHERE seq >= 2")
         driven = await house.drive(stored.id)
-        now = house.store.load(stored.id)
+        now = house.store.stored(stored.id)
         assert (driven.status, now.status, now.reason) == (Status.DIVERGED, Status.DIVERGED, "journal_corrupt")
         assert len(now.records) == 2
         assert "whose records cannot be read" in render_header(house.services.headers.own(now))

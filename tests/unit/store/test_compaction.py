@@ -71,7 +71,7 @@ async def test_an_old_store_becomes_small_and_stays_what_it_was(tmp_path: Path) 
     assert need.used < need.size < need.room
     assert left(tmp_path) == {FILE, LOCK}
     store = SqliteStore(tmp_path, ENGINE)
-    stored = store.load("a")
+    stored = store.stored("a")
     assert stored is not None
     assert list(stored.records) == run.records
     assert store.query("PRAGMA auto_vacuum") == [(2,)]
@@ -127,7 +127,7 @@ async def test_a_kill_leaves_the_store_as_it_was(tmp_path: Path, after_s: float)
     run = await an_older(tmp_path, runs=4000)
     killed(tmp_path, after_s)
     store = SqliteStore(tmp_path, ENGINE)
-    stored = store.load("a")
+    stored = store.stored("a")
     assert stored is not None
     assert list(stored.records) == run.records
     assert store.query("SELECT count(*) FROM runs") == [(4001,)]

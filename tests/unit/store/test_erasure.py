@@ -98,11 +98,11 @@ def test_nobody_reads_what_is_not_destroyed_yet() -> None:
     """With the key gone every read is without content: a run's records, those after one, and a transcript's entries."""
     store = SqliteStore(None, StoreOptions(holder="test", lock=False))
     filled(store._db, runs=1, records=3)
-    before = store.load("r1")
+    before = store.stored("r1")
     assert before is not None
     assert all(record.body for record in before.records)
     begin_erasure(store._db, {"run": "r1", "at": 1})
-    stored = store.load("r1")
+    stored = store.stored("r1")
     assert stored is not None
     assert [record.body for record in (*stored.records, *store.records_after("r1", -1))] == [None] * 6
     assert [record.chain for record in stored.records] == [record.chain for record in before.records]

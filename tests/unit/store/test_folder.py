@@ -115,7 +115,7 @@ async def test_a_log_that_is_taken_away_is_noticed_and_nothing_is_lost(tmp_path:
         await store.submit(run.step())
     store.close()
     again = SqliteStore(tmp_path, ENGINE)
-    stored = again.load("a")
+    stored = again.stored("a")
     assert stored is not None
     assert len(stored.records) == kept
     again.close()

@@ -191,7 +191,7 @@ async def test_a_home_of_the_first_version_goes_on(tmp_path: Path) -> None:
     async with House(home) as house:
         assert house.query("PRAGMA user_version") == [(VERSION,)]
         assert house.query("SELECT * FROM records WHERE run = 1 ORDER BY pos") == before
-        view = house.ordain.runtime.view(run)
+        view = await house.ordain.runtime.view(run)
         assert view.header
         assert unequal(house.ordain) == []
         answer = await house.say("tell me about cats")

@@ -1,0 +1,83 @@
+"""Leases: who drives which run. An engine is a row with a heartbeat on the store's clock, and holds runs while its lease lasts.
+
+A run is held in an epoch, which counts who has held it: what somebody writes of it in an earlier one is refused. What an engine opens it holds. Where its
+lease lapses, what it held is anybody's, and whoever takes it counts one death of that run where it was being driven.
+All times are microseconds since 1970 by the wall clock.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Protocol
+
+from msgspec import Struct
+
+from ordain.errors import JournalCorrupt
+from ordain.journal.lost_time import Pause
+from ordain.ports.store import Mail, StoredRun
+
+
+class Lease(Struct, frozen=True, kw_only=True):
+    """An engine, by its number, which no other one has had; ``alone``: while it lasts, nobody else drives what is in the store.
+
+    ``last_beat`` is when an engine was at work before it, where the time since then was lost for all that is in the store; None where that is not
+    so, or unknown. ``pauses`` are when nobody could work, in order, as far back as an unsettled run may ask.
+    """
+
+    engine: int
+    alone: bool = True
+    last_beat: int | None = None
+    pauses: tuple[Pause, ...] = ()
+
+
+class Beat(Struct, frozen=True, kw_only=True):
+    """The engine is at work.
+
+    ``pauses`` are what it has found since it said so last; ``clock_back``: the clock was set back to then, and nothing is known of what comes after.
+    """
+
+    at: int
+    pauses: tuple[Pause, ...] = ()
+    clock_back: int | None = None
+
+
+class Held(Struct, frozen=True, kw_only=True):
+    """A run that the engine may drive, as durable now, with its untaken mail. ``run`` is what is wrong with one that cannot be read.
+
+    ``lost`` is when nobody could work on it, beyond the pauses of the lease.
+    """
+
+    id: str
+    run: StoredRun | JournalCorrupt
+    mail: tuple[Mail, ...] = ()
+    lost: tuple[Pause, ...] = ()
+
+
+class Leases(Protocol):
+    """Errors: ``EngineLost`` where the lease has lapsed or another engine took the store, ``StorageUnavailable``."""
+
+    async def join(self, build: str) -> Lease:
+        """A new engine of this build; one whose lease has lapsed comes back as another one."""
+        ...
+
+    async def beat(self, lease: Lease, beat: Beat) -> None:
+        """Keep the lease; one that has lapsed is never renewed. Idempotent for each pause."""
+        ...
+
+    async def hold(
+        self, lease: Lease, *, limit: int, flows: Collection[tuple[str, int]] | None, only: Sequence[str] = ()
+    ) -> Sequence[Held]:
+        """Runs that are now the engine's: at most ``limit`` that nobody holds and that are ready, were being driven or are due, orphans first.
+
+        ``flows`` are those that the engine has; None: any. With ``only`` those runs, whatever their status, those that it holds already among them;
+        one that another engine holds, or that does not exist, is left out.
+        """
+        ...
+
+    async def next_due(self, lease: Lease) -> int | None:
+        """When the first run that waits and that this engine does not hold is due; None where there is none."""
+        ...
+
+    async def release(self, lease: Lease, runs: Sequence[str]) -> None:
+        """Let go of runs that are not driven any more: whoever takes them next counts no death."""
+        ...

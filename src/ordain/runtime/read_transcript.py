@@ -1,0 +1,57 @@
+"""What a run's prompts say of its session, read before it is asked for: prompts are made by pure code, and a storage may be elsewhere.
+
+Whoever makes a prompt asks for entries at once. What is not there yet is noted and refused; whoever drives or replays the run reads it, and has it made again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+from ordain.errors import JournalCorrupt, JournalError
+from ordain.ports.sessions import Entry, Sessions
+
+T = TypeVar("T")
+
+
+class ReadTranscript:
+    """Implements ``TranscriptReader`` over one workspace's sessions. What it has read it keeps: entries do not change while a run refers to them."""
+
+    def __init__(self, sessions: Sessions, workspace: str) -> None:
+        """Nothing is read yet."""
+        self._sessions, self._workspace = sessions, workspace
+        self._read: dict[tuple[str, int, int], Sequence[Entry]] = {}
+        self._missing: tuple[str, int, int] | None = None
+
+    def __call__(self, session: str, first: int, last: int) -> Sequence[Entry]:
+        """The entries, where they are read.
+
+        Raises:
+            JournalCorrupt: they are not; ``fetch`` reads them.
+        """
+        found = self._read.get((session, first, last))
+        if found is None:
+            self._missing = (session, first, last)
+            raise JournalCorrupt(f"entries {first}-{last} of session {session} are not read yet")
+        return found
+
+    async def fetch(self) -> bool:
+        """Read what was asked for last and was not there; whether there was anything."""
+        if self._missing is None:
+            return False
+        (session, first, last), self._missing = self._missing, None
+        entries = await self._sessions.entries(self._workspace, session, after=first - 1, limit=last - first + 1)
+        self._read[session, first, last] = entries
+        return True
+
+    async def having(self, work: Callable[[], T]) -> T:
+        """What ``work`` gives once all is read that it asks for: it is done again for each part that was not. Raises as ``work``."""
+        while True:
+            try:
+                made = work()
+            except JournalError:
+                if not await self.fetch():
+                    raise
+            else:
+                if not await self.fetch():  # foreign code may have swallowed what it was refused
+                    return made

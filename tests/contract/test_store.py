@@ -17,6 +17,7 @@ from ordain.ports.writes import MailKind, OutboxRow, TakenMail
 from ordain.store.sqlite import SqliteStore, StoreOptions
 from tests.contract.writing import KEY, Run
 from tests.lanes import examples
+from tests.shapes.journal_rows import journal_of
 
 ALL = [MailKind.CHILD, MailKind.ANSWER, MailKind.INTERRUPT]
 
@@ -46,7 +47,8 @@ async def test_units_are_durable_in_the_order_of_submission(store: SqliteStore) 
         units.append(run.step())
         expected.append((run.id, len(run.records) - 1))
     await settle(store, *units)
-    assert store.query("SELECT r.id, x.seq FROM records x JOIN runs r ON r.no = x.run ORDER BY x.pos") == expected
+    journal_of(store)
+    assert store.query("SELECT r.id, x.seq FROM journal x JOIN runs r ON r.no = x.run ORDER BY x.pos, x.seq") == expected
     for run in runs:
         stored = store.load(run.id)
         assert stored is not None

@@ -12,6 +12,7 @@ from ordain.flows.transcript import TranscriptReader
 from ordain.journal.records import SETTLED
 from ordain.runtime.replay import Replayed, replay
 from ordain.testing import ModelScript, call, fails, suggests
+from tests.shapes.journal_rows import journal_of
 from tests.shapes.lines import about, asks, holds, script_of
 from tests.shapes.session_laws import broken_at_rest, broken_now, rows_of, unequal
 from tests.shapes.talk import House
@@ -125,8 +126,8 @@ async def test_a_journal_of_a_turn_with_an_altered_record_is_refused() -> None:
     """A turn's journal is held to its chain like any other."""
     async with House() as house:
         told = await house.say("tell me about cats")
-        house.ordain.store.writer._db.execute(
-            "UPDATE records SET body = replace(CAST(body AS TEXT), 'cats', 'dogs') WHERE kind = 'started' AND run = (SELECT no FROM runs WHERE id = ?)",
+        journal_of(house.ordain.store.writer._db).execute(
+            "UPDATE journal SET body = replace(CAST(body AS TEXT), 'cats', 'dogs') WHERE kind = 'started' AND run = (SELECT no FROM runs WHERE id = ?)",
             (told.run_id,),
         )
         try:

@@ -24,6 +24,7 @@ from ordain.store.sqlite import StoreOptions
 from ordain.testing import ModelScript, ScriptedModels
 from ordain.verbs.functions import FunctionVerb
 from tests.shapes.house import MovableClock
+from tests.shapes.journal_rows import journal_of
 from tests.shapes.lines import ECHO, Held, script_of, words
 from tests.shapes.moments import Moments
 
@@ -183,6 +184,7 @@ class House:
 
     def query(self, sql: str, *parameters: Any) -> list[tuple[Any, ...]]:
         """Rows as durable now."""
+        journal_of(self.ordain.store)
         return self.ordain.store.query(sql, parameters)
 
     def status(self, run: str | None) -> Status:

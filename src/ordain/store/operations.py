@@ -6,19 +6,16 @@ import sqlite3
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ordain.journal.records import Status
+from ordain.errors import JournalCorrupt
+from ordain.journal.records import RecordKind, Status
 from ordain.ports.store import Outcome
+from ordain.rules.recover import RECOVER
 from ordain.store.access_operations import ACCESS_OPERATIONS
 from ordain.store.catalog_units import drop_catalog, keep_catalog
 from ordain.store.erasure import begin_erasure
 from ordain.store.lease import LEASE_OPERATIONS
+from ordain.store.run_records import asking, read_back
 from ordain.store.schema import UNSETTLED
-
-_PROGRESS = (
-    "coalesce((SELECT r.seq FROM records r WHERE r.run = runs.no AND NOT (r.kind = 'decision' AND r.name = 'recover')"
-    " ORDER BY r.seq DESC LIMIT 1), head_seq)"
-)
-"""The last record that says how far a run came."""
 
 
 def hold(db: sqlite3.Connection, args: dict[str, Any]) -> Outcome:
@@ -38,11 +35,30 @@ def resumed(db: sqlite3.Connection, args: dict[str, Any]) -> Outcome:
 
     That a call which was cut off is made again is no progress: a verb may kill the process each time.
     """
-    db.executemany(
-        f"UPDATE runs SET resumes = CASE WHEN resumes_at = {_PROGRESS} THEN resumes + 1 ELSE 1 END, resumes_at = {_PROGRESS} WHERE id = ?",
-        [(run,) for run in args["runs"]],
-    )
+    for run in args["runs"]:
+        row = db.execute("SELECT no, head_seq FROM runs WHERE id = ?", (run,)).fetchone()
+        if row is not None:
+            reached = _progress(db, *row)
+            db.execute(
+                "UPDATE runs SET resumes = CASE WHEN resumes_at = ?1 THEN resumes + 1 ELSE 1 END, resumes_at = ?1 WHERE no = ?2",
+                (reached, row[0]),
+            )
     return Outcome(count=len(args["runs"]))
+
+
+def _progress(db: sqlite3.Connection, run: int, head: int) -> int:
+    """The last record that says how far a run came; of one that cannot be read its head."""
+    try:
+        return next(
+            (
+                record.seq
+                for record in read_back(asking(db), run)
+                if not (record.kind is RecordKind.DECISION and record.name == RECOVER.name)
+            ),
+            head,
+        )
+    except JournalCorrupt:
+        return head
 
 
 OPERATIONS: Mapping[str, Callable[[sqlite3.Connection, dict[str, Any]], Outcome]] = {

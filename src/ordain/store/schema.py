@@ -8,10 +8,11 @@ import sqlite3
 from ordain.errors import ConfigurationError
 from ordain.store.access_tables import ACCESS_TABLES
 from ordain.store.library_tables import LIBRARY_TABLES
+from ordain.store.sheets import SHEET_TABLES
 from ordain.store.word_index import WORD_INDEX_TABLES, index_again
 
 LOG = logging.getLogger("ordain.store")
-VERSION = 8
+VERSION = 9
 WORD_INDEX_EACH = 4
 """The first version with a text index for each workspace."""
 APPLICATION_ID = 0x4F72646E
@@ -130,6 +131,7 @@ MIGRATIONS = {
     5: UNSETTLED_INDICES,
     6: UPKEEP_TABLES,
     7: LOST_TIME,
+    8: SHEET_TABLES,
 }
 """What brings a schema one version on; stored records are never rewritten."""
 

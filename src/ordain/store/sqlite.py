@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from ordain.errors import ConfigurationError, JournalCorrupt, RunPlace, StorageUnavailable
-from ordain.journal.records import Record, RecordKind, Status
+from ordain.journal.records import Record, Status
 from ordain.ports.store import Mail, Outcome, StoredRun, Unit, UnsettledRun
 from ordain.ports.writes import MailKind, RowTable
 from ordain.store import schema
@@ -38,6 +38,7 @@ from ordain.store.folder import (
 )
 from ordain.store.library_units import LIBRARY_OPERATIONS
 from ordain.store.operations import OPERATIONS
+from ordain.store.run_records import read_records
 from ordain.store.slices import SliceUnit
 from ordain.store.tables import make_tables
 from ordain.store.transaction import Transaction
@@ -49,10 +50,7 @@ LOG = logging.getLogger("ordain.store")
 THREAD_ABOVE_S = 0.002
 POLL_S = 0.1
 
-_KINDS = {str(kind): kind for kind in RecordKind}
 _STATUSES = {str(status): status for status in Status}
-_TYPES = frozenset((int, str, str, int, int, bytes, bytes, body) for body in (bytes, type(None)))
-"""Of the columns of a record; SQLite itself would store anything anywhere."""
 _RUN = (
     "SELECT r.id, r.flow, r.flow_version, r.catalog, r.workspace, s.id, s.key, r.status, r.reason, p.id, r.parent_addr, r.child,"
     " o.id, r.resumes, r.wake_at, r.created_at, r.ended_at, r.no, r.session, r.thread, r.head_seq, r.epoch FROM runs r JOIN subjects s ON s.no = r.subject"
@@ -62,12 +60,6 @@ _NESTED = (
     "WITH RECURSIVE up(no) AS (SELECT parent FROM runs WHERE no = ? UNION SELECT r.parent FROM runs r JOIN up ON up.no = r.no)"
     " SELECT count(no) FROM up"
 )
-_RECORDS = (
-    "SELECT r.seq, r.kind, r.name, r.v, r.at, r.digest, r.chain, coalesce(r.body, p.bytes) FROM records r"
-    " LEFT JOIN payloads p ON p.id = r.payload WHERE r.run = ? AND r.seq > ? ORDER BY r.seq"
-)
-
-
 _PENDING = (
     "SELECT r.id, r.status, r.wake_at, EXISTS (SELECT 1 FROM mailbox m WHERE m.run = r.no AND m.taken IS NULL),"  # noqa: S608 - a constant of the schema
     f" r.resumes, r.epoch FROM runs r WHERE {schema.UNSETTLED} ORDER BY r.no"
@@ -90,19 +82,6 @@ class StoreOptions:
     lock: bool = True
     threaded: bool | None = None
     tables: tuple[RowTable, ...] = ()
-
-
-def stored_record(row: tuple[Any, ...]) -> Record:
-    """A row of ``records`` (seq, kind, name, v, at, digest, chain, body) as the record that it is.
-
-    Raises:
-        JournalCorrupt: it is none.
-    """
-    seq, kind, name, v, at, digest, chain, body = row
-    known = _KINDS.get(kind)
-    if known is None or tuple(map(type, row)) not in _TYPES:
-        raise JournalCorrupt(f"record {seq}: the stored row is no record", details={"seq": seq})
-    return Record(seq=seq, kind=known, name=name, v=v, at=at, digest=digest, chain=chain, body=body)
 
 
 class SqliteStore:
@@ -235,7 +214,7 @@ class SqliteStore:
         if row[7] not in _STATUSES:
             raise JournalCorrupt(f"run {run} has no known status", place=place)
         try:
-            records = tuple(map(stored_record, self.query(_RECORDS, (row[17], -1))))
+            records = tuple(read_records(self.query, row[17]))
         except JournalCorrupt as error:
             raise JournalCorrupt(error.message, details=error.details, place=place) from None
         if row[6] is None:  # its rows may still be there: erasure destroys the key first
@@ -269,7 +248,7 @@ class SqliteStore:
     def records_after(self, run: str, after: int) -> Sequence[Record]:
         """For ``store.search``: the records of a run with seq greater than ``after``."""
         for no, erased in self.query("SELECT r.no, s.key IS NULL FROM runs r JOIN subjects s ON s.no = r.subject WHERE r.id = ?", (run,)):
-            records = tuple(map(stored_record, self.query(_RECORDS, (no, after))))
+            records = tuple(read_records(self.query, no, after))
             return unread(records) if erased else records
         return ()
 

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import sqlite3
-from typing import Any, NamedTuple
-
-import msgspec
+from functools import partial
+from typing import NamedTuple
 
 from ordain.errors import RUN_MOVED_ON, ConfigurationError, JournalCorrupt, LeaseLost
-from ordain.journal.records import DECIDED, PAYLOAD_BYTES, Record, RecordKind, Status
+from ordain.journal.records import Record, RecordKind, Status
 from ordain.journal.transitions import SOURCES
 from ordain.ports.writes import NewRun, RowTable
+from ordain.store.sheets import lay_out
 from ordain.store.tables import RowTables
 
-_INSERT_RECORD = "INSERT INTO records(run, seq, kind, name, v, at, digest, chain, body, payload, reason) VALUES (?,?,?,?,?,?,?,?,?,?,?)"
+_INSERT_SHEET = "INSERT INTO sheets(run, seq, settled, records) VALUES (?,?,?,?)"
 NUMBERS_KEPT = 20_000
 """How many runs' row numbers are remembered; they are found again by id."""
 _CLASS = {RecordKind.STARTED: "input", RecordKind.ENDED: "result", RecordKind.CHILD_ENDED: "result", RecordKind.NOTE: "note"}
@@ -21,13 +21,6 @@ FROM = {
     target: "(" + (" OR ".join(f"status = '{source}'" for source in sorted(sources)) or "0") + ")" for target, sources in SOURCES.items()
 }
 """The condition under which a row's status may become each. No list: for one of three, SQLite fills a table each time it writes a run."""
-
-
-class _Reason(msgspec.Struct):
-    reason: str
-
-
-_REASON = msgspec.json.Decoder(_Reason)
 
 
 class UnitRefused(Exception):
@@ -103,19 +96,15 @@ class Transaction:
 
     def records(self, of: RunNumbers, records: tuple[Record, ...]) -> None:
         """Add records to a run's journal."""
-        rows: list[tuple[Any, ...]] = []
-        for r in records:
-            # the fields of a record stand in the order of the columns
-            columns, body, payload = msgspec.structs.astuple(r), r.body, None
-            if body is not None and len(body) > PAYLOAD_BYTES:
-                cursor = self.db.execute(
-                    "INSERT INTO payloads(workspace, subject, class, digest, bytes) VALUES (?,?,?,?,?)",
-                    (of.workspace, of.subject, payload_class(r), r.digest, body),
-                )
-                columns, payload = (*columns[:-1], None), cursor.lastrowid
-            reason = _REASON.decode(body).reason if body is not None and r.kind in DECIDED else None
-            rows.append((of.run, *columns, payload, reason))
-        self.db.executemany(_INSERT_RECORD, rows)
+        for first, settled, laid in lay_out(records, partial(self._put_apart, of)):
+            self.db.execute(_INSERT_SHEET, (of.run, first, settled, laid))
+
+    def _put_apart(self, of: RunNumbers, record: Record) -> int:
+        cursor = self.db.execute(
+            "INSERT INTO payloads(workspace, subject, class, digest, bytes) VALUES (?,?,?,?,?)",
+            (of.workspace, of.subject, payload_class(record), record.digest, record.body),
+        )
+        return cursor.lastrowid or 0
 
     def open(self, new: NewRun, parent: int | None) -> None:
         """Open a run. What an engine opens it holds, in its first epoch; ``parent`` is the number of the run that it is a child of."""

@@ -10,6 +10,7 @@ from ordain.ports.upkeep import EndedPeriods, OldContent, Reached, Slice, Upkeep
 from ordain.store.retention import PAGES, drop_periods, give_back, sweep_content
 from ordain.store.schema import prepare
 from ordain.store.slices import SLICE_BYTES, SLICE_LOOKS, SLICE_ROWS
+from tests.shapes.journal_rows import journal_of
 from tests.unit.store.many import DAY, filled, said
 
 VERBS = OldContent(content_class="verb", before=2 * DAY, at=3 * DAY)
@@ -41,9 +42,11 @@ def slices(db: sqlite3.Connection, rule: UpkeepRule = VERBS) -> list[tuple[int, 
 
 
 def held(db: sqlite3.Connection) -> int:
-    return db.execute(
-        "SELECT (SELECT count(*) FROM records WHERE body IS NOT NULL) + (SELECT count(*) FROM payloads WHERE bytes IS NOT NULL)"
-    ).fetchone()[0]
+    return (
+        journal_of(db)
+        .execute("SELECT (SELECT count(*) FROM journal WHERE body IS NOT NULL) + (SELECT count(*) FROM payloads WHERE bytes IS NOT NULL)")
+        .fetchone()[0]
+    )
 
 
 @pytest.mark.parametrize(("runs", "records"), [(1500, 1), (1, 1500), (40, 40)])
@@ -80,7 +83,7 @@ def test_where_nothing_became_old_nothing_is_looked_at(db: sqlite3.Connection) -
     db.set_trace_callback(statements.append)
     assert slices(db) == [(0, 0)]
     db.set_trace_callback(None)
-    assert not [statement for statement in statements if "FROM records" in statement]
+    assert not [statement for statement in statements if "FROM records" in statement or "FROM sheets" in statement]
 
 
 def test_what_became_old_since_is_swept(db: sqlite3.Connection) -> None:

@@ -117,12 +117,12 @@ def _why_slow(figures: Figures, mode: str, concurrency: int, reached: float) -> 
 def _why_large(figures: Figures) -> str:
     journal = figures["journal"]
     kinds = ", ".join(f"{row['kind']} {row['bytes']:.0f} B" for row in journal["kinds"][:4])
-    saved = [journal[f"{name}_per_step"] for name in ("repeated_trace", "repeated_decisions", "names", "repeated_facts")]
-    trace, again, names, within = saved
+    saved = [journal[f"{name}_per_step"] for name in ("repeated_trace", "repeated_decisions", "repeated_facts")]
+    trace, again, within = saved
     left = journal["records_beyond_per_step"] - sum(saved)
     return (
         f"Largest per turn: {kinds}. Of a step's bytes, {trace:.0f} are the trace in `ended`, which repeats what the observations hold, "
-        f"{again:.0f} are decisions made again on the same facts, {names:.0f} spell out kinds and names that a code of one byte could say, and {within:.0f} are "
+        f"{again:.0f} are decisions made again on the same facts, and {within:.0f} are "
         "caps that stand in `started` already or outcomes that repeat their facts. "
         f"Without these a step would have {left / 1000:.2f} kB beyond payloads."
     )

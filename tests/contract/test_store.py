@@ -17,7 +17,7 @@ from ordain.ports.writes import MailKind, OutboxRow, TakenMail
 from ordain.store.sqlite import SqliteStore, StoreOptions
 from tests.contract.writing import KEY, Run
 from tests.lanes import examples
-from tests.shapes.journal_rows import journal_of
+from tests.shapes.stored_journal import journal_of
 
 ALL = [MailKind.CHILD, MailKind.ANSWER, MailKind.INTERRUPT]
 

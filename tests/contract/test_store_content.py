@@ -18,7 +18,7 @@ from ordain.store.folder import FILE
 from ordain.store.sqlite import SqliteStore, StoreOptions
 from ordain.store.upkeep import SqliteUpkeep
 from tests.contract.writing import DAY, KEY, Run
-from tests.shapes.journal_rows import journal_of
+from tests.shapes.stored_journal import journal_of
 
 SECRET = "what the user said"
 LONG = SECRET * 400

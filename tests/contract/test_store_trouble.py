@@ -24,7 +24,7 @@ from ordain.store.schema import DDL, VERSION
 from ordain.store.sqlite import SqliteStore, StoreOptions
 from tests.contract.conftest import OpenStore
 from tests.contract.writing import Run
-from tests.shapes.journal_rows import as_rows, journal_of
+from tests.shapes.stored_journal import as_rows, journal_of
 
 ROOT = Path(__file__).resolve().parents[2]
 

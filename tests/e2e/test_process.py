@@ -14,7 +14,7 @@ import pytest
 
 from tests.e2e.process import Server, run_cli
 from tests.e2e.proposals import add, ask, case, finish, seed, slow
-from tests.shapes.journal_rows import journal_of
+from tests.shapes.stored_journal import journal_of
 
 SLOW = {"cases": [case("slow", add("1 + 1"), slow(add("2 + 2"), 400), finish("Four.")), case("simple", finish("Fine."))]}
 HANGING = {"cases": [case("slow", add("1 + 1"), slow(add("2 + 2"), 60_000), finish("Four.")), case("simple", finish("Fine."))]}

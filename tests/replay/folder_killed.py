@@ -30,8 +30,8 @@ from tests.replay.folder_file import LATE, SOON, Answer, Call, Kept, KeptRun, pa
 from tests.replay.folder_going_on import go_on
 from tests.replay.folder_house import LATER_S, SCRIPT, folder_house, wording
 from tests.replay.golden import request
-from tests.shapes.journal_rows import journal_of
 from tests.shapes.ledger import Ledger, Receipt, ledger_process
+from tests.shapes.stored_journal import journal_of
 from tests.shapes.talk import PRINCIPAL, WORKSPACE, House, Puppet
 
 AGENT = {"mode": "agent"}

@@ -12,9 +12,9 @@ from ordain.flows.transcript import TranscriptReader
 from ordain.journal.records import SETTLED
 from ordain.runtime.replay import Replayed, replay
 from ordain.testing import ModelScript, call, fails, suggests
-from tests.shapes.journal_rows import journal_of
 from tests.shapes.lines import about, asks, holds, script_of
 from tests.shapes.session_laws import broken_at_rest, broken_now, rows_of, unequal
+from tests.shapes.stored_journal import journal_of
 from tests.shapes.talk import House
 
 POLICY = {

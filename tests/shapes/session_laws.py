@@ -13,7 +13,7 @@ from ordain.app import Ordain
 from ordain.journal.digests import GENESIS, chain, digest
 from ordain.journal.records import SETTLED, Status
 from ordain.runtime.replay import replay
-from tests.shapes.journal_rows import journal_of
+from tests.shapes.stored_journal import journal_of
 
 Rows = Callable[..., list[tuple[Any, ...]]]
 STATES = {"over": 0, "live": 1, "queued": 2}

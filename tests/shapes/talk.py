@@ -24,9 +24,9 @@ from ordain.store.sqlite import StoreOptions
 from ordain.testing import ModelScript, ScriptedModels
 from ordain.verbs.functions import FunctionVerb
 from tests.shapes.house import MovableClock
-from tests.shapes.journal_rows import journal_of
 from tests.shapes.lines import ECHO, Held, script_of, words
 from tests.shapes.moments import Moments
+from tests.shapes.stored_journal import journal_of
 
 PROFILE = ModelProfile(provider="scripted", model="scripted")
 PRINCIPAL = "local:test"

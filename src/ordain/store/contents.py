@@ -27,7 +27,7 @@ _WRITE_PAYLOAD = "UPDATE payloads SET bytes = ?, erased_at = ? WHERE id = ?"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Content:
+class RecordContent:
     """What one record holds: ``size`` bytes, None where it holds nothing; ``payload`` is the row that holds it apart.
 
     ``kind`` and ``name`` are "" where they are none that this build knows.
@@ -48,7 +48,7 @@ class Piece:
     Of a sheet that cannot be read the whole is the one content of its first record, of no kind, and goes whole.
     """
 
-    contents: Sequence[Content]
+    contents: Sequence[RecordContent]
     write: Callable[[Mapping[int, bytes | None]], None]
 
 
@@ -63,7 +63,7 @@ def pieces(db: sqlite3.Connection, run: int, after: int) -> Iterator[Piece]:
         sheet = db.execute(_FOLLOWING, (run, sheet[1])).fetchone()
 
 
-def read_content(db: sqlite3.Connection, content: Content) -> bytes | None:
+def read_content(db: sqlite3.Connection, content: RecordContent) -> bytes | None:
     """The body, wherever it lies."""
     if content.payload is None:
         return content.body
@@ -110,10 +110,10 @@ class _Damaged:
         self.db.execute(_WRITE_SHEET, (b"", self.pos))
 
 
-def _content_of_row(row: tuple[int, str, str, bytes | None, int | None, int | None, int]) -> Content:
+def _content_of_row(row: tuple[int, str, str, bytes | None, int | None, int | None, int]) -> RecordContent:
     seq, kind, name, body, payload, apart, _ = row
     size = apart if body is None else len(body)
-    return Content(seq=seq, kind=kind, name=name, size=size, payload=payload if body is None else None, body=body)
+    return RecordContent(seq=seq, kind=kind, name=name, size=size, payload=payload if body is None else None, body=body)
 
 
 def _piece(db: sqlite3.Connection, sheet: tuple[int, int, bytes], after: int) -> Piece:
@@ -121,20 +121,20 @@ def _piece(db: sqlite3.Connection, sheet: tuple[int, int, bytes], after: int) ->
     try:
         laid = sheets.decode(first, records)
     except JournalCorrupt:
-        damaged = Content(seq=first, kind="", name="", size=len(records), payload=None, body=None)
+        damaged = RecordContent(seq=first, kind="", name="", size=len(records), payload=None, body=None)
         return Piece([damaged] if first > after and records else [], _Damaged(db, pos).write)
     contents = [_content(db, seq, each) for seq, each in enumerate(laid, first) if seq > after]
     return Piece(contents, _Sheet(db, pos, first, laid).write)
 
 
-def _content(db: sqlite3.Connection, seq: int, laid: sheets.Laid) -> Content:
+def _content(db: sqlite3.Connection, seq: int, laid: sheets.Laid) -> RecordContent:
     body = laid[sheets.BODY]
     payload = body if isinstance(body, int) else None
     size = len(body) if isinstance(body, bytes) else None
     if payload is not None:
         row = db.execute(_KEPT_APART, (payload,)).fetchone()
         size = None if row is None else row[0]
-    return Content(
+    return RecordContent(
         seq=seq,
         kind=sheets.kind_of(laid) or "",
         name=sheets.name_of(laid) or "",

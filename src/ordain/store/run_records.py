@@ -15,7 +15,7 @@ from ordain.errors import JournalCorrupt
 from ordain.journal.records import Record, RecordKind
 from ordain.store import sheets
 
-Query = Callable[[str, tuple[Any, ...]], Sequence[tuple[Any, ...]]]
+Statement = Callable[[str, tuple[Any, ...]], Sequence[tuple[Any, ...]]]
 """Runs a statement and gives all its rows."""
 
 _KINDS = {str(kind): kind for kind in RecordKind}
@@ -44,7 +44,7 @@ _ROW_BYTES = (
 _LAST = 2**63 - 1
 
 
-def asking(db: sqlite3.Connection) -> Query:
+def asking(db: sqlite3.Connection) -> Statement:
     """Reads on a connection as it stands; errors are SQLite's."""
     return lambda sql, parameters: db.execute(sql, parameters).fetchall()
 
@@ -62,22 +62,22 @@ def stored_record(row: tuple[Any, ...]) -> Record:
     return Record(seq=seq, kind=known, name=name, v=v, at=at, digest=digest, chain=chain, body=body)
 
 
-def read_records(query: Query, run: int, after: int = -1, names: Collection[str] | None = None) -> list[Record]:
+def read_records(query: Statement, run: int, after: int = -1, names: Collection[str] | None = None) -> list[Record]:
     """The records of run number ``run`` with a number greater than ``after``, in order; only those of ``names`` where such are given.
 
     Raises:
         JournalCorrupt: what is stored is none.
     """
-    found = query(_SHEETS, (run, after + 1))
+    found = [(first, sheets.decode(first, row)) for first, row in query(_SHEETS, (run, after + 1))]
     records = list[Record]()
     if not found or found[0][0] > after + 1:  # else the sheets hold them all
         records += [record for record in map(stored_record, query(_ROWS, (run, after))) if names is None or record.name in names]
-    for first, row in found:
-        records += sheets.records_of(first, sheets.decode(first, row), partial(_payload, query), after, names)
+    for first, laid in found:
+        records += sheets.records_of(first, laid, partial(_payload, query), after, names)
     return records
 
 
-def read_back(query: Query, run: int) -> Iterator[Record]:
+def read_back(query: Statement, run: int) -> Iterator[Record]:
     """The records of run number ``run``, the last one first. Raises as ``read_records``."""
     first = _LAST
     while first > 0 and (found := query(_SHEET_BEFORE, (run, first))):
@@ -89,7 +89,7 @@ def read_back(query: Query, run: int) -> Iterator[Record]:
         yield stored_record(found[0])
 
 
-def read_opening(query: Query, run: int) -> Record | None:
+def read_opening(query: Statement, run: int) -> Record | None:
     """The record that a run begins with. Raises as ``read_records``."""
     for first, row in query(_FIRST_SHEET, (run,)):
         return next(sheets.records_of(first, sheets.decode(first, row), partial(_payload, query)), None)
@@ -98,7 +98,7 @@ def read_opening(query: Query, run: int) -> Record | None:
     return None
 
 
-def stored_bytes(query: Query, run: int) -> tuple[int, int]:
+def stored_bytes(query: Statement, run: int) -> tuple[int, int]:
     """(bytes of records with their headings, bytes of payloads) of run number ``run``. Raises as ``read_records``."""
     ((records, payloads),) = query(_ROW_BYTES, (run,))
     for first, row in query(_SHEETS, (run, 0)):
@@ -109,6 +109,9 @@ def stored_bytes(query: Query, run: int) -> tuple[int, int]:
     return records, payloads
 
 
-def _payload(query: Query, number: int) -> bytes | None:
+def _payload(query: Statement, number: int) -> bytes | None:
+    """What a payload holds; None once it was erased, which leaves its row."""
     found = query(_PAYLOAD, (number,))
-    return found[0][0] if found else None
+    if not found:
+        raise JournalCorrupt(f"payload {number} is missing")
+    return found[0][0]

@@ -15,6 +15,8 @@ LOG = logging.getLogger("ordain.store")
 VERSION = 9
 WORD_INDEX_EACH = 4
 """The first version with a text index for each workspace."""
+WITH_SHEETS = 9
+"""The first version whose journals are sheets."""
 APPLICATION_ID = 0x4F72646E
 """\"Ordn\" in the file's header: a version number alone is anybody's."""
 
@@ -151,6 +153,12 @@ def check(connection: sqlite3.Connection) -> int:
             f"the database has schema version {version}, this build knows {VERSION}: use a newer Ordain", code="newer_schema"
         )
     return int(version)
+
+
+def read_only(connection: sqlite3.Connection) -> None:
+    """As ``check``, for a database that may not be written: an older one, which has no sheets, gets an empty table of them for this connection alone."""
+    if check(connection) < WITH_SHEETS:
+        connection.execute(SHEET_TABLES.partition(";")[0].replace("CREATE TABLE", "CREATE TEMP TABLE"))
 
 
 def prepare(connection: sqlite3.Connection) -> None:

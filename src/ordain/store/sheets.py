@@ -88,9 +88,11 @@ def decode(first: int, records: bytes) -> list[Laid]:
     Raises:
         JournalCorrupt: it is none.
     """
+    if type(first) is not int or type(records) is not bytes:  # SQLite itself would store anything anywhere
+        raise JournalCorrupt(f"record {first}: the stored row is no sheet", details={"seq": first})
     try:
         return _DECODER.decode(records)
-    except (msgspec.DecodeError, TypeError, RecursionError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise JournalCorrupt(f"record {first}: the stored row is no sheet: {error}", details={"seq": first}) from error
 
 

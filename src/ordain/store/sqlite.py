@@ -106,7 +106,7 @@ class SqliteStore:
             self._db = connect(folder)
             reading_only = folder is not None and options.holder is None and not os.access(folder / FILE, os.W_OK)
             if reading_only:
-                schema.check(self._db)
+                schema.read_only(self._db)
             else:
                 schema.prepare(self._db)
                 configure(self._db)
@@ -276,7 +276,11 @@ class SqliteStore:
 
     def reader(self) -> sqlite3.Connection | None:
         """A further reading connection, for one thread that reads at length; None where everything is in memory. The caller closes it."""
-        return None if self._memory or self.folder is None else configure_reader(connect(self.folder))
+        if self._memory or self.folder is None:
+            return None
+        connection = connect(self.folder)
+        schema.read_only(connection)
+        return configure_reader(connection)
 
     async def apart(self, work: Callable[[], T]) -> T:
         """What takes long and asks no connection of the loop's, in the store's own thread."""

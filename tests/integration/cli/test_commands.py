@@ -24,7 +24,7 @@ from tests.e2e.model_endpoint import ModelEndpoint
 from tests.e2e.process import Server, run_cli
 from tests.e2e.proposals import act, add, ask, case, finish, slow
 from tests.shapes.flows import decode_request
-from tests.shapes.journal_rows import journal_of
+from tests.shapes.stored_journal import journal_of
 
 SCRIPT = {
     "verbs": {"extract_facts": [{"facts": [], "method": "analysed"}]},

@@ -19,7 +19,7 @@ from ordain.settings import load_settings
 from ordain.store.folder import FILE
 from ordain.wording.engines import NEWEST
 from ordain.wording.languages import shipped_table
-from tests.shapes.journal_rows import journal_of
+from tests.shapes.stored_journal import journal_of
 
 Said = Callable[..., tuple[int, Any]]
 

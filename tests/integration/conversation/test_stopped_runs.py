@@ -12,10 +12,10 @@ from ordain.errors import Conflict
 from ordain.ports.model import ModelRequest
 from ordain.runtime.transcript_replay import retell
 from ordain.testing import call, finish
-from tests.shapes.journal_rows import journal_of
 from tests.shapes.lines import about, holds, script_of, steps
 from tests.shapes.lost import losing
 from tests.shapes.session_laws import broken_at_rest, broken_now, lawful, rows_of
+from tests.shapes.stored_journal import journal_of
 from tests.shapes.talk import WORKSPACE, House, Puppet
 
 SLOW = script_of(holds("slowly"))

@@ -20,7 +20,7 @@ from ordain.journal.digests import derived_id
 from ordain.journal.records import SETTLED, Status
 from ordain.runtime.replay import replay
 from tests.shapes.catalogue import RUN, Shape
-from tests.shapes.journal_rows import journal_of
+from tests.shapes.stored_journal import journal_of
 
 Row = tuple[int, str, str, int, int, bytes, bytes, bytes]
 Journals = dict[str, list[Row]]

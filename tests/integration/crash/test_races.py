@@ -29,8 +29,8 @@ from tests.shapes.catalogue import ASLEEP, MINUTE, RUN, calls, finishes, of_flow
 from tests.shapes.client import Client
 from tests.shapes.flows import ERRANDS, FAN_OUT, HOUR, QUESTIONS, SHAPE_KINDS, Errands, FanOut, Questions, Report, ask_person
 from tests.shapes.house import HeldModel, MovableClock, build_house
-from tests.shapes.journal_rows import journal_of
 from tests.shapes.ledger import Ledger
+from tests.shapes.stored_journal import journal_of
 
 
 def cancel_mail(ordain: Ordain, run: str = RUN) -> Arrive:

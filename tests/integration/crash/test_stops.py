@@ -25,8 +25,8 @@ from tests.shapes.catalogue import ASLEEP, RUN, of_flow
 from tests.shapes.client import Client
 from tests.shapes.flows import ERRANDS, FAN_OUT, HOUR, SHAPE_KINDS, STUBBORN, Errands, FanOut, Report, ask_person, errand
 from tests.shapes.house import MovableClock, build_house
-from tests.shapes.journal_rows import journal_of
 from tests.shapes.ledger import Ledger
+from tests.shapes.stored_journal import journal_of
 
 Body = Callable[[FlowContext, Errands], Awaitable[Any]]
 ONE = Errands(errands=(("entry_add", "once"),))

@@ -21,7 +21,7 @@ from ordain.models.scripted import make_script
 from ordain.runtime.replay import replay
 from ordain.settings import load_settings
 from tests.shapes.house import HeldModel
-from tests.shapes.journal_rows import journal_of
+from tests.shapes.stored_journal import journal_of
 from tests.shapes.survey import SURVEY, SURVEY_PART, Survey
 
 GIVEN = Survey(topic="bridges", expression="6 * 7")

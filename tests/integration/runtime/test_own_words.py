@@ -25,8 +25,8 @@ from ordain.wording.languages import shipped_table
 from ordain.wording.table import Table
 from ordain.wording.wording import compiled, wording_of
 from tests.replay.mutate import begun_with
-from tests.shapes.journal_rows import journal_of
 from tests.shapes.lines import asks, script_of
+from tests.shapes.stored_journal import journal_of
 from tests.shapes.talk import House
 
 SESSION = "s"

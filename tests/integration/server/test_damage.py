@@ -11,7 +11,7 @@ import pytest
 
 from ordain import Ordain
 from ordain.server import Face, build_app
-from tests.shapes.journal_rows import journal_of
+from tests.shapes.stored_journal import journal_of
 
 DAMAGE = {
     "a row": ("UPDATE journal SET kind = 'zzz' WHERE run = (SELECT no FROM runs WHERE id = ?) AND seq = 2",),

@@ -18,7 +18,7 @@ from ordain.rules.header import render_header
 from ordain.runtime.replay import replay
 from ordain.runtime.whole_journal import check_end, check_whole
 from ordain.testing import kind_of
-from tests.shapes.journal_rows import journal_of
+from tests.shapes.stored_journal import journal_of
 from tests.unit.runtime.house import SECOND, House
 
 

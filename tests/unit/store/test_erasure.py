@@ -11,7 +11,7 @@ from ordain.store.erasure import begin_erasure, erase_begun, erase_slice
 from ordain.store.schema import prepare
 from ordain.store.slices import SLICE_BYTES, SLICE_ROWS
 from ordain.store.sqlite import SqliteStore, StoreOptions
-from tests.shapes.journal_rows import journal_of
+from tests.shapes.stored_journal import journal_of
 from tests.unit.store.many import filled, said
 
 
@@ -46,10 +46,11 @@ def test_an_erasure_looks_through_no_table(db: sqlite3.Connection) -> None:
     assert [look for look in looks if look.startswith("SCAN") and look not in {"SCAN CONSTANT ROW", "SCAN erasures"}] == []
 
 
+@pytest.mark.parametrize("rows", [False, True])
 @pytest.mark.parametrize(("runs", "records"), [(700, 2), (1, 3000), (3000, 0)])
-def test_a_slice_is_bounded_in_rows(db: sqlite3.Connection, runs: int, records: int) -> None:
+def test_a_slice_is_bounded_in_rows(db: sqlite3.Connection, runs: int, records: int, rows: bool) -> None:
     """Neither many runs nor a long one make a slice longer; in the end nothing is left, and every row was counted once."""
-    filled(db, runs=runs, records=records)
+    filled(db, runs=runs, records=records, rows=rows)
     begin_erasure(db, {"run": "r1", "at": 1})
     before, most, after, emptied = db.total_changes, 0, None, 0
     while True:

@@ -24,6 +24,7 @@ from typing import Any
 import httpx
 
 from ordain import Ordain
+from ordain.store.run_records import asking, read_opening
 
 ROOT = Path(__file__).resolve().parent.parent
 DAY_US = 86_400_000_000
@@ -63,7 +64,7 @@ def copied(home: Path, runs: int, records: int) -> dict[str, int]:
     """Copy the driven runs until there are so many; the last ones belong to one session."""
     db = sqlite3.connect(home / "ordain.db", isolation_level=None)
     db.executescript("PRAGMA synchronous=OFF; PRAGMA cache_size=-200000;")
-    lengths = dict(db.execute("SELECT run, count(*) FROM records GROUP BY run").fetchall())
+    lengths = dict(db.execute("SELECT no, head_seq + 1 FROM runs").fetchall())
     long, short = max(lengths, key=lambda run: lengths[run]), min(lengths, key=lambda run: lengths[run])
     asking = max(0, min(runs, (records - runs * lengths[short]) // max(lengths[long] - lengths[short], 1)))
     asking = max(asking, runs // 20)
@@ -86,8 +87,8 @@ def copied(home: Path, runs: int, records: int) -> dict[str, int]:
             (first, first, first, now - 1000, SPAN_DAYS * DAY_US // count, now, SPAN_DAYS * DAY_US // count, first, template),
         )
         db.execute(
-            "INSERT INTO records(run, seq, kind, name, v, at, digest, chain, body, payload, reason)"
-            " SELECT ? + i, seq, kind, name, v, at, digest, chain, body, NULL, reason FROM n, records WHERE run = ? ORDER BY i, seq",
+            "INSERT INTO sheets(run, seq, settled, records)"
+            " SELECT ? + i, seq, settled, records FROM n, sheets WHERE run = ? ORDER BY i, seq",
             (first, template),
         )
         db.execute("DROP TABLE n")
@@ -95,7 +96,7 @@ def copied(home: Path, runs: int, records: int) -> dict[str, int]:
     db.execute("UPDATE runs SET subject = ? WHERE no BETWEEN ? AND ?", (subject, made + 1, made + min(LARGE, runs // 4)))
     db.execute("COMMIT")
     db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    found = {name: db.execute(f"SELECT count(*) FROM {name}").fetchone()[0] for name in ("runs", "records")}
+    found = dict(zip(("runs", "records"), db.execute("SELECT count(*), sum(head_seq + 1) FROM runs").fetchone(), strict=True))
     db.close()
     return found | {"asking": asking, "large": made + 1}
 
@@ -174,13 +175,9 @@ def _unswept(home: Path) -> int:
         before = time.time_ns() // 1000 - 31 * DAY_US
         sql = "SELECT no FROM runs WHERE ended_at < ? ORDER BY ended_at DESC LIMIT 1"
         last = db.execute(sql, (before,)).fetchone()
-        found = (
-            db.execute("SELECT count(*) FROM records WHERE run = ? AND kind = 'started' AND body IS NOT NULL", last).fetchone()[0]
-            if last
-            else 0
-        )
+        opening = read_opening(asking(db), last[0]) if last else None
     db.close()
-    return found
+    return int(opening is not None and opening.body is not None)
 
 
 def asked(address: str, **query: Any) -> Callable[[httpx.Client], None]:

@@ -101,6 +101,7 @@ def main() -> None:
             "replay": printed("bench.replays", base / "scripted-ordain", TURNS_REPLAYED),
             "resume": [resumed(base / f"resume-{number}", RUNS_RESUMED) for number in range(1 if asked.quick else 3)],
             "resumed_runs": RUNS_RESUMED,
+            "start": printed("bench.start", base / "start", 1 if asked.quick else 7),
             "conversation": printed("bench.conversation", base / "conversation", *(["--quick"] if asked.quick else [])),
         }
     finally:

@@ -14,14 +14,17 @@ from ordain.prompts.renderer import check_template
 from ordain.runtime.reloader import problem_of
 from ordain.settings import Settings
 from ordain.verbs.builtin.library_verbs import no_library
-from ordain.verbs.builtin.shipped import builtin_registry
+from ordain.verbs.builtin.shipped import builtin_registry, prompt_plans
 from ordain.verbs.functions import FunctionVerb
-from ordain.verbs.http_verb import HttpAccess, Secret
+from ordain.verbs.http_access import HttpAccess, Secret
 from ordain.verbs.own_verbs import OwnVerbs
 from ordain.verbs.registry import Registry
 from ordain.wording.engines import NEWEST
 from ordain.wording.languages import table_with
 from ordain.wording_files import read_folder
+
+OWN = __name__.partition(".")[0]
+"""The package whose templates are the build's own: its tests look through them, and they are compiled when they are first used."""
 
 
 def build_registry(
@@ -66,14 +69,16 @@ def own_verbs(settings: Settings) -> OwnVerbs:
 
 
 def build_catalog(settings: Settings, registry: Registry, kinds: Kinds) -> Catalog:
-    """Policy, verbs, prompts, profiles and wording as one value; every template is compiled once here.
+    """Policy, verbs, prompts, profiles and wording as one value; every template that is not the build's own is compiled once here.
 
     Raises:
         ConfigurationError: a template or a file of ``$ORDAIN_HOME/wording`` cannot be used, or policy routes by a purpose that no kind of this build has.
     """
     kinds.check_policy(settings.policy)
-    prompts = {**registry.templates, **packaged_templates(kinds.templates)}
-    for source in prompts.values():
+    packaged = packaged_templates(kinds.templates)
+    prompts = {**registry.templates, **packaged}
+    own = {packaged[name] for name, package in kinds.templates.items() if package.partition(".")[0] == OWN}
+    for source in set(prompts.values()).difference(own, prompt_plans().templates.values()):
         check_template(source)
     table = table_with(read_folder(settings.home / "wording", checked=True))
     data = CatalogData(

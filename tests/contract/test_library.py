@@ -25,6 +25,7 @@ from ordain.store import library as library_module
 from ordain.store.folder import FILE
 from ordain.store.library import SqliteLibrary
 from ordain.store.schema import HOLDERS, LOST_TIME, UPKEEP_TABLES
+from ordain.store.sheets import SHEET_TABLES
 from ordain.store.sqlite import SqliteStore, StoreOptions
 from ordain.store.writer import TRUNCATE_BATCHES
 from tests.lanes import examples
@@ -342,7 +343,7 @@ async def test_one_text_index_for_all_becomes_one_for_each_workspace(on_disk: Ho
         db.execute("INSERT INTO passages_text(passages_text) VALUES ('rebuild')")
         db.execute("DROP INDEX records_settled")
         db.execute("CREATE INDEX records_reason ON records(reason, run) WHERE reason IS NOT NULL")
-        for made, name in re.findall(r"CREATE (TABLE|INDEX) (\w+)", UPKEEP_TABLES + LOST_TIME + HOLDERS):
+        for made, name in re.findall(r"CREATE (TABLE|INDEX) (\w+)", UPKEEP_TABLES + LOST_TIME + SHEET_TABLES + HOLDERS):
             db.execute(f"DROP {made} IF EXISTS {name}")
         db.execute("ALTER TABLE runs DROP COLUMN holder")
         db.execute("PRAGMA user_version = 3")
@@ -359,7 +360,7 @@ async def test_an_upgrade_leaves_the_text_indices_alone(on_disk: House) -> None:
     on_disk.close()
     assert on_disk.folder is not None
     with sqlite3.connect(on_disk.folder / FILE) as db:
-        for made, name in re.findall(r"CREATE (TABLE|INDEX) (\w+)", UPKEEP_TABLES + LOST_TIME + HOLDERS):
+        for made, name in re.findall(r"CREATE (TABLE|INDEX) (\w+)", UPKEEP_TABLES + LOST_TIME + SHEET_TABLES + HOLDERS):
             db.execute(f"DROP {made} IF EXISTS {name}")
         db.execute("ALTER TABLE runs DROP COLUMN holder")
         db.execute("PRAGMA user_version = 6")

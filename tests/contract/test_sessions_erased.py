@@ -66,7 +66,7 @@ async def test_nothing_of_a_session_is_left(tmp_path: Path) -> None:
     """After erase no table holds what the user said, who that was, or what a verb gave; not even the headers that had quoted it."""
     async with House(tmp_path / "home", script=LIVELY, policy=POLICY) as house:
         run = await lively(house)
-        assert {"transcript.body", "threads.intent", "records.body"} <= set(holding(house, SECRET))
+        assert {"transcript.body", "threads.intent", "sheets.records"} <= set(holding(house, SECRET))
         await house.ordain.runtime.erase(run, by="op", why="asked to")
         assert holding(house, SECRET) == []
         assert holding(house, "dar es salaam") == []

@@ -18,6 +18,7 @@ from ordain.store.search import SqliteSearch
 from ordain.store.sqlite import SqliteStore, StoreOptions
 from tests.contract.writing import KEY, Run
 from tests.lanes import examples
+from tests.shapes.stored_journal import journal_of
 
 ALL = [MailKind.CHILD, MailKind.ANSWER, MailKind.INTERRUPT]
 
@@ -47,7 +48,8 @@ async def test_units_are_durable_in_the_order_of_submission(store: SqliteStore) 
         units.append(run.step())
         expected.append((run.id, len(run.records) - 1))
     await settle(store, *units)
-    assert store.query("SELECT r.id, x.seq FROM records x JOIN runs r ON r.no = x.run ORDER BY x.pos") == expected
+    journal_of(store)
+    assert store.query("SELECT r.id, x.seq FROM journal x JOIN runs r ON r.no = x.run ORDER BY x.pos, x.seq") == expected
     for run in runs:
         stored = store.stored(run.id)
         assert stored is not None

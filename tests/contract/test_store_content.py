@@ -18,6 +18,7 @@ from ordain.store.folder import FILE
 from ordain.store.sqlite import SqliteStore, StoreOptions
 from ordain.store.upkeep import SqliteUpkeep
 from tests.contract.writing import DAY, KEY, Run
+from tests.shapes.stored_journal import journal_of
 
 SECRET = "what the user said"
 LONG = SECRET * 400
@@ -71,7 +72,8 @@ async def test_long_bodies_are_kept_apart(store: SqliteStore, over: int) -> None
     record = run.note("x" * (1 + PAYLOAD_BYTES - shortest + over))
     assert len(record.body or b"") == PAYLOAD_BYTES + over
     await store.submit(Append(run="a", epoch=1, records=(record,)))
-    assert store.query("SELECT body IS NULL, payload IS NULL FROM records WHERE seq = 1") == [(over, 1 - over)]
+    journal_of(store)
+    assert store.query("SELECT body IS NULL, payload IS NULL FROM journal WHERE seq = 1") == [(over, 1 - over)]
     assert store.query("SELECT count(*) FROM payloads") == [(over,)]
     assert list(found(store).records) == run.records
     verify("a", KEY, found(store).records)
@@ -122,7 +124,7 @@ async def test_erasure_takes_the_children_along(store: SqliteStore) -> None:
     await store.submit(child.end(SECRET))
     erase = Operation(name="erase", args={"run": "child", "at": 1})
     assert (await store.submit(erase)).refused == "not_at_rest"
-    assert "records" in holds(store, SECRET)
+    assert "sheets" in holds(store, SECRET)
     await store.submit(parent.end(SECRET))
     await erased(store, "child")
     assert holds(store, SECRET) == []
@@ -133,7 +135,7 @@ async def test_erasure_takes_the_children_along(store: SqliteStore) -> None:
 async def test_a_damaged_ending_does_not_stop_erasure(store: SqliteStore) -> None:
     """Content goes also where a record's body is no JSON any more."""
     await finished(store, "a", SECRET)
-    store._db.execute("UPDATE records SET body = CAST('broken {' AS BLOB) WHERE kind = 'ended'")
+    journal_of(store._db).execute("UPDATE journal SET body = CAST('broken {' AS BLOB) WHERE kind = 'ended'")
     await erased(store)
     assert holds(store, SECRET) == []
     assert of_kind(store, RecordKind.ENDED)[0].body is None

@@ -24,6 +24,7 @@ from ordain.store.schema import DDL, VERSION
 from ordain.store.sqlite import SqliteStore, StoreOptions
 from tests.contract.conftest import OpenStore
 from tests.contract.writing import Run
+from tests.shapes.stored_journal import as_rows, journal_of
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -336,6 +337,7 @@ async def test_an_older_schema_is_brought_on(file_mode: str, reopen: OpenStore, 
     folder = tmp_path / "data"
     store = reopen(file_mode)
     run = await opened(store)
+    as_rows(store._db)
     store.close()
     fresh = tables(folder)
     later = [name for name in fresh if name not in set(re.findall(r"CREATE (?:TABLE|(?:UNIQUE )?INDEX) (\w+)", DDL))]
@@ -390,10 +392,10 @@ def test_a_file_that_is_no_database_is_unavailable_storage(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     "damage",
     [
-        "UPDATE records SET kind = 'nonsense' WHERE seq = 1",
-        "UPDATE records SET body = 'text' WHERE seq = 1",
-        "UPDATE records SET at = 'yesterday' WHERE seq = 1",
-        "UPDATE records SET chain = 7 WHERE seq = 1",
+        "UPDATE journal SET kind = 'nonsense' WHERE seq = 1",
+        "UPDATE journal SET body = 'text' WHERE seq = 1",
+        "UPDATE journal SET at = 'yesterday' WHERE seq = 1",
+        "UPDATE journal SET chain = 7 WHERE seq = 1",
         "UPDATE runs SET status = 'dancing' WHERE id = 'a'",
     ],
 )
@@ -401,7 +403,7 @@ async def test_a_damaged_row_is_a_corrupt_journal(store: SqliteStore, damage: st
     """A row that no build wrote is ``journal_corrupt`` where it is read; other runs are not touched by it."""
     run, other = await opened(store), await opened(store, "b")
     await store.submit(run.step())
-    store._db.execute(damage)
+    journal_of(store._db).execute(damage)
     with pytest.raises(JournalCorrupt):
         store.stored("a")
     assert stored(store, "b") == len(other.records)

@@ -14,6 +14,7 @@ import pytest
 
 from tests.e2e.process import Server, run_cli
 from tests.e2e.proposals import add, ask, case, finish, seed, slow
+from tests.shapes.stored_journal import journal_of
 
 SLOW = {"cases": [case("slow", add("1 + 1"), slow(add("2 + 2"), 400), finish("Four.")), case("simple", finish("Fine."))]}
 HANGING = {"cases": [case("slow", add("1 + 1"), slow(add("2 + 2"), 60_000), finish("Four.")), case("simple", finish("Fine."))]}
@@ -115,7 +116,7 @@ def test_over_capacity_is_429(tmp_path: Path) -> None:
 
 def test_a_locked_database_refuses_and_recovers(tmp_path: Path) -> None:
     """While somebody else locks the database, intake is refused and nothing is ready; reads go on, and afterwards all is well."""
-    with Server(tmp_path).play(SLOW) as server, closing(sqlite3.connect(tmp_path / "ordain.db", isolation_level=None)) as other:
+    with Server(tmp_path).play(SLOW) as server, closing(journal_of(sqlite3.connect(tmp_path / "ordain.db", isolation_level=None))) as other:
         done = server.plan(ask("simple"))["run_id"]
         other.execute("BEGIN IMMEDIATE")
         probes: list[httpx.Response] = []
@@ -135,9 +136,9 @@ def test_a_corrupted_record_is_found(tmp_path: Path) -> None:
     """A record altered in the database fails replay with its code, and the run's neighbours do not."""
     with Server(tmp_path).play(SLOW) as server:
         first, second = server.plan(ask("simple"))["run_id"], server.plan(ask("simple"))["run_id"]
-        with closing(sqlite3.connect(tmp_path / "ordain.db", isolation_level=None)) as database:
+        with closing(journal_of(sqlite3.connect(tmp_path / "ordain.db", isolation_level=None))) as database:
             database.execute(
-                "UPDATE records SET body = CAST(replace(CAST(body AS TEXT), 'Fine.', 'Evil.') AS BLOB) WHERE kind = 'observation'"
+                "UPDATE journal SET body = CAST(replace(CAST(body AS TEXT), 'Fine.', 'Evil.') AS BLOB) WHERE kind = 'observation'"
                 " AND run = (SELECT no FROM runs WHERE id = ?)",
                 (second,),
             )
@@ -153,12 +154,12 @@ def test_a_stopped_run_is_resumed_by_an_operator(house: Server, tmp_path: Path) 
     server.until_recorded(run, "observation", "verb_call")
     server.kill()
     place = "kind = 'observation' AND name = 'verb_call' AND run = (SELECT no FROM runs WHERE id = ?)"
-    with closing(sqlite3.connect(tmp_path / "ordain.db", isolation_level=None)) as database:
-        (kept,) = database.execute(f"SELECT body FROM records WHERE {place}", (run,)).fetchone()
-        database.execute(f"UPDATE records SET body = ? WHERE {place}", (kept.replace(b'"2"', b'"3"'), run))
+    with closing(journal_of(sqlite3.connect(tmp_path / "ordain.db", isolation_level=None))) as database:
+        (kept,) = database.execute(f"SELECT body FROM journal WHERE {place}", (run,)).fetchone()
+        database.execute(f"UPDATE journal SET body = ? WHERE {place}", (kept.replace(b'"2"', b'"3"'), run))
         with server.play(SLOW) as again:
             assert again.until(run, "diverged")["reason"] == "journal_corrupt"
-            database.execute(f"UPDATE records SET body = ? WHERE {place}", (kept, run))
+            database.execute(f"UPDATE journal SET body = ? WHERE {place}", (kept, run))
             done = again.http.post(f"/runs/{run}/resume", json={"why": "restored from a backup"})
             assert (done.status_code, done.json()["outcome"]) == (202, "resumed")
             again.until(run, "completed")

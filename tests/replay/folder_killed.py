@@ -31,6 +31,7 @@ from tests.replay.folder_going_on import go_on
 from tests.replay.folder_house import LATER_S, SCRIPT, folder_house, wording
 from tests.replay.golden import request
 from tests.shapes.ledger import Ledger, Receipt, ledger_process
+from tests.shapes.stored_journal import journal_of
 from tests.shapes.talk import PRINCIPAL, WORKSPACE, House, Puppet
 
 AGENT = {"mode": "agent"}
@@ -200,8 +201,8 @@ def play(home: Path, port: int) -> None:
 
 def states(home: Path) -> tuple[int, tuple[KeptRun, ...], tuple[Answer, ...]]:
     """When the last record was written, the runs as they stood, and the open questions with what is to be said to each."""
-    with closing(sqlite3.connect(home / "ordain.db")) as db:
-        ((at,),) = db.execute("SELECT max(at) FROM records").fetchall()
+    with closing(journal_of(sqlite3.connect(home / "ordain.db"))) as db:
+        ((at,),) = db.execute("SELECT max(at) FROM journal").fetchall()
         rows = db.execute(
             "SELECT r.no, r.id, r.flow || '@' || r.flow_version, coalesce(r.session, ''), coalesce(p.id, ''), r.status"
             " FROM runs r LEFT JOIN runs p ON p.no = r.parent ORDER BY r.no"
@@ -222,7 +223,7 @@ def states(home: Path) -> tuple[int, tuple[KeptRun, ...], tuple[Answer, ...]]:
 def _doing(db: sqlite3.Connection, run: int) -> str:
     """The effect that was announced and has no end yet: what it is, and of what kind or by what name."""
     found = db.execute(
-        "SELECT r.kind, coalesce(r.body, p.bytes) FROM records r LEFT JOIN payloads p ON p.id = r.payload"
+        "SELECT r.kind, coalesce(r.body, p.bytes) FROM journal r LEFT JOIN payloads p ON p.id = r.payload"
         " WHERE r.run = ? AND r.kind IN ('intent', 'observation', 'ended') ORDER BY r.seq DESC LIMIT 1",
         (run,),
     ).fetchall()

@@ -16,6 +16,7 @@ from tests.at_once import at_once
 from tests.replayed import replayed
 from tests.shapes.lines import about, asks, holds, script_of
 from tests.shapes.session_laws import broken_at_rest, broken_now, rows_of, unequal
+from tests.shapes.stored_journal import journal_of
 from tests.shapes.talk import House
 
 POLICY = {
@@ -127,8 +128,8 @@ async def test_a_journal_of_a_turn_with_an_altered_record_is_refused() -> None:
     """A turn's journal is held to its chain like any other."""
     async with House() as house:
         told = await house.say("tell me about cats")
-        house.ordain.store.writer._db.execute(
-            "UPDATE records SET body = replace(CAST(body AS TEXT), 'cats', 'dogs') WHERE kind = 'started' AND run = (SELECT no FROM runs WHERE id = ?)",
+        journal_of(house.ordain.store.writer._db).execute(
+            "UPDATE journal SET body = replace(CAST(body AS TEXT), 'cats', 'dogs') WHERE kind = 'started' AND run = (SELECT no FROM runs WHERE id = ?)",
             (told.run_id,),
         )
         try:

@@ -104,6 +104,13 @@ def replayed(home: Path) -> dict[str, Any]:
     return json.loads(ran.stdout)
 
 
+def continued(home: Path) -> set[str]:
+    """The runs that an earlier build began, a row for each record, and that went on in sheets."""
+    with closing(sqlite3.connect(home / DATABASE)) as database:
+        both = "SELECT id FROM runs WHERE no IN (SELECT run FROM records) AND no IN (SELECT run FROM sheets)"
+        return {run for (run,) in database.execute(both)}
+
+
 def test_the_kept_folders_are_never_made_again() -> None:
     """The committed folders and their statements are byte for byte what they were when their list of digests was written."""
     listed = dict(reversed(line.split("  ")) for line in (FOLDERS / "SHA256SUMS").read_text(encoding="utf-8").splitlines())
@@ -154,6 +161,7 @@ async def test_a_folder_goes_on(tmp_path: Path, port: int, name: str, case: str)
     since = LATER.get(name, Since()) if case == LATE else Since()
     assert {run: told(end, case) for run, end in ends.items()} == stated | since.ends | unfenced
     assert calls == tuple(sorted(call for call in (*kept.calls[case], *since.calls) if call.text != "hang unsent: booked"))
+    assert continued(home) >= {run.id for run in kept.runs if run.status in {Status.READY, Status.RUNNING}}
     found = await asyncio.to_thread(replayed, home)
     assert {run["run"] for run in found["runs"]} >= {run.id for run in kept.runs}
     assert {(run["verdict"], run["settled"]) for run in found["runs"]} == {("equal", True)}

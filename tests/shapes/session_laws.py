@@ -14,26 +14,29 @@ from ordain.journal.digests import GENESIS, chain, digest
 from ordain.journal.records import SETTLED, Status
 from tests.at_once import at_once
 from tests.replayed import replayed
+from tests.shapes.stored_journal import journal_of
 
 Rows = Callable[..., list[tuple[Any, ...]]]
 STATES = {"over": 0, "live": 1, "queued": 2}
 OPENED = {"new_request": {"turn"}, "override": {"turn", "status"}, "status_nudge": {"status"}, "repair": {"repair"}, "triage": {"triage"}}
 """The flows that a message of each class opens; what is not here opens none."""
-_ENDED = "SELECT coalesce(r.body, p.bytes) FROM records r LEFT JOIN payloads p ON p.id = r.payload JOIN runs u ON u.no = r.run"
-_STOPPED = "SELECT count(*) FROM records r JOIN runs u ON u.no = r.run JOIN runs o ON o.no = u.root WHERE r.kind = 'resumed' AND o.id = ?"
+_ENDED = "SELECT coalesce(r.body, p.bytes) FROM journal r LEFT JOIN payloads p ON p.id = r.payload JOIN runs u ON u.no = r.run"
+_STOPPED = "SELECT count(*) FROM journal r JOIN runs u ON u.no = r.run JOIN runs o ON o.no = u.root WHERE r.kind = 'resumed' AND o.id = ?"
 _STARTED = (
-    "SELECT u.id, u.flow, u.status, coalesce(r.body, p.bytes), u.thread FROM runs u JOIN records r ON r.run = u.no AND r.seq = 0"
+    "SELECT u.id, u.flow, u.status, coalesce(r.body, p.bytes), u.thread FROM runs u JOIN journal r ON r.run = u.no AND r.seq = 0"
     " LEFT JOIN payloads p ON p.id = r.payload WHERE u.parent IS NULL AND u.session = ? AND u.workspace = ? ORDER BY u.no"
 )
 
 
 def rows_of(ordain: Ordain) -> Rows:
     """Reads the store of a running Ordain."""
+    journal_of(ordain.store)
     return lambda sql, *parameters: ordain.store.query(sql, parameters)
 
 
 def rows_in(db: sqlite3.Connection) -> Rows:
     """Reads a database file."""
+    journal_of(db)
     return lambda sql, *parameters: db.execute(sql, parameters).fetchall()
 
 

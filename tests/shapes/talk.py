@@ -27,6 +27,7 @@ from tests.at_once import at_once
 from tests.shapes.house import MovableClock
 from tests.shapes.lines import ECHO, Held, script_of, words
 from tests.shapes.moments import Moments
+from tests.shapes.stored_journal import journal_of
 
 PROFILE = ModelProfile(provider="scripted", model="scripted")
 PRINCIPAL = "local:test"
@@ -184,6 +185,7 @@ class House:
 
     def query(self, sql: str, *parameters: Any) -> list[tuple[Any, ...]]:
         """Rows as durable now."""
+        journal_of(self.ordain.store)
         return self.ordain.store.query(sql, parameters)
 
     def status(self, run: str | None) -> Status:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from pathlib import Path
 from typing import Annotated, Any
@@ -59,9 +60,13 @@ def serve(
     options: CommonOptions = DEFAULTS,
 ) -> int:
     """Serve HTTP until SIGTERM or SIGINT, then drain."""
-    from ordain.cli.server import serve_here  # lazy: the server and its models
+    gc.disable()  # until it listens: hardly anything that a start makes is to be thrown away, and each look through it costs
+    try:
+        from ordain.cli.server import serve_here  # lazy: the server and its models
 
-    return serve_here(options.data_dir, host, port, as_json=options.as_json)
+        return serve_here(options.data_dir, host, port, as_json=options.as_json)
+    finally:
+        gc.enable()
 
 
 @tree.command

@@ -32,7 +32,7 @@ from ordain.server.face import PRINCIPAL
 from ordain.server.protocol import HttpProtocol
 from ordain.server.socket import PROTOCOL
 from ordain.settings import Settings, load_settings
-from ordain.wording.wording import wording_of
+from ordain.wording.wording import Wording, wording_of
 
 LOG = logging.getLogger("ordain.serve")
 GRACE_S = 10.0
@@ -116,7 +116,6 @@ class ListeningFace:
 @asynccontextmanager
 async def served(ordain: Ordain, listener: socket.socket, principal: str = PRINCIPAL) -> AsyncGenerator[ListeningFace]:
     """A running Ordain over HTTP; other commands find it by its note while it is there."""
-    wording_of(ordain.catalog)  # compiled here, and not by the first message
     exposure, key = exposure_of(ordain.settings, ordain.runtime.services.clock)
     note = ServerNote(url=url_of(listener), pid=os.getpid(), instance=secrets.token_hex(8), key=key)
     face = Face(runtime=ordain.runtime, instance=note.instance, principal=principal, exposure=exposure)
@@ -136,6 +135,8 @@ async def served(ordain: Ordain, listener: socket.socket, principal: str = PRINC
     serving = ListeningFace(note=note, face=face, server=server, task=asyncio.create_task(server.serve(sockets=[listener])))
     write_note(ordain.settings.home, note)
     ordain.store.tell_address(note.url)
+    ready = asyncio.create_task(asyncio.to_thread(wording_of, ordain.catalog))  # compiled now, and not by the first message
+    ready.add_done_callback(_tell_unread)
     try:
         yield serving
     finally:
@@ -144,10 +145,15 @@ async def served(ordain: Ordain, listener: socket.socket, principal: str = PRINC
             await serving.close()
 
 
+def _tell_unread(compiled: asyncio.Task[Wording]) -> None:
+    if not compiled.cancelled() and (error := compiled.exception()) is not None:
+        LOG.error("the wording cannot be compiled: %s", error)
+
+
 async def _serve(ordain: Ordain, listener: socket.socket, *, as_json: bool) -> int:
     async with ordain, served(ordain, listener) as serving:
-        gc.collect()
-        gc.freeze()  # what the process begins with stays as long as it: no full collection passes over that again, 50 ms each
+        gc.freeze()  # what the process begins with stays as long as it: no collection passes over that, 50 ms each, nor is there one before
+        gc.enable()
         note = serving.note
         demanded = serving.face.exposure.demanded
         LOG.info("listening url=%s host=%s token=%s home=%s", note.url, ordain.settings.server.host, demanded, ordain.settings.home)

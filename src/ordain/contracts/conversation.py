@@ -80,6 +80,7 @@ class Camel(BaseModel):
         alias_generator=to_camel,
         validate_by_alias=True,
         validate_by_name=True,
+        defer_build=True,
     )
 
 

@@ -22,15 +22,18 @@ Slug = Annotated[str, StringConstraints(pattern=SLUG)]
 
 
 class Strict(BaseModel):
-    """A frozen wire shape that refuses unknown fields, coercion and non-finite numbers."""
+    """A frozen wire shape that refuses unknown fields, coercion and non-finite numbers.
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
+    Its validator is built when it is first used, and not by everybody who imports it.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False, defer_build=True)
 
 
 class Open(BaseModel):
     """A frozen wire shape that keeps unknown keys (B-44)."""
 
-    model_config = ConfigDict(extra="allow", frozen=True, strict=True, allow_inf_nan=False)
+    model_config = ConfigDict(extra="allow", frozen=True, strict=True, allow_inf_nan=False, defer_build=True)
 
 
 class GoalMetadata(Open):

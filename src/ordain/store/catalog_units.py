@@ -37,6 +37,6 @@ def drop_catalog(db: sqlite3.Connection, args: dict[str, Any]) -> Outcome:
 
 
 def _written(db: sqlite3.Connection) -> int:
-    """Grows with every record and every entry: neither is ever deleted."""
-    (count,) = db.execute("SELECT (SELECT coalesce(max(pos), 0) FROM records) + (SELECT coalesce(max(no), 0) FROM transcript)").fetchone()
+    """Grows with every record and every entry that is written: neither is ever deleted while an engine runs."""
+    (count,) = db.execute("SELECT (SELECT coalesce(max(pos), 0) FROM sheets) + (SELECT coalesce(max(no), 0) FROM transcript)").fetchone()
     return int(count)

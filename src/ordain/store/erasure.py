@@ -15,6 +15,7 @@ from ordain.journal.records import ENCODER, NULL, EndedBody, Record, RecordKind
 from ordain.ports.store import Outcome
 from ordain.ports.upkeep import Reached, Slice
 from ordain.rules.header import without_words
+from ordain.store.contents import exchange, pieces, read_content
 from ordain.store.library_units import erase_subject
 from ordain.store.schema import UNSETTLED
 from ordain.store.slices import Allowance
@@ -25,10 +26,6 @@ _AT_WORK = (
     " WHERE s.subject = ?1 AND t.state <> 'over' AND r.status = 'queued' LIMIT 1"
 )
 """By the indices of what is unsettled: a subject may have many runs, and few of all are at work."""
-_RECORDS = (
-    "SELECT r.seq, r.pos, r.kind, length(r.body), r.payload, length(p.bytes) FROM records r LEFT JOIN payloads p ON p.id = r.payload"
-    " WHERE r.run = ? AND r.seq > ? ORDER BY r.seq LIMIT ?"
-)
 _BESIDE = (
     "UPDATE mailbox SET body = x'7b7d' WHERE run = ? AND body <> x'7b7d'",
     "UPDATE outbox SET text = '' WHERE run = ? AND text <> ''",
@@ -114,41 +111,24 @@ def _erase_runs(db: sqlite3.Connection, subject: int, place: tuple[int, int], le
 
 
 def _erase_run(db: sqlite3.Connection, run: int, seq: int, left: Allowance, at: int) -> int | None:
-    rows = db.execute(_RECORDS, (run, seq, most := left.most)).fetchall()
-    bodies, payloads = list[int](), list[int]()
-    for number, pos, kind, size, payload, apart in rows:
-        left.look()
-        seq = number
-        if kind == RecordKind.NOTE or (size is None and apart is None):
-            continue
-        left.take((size or 0) + (apart or 0), counts=kind != RecordKind.ENDED)
-        if kind == RecordKind.ENDED:
-            _bare_ending(db, pos, payload, at)
-        elif size is not None:
-            bodies.append(pos)
-        else:
-            payloads.append(payload)
+    for piece in pieces(db, run, seq):
+        bodies = dict[int, bytes | None]()
+        for content in piece.contents:
+            left.look()
+            seq = content.seq
+            if content.kind != RecordKind.NOTE and content.size is not None:
+                ended = content.kind == RecordKind.ENDED
+                left.take(content.size, counts=not ended)
+                bodies[seq] = bare(read_content(db, content) or b"") if ended else None
+            if left.spent:
+                break
+        exchange(db, piece, bodies, at)
         if left.spent:
-            break
-    db.executemany("UPDATE records SET body = NULL WHERE pos = ?", [(pos,) for pos in bodies])
-    db.executemany("UPDATE payloads SET bytes = NULL, erased_at = ? WHERE id = ?", [(at, number) for number in payloads])
-    if rows and (rows[-1][0] != seq or len(rows) == most):
-        return seq
+            return seq
     for statement in _BESIDE:
         left.rows -= db.execute(statement, (run,)).rowcount
     left.looks -= 1
     return None
-
-
-def _bare_ending(db: sqlite3.Connection, pos: int, payload: int | None, at: int) -> None:
-    (body,) = db.execute(
-        "SELECT body FROM records WHERE pos = ?" if payload is None else "SELECT bytes FROM payloads WHERE id = ?",
-        (pos if payload is None else payload,),
-    ).fetchone()
-    if payload is None:
-        db.execute("UPDATE records SET body = ? WHERE pos = ?", (bare(body), pos))
-    else:
-        db.execute("UPDATE payloads SET bytes = ?, erased_at = ? WHERE id = ?", (bare(body), at, payload))
 
 
 def _erase_entries(db: sqlite3.Connection, subject: int, after: int, left: Allowance) -> int | None:

@@ -6,16 +6,15 @@ import sqlite3
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from ordain.errors import JournalCorrupt
+from ordain.journal.records import RecordKind
 from ordain.ports.leases import Beat
 from ordain.ports.store import Outcome
+from ordain.rules.recover import RECOVER
+from ordain.store.run_records import asking, read_back
 from ordain.store.schema import UNSETTLED
 
-_PROGRESS = (
-    "coalesce((SELECT r.seq FROM records r WHERE r.run = runs.no AND NOT (r.kind = 'decision' AND r.name = 'recover')"
-    " AND NOT (r.kind = 'resumed' AND r.name = 'lost')"
-    " ORDER BY r.seq DESC LIMIT 1), head_seq)"
-)
-"""The last record that says how far a run came."""
+_NO_PROGRESS = {(RecordKind.DECISION, RECOVER.name), (RecordKind.RESUMED, "lost")}
 FREE = "(holder IS NULL OR holder <> :engine)"
 """Whether the engine does not hold a run; another one of this folder is none any more."""
 
@@ -26,13 +25,27 @@ def hold(db: sqlite3.Connection, args: dict[str, Any]) -> Outcome:
     Where that was an engine that did not let go of it, it died with the run: that is counted, anew where the run has made progress since the last count.
     That a call which was cut off is made again is no progress, nor is what is said of lost time: a verb may kill the process each time.
     """
-    died = f"resumes = CASE WHEN holder = 0 OR NOT {UNSETTLED} THEN resumes WHEN resumes_at = {_PROGRESS} THEN resumes + 1 ELSE 1 END,"
-    since = f"resumes_at = CASE WHEN holder = 0 OR NOT {UNSETTLED} THEN resumes_at ELSE {_PROGRESS} END"
-    taken = db.executemany(
-        f"UPDATE runs SET epoch = epoch + 1, {died} {since}, holder = :engine WHERE id = :run AND {FREE}",  # noqa: S608 - constants
-        [{"engine": args["engine"], "run": run} for run in args["runs"]],
-    )
-    return Outcome(count=taken.rowcount)
+    for run in args["runs"]:
+        row = db.execute(f"SELECT no, head_seq, holder, {UNSETTLED} FROM runs WHERE id = :run AND {FREE}", {**args, "run": run}).fetchone()  # noqa: S608 - constants
+        if row is None:
+            continue
+        no, head, holder, unsettled = row
+        db.execute("UPDATE runs SET epoch = epoch + 1, holder = ? WHERE no = ?", (args["engine"], no))
+        if holder != 0 and unsettled:
+            reached = _progress(db, no, head)
+            db.execute(
+                "UPDATE runs SET resumes = CASE WHEN resumes_at = ?1 THEN resumes + 1 ELSE 1 END, resumes_at = ?1 WHERE no = ?2",
+                (reached, no),
+            )
+    return Outcome(count=len(args["runs"]))
+
+
+def _progress(db: sqlite3.Connection, run: int, head: int) -> int:
+    """The last record that says how far a run came; of one that cannot be read its head."""
+    try:
+        return next((record.seq for record in read_back(asking(db), run) if (record.kind, record.name) not in _NO_PROGRESS), head)
+    except JournalCorrupt:
+        return head
 
 
 def release(db: sqlite3.Connection, args: dict[str, Any]) -> Outcome:

@@ -10,24 +10,20 @@ import re
 import sqlite3
 from collections.abc import Callable
 
+import msgspec
+
 from ordain.journal.records import RecordKind
 from ordain.ports.upkeep import EndedPeriods, OldContent, Reached, Slice
+from ordain.store.contents import exchange, pieces, read_content
 from ordain.store.slices import SLICE_ROWS, Allowance
 
 PAGES = 256
 """Pages that one slice gives back to the file system."""
 
 RUNS_AT_ONCE = 64
-_WITHOUT_RESULT = "CASE WHEN json_valid(CAST({0} AS TEXT)) THEN CAST(json_remove(CAST({0} AS TEXT), '$.result') AS BLOB) END"
-"""An ``ended`` body keeps its header, wherever the body is stored; one that cannot be read goes whole."""
-_WITH_RESULT = "CASE WHEN json_valid(CAST({0} AS TEXT)) THEN json_type(CAST({0} AS TEXT), '$.result') IS NOT NULL ELSE 1 END"
 _NEXT = (
     "SELECT no, ended_at FROM runs WHERE ended_at IS NOT NULL AND ended_at >= ?1 AND ended_at < ?2 AND (ended_at > ?1 OR no > ?3)"
     " ORDER BY ended_at, no LIMIT ?4"
-)
-_RECORDS = (
-    "SELECT r.seq, r.pos, r.kind, r.name, length(r.body), r.payload, length(p.bytes) FROM records r LEFT JOIN payloads p ON p.id = r.payload"
-    " WHERE r.run = ? AND r.seq > ? ORDER BY r.seq LIMIT ?"
 )
 _CALLS = {RecordKind.INTENT, RecordKind.OBSERVATION}
 _IN_CLASS: dict[str, Callable[[str, str], bool]] = {
@@ -97,34 +93,33 @@ def _sweep_runs(db: sqlite3.Connection, rule: OldContent, left: Allowance) -> bo
 
 
 def _sweep_run(db: sqlite3.Connection, rule: OldContent, run: int, seq: int, left: Allowance) -> int:
-    """The number of the last record that was looked at where more are left, else -1."""
-    in_class, bodies, payloads = _IN_CLASS[rule.content_class], list[int](), list[int]()
-    rows = db.execute(_RECORDS, (run, seq, most := left.most)).fetchall()
-    for number, pos, kind, name, size, payload, apart in rows:
-        left.look()
-        seq = number
-        if (size is None and apart is None) or not in_class(kind, name):
-            continue
-        if kind == RecordKind.ENDED:
-            _trim(db, pos, payload)
-            left.take((size or 0) + (apart or 0), counts=False)
-        else:
-            (payloads if size is None else bodies).append(payload if size is None else pos)
-            left.take(size or apart)
+    """The number of the last record that was looked at where more may be left, else -1."""
+    in_class = _IN_CLASS[rule.content_class]
+    for piece in pieces(db, run, seq):
+        bodies = dict[int, bytes | None]()
+        for content in piece.contents:
+            left.look()
+            seq = content.seq
+            if content.size is not None and in_class(content.kind, content.name):
+                ended = content.kind == RecordKind.ENDED
+                left.take(content.size, counts=not ended)
+                body = read_content(db, content) if ended else None
+                bodies[seq] = None if body is None else _trimmed(body)
+            if left.spent:
+                break
+        exchange(db, piece, bodies, rule.at)
         if left.spent:
-            break
-    db.executemany("UPDATE records SET body = NULL WHERE pos = ?", [(pos,) for pos in bodies])
-    db.executemany("UPDATE payloads SET bytes = NULL, erased_at = ? WHERE id = ?", [(rule.at, number) for number in payloads])
-    return seq if rows and (rows[-1][0] != seq or len(rows) == most) else -1
+            return seq
+    return -1
 
 
-def _trim(db: sqlite3.Connection, pos: int, payload: int | None) -> None:
-    """Take the result out of an ``ended`` body."""
-    table, column, key = ("records", "body", "pos") if payload is None else ("payloads", "bytes", "id")
-    db.execute(
-        f"UPDATE {table} SET {column} = {_WITHOUT_RESULT.format(column)} WHERE {key} = ? AND {_WITH_RESULT.format(column)}",  # noqa: S608 - constants
-        (pos if payload is None else payload,),
-    )
+def _trimmed(body: bytes) -> bytes | None:
+    """An ``ended`` body without its result; one that cannot be read goes whole."""
+    try:
+        said = msgspec.json.decode(body, type=dict[str, msgspec.Raw])
+    except (msgspec.DecodeError, RecursionError):
+        return None
+    return body if said.pop("result", None) is None else msgspec.json.encode(said)
 
 
 def _sweep_entries(db: sqlite3.Connection, rule: OldContent, place: tuple[int, int], left: Allowance) -> tuple[int, int] | None:

@@ -8,12 +8,17 @@ import sqlite3
 from ordain.errors import ConfigurationError
 from ordain.store.access_tables import ACCESS_TABLES
 from ordain.store.library_tables import LIBRARY_TABLES
+from ordain.store.sheets import SHEET_TABLES
 from ordain.store.word_index import WORD_INDEX_TABLES, index_again
 
 LOG = logging.getLogger("ordain.store")
-VERSION = 9
+VERSION = 10
 WORD_INDEX_EACH = 4
 """The first version with a text index for each workspace."""
+WITH_SHEETS = 9
+"""The first version whose journals are sheets."""
+WITH_HOLDERS = 10
+"""The first version that says of each run which engine holds it."""
 APPLICATION_ID = 0x4F72646E
 """\"Ordn\" in the file's header: a version number alone is anybody's."""
 
@@ -137,7 +142,8 @@ MIGRATIONS = {
     5: UNSETTLED_INDICES,
     6: UPKEEP_TABLES,
     7: LOST_TIME,
-    8: HOLDERS,
+    8: SHEET_TABLES,
+    9: HOLDERS,
 }
 """What brings a schema one version on; stored records are never rewritten."""
 
@@ -157,6 +163,15 @@ def check(connection: sqlite3.Connection) -> int:
             f"the database has schema version {version}, this build knows {VERSION}: use a newer Ordain", code="newer_schema"
         )
     return int(version)
+
+
+def read_only(connection: sqlite3.Connection) -> None:
+    """As ``check``, for a database that may not be written: an older one gets what it has not for this connection alone, an empty table of sheets and no holders."""
+    version = check(connection)
+    if version < WITH_HOLDERS:
+        connection.execute("CREATE TEMP VIEW runs AS SELECT *, NULL AS holder FROM main.runs")
+    if version < WITH_SHEETS:
+        connection.execute(SHEET_TABLES.partition(";")[0].replace("CREATE TABLE", "CREATE TEMP TABLE"))
 
 
 def prepare(connection: sqlite3.Connection) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 from ordain.journal.records import STOPPED, Record, Status
 from ordain.ports.search import RunRow
+from ordain.store.run_records import stored_bytes
 from ordain.store.schema import RESTED, UNSETTLED
 from ordain.store.spending import SqliteSpending
 
@@ -89,13 +90,9 @@ class SqliteSearch(SqliteSpending):
 
     async def journal_bytes(self, run: str) -> tuple[int, int]:
         """See ``RunSearch.journal_bytes``."""
-        rows = self._store.query(
-            "SELECT coalesce(sum(length(r.body) + length(r.digest) + length(r.chain) + length(r.kind) + length(r.name) + 24), 0),"
-            " coalesce(sum(length(p.bytes)), 0) FROM records r LEFT JOIN payloads p ON p.id = r.payload"
-            " WHERE r.run = (SELECT no FROM runs WHERE id = ?)",
-            (run,),
-        )
-        return rows[0][0], rows[0][1]
+        for (no,) in self._store.query("SELECT no FROM runs WHERE id = ?", (run,)):
+            return stored_bytes(self._store.query, no)
+        return 0, 0
 
     async def records(self, run: str, after: int) -> Sequence[Record]:
         """See ``RunSearch.records``."""

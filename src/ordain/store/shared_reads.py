@@ -2,20 +2,32 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Any
 
-from ordain.journal.records import Status
+import msgspec
+from msgspec import Struct
+
+from ordain.effects.effect import Wait
+from ordain.errors import JournalCorrupt
+from ordain.journal.records import Record, RecordKind, Status
 from ordain.ports.shared import AccountsRead, RowRead, RunFound, RunRead, SessionRead, SessionState, SharedRead
 from ordain.store.accounts import read_accounts
 from ordain.store.conversation import read_state
+from ordain.store.run_records import asking, read_back
 from ordain.store.tables import read_row
 from ordain.store.transaction import Transaction
 
-_OVER = (
-    "SELECT 1 FROM records r LEFT JOIN payloads p ON p.id = r.payload WHERE r.run = ? AND r.kind = 'observation' AND r.name = 'wait'"
-    " AND iif(json_valid(CAST(coalesce(r.body, p.bytes) AS TEXT)), json_extract(CAST(coalesce(r.body, p.bytes) AS TEXT), '$.addr'), -1) = ?"
-)
+
+class _At(Struct):
+    addr: int
+
+
+_WAIT = str(Wait.__struct_config__.tag)
+_EFFECTS = frozenset({RecordKind.INTENT, RecordKind.OBSERVATION})
+_AT = msgspec.json.Decoder(_At)
 
 
 def read(transaction: Transaction, workspace: str, what: SharedRead) -> Any:
@@ -41,8 +53,24 @@ def _run(transaction: Transaction, _: str, what: RunRead) -> RunFound | None:
     if row is None:
         return None
     mailed = bool(what.key) and db.execute("SELECT 1 FROM mailbox WHERE run = ? AND key = ?", (row[0], what.key)).fetchone() is not None
-    over = what.addr >= 0 and db.execute(_OVER, (row[0], what.addr)).fetchone() is not None
+    over = what.addr >= 0 and _is_over(db, row[0], what.addr)
     return RunFound(status=Status(row[1]), mailed=mailed, over=over)
+
+
+def _is_over(db: sqlite3.Connection, run: int, addr: int) -> bool:
+    """Whether a run's wait at effect ``addr`` has its observation. What cannot be read says that of none."""
+    with suppress(JournalCorrupt):
+        for record in read_back(asking(db), run):
+            if record.name == _WAIT and record.kind in _EFFECTS and _addr(record) == addr:
+                return record.kind is RecordKind.OBSERVATION  # before it comes its intent, and no other
+    return False
+
+
+def _addr(record: Record) -> int | None:
+    try:
+        return _AT.decode(record.body or b"").addr
+    except msgspec.DecodeError:
+        return None
 
 
 READS: Mapping[type, Callable[[Transaction, str, Any], Any]] = {

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from ordain.errors import ConfigurationError, JournalCorrupt, RunPlace, StorageUnavailable
-from ordain.journal.records import Record, RecordKind, Status
+from ordain.journal.records import Record, Status
 from ordain.ports.store import Change, Mail, Outcome, StoredRun, Unit
 from ordain.ports.writes import MailKind, RowTable
 from ordain.store import schema
@@ -39,6 +39,7 @@ from ordain.store.folder import (
 )
 from ordain.store.library_units import LIBRARY_OPERATIONS
 from ordain.store.operations import OPERATIONS
+from ordain.store.run_records import read_records
 from ordain.store.slices import SliceUnit
 from ordain.store.tables import make_tables
 from ordain.store.transaction import Transaction
@@ -49,10 +50,7 @@ T = TypeVar("T")
 LOG = logging.getLogger("ordain.store")
 THREAD_ABOVE_S = 0.002
 
-_KINDS = {str(kind): kind for kind in RecordKind}
 _STATUSES = {str(status): status for status in Status}
-_TYPES = frozenset((int, str, str, int, int, bytes, bytes, body) for body in (bytes, type(None)))
-"""Of the columns of a record; SQLite itself would store anything anywhere."""
 _RUN = (
     "SELECT r.id, r.flow, r.flow_version, r.catalog, r.workspace, s.id, s.key, r.status, r.reason, p.id, r.parent_addr, r.child,"
     " o.id, r.resumes, r.wake_at, r.created_at, r.ended_at, r.no, r.session, r.thread, r.head_seq, r.epoch,"
@@ -62,10 +60,6 @@ _RUN = (
 _NESTED = (
     "WITH RECURSIVE up(no) AS (SELECT parent FROM runs WHERE no = ? UNION SELECT r.parent FROM runs r JOIN up ON up.no = r.no)"
     " SELECT count(no) FROM up"
-)
-_RECORDS = (
-    "SELECT r.seq, r.kind, r.name, r.v, r.at, r.digest, r.chain, coalesce(r.body, p.bytes) FROM records r"
-    " LEFT JOIN payloads p ON p.id = r.payload WHERE r.run = ? AND r.seq > ? ORDER BY r.seq"
 )
 
 
@@ -80,19 +74,6 @@ class StoreOptions:
     lock: bool = True
     threaded: bool | None = None
     tables: tuple[RowTable, ...] = ()
-
-
-def stored_record(row: tuple[Any, ...]) -> Record:
-    """A row of ``records`` (seq, kind, name, v, at, digest, chain, body) as the record that it is.
-
-    Raises:
-        JournalCorrupt: it is none.
-    """
-    seq, kind, name, v, at, digest, chain, body = row
-    known = _KINDS.get(kind)
-    if known is None or tuple(map(type, row)) not in _TYPES:
-        raise JournalCorrupt(f"record {seq}: the stored row is no record", details={"seq": seq})
-    return Record(seq=seq, kind=known, name=name, v=v, at=at, digest=digest, chain=chain, body=body)
 
 
 class SqliteStore:
@@ -117,7 +98,7 @@ class SqliteStore:
             self._db = connect(folder)
             reading_only = folder is not None and options.holder is None and not os.access(folder / FILE, os.W_OK)
             if reading_only:
-                schema.check(self._db)
+                schema.read_only(self._db)
             else:
                 schema.prepare(self._db)
                 configure(self._db)
@@ -208,7 +189,7 @@ class SqliteStore:
         if row[7] not in _STATUSES:
             raise JournalCorrupt(f"run {run} has no known status", place=place)
         try:
-            records = tuple(map(stored_record, self.query(_RECORDS, (row[17], -1))))
+            records = tuple(read_records(self.query, row[17]))
         except JournalCorrupt as error:
             raise JournalCorrupt(error.message, details=error.details, place=place) from None
         if row[6] is None:  # its rows may still be there: erasure destroys the key first
@@ -243,7 +224,7 @@ class SqliteStore:
     def records_after(self, run: str, after: int) -> Sequence[Record]:
         """For ``store.search``: the records of a run with seq greater than ``after``."""
         for no, erased in self.query("SELECT r.no, s.key IS NULL FROM runs r JOIN subjects s ON s.no = r.subject WHERE r.id = ?", (run,)):
-            records = tuple(map(stored_record, self.query(_RECORDS, (no, after))))
+            records = tuple(read_records(self.query, no, after))
             return unread(records) if erased else records
         return ()
 
@@ -271,7 +252,11 @@ class SqliteStore:
 
     def reader(self) -> sqlite3.Connection | None:
         """A further reading connection, for one thread that reads at length; None where everything is in memory. The caller closes it."""
-        return None if self._memory or self.folder is None else configure_reader(connect(self.folder))
+        if self._memory or self.folder is None:
+            return None
+        connection = connect(self.folder)
+        schema.read_only(connection)
+        return configure_reader(connection)
 
     async def apart(self, work: Callable[[], T]) -> T:
         """What takes long and asks no connection of the loop's, in the store's own thread."""

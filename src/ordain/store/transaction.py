@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import sqlite3
-from typing import Any, NamedTuple
-
-import msgspec
+from functools import partial
+from typing import NamedTuple
 
 from ordain.errors import ConfigurationError, JournalCorrupt, RunLost
-from ordain.journal.records import DECIDED, PAYLOAD_BYTES, Record, RecordKind, Status
+from ordain.journal.records import Record, RecordKind, Status
 from ordain.journal.transitions import SOURCES
 from ordain.ports.writes import NewRun, RowTable
+from ordain.store.run_records import asking, read_opening
+from ordain.store.sheets import lay_out
 from ordain.store.tables import RowTables
 
-_INSERT_RECORD = "INSERT INTO records(run, seq, kind, name, v, at, digest, chain, body, payload, reason) VALUES (?,?,?,?,?,?,?,?,?,?,?)"
-_SAME_RUN = "UPDATE runs SET id = id WHERE id = ? AND EXISTS (SELECT 1 FROM records r WHERE r.run = runs.no AND r.seq = 0 AND r.chain = ?)"
+_INSERT_SHEET = "INSERT INTO sheets(run, seq, settled, records) VALUES (?,?,?,?)"
 NUMBERS_KEPT = 20_000
 """How many runs' row numbers are remembered; they are found again by id."""
 _CLASS = {RecordKind.STARTED: "input", RecordKind.ENDED: "result", RecordKind.CHILD_ENDED: "result", RecordKind.NOTE: "note"}
@@ -22,13 +22,6 @@ FROM = {
     target: "(" + (" OR ".join(f"status = '{source}'" for source in sorted(sources)) or "0") + ")" for target, sources in SOURCES.items()
 }
 """The condition under which a row's status may become each. No list: for one of three, SQLite fills a table each time it writes a run."""
-
-
-class _Reason(msgspec.Struct):
-    reason: str
-
-
-_REASON = msgspec.json.Decoder(_Reason)
 
 
 class UnitRefused(Exception):
@@ -104,19 +97,15 @@ class Transaction:
 
     def records(self, of: RunNumbers, records: tuple[Record, ...]) -> None:
         """Add records to a run's journal."""
-        rows: list[tuple[Any, ...]] = []
-        for r in records:
-            # the fields of a record stand in the order of the columns
-            columns, body, payload = msgspec.structs.astuple(r), r.body, None
-            if body is not None and len(body) > PAYLOAD_BYTES:
-                cursor = self.db.execute(
-                    "INSERT INTO payloads(workspace, subject, class, digest, bytes) VALUES (?,?,?,?,?)",
-                    (of.workspace, of.subject, payload_class(r), r.digest, body),
-                )
-                columns, payload = (*columns[:-1], None), cursor.lastrowid
-            reason = _REASON.decode(body).reason if body is not None and r.kind in DECIDED else None
-            rows.append((of.run, *columns, payload, reason))
-        self.db.executemany(_INSERT_RECORD, rows)
+        for first, settled, laid in lay_out(records, partial(self._put_apart, of)):
+            self.db.execute(_INSERT_SHEET, (of.run, first, settled, laid))
+
+    def _put_apart(self, of: RunNumbers, record: Record) -> int:
+        cursor = self.db.execute(
+            "INSERT INTO payloads(workspace, subject, class, digest, bytes) VALUES (?,?,?,?,?)",
+            (of.workspace, of.subject, payload_class(record), record.digest, record.body),
+        )
+        return cursor.lastrowid or 0
 
     def open(self, new: NewRun, parent: int | None) -> None:
         """Open a run, once. What an engine opens it holds, in its first epoch; ``parent`` is the number of the run that it is a child of.
@@ -139,7 +128,7 @@ class Transaction:
             ),
         )
         if not cursor.rowcount:
-            check_moved(self.db.execute(_SAME_RUN, (new.id, new.record.chain)), new.id)
+            self._check_same(new)
             return
         number = cursor.lastrowid or 0
         if len(self._numbers) >= NUMBERS_KEPT:
@@ -149,6 +138,11 @@ class Transaction:
         made = self._numbers[new.id] = RunNumbers(number, subject, begun.workspace)
         self.records(made, (new.record,))
         self.touched.append(new.id)
+
+    def _check_same(self, new: NewRun) -> None:
+        opening = read_opening(asking(self.db), self.numbers(new.id).run)
+        if opening is None or opening.chain != new.record.chain:
+            raise RunLost(f"there is another run {new.id}")
 
     def _subject(self, workspace: str, subject: str, key: bytes) -> int:
         self.db.execute("INSERT OR IGNORE INTO subjects(workspace, id, key) VALUES (?,?,?)", (workspace, subject, key))

@@ -11,6 +11,7 @@ from ordain.ports.sessions import ThreadChange
 from ordain.ports.shared import Ruling, Shared
 from ordain.ports.store import Append, Arrive, ClaimUnit, MessageKey, OnceKey, Operation, Outcome, RequestKey, Unit
 from ordain.store.conversation import earlier, give_up_place
+from ordain.store.run_records import asking, read_records
 from ordain.store.schema import UNSETTLED
 from ordain.store.shared_reads import read
 from ordain.store.slices import SliceUnit
@@ -135,8 +136,8 @@ class Applier:
             row = (of.run, unit.epoch, unit.status)
             return self._db.execute("SELECT 1 FROM runs WHERE no = ? AND epoch = ? AND status = ?", row).fetchone() is not None
         last = unit.records[-1]
-        stored = self._db.execute("SELECT chain FROM records WHERE run = ? AND seq = ?", (of.run, last.seq)).fetchone()
-        return stored is not None and stored[0] == last.chain
+        stored = next(iter(read_records(asking(self._db), of.run, last.seq - 1)), None)
+        return stored is not None and stored.chain == last.chain
 
     def _rest(self, unit: Append, of: RunNumbers) -> None:
         """A run that came to rest gives up its place in its thread."""

@@ -50,7 +50,8 @@ class VerbFolder:
 def load_folder(folder: Path, *, shipped: bool = False) -> VerbFolder:
     """Read every ``*.yaml`` file of the folder (not of folders below it) and the templates they name.
 
-    Only a ``shipped`` folder may declare a verb that is one of this build's flows.
+    Only a ``shipped`` folder may declare a verb that is one of this build's flows. Its templates are part of the build, whose tests look through them
+    (``template_errors``): they are compiled when they are first used.
 
     Raises:
         ConfigurationError: the folder or a file cannot be read, a file is not a verb, a template is missing or invalid.
@@ -76,7 +77,8 @@ def load_folder(folder: Path, *, shipped: bool = False) -> VerbFolder:
         origins[spec.name] = str(root / name)
         for template in templates_of(spec):
             if template not in templates:
-                templates[template] = _load_template(root, template, str(root / name))
+                source = str(root / name)
+                templates[template] = read_template(root, template, source) if shipped else _load_template(root, template, source)
     return VerbFolder(specs=MappingProxyType(specs), templates=MappingProxyType(templates), origins=MappingProxyType(origins))
 
 

@@ -25,7 +25,8 @@ from ordain.errors import ConfigurationError
 from ordain.rules.proposals import nesting
 from ordain.runtime.time_limit import TimeLimit
 from ordain.verbs.functions import DELAY_MAX_S, FunctionVerb, VerbContext, VerbError
-from ordain.verbs.outbound import NoExchange, Outgoing, Reach, Resolve, exchange, read_bytes, resolve, text_type
+from ordain.verbs.http_access import HttpAccess, Secret
+from ordain.verbs.outbound import NoExchange, Outgoing, Reach, exchange, read_bytes, text_type
 from ordain.verbs.signatures import Signature
 
 URL_VALUE_MAX = 1000
@@ -41,22 +42,6 @@ JSON_DEPTH_MAX = 64
 BLANK = "[secret]"
 _LATER = frozenset({408, 425, 429})
 _ACCEPT = {"json": "application/json", "text": "text/*, application/json, application/xml"}
-
-
-@dataclass(frozen=True, slots=True)
-class Secret:
-    """A secret's value ("": not there now) and the hosts that it may be sent to; none: any that a verb declares."""
-
-    value: str = field(repr=False)
-    hosts: frozenset[str] = frozenset()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HttpAccess:
-    """What HTTP verbs are given from outside: secrets by name, and how a name becomes addresses."""
-
-    secrets: Mapping[str, Secret] = field(default_factory=dict[str, Secret], repr=False)
-    resolver: Resolve = resolve
 
 
 def http_verb(spec: VerbSpec, access: HttpAccess) -> FunctionVerb[..., Any]:

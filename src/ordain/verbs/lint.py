@@ -33,7 +33,7 @@ from ordain.contracts.verbs import (
 )
 from ordain.errors import ConfigurationError
 from ordain.verbs.folder import TEMPLATE_NAMES, faults_of, read_file, read_template, template_errors, templates_of, with_own_template
-from ordain.verbs.http_verb import HttpAccess
+from ordain.verbs.http_access import HttpAccess
 from ordain.verbs.template_lint import ERROR, WARNING, argument_uses, close_to
 from ordain.verbs.yaml_document import YamlDocument, parse_document
 

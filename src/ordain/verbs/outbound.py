@@ -12,9 +12,8 @@ import codecs
 import ipaddress
 import logging
 import re
-import socket
 import ssl
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -22,6 +21,8 @@ from functools import cache
 from typing import Any
 
 import httpx
+
+from ordain.verbs.http_access import Resolve, resolve
 
 CONNECT_S = 5.0
 """Longest wait for one address to take a connection, in seconds."""
@@ -37,10 +38,6 @@ _LIMITS = httpx.Timeout(None, connect=CONNECT_S).as_dict()  # the whole is bound
 _CHARSETS = re.compile(r"utf-8|ascii|utf-16(?:-[lb]e)?|iso8859-\d{1,2}|cp125\d|koi8-[ru]|gb18030|gbk|big5|shift_jis|euc_(?:jp|kr)")
 _TEXT_TYPES = re.compile(r"text/[a-z0-9.+-]+|application/(?:[a-z0-9.+-]+\+)?(?:json|xml)|application/(?:x-ndjson|javascript|yaml|toml)")
 _OWN_HEADERS = {"Accept-Encoding": "identity", "User-Agent": "ordain"}
-
-Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
-"""How a host name and port become addresses; raises ``OSError`` where there are none."""
-
 
 _EXCHANGING: ContextVar[bool] = ContextVar("_EXCHANGING", default=False)
 
@@ -82,12 +79,6 @@ class Outgoing:
     url: httpx.URL
     headers: Mapping[str, str]
     content: bytes | None = None
-
-
-async def resolve(host: str, port: int) -> Sequence[str]:
-    """The addresses of a name, as the system resolves it."""
-    found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    return list(dict.fromkeys(str(address[0]) for *_, address in found))
 
 
 @asynccontextmanager

@@ -9,7 +9,7 @@ from pathlib import Path
 from ordain.errors import ConfigurationError
 from ordain.verbs.folder import load_folder
 from ordain.verbs.functions import AnyFunctionVerb
-from ordain.verbs.http_verb import HttpAccess
+from ordain.verbs.http_access import HttpAccess
 from ordain.verbs.python_files import PythonFiles
 from ordain.verbs.registry import Registry
 

@@ -17,7 +17,7 @@ from ordain.contracts.verbs import MODEL_SERVICE, VerbEffect, VerbSpec
 from ordain.errors import ConfigurationError
 from ordain.verbs.folder import VerbFolder
 from ordain.verbs.functions import AnyFunctionVerb, bind
-from ordain.verbs.http_verb import HttpAccess, http_verb
+from ordain.verbs.http_access import HttpAccess
 
 
 class Registry:
@@ -98,6 +98,8 @@ class Registry:
 
     def _requesting(self, spec: VerbSpec) -> AnyFunctionVerb:
         try:
+            from ordain.verbs.http_verb import http_verb  # lazy: the HTTP client and what it needs
+
             return http_verb(spec, self._http)
         except ConfigurationError as error:
             raise ConfigurationError(f"{self._origins[spec.name]}: {error.message}", code=error.code) from error

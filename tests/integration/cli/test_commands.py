@@ -24,6 +24,7 @@ from tests.e2e.model_endpoint import ModelEndpoint
 from tests.e2e.process import Server, run_cli
 from tests.e2e.proposals import act, add, ask, case, finish, slow
 from tests.shapes.flows import decode_request
+from tests.shapes.stored_journal import journal_of
 
 SCRIPT = {
     "verbs": {"extract_facts": [{"facts": [], "method": "analysed"}]},
@@ -328,8 +329,8 @@ def test_a_damaged_backup_is_refused(server: Server, tmp_path: Path) -> None:
     server.cli("plan", request_file(tmp_path, "simple"))
     copy, elsewhere = tmp_path / "copy.db", tmp_path / "elsewhere"
     assert server.cli("backup", str(copy)).returncode == 0
-    with closing(sqlite3.connect(copy, isolation_level=None)) as database:
-        database.execute("UPDATE records SET digest = zeroblob(16) WHERE kind = 'ended'")
+    with closing(journal_of(sqlite3.connect(copy, isolation_level=None))) as database:
+        database.execute("UPDATE journal SET digest = zeroblob(16) WHERE kind = 'ended'")
     (tmp_path / "text.db").write_text("not a database", encoding="utf-8")
     (tmp_path / "empty.db").touch()
     for file in ("copy.db", "text.db", "empty.db", "none.db"):

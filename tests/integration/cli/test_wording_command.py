@@ -20,6 +20,7 @@ from ordain.settings import load_settings
 from ordain.store.folder import FILE
 from ordain.wording.engines import NEWEST
 from ordain.wording.languages import shipped_table
+from tests.shapes.stored_journal import journal_of
 
 Said = Callable[..., tuple[int, Any]]
 
@@ -109,9 +110,9 @@ async def test_replay_compares_with_another_wording(run: Said, tmp_path: Path) -
     _, said = await asyncio.to_thread(run, "replay", "--all", "--wording", str(folder), as_json=False)
     assert "2 of 2 decisions would be others, each in the state that was; 1 not judged: erased" in said
     assert (await asyncio.to_thread(run, "replay", str(gone.run_id), "--wording", str(folder)))[0] == 0
-    with closing(sqlite3.connect(tmp_path / FILE, isolation_level=None)) as database:
+    with closing(journal_of(sqlite3.connect(tmp_path / FILE, isolation_level=None))) as database:
         (damaged,) = database.execute("SELECT id FROM runs ORDER BY no LIMIT 1").fetchone()
-        database.execute("UPDATE records SET kind = 'none' WHERE seq = 1 AND run = (SELECT no FROM runs WHERE id = ?)", (damaged,))
+        database.execute("UPDATE journal SET kind = 'none' WHERE seq = 1 AND run = (SELECT no FROM runs WHERE id = ?)", (damaged,))
     code, found = await asyncio.to_thread(run, "replay", "--all", "--wording", str(folder))
     assert (code, [(one["run"], one["verdict"]) for one in found["runs"]]) == (1, [(damaged, "journal_corrupt")])
     assert [one["judged"] for one in found["sessions"]] == [2, 0]

@@ -308,7 +308,7 @@ async def test_a_chat_model_that_ignores_its_instructions(answer: str) -> None:
     async with ignoring.house:
         told, result = await ignoring.told("see to it", allowed_verbs=["jot", "send_out"])
         assert told.reply is not None
-        assert ignoring.house.query("SELECT count(*) FROM records WHERE kind = 'intent' AND name = 'verb_call'") == [(0,)]
+        assert ignoring.house.query("SELECT count(*) FROM journal WHERE kind = 'intent' AND name = 'verb_call'") == [(0,)]
         assert (result["executed"], "send_out" in told.reply.header) == (["chat_general"], False)
         exact = json.loads(answer).keys() == {"content"} if answer.startswith('{"content": "I') else answer.startswith('{"content": "{')
         assert told.reply.ok == exact
@@ -329,7 +329,7 @@ async def test_a_chat_model_that_obeys_what_is_remembered(answer: str) -> None:
         told, result = await ignoring.told("see to it", recall={}, allowed_verbs=["jot", "send_out"])
         assert told.reply is not None
         assert {one["trust"] for one in result["recall"]["fragments"]} == {"own", "member"}
-        called = "SELECT CAST(body AS TEXT) FROM records WHERE kind = 'intent' AND name = 'verb_call'"
+        called = "SELECT CAST(body AS TEXT) FROM journal WHERE kind = 'intent' AND name = 'verb_call'"
         assert ["recall.fetch_context" in body for (body,) in ignoring.house.query(called)] == [True]
         assert (result["executed"], "send_out" in told.reply.header) == (["chat_general"], False)
         assert told.reply.ok == (json.loads(answer) == OBEYED)
@@ -348,7 +348,7 @@ async def test_a_summariser_that_ignores_its_instructions(answer: str) -> None:
         results = [(await ignoring.told(f"tell me about topic{number}"))[1] for number in range(6)]
         assert [result["ok"] for result in results] == [True] * 6
         assert "summarize_conversation" in str(
-            house.query("SELECT CAST(body AS TEXT) FROM records WHERE kind = 'intent' AND name = 'children'")
+            house.query("SELECT CAST(body AS TEXT) FROM journal WHERE kind = 'intent' AND name = 'children'")
         )
         assert house.query("SELECT count(*) FROM transcript WHERE kind = 'summary'") == [(0,)]
         assert all(result["whole"] + result.get("left_out", 0) == 2 * number for number, result in enumerate(results) if number)

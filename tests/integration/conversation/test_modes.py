@@ -63,7 +63,7 @@ async def turn(house: House, text: str = "please work this out", **hints: Any) -
 def lanes_of(house: House) -> set[tuple[str, str]]:
     """Purpose and lane of every model call there was."""
     bodies = [
-        json.loads(body) for (body,) in house.query("SELECT CAST(body AS TEXT) FROM records WHERE kind = 'decision' AND name = 'lane'")
+        json.loads(body) for (body,) in house.query("SELECT CAST(body AS TEXT) FROM journal WHERE kind = 'decision' AND name = 'lane'")
     ]
     return {(body["facts"]["purpose"], body["outcome"]["lane"]) for body in bodies}
 
@@ -104,8 +104,8 @@ async def test_a_turn_is_a_typed_request(hints: dict[str, Any]) -> None:
     notebook = Notebook(steps(finish("42")).on("router", "none"))
     async with House(script=notebook.script, policy={"router": MODELS["router"]}) as house:
         _, result = await turn(house, **hints)
-        names = [name for (name,) in house.query("SELECT name FROM records WHERE kind = 'decision' AND name IN ('entry', 'route')")]
-        (stored,) = house.query("SELECT CAST(body AS TEXT) FROM records WHERE kind = 'started' AND name = 'turn'")
+        names = [name for (name,) in house.query("SELECT name FROM journal WHERE kind = 'decision' AND name IN ('entry', 'route')")]
+        (stored,) = house.query("SELECT CAST(body AS TEXT) FROM journal WHERE kind = 'started' AND name = 'turn'")
     given = json.loads(stored[0])["input"]
     assert msgspec.json.decode(msgspec.json.encode(TURN.decode_input(msgspec.Raw(json.dumps(given).encode())))) == given
     assert (names, [seen["verb"] for seen in notebook.seen("router")]) == (["entry", "route"], [result["verb"]])
@@ -181,7 +181,7 @@ async def test_an_unsupervised_turn_says_the_payloads_text(key: str) -> None:
 
     async with House(verbs=[oracle, write_down]) as house:
         answer, result = await turn(house, verb="oracle", allowed_verbs=["oracle", "write_down"])
-        calls = house.query("SELECT count(*) FROM records WHERE kind = 'intent' AND name = 'verb_call'")
+        calls = house.query("SELECT count(*) FROM journal WHERE kind = 'intent' AND name = 'verb_call'")
         assert house.puppet.requests == []
     assert answer.reply is not None
     assert (answer.reply.narrative, answer.reply.ok, result["executed"]) == ("It is so.", True, ["oracle"])
@@ -250,7 +250,7 @@ async def test_an_action_that_is_none_is_not_executed(action: Any, known: bool) 
     notebook = Notebook(steps({**act("x", {}), "action": action}, finish("done")))
     async with House(script=notebook.script, verbs=[notebook.verb()]) as house:
         answer, _ = await turn(house, mode="agent", allowed_verbs=["write_down"])
-        calls = house.query("SELECT count(*) FROM records WHERE kind = 'intent' AND name = 'verb_call'")
+        calls = house.query("SELECT count(*) FROM journal WHERE kind = 'intent' AND name = 'verb_call'")
     assert answer.reply is not None
     assert (len(notebook.seen("write_down")), calls) == (known, [(int(known),)])
 

@@ -24,7 +24,7 @@ async def told(
     async with House(script=script, policy=policy) as house:
         answer = await house.say("please work this out", **hints)
         result = json.loads(bytes((await house.ordain.runtime.view(answer.run_id or "")).result))
-        records = house.query("SELECT CAST(coalesce(r.body, p.bytes) AS TEXT) FROM records r LEFT JOIN payloads p ON p.id = r.payload")
+        records = house.query("SELECT CAST(coalesce(r.body, p.bytes) AS TEXT) FROM journal r LEFT JOIN payloads p ON p.id = r.payload")
         assert "mode" not in hints or not [body for (body,) in records if '"chat_general"' in body]
         assert house.query("SELECT count(*) FROM runs WHERE flow = 'verb_plan'") == [(0,)]
         assert not house.puppet.asked("verb")
@@ -152,7 +152,7 @@ async def test_a_brain_turn_obeys_no_directive() -> None:
         answer = await house.say("please work this out")
         assert answer.reply is not None
         assert answer.reply.ok
-        assert house.query("SELECT count(*) FROM records WHERE name = 'verb_call'") == [(0,)]
+        assert house.query("SELECT count(*) FROM journal WHERE name = 'verb_call'") == [(0,)]
 
 
 @pytest.mark.parametrize(

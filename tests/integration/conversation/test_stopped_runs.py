@@ -15,16 +15,17 @@ from ordain.testing import call, finish
 from tests.shapes.lines import about, holds, script_of, steps
 from tests.shapes.lost import losing
 from tests.shapes.session_laws import broken_at_rest, broken_now, lawful, rows_of
+from tests.shapes.stored_journal import journal_of
 from tests.shapes.talk import WORKSPACE, House, Puppet
 
 SLOW = script_of(holds("slowly"))
 DAMAGE = {
-    "no body of its start": "UPDATE records SET body = x'7b' WHERE seq = 0 AND run = ?",
-    "unknown kind at its start": "UPDATE records SET kind = 'nonsense' WHERE seq = 0 AND run = ?",
-    "unknown kind later": "UPDATE records SET kind = 'nonsense' WHERE seq = 1 AND run = ?",
-    "unknown version": "UPDATE records SET v = 99 WHERE seq = 0 AND run = ?",
-    "body lost": "UPDATE records SET body = NULL, payload = 999 WHERE seq = 0 AND run = ?",
-    "broken body later": "UPDATE records SET body = x'ff' WHERE seq = 1 AND run = ?",
+    "no body of its start": "UPDATE journal SET body = x'7b' WHERE seq = 0 AND run = ?",
+    "unknown kind at its start": "UPDATE journal SET kind = 'nonsense' WHERE seq = 0 AND run = ?",
+    "unknown kind later": "UPDATE journal SET kind = 'nonsense' WHERE seq = 1 AND run = ?",
+    "unknown version": "UPDATE journal SET v = 99 WHERE seq = 0 AND run = ?",
+    "body lost": "UPDATE journal SET body = NULL, payload = 999 WHERE seq = 0 AND run = ?",
+    "broken body later": "UPDATE journal SET body = x'ff' WHERE seq = 1 AND run = ?",
 }
 TURN = "turn"
 DAY_S = 86_400
@@ -32,7 +33,7 @@ DAY_S = 86_400
 
 def change_file(home: Path, *statements: tuple[str, Any]) -> None:
     """Change what is stored, behind the back of everybody."""
-    with sqlite3.connect(home / "ordain.db") as db:
+    with journal_of(sqlite3.connect(home / "ordain.db")) as db:
         for statement, given in statements:
             db.execute(statement, given)
     db.close()
@@ -99,7 +100,7 @@ async def test_a_run_that_cannot_be_read_is_told_so(tmp_path: Path, flow: str, d
     await house.quiet()
     following = await house.send("and then tell me more", reply_to="m1")
     await house.kill()
-    with sqlite3.connect(home / "ordain.db") as db:
+    with journal_of(sqlite3.connect(home / "ordain.db")) as db:
         (no,) = db.execute("SELECT min(no) FROM runs WHERE flow = ?", (flow,)).fetchone()
     db.close()
     change_file(home, (DAMAGE[damage], (no,)))
@@ -127,7 +128,7 @@ async def test_what_became_of_an_unreadable_run_can_be_asked(tmp_path: Path, flo
     run = house.so_far(work).run_id
     await house.quiet()
     await house.kill()
-    with sqlite3.connect(home / "ordain.db") as db:
+    with journal_of(sqlite3.connect(home / "ordain.db")) as db:
         (no,) = db.execute("SELECT min(no) FROM runs WHERE flow = ?", (flow,)).fetchone()
     db.close()
     change_file(home, (DAMAGE[damage], (no,)))
@@ -159,7 +160,7 @@ async def test_what_nobody_can_read_is_told_as_unknown(tmp_path: Path, flow: str
     work = await house.send("work slowly on it", mode="agent")
     await house.quiet()
     await house.kill()
-    with sqlite3.connect(home / "ordain.db") as db:
+    with journal_of(sqlite3.connect(home / "ordain.db")) as db:
         (no,) = db.execute("SELECT min(no) FROM runs WHERE flow = ?", (flow,)).fetchone()
         db.execute(DAMAGE["unknown kind later"], (no,))
         db.execute("UPDATE runs SET status = 'waiting', wake_at = NULL WHERE no = ?", (no,))  # so that the start itself does not meet it

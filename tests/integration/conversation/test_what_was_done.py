@@ -64,7 +64,7 @@ async def test_a_payment_is_told_through_a_turn_that_read_nothing(between: str) 
         await house.send("pay the rent slowly", **hints)
         await house.until("first step held", lambda: house.puppet.held)
         house.puppet.let_go()
-        paid = "SELECT 1 FROM records WHERE kind = 'observation' AND name = 'verb_call'"
+        paid = "SELECT 1 FROM journal WHERE kind = 'observation' AND name = 'verb_call'"
         await house.until("paid, second step held", lambda: house.query(paid) and house.puppet.held)
         second = await house.send(between, **hints)
         run = house.so_far(second).run_id
@@ -76,7 +76,7 @@ async def test_a_payment_is_told_through_a_turn_that_read_nothing(between: str) 
         answer = await house.told(second)
         assert last.attached == "override"
         read = (
-            "SELECT 1 FROM records r JOIN runs u ON u.no = r.run WHERE u.id = ? AND r.name = 'read' AND r.body LIKE '%\"result\":\"read\"%'"
+            "SELECT 1 FROM journal r JOIN runs u ON u.no = r.run WHERE u.id = ? AND r.name = 'read' AND r.body LIKE '%\"result\":\"read\"%'"
         )
         assert not house.query(read, run), "the run between has read: this case tests nothing"
         assert answer.reply is not None

@@ -21,12 +21,13 @@ from ordain.journal.records import SETTLED, Status
 from ordain.runtime.replay import replay
 from tests.at_once import at_once
 from tests.shapes.catalogue import RUN, Shape
+from tests.shapes.stored_journal import journal_of
 
 Row = tuple[int, str, str, int, int, bytes, bytes, bytes]
 Journals = dict[str, list[Row]]
 
 _ROWS = (
-    "SELECT u.id, r.seq, r.kind, r.name, r.v, r.at, r.digest, r.chain, coalesce(r.body, p.bytes) FROM records r"
+    "SELECT u.id, r.seq, r.kind, r.name, r.v, r.at, r.digest, r.chain, coalesce(r.body, p.bytes) FROM journal r"
     " JOIN runs u ON u.no = r.run LEFT JOIN payloads p ON p.id = r.payload ORDER BY u.no, r.seq"
 )
 
@@ -36,7 +37,7 @@ def read_journals(folder: Path) -> Journals:
     journals: Journals = {}
     file = folder / "ordain.db"
     if file.exists():
-        db = sqlite3.connect(file)
+        db = journal_of(sqlite3.connect(file))
         if db.execute("SELECT count(*) FROM sqlite_master WHERE name = 'records'").fetchone()[0]:
             for run, *row in db.execute(_ROWS):
                 journals.setdefault(run, []).append(tuple(row))

@@ -30,6 +30,7 @@ from tests.shapes.client import Client
 from tests.shapes.flows import ERRANDS, FAN_OUT, HOUR, QUESTIONS, SHAPE_KINDS, Errands, FanOut, Questions, Report, ask_person
 from tests.shapes.house import HeldModel, MovableClock, build_house
 from tests.shapes.ledger import Ledger
+from tests.shapes.stored_journal import journal_of
 
 
 def cancel_mail(ordain: Ordain, run: str = RUN) -> Arrive:
@@ -315,7 +316,8 @@ async def test_a_thousand_waiting_runs_cost_no_task_and_wake_on_time(tmp_path: P
         clock.move(HOUR)
         ordain.engine._arm()
         await client.until("all done", lambda: _by_status(ordain) == {"completed": 1000})
-        early = "SELECT count(*) FROM records o JOIN records w ON w.run = o.run AND w.kind = 'suspended' AND w.seq = o.seq - 1"
+        early = "SELECT count(*) FROM journal o JOIN journal w ON w.run = o.run AND w.kind = 'suspended' AND w.seq = o.seq - 1"
+        journal_of(ordain.store)
         rows = ordain.store.query(f"{early} WHERE o.kind = 'observation' AND o.at < json_extract(CAST(w.body AS TEXT), '$.wake_at')")
         assert rows == [(0,)]
 

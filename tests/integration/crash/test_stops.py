@@ -26,6 +26,7 @@ from tests.shapes.client import Client
 from tests.shapes.flows import ERRANDS, FAN_OUT, HOUR, SHAPE_KINDS, STUBBORN, Errands, FanOut, Report, ask_person, errand
 from tests.shapes.house import MovableClock, build_house
 from tests.shapes.ledger import Ledger
+from tests.shapes.stored_journal import journal_of
 
 Body = Callable[[FlowContext, Errands], Awaitable[Any]]
 ONE = Errands(errands=(("entry_add", "once"),))
@@ -132,10 +133,11 @@ async def test_an_erased_run_is_not_resumed(tmp_path: Path, ledger: Ledger) -> N
     async with build_house(tmp_path, ledger, kinds=errands_by(_key_error)) as ordain:
         await rest(ordain, ledger)
         await ordain.runtime.erase(RUN, by="ada", why="asked to")
-        before = ordain.store.query("SELECT count(*) FROM records")
+        journal_of(ordain.store)
+        before = ordain.store.query("SELECT count(*) FROM journal")
         with pytest.raises(Conflict, match="erased"):
             await ordain.runtime.resume(RUN, by="ada")
-        assert ordain.store.query("SELECT count(*) FROM records") == before
+        assert ordain.store.query("SELECT count(*) FROM journal") == before
 
 
 async def test_a_stopped_run_that_faults_again_is_cancelled_all_the_same(tmp_path: Path, ledger: Ledger) -> None:
@@ -250,18 +252,18 @@ async def test_a_flow_that_does_something_else_now_stops_as_diverged(tmp_path: P
 @pytest.mark.parametrize(
     "damage",
     [
-        "UPDATE records SET body = CAST(replace(CAST(body AS TEXT), 'may I', 'may U') AS BLOB) WHERE kind = 'intent'",
-        "UPDATE records SET body = x'7b' WHERE kind = 'intent'",
-        "UPDATE records SET kind = 'nonsense' WHERE kind = 'intent'",
-        "UPDATE records SET at = at - 3600000000 WHERE kind = 'suspended'",
-        "DELETE FROM records WHERE kind = 'intent'",
+        "UPDATE journal SET body = CAST(replace(CAST(body AS TEXT), 'may I', 'may U') AS BLOB) WHERE kind = 'intent'",
+        "UPDATE journal SET body = x'7b' WHERE kind = 'intent'",
+        "UPDATE journal SET kind = 'nonsense' WHERE kind = 'intent'",
+        "UPDATE journal SET at = at - 3600000000 WHERE kind = 'suspended'",
+        "DELETE FROM journal WHERE kind = 'intent'",
     ],
 )
 async def test_a_corrupt_row_stops_its_run_and_no_other(tmp_path: Path, ledger: Ledger, damage: str) -> None:
     """A row that is not what was written is journal_corrupt; other runs are driven on."""
     async with build_house(tmp_path, ledger) as ordain:
         await rest(ordain, ledger, ASLEEP)
-    db = sqlite3.connect(tmp_path / "ordain.db")
+    db = journal_of(sqlite3.connect(tmp_path / "ordain.db"))
     with db:
         db.execute(damage)
     db.close()

@@ -21,6 +21,7 @@ from ordain.models.scripted import make_script
 from ordain.runtime.replay import replay
 from ordain.settings import load_settings
 from tests.shapes.house import HeldModel
+from tests.shapes.stored_journal import journal_of
 from tests.shapes.survey import SURVEY, SURVEY_PART, Survey
 
 GIVEN = Survey(topic="bridges", expression="6 * 7")
@@ -89,8 +90,8 @@ async def test_what_others_know_of_it_stands_in_its_label(tmp_path: Path) -> Non
         accepted = await ordain.runtime.open("survey", GIVEN, "local:test")
         view = await ordain.runtime.wait(accepted.run)
         assert (view.stored.status, view.stored.reason) == (Status.FAILED, "unworthy")
-    with sqlite3.connect(tmp_path / "ordain.db") as db:
-        ((body,),) = db.execute("SELECT body FROM records WHERE seq = 0").fetchall()
+    with journal_of(sqlite3.connect(tmp_path / "ordain.db")) as db:
+        ((body,),) = db.execute("SELECT body FROM journal WHERE seq = 0").fetchall()
     db.close()
     assert b'"label":{"agent":"surveyor"}' in body
     assert b'"grant":{"allowed":["math.evaluate"]}' in body

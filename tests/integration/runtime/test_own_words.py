@@ -27,6 +27,7 @@ from ordain.wording.wording import compiled, wording_of
 from tests.at_once import at_once
 from tests.replay.mutate import begun_with
 from tests.shapes.lines import asks, script_of
+from tests.shapes.stored_journal import journal_of
 from tests.shapes.talk import House
 
 SESSION = "s"
@@ -210,7 +211,7 @@ async def test_a_run_is_not_gone_on_with_under_other_words_than_it_began_with(tm
     async with House(tmp_path / "home", script=ASKING) as house:
         await house.say("find out whether it is so", mode="agent")
         await house.kill()
-        with closing(sqlite3.connect(house.settings.home / FILE, isolation_level=None)) as database:
+        with closing(journal_of(sqlite3.connect(house.settings.home / FILE, isolation_level=None))) as database:
             ((number, run),) = database.execute("SELECT no, id FROM runs WHERE flow = 'question'").fetchall()
             store = SqliteStore(house.settings.home)
             stored = store.stored(run)
@@ -218,7 +219,7 @@ async def test_a_run_is_not_gone_on_with_under_other_words_than_it_began_with(tm
             assert stored is not None
             for record in begun_with(stored, "1:another").records:
                 changed = (record.body, record.digest, record.chain, number, record.seq)
-                database.execute("UPDATE records SET body = ?, digest = ?, chain = ? WHERE run = ? AND seq = ?", changed)
+                database.execute("UPDATE journal SET body = ?, digest = ?, chain = ? WHERE run = ? AND seq = ?", changed)
         await house.open()
         assert await house.ordain.runtime.answer(run, 0, "yes", by="ada") == "sent"
         await house.until("it stops", lambda: house.over(run))

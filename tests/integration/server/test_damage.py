@@ -11,10 +11,11 @@ import pytest
 
 from ordain import Ordain
 from ordain.server import Face, build_app
+from tests.shapes.stored_journal import journal_of
 
 DAMAGE = {
-    "a row": ("UPDATE records SET kind = 'zzz' WHERE run = (SELECT no FROM runs WHERE id = ?) AND seq = 2",),
-    "a body": ("UPDATE records SET body = x'7b' WHERE run = (SELECT no FROM runs WHERE id = ?)",),
+    "a row": ("UPDATE journal SET kind = 'zzz' WHERE run = (SELECT no FROM runs WHERE id = ?) AND seq = 2",),
+    "a body": ("UPDATE journal SET body = x'7b' WHERE run = (SELECT no FROM runs WHERE id = ?)",),
     "a status": ("UPDATE runs SET status = 'zzz' WHERE id = ?",),
 }
 MESSAGE = {"text_input": "hello", "session_id": "secret:ada", "message_id": "m1"}
@@ -37,7 +38,7 @@ async def damaged(ordain: Ordain, http: httpx.AsyncClient, what: str = "a row") 
     """A finished turn of which a record is damaged behind everybody's back."""
     run: str = (await http.post("/api/chat", json=MESSAGE)).json()["run_id"]
     assert ordain.store.folder is not None
-    with sqlite3.connect(ordain.store.folder / "ordain.db") as db:
+    with journal_of(sqlite3.connect(ordain.store.folder / "ordain.db")) as db:
         for statement in DAMAGE[what]:
             db.execute(statement, (run,))
     db.close()
@@ -70,10 +71,12 @@ async def test_a_result_that_cannot_be_read_back_is_told_as_such(ordain: Ordain,
     asked = {"verb_id": "math.evaluate", "payload": {"expression": "1 / 0"}, "request_id": "r1"}
     run = (await http.post("/verbs/execute", json=asked)).json()["run_id"]
     assert ordain.store.folder is not None
-    with sqlite3.connect(ordain.store.folder / "ordain.db") as db:
-        changed = db.execute(
-            "UPDATE records SET body = CAST(json_set(CAST(body AS TEXT), '$.result.retryable', '30') AS BLOB) WHERE kind = 'observation'"
-        ).rowcount
+    with journal_of(sqlite3.connect(ordain.store.folder / "ordain.db")) as db:
+        before = db.total_changes
+        db.execute(
+            "UPDATE journal SET body = CAST(json_set(CAST(body AS TEXT), '$.result.retryable', '30') AS BLOB) WHERE kind = 'observation'"
+        )
+        changed = db.total_changes - before
     db.close()
     assert changed == 1
     for told in (await http.get(f"/runs/{run}"), await http.post("/verbs/execute", json=asked)):
@@ -133,7 +136,7 @@ async def test_an_unreadable_run_that_goes_on_is_not_erased(ordain: Ordain, http
     """Erase waits for the run's end as it does for a readable one's."""
     run = await damaged(ordain, http)
     assert ordain.store.folder is not None
-    with sqlite3.connect(ordain.store.folder / "ordain.db") as db:
+    with journal_of(sqlite3.connect(ordain.store.folder / "ordain.db")) as db:
         db.execute("UPDATE runs SET status = 'waiting' WHERE id = ?", (run,))
     db.close()
     refused = await http.post(f"/runs/{run}/erase", json={"why": "x"})

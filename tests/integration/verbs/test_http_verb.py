@@ -26,7 +26,8 @@ from ordain.ports.verb import AnyLeafResult, LeafCall, LeafFailed, LeafReturned
 from ordain.settings import load_settings
 from ordain.verbs import LeafExecutor, Registry, VerbFolder
 from ordain.verbs.functions import VerbContext, VerbError
-from ordain.verbs.http_verb import BLANK, HttpAccess, Secret, http_verb
+from ordain.verbs.http_access import HttpAccess, Secret
+from ordain.verbs.http_verb import BLANK, http_verb
 from ordain.verbs.outbound import Outgoing
 from tests.e2e.process import nobody
 from tests.lanes import examples

@@ -21,7 +21,7 @@ from ordain.contracts.verbs import ArgumentRole, VerbEffect
 from ordain.errors import ConfigurationError
 from ordain.ports.verb import AnyLeafResult, LeafCall, LeafFailed, LeafReturned
 from ordain.verbs import LeafExecutor, Registry
-from ordain.verbs.builtin import web_fetch
+from ordain.verbs.builtin.web_verb import web_fetch
 from ordain.verbs.functions import VerbContext, VerbError
 from ordain.verbs.outbound import BREATH, is_public, read_bytes, tls
 

@@ -18,6 +18,7 @@ from ordain.rules.header import render_header
 from ordain.runtime.replay import replay
 from ordain.runtime.whole_journal import check_end, check_whole
 from ordain.testing import kind_of
+from tests.shapes.stored_journal import journal_of
 from tests.unit.runtime.house import SECOND, House
 
 
@@ -125,7 +126,7 @@ async def test_a_cut_run_is_not_driven_and_its_header_says_so() -> None:
     """What is left of it is not gone on from, and who looks is told that it is not all."""
     with House(WAITS) as house:
         stored = await house.played(WAITS)
-        house.store._db.execute("DELETE FROM records WHERE seq >= 2")
+        journal_of(house.store._db).execute("DELETE FROM journal WHERE seq >= 2")
         driven = await house.drive(stored.id)
         now = house.store.stored(stored.id)
         assert (driven.status, now.status, now.reason) == (Status.DIVERGED, Status.DIVERGED, "journal_corrupt")

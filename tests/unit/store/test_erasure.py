@@ -11,6 +11,7 @@ from ordain.store.erasure import begin_erasure, erase_begun, erase_slice
 from ordain.store.schema import prepare
 from ordain.store.slices import SLICE_BYTES, SLICE_ROWS
 from ordain.store.sqlite import SqliteStore, StoreOptions
+from tests.shapes.stored_journal import journal_of
 from tests.unit.store.many import filled, said
 
 
@@ -45,10 +46,11 @@ def test_an_erasure_looks_through_no_table(db: sqlite3.Connection) -> None:
     assert [look for look in looks if look.startswith("SCAN") and look not in {"SCAN CONSTANT ROW", "SCAN erasures"}] == []
 
 
+@pytest.mark.parametrize("rows", [False, True])
 @pytest.mark.parametrize(("runs", "records"), [(700, 2), (1, 3000), (3000, 0)])
-def test_a_slice_is_bounded_in_rows(db: sqlite3.Connection, runs: int, records: int) -> None:
+def test_a_slice_is_bounded_in_rows(db: sqlite3.Connection, runs: int, records: int, rows: bool) -> None:
     """Neither many runs nor a long one make a slice longer; in the end nothing is left, and every row was counted once."""
-    filled(db, runs=runs, records=records)
+    filled(db, runs=runs, records=records, rows=rows)
     begin_erasure(db, {"run": "r1", "at": 1})
     before, most, after, emptied = db.total_changes, 0, None, 0
     while True:
@@ -58,7 +60,7 @@ def test_a_slice_is_bounded_in_rows(db: sqlite3.Connection, runs: int, records: 
             break
     assert most <= SLICE_ROWS + 4
     assert emptied == runs * records
-    assert db.execute("SELECT count(*) FROM records WHERE body IS NOT NULL").fetchone() == (0,)
+    assert journal_of(db).execute("SELECT count(*) FROM journal WHERE body IS NOT NULL").fetchone() == (0,)
     assert db.execute("SELECT count(*) FROM erasures").fetchone() == (0,)
 
 
@@ -83,7 +85,7 @@ def test_what_was_cut_off_is_ended_by_whoever_comes_next(db: sqlite3.Connection)
         emptied, after = emptied + made.rows, made.after
         if after is None:
             break
-    assert db.execute("SELECT count(*) FROM records WHERE body IS NOT NULL").fetchone() == (0,)
+    assert journal_of(db).execute("SELECT count(*) FROM journal WHERE body IS NOT NULL").fetchone() == (0,)
     assert (emptied, erase_begun(db, None)) == (1202 - SLICE_ROWS, Slice(rows=0, after=None))
 
 
@@ -91,7 +93,7 @@ def test_a_subject_that_is_not_being_erased_is_left_alone(db: sqlite3.Connection
     """Slices destroy nothing where the key was not destroyed before."""
     filled(db, runs=1, records=2)
     assert erase_slice(db, 1, None) == Slice(rows=0, after=None)
-    assert db.execute("SELECT count(*) FROM records WHERE body IS NOT NULL").fetchone() == (2,)
+    assert journal_of(db).execute("SELECT count(*) FROM journal WHERE body IS NOT NULL").fetchone() == (2,)
 
 
 def test_nobody_reads_what_is_not_destroyed_yet() -> None:
@@ -106,5 +108,6 @@ def test_nobody_reads_what_is_not_destroyed_yet() -> None:
     assert stored is not None
     assert [record.body for record in (*stored.records, *store.records_after("r1", -1))] == [None] * 6
     assert [record.chain for record in stored.records] == [record.chain for record in before.records]
-    assert store.query("SELECT count(*) FROM records WHERE body IS NOT NULL") == [(3,)]
+    journal_of(store)
+    assert store.query("SELECT count(*) FROM journal WHERE body IS NOT NULL") == [(3,)]
     store.close()

@@ -10,6 +10,7 @@ from ordain.ports.upkeep import EndedPeriods, OldContent, Reached, Slice, Upkeep
 from ordain.store.retention import PAGES, drop_periods, give_back, sweep_content
 from ordain.store.schema import prepare
 from ordain.store.slices import SLICE_BYTES, SLICE_LOOKS, SLICE_ROWS
+from tests.shapes.stored_journal import journal_of
 from tests.unit.store.many import DAY, filled, said
 
 VERBS = OldContent(content_class="verb", before=2 * DAY, at=3 * DAY)
@@ -41,15 +42,18 @@ def slices(db: sqlite3.Connection, rule: UpkeepRule = VERBS) -> list[tuple[int, 
 
 
 def held(db: sqlite3.Connection) -> int:
-    return db.execute(
-        "SELECT (SELECT count(*) FROM records WHERE body IS NOT NULL) + (SELECT count(*) FROM payloads WHERE bytes IS NOT NULL)"
-    ).fetchone()[0]
+    return (
+        journal_of(db)
+        .execute("SELECT (SELECT count(*) FROM journal WHERE body IS NOT NULL) + (SELECT count(*) FROM payloads WHERE bytes IS NOT NULL)")
+        .fetchone()[0]
+    )
 
 
+@pytest.mark.parametrize("rows", [False, True])
 @pytest.mark.parametrize(("runs", "records"), [(1500, 1), (1, 1500), (40, 40)])
-def test_a_slice_is_bounded_in_rows(db: sqlite3.Connection, runs: int, records: int) -> None:
+def test_a_slice_is_bounded_in_rows(db: sqlite3.Connection, runs: int, records: int, rows: bool) -> None:
     """However the old content is spread over runs, all of it goes, and no slice changes more than its rows."""
-    filled(db, runs=runs, records=records)
+    filled(db, runs=runs, records=records, rows=rows)
     made = slices(db)
     assert sum(rows for rows, _ in made) == runs * records
     assert max(changes for _, changes in made) <= SLICE_ROWS + 1
@@ -80,7 +84,7 @@ def test_where_nothing_became_old_nothing_is_looked_at(db: sqlite3.Connection) -
     db.set_trace_callback(statements.append)
     assert slices(db) == [(0, 0)]
     db.set_trace_callback(None)
-    assert not [statement for statement in statements if "FROM records" in statement]
+    assert not [statement for statement in statements if "FROM records" in statement or "FROM sheets" in statement]
 
 
 def test_what_became_old_since_is_swept(db: sqlite3.Connection) -> None:

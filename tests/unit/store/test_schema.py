@@ -11,8 +11,10 @@ from typing import Any
 import pytest
 
 from ordain.errors import ConfigurationError
+from ordain.journal.codec import verify
 from ordain.store.folder import FILE
 from ordain.store.schema import APPLICATION_ID, DDL, MIGRATIONS, VERSION, prepare
+from ordain.store.search import SqliteSearch
 from ordain.store.sqlite import SqliteStore, StoreOptions
 from tests.replay.golden_file import GOLDEN, read
 from tests.shapes.session_laws import broken_now, rows_of, unequal
@@ -124,7 +126,7 @@ def test_a_newer_folder_is_refused_to_whoever_opens_it(tmp_path: Path, monkeypat
     SqliteStore(tmp_path, StoreOptions(holder="test")).close()
 
 
-def test_a_guest_that_can_only_read_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_guest_that_can_only_read_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where the file may not be written a guest looks at an older database as it is, and brings nothing up to date."""
     db = first_version(tmp_path / FILE)
     run = put_golden(db, "three_tools")
@@ -133,6 +135,12 @@ def test_a_guest_that_can_only_read_changes_nothing(tmp_path: Path, monkeypatch:
     monkeypatch.setattr(os, "access", lambda path, mode: not mode & os.W_OK)
     store = SqliteStore(tmp_path)
     assert store.query("SELECT id FROM runs") == [(run,)]
+    found = store.stored(run)
+    assert found is not None
+    verify(run, found.key, found.records)
+    assert list(store.records_after(run, 0)) == list(found.records[1:])
+    page = await SqliteSearch(store).spending(workspace=found.workspace, before=None, limit=9)
+    assert page.seen == 1
     store.close()
     assert (tmp_path / FILE).read_bytes() == before
 

@@ -8,7 +8,8 @@ from typing import Any
 
 from ordain.prompts.renderer import render
 from ordain.verbs import FunctionVerb, Registry, load_folder, verb
-from ordain.verbs.http_verb import HttpAccess, Secret, preview
+from ordain.verbs.http_access import HttpAccess, Secret
+from ordain.verbs.http_verb import preview
 
 GUIDE = (Path(__file__).resolve().parents[3] / "docs" / "guides" / "verbs.md").read_text(encoding="utf-8")
 

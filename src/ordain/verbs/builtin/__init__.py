@@ -9,6 +9,5 @@ from __future__ import annotations
 from ordain.verbs.builtin.files_verb import files_read
 from ordain.verbs.builtin.math_verb import math_evaluate
 from ordain.verbs.builtin.shipped import builtin_registry, prompt_plans
-from ordain.verbs.builtin.web_verb import web_fetch
 
-__all__ = ["builtin_registry", "files_read", "math_evaluate", "prompt_plans", "web_fetch"]
+__all__ = ["builtin_registry", "files_read", "math_evaluate", "prompt_plans"]

@@ -16,7 +16,6 @@ from ordain.verbs.builtin.math_verb import math_evaluate
 from ordain.verbs.builtin.playbook_verb import enterprise_playbook
 from ordain.verbs.builtin.sim_verb import sim_markov_next_theme
 from ordain.verbs.builtin.tone_verb import creative_tonecheck
-from ordain.verbs.builtin.web_verb import web_fetch
 from ordain.verbs.folder import VerbFolder, load_folder
 from ordain.verbs.functions import FunctionVerb
 from ordain.verbs.registry import Registry
@@ -54,5 +53,7 @@ def builtin_registry(
     if files_root is not None:
         functions.append(files_read(files_root))
     if urls:
+        from ordain.verbs.builtin.web_verb import web_fetch  # lazy: the HTTP client and what it needs
+
         functions.append(web_fetch(urls, private_hosts=private_hosts))
     return Registry([prompt_plans()], functions, max_depth=max_depth)

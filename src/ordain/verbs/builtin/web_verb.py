@@ -19,7 +19,8 @@ from pydantic import Field
 from ordain.contracts.verbs import Argument, ArgumentRole, Category, Example, VerbEffect
 from ordain.errors import ConfigurationError
 from ordain.verbs.functions import FunctionVerb, VerbContext, VerbError, verb
-from ordain.verbs.outbound import PORTS, NoExchange, Outgoing, Reach, Resolve, exchange, read_bytes, resolve, text_type
+from ordain.verbs.http_access import Resolve, resolve
+from ordain.verbs.outbound import PORTS, NoExchange, Outgoing, Reach, exchange, read_bytes, text_type
 
 BODY_BYTES = 262_144
 """Bytes that are read of an answer, where settings do not say; what follows is cut off and the output says so."""

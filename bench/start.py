@@ -1,0 +1,67 @@
+"""What it costs until ``ordain serve`` answers. ``python -m bench.start HOME [ROUNDS]``: a fresh data folder below HOME in every round, then the same one again.
+
+CPU is user and system time of the server's process, threads included, up to the first 200 of ``/health``; modules are compiled before, as an installed
+package has them. Linux: it is read from ``/proc``.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+from typing import Any
+
+ROUNDS = 7
+LOOK_S = 0.005
+WAIT_S = 120
+
+
+def _cpu_s(pid: int) -> float:
+    fields = Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def _answers(note: Path) -> bool:
+    try:
+        url = json.loads(note.read_text(encoding="utf-8"))["url"]
+        with urllib.request.urlopen(f"{url}/health") as answer:
+            return answer.status == 200
+    except (OSError, ValueError, urllib.error.URLError):
+        return False
+
+
+def started(folder: Path) -> dict[str, float]:
+    """Start a server over the folder, and stop it as soon as it answers."""
+    note = folder / "server.json"
+    note.unlink(missing_ok=True)
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    command = [sys.executable, "-m", "ordain", "serve", "--port", "0", "--data-dir", str(folder)]
+    began = time.perf_counter()
+    process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        while not _answers(note):
+            if process.poll() is not None or time.perf_counter() - began > WAIT_S:
+                raise SystemExit(f"the server did not start: {process.poll()}")
+            time.sleep(LOOK_S)
+        return {"cpu_s": _cpu_s(process.pid), "wall_s": time.perf_counter() - began}
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def _main(home: Path, rounds: int) -> dict[str, Any]:
+    started(home / "compiling")
+    found: dict[str, list[dict[str, float]]] = {"fresh": [], "used": []}
+    for number in range(rounds):
+        for times in found.values():
+            times.append(started(home / f"start-{number}"))
+    return {"rounds": rounds, **found}
+
+
+if __name__ == "__main__":
+    print(json.dumps(_main(Path(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else ROUNDS)))

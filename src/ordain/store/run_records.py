@@ -1,0 +1,117 @@
+"""Reading the records of a run, by whichever build each was written: rows of one record, then sheets.
+
+Every read goes by run and number, and begins where it is told to: nothing is read of a run but what is asked for, and the bodies that lie apart of what is
+given.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Collection, Iterator, Sequence
+from functools import partial
+from typing import Any
+
+from ordain.errors import JournalCorrupt
+from ordain.journal.records import Record, RecordKind
+from ordain.store import sheets
+
+Statement = Callable[[str, tuple[Any, ...]], Sequence[tuple[Any, ...]]]
+"""Runs a statement and gives all its rows."""
+
+_KINDS = {str(kind): kind for kind in RecordKind}
+_TYPES = frozenset((int, str, str, int, int, bytes, bytes, body) for body in (bytes, type(None)))
+"""Of the columns of a record; SQLite itself would store anything anywhere."""
+_ROW = (
+    "SELECT r.seq, r.kind, r.name, r.v, r.at, r.digest, r.chain, coalesce(r.body, p.bytes) FROM records r"
+    " LEFT JOIN payloads p ON p.id = r.payload WHERE r.run = ? AND "
+)
+_ROWS = _ROW + "r.seq > ? ORDER BY r.seq"
+_ROW_BEFORE = _ROW + "r.seq < ? ORDER BY r.seq DESC LIMIT 1"
+_FIRST_ROW = _ROW + "r.seq = 0"
+_SHEETS = (
+    "SELECT seq, records FROM sheets WHERE run = ?1"
+    " AND seq >= coalesce((SELECT max(seq) FROM sheets WHERE run = ?1 AND seq <= ?2), 0) ORDER BY seq"
+)
+"""From the one that holds a record on, if there is one."""
+_FIRST_SHEET = "SELECT seq, records FROM sheets WHERE run = ? AND seq = 0"
+_SHEET_BEFORE = "SELECT seq, records FROM sheets WHERE run = ? AND seq < ? ORDER BY seq DESC LIMIT 1"
+_PAYLOAD = "SELECT bytes FROM payloads WHERE id = ?"
+_ROW_BYTES = (
+    "SELECT coalesce(sum(coalesce(length(r.body), 0) + length(r.digest) + length(r.chain) + length(r.kind) + length(r.name) + 24), 0),"
+    " coalesce(sum(length(p.bytes)), 0) FROM records r LEFT JOIN payloads p ON p.id = r.payload WHERE r.run = ?"
+)
+"""24: a record's numbers and its row's own header."""
+_LAST = 2**63 - 1
+
+
+def asking(db: sqlite3.Connection) -> Statement:
+    """Reads on a connection as it stands; errors are SQLite's."""
+    return lambda sql, parameters: db.execute(sql, parameters).fetchall()
+
+
+def stored_record(row: tuple[Any, ...]) -> Record:
+    """A row of ``records`` (seq, kind, name, v, at, digest, chain, body) as the record that it is.
+
+    Raises:
+        JournalCorrupt: it is none.
+    """
+    seq, kind, name, v, at, digest, chain, body = row
+    known = _KINDS.get(kind)
+    if known is None or tuple(map(type, row)) not in _TYPES:
+        raise JournalCorrupt(f"record {seq}: the stored row is no record", details={"seq": seq})
+    return Record(seq=seq, kind=known, name=name, v=v, at=at, digest=digest, chain=chain, body=body)
+
+
+def read_records(query: Statement, run: int, after: int = -1, names: Collection[str] | None = None) -> list[Record]:
+    """The records of run number ``run`` with a number greater than ``after``, in order; only those of ``names`` where such are given.
+
+    Raises:
+        JournalCorrupt: what is stored is none.
+    """
+    found = [(first, sheets.decode(first, row)) for first, row in query(_SHEETS, (run, after + 1))]
+    records = list[Record]()
+    if not found or found[0][0] > after + 1:  # else the sheets hold them all
+        records += [record for record in map(stored_record, query(_ROWS, (run, after))) if names is None or record.name in names]
+    for first, laid in found:
+        records += sheets.records_of(first, laid, partial(_payload, query), after, names)
+    return records
+
+
+def read_back(query: Statement, run: int) -> Iterator[Record]:
+    """The records of run number ``run``, the last one first. Raises as ``read_records``."""
+    first = _LAST
+    while first > 0 and (found := query(_SHEET_BEFORE, (run, first))):
+        ((first, row),) = found
+        yield from reversed(list(sheets.records_of(first, sheets.decode(first, row), partial(_payload, query))))
+    passed = first
+    while passed > 0 and (found := query(_ROW_BEFORE, (run, passed))):
+        passed = found[0][0]
+        yield stored_record(found[0])
+
+
+def read_opening(query: Statement, run: int) -> Record | None:
+    """The record that a run begins with. Raises as ``read_records``."""
+    for first, row in query(_FIRST_SHEET, (run,)):
+        return next(sheets.records_of(first, sheets.decode(first, row), partial(_payload, query)), None)
+    for row in query(_FIRST_ROW, (run,)):
+        return stored_record(row)
+    return None
+
+
+def stored_bytes(query: Statement, run: int) -> tuple[int, int]:
+    """(bytes of records with their headings, bytes of payloads) of run number ``run``. Raises as ``read_records``."""
+    ((records, payloads),) = query(_ROW_BYTES, (run,))
+    for first, row in query(_SHEETS, (run, 0)):
+        records += len(row) + sheets.ROW_BYTES
+        for laid in sheets.decode(first, row):
+            if isinstance(number := laid[sheets.BODY], int):
+                payloads += len(_payload(query, number) or b"")
+    return records, payloads
+
+
+def _payload(query: Statement, number: int) -> bytes | None:
+    """What a payload holds; None once it was erased, which leaves its row."""
+    found = query(_PAYLOAD, (number,))
+    if not found:
+        raise JournalCorrupt(f"payload {number} is missing")
+    return found[0][0]

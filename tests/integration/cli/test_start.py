@@ -1,0 +1,73 @@
+"""What a start imports: nothing that only some runs, some verbs or another command need. How long it takes is measured (``bench.start``) and not tested."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from ordain.flows.kinds import Kinds
+from ordain.flows.shipped import shipped_kinds
+from ordain.prompts.packaged import packaged_templates
+from ordain.prompts.renderer import check_template
+from ordain.verbs.builtin import prompt_plans
+from ordain.verbs.folder import template_errors
+
+ASKED_S = 60
+CLIENTS = ("httpx", "httpcore", "openai", "anthropic", "google", "rich", "pygments")
+"""HTTP clients and what they bring along: only an HTTP verb or a provider needs them."""
+READERS = ("pypdf", "numpy", "ordain.store.vector_index", "jsonschema")
+FACE = ("fastapi", "starlette", "uvicorn", "pydantic", "jinja2", "sqlite3", "ordain.app", "ordain.runtime", "ordain.store")
+SERVES = """
+import asyncio, json, sys
+import ordain.cli.commands
+from ordain.cli import server
+async def at_once(ordain, serving):
+    print(json.dumps(sorted(sys.modules)), flush=True)
+    return 0
+server._until_stopped = at_once
+sys.exit(ordain.cli.commands.app(["serve", "--port", "0", "--data-dir", sys.argv[1]]))
+"""
+"""The real command; in place of waiting for a signal it tells what it has imported, and ends."""
+HELPS = """
+import json, sys
+from ordain.cli import main
+main(["--help"])
+print("\\n" + json.dumps(sorted(sys.modules)))
+"""
+
+
+def imported(program: str, *arguments: str) -> set[str]:
+    """The modules that a process of its own has imported, as it tells on its last line."""
+    ran = subprocess.run([sys.executable, "-c", program, *arguments], capture_output=True, timeout=ASKED_S, check=False)
+    assert ran.returncode == 0, ran.stderr.decode()
+    return set(json.loads(ran.stdout.decode().splitlines()[-1]))
+
+
+def test_a_server_starts_without_what_nobody_asked_for(tmp_path: Path) -> None:
+    """In a fresh folder no HTTP client, no provider, no reader of documents and no arithmetic of vectors is imported; the face is."""
+    for _ in ("fresh", "used"):
+        found = imported(SERVES, str(tmp_path))
+        assert found.isdisjoint((*CLIENTS, *READERS))
+        assert found >= {"fastapi", "ordain.app"}
+
+
+def test_help_starts_nothing() -> None:
+    """The command's help imports neither server nor storage nor contracts."""
+    assert imported(HELPS).isdisjoint(FACE)
+
+
+@pytest.mark.parametrize("name", sorted(prompt_plans().templates))
+def test_a_shipped_plan_has_a_template_that_compiles(name: str) -> None:
+    """No start looks through the build's own templates: this does."""
+    assert list(template_errors(prompt_plans().templates[name])) == []
+
+
+def test_a_shipped_kind_has_templates_that_compile() -> None:
+    """Every version of every kind that this build brings."""
+    kinds: Kinds = shipped_kinds()
+    for source in packaged_templates(kinds.templates).values():
+        check_template(source)

@@ -19,6 +19,7 @@ from typing import Any
 from ordain import app
 from ordain.app import Ordain
 from ordain.store.sqlite import SqliteStore
+from ordain.wording.wording import wording_of
 from tests.integration.crash.chores import CHORES, POLICY, Chore, left_behind
 from tests.integration.crash.chores import outcome as chore_outcome
 from tests.integration.crash.laws import Evidence, broken_laws, outcome, read_journals
@@ -87,8 +88,12 @@ class Watched:
 
 
 def build_houses(ledger: Ledger) -> dict[str, Ordain]:
-    """An Ordain for every shape, made once in the process that all others are forked from."""
-    return {name: _house(shape, ledger) for name, shape in ALL.items()}
+    """An Ordain for every shape, made once in the process that all others are forked from, and with it what each would make anew."""
+    houses = {name: _house(shape, ledger) for name, shape in ALL.items()}
+    for house in houses.values():
+        wording_of(house.catalog)
+        _ = house.catalog.digest
+    return houses
 
 
 def _house(shape: Shape | Talk | Chore, ledger: Ledger) -> Ordain:

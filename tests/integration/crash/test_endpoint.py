@@ -99,6 +99,7 @@ class Crowd:
                     headers={"Prefer": "respond-async"},
                     timeout=PATIENCE_S,
                     trust_env=False,
+                    verify=False,
                 )
             except httpx.TransportError:
                 continue

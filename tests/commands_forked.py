@@ -8,6 +8,7 @@ socket closes, it kills what still runs.
 
 from __future__ import annotations
 
+import atexit
 import gc
 import json
 import os
@@ -16,12 +17,13 @@ import signal
 import socket
 import struct
 import sys
+import threading
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any, NoReturn, cast
 
 import ordain.cli
 import ordain.server
@@ -122,6 +124,24 @@ def opened(number: int, before: Any) -> Any:
     return open(number, mode, buffering, encoding=before.encoding, errors=before.errors, closefd=False)
 
 
+def run(arguments: list[str]) -> NoReturn:
+    """Be the command to its end, which is an interpreter's but for one thing: memory that is shared is not taken apart, and copied for that."""
+    try:
+        code = main(arguments)
+    except SystemExit as told:
+        code = told.code
+    if not isinstance(code, int | None):
+        sys.exit(code)
+    threading._shutdown()  # type: ignore[attr-defined]  # what the interpreter does first: it waits for threads, then asks whoever wants to be asked
+    atexit._run_exitfuncs()
+    try:
+        for stream in (sys.stdout, sys.stderr):
+            stream.flush()
+    except (OSError, ValueError):
+        sys.exit(code)  # nobody reads it any more: that too has a code of its own
+    os._exit(code or 0)
+
+
 if __name__ == "__main__":
     warm()
-    sys.exit(main(serve(socket.socket(fileno=int(sys.argv[1])))["arguments"]))
+    run(serve(socket.socket(fileno=int(sys.argv[1])))["arguments"])

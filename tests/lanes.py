@@ -65,5 +65,10 @@ def sampled(all_of_them: Sequence[One], parts: int, name: str) -> list[One]:
     if _Run.full:
         return list(all_of_them)
     count = min(len(all_of_them), max(FEWEST, round(len(all_of_them) / parts)))
-    chosen = random.Random(f"{_Run.seed} {name}").sample(range(len(all_of_them)), count)
+    chosen = dice(name).sample(range(len(all_of_them)), count)
     return [all_of_them[index] for index in sorted(chosen)]
+
+
+def dice(name: str) -> random.Random:
+    """Chance for a test that goes through one course of things of many: the same with the same seed, whatever else is tested."""
+    return random.Random(f"{_Run.seed} {name}")

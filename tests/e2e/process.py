@@ -66,7 +66,7 @@ class Server:
             assert self.process.poll() is None, self.log()
             assert time.monotonic() < deadline, "the server does not start"
             time.sleep(0.02)
-        self.http = httpx.Client(base_url=json.loads(note.read_text())["url"], timeout=PATIENCE_S, trust_env=False)
+        self.http = httpx.Client(base_url=json.loads(note.read_text())["url"], timeout=PATIENCE_S, trust_env=False, verify=False)
         return self
 
     @property

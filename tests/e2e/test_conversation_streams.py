@@ -122,7 +122,7 @@ async def test_many_idle_streams_all_hear_the_next_event(server: Server) -> None
     say(server, "quick", "many:1")
     opened = asyncio.Barrier(STREAMS + 1)
     limits = httpx.Limits(max_connections=STREAMS)
-    async with httpx.AsyncClient(base_url=server.http.base_url, timeout=PATIENCE_S, trust_env=False, limits=limits) as client:
+    async with httpx.AsyncClient(base_url=server.http.base_url, timeout=PATIENCE_S, trust_env=False, verify=False, limits=limits) as client:
         streams = [asyncio.ensure_future(_open(client, opened)) for _ in range(STREAMS)]
         await opened.wait()
         assert not any(stream.done() for stream in streams)

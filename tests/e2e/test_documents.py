@@ -27,19 +27,6 @@ def test_the_readmes_lines_print_what_it_says(tmp_path: Path) -> None:
     assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) < 200
 
 
-def test_the_demo_shows_a_true_story() -> None:
-    """The demo ends with 0: both providers named, the quoted answer and the three facts shown, nudge and override answered, all replayed equal."""
-    done = subprocess.run([sys.executable, str(EXAMPLES / "demo.py")], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    assert "Quoted from the result of extract_facts, not analysed:" in done.stdout
-    assert "1. Alice lives in Paris.\n2. Alice works at Acme Corp.\n3. Alice's manager is Bob.\n" in done.stdout
-    assert done.stdout.count("2 of 2 runs replay equal") == 2
-    for shown in ("status@1 · completed", "✗ override by user:you", "It is 54.", "7 of 7 runs replay equal", "1 of 1 sessions verify"):
-        assert shown in done.stdout
-    for notice in ("offline rules, no language model", "scripted proposals, no language model"):
-        assert notice in done.stdout
-
-
 def test_the_example_request_is_the_sources_own() -> None:
     """The request in examples/ is the sources' minimal one, to the byte."""
     assert (EXAMPLES / "extract_facts.json").read_bytes() == (SEEDS / "extract_facts_plan_minimal.json").read_bytes()

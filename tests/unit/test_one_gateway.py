@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import cache
 from pathlib import Path
 
 HOUSE = Path(__file__).resolve().parents[2] / "src" / "ordain"
@@ -12,14 +13,20 @@ WRAPPING = {"models/local.py", "runtime/seal.py"}
 """Adapters around another adapter: they make the attempt that was asked of them."""
 
 
-def calling(wanted: str) -> set[str]:
-    """The modules that call something of this name."""
-    found: set[str] = set()
+@cache
+def callers() -> dict[str, set[str]]:
+    """By name, the modules that call something of it."""
+    found: dict[str, set[str]] = {}
     for file in HOUSE.rglob("*.py"):
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Call) and getattr(node.func, "attr", getattr(node.func, "id", "")) == wanted:
-                found.add(file.relative_to(HOUSE).as_posix())
+            if isinstance(node, ast.Call):
+                found.setdefault(getattr(node.func, "attr", getattr(node.func, "id", "")), set()).add(file.relative_to(HOUSE).as_posix())
     return found
+
+
+def calling(wanted: str) -> set[str]:
+    """The modules that call something of this name."""
+    return callers().get(wanted, set())
 
 
 def test_every_flow_asks_through_the_one_gateway() -> None:

@@ -79,9 +79,7 @@ class Schema(_Shared):
             ConfigurationError: the schema is not one, or refers outside itself.
         """
         try:
-            validator = jsonschema_rs.Draft202012Validator(
-                json.dumps(source), validate_formats=True, retriever=_refuse_reference, pattern_options=_PATTERNS
-            )
+            validator = _validator(json.dumps(source))
         except (TypeError, ValueError, RecursionError, jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError) as error:
             raise ConfigurationError(f"invalid JSON Schema: {error}", code="invalid_schema") from error
         self.__dict__.update(source=source, _validator=validator)
@@ -229,6 +227,12 @@ class Catalog(_Shared):
                 if rule.applies_when_state == policy.system_state:
                     return f"blocked:{rule.rule_name}"
         return None
+
+
+@lru_cache(maxsize=1024)
+def _validator(schema: str) -> jsonschema_rs.Draft202012Validator:
+    """The compiled schema: a registry and every catalog with the same verb share it."""
+    return jsonschema_rs.Draft202012Validator(schema, validate_formats=True, retriever=_refuse_reference, pattern_options=_PATTERNS)
 
 
 @lru_cache(maxsize=128)

@@ -42,6 +42,7 @@ from pydantic_ai.tools import ToolDefinition
 
 from ordain.contracts.policy import ModelErrorCode
 from ordain.contracts.profiles import Structured
+from ordain.models.certificates import trusted
 from ordain.models.event_stream import CUT_OFF, STREAM_BYTES
 from ordain.models.exchange import ANSWER_BYTES, KEPT_CONNECTIONS, KEPT_S, LOOPBACK, checked_key, checked_url, stalled
 from ordain.models.narrative import Narrative
@@ -157,9 +158,11 @@ def http_client(url: str, key_header: str, api_key: str) -> httpx2.AsyncClient:
         if isinstance(response.stream, httpx2.AsyncByteStream):
             response.stream = _Bounded(response.stream, wire)
 
+    trust_env = checked_url(url).hostname not in LOOPBACK
     return httpx2.AsyncClient(
         timeout=None,
-        trust_env=checked_url(url).hostname not in LOOPBACK,
+        verify=trusted(trust_env),
+        trust_env=trust_env,
         follow_redirects=False,
         limits=httpx2.Limits(max_connections=None, max_keepalive_connections=KEPT_CONNECTIONS, keepalive_expiry=KEPT_S),
         event_hooks={"request": [asked], "response": [answered]},

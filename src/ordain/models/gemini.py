@@ -15,6 +15,7 @@ try:
     from pydantic_ai.profiles import ModelProfile
     from pydantic_ai.providers.google import GoogleProvider
 
+    from ordain.models.certificates import trusted
     from ordain.models.foreign_model import NO_KEY, ForeignModel
 except ImportError as error:
     if (error.name or "").startswith("ordain"):
@@ -51,7 +52,8 @@ class GeminiModel(ForeignModel):
         """
         base, version = api_base(base_url)
         super().__init__(f"{base}/{version}", api_key, "x-goog-api-key")
-        options = HttpOptions(base_url=base, api_version=version, httpx_async_client=self._http)
+        tls = {"verify": trusted(trust_env=True)}  # of clients that it makes for itself and never uses
+        options = HttpOptions(base_url=base, api_version=version, httpx_async_client=self._http, client_args=tls)
         self._client = Client(vertexai=False, api_key=self._key or NO_KEY, http_options=options)
         self._provider = GoogleProvider(client=self._client)
 

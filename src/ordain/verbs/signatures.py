@@ -11,6 +11,7 @@ import inspect
 import typing
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from types import FunctionType
 from typing import Annotated, Any, cast, get_args, get_origin, get_type_hints
 
 import msgspec
@@ -68,12 +69,33 @@ class Signature:
         return converted
 
 
+_KEPT_MAX = 256
+_kept: dict[tuple[Any, ...], tuple[tuple[Any, ...], Signature]] = {}
+"""What was read, with all that it was read from: it is told by identity, which is its own only while it lives."""
+
+
 def read_signature(function: Callable[..., Any], context_type: type, meanings: Mapping[str, str]) -> Signature:
     """Read the hints of a function; ``context_type`` marks the parameter that is not an argument.
 
+    A function that is made again of the same code, as shipped verbs are for every registry, is not read again.
+
     Raises:
-        Unreadable: a parameter or the result has no usable hint.
+        UnreadableSignature: a parameter or the result has no usable hint.
     """
+    if not isinstance(function, FunctionType) or vars(function) or "<locals>" not in function.__qualname__:
+        return _read_signature(function, context_type, meanings)  # wrapped by somebody, or made once
+    told = function.__annotations__, function.__kwdefaults__ or {}
+    values = (*(function.__defaults__ or ()), *(value for each in told for value in each.values()))
+    parts = (function.__code__, function.__globals__, *values)
+    key = (*map(id, parts), *(tuple(each) for each in told), context_type, *meanings.items())
+    if key not in _kept:
+        if len(_kept) >= _KEPT_MAX:
+            _kept.clear()
+        _kept[key] = parts, _read_signature(function, context_type, meanings)
+    return _kept[key][1]
+
+
+def _read_signature(function: Callable[..., Any], context_type: type, meanings: Mapping[str, str]) -> Signature:
     try:
         hints = get_type_hints(function, include_extras=True)
     except (NameError, TypeError) as error:

@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import pickle
+import shutil
 import signal
 import sqlite3
 import sys
@@ -18,11 +19,15 @@ from typing import Any
 from ordain import app
 from ordain.app import Ordain
 from ordain.store.sqlite import SqliteStore
+from ordain.wording.wording import wording_of
+from tests.integration.crash.chores import CHORES, POLICY, Chore, left_behind
+from tests.integration.crash.chores import outcome as chore_outcome
 from tests.integration.crash.laws import Evidence, broken_laws, outcome, read_journals
 from tests.integration.crash.talk_laws import broken_talk
 from tests.shapes import talks
 from tests.shapes.catalogue import KILLERS, SHAPES, Shape, play
 from tests.shapes.client import Client, Diary
+from tests.shapes.flows import SHAPE_KINDS
 from tests.shapes.house import HeldModel, MovableClock, build_house
 from tests.shapes.ledger import Ledger, ledger_verbs
 from tests.shapes.moments import Moments
@@ -30,13 +35,16 @@ from tests.shapes.talk import Puppet, make_ordain, talk_settings
 from tests.shapes.talks import SCRIPT, TALKS, Talk, Talker
 
 BOOTS = 4
-ALL: dict[str, Shape | Talk] = {**SHAPES, **KILLERS, **TALKS}
+ALL: dict[str, Shape | Talk | Chore] = {**SHAPES, **KILLERS, **TALKS, **CHORES}
 BOOT_S = 40.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """``deaths`` are (kind of moment, which one) for the first processes, in order; ``kill`` is the ledger's to carry out."""
+    """``deaths`` are (kind of moment, which one) for the first processes, in order; ``kill`` is the ledger's to carry out.
+
+    ``begins`` is the id of a case that has ended: this one begins with a copy of its folder.
+    """
 
     id: str
     shape: str
@@ -44,6 +52,7 @@ class Case:
     kill: dict[str, Any] | None = None
     threaded: bool = False
     expected: str = ""
+    begins: str = ""
 
 
 class Fatal(Moments):
@@ -60,7 +69,7 @@ class Fatal(Moments):
 
 
 class Watched:
-    """A connection whose commits are moments: before it everything is written and nothing is durable, after it all is."""
+    """A connection whose commits are moments: before it everything is written and nothing is durable, after it all is. So are its checkpoints."""
 
     def __init__(self, connection: sqlite3.Connection, moments: Moments) -> None:
         self._connection, self._moments = connection, moments
@@ -69,28 +78,41 @@ class Watched:
         return getattr(self._connection, name)
 
     def execute(self, sql: str, parameters: tuple[Any, ...] = ()) -> sqlite3.Cursor:
-        if sql != "COMMIT":
+        moment = "commit" if sql == "COMMIT" else "checkpoint" if sql.startswith("PRAGMA wal_checkpoint") else ""
+        if not moment:
             return self._connection.execute(sql, parameters)
-        self._moments.pass_by("commit before")
+        self._moments.pass_by(f"{moment} before")
         cursor = self._connection.execute(sql)
-        self._moments.pass_by("commit after")
+        self._moments.pass_by(f"{moment} after")
         return cursor
 
 
 def build_houses(ledger: Ledger) -> dict[str, Ordain]:
-    """An Ordain for every shape, made once in the process that all others are forked from."""
-    return {name: _house(shape, ledger) for name, shape in ALL.items()}
+    """An Ordain for every shape, made once in the process that all others are forked from, and with it what each would make anew."""
+    houses = {name: _house(shape, ledger) for name, shape in ALL.items()}
+    for house in houses.values():
+        wording_of(house.catalog)
+        _ = house.catalog.digest
+    return houses
 
 
-def _house(shape: Shape | Talk, ledger: Ledger) -> Ordain:
-    if isinstance(shape, Shape):
-        return build_house(Path("unused"), ledger, script=shape.script)
-    return make_ordain(talk_settings(Path("unused"), shape.policy), Puppet(SCRIPT), verbs=ledger_verbs(ledger), memory=False)
+def _house(shape: Shape | Talk | Chore, ledger: Ledger) -> Ordain:
+    verbs, unused = ledger_verbs(ledger), Path("unused")
+    match shape:
+        case Shape():
+            return build_house(unused, ledger, script=shape.script)
+        case Talk():
+            return make_ordain(talk_settings(unused, shape.policy), Puppet(SCRIPT), verbs=verbs, memory=False)
+        case Chore():
+            return make_ordain(talk_settings(unused, POLICY), Puppet(SCRIPT), verbs=verbs, kinds=SHAPE_KINDS, memory=False)
 
 
 def run_case(case: Case, folder: Path, house: Ordain, ledger: Ledger) -> dict[str, Any]:
     """Start process after process until one comes to the end; gives its report, or what went wrong."""
-    folder.mkdir(parents=True)
+    if case.begins:
+        shutil.copytree(folder.parent / case.begins, folder)
+    else:
+        folder.mkdir(parents=True)
     ledger.case = case.id
     ledger.prepare(kill=case.kill, hold=ALL[case.shape].hold)
     for boot in range(1, BOOTS + 1):
@@ -160,6 +182,8 @@ async def _boot(case: Case, folder: Path, house: Ordain, ledger: Ledger, moments
     client = Client(house, ledger, diary=Diary(folder / "diary"), moments=moments)
     if isinstance(shape, Talk):
         report = await _talked(case, shape, client, before, folder)
+    elif isinstance(shape, Chore):
+        report = await _kept(case, shape, client, before, folder)
     else:
         await play(shape, client)
         report = _report(case, shape, client, before, folder)
@@ -207,4 +231,19 @@ async def _talked(case: Case, talk: Talk, client: Client, before: list[Any], fol
         "counts": counts,
         "calls": len(seen.calls),
         "result": talks.outcome(talker, talk),
+    }
+
+
+async def _kept(case: Case, chore: Chore, client: Client, before: list[Any], folder: Path) -> dict[str, Any]:
+    """Do a chore to its end, and report on it."""
+    await chore.play(client)
+    counts = dict(client.moments.counts)
+    seen = Evidence(before=before, after=read_journals(folder), calls=client.ledger.calls(), diary=client.diary.entries)
+    broken = chore.broken(client, seen, case.expected)
+    result = chore_outcome(client)
+    return {
+        "broken": [line[:300] for line in [*broken, *(await left_behind(client.ordain) if before or case.begins else [])]][:4],
+        "counts": counts,
+        "calls": len(seen.calls),
+        "result": result,
     }

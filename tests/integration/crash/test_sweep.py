@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -25,10 +26,10 @@ def undisturbed(nursery: Nursery, name: str, case: str) -> dict[str, Any]:
     return report
 
 
-def moments_of(name: str, plain: dict[str, Any]) -> list[Case]:
-    """A case for every moment that the undisturbed run had."""
+def moments_of(name: str, plain: dict[str, Any], moments: Sequence[str] = MOMENTS) -> list[Case]:
+    """A case for every moment of these kinds that the undisturbed run had."""
     slug = name.replace(" ", "-")
-    deaths = [(kind, n) for kind in MOMENTS for n in range(1, plain["counts"].get(kind, 0) + 1)]
+    deaths = [(kind, n) for kind in moments for n in range(1, plain["counts"].get(kind, 0) + 1)]
     kills = [{"when": when, "n": n} for when in ("arrived", "applied", "answered") for n in range(1, plain["calls"] + 1)]
     cases = [Case(id=f"{slug}-{kind.replace(' ', '-')}-{n}", shape=name, deaths=((kind, n),)) for kind, n in deaths]
     cases += [Case(id=f"{slug}-ledger-{kill['when']}-{kill['n']}", shape=name, kill=kill) for kill in kills]

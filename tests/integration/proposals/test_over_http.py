@@ -52,7 +52,7 @@ def request(case: str, tools: tuple[str, ...] = tuple(verb.spec.name for verb in
 
 async def play(ordain: Ordain, provider: str, case: str, answers: list[str]) -> tuple[dict[str, Any], int]:
     """Run a request against these answers; the response, and how many answers were asked for."""
-    async with httpx.AsyncClient(base_url=provider) as client:
+    async with httpx.AsyncClient(base_url=provider, verify=False) as client:
         await client.post("/script", json={case: answers})
         response = await ordain.plan(request(case))
         return response, (await client.get("/calls")).json()[case]

@@ -55,7 +55,7 @@ class Place:
 
     @property
     def http(self) -> httpx.AsyncClient:
-        return httpx.AsyncClient(base_url=f"http://{self.url}", timeout=PATIENCE_S, trust_env=False)
+        return httpx.AsyncClient(base_url=f"http://{self.url}", timeout=PATIENCE_S, trust_env=False, verify=False)
 
     @property
     def readers(self) -> int:

@@ -58,7 +58,7 @@ def prompt_of(name: str, data: st.DataObject, **more: Any) -> VerbPrompt:
 
 
 @pytest.mark.parametrize("name", ASKING)
-@settings(max_examples=examples(30))
+@settings(max_examples=examples(30, 10))
 @given(st.data())
 def test_the_prompts_of_the_shipped_verbs_fit_their_bounds(name: str, data: st.DataObject) -> None:
     """For any input that a shipped verb accepts the rendered prompt is within the bound that is reserved."""
@@ -67,7 +67,7 @@ def test_the_prompts_of_the_shipped_verbs_fit_their_bounds(name: str, data: st.D
 
 
 @pytest.mark.parametrize("name", ASKING)
-@settings(max_examples=examples(30))
+@settings(max_examples=examples(30, 10))
 @given(st.data())
 def test_a_history_is_counted_before_it_is_read(name: str, data: st.DataObject) -> None:
     """With a history and a summary that the bound knows only by number and bytes, the rendered prompt is within it."""

@@ -1,0 +1,27 @@
+"""Which certificates an endpoint's own is held to, and how often they are loaded."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import certifi
+import pytest
+
+from ordain.models.certificates import trusted
+
+
+def test_all_profiles_share_what_was_loaded() -> None:
+    """What is trusted is the same for all that ask alike, and is loaded once."""
+    assert trusted(trust_env=True) is trusted(trust_env=True)
+    assert trusted(trust_env=True).get_ca_certs()
+
+
+def test_what_the_environment_names_is_loaded_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another SSL_CERT_FILE is other certificates, where the environment counts."""
+    before, alone = trusted(trust_env=True), trusted(trust_env=False)
+    first, _, _ = Path(certifi.where()).read_text(encoding="utf-8").partition("-----END CERTIFICATE-----")
+    (tmp_path / "one.pem").write_text(f"{first}-----END CERTIFICATE-----\n", encoding="utf-8")
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "one.pem"))
+    assert len(trusted(trust_env=True).get_ca_certs()) == 1
+    assert trusted(trust_env=True) is not before
+    assert len(trusted(trust_env=False).get_ca_certs()) == len(alone.get_ca_certs())

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import gc
 import logging
 import os
 import secrets
@@ -26,6 +25,7 @@ from ordain.cli.exposure import check_exposure, exposure_of, is_exposed
 from ordain.cli.logs import log_to_stderr
 from ordain.cli.output import print_json
 from ordain.cli.places import ServerNote, home_of, remove_note, write_note
+from ordain.collector import tune_collector
 from ordain.errors import ConfigurationError, StorageUnavailable
 from ordain.server import Face, build_app
 from ordain.server.face import PRINCIPAL
@@ -146,8 +146,7 @@ async def served(ordain: Ordain, listener: socket.socket, principal: str = PRINC
 
 async def _serve(ordain: Ordain, listener: socket.socket, *, as_json: bool) -> int:
     async with ordain, served(ordain, listener) as serving:
-        gc.collect()
-        gc.freeze()  # what the process begins with stays as long as it: no full collection passes over that again, 50 ms each
+        tune_collector()
         note = serving.note
         demanded = serving.face.exposure.demanded
         LOG.info("listening url=%s host=%s token=%s home=%s", note.url, ordain.settings.server.host, demanded, ordain.settings.home)

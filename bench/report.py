@@ -197,7 +197,8 @@ def _work(figures: Figures) -> str:
     return (
         f"{turn['model_calls']} model calls and {turn['tool_calls']} calls of an `async` Python tool, each with an argument from the answer "
         f"before and a result of about 250 bytes: {turn['steps']} durable steps. The model is scripted, in the same process or behind an "
-        "OpenAI-compatible server without latency in another one. Every system runs in a warm process of its own on asyncio's own loop, with "
+        "OpenAI-compatible server without latency in another one. Every system runs in a warm process of its own on asyncio's own loop and with "
+        "the settings of the garbage collector that `ordain serve` has (`tune_collector`), with "
         f"its database on the same disk; a round gives each the same work in an order that moves on by one. Rounds: {figures['rounds']}; "
         "figures are medians of the rounds, ratios medians of the ratios within a round. CPU is user and system time of the measured "
         "process, threads included. Every answer is compared."

@@ -2,13 +2,12 @@
 
 It prints a line when it is ready, then for each line ``{"turns", "concurrency"}`` on its input does that many turns and prints what
 they took. Between the lines it stands still: reading the next one blocks its event loop, so that an idle system costs the measured one
-nothing.
+nothing. Python's collector of garbage has the same settings in all of them, those of ``ordain serve``.
 """
 
 from __future__ import annotations
 
 import asyncio
-import gc
 import importlib
 import json
 import resource
@@ -19,6 +18,7 @@ from typing import Any
 
 from bench import work
 from bench.ready import Ready
+from ordain.collector import tune_collector
 
 MODULES = {
     "ordain": "bench.systems.ordain_turn",
@@ -45,7 +45,7 @@ async def _measured(ready: Ready, turns: int, concurrency: int) -> dict[str, Any
             if said != work.ANSWER:
                 raise AssertionError(f"another answer: {said!r}")
 
-    gc.collect()
+    tune_collector()  # for every system alike, before each measurement
     before = ready.counted()
     cpu, began = _cpu_s(), time.perf_counter()
     await asyncio.gather(*(work_on() for _ in range(concurrency)))

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from importlib import import_module
 
-__all__ = ["Ordain", "OrdainError", "VerbContext", "VerbError", "__version__", "verb"]
+__all__ = ["Ordain", "OrdainError", "VerbContext", "VerbError", "__version__", "tune_collector", "verb"]
 __version__ = "0.1.0"
 
 _HOMES = {
@@ -18,6 +18,7 @@ _HOMES = {
     "OrdainError": "ordain.errors",
     "VerbContext": "ordain.verbs",
     "VerbError": "ordain.verbs",
+    "tune_collector": "ordain.collector",
     "verb": "ordain.verbs",
 }
 

@@ -26,6 +26,7 @@ from ordain.cli.exposure import check_exposure, exposure_of, is_exposed
 from ordain.cli.logs import log_to_stderr
 from ordain.cli.output import print_json
 from ordain.cli.places import ServerNote, home_of, remove_note, write_note
+from ordain.collector import tune_collector
 from ordain.errors import ConfigurationError, StorageUnavailable
 from ordain.server import Face, build_app
 from ordain.server.face import PRINCIPAL
@@ -152,7 +153,7 @@ def _tell_unread(compiled: asyncio.Task[Wording]) -> None:
 
 async def _serve(ordain: Ordain, listener: socket.socket, *, as_json: bool) -> int:
     async with ordain, served(ordain, listener) as serving:
-        gc.freeze()  # what the process begins with stays as long as it: no collection passes over that, 50 ms each, nor is there one before
+        tune_collector(collect=False)  # a start leaves hardly anything behind, and a look through it all costs 50 ms
         gc.enable()
         note = serving.note
         demanded = serving.face.exposure.demanded

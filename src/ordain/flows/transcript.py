@@ -12,6 +12,9 @@ from ordain.ports.sessions import Entry, EntryKind
 
 ROLES = {EntryKind.MESSAGE: "user", EntryKind.REPLY: "assistant", EntryKind.QUESTION: "assistant", EntryKind.SAID: "assistant"}
 
+NEAR = 8
+"""A transcript's head that stands so few entries behind a history is read with it: each look into a storage costs more than some entries."""
+
 TranscriptReader = Callable[[str, int, int], Sequence[Entry]]
 """(session, first, last) -> the transcript's entries with these numbers, in the run's own workspace."""
 
@@ -52,13 +55,12 @@ def resolve(transcript: TranscriptReader | None, ref: HistoryRef | None) -> Spok
         return Spoken(history=(), summary=None)
     if transcript is None:
         raise JournalCorrupt("a history is referred to where there is no transcript")
-    whole = [
-        entry
-        for entry in (transcript(ref.session, ref.first, ref.last) if ref.entries else ())
-        if entry.kind in ROLES and entry.seq != ref.own
-    ]
+    first, last = (ref.first, ref.last) if ref.entries else (ref.head, ref.head)
+    together = 0 <= ref.head - last <= NEAR  # as in most turns, whose message is the head and follows what was said before
+    read = transcript(ref.session, first, ref.head if together else last)
+    whole = [entry for entry in read if ref.entries and entry.seq <= last and entry.kind in ROLES and entry.seq != ref.own]
     summaries = transcript(ref.session, ref.summary, ref.summary) if ref.summary else ()
-    head = transcript(ref.session, ref.head, ref.head)
+    head = [entry for entry in (read if together else transcript(ref.session, ref.head, ref.head)) if entry.seq == ref.head]
     if not head or head[0].chain.hex() != ref.digest or len(whole) != ref.entries:
         raise JournalCorrupt(f"entries {ref.first}-{ref.last} of session {ref.session} are not what was referred to")
     return Spoken(

@@ -294,9 +294,8 @@ def _rendered(template: Template, inputs: Mapping[str, Any]) -> str:
     """Piece by piece, so that a loop is stopped before its output is whole."""
     pieces: list[str] = []
     size = 0
-    for piece in template.root_render_func(
-        template.new_context(dict(inputs), shared=True)
-    ):  # `generate` would turn each piece over once more
+    part = _Part(_ENVIRONMENT, dict(inputs), template.name, template.blocks)  # as `new_context` makes it; nothing here is global
+    for piece in template.root_render_func(part):  # `generate` would turn each piece over once more
         size += len(piece)
         if size > RENDERED_CHARS:
             raise TemplateError(f"the prompt exceeds {RENDERED_CHARS} characters")

@@ -55,13 +55,10 @@ class Parsed(Struct, frozen=True, kw_only=True):
         return _depth(self.value)
 
 
-def _depth(value: object) -> int:
+def _depth(value: dict[str, Any] | list[Any]) -> int:
     """As deep as ``parse_object`` lets a value be, which Python's stack holds."""
-    if isinstance(value, dict):
-        return 1 + max(map(_depth, cast("dict[str, Any]", value).values()), default=0)
-    if isinstance(value, list):
-        return 1 + max(map(_depth, cast("list[Any]", value)), default=0)
-    return 0
+    inner = value.values() if isinstance(value, dict) else value
+    return 1 + max([_depth(cast("Any", one)) for one in inner if isinstance(one, dict | list)], default=0)
 
 
 class Unparsed(Struct, frozen=True, kw_only=True):

@@ -6,7 +6,7 @@ tool id, tool input. The outcome says which tool; the directive itself stays in 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Set
+from collections.abc import Mapping, Set
 from typing import Any, cast
 
 import msgspec
@@ -127,42 +127,34 @@ def _size(proposal: Parsed, policy: Policy) -> Objection:
         return ProposalReason.TOO_LARGE, ""
     if proposal.depth > policy.step.max_depth:
         return ProposalReason.TOO_DEEP, ""
-    for place, bound in TEXT_BOUNDS.items():
-        if len(_text_at(proposal.value, place)) > bound:
-            return StepReason.TEXT_TOO_LONG, place
+    for outer, inner, bound in TEXT_BOUNDS:
+        if len(_text_at(proposal.value, outer, inner)) > bound:
+            return StepReason.TEXT_TOO_LONG, f"{outer}.{inner}" if inner else outer
     return None
 
 
-def _text_at(value: dict[str, Any], place: str) -> str:
+def _text_at(value: dict[str, Any], outer: str, inner: str) -> str:
     """The text at ``outer`` or ``outer.inner``, or "" where there is none."""
-    outer, _, inner = place.partition(".")
     part: Any = value.get(outer)
     if inner:
         part = cast("dict[str, Any]", part).get(inner) if isinstance(part, dict) else None
     return part if isinstance(part, str) else ""
 
 
-def _is_text(value: object) -> bool:
-    return value is None or isinstance(value, str)
-
-
-def _is_object_or_null(value: object) -> bool:
-    return value is None or isinstance(value, dict)
-
-
-Keys = Mapping[str, tuple[bool, Callable[[object], bool]]]
+Keys = Mapping[str, tuple[bool, tuple[type, ...]]]
+_NULL = type(None)
 DIRECTIVE: Keys = {
-    "thought": (True, _is_text),
-    "finish": (True, lambda value: isinstance(value, bool)),
-    "action": (False, _is_object_or_null),
-    "final_answer": (False, _is_object_or_null),
+    "thought": (True, (str, _NULL)),
+    "finish": (True, (bool,)),
+    "action": (False, (dict, _NULL)),
+    "final_answer": (False, (dict, _NULL)),
 }
-ACTION: Keys = {"tool_id": (True, lambda v: isinstance(v, str)), "input": (True, lambda v: isinstance(v, dict))}
-ANSWER: Keys = {"content": (True, lambda v: isinstance(v, str)), "structured": (False, lambda v: isinstance(v, dict))}
-"""Key -> (required, type test). An absent ``action`` or ``final_answer`` means null; a null ``thought`` is a withheld one (B-37)."""
+ACTION: Keys = {"tool_id": (True, (str,)), "input": (True, (dict,))}
+ANSWER: Keys = {"content": (True, (str,)), "structured": (False, (dict,))}
+"""Key -> (required, types). An absent ``action`` or ``final_answer`` means null; a null ``thought`` is a withheld one (B-37)."""
 
-TEXT_BOUNDS = {"thought": THOUGHT_MAX, "action.tool_id": TOOL_ID_MAX, "final_answer.content": CONTENT_MAX}
-NOT_EMPTY = ("action.tool_id", "final_answer.content")
+TEXT_BOUNDS = (("thought", "", THOUGHT_MAX), ("action", "tool_id", TOOL_ID_MAX), ("final_answer", "content", CONTENT_MAX))
+NOT_EMPTY = (("action", "tool_id"), ("final_answer", "content"))
 
 
 def _shape(value: dict[str, Any]) -> Objection:
@@ -172,11 +164,10 @@ def _shape(value: dict[str, Any]) -> Objection:
     if found is None and value.get("final_answer") is not None:
         found = _keys(value["final_answer"], ANSWER, "final_answer.")
     if found is None:
-        for place in NOT_EMPTY:
-            outer, _, inner = place.partition(".")
+        for outer, inner in NOT_EMPTY:
             part = value.get(outer)
             if part is not None and not part[inner].strip():
-                return StepReason.EMPTY_TEXT, place
+                return StepReason.EMPTY_TEXT, f"{outer}.{inner}"
     return found
 
 
@@ -184,11 +175,10 @@ def _keys(value: dict[str, Any], keys: Keys, prefix: str) -> Objection:
     for key, (required, _) in keys.items():
         if required and key not in value:
             return StepReason.MISSING_KEY, prefix + key
-    for key in value:
-        if key not in keys:
-            return StepReason.UNKNOWN_KEY, prefix.rstrip(".")
-    for key, (_, fits) in keys.items():
-        if key in value and not fits(value[key]):
+    if not keys.keys() >= value.keys():
+        return StepReason.UNKNOWN_KEY, prefix.rstrip(".")
+    for key, (_, types) in keys.items():
+        if key in value and not isinstance(value[key], types):
             return StepReason.WRONG_TYPE, prefix + key
     return None
 

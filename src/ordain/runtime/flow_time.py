@@ -23,6 +23,7 @@ from ordain.runtime.services import Services
 
 PERSONS = frozenset({WaitFor.ANSWER, WaitFor.APPROVAL})
 """What only a person can end: a run's time stands still meanwhile, and such a wait's own moment is one by the wall clock."""
+_RESUMED = RecordKind.RESUMED
 TIME_LOST, WAITED = "time lost", "waited for a person"
 
 
@@ -56,8 +57,10 @@ class FlowTime:
 
     def wrote(self, record: Record, body: Body) -> None:
         """A record was written."""
-        self._reckoning = self._reckoning.after(record, body)
-        if record.kind in MOVING:
+        moves = record.kind in MOVING
+        if moves or record.kind is _RESUMED:  # most are decisions, which say nothing of time
+            self._reckoning = self._reckoning.after(record, body)
+        if moves:
             self._below, self.still = [], False
 
     def unbooked(self, until: int) -> int:

@@ -93,6 +93,7 @@ class LiveRun(Pen):
 
     def write(self, kind: RecordKind, name: str, body: Body, *, at: int | None = None) -> Record:
         """See ``Pen.write``; what was lost until then is put on record before."""
+        at = self.services.clock.now() if at is None else at
         if kind in _TELLS_TIME:
             self.book_lost(at)
         record = super().write(kind, name, body, at=at)

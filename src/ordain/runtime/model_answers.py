@@ -152,9 +152,10 @@ TIMER_SLACK_US = 100_000
 
 def timed_out_at(effect: ModelCall | VerbCall | Read, result: AnyResult | None, now: int) -> int | None:
     """When an effect ended that came to its deadline, where its timer fired a little early; None of any other, which ends ``now``."""
-    timed_out = isinstance(result, VerbTimedOut) or (isinstance(result, ModelFailed) and result.code is ModelErrorCode.TIMED_OUT)
+    if not (isinstance(result, VerbTimedOut) or (isinstance(result, ModelFailed) and result.code is ModelErrorCode.TIMED_OUT)):
+        return None
     deadline = _deadline_of(effect, result)
-    return max(now, deadline) if timed_out and deadline - now < TIMER_SLACK_US else None
+    return max(now, deadline) if deadline - now < TIMER_SLACK_US else None
 
 
 def _deadline_of(effect: ModelCall | VerbCall | Read, result: AnyResult | None) -> int:

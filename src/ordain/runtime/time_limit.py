@@ -20,14 +20,19 @@ class TimeLimit:
     def __init__(self, seconds: float | None) -> None:
         """Begins when it is entered."""
         self.left_s = seconds
-        self._timeout = asyncio.timeout(None)
-        self._timer: asyncio.TimerHandle | None = None
+        self._task: asyncio.Task[Any] | None = None
+        self._cancels = 0
+        self._timer: asyncio.Handle | None = None
         self._slice_s = self._due = 0.0
+        self._over = False
 
     async def __aenter__(self) -> TimeLimit:
         """Begin."""
-        await self._timeout.__aenter__()
-        self._next()
+        if self.left_s is not None:
+            self._task = task = asyncio.current_task()
+            assert task is not None
+            self._cancels = task.cancelling()
+            self._next(self.left_s)
         return self
 
     async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
@@ -36,28 +41,35 @@ class TimeLimit:
         Raises:
             TimeoutError: the time was over, and what was under way has been cancelled.
         """
+        task, self._task = self._task, None
+        if task is None or self.left_s is None:
+            return
         if self._timer is not None:
             self._timer.cancel()
-            self.left_s = max(0.0, (self.left_s or 0.0) - self._slice_s + max(0.0, self._due - asyncio.get_running_loop().time()))
-        await self._timeout.__aexit__(kind, error, trace)
-
-    def _next(self) -> None:
-        if self.left_s is None:
-            return
-        loop = asyncio.get_running_loop()
-        if self.left_s <= 0:
             self._timer = None
-            self._timeout.reschedule(loop.time())
-            return
-        self._slice_s = min(SLICE_S, self.left_s)
-        self._due = loop.time() + self._slice_s
-        self._timer = loop.call_at(self._due, self._over)
+            self.left_s = max(0.0, self.left_s - self._slice_s + max(0.0, self._due - asyncio.get_running_loop().time()))
+        if self._over and task.uncancel() <= self._cancels and kind is asyncio.CancelledError:  # else somebody else cancelled it, too
+            raise TimeoutError from error
 
-    def _over(self) -> None:
+    def _next(self, left_s: float) -> None:
+        loop = asyncio.get_running_loop()
+        self.left_s = left_s
+        if left_s <= 0:  # not at once: an answer that came in the same moment is taken
+            self._slice_s = self._due = 0.0
+            self._timer = loop.call_soon(self._end)
+            return
+        self._slice_s = min(SLICE_S, left_s)
+        self._due = loop.time() + self._slice_s
+        self._timer = loop.call_at(self._due, self._sliced, left_s)
+
+    def _sliced(self, left_s: float) -> None:
         late_s = asyncio.get_running_loop().time() - self._due
-        if late_s <= LATE_S and self.left_s is not None:
-            self.left_s -= self._slice_s + max(0.0, late_s)
-        self._next()
+        self._next(left_s - self._slice_s - max(0.0, late_s) if late_s <= LATE_S else left_s)
+
+    def _end(self) -> None:
+        self._timer, self._over = None, True
+        if self._task is not None:
+            self._task.cancel()
 
 
 async def ended_within(task: asyncio.Future[Any], seconds: float) -> bool:

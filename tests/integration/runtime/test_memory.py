@@ -26,6 +26,9 @@ from ordain.testing import ModelScript, ScriptedModels, call, fails, finish, hol
 ROOMS = ("ordain.runtime.", "ordain.flows.", "ordain.effects.", "ordain.journal.", "ordain.rules.")
 RUNS = 3
 SETTLING_S = 0.2
+MANY = 20
+KEPT_A_TURN = 8
+"""A run that is held, in a cycle or otherwise, is a hundred."""
 
 
 class Nothing(Struct, frozen=True):
@@ -59,6 +62,11 @@ def live() -> Counter[str]:
         elif str(type(one).__module__).startswith(ROOMS):
             found[f"{type(one).__module__}.{type(one).__qualname__}"] += 1
     return found
+
+
+def tracked() -> int:
+    """How many objects the collector looks at."""
+    return len(gc.get_objects())
 
 
 @contextmanager
@@ -161,6 +169,30 @@ async def test_nothing_of_a_run_at_rest_is_held(tmp_path: Path, case: Callable[[
             models.requests.clear()
             left = live() - before
         assert left == (Counter({"ordain.runtime.streams._Live": RUNS}) if case is waiting else Counter())
+
+
+async def planned(ordain: Ordain, session: str) -> None:
+    """A planning run, from its request to its response."""
+    goal = {"type": "analysis", "description": f"What is 6 * 7, {session}?"}
+    response = await ordain.plan({"goal": goal, "toolset": [{"tool_id": "math.evaluate"}, {"tool_id": "extract_facts"}]})
+    assert response["status"] == "ok"
+
+
+@pytest.mark.parametrize("case", [planned, completed])
+async def test_turns_leave_no_work_to_the_collector(tmp_path: Path, case: Callable[[Ordain, str], Awaitable[None]]) -> None:
+    """Turn by turn nothing stays that the collector would have to look at, of whatever class, but a few entries of tables that the store keeps."""
+    models = ScriptedModels(SCRIPT)
+    async with house(tmp_path, models) as ordain:
+        for number in range(MANY):
+            await case(ordain, f"first{number}")
+        with without_collector():
+            before = tracked()
+            for number in range(MANY):
+                await case(ordain, f"s{number}")
+            await asyncio.sleep(SETTLING_S)
+            models.requests.clear()
+            grown = tracked() - before
+        assert grown <= KEPT_A_TURN * MANY
 
 
 def test_what_is_held_is_seen() -> None:

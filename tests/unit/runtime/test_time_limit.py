@@ -142,3 +142,51 @@ async def test_a_task_is_left_alone_whatever_comes_of_the_time() -> None:
     assert not answer.cancelled()
     answer.set_result("there")
     assert await ended_within(answer, 1.0) is True
+
+
+@moved
+async def test_an_answer_that_came_in_the_last_moment_is_taken() -> None:
+    """The answer and the end of the time come in one turn of the loop, and nobody has read the answer yet."""
+    task, answer = _begun(0.5)
+    await _settle()
+    loop = asyncio.get_running_loop()
+    assert isinstance(loop, _Moved)
+    loop.call_at(loop.at + 0.4, answer.set_result, "there")
+    loop.at += 0.5
+    await _settle()
+    assert await task == "there"
+
+
+@moved
+async def test_who_is_cancelled_from_outside_is_cancelled() -> None:
+    """Also where the time is over in the same moment: the cancellation is not swallowed as a time-out."""
+    task, _ = _begun(0.5)
+    await _settle()
+    loop = asyncio.get_running_loop()
+    assert isinstance(loop, _Moved)
+    loop.at += 0.5
+    loop.call_at(loop.at, task.cancel)
+    await _settle()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+
+
+@moved
+async def test_limits_stand_in_each_other() -> None:
+    """The inner one that is over leaves the outer one as it was, and the task goes on."""
+
+    async def both() -> str:
+        async with TimeLimit(5.0):
+            try:
+                async with TimeLimit(1.0):
+                    await asyncio.get_running_loop().create_future()
+            except TimeoutError:
+                await asyncio.sleep(1.0)
+            current = asyncio.current_task()
+            assert current is not None
+            return f"cancelled {current.cancelling()} times"
+
+    task = asyncio.ensure_future(both())
+    await _settle()
+    await _ticks(3.0)
+    assert await task == "cancelled 0 times"

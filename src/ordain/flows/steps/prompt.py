@@ -212,11 +212,11 @@ def planner_step_schema(tools: tuple[ToolRef, ...]) -> dict[str, Any]:
 
     A tool schema with references of its own is shown as a plain object; rule ``step`` judges the input either way.
     """
-    return _step_schema(json.dumps([[tool.tool_id, tool.input_schema] for tool in tools], sort_keys=True))
+    return _step_schema(msgspec.json.encode([(tool.tool_id, tool.input_schema) for tool in tools], order="deterministic"))
 
 
 @lru_cache(maxsize=32)
-def _step_schema(tools: str) -> dict[str, Any]:
+def _step_schema(tools: bytes) -> dict[str, Any]:
     thought = {"type": "string", "maxLength": THOUGHT_MAX}
     null = {"type": "null"}
     finish = _object(
@@ -227,7 +227,7 @@ def _step_schema(tools: str) -> dict[str, Any]:
     )
     actions = [
         _object(tool_id={"const": tool_id}, input={"type": "object"} if "$ref" in json.dumps(schema) else schema)
-        for tool_id, schema in json.loads(tools)
+        for tool_id, schema in msgspec.json.decode(tools)
     ]
     if not actions:
         return finish

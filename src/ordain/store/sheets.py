@@ -26,6 +26,7 @@ CREATE INDEX sheets_settled ON sheets(run) WHERE settled = 1;
 """
 """``seq`` is the number of a sheet's first record; ``settled`` is 1 where it books what a model call came to: who asked models is looked up by that."""
 
+INSERT_SHEET = "INSERT INTO sheets(run, seq, settled, records) VALUES (?,?,?,?)"
 SHEET_RECORDS = 64
 SHEET_BYTES = 16 * 1024
 """What a sheet holds at most, but for its last body: to take one body out, the whole sheet is written anew."""

@@ -10,10 +10,9 @@ from ordain.errors import RUN_MOVED_ON, ConfigurationError, JournalCorrupt, Leas
 from ordain.journal.records import Record, RecordKind, Status
 from ordain.journal.transitions import SOURCES
 from ordain.ports.writes import NewRun, RowTable
-from ordain.store.sheets import lay_out
+from ordain.store.sheets import INSERT_SHEET, lay_out
 from ordain.store.tables import RowTables
 
-_INSERT_SHEET = "INSERT INTO sheets(run, seq, settled, records) VALUES (?,?,?,?)"
 NUMBERS_KEPT = 20_000
 """How many runs' row numbers are remembered; they are found again by id."""
 _CLASS = {RecordKind.STARTED: "input", RecordKind.ENDED: "result", RecordKind.CHILD_ENDED: "result", RecordKind.NOTE: "note"}
@@ -97,7 +96,7 @@ class Transaction:
     def records(self, of: RunNumbers, records: tuple[Record, ...]) -> None:
         """Add records to a run's journal."""
         for first, settled, laid in lay_out(records, partial(self._put_apart, of)):
-            self.db.execute(_INSERT_SHEET, (of.run, first, settled, laid))
+            self.db.execute(INSERT_SHEET, (of.run, first, settled, laid))
 
     def _put_apart(self, of: RunNumbers, record: Record) -> int:
         cursor = self.db.execute(

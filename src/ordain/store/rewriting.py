@@ -31,7 +31,7 @@ def rewrite_rows(db: sqlite3.Connection) -> int:
         db.execute("BEGIN IMMEDIATE")
         try:
             rewritten += sum(_rewrite(db, run) for (run,) in runs)
-        except BaseException:
+        except BaseException:  # whatever broke, the runs of this transaction stay as they were
             db.execute("ROLLBACK")
             raise
         db.execute("COMMIT")

@@ -200,6 +200,18 @@ def test_a_folder_is_backed_up_and_restored(tmp_path: Path, name: str) -> None:
     assert replayed(tmp_path / "other") == replayed(home)
 
 
+@pytest.mark.parametrize("name", names())
+def test_a_compacted_folder_replays(tmp_path: Path, name: str) -> None:
+    """Compacting writes what earlier builds left as rows in this build's form; every run and session is what it was."""
+    home = unpack(packed(name), tmp_path / "home")
+    before = replayed(home)
+    ran = ordain("store", "compact", "--data-dir", home)
+    assert ran.returncode == 0, ran.stderr
+    with closing(sqlite3.connect(home / DATABASE)) as database:
+        assert database.execute("SELECT count(*) FROM records").fetchone() == (0,)
+    assert replayed(home) == before
+
+
 # --- newer folders ------------------------------------------------------------------------------------------------------------------
 
 

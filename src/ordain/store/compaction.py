@@ -1,6 +1,6 @@
 """Making a data folder's database as small as what stands in it, and such that it gives room back by itself from then on.
 
-It is SQLite's own ``VACUUM``: written beside the database and into its log, and in force with one commit. Whatever ends the process before that leaves the
+Records that earlier builds stored as a row each become sheets first (``store.rewriting``). The rest is SQLite's own ``VACUUM``: written beside the database and into its log, and in force with one commit. Whatever ends the process before that leaves the
 database as it was; a copy that took its place under the same name would lose what a guest writes meanwhile.
 """
 
@@ -18,6 +18,7 @@ from pathlib import Path
 from ordain.errors import ConfigurationError, StorageUnavailable
 from ordain.store import schema
 from ordain.store.folder import FILE, WAL, check_in_use, configure, connect, take_lock, why_not
+from ordain.store.rewriting import rewrite_rows
 
 SPARE_BYTES = 16 * 1024 * 1024
 LOOK_S = 1.0
@@ -84,6 +85,7 @@ def _compacted(db: sqlite3.Connection, folder: Path, told: Callable[[Need], None
     watching = threading.Thread(target=watch, daemon=True)
     watching.start()
     try:
+        rewrite_rows(db)
         db.execute("PRAGMA auto_vacuum=INCREMENTAL")
         db.execute("VACUUM")
         db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()

@@ -26,6 +26,7 @@ CREATE INDEX sheets_settled ON sheets(run) WHERE settled = 1;
 """
 """``seq`` is the number of a sheet's first record; ``settled`` is 1 where it books what a model call came to: who asked models is looked up by that."""
 
+INSERT_SHEET = "INSERT INTO sheets(run, seq, settled, records) VALUES (?,?,?,?)"
 SHEET_RECORDS = 64
 SHEET_BYTES = 16 * 1024
 """What a sheet holds at most, but for its last body: to take one body out, the whole sheet is written anew."""
@@ -38,13 +39,12 @@ KINDS = (
 )
 NAMES = (
     *("model_call", "verb_call", "read", "wait", "say", "children", "child"),
-    *("planner", "question", "status", "supervisor", "triage", "turn", "verb", "verb_plan"),
     *("access", "answer", "attach", "authorize", "carve", "completeness", "entry", "fallback", "hedge", "history", "lane", "limits"),
     *("outcome", "output", "proceed", "rate", "reask", "recall", "recover", "reserve", "retry", "route", "scope", "settle", "step"),
     *("suggestion", "supervise", "unrecovered"),
     *("completed", "failed", "cancelled", "timed_out", "resumed", "lost", "fault", "cancel"),
 )
-"""A code is the place here, so that both stay as they are while the schema's version does; a name that came later, or is an embedder's, is spelled out."""
+"""A code is the place here, so that both stay as they are while the schema's version does; a name that came later, a kind's or an embedder's is spelled out."""
 _KIND_CODES = {kind: code for code, kind in enumerate(KINDS)}
 _NAME_CODES = {name: code for code, name in enumerate(NAMES)}
 _KIND_OF = dict(enumerate(KINDS))

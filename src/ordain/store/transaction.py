@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from functools import partial
+from sys import intern
 from typing import NamedTuple
 
 from ordain.errors import ConfigurationError, JournalCorrupt, RunLost
@@ -11,12 +12,11 @@ from ordain.journal.records import Record, RecordKind, Status
 from ordain.journal.transitions import SOURCES
 from ordain.ports.writes import NewRun, RowTable
 from ordain.store.run_records import asking, read_opening
-from ordain.store.sheets import lay_out
+from ordain.store.sheets import INSERT_SHEET, lay_out
 from ordain.store.tables import RowTables
 
-_INSERT_SHEET = "INSERT INTO sheets(run, seq, settled, records) VALUES (?,?,?,?)"
-NUMBERS_KEPT = 20_000
-"""How many runs' row numbers are remembered; they are found again by id."""
+NUMBERS_KEPT = 5_000
+"""How many runs' row numbers are remembered, 300 bytes each; they are found again by id."""
 _CLASS = {RecordKind.STARTED: "input", RecordKind.ENDED: "result", RecordKind.CHILD_ENDED: "result", RecordKind.NOTE: "note"}
 FROM = {
     target: "(" + (" OR ".join(f"status = '{source}'" for source in sorted(sources)) or "0") + ")" for target, sources in SOURCES.items()
@@ -92,13 +92,13 @@ class Transaction:
             row = self.db.execute("SELECT no, subject, workspace FROM runs WHERE id = ?", (run,)).fetchone()
             if row is None:
                 raise JournalCorrupt(f"run {run} does not exist")
-            known = self._numbers[run] = RunNumbers(*row)
+            known = self._remembered(run, RunNumbers(*row))
         return known
 
     def records(self, of: RunNumbers, records: tuple[Record, ...]) -> None:
         """Add records to a run's journal."""
         for first, settled, laid in lay_out(records, partial(self._put_apart, of)):
-            self.db.execute(_INSERT_SHEET, (of.run, first, settled, laid))
+            self.db.execute(INSERT_SHEET, (of.run, first, settled, laid))
 
     def _put_apart(self, of: RunNumbers, record: Record) -> int:
         cursor = self.db.execute(
@@ -131,11 +131,9 @@ class Transaction:
             self._check_same(new)
             return
         number = cursor.lastrowid or 0
-        if len(self._numbers) >= NUMBERS_KEPT:
-            self._numbers.clear()
         if root is None:
             self.db.execute("UPDATE runs SET root = no WHERE no = ?", (number,))
-        made = self._numbers[new.id] = RunNumbers(number, subject, begun.workspace)
+        made = self._remembered(new.id, RunNumbers(number, subject, begun.workspace))
         self.records(made, (new.record,))
         self.touched.append(new.id)
 
@@ -143,6 +141,12 @@ class Transaction:
         opening = read_opening(asking(self.db), self.numbers(new.id).run)
         if opening is None or opening.chain != new.record.chain:
             raise RunLost(f"there is another run {new.id}")
+
+    def _remembered(self, run: str, numbers: RunNumbers) -> RunNumbers:
+        if len(self._numbers) >= NUMBERS_KEPT:
+            self._numbers.clear()
+        known = self._numbers[run] = numbers._replace(workspace=intern(numbers.workspace))
+        return known
 
     def _subject(self, workspace: str, subject: str, key: bytes) -> int:
         self.db.execute("INSERT OR IGNORE INTO subjects(workspace, id, key) VALUES (?,?,?)", (workspace, subject, key))

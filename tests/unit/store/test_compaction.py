@@ -9,15 +9,21 @@ import subprocess
 import sys
 import time
 from collections import namedtuple
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from ordain.errors import ConfigurationError, StorageUnavailable
+from ordain.journal.codec import verify
+from ordain.ports.store import Append, Operation, Outcome
+from ordain.ports.upkeep import OldContent
 from ordain.store.compaction import Compacted, Need, compact
 from ordain.store.folder import FILE, LOCK
 from ordain.store.sqlite import SqliteStore, StoreOptions
+from ordain.store.upkeep import SqliteUpkeep
 from tests.contract.writing import Run
+from tests.shapes.stored_journal import as_rows
 from tests.unit.store.many import filled
 
 ENGINE = StoreOptions(holder="engine", threaded=False)
@@ -135,3 +141,69 @@ async def test_a_kill_leaves_the_store_as_it_was(tmp_path: Path, after_s: float)
     store.close()
     made, _ = compacted(tmp_path)
     assert made.after < made.before * 1.01
+
+
+def rows_and_sheets(folder: Path) -> tuple[int, int]:
+    with closing(sqlite3.connect(folder / FILE)) as db:
+        return tuple(db.execute(f"SELECT count(*) FROM {table}").fetchone()[0] for table in ("records", "sheets"))  # type: ignore[return-value]
+
+
+async def an_older_journal(folder: Path) -> list[Run]:
+    """Runs that an earlier build stored a row for each record of: one settled, one that goes on, one whose result was swept, one that is erased."""
+    store, made = SqliteStore(folder, ENGINE), [Run(name) for name in "abcd"]
+    for run in made:
+        await store.submit(run.open())
+        call = (run.intent("model_call", "x"), run.observation("model_call", "y" * 5000), run.note(), run.intent("theirs"))
+        await store.submit(Append(run=run.id, epoch=1, records=call))
+        if run.id != "b":
+            await store.submit(run.end("z" * 5000))
+    as_rows(store._db)
+    await store.submit(Operation(name="erase", args={"run": "d", "at": 1}))
+    upkeep = SqliteUpkeep(store)
+    (subject,) = store.query("SELECT subject FROM runs WHERE id = 'd'")[0]
+    await upkeep.erase(subject, None)
+    store._db.execute("UPDATE runs SET ended_at = 1 WHERE id = 'c'")
+    await upkeep.sweep(OldContent(content_class="result", before=2, at=3), None)
+    store.close()
+    return made
+
+
+async def test_rows_of_earlier_builds_become_sheets(tmp_path: Path) -> None:
+    """Every run is what it was: whole, going on, without its result, erased; and content that stood apart stands once, to be erased."""
+    made = await an_older_journal(tmp_path)
+    store = SqliteStore(tmp_path, ENGINE)
+    before = {run.id: store.load(run.id) for run in made}
+    store.close()
+    assert rows_and_sheets(tmp_path)[1] == 0
+    compacted(tmp_path)
+    assert rows_and_sheets(tmp_path)[0] == 0
+    store = SqliteStore(tmp_path, ENGINE)
+    for run in made:
+        found, was = store.load(run.id), before[run.id]
+        assert found is not None
+        assert was is not None
+        assert found.records == was.records
+        verify(run.id, found.key, found.records)
+    assert before["c"].records[-1].body != made[2].records[-1].body  # type: ignore[union-attr]
+    (_, going_on, _, _) = made
+    assert await store.submit(going_on.end("done")) == Outcome(run="b")
+    for run in made:
+        begun = await store.submit(Operation(name="erase", args={"run": run.id, "at": 9}))
+        await SqliteUpkeep(store).erase(begun.seq, None)
+    assert "zzzz" not in str(store.query("SELECT bytes FROM payloads"))
+    assert "yyyy" not in str(store.query("SELECT bytes FROM payloads"))
+    store.close()
+
+
+async def test_what_is_damaged_is_left_as_it_is(tmp_path: Path) -> None:
+    """A run whose rows are none, do not follow one another or lack a payload stays as it was; the others are rewritten."""
+    await an_older_journal(tmp_path)
+    with closing(sqlite3.connect(tmp_path / FILE, isolation_level=None)) as db:
+        db.execute("UPDATE records SET kind = 'nonsense' WHERE seq = 1 AND run = (SELECT no FROM runs WHERE id = 'a')")
+        db.execute("DELETE FROM records WHERE seq = 1 AND run = (SELECT no FROM runs WHERE id = 'b')")
+        db.execute("UPDATE records SET payload = 999 WHERE payload IS NOT NULL AND run = (SELECT no FROM runs WHERE id = 'c')")
+        before = db.execute("SELECT * FROM records WHERE run <> (SELECT no FROM runs WHERE id = 'd') ORDER BY pos").fetchall()
+    compacted(tmp_path)
+    with closing(sqlite3.connect(tmp_path / FILE)) as db:
+        assert db.execute("SELECT * FROM records ORDER BY pos").fetchall() == before
+        assert db.execute("SELECT DISTINCT r.id FROM sheets s JOIN runs r ON r.no = s.run").fetchall() == [("d",)]

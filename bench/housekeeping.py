@@ -12,8 +12,6 @@ import json
 import os
 import shutil
 import sqlite3
-import subprocess
-import sys
 import tempfile
 import threading
 import time
@@ -23,6 +21,7 @@ from typing import Any
 
 import httpx
 
+from bench.served import Served
 from ordain import Ordain
 from ordain.store.run_records import asking, read_opening
 
@@ -118,20 +117,6 @@ class Asking(threading.Thread):
             time.sleep(ASKED_EVERY_S)
 
 
-def served(home: Path, script: Path) -> tuple[subprocess.Popen[bytes], str, float]:
-    """A real server over the folder, its address, and after how many seconds it was there."""
-    note, began = home / "server.json", time.perf_counter()
-    note.unlink(missing_ok=True)
-    command = [sys.executable, "-m", "ordain", "serve", "--port", "0", "--data-dir", str(home)]
-    with (home / "log").open("ab") as log:
-        process = subprocess.Popen(command, env={**os.environ, "ORDAIN_SCRIPT": str(script)}, stderr=log)
-    while not note.exists():
-        if process.poll() is not None:
-            raise SystemExit((home / "log").read_text())
-        time.sleep(0.01)
-    return process, json.loads(note.read_text())["url"], time.perf_counter() - began
-
-
 def while_asking(url: str, work: Callable[[httpx.Client], Any]) -> dict[str, float]:
     """``/health`` while the work goes on."""
     asking = Asking(url)
@@ -190,8 +175,7 @@ def asked(address: str, **query: Any) -> Callable[[httpx.Client], None]:
 def measured(home: Path, script: Path) -> dict[str, Any]:
     """Every kind of housekeeping, one after the other."""
     found: dict[str, Any] = {}
-    process, url, found["start_s"] = served(home, script)
-    found["start_s"] = round(found["start_s"], 2)
+    url = ""
 
     def show(name: str, work: Callable[[httpx.Client], Any]) -> None:
         found[name] = while_asking(url, work)
@@ -201,7 +185,8 @@ def measured(home: Path, script: Path) -> dict[str, Any]:
         answer = http.post(f"/runs/{found_run}/erase", json={"why": "bench"})
         answer.raise_for_status()
 
-    try:
+    with Served(home, script) as served:
+        url, found["start_s"] = served.url, round(served.start_s, 2)
         show("idle", lambda _: time.sleep(3))
         show("metrics", lambda http: [asked("/metrics")(http) for _ in range(5)])
         show("runs?status=faulted", asked("/runs", status="faulted"))
@@ -211,19 +196,13 @@ def measured(home: Path, script: Path) -> dict[str, Any]:
         show("ready", lambda http: [asked("/ready")(http) for _ in range(20)])
         found_run = (home / "large").read_text()
         show("erase one of 20,000 runs", erase)
-    finally:
-        process.terminate()
-        process.wait(60)
     (home / "policy.toml").write_text(RETENTION)
     for name in ("sweep much", "sweep nothing"):
-        process, url, found[f"{name}: start_s"] = served(home, script)
-        try:
+        with Served(home, script) as served:
+            url, found[f"{name}: start_s"] = served.url, served.start_s
             show(name, swept(home))
             if name == "sweep nothing":
                 show("metrics after", lambda http: [asked("/metrics")(http) for _ in range(5)])
-        finally:
-            process.terminate()
-            process.wait(60)
     return found
 
 

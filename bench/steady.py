@@ -17,19 +17,13 @@ from typing import Any
 
 import httpx
 
-from bench.housekeeping import SCRIPT, served
+from bench.housekeeping import SCRIPT
+from bench.served import Served
 
 LOOK_S = 5.0
 WARM = 0.4
 """The share of the time that is warm-up."""
 SESSIONS = 200
-
-
-def memory(pid: int) -> dict[str, float]:
-    """Resident and anonymous memory in MB, and open descriptors."""
-    status = dict(line.split(":", 1) for line in Path(f"/proc/{pid}/status").read_text().splitlines() if ":" in line)
-    kb = {name: int(status[name].split()[0]) / 1000 for name in ("VmRSS", "RssAnon")}
-    return {"rss_mb": kb["VmRSS"], "anon_mb": kb["RssAnon"], "files": len(list(Path(f"/proc/{pid}/fd").iterdir()))}
 
 
 async def loaded(url: str, until: float, pace: float, done: dict[str, int]) -> None:
@@ -68,21 +62,17 @@ def slope(seen: list[tuple[float, float]]) -> float:
 
 async def measured(home: Path, minutes: float, pace: float) -> dict[str, Any]:
     """The server's memory while the load goes on."""
-    process, url, _ = served(home, home / "script.json")
-    began = time.monotonic()
-    until, done, seen = began + minutes * 60, dict[str, int](), list[tuple[float, dict[str, float]]]()
-    try:
-        load = asyncio.ensure_future(loaded(url, until, pace, done))
+    with Served(home, home / "script.json") as served:
+        began = time.monotonic()
+        until, done, seen = began + minutes * 60, dict[str, int](), list[tuple[float, dict[str, float]]]()
+        load = asyncio.ensure_future(loaded(served.url, until, pace, done))
         while not load.done():
             await asyncio.wait({load}, timeout=LOOK_S)
             now = time.monotonic() - began
-            seen.append((now, memory(process.pid)))
+            seen.append((now, served.memory()))
             if len(seen) % 12 == 0:
                 print(f"{now:6.0f} s {json.dumps(seen[-1][1])} {done} {(home / 'ordain.db').stat().st_size / 1e6:.0f} MB", flush=True)
         await load
-    finally:
-        process.terminate()
-        process.wait(60)
     kept = [(at, each) for at, each in seen if at >= WARM * minutes * 60]
     return {
         "answers": done,

@@ -8,11 +8,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
-import os
 import shutil
-import signal
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Awaitable, Callable
@@ -23,42 +19,12 @@ from typing import Any
 import httpx
 from websockets.asyncio.client import connect
 
+from bench.served import Served
+
 SESSION = "bench:streams"
 SCRIPT = {"verbs": {"chat_general": [{"content": "Hello."}]}}
 SETTLE_S = 2.0
 EVENTS = 5
-
-
-class Served:
-    """``ordain serve`` over a folder of its own."""
-
-    def __init__(self, home: Path) -> None:
-        script = home / "script.json"
-        script.write_text(json.dumps(SCRIPT))
-        command = [sys.executable, "-m", "ordain", "serve", "--data-dir", str(home), "--port", "0"]
-        with (home / "log").open("wb") as log:
-            self._process = subprocess.Popen(command, env={**os.environ, "ORDAIN_SCRIPT": str(script)}, stderr=log)
-        note = home / "server.json"
-        while not note.exists():
-            if self._process.poll() is not None:
-                raise RuntimeError((home / "log").read_text())
-            time.sleep(0.05)
-        self.url = json.loads(note.read_text())["url"]
-
-    def cpu_s(self) -> float:
-        """CPU seconds so far, of all threads."""
-        fields = Path(f"/proc/{self._process.pid}/stat").read_text().rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-    def memory_mb(self) -> float:
-        """Resident memory."""
-        pages = int(Path(f"/proc/{self._process.pid}/statm").read_text().split()[1])
-        return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
-
-    def close(self) -> None:
-        """End it."""
-        self._process.send_signal(signal.SIGTERM)
-        self._process.wait(60)
 
 
 async def idle(served: Served, seconds: float) -> float:
@@ -98,11 +64,11 @@ Way = Callable[[AsyncExitStack, httpx.AsyncClient, int, asyncio.Semaphore], Awai
 async def measured(served: Served, client: httpx.AsyncClient, way: Way, streams: int, seconds: float) -> dict[str, float]:
     """Idle share with so many streams, and CPU per turn that all of them hear. Memory counts what the process grew by, so first come, first shown."""
     head = (await client.get(f"/sessions/{SESSION}")).json()["head"]
-    heard, before_mb = asyncio.Semaphore(0), served.memory_mb()
+    heard, before_mb = asyncio.Semaphore(0), served.memory()["rss_mb"]
     async with AsyncExitStack() as stack:
         tasks = [await way(stack, client, head, heard) for _ in range(streams)]
         share = await idle(served, seconds)
-        memory = served.memory_mb() - before_mb
+        memory = served.memory()["rss_mb"] - before_mb
         cpu = served.cpu_s()
         for _ in range(EVENTS):
             await say(client)
@@ -136,11 +102,11 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=20.0, help="longer than a heartbeat (15 s)")
     asked = parser.parse_args()
     home = Path(tempfile.mkdtemp(prefix="streams-"))
-    served = Served(home)
+    (home / "script.json").write_text(json.dumps(SCRIPT))
     try:
-        print(json.dumps(asyncio.run(figures(served, asked.streams, asked.seconds)), indent=1))
+        with Served(home, home / "script.json") as served:
+            print(json.dumps(asyncio.run(figures(served, asked.streams, asked.seconds)), indent=1))
     finally:
-        served.close()
         shutil.rmtree(home, ignore_errors=True)
 
 

@@ -42,8 +42,9 @@ class Seal:
     A text is looked at as it is, and as it reads without percent signs and the escapes of JSON, whichever of them a writer chose.
     """
 
-    def __init__(self, secrets: Iterable[str] = ()) -> None:
-        """More may be added while it is in use."""
+    def __init__(self, secrets: Iterable[str] = (), *, shortest: int = SHORTEST) -> None:
+        """More may be added while it is in use. Those of fewer than ``shortest`` characters are passed over: striking them out would strike out words."""
+        self._shortest = shortest
         self._words: tuple[str, ...] = ()
         self._numeric = False
         self._begins = self._first = re.compile("")
@@ -53,10 +54,10 @@ class Seal:
         return f"Seal({len(self._words)})"
 
     def add(self, *secrets: str) -> None:
-        """Know these too; those of fewer than eight characters are passed over: striking them out would strike out words."""
+        """Know these too."""
         words = set(self._words)
         for secret in secrets:
-            if len(secret) >= SHORTEST:
+            if len(secret) >= self._shortest:
                 words |= spellings(secret)
         self._words = tuple(sorted(words, key=lambda word: (-len(word), word)))
         self._numeric = any(_NUMBER.issuperset(word) for word in words)

@@ -36,6 +36,7 @@ from ordain.journal.records import (
     ObservationBody,
     Record,
     RecordKind,
+    ResumedBody,
     raw,
 )
 from ordain.ports.effects import Interrupted
@@ -47,6 +48,7 @@ from ordain.rules.recover import Recovering
 from ordain.rules.spend import Spend
 from ordain.runtime.calls import result_of, too_late
 from ordain.runtime.claims import check_claim
+from ordain.runtime.flow_time import PERSONS, WAITED
 from ordain.runtime.joins import HandedOver, handed_over, started_child, why_over
 from ordain.runtime.model_answers import Failure, kept_answer, prepare
 from ordain.runtime.recorded_form import ENDS, RESULTS
@@ -222,10 +224,18 @@ class ScriptedBeyond:
         began, late = self.now, False
         if isinstance(item, Delayed):
             self.now, item = began + item.ms * 1000, item.item
-            deadline: int = getattr(effect, "deadline", self.now)
+            deadline = self._on_the_clock(getattr(effect, "deadline", self.now))
             if late := self.now >= deadline > began:
                 self.now = deadline
-        return self._observe(addr, name, self._result(effect, item, late=late))
+        result = self._result(effect, item, late=late)
+        if isinstance(effect, Wait) and effect.what in PERSONS and self.now > began:
+            self.write(RecordKind.RESUMED, "lost", ResumedBody(by="", why=WAITED, lost_us=self.now - began))
+            self._state.lost_us += self.now - began
+        return self._observe(addr, name, result)
+
+    def _on_the_clock(self, moment: int) -> int:
+        """When a moment of the run's time comes by the script's clock: its time stands still while a person has the word."""
+        return moment + self._state.lost_us
 
     def _unscripted(self, effect: AnyEffect) -> AnyResult | None:
         """What comes of an effect without anybody being asked: its time is over, its prompt is too large, or it is a timer."""
@@ -233,7 +243,8 @@ class ScriptedBeyond:
             case ModelCall():
                 self._model_calls[effect.purpose] += 1
                 failure = self._failure(effect)
-                if effect.deadline <= self.now:
+                left_us = self._on_the_clock(effect.deadline) - self.now
+                if left_us <= 0:
                     return failure.of(ModelErrorCode.TIMED_OUT, "deadline passed before the call")
                 prompt = self._setup.kind.prompt(effect.purpose)
                 if not effect.prompt:
@@ -244,16 +255,16 @@ class ScriptedBeyond:
                 request = sent.request(
                     effect,
                     self._catalog.data.profiles[effect.profile],
-                    timeout_s=(effect.deadline - self.now) / 1e6,
+                    timeout_s=left_us / 1e6,
                     index=self._model_calls[effect.purpose] - 1,
                     heard=False,
                 )
                 self.requests.append(request)
                 return None
-            case VerbCall() if effect.deadline <= self.now:
+            case VerbCall() if self._on_the_clock(effect.deadline) <= self.now:
                 return too_late(self._catalog.verbs[effect.authorized.call.verb])
             case Wait(what=WaitFor.TIMER) if not self._answers.next_is(Waited, Interrupt, Delayed):
-                self.now = max(self.now, effect.deadline)
+                self.now = max(self.now, self._on_the_clock(effect.deadline))
                 return Expired()
             case _:
                 return None
@@ -279,7 +290,7 @@ class ScriptedBeyond:
             case Wait():
                 result = self._fitting(effect, item, (Waited,)).result
                 if late or (isinstance(result, Expired) and not result.why):
-                    self.now = max(self.now, effect.deadline)
+                    self.now = max(self.now, self._on_the_clock(effect.deadline))
                     return Expired()
                 return result
             case _:

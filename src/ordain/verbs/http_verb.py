@@ -19,10 +19,10 @@ import httpx
 import msgspec
 
 from ordain.contracts.http_call import PLACEHOLDER, HttpCall, SecretReference
-from ordain.contracts.spellings import spellings
 from ordain.contracts.verbs import VerbEffect, VerbSpec
 from ordain.errors import ConfigurationError
 from ordain.rules.proposals import nesting
+from ordain.runtime.seal import Seal
 from ordain.runtime.time_limit import TimeLimit
 from ordain.verbs.functions import DELAY_MAX_S, FunctionVerb, VerbContext, VerbError
 from ordain.verbs.http_access import HttpAccess, Secret
@@ -39,7 +39,6 @@ BODY_BYTES_MAX = 1_048_576
 """Largest request body."""
 
 JSON_DEPTH_MAX = 64
-BLANK = "[secret]"
 _LATER = frozenset({408, 425, 429})
 _ACCEPT = {"json": "application/json", "text": "text/*, application/json, application/xml"}
 
@@ -263,21 +262,9 @@ class _Caller:
         return value
 
     def _scrubbed(self, value: Any) -> Any:
-        """The value without any secret that went out with the request, in the forms in which servers echo what they were sent."""
-        forms = {form for name in self.http.secrets for form in spellings(self.access.secrets[name].value)}
-        return _blanked(value, sorted(forms, key=len, reverse=True)) if forms else value
-
-
-def _blanked(value: Any, forms: list[str]) -> Any:
-    if isinstance(value, str):
-        for form in forms:
-            value = value.replace(form, BLANK)
-        return value
-    if isinstance(value, list):
-        return [_blanked(item, forms) for item in cast("list[Any]", value)]
-    if isinstance(value, dict):
-        return {_blanked(key, forms): _blanked(item, forms) for key, item in cast("dict[str, Any]", value).items()}
-    return value
+        """The value without any secret that went out with the request, however short, in whatever way a server writes what it was sent."""
+        sent = [self.access.secrets[name].value for name in self.http.secrets]
+        return Seal(sent, shortest=1).value(value) if sent else value
 
 
 def _retry_after(response: httpx.Response) -> int | None:

@@ -23,11 +23,12 @@ from ordain.app import Ordain
 from ordain.contracts.verbs import VerbSpec
 from ordain.errors import ConfigurationError
 from ordain.ports.verb import AnyLeafResult, LeafCall, LeafFailed, LeafReturned
+from ordain.runtime.seal import STRUCK
 from ordain.settings import load_settings
 from ordain.verbs import LeafExecutor, Registry, VerbFolder
 from ordain.verbs.functions import VerbContext, VerbError
 from ordain.verbs.http_access import HttpAccess, Secret
-from ordain.verbs.http_verb import BLANK, http_verb
+from ordain.verbs.http_verb import http_verb
 from ordain.verbs.outbound import Outgoing
 from tests.e2e.process import nobody
 from tests.lanes import examples
@@ -511,11 +512,15 @@ async def test_an_echo_of_the_secret_is_blanked(server: Server, caplog: pytest.L
     verb = spec(server, http_headers={"Authorization": {"secret": "TOKEN", "prefix": "Bearer "}}, http_query={"key": {"secret": "TOKEN"}})
     encoded = base64.b64encode(TOKEN.encode()).decode()
     server.says({"you": f"sent Bearer {TOKEN}", TOKEN: [encoded, "s3cr3t%2FToken%2Bvalue%3D%3D"], "raw": "x"})
-    assert await output(verb, item_id="1") == {"you": f"sent Bearer {BLANK}", BLANK: [BLANK, BLANK], "raw": "x"}
+    assert await output(verb, item_id="1") == {"you": f"sent Bearer {STRUCK}", STRUCK: [STRUCK, STRUCK], "raw": "x"}
     server.says("".join(f"\\u{ord(character):04x}" for character in TOKEN).join('""').encode())
-    assert await output(verb, item_id="1") == {"result": BLANK}
+    assert await output(verb, item_id="1") == {"result": STRUCK}
+    by_hand = "".join(f"%{byte:02x}" for byte in TOKEN.encode())
+    twice = TOKEN.replace("/", "\\u002f").replace("=", "%3d")
+    server.says({"codes of all letters": by_hand, "code in code": twice})
+    assert await output(verb, item_id="1") == {"codes of all letters": STRUCK, "code in code": STRUCK}
     server.says(TOKEN.encode(), content_type="text/plain")
-    assert await output(spec(server, http_result="text", http_headers={"X-Key": {"secret": "TOKEN"}}), item_id="1") == {"text": BLANK}
+    assert await output(spec(server, http_result="text", http_headers={"X-Key": {"secret": "TOKEN"}}), item_id="1") == {"text": STRUCK}
     server.says({}, status="401 Unauthorized", x_echo=TOKEN)
     assert TOKEN not in (await failure(verb, item_id="1")).message
     assert TOKEN in server.asked[0].headers["authorization"]
@@ -570,7 +575,7 @@ async def test_through_the_one_door_nothing_keeps_the_secret(server: Server, tmp
     async with Ordain(loaded) as ordain:
         server.says({"title": f"echo {TOKEN}"})
         reply = await ordain.execute("crm.get", {"item_id": "7"})
-        assert (reply["ok"], reply["output"]) == (True, {"title": f"echo {BLANK}"})
+        assert (reply["ok"], reply["output"]) == (True, {"title": f"echo {STRUCK}"})
         server.says({"title": 1})
         assert (await ordain.execute("crm.get", {"item_id": "7"}))["error"]["code"] == "bad_output"
         assert TOKEN.encode() not in ordain.catalog.encoded

@@ -295,3 +295,9 @@ def test_one_adapter_is_sealed_once() -> None:
     one, other = Saying([]), Saying([])
     sealed = sealed_models({"a": one, "b": one, "c": other}, Seal())
     assert sealed["a"] is sealed["b"] is not sealed["c"]
+
+
+def test_how_short_a_secret_may_be_is_said() -> None:
+    """Of what went out with one request even three characters are struck; of what is known for ever words have to be left."""
+    assert Seal(["k3y"]).text("the k3y, k%33y") == "the k3y, k%33y"
+    assert Seal(["k3y"], shortest=1).text("the k3y, k%33y") == f"the {STRUCK}, {STRUCK}"

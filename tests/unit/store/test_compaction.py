@@ -172,14 +172,14 @@ async def test_rows_of_earlier_builds_become_sheets(tmp_path: Path) -> None:
     """Every run is what it was: whole, going on, without its result, erased; and content that stood apart stands once, to be erased."""
     made = await an_older_journal(tmp_path)
     store = SqliteStore(tmp_path, ENGINE)
-    before = {run.id: store.load(run.id) for run in made}
+    before = {run.id: store.stored(run.id) for run in made}
     store.close()
     assert rows_and_sheets(tmp_path)[1] == 0
     compacted(tmp_path)
     assert rows_and_sheets(tmp_path)[0] == 0
     store = SqliteStore(tmp_path, ENGINE)
     for run in made:
-        found, was = store.load(run.id), before[run.id]
+        found, was = store.stored(run.id), before[run.id]
         assert found is not None
         assert was is not None
         assert found.records == was.records

@@ -104,9 +104,10 @@ async def _wait(context: FlowContext, given: Any) -> Any:
     ],
 )
 def test_time_moves_as_scripted(script: Any, name: str, moved: int) -> None:
-    """An answer after its deadline is none, and the flow's time is the record's."""
+    """An answer after its deadline is none; the record's time is the clock's, and the flow's stands still while a person has the word."""
     played = ScriptedEffects(kind_of(_wait), catalog_of()).play(None, [script])
-    assert played.output == [name, played.stored.records[0].at + moved * 1000]
+    began, (seen,) = played.stored.records[0].at, [record for record in played.stored.records if record.kind == "observation"]
+    assert (played.output, seen.at) == ([name, began], began + moved * 1000)
 
 
 async def _swallow(context: FlowContext, given: Any) -> str:
@@ -117,6 +118,38 @@ async def _swallow(context: FlowContext, given: Any) -> str:
         if given:
             await context.fx.perform(Wait(what=WaitFor.TIMER, about="", deadline=context.now() + 1))
     return "done"
+
+
+async def asks_and_works(context: FlowContext, given: Raw) -> list[int]:
+    """A person's word, then a rest of a minute: what time it is for the flow before, between and after."""
+    times = [context.now()]
+    await context.fx.perform(Wait(what=WaitFor.ANSWER, about="may I", deadline=context.now() + 86_400_000_000))
+    times.append(context.now())
+    await context.fx.perform(Wait(what=WaitFor.TIMER, about="rest", deadline=context.now() + 60_000_000))
+    return [*times, context.now()]
+
+
+@pytest.mark.parametrize("word", [after(7_200_000, answered("yes")), expired(), after(90_000_000, answered("too late"))])
+def test_time_stands_still_while_a_person_has_the_word(word: Any) -> None:
+    """However long the answer takes, also where none comes, the run has the time that it had; the clock has gone on, and the journal replays."""
+    played = ScriptedEffects(kind_of(asks_and_works), catalog_of()).play(raw({}), [word])
+    asked, told, rested = played.output or []
+    assert (told - asked, rested - told) == (0, 60_000_000)
+    records = played.stored.records
+    assert records[-1].at - records[0].at > 2 * 3_600_000_000
+    assert played.replayed().equal
+
+
+def test_what_a_wait_took_is_on_record_as_live() -> None:
+    """``resumed`` before the observation, with what was lost; a wait that took no time has none, nor has a timer."""
+    kind = kind_of(asks_and_works)
+    slow, quick = (
+        ScriptedEffects(kind, catalog_of()).play(raw({}), [word]).stored.records for word in (after(500, answered(1)), answered(1))
+    )
+    assert [record.kind for record in slow if record.kind == "resumed"] == ["resumed"]
+    assert [record.kind for record in slow][2:4] == ["resumed", "observation"]
+    assert b'"lost_us":500000' in (slow[2].body or b"")
+    assert "resumed" not in [record.kind for record in quick]
 
 
 def test_after_an_interrupt_only_words_and_reads() -> None:

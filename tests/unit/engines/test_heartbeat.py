@@ -1,0 +1,141 @@
+"""The heartbeat: what it finds before any run is taken up, when it writes, and what it makes of storage that is away or somebody else's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pytest
+
+from ordain.engines.heartbeat import BEAT_US, IDLE_BEAT_US, Heartbeat
+from ordain.errors import LeaseLost, StorageUnavailable
+from ordain.journal.lost_time import Pause
+from ordain.ports.store import Operation, Outcome
+from ordain.runtime.lost_time import SLACK_US, TICK_US, LostTime
+
+BEGAN = 1_000_000_000_000
+LONG = TICK_US + SLACK_US + 1
+
+
+class Lease:
+    """What earlier engines left on the store."""
+
+    def __init__(self, beaten: int | None, pauses: Sequence[Pause]) -> None:
+        self._beaten, self._pauses = beaten, pauses
+
+    def last_beat(self) -> int | None:
+        return self._beaten
+
+    def pauses(self) -> Sequence[Pause]:
+        return self._pauses
+
+
+class Engine:
+    """All that a heartbeat knows of one: a clock that is moved by hand, a store that keeps what it is told, and how many runs are driven."""
+
+    def __init__(self, beaten: int | None = None, pauses: Sequence[Pause] = ()) -> None:
+        self.at, self.driving, self.found = BEGAN, 0, 0
+        self.lost, self.clock, self.store = LostTime(), self, self
+        self.written: list[tuple[str, dict[str, Any]]] = []
+        self.refusing: Callable[[str], Exception | None] = lambda _: None
+        services: Any = self
+        self.heart = Heartbeat(services, Lease(beaten, pauses), driving=lambda: self.driving, found=self._arm)
+
+    def now(self) -> int:
+        return self.at
+
+    async def submit(self, unit: Operation) -> Outcome:
+        if (error := self.refusing(unit.name)) is not None:
+            raise error
+        self.written.append((unit.name, dict(unit.args)))
+        return Outcome()
+
+    def _arm(self) -> None:
+        self.found += 1
+
+    async def beat_after(self, passed_us: int, *, last: bool = False) -> list[tuple[str, dict[str, Any]]]:
+        """What is written at a beat so long after the one before."""
+        self.at += passed_us
+        self.written.clear()
+        await self.heart.beat(last=last)
+        return list(self.written)
+
+    async def beats_for(self, passed_us: int) -> int:
+        """How many beats are written in that time, looked at as often as an engine looks."""
+        return sum([len(await self.beat_after(TICK_US)) for _ in range(passed_us // TICK_US)])
+
+
+async def begun(engine: Engine) -> Engine:
+    await engine.heart.begin()
+    return engine
+
+
+async def test_the_first_engine_of_a_folder_has_lost_nothing() -> None:
+    """Where nobody ever beat, nobody was away; that this one is there is written before any run is taken up."""
+    engine = await begun(Engine())
+    assert engine.written == [("beat", {"at": BEGAN})]
+    assert list(engine.lost.since(0)) == []
+
+
+async def test_what_was_away_is_found_before_any_run_is_taken_up() -> None:
+    """From the last beat to the start nobody was at work: that is written with the first beat, beside the pauses that were known."""
+    known = Pause(BEGAN - 9_000_000, BEGAN - 8_000_000)
+    engine = await begun(Engine(beaten=BEGAN - 5_000_000, pauses=[known]))
+    assert engine.written == [("pause", {"began": BEGAN - 5_000_000, "ended": BEGAN}), ("beat", {"at": BEGAN})]
+    assert list(engine.lost.since(0)) == [known, Pause(BEGAN - 5_000_000, BEGAN)]
+    assert engine.found == 0  # nothing is armed yet
+
+
+async def test_a_clock_that_was_set_back_is_written_first() -> None:
+    """A last beat in the future is no pause: what was said of moments that come again is taken back, on the store too."""
+    engine = await begun(Engine(beaten=BEGAN + 60_000_000, pauses=[Pause(BEGAN + 1, BEGAN + 2)]))
+    assert engine.written == [("clock_back", {"at": BEGAN}), ("beat", {"at": BEGAN})]
+    assert list(engine.lost.since(0)) == []
+
+
+@pytest.mark.parametrize(("driving", "every"), [(3, BEAT_US), (0, IDLE_BEAT_US)])
+async def test_it_beats_more_often_while_runs_are_driven(driving: int, every: int) -> None:
+    """Once a second while runs are driven, every ten seconds otherwise; the last beat of an engine is written whenever it comes."""
+    engine = await begun(Engine())
+    engine.driving = driving
+    assert await engine.beats_for(4 * IDLE_BEAT_US) == 4 * IDLE_BEAT_US // every
+    assert await engine.beat_after(1, last=True) == [("beat", {"at": engine.at})]
+
+
+async def test_a_pause_is_told_once_and_written_at_once() -> None:
+    """Time that was lost is on the store with the beat that finds it, and timers are armed anew; the next beat says nothing of it."""
+    engine = await begun(Engine())
+    before = engine.at
+    assert await engine.beat_after(LONG) == [("pause", {"began": before + TICK_US, "ended": engine.at}), ("beat", {"at": engine.at})]
+    assert engine.found == 1
+    assert await engine.beat_after(TICK_US) == []
+    assert engine.found == 1
+
+
+async def test_whoever_looked_first_timers_are_armed() -> None:
+    """A run that looked at the clock before the heartbeat did has found the pause: it is written and told of all the same."""
+    engine = await begun(Engine())
+    engine.at += LONG
+    assert engine.lost.look()
+    assert [name for name, _ in await engine.beat_after(0)] == ["pause", "beat"]
+    assert engine.found == 1
+
+
+async def test_storage_that_is_away_is_told_later() -> None:
+    """Nothing is forgotten of what could not be written, and nothing is written twice."""
+    engine = await begun(Engine())
+    engine.refusing = lambda name: StorageUnavailable("full") if name == "beat" else None
+    assert [name for name, _ in await engine.beat_after(LONG)] == ["pause"]
+    engine.refusing = lambda _: StorageUnavailable("full")
+    assert await engine.beat_after(LONG) == []
+    engine.refusing = lambda _: None
+    assert [name for name, _ in await engine.beat_after(TICK_US)] == ["pause", "beat"]
+    assert len(engine.lost.since(0)) == 2
+
+
+async def test_a_lease_that_was_lost_ends_it() -> None:
+    """Another engine holds the store: whoever keeps beating is told, and stops."""
+    engine = await begun(Engine())
+    engine.refusing = lambda _: LeaseLost("another engine holds it")
+    with pytest.raises(LeaseLost):
+        await engine.beat_after(IDLE_BEAT_US)

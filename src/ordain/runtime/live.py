@@ -79,7 +79,7 @@ class LiveRun(Pen):
         super().__init__(services, held.run)
         self.setup, self.state = setup, setup.state(held.run.records[0].at, said)
         self.catalog, self._said = setup.catalog, said
-        self.mailbox = Mailbox(services, held.id, held.mail, self._interrupted)
+        self.mailbox = Mailbox(services, held.id, held.mail)
         self._attempts = dict[int, int]()
         self._abandonable: asyncio.Task[Any] | None = None
         self._abandoned = False
@@ -287,7 +287,7 @@ class LiveRun(Pen):
 
     def heard(self) -> None:
         """Mail may have arrived: look for interrupts, and abandon what may be abandoned."""
-        self.mailbox.heard()
+        self.mailbox.heard(self._interrupted)
 
     def _interrupted(self) -> None:
         if self.mailbox.interrupts and not self.state.masked and self._abandonable is not None:

@@ -25,9 +25,9 @@ _RESULTS: msgspec.json.Decoder[VerbResult] = msgspec.json.Decoder(VerbResult)
 class Mailbox:
     """What was in it when it was looked at last."""
 
-    def __init__(self, services: Services, run: str, mail: Sequence[Mail], found: Callable[[], None]) -> None:
-        """``mail`` is what its engine found with the run; ``found`` is called after each look that somebody asked for by ``heard``."""
-        self._services, self._run, self._found = services, run, found
+    def __init__(self, services: Services, run: str, mail: Sequence[Mail]) -> None:
+        """``mail`` is what its engine found with the run."""
+        self._services, self._run = services, run
         self.interrupts: list[Mail] = []
         self.late: list[Mail] = []
         self._sort(mail)
@@ -44,18 +44,18 @@ class Mailbox:
         self._sort(mail)
         return mail
 
-    def heard(self) -> None:
-        """Mail has come, it seems: look, beside whatever the run is at."""
+    def heard(self, found: Callable[[], None]) -> None:
+        """Mail has come, it seems: look, beside whatever the run is at; ``found`` is called after each look, and not kept: it holds the run."""
         self._again = True
         if self._looking is None or self._looking.done():
-            self._looking = asyncio.get_running_loop().create_task(self._look())
+            self._looking = asyncio.get_running_loop().create_task(self._look(found))
 
-    async def _look(self) -> None:
+    async def _look(self, found: Callable[[], None]) -> None:
         while self._again:
             self._again = False
             with suppress(StorageUnavailable):  # the run meets it at its next effect
                 await self.look()
-                self._found()
+                found()
 
     def of_attempt(self, addr: int, lost: int) -> tuple[Mail, VerbResult] | None:
         """What became of the attempt at call ``addr`` that was cut off after ``lost`` others, where its engine lived to see it."""

@@ -78,8 +78,7 @@ class LiveRun(Pen):
         assert isinstance(held.run, StoredRun)
         super().__init__(services, held.run)
         self.setup, self.state = setup, setup.state(held.run.records[0].at, said)
-        self._said = said
-        self.catalog = setup.catalog
+        self.catalog, self._said = setup.catalog, said
         self.mailbox = Mailbox(services, held.id, held.mail)
         self._attempts = dict[int, int]()
         self._abandonable: asyncio.Task[Any] | None = None
@@ -102,9 +101,9 @@ class LiveRun(Pen):
 
     def book_lost(self, until: int | None = None) -> None:
         """Put on record what of the run's time was lost until then, in microseconds since 1970; until now where that is None."""
-        why = WAITED if self.time.still else TIME_LOST
         moment = max(self.scribe.at, self.services.clock.now() if until is None else until)
         if lost_us := self.time.unbooked(moment):
+            why = WAITED if self.time.still else TIME_LOST
             self.write(RecordKind.RESUMED, "lost", ResumedBody(by="", why=why, lost_us=lost_us), at=moment)
             self.state.lost_us += lost_us
 

@@ -45,7 +45,7 @@ class Mailbox:
         return mail
 
     def heard(self, found: Callable[[], None]) -> None:
-        """Mail has come, it seems: look, beside whatever the run is at, and call ``found``."""
+        """Mail has come, it seems: look, beside whatever the run is at; ``found`` is called after each look, and not kept: it holds the run."""
         self._again = True
         if self._looking is None or self._looking.done():
             self._looking = asyncio.get_running_loop().create_task(self._look(found))

@@ -2,32 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, cast
 
 import pytest
 
 from ordain.engines.heartbeat import BEAT_US, IDLE_BEAT_US, Heartbeat
-from ordain.errors import LeaseLost, StorageUnavailable
+from ordain.errors import EngineLost, StorageUnavailable
 from ordain.journal.lost_time import Pause
-from ordain.ports.store import Operation, Outcome
+from ordain.ports.leases import Beat, Lease
 from ordain.runtime.lost_time import SLACK_US, TICK_US, LostTime
 
 BEGAN = 1_000_000_000_000
 LONG = TICK_US + SLACK_US + 1
-
-
-class Lease:
-    """What earlier engines left on the store."""
-
-    def __init__(self, beaten: int | None, pauses: Sequence[Pause]) -> None:
-        self._beaten, self._pauses = beaten, pauses
-
-    def last_beat(self) -> int | None:
-        return self._beaten
-
-    def pauses(self) -> Sequence[Pause]:
-        return self._pauses
 
 
 class Engine:
@@ -35,25 +22,25 @@ class Engine:
 
     def __init__(self, beaten: int | None = None, pauses: Sequence[Pause] = ()) -> None:
         self.at, self.driving, self.found = BEGAN, 0, 0
-        self.lost, self.clock, self.store = LostTime(), self, self
-        self.written: list[tuple[str, dict[str, Any]]] = []
-        self.refusing: Callable[[str], Exception | None] = lambda _: None
-        services: Any = self
-        self.heart = Heartbeat(services, Lease(beaten, pauses), driving=lambda: self.driving, found=self._arm)
+        self.lost, self.clock = LostTime(), self
+        self.lease = Lease(engine=1, last_beat=beaten, pauses=tuple(pauses))
+        self.written: list[Beat] = []
+        self.refusal: Exception | None = None
+        self.heart = Heartbeat(cast("Any", self), cast("Any", self), driving=lambda: self.driving, found=self._arm)
 
     def now(self) -> int:
         return self.at
 
-    async def submit(self, unit: Operation) -> Outcome:
-        if (error := self.refusing(unit.name)) is not None:
-            raise error
-        self.written.append((unit.name, dict(unit.args)))
-        return Outcome()
+    async def beat(self, lease: Lease, beat: Beat) -> None:
+        assert lease is self.lease
+        if self.refusal is not None:
+            raise self.refusal
+        self.written.append(beat)
 
     def _arm(self) -> None:
         self.found += 1
 
-    async def beat_after(self, passed_us: int, *, last: bool = False) -> list[tuple[str, dict[str, Any]]]:
+    async def beat_after(self, passed_us: int, *, last: bool = False) -> list[Beat]:
         """What is written at a beat so long after the one before."""
         self.at += passed_us
         self.written.clear()
@@ -66,14 +53,14 @@ class Engine:
 
 
 async def begun(engine: Engine) -> Engine:
-    await engine.heart.begin()
+    await engine.heart.begin(engine.lease)
     return engine
 
 
 async def test_the_first_engine_of_a_folder_has_lost_nothing() -> None:
     """Where nobody ever beat, nobody was away; that this one is there is written before any run is taken up."""
     engine = await begun(Engine())
-    assert engine.written == [("beat", {"at": BEGAN})]
+    assert engine.written == [Beat(at=BEGAN)]
     assert list(engine.lost.since(0)) == []
 
 
@@ -81,7 +68,7 @@ async def test_what_was_away_is_found_before_any_run_is_taken_up() -> None:
     """From the last beat to the start nobody was at work: that is written with the first beat, beside the pauses that were known."""
     known = Pause(BEGAN - 9_000_000, BEGAN - 8_000_000)
     engine = await begun(Engine(beaten=BEGAN - 5_000_000, pauses=[known]))
-    assert engine.written == [("pause", {"began": BEGAN - 5_000_000, "ended": BEGAN}), ("beat", {"at": BEGAN})]
+    assert engine.written == [Beat(at=BEGAN, pauses=(Pause(BEGAN - 5_000_000, BEGAN),))]
     assert list(engine.lost.since(0)) == [known, Pause(BEGAN - 5_000_000, BEGAN)]
     assert engine.found == 0  # nothing is armed yet
 
@@ -89,7 +76,7 @@ async def test_what_was_away_is_found_before_any_run_is_taken_up() -> None:
 async def test_a_clock_that_was_set_back_is_written_first() -> None:
     """A last beat in the future is no pause: what was said of moments that come again is taken back, on the store too."""
     engine = await begun(Engine(beaten=BEGAN + 60_000_000, pauses=[Pause(BEGAN + 1, BEGAN + 2)]))
-    assert engine.written == [("clock_back", {"at": BEGAN}), ("beat", {"at": BEGAN})]
+    assert engine.written == [Beat(at=BEGAN, clock_back=BEGAN)]
     assert list(engine.lost.since(0)) == []
 
 
@@ -99,14 +86,14 @@ async def test_it_beats_more_often_while_runs_are_driven(driving: int, every: in
     engine = await begun(Engine())
     engine.driving = driving
     assert await engine.beats_for(4 * IDLE_BEAT_US) == 4 * IDLE_BEAT_US // every
-    assert await engine.beat_after(1, last=True) == [("beat", {"at": engine.at})]
+    assert await engine.beat_after(1, last=True) == [Beat(at=engine.at)]
 
 
 async def test_a_pause_is_told_once_and_written_at_once() -> None:
     """Time that was lost is on the store with the beat that finds it, and timers are armed anew; the next beat says nothing of it."""
     engine = await begun(Engine())
     before = engine.at
-    assert await engine.beat_after(LONG) == [("pause", {"began": before + TICK_US, "ended": engine.at}), ("beat", {"at": engine.at})]
+    assert await engine.beat_after(LONG) == [Beat(at=engine.at, pauses=(Pause(before + TICK_US, engine.at),))]
     assert engine.found == 1
     assert await engine.beat_after(TICK_US) == []
     assert engine.found == 1
@@ -117,25 +104,25 @@ async def test_whoever_looked_first_timers_are_armed() -> None:
     engine = await begun(Engine())
     engine.at += LONG
     assert engine.lost.look()
-    assert [name for name, _ in await engine.beat_after(0)] == ["pause", "beat"]
+    assert [len(beat.pauses) for beat in await engine.beat_after(0)] == [1]
     assert engine.found == 1
 
 
 async def test_storage_that_is_away_is_told_later() -> None:
     """Nothing is forgotten of what could not be written, and nothing is written twice."""
     engine = await begun(Engine())
-    engine.refusing = lambda name: StorageUnavailable("full") if name == "beat" else None
-    assert [name for name, _ in await engine.beat_after(LONG)] == ["pause"]
-    engine.refusing = lambda _: StorageUnavailable("full")
-    assert await engine.beat_after(LONG) == []
-    engine.refusing = lambda _: None
-    assert [name for name, _ in await engine.beat_after(TICK_US)] == ["pause", "beat"]
-    assert len(engine.lost.since(0)) == 2
+    engine.refusal = StorageUnavailable("full")
+    for _ in range(2):
+        assert await engine.beat_after(LONG) == []
+    engine.refusal = None
+    assert [len(beat.pauses) for beat in await engine.beat_after(TICK_US)] == [2]
+    assert await engine.beat_after(IDLE_BEAT_US) == [Beat(at=engine.at, pauses=(Pause(engine.at - IDLE_BEAT_US + TICK_US, engine.at),))]
+    assert len(engine.lost.since(0)) == 3
 
 
 async def test_a_lease_that_was_lost_ends_it() -> None:
     """Another engine holds the store: whoever keeps beating is told, and stops."""
     engine = await begun(Engine())
-    engine.refusing = lambda _: LeaseLost("another engine holds it")
-    with pytest.raises(LeaseLost):
+    engine.refusal = EngineLost("another engine holds it")
+    with pytest.raises(EngineLost):
         await engine.beat_after(IDLE_BEAT_US)

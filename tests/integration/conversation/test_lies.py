@@ -21,6 +21,7 @@ from ordain.rules.header import plain_reply
 from ordain.runtime.services import Catalogs
 from ordain.testing import ModelScript, ScriptLine, call, finish, output
 from ordain.verbs.functions import FunctionVerb, VerbError, verb
+from tests.at_once import awaited
 from tests.shapes.lines import script_of, steps, words
 from tests.shapes.talk import House
 
@@ -128,7 +129,7 @@ def withdraw(house: House, pattern: str) -> None:
     off = verbs.model_copy(update={"default": Activation(deny=[pattern])})
     narrowed = house.settings.model_copy(update={"policy": house.settings.policy.model_copy(update={"verbs": off})})
     ordain.runtime.services.catalogs = Catalogs(
-        build_catalog(narrowed, ordain.registry, ordain.kinds), lambda digest: pinned.encoded if digest == pinned.digest else None
+        build_catalog(narrowed, ordain.registry, ordain.kinds), awaited(lambda digest: pinned.encoded if digest == pinned.digest else None)
     )
 
 

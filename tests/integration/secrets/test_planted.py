@@ -289,10 +289,10 @@ def test_everything_was_made_to_leak(planted: Planted) -> None:
     assert "Traceback" in log
     assert "[secret]" in log
     assert all(word in prompts for word in WORDS)
-    journal = planted.outputs["table records"].decode() + planted.outputs["table payloads"].decode()
-    assert "[secret]" in journal
+    journal = planted.outputs["table sheets"] + planted.outputs["table payloads"]
+    assert b"[secret]" in journal
     for verb in LEAKING:
-        assert verb in journal
+        assert verb.encode() in journal
 
 
 @pytest.mark.parametrize("before", ["", "u", "us", "user:"])

@@ -17,7 +17,7 @@ from ordain.cli.entry import main
 from ordain.contracts.verbs import ArgumentRole
 from ordain.journal.records import SETTLED, Status
 
-KEPT = Path(__file__).parent / "killed_rows.tar.xz"
+KEPT = Path(__file__).parent / "before_sheets.tar.xz"
 DIGEST = "2594dba0936338b15e5d9256e020d6a48db60295ffb416b1a26a22e6f37ae281"
 UNSETTLED = 8
 """Calls of ``slow.put`` that its process died in; beside them 30 verbs and 10 turns in three sessions had ended."""

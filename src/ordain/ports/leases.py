@@ -75,7 +75,7 @@ class Leases(Protocol):
         ...
 
     async def next_due(self, lease: Lease) -> int | None:
-        """When the first run that waits and that this engine does not hold is due; None where there is none."""
+        """When the first run is due that waits and that no engine holds any more; None where there is none."""
         ...
 
     async def release(self, lease: Lease, runs: Sequence[str]) -> None:

@@ -9,7 +9,8 @@ from msgspec.structs import replace
 from ordain.journal.records import Status
 from ordain.ports.sessions import ThreadChange, ThreadStatus
 from ordain.ports.writes import NewPlace
-from ordain.testing.memory.rows import Rows, SessionName, Turn
+from ordain.runtime.streams import SessionKey
+from ordain.testing.memory.rows import Rows, Turn
 from ordain.testing.memory.threads import change_thread, put_thread, session_of
 from ordain.testing.memory.transaction import Transaction
 
@@ -57,7 +58,7 @@ def give_up_place(transaction: Transaction, run: str, changes: Sequence[ThreadCh
         _begin(transaction, name, min(queued, key=lambda turn: turn.no))
 
 
-def _begin(transaction: Transaction, name: SessionName, turn: Turn) -> None:
+def _begin(transaction: Transaction, name: SessionKey, turn: Turn) -> None:
     rows = transaction.rows
     _put(rows, name, replace(turn, state="live"))
     if transaction.row(turn.run).run.status is Status.QUEUED:
@@ -83,9 +84,9 @@ def take_place_again(transaction: Transaction, run: str) -> bool:
     return True
 
 
-def _put(rows: Rows, name: SessionName, turn: Turn) -> None:
+def _put(rows: Rows, name: SessionKey, turn: Turn) -> None:
     rows.turns[name] = {**rows.turns.get(name, {}), turn.run: turn}
 
 
-def _live(rows: Rows, name: SessionName, thread: int, but: str) -> bool:
+def _live(rows: Rows, name: SessionKey, thread: int, but: str) -> bool:
     return any(turn.thread == thread and turn.state == "live" and turn.run != but for turn in rows.turns[name].values())

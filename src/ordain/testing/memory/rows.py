@@ -12,9 +12,7 @@ from ordain.journal.lost_time import Pause
 from ordain.journal.records import Status
 from ordain.ports.sessions import Entry, Thread
 from ordain.ports.store import Mail, StoredRun
-
-SessionName = tuple[str, str]
-"""A workspace and a session's id in it."""
+from ordain.runtime.streams import SessionKey
 
 
 class RunRow(Struct, frozen=True, kw_only=True):
@@ -42,7 +40,7 @@ class Turn(Struct, frozen=True, kw_only=True):
     counts: bool
 
 
-class SessionState(Struct, frozen=True, kw_only=True):
+class KeptSession(Struct, frozen=True, kw_only=True):
     """A session's row; ``subject`` is its content's."""
 
     no: int
@@ -92,11 +90,11 @@ class Rows:
         self.accounts: MutableMapping[tuple[str, str], tuple[int, int]] = table("accounts")
         self.outbox: MutableMapping[tuple[str, int], tuple[str, int]] = table("outbox")
         self.values: MutableMapping[tuple[object, ...], tuple[object, ...]] = table("values")
-        self.sessions: MutableMapping[SessionName, SessionState] = table("sessions")
-        self.threads: MutableMapping[SessionName, Mapping[int, Thread]] = table("threads")
-        self.turns: MutableMapping[SessionName, Mapping[str, Turn]] = table("turns")
-        self.turn_of: MutableMapping[str, SessionName] = table("turn_of")
-        self.transcript: MutableMapping[SessionName, tuple[EntryRow, ...]] = table("transcript")
+        self.sessions: MutableMapping[SessionKey, KeptSession] = table("sessions")
+        self.threads: MutableMapping[SessionKey, Mapping[int, Thread]] = table("threads")
+        self.turns: MutableMapping[SessionKey, Mapping[str, Turn]] = table("turns")
+        self.turn_of: MutableMapping[str, SessionKey] = table("turn_of")
+        self.transcript: MutableMapping[SessionKey, tuple[EntryRow, ...]] = table("transcript")
         self.engines: MutableMapping[int, EngineRow] = table("engines")
         self.spans: MutableMapping[str, tuple[Pause, ...]] = table("spans")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ordain.ports.sessions import Entry, EntryKind, SessionRow, Thread, Uncovered
-from ordain.testing.memory.rows import SessionName
+from ordain.runtime.streams import SessionKey
 from ordain.testing.memory.shared import SharedMemory
 from ordain.testing.memory.threads import read_threads
 
@@ -24,7 +24,7 @@ class MemorySessions:
         """See ``Sessions.session``."""
         return self._row((workspace, session)) if (workspace, session) in self._rows.sessions else None
 
-    def _row(self, name: SessionName) -> SessionRow:
+    def _row(self, name: SessionKey) -> SessionRow:
         row = self._rows.sessions[name]
         return SessionRow(
             id=name[1],
@@ -57,7 +57,7 @@ class MemorySessions:
             return entries[max(len(entries) - limit, 0) :]
         return [entry for entry in entries if entry.seq > after][:limit]
 
-    def _entries(self, name: SessionName) -> list[Entry]:
+    def _entries(self, name: SessionKey) -> list[Entry]:
         return [row.entry for row in self._rows.transcript.get(name, ())]
 
     async def answer(self, workspace: str, session: str, seq: int) -> tuple[Entry, Entry | None] | None:
@@ -72,7 +72,7 @@ class MemorySessions:
         waits = [entry for entry in asked if self._waits((workspace, session), entry)]
         return message, next(iter(replies or waits), None)
 
-    def _waits(self, name: SessionName, question: Entry) -> bool:
+    def _waits(self, name: SessionKey, question: Entry) -> bool:
         """Whether a question still waits for its answer."""
         thread = self._rows.threads.get(name, {}).get(question.thread)
         return thread is not None and thread.asked is not None and thread.asked.message_id == question.message_id

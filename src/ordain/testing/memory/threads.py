@@ -6,12 +6,13 @@ from msgspec.structs import replace
 
 from ordain.ports.sessions import Thread, ThreadChange, ThreadStatus
 from ordain.ports.writes import ClosedQuestion
-from ordain.testing.memory.rows import Rows, SessionName, SessionState
+from ordain.runtime.streams import SessionKey
+from ordain.testing.memory.rows import KeptSession, Rows
 
 RECENT_THREADS = 6
 
 
-def read_threads(rows: Rows, name: SessionName, *, recent: int = RECENT_THREADS, also: int = 0) -> list[Thread]:
+def read_threads(rows: Rows, name: SessionKey, *, recent: int = RECENT_THREADS, also: int = 0) -> list[Thread]:
     """Threads with unsettled turns, latest first, then the most recently touched, and thread ``also``."""
     turns: dict[int, list[str]] = {}
     for turn in sorted(rows.turns.get(name, {}).values(), key=lambda turn: turn.no):
@@ -24,12 +25,12 @@ def read_threads(rows: Rows, name: SessionName, *, recent: int = RECENT_THREADS,
     return sorted(found, key=lambda thread: (not thread.turns, -thread.touched_at, -thread.id))
 
 
-def put_thread(rows: Rows, name: SessionName, thread: Thread) -> None:
+def put_thread(rows: Rows, name: SessionKey, thread: Thread) -> None:
     """A thread as it stands now."""
     rows.threads[name] = {**rows.threads.get(name, {}), thread.id: thread}
 
 
-def session_of(rows: Rows, name: SessionName) -> SessionState:
+def session_of(rows: Rows, name: SessionKey) -> KeptSession:
     """A session that exists. Raises KeyError of one that does not."""
     return rows.sessions[name]
 

@@ -11,8 +11,8 @@ from ordain.ports.shared import Place, SessionOpening, SessionRead, SessionState
 from ordain.ports.store import MessageKey
 from ordain.ports.writes import EntryPlaced
 from ordain.rules.attach import POSTPONED
-from ordain.testing.memory import rows as memory
-from ordain.testing.memory.rows import EntryRow, Rows, SessionName
+from ordain.runtime.streams import SessionKey
+from ordain.testing.memory.rows import EntryRow, KeptSession, Rows
 from ordain.testing.memory.threads import read_threads
 
 
@@ -45,8 +45,8 @@ def read_state(rows: Rows, workspace: str, read: SessionRead) -> SessionState:
     )
 
 
-def _opened(rows: Rows, read: SessionRead, opening: SessionOpening) -> memory.SessionState:
-    return memory.SessionState(
+def _opened(rows: Rows, read: SessionRead, opening: SessionOpening) -> KeptSession:
+    return KeptSession(
         no=rows.number("sessions"),
         subject=f"session:{read.session}#1",
         key=opening.key,
@@ -61,7 +61,7 @@ def _opened(rows: Rows, read: SessionRead, opening: SessionOpening) -> memory.Se
     )
 
 
-def _newer_edit(rows: Rows, name: SessionName, read: SessionRead) -> int:
+def _newer_edit(rows: Rows, name: SessionKey, read: SessionRead) -> int:
     edited = read.edits or read.message_id
     found = [
         row.entry.timestamp_ms
@@ -72,7 +72,7 @@ def _newer_edit(rows: Rows, name: SessionName, read: SessionRead) -> int:
     return max(0, *found, 0)
 
 
-def _asked_at(rows: Rows, name: SessionName, thread: Thread) -> Thread:
+def _asked_at(rows: Rows, name: SessionKey, thread: Thread) -> Thread:
     """The thread, with the number of the entry that its open question is, which was not known when it was written, and with who is asked."""
     asked = thread.asked
     if asked is None:
@@ -83,7 +83,7 @@ def _asked_at(rows: Rows, name: SessionName, thread: Thread) -> Thread:
     return replace(thread, asked=replace(asked, seq=seq, of=of))
 
 
-def _place(rows: Rows, name: SessionName, channel: str, message_id: str) -> Place | None:
+def _place(rows: Rows, name: SessionKey, channel: str, message_id: str) -> Place | None:
     """A message by its id: of its own channel, or one of ours, whose ids no channel gives."""
     if not message_id:
         return None

@@ -45,13 +45,13 @@ class VirtualLoop(asyncio.SelectorEventLoop):
 
 
 class VirtualClock:
-    """Implements ``Clock`` by the running loop's time; ids and keys follow from how many there were."""
+    """Implements ``Clock`` by the time of the loop it is made on; ids and keys follow from how many there were."""
 
     def __init__(self) -> None:
-        self.made = 0
+        self.made, self._loop = 0, asyncio.get_running_loop()  # a flow that asks for the time has no loop
 
     def now(self) -> int:
-        return BEGAN + round(asyncio.get_running_loop().time() * SECOND)
+        return BEGAN + round(self._loop.time() * SECOND)
 
     def new_key(self) -> bytes:
         self.made += 1

@@ -47,6 +47,15 @@ async def test_what_was_let_go_of_is_taken_again_in_the_next_epoch(ports: Ports)
     await ports.store.submit(Append(run="a", epoch=2, status=Status.READY))
 
 
+async def test_all_that_an_engine_holds_is_let_go_of(ports: Ports) -> None:
+    """What waits too: whoever takes it when it is due counts no death."""
+    waiting, running = await opened(ports, "waiting", "running")
+    await ports.store.submit(waiting.suspend(0, wake_at=ports.clock.at))
+    await ports.store.submit(running.step(status=Status.RUNNING))
+    await ports.leases.release(ports.lease)
+    assert {run: (one.epoch, one.resumes) for run, one in (await held(ports)).items()} == {"waiting": (2, 0), "running": (2, 0)}
+
+
 async def test_an_engine_gets_what_has_something_to_do(ports: Ports) -> None:
     """Ready, in the midst of work, or due: no more of them than there are places for. What waits, has stopped or has ended is left."""
     runs = await opened(ports, "ready", "running", "due", "waiting", "mailed", "stopped", "ended")

@@ -58,7 +58,7 @@ def hold(shared: SharedMemory, lease: Lease, wanted: Wanted) -> list[Held]:
     rows = shared.rows
     if wanted.only:
         asked = [rows.runs[run] for run in dict.fromkeys(wanted.only) if run in rows.runs]
-        found = [row for row in asked if row.run.holder == lease.engine or _fits(shared, row, wanted)]
+        found = [row for row in asked if row.run.holder == lease.engine or row.run.status in SETTLED or _fits(shared, row, wanted)]
     else:
         free = [row for row in rows.runs.values() if _has_work(row, shared.now()) and _fits(shared, row, wanted)]
         free = [row for row in free if row.run.holder != lease.engine]
@@ -118,9 +118,9 @@ def next_due(shared: SharedMemory) -> int | None:
     return min((run.wake_at for run in waiting if run.wake_at is not None and not shared.lives(run.holder)), default=None)
 
 
-def release(shared: SharedMemory, lease: Lease, runs: Sequence[str]) -> None:
-    """Let go of runs: whoever takes them next counts no death."""
-    for run in runs:
+def release(shared: SharedMemory, lease: Lease, runs: Sequence[str] | None) -> None:
+    """Let go of runs, or of all: whoever takes them next counts no death."""
+    for run in [run for run, row in shared.rows.runs.items() if going(row.run.status)] if runs is None else runs:
         row = shared.rows.runs.get(run)
         if row is not None and row.run.holder == lease.engine:
             shared.rows.runs[run] = replace(row, run=replace(row.run, holder=0))

@@ -110,7 +110,7 @@ class MemoryStore:
         self._lasts(lease)
         return leases.next_due(self.shared)
 
-    async def release(self, lease: Lease, runs: Sequence[str]) -> None:
+    async def release(self, lease: Lease, runs: Sequence[str] | None = None) -> None:
         """See ``Leases.release``."""
         self._lasts(lease)
         leases.release(self.shared, lease, runs)

@@ -12,9 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ordain.journal.records import SETTLED, RecordKind, Status
-from ordain.ports.store import Append, Arrive, ClaimUnit, Unit
+from ordain.ports.store import Append, Arrive, ClaimUnit, Unit, load_run
+from ordain.testing import MemoryStore, SharedMemory
 from tests.contract.holders.several import KINDS, LAPSE_S, WORKS, Several, Step
-from tests.contract.holders.virtual import virtually
+from tests.contract.holders.virtual import VirtualClock, virtually
 from tests.contract.writing import Run
 from tests.lanes import examples
 from tests.unit.runtime.house import bodies
@@ -147,27 +148,25 @@ def test_no_run_sleeps_on_its_mail(acts: list[tuple[str, int, int]]) -> None:
     """Suspensions and mail of two processes in any interleaving: mail is refused, or keeps the run awake, or wakes it."""
 
     async def work() -> None:
-        async with Several((), ()) as several:
-            run, stores = Run("a"), [holder.store for holder in several.holders]
-            await stores[0].submit(run.open())
+        shared = SharedMemory(now=VirtualClock().now)
+        run, stores = Run("a"), (MemoryStore(shared), MemoryStore(shared))
+        await stores[0].join("drives it")
+        await stores[0].submit(run.open())
 
-            async def one(number: int, what: str, by: int, turns: int) -> None:
-                for _ in range(turns):
-                    await asyncio.sleep(0)
-                if what == "mail":
-                    assert (await stores[by].submit(run.post(key=f"k{number}"))).refused == ""
-                elif (await stores[0].load(["a"]))["a"].status is not Status.WAITING:
-                    mark, length = run.scribe.mark(), len(run.records)
-                    outcome = stores[0].submit(run.suspend(0))
-                    if (await outcome).refused:
-                        run.scribe.back_to(mark)
-                        del run.records[length:]
+        async def one(number: int, what: str, by: int, turns: int) -> None:
+            for _ in range(turns):
+                await asyncio.sleep(0)
+            if what == "mail":
+                assert (await stores[by].submit(run.post(key=f"k{number}"))).refused == ""
+            else:
+                await stores[0].submit(run.suspend(0))
 
-            waiting = [act for act in enumerate(acts) if act[1][0] == "suspend"][:1]  # who drives a run waits once
-            mailing = [act for act in enumerate(acts) if act[1][0] == "mail"]
-            await asyncio.gather(*(one(number, *act) for number, act in sorted([*waiting, *mailing])))
-            stored = await several.stored("a")
-            assert (stored.status is Status.WAITING) == (bool(waiting) and not mailing)
-            assert len(await stores[1].mail("a")) == len(mailing)
+        waiting = [act for act in enumerate(acts) if act[1][0] == "suspend"][:1]  # who drives a run waits once
+        mailing = [act for act in enumerate(acts) if act[1][0] == "mail"]
+        await asyncio.gather(*(one(number, *act) for number, act in sorted([*waiting, *mailing])))
+        stored = await load_run(stores[1], "a")
+        assert stored is not None
+        assert (stored.status is Status.WAITING) == (bool(waiting) and not mailing)
+        assert len(await stores[1].mail("a")) == len(mailing)
 
     virtually(work())

@@ -11,7 +11,7 @@ from ordain.journal.lost_time import Pause
 from ordain.journal.records import SETTLED, Record, RecordKind, Status
 from ordain.ports.leases import Beat, Held, Lease
 from ordain.ports.store import Mail
-from ordain.testing.memory.rows import EngineRow, Rows, RunRow, going
+from ordain.testing.memory.rows import EngineRow, KeptRun, MemoryRows, going
 from ordain.testing.memory.shared import SharedMemory
 
 
@@ -48,7 +48,7 @@ def beat(shared: SharedMemory, lease: Lease, said: Beat) -> None:
     rows.spans[""] = pauses
 
 
-def _oldest_unsettled(rows: Rows) -> int | None:
+def _oldest_unsettled(rows: MemoryRows) -> int | None:
     asking = [row.run.created_at for row in rows.runs.values() if going(row.run.status) or row.run.status is Status.QUEUED]
     return min(asking, default=None)
 
@@ -66,19 +66,19 @@ def hold(shared: SharedMemory, lease: Lease, wanted: Wanted) -> list[Held]:
     return [_taken(shared, lease, row) for row in found]
 
 
-def _has_work(row: RunRow, now: int) -> bool:
+def _has_work(row: KeptRun, now: int) -> bool:
     if row.run.status is Status.WAITING:
         return row.run.wake_at is not None and row.run.wake_at <= now
     return going(row.run.status)
 
 
-def _fits(shared: SharedMemory, row: RunRow, wanted: Wanted) -> bool:
+def _fits(shared: SharedMemory, row: KeptRun, wanted: Wanted) -> bool:
     """Whether nobody holds the run, and the engine that asks has its flow."""
     run = row.run
     return (run.holder == 0 or not shared.lives(run.holder)) and (wanted.flows is None or (run.flow, run.flow_version) in wanted.flows)
 
 
-def _taken(shared: SharedMemory, lease: Lease, row: RunRow) -> Held:
+def _taken(shared: SharedMemory, lease: Lease, row: KeptRun) -> Held:
     """The run as it is once it is the engine's. A settled one is nobody's to drive, and is only shown."""
     rows, run = shared.rows, row.run
     lost: tuple[Pause, ...] = ()
@@ -107,7 +107,7 @@ def _progress(records: Sequence[Record]) -> int:
     return records[-1].seq
 
 
-def untaken(rows: Rows, run: str) -> tuple[Mail, ...]:
+def untaken(rows: MemoryRows, run: str) -> tuple[Mail, ...]:
     """Mail that no record has taken, in the order of its commits."""
     return tuple(there.mail for there in rows.mailbox.get(run, ()) if there.taken is None)
 

@@ -10,12 +10,12 @@ from ordain.journal.records import Status
 from ordain.ports.sessions import ThreadChange, ThreadStatus
 from ordain.ports.writes import NewPlace
 from ordain.runtime.streams import SessionKey
-from ordain.testing.memory.rows import Rows, Turn
+from ordain.testing.memory.rows import KeptPlace, MemoryRows
 from ordain.testing.memory.threads import change_thread, put_thread, session_of
-from ordain.testing.memory.transaction import Transaction
+from ordain.testing.memory.transaction import UnitAtWork
 
 
-def take_place(transaction: Transaction, workspace: str, place: NewPlace) -> None:
+def take_place(transaction: UnitAtWork, workspace: str, place: NewPlace) -> None:
     """A turn takes its place in its thread."""
     rows, name = transaction.rows, (workspace, place.session)
     session = session_of(rows, name)
@@ -25,14 +25,14 @@ def take_place(transaction: Transaction, workspace: str, place: NewPlace) -> Non
     _put(
         rows,
         name,
-        Turn(run=place.run, no=transaction.row(place.run).no, thread=place.thread, state=state, counts=place.counts),
+        KeptPlace(run=place.run, no=transaction.row(place.run).no, thread=place.thread, state=state, counts=place.counts),
     )
     rows.turn_of[place.run] = name
     if place.thread:
         rows.sessions[name] = replace(session, active=place.thread)
 
 
-def give_up_place(transaction: Transaction, run: str, changes: Sequence[ThreadChange]) -> None:
+def give_up_place(transaction: UnitAtWork, run: str, changes: Sequence[ThreadChange]) -> None:
     """A run came to rest: what it says of its thread holds, and its place goes to the thread's next turn.
 
     A run that held no place changes nothing.
@@ -58,7 +58,7 @@ def give_up_place(transaction: Transaction, run: str, changes: Sequence[ThreadCh
         _begin(transaction, name, min(queued, key=lambda turn: turn.no))
 
 
-def _begin(transaction: Transaction, name: SessionKey, turn: Turn) -> None:
+def _begin(transaction: UnitAtWork, name: SessionKey, turn: KeptPlace) -> None:
     rows = transaction.rows
     _put(rows, name, replace(turn, state="live"))
     if transaction.row(turn.run).run.status is Status.QUEUED:
@@ -69,7 +69,7 @@ def _begin(transaction: Transaction, name: SessionKey, turn: Turn) -> None:
     transaction.runs[turn.run] = None
 
 
-def take_place_again(transaction: Transaction, run: str) -> bool:
+def take_place_again(transaction: UnitAtWork, run: str) -> bool:
     """A stopped turn is to go on: it takes its place again; whether it may, for the place may be another turn's by now."""
     rows = transaction.rows
     name = rows.turn_of.get(run)
@@ -84,9 +84,9 @@ def take_place_again(transaction: Transaction, run: str) -> bool:
     return True
 
 
-def _put(rows: Rows, name: SessionKey, turn: Turn) -> None:
+def _put(rows: MemoryRows, name: SessionKey, turn: KeptPlace) -> None:
     rows.turns[name] = {**rows.turns.get(name, {}), turn.run: turn}
 
 
-def _live(rows: Rows, name: SessionKey, thread: int, but: str) -> bool:
+def _live(rows: MemoryRows, name: SessionKey, thread: int, but: str) -> bool:
     return any(turn.thread == thread and turn.state == "live" and turn.run != but for turn in rows.turns[name].values())

@@ -12,25 +12,25 @@ from ordain.errors import JournalCorrupt
 from ordain.journal.codec import decode
 from ordain.journal.records import ObservationBody, Record, RecordKind
 from ordain.ports.shared import AccountsRead, RowRead, RunFound, RunRead, SessionRead, SessionState, SharedName, SharedRead
-from ordain.testing.memory.rows import Rows
-from ordain.testing.memory.transaction import Transaction
+from ordain.testing.memory.rows import MemoryRows
+from ordain.testing.memory.transaction import UnitAtWork
 from ordain.testing.memory.transcript import read_state
 
 
-def read(transaction: Transaction, workspace: str, what: SharedRead) -> Any:
+def read(transaction: UnitAtWork, workspace: str, what: SharedRead) -> Any:
     """What one of a decision's reads gives."""
     return READS[type(what)](transaction, workspace, what)
 
 
-def _session(transaction: Transaction, workspace: str, what: SessionRead) -> SessionState:
+def _session(transaction: UnitAtWork, workspace: str, what: SessionRead) -> SessionState:
     return read_state(transaction.rows, workspace, what)
 
 
-def _row(transaction: Transaction, workspace: str, what: RowRead) -> tuple[Any, ...] | None:
+def _row(transaction: UnitAtWork, workspace: str, what: RowRead) -> tuple[Any, ...] | None:
     return transaction.rows.values.get((transaction.table(what.table).name, workspace, *what.key))
 
 
-def _accounts(transaction: Transaction, workspace: str, what: AccountsRead) -> list[dict[str, Any]]:
+def _accounts(transaction: UnitAtWork, workspace: str, what: AccountsRead) -> list[dict[str, Any]]:
     """In sorted order, with what is committed of each; where one is to be shared, that one instead."""
     rows = transaction.rows
     named = sorted((_shared(rows, workspace, asked, what.sharing) for asked in what.accounts), key=lambda account: account["name"])
@@ -38,14 +38,14 @@ def _accounts(transaction: Transaction, workspace: str, what: AccountsRead) -> l
     return [{**asked, "tokens": tokens, "usd_micros": usd_micros} for asked, (tokens, usd_micros) in stand]
 
 
-def _shared(rows: Rows, workspace: str, asked: dict[str, Any], sharing: SharedName | None) -> dict[str, Any]:
+def _shared(rows: MemoryRows, workspace: str, asked: dict[str, Any], sharing: SharedName | None) -> dict[str, Any]:
     if sharing is None or sharing.name != asked["name"] or (workspace, asked["name"]) in rows.accounts:
         return asked
     known = sum(of == workspace and fnmatchcase(name, sharing.like) for of, name in rows.accounts)
     return asked if known < sharing.most else {**asked, "name": sharing.to}
 
 
-def _run(transaction: Transaction, _: str, what: RunRead) -> RunFound | None:
+def _run(transaction: UnitAtWork, _: str, what: RunRead) -> RunFound | None:
     row = transaction.rows.runs.get(what.run)
     if row is None:
         return None
@@ -64,7 +64,7 @@ def _ends_wait(record: Record, addr: int) -> bool:
     return isinstance(body, ObservationBody) and body.addr == addr
 
 
-READS: Mapping[type, Callable[[Transaction, str, Any], Any]] = {
+READS: Mapping[type, Callable[[UnitAtWork, str, Any], Any]] = {
     SessionRead: _session,
     RowRead: _row,
     AccountsRead: _accounts,

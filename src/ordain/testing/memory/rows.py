@@ -15,7 +15,7 @@ from ordain.ports.store import Mail, StoredRun
 from ordain.runtime.streams import SessionKey
 
 
-class RunRow(Struct, frozen=True, kw_only=True):
+class KeptRun(Struct, frozen=True, kw_only=True):
     """A run. ``run`` is as it is loaded; ``no`` counts runs as they were opened; ``resumes_at`` is how far it had come when a death was counted last."""
 
     run: StoredRun
@@ -30,7 +30,7 @@ class MailRow(Struct, frozen=True):
     taken: int | None = None
 
 
-class Turn(Struct, frozen=True, kw_only=True):
+class KeptPlace(Struct, frozen=True, kw_only=True):
     """A run's place in its thread: ``live``, ``queued`` or ``over``; ``no`` is its run's."""
 
     run: str
@@ -72,17 +72,17 @@ class EngineRow(Struct, frozen=True, kw_only=True):
     gone: bool = False
 
 
-class Rows:
+class MemoryRows:
     """Every table. ``numbers`` are the counters, ``spans`` the pauses (by "")."""
 
-    def __init__(self, below: Rows | None = None) -> None:
+    def __init__(self, below: MemoryRows | None = None) -> None:
         """Empty; over ``below``, all that is written there and what is put here since."""
 
         def table(name: str) -> Any:
             return {} if below is None else ChainMap({}, getattr(below, name))
 
         self.numbers: MutableMapping[str, int] = table("numbers")
-        self.runs: MutableMapping[str, RunRow] = table("runs")
+        self.runs: MutableMapping[str, KeptRun] = table("runs")
         self.subjects: MutableMapping[tuple[str, str], bytes] = table("subjects")
         self.mailbox: MutableMapping[str, tuple[MailRow, ...]] = table("mailbox")
         self.requests: MutableMapping[tuple[str, str], tuple[str, str]] = table("requests")
@@ -92,7 +92,7 @@ class Rows:
         self.values: MutableMapping[tuple[object, ...], tuple[object, ...]] = table("values")
         self.sessions: MutableMapping[SessionKey, KeptSession] = table("sessions")
         self.threads: MutableMapping[SessionKey, Mapping[int, Thread]] = table("threads")
-        self.turns: MutableMapping[SessionKey, Mapping[str, Turn]] = table("turns")
+        self.turns: MutableMapping[SessionKey, Mapping[str, KeptPlace]] = table("turns")
         self.turn_of: MutableMapping[str, SessionKey] = table("turn_of")
         self.transcript: MutableMapping[SessionKey, tuple[EntryRow, ...]] = table("transcript")
         self.engines: MutableMapping[int, EngineRow] = table("engines")

@@ -12,8 +12,8 @@ from msgspec.structs import replace
 from ordain.errors import EngineLost, OrdainError
 from ordain.ports.store import Append, Change, ClaimUnit, Outcome, Unit
 from ordain.ports.writes import RowTable
-from ordain.testing.memory.rows import Rows
-from ordain.testing.memory.transaction import Transaction, UnitRefused
+from ordain.testing.memory.rows import MemoryRows
+from ordain.testing.memory.transaction import UndoneUnit, UnitAtWork
 from ordain.testing.memory.units import apply
 
 LAPSE_US = 5_000_000
@@ -40,7 +40,7 @@ class SharedMemory:
 
     def __init__(self, *, now: Callable[[], int] = wall_clock, lapse_us: int = LAPSE_US, tables: Sequence[RowTable] = ()) -> None:
         """Empty. ``tables`` hold what an embedder's shared decisions keep."""
-        self.rows = Rows()
+        self.rows = MemoryRows()
         self.now, self.lapse_us = now, lapse_us
         self.loses: Callable[[Unit], bool] = never
         self._unruly: random.Random | None = None
@@ -70,10 +70,10 @@ class SharedMemory:
         """Apply a unit whole or not at all, by the handle of ``engine`` (0: one that never joined), and announce it."""
         if engine and isinstance(unit, Append | ClaimUnit) and not self.lives(engine):
             return EngineLost(f"the lease of engine {engine} has lapsed")
-        transaction = Transaction(self.rows, engine if self.lives(engine) else 0, self._tables)
+        transaction = UnitAtWork(self.rows, engine if self.lives(engine) else 0, self._tables)
         try:
             outcome = apply(transaction, unit)
-        except UnitRefused as refused:
+        except UndoneUnit as refused:
             return Outcome(refused=refused.code)
         except OrdainError as error:
             return error

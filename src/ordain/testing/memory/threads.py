@@ -7,12 +7,12 @@ from msgspec.structs import replace
 from ordain.ports.sessions import Thread, ThreadChange, ThreadStatus
 from ordain.ports.writes import ClosedQuestion
 from ordain.runtime.streams import SessionKey
-from ordain.testing.memory.rows import KeptSession, Rows
+from ordain.testing.memory.rows import KeptSession, MemoryRows
 
 RECENT_THREADS = 6
 
 
-def read_threads(rows: Rows, name: SessionKey, *, recent: int = RECENT_THREADS, also: int = 0) -> list[Thread]:
+def read_threads(rows: MemoryRows, name: SessionKey, *, recent: int = RECENT_THREADS, also: int = 0) -> list[Thread]:
     """Threads with unsettled turns, latest first, then the most recently touched, and thread ``also``."""
     turns: dict[int, list[str]] = {}
     for turn in sorted(rows.turns.get(name, {}).values(), key=lambda turn: turn.no):
@@ -25,17 +25,17 @@ def read_threads(rows: Rows, name: SessionKey, *, recent: int = RECENT_THREADS, 
     return sorted(found, key=lambda thread: (not thread.turns, -thread.touched_at, -thread.id))
 
 
-def put_thread(rows: Rows, name: SessionKey, thread: Thread) -> None:
+def put_thread(rows: MemoryRows, name: SessionKey, thread: Thread) -> None:
     """A thread as it stands now."""
     rows.threads[name] = {**rows.threads.get(name, {}), thread.id: thread}
 
 
-def session_of(rows: Rows, name: SessionKey) -> KeptSession:
+def session_of(rows: MemoryRows, name: SessionKey) -> KeptSession:
     """A session that exists. Raises KeyError of one that does not."""
     return rows.sessions[name]
 
 
-def change_thread(rows: Rows, workspace: str, change: ThreadChange) -> None:
+def change_thread(rows: MemoryRows, workspace: str, change: ThreadChange) -> None:
     """Apply a change; a thread that does not exist is made. Closing a question closes that one only."""
     name = workspace, change.session
     session, thread = session_of(rows, name), rows.threads.get(name, {}).get(change.id)
@@ -64,7 +64,7 @@ def change_thread(rows: Rows, workspace: str, change: ThreadChange) -> None:
     )
 
 
-def close_question(rows: Rows, question: ClosedQuestion) -> None:
+def close_question(rows: MemoryRows, question: ClosedQuestion) -> None:
     """A question of a session was answered from elsewhere: no message is taken for its answer any more."""
     row = rows.runs.get(question.run)
     if row is None:

@@ -11,10 +11,10 @@ from ordain.errors import ConfigurationError, JournalCorrupt, RunLost
 from ordain.journal.records import Record, Status
 from ordain.ports.store import StoredRun
 from ordain.ports.writes import NewRun, RowTable
-from ordain.testing.memory.rows import Rows, RunRow
+from ordain.testing.memory.rows import KeptRun, MemoryRows
 
 
-class UnitRefused(Exception):
+class UndoneUnit(Exception):
     """A condition of the unit does not hold: nothing of it is kept, and its outcome says so by ``code``."""
 
     def __init__(self, code: str) -> None:
@@ -22,19 +22,19 @@ class UnitRefused(Exception):
         self.code = code
 
 
-class Transaction:
+class UnitAtWork:
     """What a unit of ``engine`` (0: of nobody that holds runs) does, over rows that stand still meanwhile."""
 
-    def __init__(self, below: Rows, engine: int, tables: Mapping[str, RowTable]) -> None:
+    def __init__(self, below: MemoryRows, engine: int, tables: Mapping[str, RowTable]) -> None:
         """Nothing is changed yet."""
-        self.rows, self.engine, self._tables = Rows(below), engine, tables
+        self.rows, self.engine, self._tables = MemoryRows(below), engine, tables
         self.runs: dict[str, None] = {}
         """Runs that were opened, have mail, begin or have ended."""
         self.sessions: dict[tuple[str, str], None] = {}
         self.entered = 0
         """The number of the first entry that was written."""
 
-    def row(self, run: str) -> RunRow:
+    def row(self, run: str) -> KeptRun:
         """A run that there is.
 
         Raises:
@@ -106,5 +106,5 @@ class Transaction:
             epoch=int(self.engine > 0),
             holder=self.engine,
         )
-        self.rows.runs[new.id] = RunRow(run=run, no=self.rows.number("runs"))
+        self.rows.runs[new.id] = KeptRun(run=run, no=self.rows.number("runs"))
         self.runs[new.id] = None

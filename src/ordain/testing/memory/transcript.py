@@ -12,11 +12,11 @@ from ordain.ports.store import MessageKey
 from ordain.ports.writes import EntryPlaced
 from ordain.rules.attach import POSTPONED
 from ordain.runtime.streams import SessionKey
-from ordain.testing.memory.rows import EntryRow, KeptSession, Rows
+from ordain.testing.memory.rows import EntryRow, KeptSession, MemoryRows
 from ordain.testing.memory.threads import read_threads
 
 
-def read_state(rows: Rows, workspace: str, read: SessionRead) -> SessionState:
+def read_state(rows: MemoryRows, workspace: str, read: SessionRead) -> SessionState:
     """The session as a message's decision sees it; made first where it does not exist and the message opens it."""
     name = workspace, read.session
     if read.opening is not None and name not in rows.sessions:
@@ -45,7 +45,7 @@ def read_state(rows: Rows, workspace: str, read: SessionRead) -> SessionState:
     )
 
 
-def _opened(rows: Rows, read: SessionRead, opening: SessionOpening) -> KeptSession:
+def _opened(rows: MemoryRows, read: SessionRead, opening: SessionOpening) -> KeptSession:
     return KeptSession(
         no=rows.number("sessions"),
         subject=f"session:{read.session}#1",
@@ -61,7 +61,7 @@ def _opened(rows: Rows, read: SessionRead, opening: SessionOpening) -> KeptSessi
     )
 
 
-def _newer_edit(rows: Rows, name: SessionKey, read: SessionRead) -> int:
+def _newer_edit(rows: MemoryRows, name: SessionKey, read: SessionRead) -> int:
     edited = read.edits or read.message_id
     found = [
         row.entry.timestamp_ms
@@ -72,7 +72,7 @@ def _newer_edit(rows: Rows, name: SessionKey, read: SessionRead) -> int:
     return max(0, *found, 0)
 
 
-def _asked_at(rows: Rows, name: SessionKey, thread: Thread) -> Thread:
+def _asked_at(rows: MemoryRows, name: SessionKey, thread: Thread) -> Thread:
     """The thread, with the number of the entry that its open question is, which was not known when it was written, and with who is asked."""
     asked = thread.asked
     if asked is None:
@@ -83,7 +83,7 @@ def _asked_at(rows: Rows, name: SessionKey, thread: Thread) -> Thread:
     return replace(thread, asked=replace(asked, seq=seq, of=of))
 
 
-def _place(rows: Rows, name: SessionKey, channel: str, message_id: str) -> Place | None:
+def _place(rows: MemoryRows, name: SessionKey, channel: str, message_id: str) -> Place | None:
     """A message by its id: of its own channel, or one of ours, whose ids no channel gives."""
     if not message_id:
         return None
@@ -102,7 +102,7 @@ def _place(rows: Rows, name: SessionKey, channel: str, message_id: str) -> Place
     return None
 
 
-def earlier(rows: Rows, workspace: str, once: MessageKey) -> tuple[int, bool] | None:
+def earlier(rows: MemoryRows, workspace: str, once: MessageKey) -> tuple[int, bool] | None:
     """An earlier delivery of the same message: its number, and whether its content was the same."""
     for row in rows.transcript.get((workspace, once.session), ()):
         if (row.entry.channel, row.entry.message_id) == (once.channel, once.message_id):
@@ -110,7 +110,7 @@ def earlier(rows: Rows, workspace: str, once: MessageKey) -> tuple[int, bool] | 
     return None
 
 
-def add_entry(rows: Rows, workspace: str, entry: NewEntry) -> int:
+def add_entry(rows: MemoryRows, workspace: str, entry: NewEntry) -> int:
     """Append to a transcript; returns the entry's number.
 
     Raises:
@@ -150,7 +150,7 @@ def add_entry(rows: Rows, workspace: str, entry: NewEntry) -> int:
     return seq
 
 
-def place_again(rows: Rows, workspace: str, again: EntryPlaced) -> None:
+def place_again(rows: MemoryRows, workspace: str, again: EntryPlaced) -> None:
     """A message whose class was postponed has it now; whoever waited for the run that kept it waits for the run that serves it.
 
     Raises:

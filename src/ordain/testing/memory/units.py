@@ -14,16 +14,16 @@ from ordain.ports.writes import MailKind
 from ordain.testing.memory.places import give_up_place
 from ordain.testing.memory.reads import read
 from ordain.testing.memory.rows import going
-from ordain.testing.memory.transaction import Transaction, UnitRefused
+from ordain.testing.memory.transaction import UndoneUnit, UnitAtWork
 from ordain.testing.memory.transcript import earlier
 from ordain.testing.memory.writes import Of, write
 
 
-def apply(transaction: Transaction, unit: Unit) -> Outcome:
+def apply(transaction: UnitAtWork, unit: Unit) -> Outcome:
     """Apply a unit; where this raises, nothing of the transaction is to be kept.
 
     Raises:
-        UnitRefused: a condition of it does not hold.
+        UndoneUnit: a condition of it does not hold.
         RunLost: the run is somebody else's, or has moved on.
     """
     match unit:
@@ -38,7 +38,7 @@ def apply(transaction: Transaction, unit: Unit) -> Outcome:
             return _operation(unit)
 
 
-def _arrive(transaction: Transaction, unit: Arrive) -> Outcome:
+def _arrive(transaction: UnitAtWork, unit: Arrive) -> Outcome:
     if unit.once is not None and (before := _before(transaction, unit.workspace, unit.once)) is not None:
         return before
     decided = _decide(transaction, Of(unit.workspace), unit.shared)
@@ -49,7 +49,7 @@ def _arrive(transaction: Transaction, unit: Arrive) -> Outcome:
     return Outcome(run=decided.run, seq=transaction.entered)
 
 
-def _before(transaction: Transaction, workspace: str, once: OnceKey) -> Outcome | None:
+def _before(transaction: UnitAtWork, workspace: str, once: OnceKey) -> Outcome | None:
     """What became of the same before."""
     if isinstance(once, MessageKey):
         message = earlier(transaction.rows, workspace, once)
@@ -58,23 +58,23 @@ def _before(transaction: Transaction, workspace: str, once: OnceKey) -> Outcome 
     return None if request is None else Outcome(run=request[1], refused="same" if request[0] == once.digest else "request_id_reused")
 
 
-def _decide(transaction: Transaction, of: Of, shared: Shared) -> Ruling:
+def _decide(transaction: UnitAtWork, of: Of, shared: Shared) -> Ruling:
     decided = shared.decide(*(read(transaction, of.workspace, what) for what in shared.reads))
     if decided.refused:
-        raise UnitRefused(decided.refused)
+        raise UndoneUnit(decided.refused)
     if decided.accepted is not None and _accepted(transaction) >= decided.accepted:
-        raise UnitRefused("busy")
+        raise UndoneUnit("busy")
     write(transaction, of, decided.writes)
     return decided
 
 
-def _accepted(transaction: Transaction) -> int:
+def _accepted(transaction: UnitAtWork) -> int:
     """Root runs that are ready, running or waiting, but for those that wait for a person: they may wait for days, and cost nothing."""
     roots = sum(row.run.parent is None and going(row.run.status) for row in transaction.rows.runs.values())
     return roots - sum(thread.asked is not None for threads in transaction.rows.threads.values() for thread in threads.values())
 
 
-def _append(transaction: Transaction, unit: Append, claimed: Ruling | None) -> Outcome:
+def _append(transaction: UnitAtWork, unit: Append, claimed: Ruling | None) -> Outcome:
     run = transaction.row(unit.run).run
     records = unit.records if claimed is None or claimed.record is None else (*unit.records, claimed.record)
     if unit.suspend is not None and _wakes(transaction, unit):
@@ -97,7 +97,7 @@ def _append(transaction: Transaction, unit: Append, claimed: Ruling | None) -> O
     return Outcome(run=unit.run)
 
 
-def _wakes(transaction: Transaction, unit: Append) -> bool:
+def _wakes(transaction: UnitAtWork, unit: Append) -> bool:
     """Whether there is mail that the run would sleep on."""
     for there in transaction.rows.mailbox.get(unit.run, ()):
         if there.taken is None:
@@ -128,7 +128,7 @@ def _came_before(run: StoredRun, unit: Append) -> bool:
     return last.seq < len(run.records) and run.records[last.seq].chain == last.chain
 
 
-def _rest(transaction: Transaction, unit: Append, run: StoredRun) -> None:
+def _rest(transaction: UnitAtWork, unit: Append, run: StoredRun) -> None:
     """A run that came to rest gives up its place in its thread."""
     resting = unit.run if unit.status in SETTLED else None
     if unit.status in STOPPED:  # a turn whose child has stopped cannot go on either

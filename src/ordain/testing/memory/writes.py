@@ -29,7 +29,7 @@ from ordain.ports.writes import (
 from ordain.testing.memory.places import take_place, take_place_again
 from ordain.testing.memory.rows import MailRow
 from ordain.testing.memory.threads import change_thread, close_question
-from ordain.testing.memory.transaction import Transaction, UnitRefused
+from ordain.testing.memory.transaction import UndoneUnit, UnitAtWork
 from ordain.testing.memory.transcript import add_entry, place_again
 
 
@@ -41,51 +41,51 @@ class Of:
         self.workspace, self.run = workspace, run
 
 
-def write(transaction: Transaction, of: Of, writes: Sequence[Write]) -> None:
+def write(transaction: UnitAtWork, of: Of, writes: Sequence[Write]) -> None:
     """Carry out what was decided, in its order."""
     for one in writes:
         WRITES[type(one)](transaction, of, one)
 
 
-def _catalogs(transaction: Transaction, _: Of, kept: KeptCatalogs) -> None:
+def _catalogs(transaction: UnitAtWork, _: Of, kept: KeptCatalogs) -> None:
     for digest, encoded in kept.stored:
         transaction.rows.catalogs.setdefault(digest, encoded)
 
 
-def _run(transaction: Transaction, of: Of, new: NewRun) -> None:
+def _run(transaction: UnitAtWork, of: Of, new: NewRun) -> None:
     transaction.open(new, None if new.root is None else of.run)
 
 
-def _place(transaction: Transaction, of: Of, place: NewPlace) -> None:
+def _place(transaction: UnitAtWork, of: Of, place: NewPlace) -> None:
     take_place(transaction, of.workspace, place)
 
 
-def _place_taken_back(transaction: Transaction, _: Of, place: PlaceTakenBack) -> None:
+def _place_taken_back(transaction: UnitAtWork, _: Of, place: PlaceTakenBack) -> None:
     if not take_place_again(transaction, place.run):
-        raise UnitRefused("thread_taken")
+        raise UndoneUnit("thread_taken")
 
 
-def _entry(transaction: Transaction, of: Of, entry: NewEntry) -> None:
+def _entry(transaction: UnitAtWork, of: Of, entry: NewEntry) -> None:
     seq = add_entry(transaction.rows, of.workspace, entry)
     transaction.entered = transaction.entered or seq
     transaction.sessions[of.workspace, entry.session] = None
 
 
-def _entry_placed(transaction: Transaction, of: Of, entry: EntryPlaced) -> None:
+def _entry_placed(transaction: UnitAtWork, of: Of, entry: EntryPlaced) -> None:
     place_again(transaction.rows, of.workspace, entry)
     transaction.sessions[of.workspace, entry.session] = None
 
 
-def _thread(transaction: Transaction, of: Of, change: ThreadChange) -> None:
+def _thread(transaction: UnitAtWork, of: Of, change: ThreadChange) -> None:
     if not change.in_place:  # what is said in place is carried out where the place is given up
         change_thread(transaction.rows, of.workspace, change)
 
 
-def _question(transaction: Transaction, _: Of, question: ClosedQuestion) -> None:
+def _question(transaction: UnitAtWork, _: Of, question: ClosedQuestion) -> None:
     close_question(transaction.rows, question)
 
 
-def _mail(transaction: Transaction, _: Of, new: NewMail) -> None:
+def _mail(transaction: UnitAtWork, _: Of, new: NewMail) -> None:
     """What a run has mail for it does not wait for any longer, whichever it is: whoever drives it looks."""
     row, box = transaction.row(new.run), transaction.rows.mailbox.get(new.run, ())
     new.key.encode()  # text that no store can hold is refused by every one of them
@@ -98,7 +98,7 @@ def _mail(transaction: Transaction, _: Of, new: NewMail) -> None:
     transaction.runs[new.run] = None
 
 
-def _taken_mail(transaction: Transaction, of: Of, taken: TakenMail) -> None:
+def _taken_mail(transaction: UnitAtWork, of: Of, taken: TakenMail) -> None:
     box = transaction.rows.mailbox.get(of.run, ())
     left = [index for index, there in enumerate(box) if there.mail.id == taken.mail and there.taken is None]
     if not left:
@@ -106,33 +106,33 @@ def _taken_mail(transaction: Transaction, of: Of, taken: TakenMail) -> None:
     transaction.rows.mailbox[of.run] = (*box[: left[0]], replace(box[left[0]], taken=taken.seq), *box[left[0] + 1 :])
 
 
-def _outbox(transaction: Transaction, of: Of, words: OutboxRow) -> None:
+def _outbox(transaction: UnitAtWork, of: Of, words: OutboxRow) -> None:
     if (of.run, words.addr) in transaction.rows.outbox:
         raise RunLost(f"run {of.run} has said the words of effect {words.addr} before")
     transaction.rows.outbox[of.run, words.addr] = words.text, words.at
 
 
-def _charge(transaction: Transaction, of: Of, charge: AccountCharge) -> None:
+def _charge(transaction: UnitAtWork, of: Of, charge: AccountCharge) -> None:
     name = of.workspace, charge.account
     tokens, usd_micros = transaction.rows.accounts.get(name, (0, 0))
     transaction.rows.accounts[name] = tokens + charge.tokens, usd_micros + charge.usd_micros
 
 
-def _refund(transaction: Transaction, of: Of, refund: Refund) -> None:
+def _refund(transaction: UnitAtWork, of: Of, refund: Refund) -> None:
     """To an account that is over and was dropped, nothing."""
     name = of.workspace, refund.account
     if (stands := transaction.rows.accounts.get(name)) is not None:
         transaction.rows.accounts[name] = stands[0] - refund.tokens, stands[1] - refund.usd_micros
 
 
-def _row(transaction: Transaction, of: Of, row: TableRow) -> None:
+def _row(transaction: UnitAtWork, of: Of, row: TableRow) -> None:
     table = transaction.table(row.table)
     if (len(row.key), len(row.values)) != (len(table.key), len(table.columns)) or None in row.key:
         raise ValueError(f"a row of {table.name} has a value for each part of its key and for each column")
     transaction.rows.values[table.name, of.workspace, *row.key] = row.values
 
 
-WRITES: Mapping[type, Callable[[Transaction, Of, Any], None]] = {
+WRITES: Mapping[type, Callable[[UnitAtWork, Of, Any], None]] = {
     KeptCatalogs: _catalogs,
     NewRun: _run,
     NewPlace: _place,

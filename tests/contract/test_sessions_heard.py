@@ -1,44 +1,21 @@
-"""Who is told that a transcript has grown: every commit that added to it, of this process or another, and nothing that was undone."""
+"""What SQLite alone promises of who is told that a transcript has grown: what other processes commit to the file is noticed, and told once."""
 
 from __future__ import annotations
 
 import asyncio
 
-import pytest
-
-from ordain.errors import JournalCorrupt
 from ordain.ports.sessions import EntryKind, NewEntry
-from ordain.ports.store import Append, Arrive
+from ordain.ports.store import Arrive
 from ordain.store.elsewhere import POLL_S
-from ordain.store.sqlite import SqliteStore
 from tests.contract.conftest import OpenStore
-from tests.contract.writing import WORKSPACE, Run, message
+from tests.contract.writing import message
 
 PATIENCE_S = 10
 
 
-def entry(message_id: str, session: str = "s1", kind: EntryKind = EntryKind.MESSAGE) -> NewEntry:
-    return NewEntry(kind=kind, body=b'{"text":"hi"}', size=4, at=1, message_id=message_id, session=session)
-
-
 def receive(message_id: str) -> Arrive:
     """A message from which nothing follows."""
-    return message(entry(message_id))
-
-
-async def test_what_was_rolled_back_is_announced_to_nobody(store: SqliteStore) -> None:
-    """A unit that fails after it had added to a transcript leaves no word of it; what is added later is told."""
-    run = Run("a")
-    await store.submit(run.open())
-    await store.submit(receive("m1"))
-    heard: list[tuple[str, str]] = []
-    store.listen(lambda change: heard.extend(change.sessions))
-    said = entry("said", kind=EntryKind.SAID)
-    with pytest.raises(JournalCorrupt):
-        await store.submit(Append(run="a", epoch=1, writes=(said, entry("stray", session="nowhere"))))
-    assert heard == []
-    await store.submit(Append(run="a", epoch=1, writes=(said,)))
-    assert heard == [(WORKSPACE, "s1")]
+    return message(NewEntry(kind=EntryKind.MESSAGE, body=b'{"text":"hi"}', size=4, at=1, message_id=message_id, session="s1"))
 
 
 async def test_the_first_entry_of_all_is_heard_from_another_process(file_mode: str, reopen: OpenStore) -> None:

@@ -1,4 +1,7 @@
-"""What an engine leaves behind of when it was at work: read as it was written by the one after it. Over SQLite, whose folder has one engine at a time."""
+"""What SQLite alone promises of leases: its folder has one engine at a time, and what that leaves behind is read as it was written by the one after it.
+
+How every store's leases behave is said in ``ports/test_leases.py``, and what several engines promise each other in ``holders``.
+"""
 
 from __future__ import annotations
 

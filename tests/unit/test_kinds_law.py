@@ -59,6 +59,7 @@ PLACES: Mapping[tuple[str, str], str] = {
     ("store/transaction.py", "verb"): "that class",
     ("store/retention.py", "verb"): "that class",
     ("store/search.py", "status"): "a column",
+    ("testing/memory/units.py", "status"): "a field of a row",
     ("contracts/events.py", "question"): "a kind of entry",
     ("ports/sessions.py", "question"): "that kind of entry",
     ("store/sessions.py", "question"): "that kind of entry",

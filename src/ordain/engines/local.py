@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import deque
+from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import dataclass, field
 
@@ -119,8 +120,7 @@ class LocalEngine:
 
     async def _take_up(self) -> None:
         while self.accepting and self._more and (places := self._places()) > 0:
-            flows = None if self._lease.alone else self._services.kinds.by_id.keys()
-            held = await self._leases.hold(self._lease, limit=places, flows=flows)
+            held = await self._leases.hold(self._lease, limit=places, flows=self._flows)
             self._more = len(held) >= places
             for one in held:
                 await self._took(one)
@@ -128,6 +128,10 @@ class LocalEngine:
             due, poll = await self._leases.next_due(self._lease), self._services.clock.now() + POLL_US
             self._next_due = due if self._lease.alone else min(due or poll, poll)
             self._arm()
+
+    @property
+    def _flows(self) -> Collection[tuple[str, int]] | None:
+        return None if self._lease.alone else self._services.kinds.by_id.keys()
 
     async def _take_up_later(self) -> None:
         try:
@@ -232,7 +236,7 @@ class LocalEngine:
     async def _hold(self, run: str) -> Held | None:
         held = self._held.pop(run, None)
         if held is None:
-            held = next(iter(await self._leases.hold(self._lease, limit=1, flows=None, only=(run,))), None)
+            held = next(iter(await self._leases.hold(self._lease, limit=1, flows=self._flows, only=(run,))), None)
         if (
             held is not None and run == self._lone and isinstance(held.run, StoredRun)
         ):  # whoever the process dies on is the one that is marked
@@ -379,7 +383,7 @@ class LocalEngine:
             self._beating.cancel()
             await asyncio.gather(self._beating, *([] if self._taking is None else [self._taking]), return_exceptions=True)
             with suppress(OrdainError):  # whoever lost the lease is not at work
-                await self._leases.release(self._lease, [*at_work, *self._queued, *self._alone])
+                await self._leases.release(self._lease)
                 await self._heart.beat(last=True)
 
     async def sweep(self) -> dict[str, int]:

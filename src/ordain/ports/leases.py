@@ -70,14 +70,14 @@ class Leases(Protocol):
         """Runs that are now the engine's: at most ``limit`` that nobody holds and that are ready, were being driven or are due, orphans first.
 
         ``flows`` are those that the engine has; None: any. With ``only`` those runs, whatever their status, those that it holds already among them;
-        one that another engine holds, or that does not exist, is left out.
+        one that another engine holds, whose flow is none of ``flows``, or that does not exist, is left out.
         """
         ...
 
     async def next_due(self, lease: Lease) -> int | None:
-        """When the first run that waits and that this engine does not hold is due; None where there is none."""
+        """When the first run is due that waits and that no engine holds any more; None where there is none."""
         ...
 
-    async def release(self, lease: Lease, runs: Sequence[str]) -> None:
-        """Let go of runs that are not driven any more: whoever takes them next counts no death."""
+    async def release(self, lease: Lease, runs: Sequence[str] | None = None) -> None:
+        """Let go of runs that are not driven any more, or of all that it holds: whoever takes them next counts no death."""
         ...

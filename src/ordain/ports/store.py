@@ -59,7 +59,10 @@ class Append(Struct, frozen=True, gc=False, kw_only=True):
 
 
 class ClaimUnit(Struct, frozen=True, kw_only=True):
-    """A shared decision of a run: its own records, then what ``shared`` reads, decides and writes, and the record of it, in one commit."""
+    """A shared decision of a run: its own records, then what ``shared`` reads, decides and writes, and the record of it, in one commit.
+
+    One that is durable already is refused with ``RunLost``, and decides nothing again: what was decided stands in the run's journal.
+    """
 
     append: Append
     shared: Shared
@@ -145,7 +148,7 @@ class StoredRun(Struct, frozen=True, gc=False, kw_only=True):
 
 
 class Change(Struct, frozen=True, gc=False, kw_only=True):
-    """A hint: these runs were opened or have mail, the transcripts of these sessions, by (workspace, id), have grown."""
+    """A hint: these runs were opened or have mail (or have ended, where several engines are), the transcripts of these sessions, by (workspace, id), have grown."""
 
     runs: tuple[str, ...] = ()
     sessions: tuple[tuple[str, str], ...] = ()

@@ -65,9 +65,9 @@ class SqliteLeases:
         rows = self._store.query(_DUE, {"engine": lease.engine})
         return rows[0][0] if rows else None
 
-    async def release(self, lease: Lease, runs: Sequence[str]) -> None:
+    async def release(self, lease: Lease, runs: Sequence[str] | None = None) -> None:
         """See ``Leases.release``."""
-        await self._store.submit(Operation(name="release", args={"engine": lease.engine, "runs": list(runs)}))
+        await self._store.submit(Operation(name="release", args={"engine": lease.engine, "runs": None if runs is None else list(runs)}))
 
 
 def _holds(lease: Lease, stored: StoredRun | JournalCorrupt) -> bool:

@@ -115,7 +115,7 @@ class Applier:
             moved = execute(_ADVANCED, (head, of.run, unit.epoch, behind))
         else:
             moved = execute(_HELD, (of.run, unit.epoch))
-        if not moved.rowcount and self._came_before(unit, of):
+        if not moved.rowcount and decided is None and self._came_before(unit, of):
             return Outcome(run=unit.run)
         check_moved(moved, unit.run)
         self._transaction.records(of, records)

@@ -5,16 +5,15 @@ from __future__ import annotations
 import msgspec
 
 from ordain.ports.sessions import EntryKind, NewEntry, Placed, ThreadChange
-from ordain.ports.store import Append
+from ordain.ports.store import Append, JournalStore
 from ordain.ports.writes import NewPlace
-from ordain.store.sessions import SqliteSessions
-from ordain.store.sqlite import SqliteStore
+from tests.contract.ports.conftest import Ports
 from tests.contract.writing import WORKSPACE, Run, message
 
 MANY = 250
 
 
-async def many_threads(store: SqliteStore) -> None:
+async def many_threads(store: JournalStore) -> None:
     """A session whose first thread has a live turn, and many threads that were touched since."""
     run = Run("turn")
     new = msgspec.structs.replace(run.new, started=msgspec.structs.replace(run.new.started, session="s1", thread=1))
@@ -26,18 +25,17 @@ async def many_threads(store: SqliteStore) -> None:
     await store.submit(Append(run="turn", epoch=1, writes=later))
 
 
-async def test_a_live_thread_is_listed_however_old_it_is(store: SqliteStore) -> None:
+async def test_a_live_thread_is_listed_however_old_it_is(ports: Ports) -> None:
     """Live threads come first, also where more than are asked for were touched since; then the latest, in order."""
-    await many_threads(store)
+    await many_threads(ports.store)
     for limit in (1, 6, 200):
-        found = await SqliteSessions(store).threads(WORKSPACE, "s1", limit=limit)
+        found = await ports.sessions.threads(WORKSPACE, "s1", limit=limit)
         assert (found[0].id, found[0].turns, found[0].intent) == (1, ("turn",), "the first")
         assert [thread.id for thread in found[1:]] == list(range(MANY - 1, MANY - 1 - limit, -1))
 
 
-async def test_a_session_that_is_not_there_has_no_threads(store: SqliteStore) -> None:
+async def test_a_session_that_is_not_there_has_no_threads(ports: Ports) -> None:
     """Nothing is found of an unknown session, nor of the same one in another workspace."""
-    await many_threads(store)
-    sessions = SqliteSessions(store)
-    assert list(await sessions.threads(WORKSPACE, "s2", limit=6)) == []
-    assert list(await sessions.threads("another", "s1", limit=6)) == []
+    await many_threads(ports.store)
+    assert list(await ports.sessions.threads(WORKSPACE, "s2", limit=6)) == []
+    assert list(await ports.sessions.threads("another", "s1", limit=6)) == []

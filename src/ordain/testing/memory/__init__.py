@@ -1,0 +1,9 @@
+"""A journal store and its sessions in memory, which several engines of one process share: for tests of what happens between them."""
+
+from __future__ import annotations
+
+from ordain.testing.memory.sessions import MemorySessions
+from ordain.testing.memory.shared import SharedMemory
+from ordain.testing.memory.store import MemoryStore
+
+__all__ = ["MemorySessions", "MemoryStore", "SharedMemory"]

@@ -1,0 +1,75 @@
+"""The threads of sessions: read in their order, and changed."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from ordain.ports.sessions import Thread, ThreadChange, ThreadStatus
+from ordain.ports.writes import ClosedQuestion
+from ordain.runtime.streams import SessionKey
+from ordain.testing.memory.rows import KeptSession, MemoryRows
+
+RECENT_THREADS = 6
+
+
+def read_threads(rows: MemoryRows, name: SessionKey, *, recent: int = RECENT_THREADS, also: int = 0) -> list[Thread]:
+    """Threads with unsettled turns, latest first, then the most recently touched, and thread ``also``."""
+    turns: dict[int, list[str]] = {}
+    for turn in sorted(rows.turns.get(name, {}).values(), key=lambda turn: turn.no):
+        if turn.state != "over" and turn.thread:
+            turns.setdefault(turn.thread, []).append(turn.run)
+    there = rows.threads.get(name, {})
+    latest = sorted(there, key=lambda number: (-there[number].touched_at, -number))[:recent]
+    named = [number for number in dict.fromkeys((*latest, *turns, also)) if number in there]
+    found = [replace(there[number], turns=tuple(turns.get(number, ()))) for number in named]
+    return sorted(found, key=lambda thread: (not thread.turns, -thread.touched_at, -thread.id))
+
+
+def put_thread(rows: MemoryRows, name: SessionKey, thread: Thread) -> None:
+    """A thread as it stands now."""
+    rows.threads[name] = {**rows.threads.get(name, {}), thread.id: thread}
+
+
+def session_of(rows: MemoryRows, name: SessionKey) -> KeptSession:
+    """A session that exists. Raises KeyError of one that does not."""
+    return rows.sessions[name]
+
+
+def change_thread(rows: MemoryRows, workspace: str, change: ThreadChange) -> None:
+    """Apply a change; a thread that does not exist is made. Closing a question closes that one only."""
+    name = workspace, change.session
+    session, thread = session_of(rows, name), rows.threads.get(name, {}).get(change.id)
+    if thread is None:
+        status = change.status or ThreadStatus.IN_PROGRESS
+        thread = Thread(id=change.id, status=status, intent=change.intent, run=change.run, touched_at=change.at)
+        rows.sessions[name] = replace(session, threads=max(session.threads, change.id), active=change.id)
+    asked = thread.asked
+    if change.answered is not None:
+        if thread.asked is None or (thread.asked.run, thread.asked.addr) != change.answered:
+            put_thread(rows, name, thread)
+            return  # it was closed before, and what closed it has said where the thread stands
+        asked = None
+    put_thread(
+        rows,
+        name,
+        replace(
+            thread,
+            status=change.status or thread.status,
+            run=change.run or thread.run,
+            asked=asked if change.asked is None else change.asked,
+            last_error=thread.last_error if change.last_error is None else change.last_error,
+            touched_at=max(thread.touched_at, change.at),
+            slots=thread.slots if change.slot is None else {**thread.slots, change.slot[0]: change.slot[1]},
+        ),
+    )
+
+
+def close_question(rows: MemoryRows, question: ClosedQuestion) -> None:
+    """A question of a session was answered from elsewhere: no message is taken for its answer any more."""
+    row = rows.runs.get(question.run)
+    if row is None:
+        return
+    name = row.run.workspace, row.run.session
+    for thread in rows.threads.get(name, {}).values():
+        if thread.asked is not None and (thread.asked.run, thread.asked.addr) == (question.run, question.addr):
+            put_thread(rows, name, replace(thread, asked=None, status=ThreadStatus.IN_PROGRESS))

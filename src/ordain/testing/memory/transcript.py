@@ -1,0 +1,180 @@
+"""Transcripts of sessions: what a message's decision reads of them, and entries put behind them."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from ordain.errors import FlowFault, JournalCorrupt, RunLost
+from ordain.journal.digests import GENESIS, chain, digest
+from ordain.ports.sessions import Entry, EntryKind, NewEntry, Thread
+from ordain.ports.shared import Place, SessionOpening, SessionRead, SessionState
+from ordain.ports.store import MessageKey
+from ordain.ports.writes import EntryPlaced
+from ordain.rules.attach import POSTPONED
+from ordain.runtime.streams import SessionKey
+from ordain.testing.memory.rows import EntryRow, KeptSession, MemoryRows
+from ordain.testing.memory.threads import read_threads
+
+
+def read_state(rows: MemoryRows, workspace: str, read: SessionRead) -> SessionState:
+    """The session as a message's decision sees it; made first where it does not exist and the message opens it."""
+    name = workspace, read.session
+    if read.opening is not None and name not in rows.sessions:
+        rows.sessions[name] = _opened(rows, read, read.opening)
+    session = rows.sessions[name]
+    replied, edited = _place(rows, name, read.channel, read.reply_to), _place(rows, name, read.channel, read.edits)
+    anchor = edited or replied
+    threads = read_threads(rows, name, also=0 if anchor is None else anchor.thread)
+    open_turns = [turn for turn in sorted(rows.turns.get(name, {}).values(), key=lambda turn: turn.no) if turn.state != "over"]
+    asking = [thread.asked.run for thread in threads if thread.asked is not None]
+    return SessionState(
+        workspace=workspace,
+        session=read.session,
+        subject=session.subject,
+        key=session.key,
+        seq=read.seq or session.head + 1,
+        next_thread=session.threads + 1,
+        active=session.active,
+        threads=tuple(_asked_at(rows, name, thread) for thread in threads),
+        at_work=tuple(dict.fromkeys(turn.thread for turn in open_turns if turn.counts)),
+        open=len(open_turns),
+        replied=replied,
+        edited=edited,
+        newer_edit=_newer_edit(rows, name, read),
+        pinned={run: rows.runs[run].run.catalog for run in asking if run in rows.runs},
+    )
+
+
+def _opened(rows: MemoryRows, read: SessionRead, opening: SessionOpening) -> KeptSession:
+    return KeptSession(
+        no=rows.number("sessions"),
+        subject=f"session:{read.session}#1",
+        key=opening.key,
+        head=0,
+        chain=GENESIS,
+        threads=0,
+        active=0,
+        channel=read.channel,
+        user=opening.user,
+        created_at=opening.at,
+        last_at=opening.at,
+    )
+
+
+def _newer_edit(rows: MemoryRows, name: SessionKey, read: SessionRead) -> int:
+    edited = read.edits or read.message_id
+    found = [
+        row.entry.timestamp_ms
+        for row in rows.transcript.get(name, ())
+        if row.entry.channel == read.channel and row.edits and row.edits == edited and row.author == read.author
+        if row.entry.message_id != read.message_id
+    ]
+    return max(0, *found, 0)
+
+
+def _asked_at(rows: MemoryRows, name: SessionKey, thread: Thread) -> Thread:
+    """The thread, with the number of the entry that its open question is, which was not known when it was written, and with who is asked."""
+    asked = thread.asked
+    if asked is None:
+        return thread
+    entries = rows.transcript.get(name, ())
+    seq = next((row.entry.seq for row in entries if not row.entry.channel and row.entry.message_id == asked.message_id), 0)
+    of = next((row.author for row in entries if row.entry.run and row.entry.run == asked.root and row.entry.kind is EntryKind.MESSAGE), "")
+    return replace(thread, asked=replace(asked, seq=seq, of=of))
+
+
+def _place(rows: MemoryRows, name: SessionKey, channel: str, message_id: str) -> Place | None:
+    """A message by its id: of its own channel, or one of ours, whose ids no channel gives."""
+    if not message_id:
+        return None
+    for row in rows.transcript.get(name, ()):
+        entry = row.entry
+        if entry.channel in (channel, "") and entry.message_id == message_id:
+            return Place(
+                seq=entry.seq,
+                thread=entry.thread,
+                kind=entry.kind,
+                run=entry.run,
+                message_id=entry.message_id,
+                author=row.author,
+                attached=entry.attached,
+            )
+    return None
+
+
+def earlier(rows: MemoryRows, workspace: str, once: MessageKey) -> tuple[int, bool] | None:
+    """An earlier delivery of the same message: its number, and whether its content was the same."""
+    for row in rows.transcript.get((workspace, once.session), ()):
+        if (row.entry.channel, row.entry.message_id) == (once.channel, once.message_id):
+            return row.entry.seq, row.entry.body == once.body
+    return None
+
+
+def add_entry(rows: MemoryRows, workspace: str, entry: NewEntry) -> int:
+    """Append to a transcript; returns the entry's number.
+
+    Raises:
+        JournalCorrupt: there is no such session.
+        RunLost: an entry of that id stands in it already.
+    """
+    name = workspace, entry.session
+    session = rows.sessions.get(name)
+    if session is None:
+        raise JournalCorrupt(f"session {entry.session} does not exist")
+    before = rows.transcript.get(name, ())
+    if any((row.entry.channel, row.entry.message_id) == (entry.channel, entry.message_id) for row in before):
+        raise RunLost(f"the journal has moved on: entry {entry.message_id} stands in session {entry.session}")
+    seq, made, placed = session.head + 1, digest(session.key, entry.body), entry.placed
+    link = chain(session.chain, f"{workspace}/{entry.session}", seq, (entry.kind, entry.message_id, 1, entry.at), made)
+    added = Entry(
+        seq=seq,
+        kind=entry.kind,
+        at=entry.at,
+        thread=entry.thread if placed is None else placed.thread,
+        run=entry.run if placed is None else placed.serves,
+        channel=entry.channel,
+        message_id=entry.message_id,
+        attached="" if placed is None else placed.attached,
+        reason="" if placed is None else placed.reason,
+        anchor="" if placed is None else placed.anchor,
+        size=entry.size,
+        through=entry.through,
+        timestamp_ms=entry.timestamp_ms,
+        digest=made,
+        chain=link,
+        body=entry.body,
+        decision=None if placed is None else placed.decision,
+    )
+    rows.transcript[name] = (*before, EntryRow(entry=added, edits=entry.edits, author=entry.author))
+    rows.sessions[name] = replace(session, head=seq, chain=link, last_at=max(session.last_at, entry.at))
+    return seq
+
+
+def place_again(rows: MemoryRows, workspace: str, again: EntryPlaced) -> None:
+    """A message whose class was postponed has it now; whoever waited for the run that kept it waits for the run that serves it.
+
+    Raises:
+        FlowFault: that run does not keep the message, or has placed it.
+    """
+    name, placed, kept = (workspace, again.session), again.placed, False
+    changed: list[EntryRow] = []
+    for row in rows.transcript.get(name, ()):
+        entry = row.entry
+        waits = entry.kind is EntryKind.MESSAGE and entry.run == again.instead_of and entry.run != ""
+        if waits and entry.seq == again.seq and entry.attached in POSTPONED:
+            kept = True
+            entry = replace(
+                entry,
+                attached=placed.attached,
+                reason=placed.reason,
+                decision=placed.decision,
+                thread=placed.thread,
+                run=placed.serves,
+                anchor=placed.anchor,
+            )
+        elif waits:
+            entry = replace(entry, run=placed.serves)
+        changed.append(replace(row, entry=entry))
+    if not kept:
+        raise FlowFault(f"run {again.instead_of} claims a place for message {again.seq}, which it does not keep or has placed")
+    rows.transcript[name] = tuple(changed)

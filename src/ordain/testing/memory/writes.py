@@ -1,0 +1,150 @@
+"""From each kind of write to what it does here: the one table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from msgspec.structs import replace
+
+from ordain.errors import RunLost
+from ordain.journal.records import Status
+from ordain.ports.sessions import NewEntry, ThreadChange
+from ordain.ports.store import Mail
+from ordain.ports.writes import (
+    AccountCharge,
+    ClosedQuestion,
+    EntryPlaced,
+    KeptCatalogs,
+    NewMail,
+    NewPlace,
+    NewRun,
+    OutboxRow,
+    PlaceTakenBack,
+    Refund,
+    TableRow,
+    TakenMail,
+    Write,
+)
+from ordain.testing.memory.places import take_place, take_place_again
+from ordain.testing.memory.rows import MailRow
+from ordain.testing.memory.threads import change_thread, close_question
+from ordain.testing.memory.transaction import UndoneUnit, UnitAtWork
+from ordain.testing.memory.transcript import add_entry, place_again
+
+
+class Of:
+    """Whose unit it is: of a run, or of nobody (""), in a workspace."""
+
+    def __init__(self, workspace: str, run: str = "") -> None:
+        """As it stands in the unit."""
+        self.workspace, self.run = workspace, run
+
+
+def write(transaction: UnitAtWork, of: Of, writes: Sequence[Write]) -> None:
+    """Carry out what was decided, in its order."""
+    for one in writes:
+        WRITES[type(one)](transaction, of, one)
+
+
+def _catalogs(transaction: UnitAtWork, _: Of, kept: KeptCatalogs) -> None:
+    for digest, encoded in kept.stored:
+        transaction.rows.catalogs.setdefault(digest, encoded)
+
+
+def _run(transaction: UnitAtWork, of: Of, new: NewRun) -> None:
+    transaction.open(new, None if new.root is None else of.run)
+
+
+def _place(transaction: UnitAtWork, of: Of, place: NewPlace) -> None:
+    take_place(transaction, of.workspace, place)
+
+
+def _place_taken_back(transaction: UnitAtWork, _: Of, place: PlaceTakenBack) -> None:
+    if not take_place_again(transaction, place.run):
+        raise UndoneUnit("thread_taken")
+
+
+def _entry(transaction: UnitAtWork, of: Of, entry: NewEntry) -> None:
+    seq = add_entry(transaction.rows, of.workspace, entry)
+    transaction.entered = transaction.entered or seq
+    transaction.sessions[of.workspace, entry.session] = None
+
+
+def _entry_placed(transaction: UnitAtWork, of: Of, entry: EntryPlaced) -> None:
+    place_again(transaction.rows, of.workspace, entry)
+    transaction.sessions[of.workspace, entry.session] = None
+
+
+def _thread(transaction: UnitAtWork, of: Of, change: ThreadChange) -> None:
+    if not change.in_place:  # what is said in place is carried out where the place is given up
+        change_thread(transaction.rows, of.workspace, change)
+
+
+def _question(transaction: UnitAtWork, _: Of, question: ClosedQuestion) -> None:
+    close_question(transaction.rows, question)
+
+
+def _mail(transaction: UnitAtWork, _: Of, new: NewMail) -> None:
+    """What a run has mail for it does not wait for any longer, whichever it is: whoever drives it looks."""
+    row, box = transaction.row(new.run), transaction.rows.mailbox.get(new.run, ())
+    new.key.encode()  # text that no store can hold is refused by every one of them
+    if all(there.mail.key != new.key for there in box):
+        number = transaction.rows.number("mail")
+        mail = Mail(id=number, kind=new.kind, key=new.key, addr=new.addr, body=new.body, at=new.at)
+        transaction.rows.mailbox[new.run] = (*box, MailRow(mail))
+    if row.run.status is Status.WAITING:
+        transaction.change(new.run, status=Status.READY)
+    transaction.runs[new.run] = None
+
+
+def _taken_mail(transaction: UnitAtWork, of: Of, taken: TakenMail) -> None:
+    box = transaction.rows.mailbox.get(of.run, ())
+    left = [index for index, there in enumerate(box) if there.mail.id == taken.mail and there.taken is None]
+    if not left:
+        raise RunLost(f"run {of.run} has moved on without this engine")
+    transaction.rows.mailbox[of.run] = (*box[: left[0]], replace(box[left[0]], taken=taken.seq), *box[left[0] + 1 :])
+
+
+def _outbox(transaction: UnitAtWork, of: Of, words: OutboxRow) -> None:
+    if (of.run, words.addr) in transaction.rows.outbox:
+        raise RunLost(f"run {of.run} has said the words of effect {words.addr} before")
+    transaction.rows.outbox[of.run, words.addr] = words.text, words.at
+
+
+def _charge(transaction: UnitAtWork, of: Of, charge: AccountCharge) -> None:
+    name = of.workspace, charge.account
+    tokens, usd_micros = transaction.rows.accounts.get(name, (0, 0))
+    transaction.rows.accounts[name] = tokens + charge.tokens, usd_micros + charge.usd_micros
+
+
+def _refund(transaction: UnitAtWork, of: Of, refund: Refund) -> None:
+    """To an account that is over and was dropped, nothing."""
+    name = of.workspace, refund.account
+    if (stands := transaction.rows.accounts.get(name)) is not None:
+        transaction.rows.accounts[name] = stands[0] - refund.tokens, stands[1] - refund.usd_micros
+
+
+def _row(transaction: UnitAtWork, of: Of, row: TableRow) -> None:
+    table = transaction.table(row.table)
+    if (len(row.key), len(row.values)) != (len(table.key), len(table.columns)) or None in row.key:
+        raise ValueError(f"a row of {table.name} has a value for each part of its key and for each column")
+    transaction.rows.values[table.name, of.workspace, *row.key] = row.values
+
+
+WRITES: Mapping[type, Callable[[UnitAtWork, Of, Any], None]] = {
+    KeptCatalogs: _catalogs,
+    NewRun: _run,
+    NewPlace: _place,
+    PlaceTakenBack: _place_taken_back,
+    NewEntry: _entry,
+    EntryPlaced: _entry_placed,
+    ThreadChange: _thread,
+    ClosedQuestion: _question,
+    NewMail: _mail,
+    TakenMail: _taken_mail,
+    OutboxRow: _outbox,
+    AccountCharge: _charge,
+    Refund: _refund,
+    TableRow: _row,
+}

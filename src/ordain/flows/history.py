@@ -30,7 +30,7 @@ async def gather(context: FlowContext, own: int, room_bytes: int) -> tuple[Histo
     while True:
         found, seq = await _read(context, own, table.max_entries + AHEAD)
         facts = HistoryFacts(
-            sizes=tuple(size for _, size in found.entries),
+            sizes=tuple([size for _, size in found.entries]),
             older=found.older,
             summary_bytes=-1 if found.summary is None else found.summary[1],
             room_bytes=max(0, room_bytes),
@@ -85,15 +85,17 @@ async def _summarise(context: FlowContext, own: int, found: Uncovered, most: int
 def _reference(session: str, own: int, found: Uncovered, window: Window, bound: int) -> HistoryRef:
     whole = found.entries[len(found.entries) - window.whole :]
     summary = found.summary if window.summary else None
+    sizes = [size for _, size in whole]
+    cut = bound if max(sizes, default=0) > bound else 0
     return HistoryRef(
         session=session,
         first=whole[0][0] if whole else 0,
         last=whole[-1][0] if whole else 0,
         own=own,
         entries=len(whole),
-        size_bytes=sum(min(size, bound) for _, size in whole) + (0 if summary is None else summary[1]),
+        size_bytes=sum([min(size, bound) for size in sizes] if cut else sizes) + (0 if summary is None else summary[1]),
         summary=0 if summary is None else summary[0],
-        cut=bound if any(size > bound for _, size in whole) else 0,
+        cut=cut,
         head=found.head,
         digest=found.chain,
     )

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import msgspec
 from msgspec import Struct
 
-from ordain.errors import Erased, JournalCorrupt
+from ordain.errors import Erased, JournalCorrupt, JournalError
 from ordain.ports.sessions import Entry, EntryKind
 
 ROLES = {EntryKind.MESSAGE: "user", EntryKind.REPLY: "assistant", EntryKind.QUESTION: "assistant", EntryKind.SAID: "assistant"}
@@ -57,16 +57,35 @@ def resolve(transcript: TranscriptReader | None, ref: HistoryRef | None) -> Spok
         raise JournalCorrupt("a history is referred to where there is no transcript")
     first, last = (ref.first, ref.last) if ref.entries else (ref.head, ref.head)
     together = 0 <= ref.head - last <= NEAR  # as in most turns, whose message is the head and follows what was said before
-    read = transcript(ref.session, first, ref.head if together else last)
-    whole = [entry for entry in read if ref.entries and entry.seq <= last and entry.kind in ROLES and entry.seq != ref.own]
-    summaries = transcript(ref.session, ref.summary, ref.summary) if ref.summary else ()
-    head = [entry for entry in (read if together else transcript(ref.session, ref.head, ref.head)) if entry.seq == ref.head]
+    parts = [(first, ref.head if together else last)]
+    if ref.summary:
+        parts.append((ref.summary, ref.summary))
+    if not together:
+        parts.append((ref.head, ref.head))
+    read, *others = _all(transcript, ref.session, parts)
+    summaries = others[0] if ref.summary else ()
+    whole = [entry for entry in read if entry.seq <= last and entry.kind in ROLES and entry.seq != ref.own] if ref.entries else []
+    head = [entry for entry in (read if together else others[-1])[-1:] if entry.seq == ref.head]
     if not head or head[0].chain.hex() != ref.digest or len(whole) != ref.entries:
         raise JournalCorrupt(f"entries {ref.first}-{ref.last} of session {ref.session} are not what was referred to")
     return Spoken(
         history=tuple({"role": ROLES[entry.kind], "content": _shortened(text_of(entry), ref.cut)} for entry in whole),
         summary=text_of(summaries[0]) if summaries else None,
     )
+
+
+def _all(transcript: TranscriptReader, session: str, parts: Sequence[tuple[int, int]]) -> list[Sequence[Entry]]:
+    """All parts, each asked for before it is told that one cannot be had: what is not there yet is then read together."""
+    read: list[Sequence[Entry]] = []
+    refused: JournalError | None = None
+    for first, last in parts:
+        try:
+            read.append(transcript(session, first, last))
+        except JournalError as error:
+            refused = refused or error
+    if refused is not None:
+        raise refused
+    return read
 
 
 CUT = "… (cut)"

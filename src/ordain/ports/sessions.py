@@ -120,8 +120,8 @@ class NewEntry(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):
     placed: Placed | None = None
 
 
-class Entry(Struct, frozen=True, gc=False, kw_only=True):
-    """A transcript entry as stored; ``body`` is None once erased."""
+class Entry(Struct, frozen=True, gc=False):
+    """A transcript entry as stored, its fields in the order in which a storage reads them; ``body`` is None once erased."""
 
     seq: int
     kind: EntryKind

@@ -21,7 +21,7 @@ class ReadTranscript:
         """Nothing is read yet."""
         self._sessions, self._workspace = sessions, workspace
         self._read: dict[tuple[str, int, int], Sequence[Entry]] = {}
-        self._missing: tuple[str, int, int] | None = None
+        self._missing = list[tuple[str, int, int]]()
 
     def __call__(self, session: str, first: int, last: int) -> Sequence[Entry]:
         """The entries, where they are read.
@@ -31,21 +31,20 @@ class ReadTranscript:
         """
         found = self._read.get((session, first, last))
         if found is None:
-            self._missing = (session, first, last)
+            self._missing.append((session, first, last))
             raise JournalCorrupt(f"entries {first}-{last} of session {session} are not read yet")
         return found
 
     async def fetch(self) -> bool:
-        """Read what was asked for last and was not there; whether there was anything."""
-        if self._missing is None:
-            return False
-        (session, first, last), self._missing = self._missing, None
-        entries = await self._sessions.entries(self._workspace, session, after=first - 1, limit=last - first + 1)
-        self._read[session, first, last] = entries
-        return True
+        """Read what was asked for since and was not there; whether there was anything."""
+        missing, self._missing = self._missing, []
+        for session, first, last in missing:
+            entries = await self._sessions.entries(self._workspace, session, after=first - 1, limit=last - first + 1)
+            self._read[session, first, last] = entries
+        return bool(missing)
 
     async def having(self, work: Callable[[], T]) -> T:
-        """What ``work`` gives once all is read that it asks for: it is done again for each part that was not. Raises as ``work``."""
+        """What ``work`` gives once all is read that it asks for: it is done again for what was not. Raises as ``work``."""
         while True:
             try:
                 made = work()

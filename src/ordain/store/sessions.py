@@ -11,8 +11,8 @@ from ordain.store.conversation import read_threads
 from ordain.store.sqlite import SqliteStore
 
 _ENTRY = (
-    "SELECT t.seq, t.kind, t.at, t.thread, t.run, t.channel, t.message_id, t.attached, t.reason, t.anchor, t.size, t.through, t.digest,"
-    " t.chain, iif(u.key IS NULL, NULL, t.body), iif(u.key IS NULL, NULL, t.decision), t.timestamp_ms"
+    "SELECT t.seq, t.kind, t.at, t.thread, t.run, t.channel, t.message_id, t.attached, t.reason, t.anchor, t.size, t.through,"
+    " t.timestamp_ms, t.digest, t.chain, iif(u.key IS NULL, NULL, t.body), iif(u.key IS NULL, NULL, t.decision)"
     " FROM transcript t JOIN sessions s ON s.no = t.session JOIN subjects u ON u.no = t.subject WHERE s.workspace = ? AND s.id = ?"
 )
 """Without its subject's key an entry says nothing, whether or not its row is destroyed already."""
@@ -26,27 +26,10 @@ _SPOKEN = "(kind = 'message' OR kind = 'reply' OR kind = 'question' OR kind = 's
 
 
 def _entry(row: tuple[Any, ...]) -> Entry:
-    if row[1] not in _KINDS:
-        raise JournalCorrupt(f"entry {row[0]} of a transcript is of no known kind", details={"seq": row[0]})
-    return Entry(
-        seq=row[0],
-        kind=_KINDS[row[1]],
-        at=row[2],
-        thread=row[3],
-        run=row[4],
-        channel=row[5],
-        message_id=row[6],
-        attached=row[7],
-        reason=row[8],
-        anchor=row[9],
-        size=row[10],
-        through=row[11],
-        digest=row[12],
-        chain=row[13],
-        body=row[14],
-        decision=row[15],
-        timestamp_ms=row[16],
-    )
+    seq, kind, *rest = row
+    if kind not in _KINDS:
+        raise JournalCorrupt(f"entry {seq} of a transcript is of no known kind", details={"seq": seq})
+    return Entry(seq, _KINDS[kind], *rest)
 
 
 def _session(row: tuple[Any, ...]) -> SessionRow:
@@ -99,12 +82,14 @@ class SqliteSessions:
         message = _entry(rows[0])
         if not message.run:
             return message, None
-        said = f"{_ENTRY} AND t.run = ? AND t.run <> '' AND t.seq > ? AND t.kind = ? ORDER BY t.seq DESC LIMIT 1"
-        found = self._store.query(said, (workspace, session, message.run, seq, "reply"))
-        if not found:
-            asked = self._store.query(said, (workspace, session, message.run, seq, "question"))
-            found = [row for row in asked if self._waits(workspace, session, row[3], row[6])]
-        return message, _entry(found[0]) if found else None
+        found = self._store.query(
+            f"{_ENTRY} AND t.run = ? AND t.run <> '' AND t.seq > ? AND t.kind IN ('reply', 'question') ORDER BY t.kind DESC, t.seq DESC LIMIT 1",
+            (workspace, session, message.run, seq),
+        )
+        said = _entry(found[0]) if found else None
+        if said is not None and said.kind is EntryKind.QUESTION and not self._waits(workspace, session, said.thread, said.message_id):
+            said = None
+        return message, said
 
     def _waits(self, workspace: str, session: str, thread: int, message_id: str) -> bool:
         """Whether a question still waits for its answer."""
@@ -141,7 +126,7 @@ class SqliteSessions:
         if len(rows) == limit:
             older = self._store.query(f"SELECT count(*) FROM transcript WHERE {where}", (no, through, subject))[0][0] - limit
         return Uncovered(
-            entries=tuple((seq, size) for seq, size in sorted(rows)),
+            entries=tuple(rows if oldest else reversed(rows)),
             older=older,
             summary=(found[0][0], found[0][1]) if found else None,
             head=head,

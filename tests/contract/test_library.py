@@ -329,6 +329,15 @@ async def test_no_answer_tells_what_another_workspace_holds(on_disk: House, embe
     assert [await library.search(question(probe, workspace="alpha", limit=9)) for probe in PROBES] == before
 
 
+def as_version(db: sqlite3.Connection, version: int) -> None:
+    """Take back what the schema's seventh version and those after it made, and say that the database has an earlier one."""
+    for made, name in re.findall(r"CREATE (TABLE|INDEX) (\w+)", UPKEEP_TABLES + LOST_TIME + SHEET_TABLES + HOLDERS):
+        db.execute(f"DROP {made} IF EXISTS {name}")
+    db.execute("CREATE INDEX runs_roots ON runs(status, parent)")
+    db.execute("ALTER TABLE runs DROP COLUMN holder")
+    db.execute(f"PRAGMA user_version = {version}")
+
+
 async def test_one_text_index_for_all_becomes_one_for_each_workspace(on_disk: House) -> None:
     """A database of schema version 3, with one text index over all workspaces, finds by words what it held, each workspace its own."""
     for workspace in ("alpha", "beta"):
@@ -343,10 +352,7 @@ async def test_one_text_index_for_all_becomes_one_for_each_workspace(on_disk: Ho
         db.execute("INSERT INTO passages_text(passages_text) VALUES ('rebuild')")
         db.execute("DROP INDEX records_settled")
         db.execute("CREATE INDEX records_reason ON records(reason, run) WHERE reason IS NOT NULL")
-        for made, name in re.findall(r"CREATE (TABLE|INDEX) (\w+)", UPKEEP_TABLES + LOST_TIME + SHEET_TABLES + HOLDERS):
-            db.execute(f"DROP {made} IF EXISTS {name}")
-        db.execute("ALTER TABLE runs DROP COLUMN holder")
-        db.execute("PRAGMA user_version = 3")
+        as_version(db, 3)
     db.close()
     library = on_disk.open(lambda: None)
     for workspace in ("alpha", "beta"):
@@ -360,10 +366,7 @@ async def test_an_upgrade_leaves_the_text_indices_alone(on_disk: House) -> None:
     on_disk.close()
     assert on_disk.folder is not None
     with sqlite3.connect(on_disk.folder / FILE) as db:
-        for made, name in re.findall(r"CREATE (TABLE|INDEX) (\w+)", UPKEEP_TABLES + LOST_TIME + SHEET_TABLES + HOLDERS):
-            db.execute(f"DROP {made} IF EXISTS {name}")
-        db.execute("ALTER TABLE runs DROP COLUMN holder")
-        db.execute("PRAGMA user_version = 6")
+        as_version(db, 6)
     db.close()
     library = on_disk.open(lambda: None)
     assert len(await found(library, "zebrafink")) == 1

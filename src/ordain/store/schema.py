@@ -12,7 +12,7 @@ from ordain.store.sheets import SHEET_TABLES
 from ordain.store.word_index import WORD_INDEX_TABLES, index_again
 
 LOG = logging.getLogger("ordain.store")
-VERSION = 10
+VERSION = 11
 WORD_INDEX_EACH = 4
 """The first version with a text index for each workspace."""
 WITH_SHEETS = 9
@@ -134,6 +134,12 @@ UPDATE runs SET status = 'ready' WHERE status = 'waiting' AND EXISTS (SELECT 1 F
 """
 """Which engine holds a run: 0 is nobody, NULL one of a build before, which says no more. What had mail waits no longer: such builds left that to whoever
 drove it."""
+UNSETTLED_ONCE = f"""
+DROP INDEX runs_roots;
+DROP INDEX runs_unsettled;
+CREATE INDEX runs_unsettled ON runs(status, no, parent) WHERE {UNSETTLED};
+"""
+"""One index of unsettled runs, which also tells the roots among them: each change of a status wrote into two."""
 MIGRATIONS = {
     1: CONVERSATION,
     2: LIBRARY_TABLES + ACCESS_TABLES,
@@ -144,6 +150,7 @@ MIGRATIONS = {
     7: LOST_TIME,
     8: SHEET_TABLES,
     9: HOLDERS,
+    10: UNSETTLED_ONCE,
 }
 """What brings a schema one version on; stored records are never rewritten."""
 

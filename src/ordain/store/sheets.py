@@ -49,7 +49,7 @@ _KIND_CODES = {kind: code for code, kind in enumerate(KINDS)}
 _NAME_CODES = {name: code for code, name in enumerate(NAMES)}
 _KIND_OF = dict(enumerate(KINDS))
 _NAME_OF: Mapping[int | str, str] = dict(enumerate(NAMES))
-_SETTLE, _DECISION = SETTLE.name, RecordKind.DECISION
+_SETTLE, _DECISION = _NAME_CODES[SETTLE.name], RecordKind.DECISION
 
 Laid = tuple[int, int | str, int, int, bytes, bytes, bytes | int | None]
 """One record as it lies in a sheet: codes of kind and name, version, microseconds since the one before, digest, chain, body."""
@@ -69,14 +69,16 @@ def lay_out(records: Sequence[Record], put_apart: Callable[[Record], int]) -> It
             laid, size, at, settled, first = [], 0, 0, 0, record.seq
         body: bytes | int | None = record.body
         if body is not None:
-            size += len(body)
-            if len(body) > PAYLOAD_BYTES:
-                size -= len(body)
+            length = len(body)
+            if length > PAYLOAD_BYTES:
                 body = put_apart(record)
+            else:
+                size += length
         kind, name, moment = record.kind, record.name, record.at
-        if name == _SETTLE and kind is _DECISION:
+        code = _NAME_CODES.get(name, name)
+        if code == _SETTLE and kind is _DECISION:
             settled = 1
-        laid.append((_KIND_CODES[kind], _NAME_CODES.get(name, name), record.v, moment - at, record.digest, record.chain, body))
+        laid.append((_KIND_CODES[kind], code, record.v, moment - at, record.digest, record.chain, body))
         at = moment
     if laid:
         yield first, settled, _ENCODER.encode(laid)

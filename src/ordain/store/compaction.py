@@ -17,7 +17,7 @@ from pathlib import Path
 
 from ordain.errors import ConfigurationError, StorageUnavailable
 from ordain.store import schema
-from ordain.store.folder import FILE, WAL, check_in_use, configure, connect, take_lock, why_not
+from ordain.store.folder import FILE, WAL, check_in_use, configure, connect, note_closed, take_lock, why_not
 from ordain.store.rewriting import rewrite_rows
 
 SPARE_BYTES = 16 * 1024 * 1024
@@ -65,6 +65,7 @@ def compact(folder: Path, told: Callable[[Need], None], progress: Callable[[int,
         raise StorageUnavailable(why_not(folder, error)) from error
     finally:
         os.close(lock)
+        note_closed(folder)
 
 
 def _compacted(db: sqlite3.Connection, folder: Path, told: Callable[[Need], None], progress: Callable[[int, int], None]) -> Compacted:

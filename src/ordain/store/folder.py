@@ -1,7 +1,7 @@
 """The data folder's files: whose they are, whether they are the ones that were opened, and why they cannot be.
 
-The lock's file is also the mark of use: once tables were made, it names the last process that held the folder. A database that is empty or gone beside it
-was not always so, and is not made anew.
+The lock's file is also the mark of use: once tables were made, it names the last process that held the folder, and whether that closed it. A database that
+is empty or gone beside it was not always so, and is not made anew; one that was not closed has a log.
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ WAL = f"{FILE}-wal"
 SERVER_FILE = "server.json"
 NEEDED = (FILE, WAL, f"{FILE}-shm", LOCK)
 LOCK_BYTES = 1024
+OPEN, CLOSED = "open", "closed"
+"""How the lock's file says whether all that was acknowledged is in the database itself. Builds before said nothing of it."""
 FSYNC_SAMPLES = 20
 
 
@@ -118,16 +120,64 @@ def take_lock(folder: Path) -> int:
 
 def name_holder(descriptor: int, address: str = "") -> None:
     """Write into the lock's file who holds it, and where it listens."""
-    said = f"process {os.getpid()}\n{address}\n".encode()
+    _write(descriptor, f"process {os.getpid()}", address, OPEN)
+
+
+def _write(descriptor: int, who: str, address: str, state: str) -> None:
+    said = f"{who}\n{address}\n{state}\n".encode()
     os.pwrite(descriptor, said, 0)
     os.ftruncate(descriptor, len(said))
 
 
+def _lines(descriptor: int) -> tuple[str, str, str]:
+    """Who held the folder last, where it listened, and whether it closed it; "" where that is not said."""
+    who, address, state, *_ = *os.pread(descriptor, LOCK_BYTES, 0).decode("utf-8", "replace").split("\n"), "", "", ""
+    return who, address.strip(), state
+
+
 def _said(descriptor: int) -> str:
-    who, _, address = os.pread(descriptor, LOCK_BYTES, 0).decode("utf-8", "replace").partition("\n")
+    who, address, _ = _lines(descriptor)
     if not who:
         return "a process that is starting, or one of an older build"
-    return f"{who}, at {address.strip()}" if address.strip() else f"{who}, which listens nowhere"
+    return f"{who}, at {address}" if address else f"{who}, which listens nowhere"
+
+
+def missing_log(folder: Path) -> str:
+    """Who ended without closing the database, if its log is gone; "" where nothing is missing. To be asked before the database is opened."""
+    if (folder / WAL).exists() or not _has_bytes(folder / FILE):
+        return ""
+    try:
+        descriptor = os.open(folder / LOCK, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return ""
+    try:
+        who, _, state = _lines(descriptor)
+        return who if state == OPEN and not _held(descriptor) else ""
+    finally:
+        os.close(descriptor)
+
+
+def note_closed(folder: Path) -> None:
+    """The database was closed, by an engine or by whoever came after one that was killed: where nobody has it open, no log belongs to it any more."""
+    try:
+        descriptor = os.open(folder / LOCK, os.O_RDWR | os.O_CLOEXEC)
+    except OSError:
+        return
+    try:
+        who, address, state = _lines(descriptor)
+        if state == OPEN and not (folder / WAL).exists() and not _held(descriptor):
+            _write(descriptor, who, address, CLOSED)
+    finally:
+        os.close(descriptor)
+
+
+def _held(descriptor: int) -> bool:
+    """Whether another open file holds the lock; it is this one's until that is closed where none does."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    return False
 
 
 def take_lease(db: sqlite3.Connection, holder: str) -> int:
@@ -150,21 +200,35 @@ class FileWatch:
 
     folder: Path
     seen: dict[str, tuple[int, int] | None]
+    emptied: int = 0
+    log_bytes: int = 0
 
     @classmethod
     def of(cls, folder: Path) -> FileWatch:
         """As they are now."""
         return cls(folder, {name: _identity(folder / name) for name in (FILE, WAL)})
 
-    def lost(self) -> str:
-        """The name of the first that is gone or another one; "" where both are what they were. A log that comes later is noted."""
+    def lost(self, emptied: int = 0) -> str:
+        """The name of the first that is gone or another one; "" where both are what they were. A log that comes later is noted.
+
+        ``emptied`` is raised by one before the engine empties the log itself and by one after that: a log that is shorter otherwise was cut by somebody else.
+        """
         for name, known in self.seen.items():
             found = _identity(self.folder / name)
             if known is None:
                 self.seen[name] = found
             elif found != known:
                 return name
-        return ""
+        return "" if emptied % 2 or not self._cut(emptied) else WAL
+
+    def _cut(self, emptied: int) -> bool:
+        try:
+            size = (self.folder / WAL).stat().st_size
+        except FileNotFoundError:  # since it was looked at: the next look finds it so
+            return False
+        cut = size < self.log_bytes and emptied == self.emptied
+        self.emptied, self.log_bytes = emptied, size
+        return cut
 
 
 def _identity(file: Path) -> tuple[int, int] | None:

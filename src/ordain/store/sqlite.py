@@ -26,13 +26,16 @@ from ordain.store.elsewhere import POLL_S, Elsewhere
 from ordain.store.erasure import unread
 from ordain.store.folder import (
     FILE,
+    WAL,
     FileWatch,
     check_in_use,
     configure,
     configure_reader,
     connect,
     fsync_median_s,
+    missing_log,
     name_holder,
+    note_closed,
     take_lease,
     take_lock,
     why_not,
@@ -76,6 +79,12 @@ class StoreOptions:
     tables: tuple[RowTable, ...] = ()
 
 
+_LOG_GONE = (
+    "%s was not closed by %s, and its log %s is gone: what was acknowledged last may be missing, unless another program has brought the log in."
+    " Compare with a backup, or with what callers were told"
+)
+
+
 class SqliteStore:
     """The embedded journal store; ``folder`` None keeps everything in memory."""
 
@@ -90,6 +99,7 @@ class SqliteStore:
         self.folder = folder
         self._lock: int | None = None
         self._memory = folder is None
+        self._unlogged = "" if folder is None else missing_log(folder)
         if folder is not None and options.holder is not None and options.lock:
             self._lock = take_lock(folder)
         try:
@@ -115,6 +125,8 @@ class SqliteStore:
         except (ConfigurationError, StorageUnavailable):
             self._release()
             raise
+        if self._unlogged and folder is not None:
+            LOG.error(_LOG_GONE, folder / FILE, self._unlogged, folder / WAL)
         self._elsewhere = Elsewhere(self._reads, self.writer)
         self._closed = False
         self._apart: tuple[sqlite3.Connection, ThreadPoolExecutor] | None = None
@@ -277,7 +289,10 @@ class SqliteStore:
 
     def _beside(self) -> tuple[sqlite3.Connection, ThreadPoolExecutor]:
         if self._apart is None:
-            self._apart = self.reader() or self._db, ThreadPoolExecutor(1, "ordain-reads")
+            try:
+                self._apart = self.reader() or self._db, ThreadPoolExecutor(1, "ordain-reads")
+            except sqlite3.Error as error:
+                raise StorageUnavailable(f"the storage cannot be read: {error}") from error
         return self._apart
 
     def check_files(self) -> None:
@@ -286,10 +301,10 @@ class SqliteStore:
         Raises:
             StorageUnavailable: it is not.
         """
-        if self._watch is None or not (name := self._watch.lost()) or self.folder is None:
+        if self._watch is None or not (name := self._watch.lost(self.writer.emptied)) or self.folder is None:
             return
         if self.writer.refusal is None:
-            message = f"{self.folder / name} was taken away or replaced while it was in use: nothing is written any more; "
+            message = f"{self.folder / name} was taken away, replaced or cut while it was in use: nothing is written any more; "
             saved = self.writer.cease(StorageUnavailable(message + "stop this process, and look at the folder before the next start"))
             kept = "all that was acknowledged was saved into" if name != FILE and saved else "what was acknowledged may be missing from"
             LOG.error("%s%s %s", message, kept, self.folder / FILE)
@@ -348,7 +363,10 @@ class SqliteStore:
         self._db.close()
         if not self._memory:
             self._reads.close()
+        told = self._unlogged and self._lock is None  # an engine's start tells it, too
         self._release()
+        if self.folder is not None and not told:
+            note_closed(self.folder)
 
     def _release(self) -> None:
         if self._lock is not None:

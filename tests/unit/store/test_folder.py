@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from ordain.errors import StorageUnavailable
+from ordain.store.compaction import compact
 from ordain.store.folder import FILE, LOCK, SERVER_FILE, WAL
 from ordain.store.sqlite import SqliteStore, StoreOptions
 from tests.contract.writing import Run
@@ -142,5 +143,84 @@ def test_a_folder_in_use_is_what_it_was(tmp_path: Path) -> None:
     store = SqliteStore(tmp_path, ENGINE)
     for _ in range(3):
         store.check_files()
-    assert (tmp_path / LOCK).read_text() == f"process {os.getpid()}\n\n"
+    assert (tmp_path / LOCK).read_text() == f"process {os.getpid()}\n\nopen\n"
+    store.close()
+
+
+def killed(folder: Path) -> None:
+    """An engine that makes a run durable and ends without closing anything."""
+    code = (
+        "import asyncio, os, sys; from pathlib import Path; from tests.contract.writing import Run\n"
+        "from ordain.store.sqlite import SqliteStore, StoreOptions\n"
+        "store = SqliteStore(Path(sys.argv[1]), StoreOptions(holder='engine', threaded=False))\n"
+        "async def main(): await store.submit(Run('r1').open())\n"
+        "asyncio.run(main()); os._exit(9)"
+    )
+    ended = subprocess.run((sys.executable, "-c", code, str(folder)), cwd=Path(__file__).parents[3], capture_output=True, check=False)
+    assert ended.returncode == 9, ended.stderr.decode()
+
+
+def said(caplog: pytest.LogCaptureFixture) -> bool:
+    """Whether the log told since the last look that what was acknowledged may be missing."""
+    told = any("may be missing" in record.getMessage() for record in caplog.records)
+    caplog.clear()
+    return told
+
+
+@pytest.mark.parametrize("options", [ENGINE, StoreOptions()], ids=["engine", "guest"])
+def test_a_log_that_went_after_a_kill_is_told(tmp_path: Path, options: StoreOptions, caplog: pytest.LogCaptureFixture) -> None:
+    """Whoever opens the folder says that the log of a killed engine is gone; a start says it again after a guest, and once only."""
+    killed(tmp_path)
+    (tmp_path / WAL).unlink()
+    SqliteStore(tmp_path, options).close()
+    assert said(caplog)
+    SqliteStore(tmp_path, ENGINE).close()
+    assert said(caplog) == (options is not ENGINE)
+    SqliteStore(tmp_path, ENGINE).close()
+    assert not said(caplog)
+
+
+@pytest.mark.parametrize("first", ["engine", "guest", "compact"])
+def test_a_log_that_was_brought_in_is_not_missing(tmp_path: Path, first: str, caplog: pytest.LogCaptureFixture) -> None:
+    """After a kill, whoever opens and closes the folder brings the log in: an engine, a guest, compaction; nothing is told then or later."""
+    killed(tmp_path)
+    if first == "compact":
+        compact(tmp_path, lambda _: None, lambda *_: None)
+    else:
+        SqliteStore(tmp_path, ENGINE if first == "engine" else StoreOptions()).close()
+    assert not (tmp_path / WAL).exists()
+    again = SqliteStore(tmp_path, ENGINE)
+    assert again.query("SELECT id FROM runs") == [("r1",)]
+    again.close()
+    assert not said(caplog)
+
+
+def test_a_folder_of_a_build_that_did_not_say_is_not_accused(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """Builds before named the holder and never said that they closed the folder."""
+    SqliteStore(tmp_path, ENGINE).close()
+    (tmp_path / LOCK).write_bytes(b"process 1\n\n")
+    SqliteStore(tmp_path, ENGINE).close()
+    assert not said(caplog)
+
+
+async def test_a_log_that_is_cut_in_use_is_noticed(tmp_path: Path) -> None:
+    """A log that somebody else makes shorter ends all writing; one that the engine itself empties does not."""
+    store = SqliteStore(tmp_path, ENGINE)
+    await store.submit(Run("r1").open())
+    store.check_files()
+    watch, writer = store._watch, store.writer
+    assert watch is not None
+    assert watch.log_bytes > 0
+    writer.emptied += 1
+    store._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    store.check_files()
+    writer.emptied += 1
+    store.check_files()
+    await store.submit(Run("r2").open())
+    store.check_files()
+    os.truncate(tmp_path / WAL, 0)
+    with pytest.raises(StorageUnavailable, match="cut while it was in use"):
+        store.check_files()
+    with pytest.raises(StorageUnavailable):
+        await store.submit(Run("r3").open())
     store.close()

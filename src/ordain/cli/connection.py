@@ -142,7 +142,7 @@ async def _driven(home: Path) -> AsyncGenerator[Connection]:
     from ordain.app import Ordain  # lazy: beside a server none of this is needed
     from ordain.settings import load_settings  # lazy: see above
 
-    async with Ordain(load_settings(home=home)) as ordain, _embedded(ordain.runtime) as http:
+    async with Ordain(load_settings(home=home)) as ordain, _embedded(ordain.runtime, ordain.settings) as http:
         yield Connection(http=http, embedded=True)
 
 
@@ -195,8 +195,10 @@ def own_token() -> str:
     return token
 
 
-def _embedded(runtime: Any) -> httpx.AsyncClient:
+def _embedded(runtime: Any, settings: Any = None) -> httpx.AsyncClient:
     from ordain.server import Face, build_app  # lazy: beside a server none of this is needed
+    from ordain.server.bodies import SHIPPED, BodyBounds  # lazy: see above
 
-    transport = httpx.ASGITransport(build_app(Face(runtime=runtime, principal=PRINCIPAL)), raise_app_exceptions=False)
+    body = SHIPPED if settings is None else BodyBounds(bytes=settings.server.body_bytes, values=settings.server.body_values)
+    transport = httpx.ASGITransport(build_app(Face(runtime=runtime, principal=PRINCIPAL, body=body)), raise_app_exceptions=False)
     return httpx.AsyncClient(transport=transport, base_url="http://localhost", timeout=None)  # noqa: S113 - a run takes what it takes

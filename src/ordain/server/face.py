@@ -26,7 +26,7 @@ Given = TypeVar("Given")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Face:
-    """The runtime behind the routes, who a caller without a name is, what a body may be, and a word that tells servers apart.
+    """The runtime behind the routes, who a caller without a name is, what a body may be, a word that tells servers apart, and a key that proves it.
 
     ``body`` is how large a JSON body may be, ``body_s`` how many seconds a body it may take (a large one longer: ``arrival``).
 
@@ -38,6 +38,7 @@ class Face:
     body: BodyBounds = SHIPPED
     body_s: float = BODY_S
     instance: str = ""
+    proof_key: str = field(default="", repr=False)
     exposure: Exposure = ON_LOOPBACK
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
 

@@ -30,6 +30,8 @@ from ordain.store.word_index import index_again
 VALUE_BYTES = 64 * 1024 * 1024
 """Largest value, and row, that is taken: payloads and catalogs are far smaller."""
 SHARED = "shared_"
+_TABLE = "CREATE TABLE "
+"""What SQLite itself writes: a virtual table or a view has other words, whatever else its row says."""
 _WORD_INDEX = re.compile(r"passages_text(_\d+)?(_(data|idx|content|docsize|config))?")
 """The text indices, which no row is read from."""
 _STATISTICS = frozenset({"sqlite_stat1", "sqlite_stat4"})
@@ -152,13 +154,13 @@ def _compare(source: sqlite3.Connection, target: sqlite3.Connection) -> tuple[li
     """
     ours = dict(target.execute("SELECT name, type FROM sqlite_master"))
     real, shared, left_out = set[str](), list[RowTable](), list[str]()
-    for kind, name, root in source.execute("SELECT type, name, rootpage FROM main.sqlite_master"):
+    for kind, name, root, made in source.execute("SELECT type, name, rootpage, sql FROM main.sqlite_master"):
         if kind == "table":
             if ours.get(name) != "table" and name not in _STATISTICS and not _WORD_INDEX.fullmatch(name):
-                if not root or not str(name).startswith(SHARED):
+                if not root or not str(name).startswith(SHARED) or not str(made).startswith(_TABLE):
                     raise _foreign_schema(f"table {shown(name)}, which is none of Ordain's")
                 shared.append(_shared_table(name, _columns(source, name)))
-            if root:  # a virtual table has none
+            if root and str(made).startswith(_TABLE):
                 real.add(name)
         elif ours.get(name) == "table":
             raise _foreign_schema(f"{kind} {shown(name)} in place of the table")

@@ -139,6 +139,15 @@ HOSTILE: dict[str, tuple[tuple[str, ...], str, str]] = {
         "foreign_schema",
         "accounts",
     ),
+    "a virtual table that says it has pages": (
+        (
+            "DROP TABLE accounts",
+            "CREATE VIRTUAL TABLE accounts USING fts5(workspace, name, tokens, usd_micros)",
+            "UPDATE sqlite_master SET rootpage = 2 WHERE name = 'accounts'",
+        ),
+        "foreign_schema",
+        "accounts",
+    ),
     "an index with a table's name": (
         ("DROP TABLE outbox", "CREATE INDEX outbox ON runs(flow)"),
         "foreign_schema",
@@ -207,15 +216,22 @@ def _page_of(table: str) -> Callable[[Path], None]:
     return damage
 
 
+def _disguised(file: Path) -> None:
+    """A view whose row says that it is a table."""
+    view = "CREATE VIEW accounts AS SELECT 'default' workspace, 'day' name, 1 tokens, 1 usd_micros"
+    changed(file, "DROP TABLE accounts", view, "UPDATE sqlite_master SET type = 'table', rootpage = 2 WHERE name = 'accounts'")
+
+
 @pytest.mark.parametrize(
     "damage",
     [
+        _disguised,
         _page_of("tokens"),
         _page_of("items"),
         lambda file: file.write_bytes(b"no database" * 99),
         lambda file: file.write_bytes(file.read_bytes()[:9000]),
     ],
-    ids=["tokens", "items", "text", "cut"],
+    ids=["disguised", "tokens", "items", "text", "cut"],
 )
 def test_a_damaged_file_is_refused(file: Path, tmp_path: Path, damage: Callable[[Path], None]) -> None:
     """Whatever is broken in it, the refusal is one of ours."""

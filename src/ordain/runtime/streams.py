@@ -31,7 +31,6 @@ from ordain.contracts.events import (
 )
 from ordain.ports.sessions import Entry, EntryKind, Sessions
 from ordain.ports.store import Change, StoredRun
-from ordain.rules.plain_reply import visible
 
 PAGE = 200
 TEXT_CHARS_MAX = 200_000
@@ -125,7 +124,6 @@ class Streams:
 
         def heard(piece: str) -> None:
             if live.attempt == mine and live.size < TEXT_CHARS_MAX:
-                piece = visible(piece)
                 live.pieces.append(piece)
                 live.size += len(piece)
                 self._written(live.place)
@@ -231,12 +229,11 @@ class _Body(msgspec.Struct):
 
 
 def event_of(entry: Entry) -> DurableEvent:
-    """A transcript entry as an event. What anybody said in it commands nobody who shows it."""
+    """A transcript entry as an event."""
     seq, at_ms, message, thread, run = entry.seq, entry.at // 1000, entry.message_id, entry.thread, entry.run
     if entry.body is None:
         return ErasedEvent(seq=seq, at_ms=at_ms, message_id=message, thread=thread, run=run, kind=str(entry.kind))
     body = msgspec.json.decode(entry.body, type=_Body)
-    text = visible(body.text)
     match entry.kind:
         case EntryKind.MESSAGE:
             return MessageEvent(
@@ -246,7 +243,7 @@ def event_of(entry: Entry) -> DurableEvent:
                 thread=thread,
                 run=run,
                 channel=entry.channel,
-                text=text,
+                text=body.text,
                 user=body.user,
                 attached=entry.attached,
                 reason=entry.reason,
@@ -254,7 +251,7 @@ def event_of(entry: Entry) -> DurableEvent:
             )
         case EntryKind.REPLY:
             return ReplyEvent(
-                seq=seq, at_ms=at_ms, message_id=message, thread=thread, run=run, header=body.header, narrative=text, ok=body.ok
+                seq=seq, at_ms=at_ms, message_id=message, thread=thread, run=run, header=body.header, narrative=body.text, ok=body.ok
             )
         case EntryKind.QUESTION:
             return QuestionEvent(
@@ -263,13 +260,13 @@ def event_of(entry: Entry) -> DurableEvent:
                 message_id=message,
                 thread=thread,
                 run=run,
-                text=text,
+                text=body.text,
                 key=body.key,
                 expected_type=body.expects,
-                options=tuple(msgspec.structs.replace(option, label=visible(option.label)) for option in body.options),
+                options=body.options,
                 expires_at_ms=body.until // 1000,
             )
         case EntryKind.SAID:
-            return SaidEvent(seq=seq, at_ms=at_ms, message_id=message, thread=thread, run=run, text=text)
+            return SaidEvent(seq=seq, at_ms=at_ms, message_id=message, thread=thread, run=run, text=body.text)
         case EntryKind.SUMMARY:
-            return SummaryEvent(seq=seq, at_ms=at_ms, message_id=message, thread=thread, run=run, text=text, through=entry.through)
+            return SummaryEvent(seq=seq, at_ms=at_ms, message_id=message, thread=thread, run=run, text=body.text, through=entry.through)

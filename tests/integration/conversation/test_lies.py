@@ -17,7 +17,7 @@ from ordain.contracts.conversation import Reply
 from ordain.contracts.policy import Activation
 from ordain.contracts.verbs import ArgumentRole
 from ordain.ports.model import ModelRequest
-from ordain.rules.plain_reply import plain_reply
+from ordain.rules.header import plain_reply
 from ordain.runtime.services import Catalogs
 from ordain.testing import ModelScript, ScriptLine, call, finish, output
 from ordain.verbs.functions import FunctionVerb, VerbError, verb

@@ -15,7 +15,6 @@ from ordain.errors import ConfigurationError, Erased, InvalidRequest
 from ordain.flows.kind import Ending, Taken, Wire
 from ordain.flows.steps.trace import StepRefs, trace_of
 from ordain.journal.digests import content_digest
-from ordain.rules.plain_reply import visible
 
 SCHEMA_BYTES = 16_384
 TOOLSET_BYTES = 131_072
@@ -82,8 +81,6 @@ def planner_response(ending: Ending) -> dict[str, Any]:
         steps = body.pop("steps")
         wanted = ending.given.get("preferences", {}).get("return_trace", True)
         body["trace"] = _trace(ending, steps) if wanted else None
-        if (answer := body["final_answer"]) is not None:
-            body["final_answer"] = {**answer, "content": visible(answer["content"])}
     else:
         message = "the run's content was erased" if ending.erased else f"the run is {ending.status}"
         body = {

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import sqlite3
 import time
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 
 from ordain.journal.records import SETTLED, Status
@@ -56,8 +58,12 @@ def unsettled(house: House) -> list[str]:
 
 
 def _set_clock(home: Path, now: int) -> None:
-    """The time at which the house over this folder opens."""
-    (home / "clock").write_text(str(now - time.time_ns() // 1000))
+    """The time at which the house over this folder opens. It sets its clock once it is open: by the machine's own clock nothing was lost until then."""
+    machine = time.time_ns() // 1000
+    (home / "clock").write_text(str(now - machine))
+    with closing(sqlite3.connect(home / "ordain.db")) as db, db:
+        if db.execute("SELECT 1 FROM sqlite_master WHERE name = 'beats'").fetchone():
+            db.execute("UPDATE beats SET at = ?", (machine,))
 
 
 def _seed(ledger: Ledger, world: Sequence[Call]) -> int:

@@ -62,7 +62,6 @@ PLACES: Mapping[tuple[str, str], str] = {
     ("testing/memory/units.py", "status"): "a field of a row",
     ("contracts/events.py", "question"): "a kind of entry",
     ("ports/sessions.py", "question"): "that kind of entry",
-    ("store/sessions.py", "question"): "that kind of entry",
     ("flows/", "status verb question"): "fields of inputs, arguments and outputs",
     ("__init__.py", "verb"): "the decorator, among the names that are public",
     ("verbs/__init__.py", "verb"): "the decorator",

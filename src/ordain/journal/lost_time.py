@@ -57,11 +57,10 @@ class Reckoning(NamedTuple):
 def losses(records: Iterable[Record], read: ReadRecord = decode) -> list[Loss]:
     """What the records say was lost, in order. Raises as ``read``."""
     found: list[Loss] = []
-    for record in [record for record in records if record.kind is _RESUMED]:
-        if record.body is not None:
-            body = read(record)
-            if isinstance(body, ResumedBody) and body.lost_us:
-                found.append(Loss(record.seq, record.at, body.lost_us))
+    for record in [record for record in records if record.kind is _RESUMED and record.body is not None]:
+        body = read(record)
+        if isinstance(body, ResumedBody) and body.lost_us:
+            found.append(Loss(record.seq, record.at, body.lost_us))
     return found
 
 

@@ -21,7 +21,7 @@ class ReadTranscript:
         """Nothing is read yet."""
         self._sessions, self._workspace = sessions, workspace
         self._read: dict[tuple[str, int, int], Sequence[Entry]] = {}
-        self._missing = list[tuple[str, int, int]]()
+        self._missing: dict[tuple[str, int, int], None] = {}
 
     def __call__(self, session: str, first: int, last: int) -> Sequence[Entry]:
         """The entries, where they are read.
@@ -31,13 +31,13 @@ class ReadTranscript:
         """
         found = self._read.get((session, first, last))
         if found is None:
-            self._missing.append((session, first, last))
+            self._missing[session, first, last] = None
             raise JournalCorrupt(f"entries {first}-{last} of session {session} are not read yet")
         return found
 
     async def fetch(self) -> bool:
         """Read what was asked for since and was not there; whether there was anything."""
-        missing, self._missing = self._missing, []
+        missing, self._missing = self._missing, {}
         for session, first, last in missing:
             entries = await self._sessions.entries(self._workspace, session, after=first - 1, limit=last - first + 1)
             self._read[session, first, last] = entries

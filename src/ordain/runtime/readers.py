@@ -33,7 +33,7 @@ def readers(headers: Headers, store: JournalStore, sessions: Sessions, now: Call
     async def history(workspace: str, session: str, args: dict[str, Any]) -> Any:
         own = int(args["own"])
         found = await sessions.uncovered(workspace, session, limit=int(args["limit"]), oldest=bool(args.get("oldest")))
-        kept = tuple([entry for entry in found.entries if entry[0] != own])
+        kept = tuple(entry for entry in found.entries if entry[0] != own)
         return msgspec.to_builtins(msgspec.structs.replace(found, entries=kept))
 
     async def threads(workspace: str, session: str, _: dict[str, Any]) -> Any:

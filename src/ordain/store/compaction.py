@@ -17,7 +17,7 @@ from pathlib import Path
 
 from ordain.errors import ConfigurationError, StorageUnavailable
 from ordain.store import schema
-from ordain.store.folder import FILE, WAL, check_in_use, configure, connect, note_closed, take_lock, why_not
+from ordain.store.folder import FILE, WAL, check_in_use, configure, connect, missing_log, note_closed, take_lock, why_not
 from ordain.store.rewriting import rewrite_rows
 
 SPARE_BYTES = 16 * 1024 * 1024
@@ -51,6 +51,7 @@ def compact(folder: Path, told: Callable[[Need], None], progress: Callable[[int,
         StorageUnavailable: ``lock_held``; ``no_room`` where the disk has less than it takes; or the storage refuses it.
         ConfigurationError: the database is not one of this build's.
     """
+    unlogged = missing_log(folder)
     lock = take_lock(folder)
     try:
         check_in_use(folder)
@@ -64,8 +65,9 @@ def compact(folder: Path, told: Callable[[Need], None], progress: Callable[[int,
     except (sqlite3.Error, OSError) as error:
         raise StorageUnavailable(why_not(folder, error)) from error
     finally:
+        if not unlogged:  # the next start tells it
+            note_closed(folder, lock)
         os.close(lock)
-        note_closed(folder)
 
 
 def _compacted(db: sqlite3.Connection, folder: Path, told: Callable[[Need], None], progress: Callable[[int, int], None]) -> Compacted:

@@ -10,6 +10,7 @@ import fcntl
 import os
 import sqlite3
 import time
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -157,18 +158,23 @@ def missing_log(folder: Path) -> str:
         os.close(descriptor)
 
 
-def note_closed(folder: Path) -> None:
-    """The database was closed, by an engine or by whoever came after one that was killed: where nobody has it open, no log belongs to it any more."""
+def note_closed(folder: Path, lock: int | None = None) -> None:
+    """The database was closed: where nobody has it open any more, no log belongs to it.
+
+    ``lock`` is the caller's, which it still holds; without one, that nobody holds it is looked at: whoever closes a folder last after an engine was killed
+    brings its log in.
+    """
     try:
-        descriptor = os.open(folder / LOCK, os.O_RDWR | os.O_CLOEXEC)
+        descriptor = os.open(folder / LOCK, os.O_RDWR | os.O_CLOEXEC) if lock is None else lock
     except OSError:
         return
     try:
         who, address, state = _lines(descriptor)
-        if state == OPEN and not (folder / WAL).exists() and not _held(descriptor):
+        if state == OPEN and not (folder / WAL).exists() and (lock is not None or not _held(descriptor)):
             _write(descriptor, who, address, CLOSED)
     finally:
-        os.close(descriptor)
+        if lock is None:
+            os.close(descriptor)
 
 
 def _held(descriptor: int) -> bool:
@@ -208,10 +214,11 @@ class FileWatch:
         """As they are now."""
         return cls(folder, {name: _identity(folder / name) for name in (FILE, WAL)})
 
-    def lost(self, emptied: int = 0) -> str:
-        """The name of the first that is gone or another one; "" where both are what they were. A log that comes later is noted.
+    def lost(self, emptied: Callable[[], int] = int) -> str:
+        """The name of the first that is gone, cut or another one; "" where both are what they were. A log that comes later is noted.
 
-        ``emptied`` is raised by one before the engine empties the log itself and by one after that: a log that is shorter otherwise was cut by somebody else.
+        What ``emptied`` gives is raised by one before the engine empties the log itself, in whatever thread, and by one after that: a log that is shorter
+        otherwise was cut by somebody else.
         """
         for name, known in self.seen.items():
             found = _identity(self.folder / name)
@@ -219,15 +226,18 @@ class FileWatch:
                 self.seen[name] = found
             elif found != known:
                 return name
-        return "" if emptied % 2 or not self._cut(emptied) else WAL
+        return WAL if self._cut(emptied) else ""
 
-    def _cut(self, emptied: int) -> bool:
+    def _cut(self, emptied: Callable[[], int]) -> bool:
+        before = emptied()
         try:
             size = (self.folder / WAL).stat().st_size
         except FileNotFoundError:  # since it was looked at: the next look finds it so
             return False
-        cut = size < self.log_bytes and emptied == self.emptied
-        self.emptied, self.log_bytes = emptied, size
+        if before % 2 or emptied() != before:  # it is being emptied, or was while it was looked at
+            return False
+        cut = size < self.log_bytes and before == self.emptied
+        self.emptied, self.log_bytes = before, size
         return cut
 
 

@@ -301,7 +301,7 @@ class SqliteStore:
         Raises:
             StorageUnavailable: it is not.
         """
-        if self._watch is None or not (name := self._watch.lost(self.writer.emptied)) or self.folder is None:
+        if self._watch is None or not (name := self._watch.lost(lambda: self.writer.emptied)) or self.folder is None:
             return
         if self.writer.refusal is None:
             message = f"{self.folder / name} was taken away, replaced or cut while it was in use: nothing is written any more; "
@@ -363,10 +363,9 @@ class SqliteStore:
         self._db.close()
         if not self._memory:
             self._reads.close()
-        told = self._unlogged and self._lock is None  # an engine's start tells it, too
+        if self.folder is not None and (self._lock is not None or not self._unlogged):  # what a guest told, an engine's start tells, too
+            note_closed(self.folder, self._lock)
         self._release()
-        if self.folder is not None and not told:
-            note_closed(self.folder)
 
     def _release(self) -> None:
         if self._lock is not None:

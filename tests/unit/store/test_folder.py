@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 
 from ordain.errors import StorageUnavailable
+from ordain.store import folder as folder_module
 from ordain.store.compaction import compact
-from ordain.store.folder import FILE, LOCK, SERVER_FILE, WAL
+from ordain.store.folder import FILE, LOCK, SERVER_FILE, WAL, FileWatch
 from ordain.store.sqlite import SqliteStore, StoreOptions
 from tests.contract.writing import Run
 
@@ -172,6 +173,8 @@ def test_a_log_that_went_after_a_kill_is_told(tmp_path: Path, options: StoreOpti
     """Whoever opens the folder says that the log of a killed engine is gone; a start says it again after a guest, and once only."""
     killed(tmp_path)
     (tmp_path / WAL).unlink()
+    if options is not ENGINE:  # nor does it make a start silent that somebody has compacted the folder
+        compact(tmp_path, lambda _: None, lambda *_: None)
     SqliteStore(tmp_path, options).close()
     assert said(caplog)
     SqliteStore(tmp_path, ENGINE).close()
@@ -224,3 +227,27 @@ async def test_a_log_that_is_cut_in_use_is_noticed(tmp_path: Path) -> None:
     with pytest.raises(StorageUnavailable):
         await store.submit(Run("r3").open())
     store.close()
+
+
+def test_a_log_that_is_emptied_while_it_is_looked_at_is_not_cut(tmp_path: Path) -> None:
+    """The engine empties its log in a thread of its own, at any moment of a look."""
+    (tmp_path / WAL).write_bytes(b"log")
+    watch = FileWatch.of(tmp_path)
+    assert watch.lost() == ""
+    emptied = iter([0, 2, 2, 2])
+
+    def emptying() -> int:
+        os.truncate(tmp_path / WAL, 0)
+        return next(emptied)
+
+    assert watch.lost(emptying) == ""
+    assert watch.lost(emptying) == ""
+    assert watch.log_bytes == 0
+
+
+def test_a_closing_engine_leaves_the_lock_to_nobody_before_it_has_closed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It says that it closed the folder while it still holds the lock: whoever starts at once finds it free, and not held for another moment."""
+    store = SqliteStore(tmp_path, ENGINE)
+    monkeypatch.setattr(folder_module, "_held", lambda _: pytest.fail("the lock was taken once more"))
+    store.close()
+    assert (tmp_path / LOCK).read_text().endswith("closed\n")

@@ -22,7 +22,7 @@ from ordain.errors import Refused
 from ordain.ports.shared import SessionState
 from ordain.runtime import conversation
 from ordain.runtime.consequences import Consequence, Consequences
-from ordain.store import units
+from ordain.store import shared_reads
 
 OPEN = 16
 WORDINGS = {
@@ -103,23 +103,23 @@ class _Watch:
         self.state: SessionState | None = None
 
     def put_on(self) -> None:
-        read = units.read_state
+        read = shared_reads.read_state
 
         def read_state(*given: Any) -> SessionState:
             self.now.clear()
             self._began = time.perf_counter_ns()
-            self.state = self._timed("read", read, *given)
-            return self.state
+            self.state = state = self._timed("read", read, *given)
+            return state
 
-        units.read_state = read_state
+        shared_reads.read_state = read_state
         watch = self
 
         class Watched(Consequences):
-            def decide(self, *given: Any) -> Any:
-                return watch._timed("facts_and_rule", super().decide, *given)
+            def decide(self, suggested: Any = None) -> Any:
+                return watch._timed("facts_and_rule", super().decide, suggested)
 
-            def of(self, *given: Any) -> Consequence:
-                return watch._timed("consequence", super().of, *given)
+            def of(self, facts: Any, decision: Any) -> Consequence:
+                return watch._timed("consequence", super().of, facts, decision)
 
         conversation.Consequences = Watched  # type: ignore[misc] - this process only measures
 

@@ -11,7 +11,7 @@ from typing import Any
 import httpx
 from anthropic import AsyncAnthropic
 from google.genai.client import Client
-from google.genai.types import HttpOptions
+from google.genai.types import GenerateContentConfig, HttpOptions
 
 from bench.providers.server import ANSWER, MODEL, TEXT
 from ordain.app import Ordain, with_profile
@@ -109,8 +109,10 @@ def library(name: str, url: str, stack: AsyncExitStack) -> Call | None:
         stack.push_async_callback(genai.aio.aclose)
 
         async def content() -> str:
-            config = {"max_output_tokens": MAX_TOKENS, "response_mime_type": "application/json", "response_json_schema": SCHEMA}
-            found = await genai.aio.models.generate_content(model=MODEL, contents=USER, config={"system_instruction": SYSTEM, **config})
+            config = GenerateContentConfig(
+                system_instruction=SYSTEM, max_output_tokens=MAX_TOKENS, response_mime_type="application/json", response_json_schema=SCHEMA
+            )
+            found = await genai.aio.models.generate_content(model=MODEL, contents=USER, config=config)
             return found.text or ""
 
         return content

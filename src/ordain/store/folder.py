@@ -9,6 +9,7 @@ from __future__ import annotations
 import fcntl
 import os
 import sqlite3
+import sys
 import time
 from collections.abc import Callable
 from contextlib import closing
@@ -27,20 +28,29 @@ LOCK_BYTES = 1024
 OPEN, CLOSED = "open", "closed"
 """How the lock's file says whether all that was acknowledged is in the database itself. Builds before said nothing of it."""
 FSYNC_SAMPLES = 20
+_LOG_HEADING, _FRAME_HEADING = 32, 24
+"""Of the log, and of each page in it, in bytes: https://sqlite.org/fileformat2.html#the_write_ahead_log."""
+OPENING_MS = 5_000
+"""Whoever closes a database last brings its log in, and has it to itself for that: another that opens it then waits so long at most."""
 
 
 def connect(folder: Path | None) -> sqlite3.Connection:
-    """A connection to the folder's database, or to one in memory."""
+    """A connection to the folder's database, or to one in memory. It waits for what has the database to itself until it is ``at_once``."""
     if folder is not None:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         if not (folder / FILE).exists():  # journal and keys are the owner's alone, in whatever folder they lie
             os.close(os.open(folder / FILE, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
     name = ":memory:" if folder is None else str(folder / FILE)
     connection = sqlite3.connect(name, isolation_level=None, check_same_thread=False, cached_statements=256)
-    connection.execute("PRAGMA busy_timeout=0")
+    connection.execute(f"PRAGMA busy_timeout={OPENING_MS}")
     # What is erased, forgotten or dropped by an upgrade is overwritten, in whatever way SQLite was built.
     connection.execute("PRAGMA secure_delete=ON")
     return connection
+
+
+def at_once(connection: sqlite3.Connection) -> None:
+    """From here on it waits for nobody: an event loop asks it."""
+    connection.execute("PRAGMA busy_timeout=0")
 
 
 def configure(connection: sqlite3.Connection) -> sqlite3.Connection:
@@ -206,7 +216,6 @@ class FileWatch:
 
     folder: Path
     seen: dict[str, tuple[int, int] | None]
-    emptied: int = 0
     log_bytes: int = 0
 
     @classmethod
@@ -214,11 +223,10 @@ class FileWatch:
         """As they are now."""
         return cls(folder, {name: _identity(folder / name) for name in (FILE, WAL)})
 
-    def lost(self, emptied: Callable[[], int] = int) -> str:
+    def lost(self, needed: Callable[[], int]) -> str:
         """The name of the first that is gone, cut or another one; "" where both are what they were. A log that comes later is noted.
 
-        What ``emptied`` gives is raised by one before the engine empties the log itself, in whatever thread, and by one after that: a log that is shorter
-        otherwise was cut by somebody else.
+        ``needed`` is how long the log must be (``needed_log``): one that got shorter was cut, or brought in and emptied by whoever has the database open.
         """
         for name, known in self.seen.items():
             found = _identity(self.folder / name)
@@ -226,19 +234,34 @@ class FileWatch:
                 self.seen[name] = found
             elif found != known:
                 return name
-        return WAL if self._cut(emptied) else ""
+        return WAL if self._cut(needed) else ""
 
-    def _cut(self, emptied: Callable[[], int]) -> bool:
-        before = emptied()
+    def _cut(self, needed: Callable[[], int]) -> bool:
         try:
-            size = (self.folder / WAL).stat().st_size
+            if (size := self._log_size()) < self.log_bytes:
+                before = needed()
+                size = self._log_size()
+                if before < 0 or needed() != before:  # somebody is about to empty it: the next look
+                    return False
+                if size < before:
+                    return True
         except FileNotFoundError:  # since it was looked at: the next look finds it so
             return False
-        if before % 2 or emptied() != before:  # it is being emptied, or was while it was looked at
-            return False
-        cut = size < self.log_bytes and before == self.emptied
-        self.emptied, self.log_bytes = before, size
-        return cut
+        self.log_bytes = size
+        return False
+
+    def _log_size(self) -> int:
+        return (self.folder / WAL).stat().st_size
+
+
+def needed_log(connection: sqlite3.Connection) -> int:
+    """How many bytes the log must have, by what SQLite knows to be in it; -1 while somebody brings it in."""
+    try:
+        ((_, frames, _),) = connection.execute("PRAGMA wal_checkpoint(PASSIVE)")  # the one way to ask for it
+        ((page,),) = connection.execute("PRAGMA page_size")
+    except sqlite3.OperationalError as error:
+        return sys.maxsize if error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_IOERR else -1
+    return _LOG_HEADING + frames * (_FRAME_HEADING + page) if frames > 0 else frames
 
 
 def _identity(file: Path) -> tuple[int, int] | None:

@@ -28,6 +28,7 @@ from ordain.store.folder import (
     FILE,
     WAL,
     FileWatch,
+    at_once,
     check_in_use,
     configure,
     configure_reader,
@@ -35,6 +36,7 @@ from ordain.store.folder import (
     fsync_median_s,
     missing_log,
     name_holder,
+    needed_log,
     note_closed,
     take_lease,
     take_lock,
@@ -117,6 +119,8 @@ class SqliteStore:
             if self._lock is not None:
                 name_holder(self._lock)
             self.fsync_s = 0.0 if folder is None or options.holder is None else fsync_median_s(folder)
+            at_once(self._db)
+            at_once(self._reads)
             threaded = not self._memory and (self.fsync_s > THREAD_ABOVE_S if options.threaded is None else options.threaded)
             self.writer = self._writer(options, threaded=threaded)
         except (sqlite3.Error, OSError) as error:
@@ -301,7 +305,7 @@ class SqliteStore:
         Raises:
             StorageUnavailable: it is not.
         """
-        if self._watch is None or not (name := self._watch.lost(lambda: self.writer.emptied)) or self.folder is None:
+        if self._watch is None or not (name := self._watch.lost(lambda: needed_log(self._reads))) or self.folder is None:
             return
         if self.writer.refusal is None:
             message = f"{self.folder / name} was taken away, replaced or cut while it was in use: nothing is written any more; "

@@ -71,8 +71,6 @@ class Writer:
         self._busy_tries = 0
         self._batches = 0
         self._log_holds = False
-        self.emptied = 0
-        """Raised before the log is emptied and after it, for ``FileWatch``."""
         self._thread = _begun() if threaded else None
         self._committing = False
         self._in_flight: tuple[list[_Queued], Future[list[Outcome | OrdainError]]] | None = None
@@ -208,11 +206,7 @@ class Writer:
         with suppress(sqlite3.Error):  # the batch is durable; a checkpoint that fails loses nothing, and the next one tries again
             if destroyed or (self._log_holds and self._batches % TRUNCATE_BATCHES == 0):
                 self._log_holds = True
-                self.emptied += 1
-                try:
-                    (busy, *_) = self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-                finally:
-                    self.emptied += 1
+                (busy, *_) = self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
                 self._log_holds = bool(busy)
             elif self._batches % CHECKPOINT_BATCHES == 0 or self._changed_much(units):
                 self._checkpointed, self._slices = self._db.total_changes, 0

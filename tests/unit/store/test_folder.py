@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -207,18 +208,16 @@ def test_a_folder_of_a_build_that_did_not_say_is_not_accused(tmp_path: Path, cap
 
 
 async def test_a_log_that_is_cut_in_use_is_noticed(tmp_path: Path) -> None:
-    """A log that somebody else makes shorter ends all writing; one that the engine itself empties does not."""
-    store = SqliteStore(tmp_path, ENGINE)
-    await store.submit(Run("r1").open())
-    store.check_files()
-    watch, writer = store._watch, store.writer
-    assert watch is not None
-    assert watch.log_bytes > 0
-    writer.emptied += 1
-    store._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    store.check_files()
-    writer.emptied += 1
-    store.check_files()
+    """A log that is cut ends all writing; one that this engine, or whoever else has the database open, brings in and empties does not."""
+    store, guest = SqliteStore(tmp_path, ENGINE), SqliteStore(tmp_path)
+    for number, emptying in enumerate((store, guest)):
+        await store.submit(Run(f"r{number}").open())
+        store.check_files()
+        assert store._watch is not None
+        assert store._watch.log_bytes > 0
+        emptying._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        store.check_files()
+        assert store._watch.log_bytes == 0
     await store.submit(Run("r2").open())
     store.check_files()
     os.truncate(tmp_path / WAL, 0)
@@ -226,23 +225,32 @@ async def test_a_log_that_is_cut_in_use_is_noticed(tmp_path: Path) -> None:
         store.check_files()
     with pytest.raises(StorageUnavailable):
         await store.submit(Run("r3").open())
+    guest.close()
     store.close()
 
 
-def test_a_log_that_is_emptied_while_it_is_looked_at_is_not_cut(tmp_path: Path) -> None:
-    """The engine empties its log in a thread of its own, at any moment of a look."""
-    (tmp_path / WAL).write_bytes(b"log")
+async def test_a_log_that_is_cut_by_one_page_is_noticed(tmp_path: Path) -> None:
+    """As of a disk that lost its last blocks: what was acknowledged last is missing."""
+    store = SqliteStore(tmp_path, ENGINE)
+    await store.submit(Run("r0").open())
+    store.check_files()
+    os.truncate(tmp_path / WAL, (tmp_path / WAL).stat().st_size - 4096)
+    with pytest.raises(StorageUnavailable, match="cut while it was in use"):
+        store.check_files()
+    store.close()
+
+
+@pytest.mark.parametrize(("needed", "cut"), [((4, 0), ""), ((-1,), ""), ((0, 0), ""), ((3, 4), ""), ((4, 4), WAL), ((2**60, 2**60), WAL)])
+def test_a_log_that_is_emptied_while_it_is_looked_at_is_not_cut(tmp_path: Path, needed: tuple[int, ...], cut: str) -> None:
+    """Whoever empties it does so at any moment of a look: what it must hold changes meanwhile then, and the next look sees more."""
+    (tmp_path / WAL).write_bytes(b"a log")
     watch = FileWatch.of(tmp_path)
-    assert watch.lost() == ""
-    emptied = iter([0, 2, 2, 2])
-
-    def emptying() -> int:
-        os.truncate(tmp_path / WAL, 0)
-        return next(emptied)
-
-    assert watch.lost(emptying) == ""
-    assert watch.lost(emptying) == ""
-    assert watch.log_bytes == 0
+    assert (watch.lost(lambda: pytest.fail("it is as long as it was")), watch.log_bytes) == ("", 5)
+    os.truncate(tmp_path / WAL, 3)
+    asked = iter(needed)
+    assert watch.lost(lambda: next(asked)) == cut
+    assert watch.lost(lambda: 3) == ""
+    assert watch.log_bytes == 3
 
 
 def test_a_closing_engine_leaves_the_lock_to_nobody_before_it_has_closed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -251,3 +259,18 @@ def test_a_closing_engine_leaves_the_lock_to_nobody_before_it_has_closed(tmp_pat
     monkeypatch.setattr(folder_module, "_held", lambda _: pytest.fail("the lock was taken once more"))
     store.close()
     assert (tmp_path / LOCK).read_text().endswith("closed\n")
+
+
+def test_guests_that_come_and_go_do_not_turn_each_other_away(tmp_path: Path) -> None:
+    """Whoever closes a folder last has it to itself for a moment; who opens it then waits."""
+    SqliteStore(tmp_path, ENGINE).close()
+
+    def look(_: int) -> int:
+        store = SqliteStore(tmp_path)
+        try:
+            return len(store.query("SELECT 1"))
+        finally:
+            store.close()
+
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(look, range(200))) == [1] * 200

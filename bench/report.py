@@ -51,7 +51,7 @@ def targets(figures: Figures) -> list[Target]:
     cpu_replayed = median([each["cpu_ms_per_turn"] for each in figures["replay"]["rounds"]])
     starts = {kind: [each["cpu_s"] for each in figures["start"][kind]] for kind in ("fresh", "used")}
     slower = max(starts.values(), key=median)
-    replays = [each["turns_per_s"] for each in figures["replay"]["rounds"]]
+    replays = [each["turns_per_s"] for each in figures["replay"]["shared"]]
     return [
         Target(
             words="In process at least 2,000 durable steps/s at 64 concurrent turns",
@@ -90,13 +90,10 @@ def targets(figures: Figures) -> list[Target]:
             missed="Each run is read, checked and driven anew; reading less of a run than all its records would need snapshots.",
         ),
         Target(
-            words="At least 1,000 recorded seven-step turns replayed per second",
-            measured=f"{spread(replays, 0)} turns/s, {median(replays) / 1000:.2f} times the target",
-            met=median(replays) >= 1000,
-            missed=(
-                f"A turn takes {cpu_replayed:.2f} ms of CPU on one core: every prompt rendered, every digest checked, every rule applied anew. "
-                f"With {cpu_replayed * median(replays) / 1000:.2f} ms the target would be reached; so would sharing the runs among processes."
-            ),
+            words="At least 1,500 recorded seven-step turns replayed per second",
+            measured=f"{spread(replays, 0)} turns/s, {median(replays) / 1500:.2f} times the target",
+            met=median(replays) >= 1500,
+            missed=f"A turn takes {cpu_replayed:.2f} ms of CPU on one core: every prompt rendered, every digest checked, every rule applied anew.",
         ),
         Target(
             words="`serve` up in 0.7 s of CPU",
@@ -264,6 +261,7 @@ def _again(figures: Figures) -> str:
     resume, replay = figures["resume"], figures["replay"]
     first, last, ended = (median([each[name] for each in resume]) for name in ("first", "last", "ended"))
     one = {name: median([each[name] for each in replay["rounds"]]) for name in replay["rounds"][0]}
+    shared = {name: median([each[name] for each in replay["shared"]]) for name in replay["shared"][0]}
     return (
         f"**Resume.** A process with {figures['resumed_runs']:,} turns in the middle, each in its second tool call, is killed with SIGKILL. From "
         f"the start of the next process (interpreter and imports included) the first interrupted call is made again after {first:.2f} s, the last "
@@ -271,5 +269,6 @@ def _again(figures: Figures) -> str:
         f"**Replay.** {replay['runs']} recorded turns of {one['steps_per_turn']:.0f} steps, {one['records_per_turn']:.0f} records and "
         f"{one['decisions_per_turn']:.0f} decisions each: {one['turns_per_s']:,.0f} turns/s on one core, {one['decisions_per_s']:,.0f} decisions/s, "
         f"{one['cpu_ms_per_turn']:.2f} ms of CPU per turn, {one['reading_ms_per_turn']:.2f} ms of it reading the records. Every digest is checked, "
-        "every fact computed, every rule applied and every prompt rendered again."
+        f"every fact computed, every rule applied and every prompt rendered again. `ordain replay --all` shares the runs among "
+        f"{shared['jobs']:.0f} processes here: {shared['turns_per_s']:,.0f} turns/s, from beginning the processes on."
     )

@@ -31,6 +31,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import Any
 
 
 class OrdainError(Exception):
@@ -45,6 +46,16 @@ class OrdainError(Exception):
         self.message = message
         self.code = code or type(self).code
         self.details: Mapping[str, object] = MappingProxyType(dict(details or {}))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickled, as by a process that tells another, it says all that it says here."""
+        return _told_by_another, (type(self), {**vars(self), "details": dict(self.details)})
+
+
+def _told_by_another(kind: type[OrdainError], says: dict[str, Any]) -> OrdainError:
+    error = kind.__new__(kind, says["message"])
+    vars(error).update(says, details=MappingProxyType(says["details"]))
+    return error
 
 
 class CallerError(OrdainError):

@@ -164,10 +164,10 @@ class Archive:
         pinned = services.catalogs.pinned
         return [await messages_read(services.sessions, workspace, session, wording, pinned) for workspace, session in every]
 
-    async def retell(self) -> list[Retold]:
-        """Verify every session's transcript, oldest session first."""
-        services, every = self.runtime.services, await self.runtime.search.every_session()
-        return [await retell(services.sessions, workspace, session, services.catalogs.pinned) for workspace, session in every]
+    async def retell(self, workspace: str, session: str) -> Retold:
+        """Verify a session's transcript."""
+        services = self.runtime.services
+        return await retell(services.sessions, workspace, session, services.catalogs.pinned)
 
 
 @contextmanager

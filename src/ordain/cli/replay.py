@@ -12,6 +12,7 @@ from ordain.cli.archive import open_archive
 from ordain.cli.exit_codes import FAILED, OK
 from ordain.cli.output import print_json, show
 from ordain.cli.places import home_of
+from ordain.cli.processes import cores, each
 from ordain.cli.wording_comparison import compare_wording
 from ordain.contracts.ids import DEFAULT_WORKSPACE
 from ordain.contracts.policy import Policy
@@ -32,11 +33,13 @@ class Compared:
     wording: Path | None = None
 
 
-def replay_runs(data_dir: Path | None, run: str | None, compared: Compared, *, every: bool, as_json: bool) -> int:
+def replay_runs(data_dir: Path | None, run: str | None, compared: Compared, *, every: bool, jobs: int | None, as_json: bool) -> int:
     """Replay a run with its children, or all runs and every session's transcript; or compare with what another policy or wording would decide.
 
+    All are replayed by ``jobs`` processes, as many as there are cores where that is None, and told as they are found.
+
     Raises:
-        ConfigurationError: neither a run nor ``--all`` is named, or both; or the policy or the wording is wrong.
+        ConfigurationError: neither a run nor ``--all`` is named, or both; fewer than one process; or the policy or the wording is wrong.
         NotFound: no such run.
     """
     if (run is None) is not every:
@@ -47,30 +50,61 @@ def replay_runs(data_dir: Path | None, run: str | None, compared: Compared, *, e
         return _compare(home_of(data_dir), run, compared.policy, as_json=as_json)
     if compared.wording is not None:
         return compare_wording(home_of(data_dir), run, compared.wording, as_json=as_json)
-    reports, retold = asyncio.run(_replayed(home_of(data_dir), run))
-    passing = {"equal", ERASED} if every else {"equal"}
+    if jobs is not None and jobs < 1:
+        raise ConfigurationError("--jobs is 1 or more", code="usage")
+    return _replay(home_of(data_dir), run, jobs or cores(), as_json=as_json)
+
+
+def _replay(home: Path, run: str | None, jobs: int, *, as_json: bool) -> int:
+    runs, sessions = asyncio.run(_named(home, run))
+    reports, retold = list[Replayed](), list[Retold]()
+    for report in each(replay_some, home, runs, jobs):
+        reports.append(report)
+        if not as_json:
+            _print_report(report)
+    for told in each(_retold, home, sessions, jobs):
+        retold.append(told)
+        if not as_json:
+            _print_retold(told)
     if as_json:
         found: dict[str, Any] = {"runs": [{**asdict(report), "equal": report.equal} for report in reports]}
-        if every:
-            found["sessions"] = [{**asdict(report), "verifies": report.verifies} for report in retold]
+        if run is None:
+            found["sessions"] = [{**asdict(told), "verifies": told.verifies} for told in retold]
         print_json(found)
     else:
-        for report in reports:
-            _print_report(report)
-        for report in retold:
-            _print_retold(report)
         equal = sum(report.equal for report in reports)
         show(f"{equal} of {len(reports)} runs replay equal, {sum(report.decisions for report in reports)} decisions made again")
         if retold:
-            verify = sum(report.verifies for report in retold)
-            show(f"{verify} of {len(retold)} sessions verify, {sum(report.decisions for report in retold)} messages attached again")
-    return OK if all(report.verdict in passing for report in reports) and all(report.verifies for report in retold) else FAILED
+            verify = sum(told.verifies for told in retold)
+            show(f"{verify} of {len(retold)} sessions verify, {sum(told.decisions for told in retold)} messages attached again")
+    passing = {"equal", ERASED} if run is None else {"equal"}
+    return OK if all(report.verdict in passing for report in reports) and all(told.verifies for told in retold) else FAILED
 
 
-async def _replayed(home: Path, run: str | None) -> tuple[list[Replayed], list[Retold]]:
+async def _named(home: Path, run: str | None) -> tuple[Sequence[str], Sequence[tuple[str, str]]]:
+    """The runs, and where no run is named the sessions, as workspace and id."""
     with open_archive(home) as archive:
-        runs = await (archive.runs() if run is None else archive.tree(run))
-        return [await archive.replay(one) for one in runs], [] if run is not None else await archive.retell()
+        if run is not None:
+            return await archive.tree(run), ()
+        return await archive.runs(), await archive.runtime.search.every_session()
+
+
+def replay_some(home: Path, runs: Sequence[str]) -> list[Replayed]:
+    """Replay these, whatever process this is. Raises as ``Archive.replay`` and ``open_archive``."""
+
+    async def replayed() -> list[Replayed]:
+        with open_archive(home) as archive:
+            return [await archive.replay(run) for run in runs]
+
+    return asyncio.run(replayed())
+
+
+def _retold(home: Path, sessions: Sequence[tuple[str, str]]) -> list[Retold]:
+    async def retold() -> list[Retold]:
+        with open_archive(home) as archive:
+            return [await archive.retell(workspace, session) for workspace, session in sessions]
+
+    return asyncio.run(retold())
 
 
 def _print_report(report: Replayed) -> None:

@@ -101,6 +101,7 @@ def test_version_and_help_answer(tmp_path: Path) -> None:
         ("serve", "--port", "many"),
         ("replay",),
         ("replay", "x", "--all"),
+        ("replay", "--all", "--jobs", "0"),
         ("plan", "no-such-file"),
         ("runs", "cancel", "x"),
     ],

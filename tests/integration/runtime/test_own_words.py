@@ -167,7 +167,9 @@ async def test_everything_replays_after_the_words_have_changed(tmp_path: Path) -
     async with running(tmp_path) as ordain:
         await ordain.chat(NONSENSE, session=SESSION)
     with open_archive(tmp_path) as archive:
-        assert [(one.verdict, one.decisions) for one in await archive.retell()] == [("equal", 3)]
+        assert [
+            (one.verdict, one.decisions) for one in [await archive.retell(*named) for named in await archive.runtime.search.every_session()]
+        ] == [("equal", 3)]
         assert {(await archive.replay(run)).verdict for run in await archive.runs()} == {"equal"}
         wording = wording_of(ordain.catalog)
         (report,) = await archive.messages(wording)

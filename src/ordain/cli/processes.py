@@ -1,0 +1,47 @@
+"""Reading much of a data folder in several processes: what is done with one run does not hang on another, and a process has one core."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from itertools import repeat
+from multiprocessing import get_context
+from pathlib import Path
+from typing import TypeVar
+
+from ordain.errors import StorageUnavailable
+
+T = TypeVar("T")
+S = TypeVar("S")
+PIECE = 256
+"""What a process is given at once; it opens the folder for that."""
+ALONE = 1_024
+"""So many are read in this process: another takes a second to begin."""
+
+
+def cores() -> int:
+    """How many processes can work at once here."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def each(work: Callable[[Path, Sequence[S]], Sequence[T]], home: Path, items: Sequence[S], jobs: int) -> Iterator[T]:
+    """What ``work`` finds for each of ``items``, in their order, as it is found; ``jobs`` processes at most, none beside this one for few items.
+
+    Raises:
+        StorageUnavailable: a process was killed, by the system for want of memory perhaps. Whatever ``work`` raises.
+    """
+    pieces = [items[first : first + PIECE] for first in range(0, len(items), PIECE)]
+    if jobs < 2 or len(items) <= ALONE:
+        for piece in pieces:
+            yield from work(home, piece)
+        return
+    with ProcessPoolExecutor(min(jobs, len(pieces)), mp_context=get_context("spawn")) as pool:
+        try:
+            for found in pool.map(work, repeat(home), pieces):
+                yield from found
+        except BrokenProcessPool as error:
+            raise StorageUnavailable("a process of the replay was killed; --jobs 1 needs least memory", code="killed") from error
+        finally:
+            pool.shutdown(cancel_futures=True)  # whoever gives up waits for no more than what is under way

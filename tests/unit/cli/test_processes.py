@@ -1,0 +1,68 @@
+"""Reading in several processes: everything once, in its order, and an end where one of them is killed or finds something wrong."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from ordain.cli import processes
+from ordain.cli.processes import each
+from ordain.errors import NotFound, StorageUnavailable
+
+
+def where(home: Path, items: Sequence[int]) -> list[tuple[str, int, int]]:
+    """The folder, each item and who has read it."""
+    return [(home.name, item, os.getpid()) for item in items]
+
+
+def killed(home: Path, items: Sequence[int]) -> list[int]:
+    """As by a system that has no memory left."""
+    os.kill(os.getpid(), signal.SIGKILL)
+    return [*items]
+
+
+def wrong(home: Path, items: Sequence[int]) -> list[int]:
+    """What is wrong there is told here."""
+    raise NotFound(f"there is no run {items[0]}", code="run_not_found")
+
+
+@pytest.fixture
+def few(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Few items are many."""
+    monkeypatch.setattr(processes, "ALONE", 8)
+    monkeypatch.setattr(processes, "PIECE", 3)
+
+
+@pytest.mark.usefixtures("few")
+@pytest.mark.parametrize(("count", "jobs", "here"), [(0, 2, True), (8, 2, True), (20, 1, True), (20, 2, False)])
+def test_all_is_read_once_and_in_its_order(count: int, jobs: int, here: bool) -> None:
+    """Few items, or one process: nobody else is begun."""
+    found = list(each(where, Path("/folder"), range(count), jobs))
+    assert [one[:2] for one in found] == [("folder", number) for number in range(count)]
+    assert {one[2] for one in found} <= {os.getpid()} if here else os.getpid() not in {one[2] for one in found}
+
+
+@pytest.mark.usefixtures("few")
+def test_a_process_that_is_killed_is_told() -> None:
+    """An error with its code, and not what was found until then as if it were all."""
+    with pytest.raises(StorageUnavailable) as raised:
+        list(each(killed, Path(), range(20), 2))
+    assert raised.value.code == "killed"
+
+
+@pytest.mark.usefixtures("few")
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_what_is_wrong_in_a_process_is_told_here(jobs: int) -> None:
+    """With its code and its message."""
+    with pytest.raises(NotFound) as raised:
+        list(each(wrong, Path(), range(20), jobs))
+    assert (raised.value.code, raised.value.message) == ("run_not_found", "there is no run 0")
+
+
+def test_there_is_a_core() -> None:
+    """At least the one this runs on."""
+    assert processes.cores() >= 1

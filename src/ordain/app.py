@@ -42,6 +42,7 @@ from ordain.runtime.reloader import Reloaded, Reloader
 from ordain.runtime.seal import Seal, SealedVerbs, sealed_models
 from ordain.runtime.services import Catalogs, Services
 from ordain.runtime.streams import Streams
+from ordain.runtime.upkeep import daily
 from ordain.settings import Settings, load_settings
 from ordain.store.access import SqliteTokens
 from ordain.store.documents import DocumentReader
@@ -234,7 +235,7 @@ class Ordain:
         await engine.start()
         works: dict[str, Callable[[], Awaitable[None]]] = {
             "looking for what other processes wrote": opened.store.poll,
-            "sweeping what is old": engine.sweep_daily,
+            "sweeping what is old": partial(daily, engine.sweep),
             "watching the lease": self._watch_lease,
             "writing the audit": runtime.access.keep_flushing,
             "giving vectors to what has none": library.catch_up,

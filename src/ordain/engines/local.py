@@ -11,11 +11,12 @@ import logging
 from collections import deque
 from collections.abc import Collection
 from contextlib import suppress
-from dataclasses import dataclass, field
+from functools import partial
 
 from msgspec import structs
 
 from ordain.engines.heartbeat import Heartbeat
+from ordain.engines.parking import PARKED_MAX, Driving, Parking
 from ordain.engines.timers import Timers
 from ordain.errors import EngineLost, JournalDiverged, LeaseLost, OrdainError, RunLost, StorageUnavailable
 from ordain.journal.records import SETTLED, Status
@@ -23,10 +24,9 @@ from ordain.ports.leases import Held, Lease, Leases
 from ordain.ports.store import Append, Change, StoredRun
 from ordain.runtime.drive import Drive, Driven
 from ordain.runtime.foreign_code import class_of, sent_by_signal
-from ordain.runtime.live import LiveRun
 from ordain.runtime.recovery import TakenUp, taken_up
 from ordain.runtime.services import Services
-from ordain.runtime.upkeep import DAY_US, swept
+from ordain.runtime.upkeep import swept
 from ordain.runtime.waiters import Waiters
 
 LOG = logging.getLogger("ordain.engine")
@@ -38,30 +38,18 @@ TRIES_OF_A_DEFECT = 5
 """So often a run is driven again that a defect keeps from being driven; then it stops, until somebody resumes it after the fix."""
 
 
-@dataclass(slots=True)
-class _Driving:
-    """A run at work; ``drive`` exists once it is held."""
-
-    drive: Drive | None = None
-    task: asyncio.Task[None] = field(init=False)
-
-    @property
-    def live(self) -> LiveRun | None:
-        """What can be told that mail has come, or that the engine stops."""
-        return None if self.drive is None else self.drive.live
-
-
 class LocalEngine:
     """Wakes runs; ``waiters`` hear of every run that came to rest settled or stopped."""
 
-    def __init__(self, services: Services, leases: Leases, build: str = "") -> None:
-        """Nothing happens before ``start``; ``build`` names this one to the store."""
+    def __init__(self, services: Services, leases: Leases, build: str = "", *, parked: int = PARKED_MAX) -> None:
+        """Nothing happens before ``start``; ``build`` names this one to the store. ``parked`` is how many runs that wait keep their flow."""
         self._services, self._leases, self._build = services, leases, build
         self._lease = Lease(engine=0)
         self._heart = Heartbeat(services, leases, driving=lambda: self.driving, found=self._arm)
         self._beating: asyncio.Task[None] | None = None
         self.waiters = Waiters()
-        self._active: dict[str, _Driving] = {}
+        self._active: dict[str, Driving] = {}
+        self.parking = Parking(parked)
         self._held: dict[str, Held] = {}
         self._taking: asyncio.Task[None] | None = None
         self._more = True
@@ -206,17 +194,21 @@ class LocalEngine:
     def _begin(self, run: str, resumed_by: str | None) -> None:
         self._queued.discard(run)
         self._timers.forget(run)  # it says anew when it is to be woken, if it is
-        driving = self._active[run] = _Driving()
+        if (driving := self.parking.take(run)) is not None:
+            self._active[run] = driving
+            return
+        driving = self._active[run] = Driving()
         driving.task = asyncio.ensure_future(self._drive(driving, run, resumed_by))
 
-    async def _drive(self, driving: _Driving, run: str, resumed_by: str | None) -> None:
+    async def _drive(self, driving: Driving, run: str, resumed_by: str | None) -> None:
         driven: Driven | None = None
         try:
             held = await self._hold(run)
             if held is None:  # somebody else's, whom it is announced to as well
                 driven = Driven(status=Status.WAITING)
             else:
-                driving.drive = Drive(self._services, held, resumed_by=resumed_by)
+                park = partial(self._park, run) if self._lease.alone and self.parking.places else None
+                driving.drive = Drive(self._services, held, resumed_by=resumed_by, park=park)
                 driven = await driving.drive.to_rest()
         except LeaseLost as error:
             self._lost(run, error)
@@ -229,9 +221,22 @@ class LocalEngine:
             if driving.drive is not None and self._tries.get(run, 0) >= TRIES_OF_A_DEFECT:
                 driven = await self._given_up(driving.drive, error)
         finally:
-            self._active.pop(run, None)
-        self._rested(run, driven)
+            if driving.parked is None:
+                del self._active[run]
+        if driving.parked is None:  # else it came to rest when it was parked
+            if driving.live is not None and driving.live.time.still:
+                self.parking.put_out_above(driving.live.stored)
+            self._rested(run, driven)
+            self._fill()
+
+    async def _park(self, run: str, wake_at: int | None) -> bool:
+        """The run waits, and that is durable: its place is free. Whether it was woken, and not put out."""
+        if not self.accepting or self._away:
+            return False
+        woken = self.parking.put(run, self._active.pop(run))
+        self._rested(run, Driven(status=Status.WAITING, wake_at=wake_at))
         self._fill()
+        return await woken
 
     async def _hold(self, run: str) -> Held | None:
         held = self._held.pop(run, None)
@@ -274,7 +279,7 @@ class LocalEngine:
 
     async def _come_back(self) -> None:
         """Let go of everything but verbs in flight, and join again: what was held here may be somebody else's by now."""
-        ends = [task for task in (self._beating, self._taking) if task is not None]
+        ends = [task for task in (self._beating, self._taking, *self.parking.clear()) if task is not None]
         for one in self._active.values():
             if one.live is not None and one.live.in_verb:
                 one.live.stop_after_verb()  # whoever has the run is told what becomes of the call
@@ -367,6 +372,7 @@ class LocalEngine:
         if self._coming_back is not None:
             self._coming_back.cancel()
             await asyncio.gather(self._coming_back, return_exceptions=True)
+        await asyncio.gather(*self.parking.clear(), return_exceptions=True)
         at_work = dict(self._active)
         for one in at_work.values():
             if one.live is None or not one.live.in_verb:
@@ -389,12 +395,3 @@ class LocalEngine:
     async def sweep(self) -> dict[str, int]:
         """Erase what policy keeps no longer, and more (``runtime.upkeep.swept``)."""
         return await swept(self._services.upkeep, self._services.catalogs.current.policy, self._services.clock.now())
-
-    async def sweep_daily(self) -> None:
-        """For ever: sweep now, and again every day. Storage that is away is tried again the next day."""
-        while True:
-            try:
-                await self.sweep()
-            except OrdainError as error:
-                LOG.error("sweep failed: %s", error.message)
-            await asyncio.sleep(DAY_US / 1e6)

@@ -38,7 +38,7 @@ from ordain.runtime.flow_end import FlowEnd, flow_end
 from ordain.runtime.foreign_code import class_of, place_of, said_by, sent_by_signal
 from ordain.runtime.headers import loaded, readable
 from ordain.runtime.joins import book_ends
-from ordain.runtime.live import LiveRun
+from ordain.runtime.live import LiveRun, Park
 from ordain.runtime.mail import InterruptBody
 from ordain.runtime.pen import Pen
 from ordain.runtime.services import Services
@@ -66,12 +66,15 @@ class Driven:
 class Drive:
     """One drive of one run. ``live`` exists once the run is loaded, so that an engine can pass on that mail arrived."""
 
-    def __init__(self, services: Services, held: Held, *, resumed_by: str | None = None) -> None:
-        """``resumed_by`` names who cancels a run that had stopped: it is driven once more to end; None is an ordinary wake."""
+    def __init__(self, services: Services, held: Held, *, resumed_by: str | None = None, park: Park | None = None) -> None:
+        """``resumed_by`` names who cancels a run that had stopped: it is driven once more to end; None is an ordinary wake.
+
+        ``park`` keeps it where it waits; without one it gives its flow up, and its next drive runs that again.
+        """
         self.services = services
         self.held, self.run = held, held.id
         self.live: LiveRun | None = None
-        self._resumed_by = resumed_by
+        self._resumed_by, self._park = resumed_by, park
 
     def heard(self) -> None:
         """Mail arrived for this run."""
@@ -161,7 +164,7 @@ class Drive:
         except Exception as error:  # a kind is foreign code here: it cannot read what its run began with
             why = f"{type(error).__name__}: {error}"[:200]
             raise JournalDiverged(f"kind {kind.name}@{kind.version} cannot read the input of run {stored.id}: {why}") from error
-        live = LiveRun(self.services, self.held, setup, self.services.transcript(stored.workspace))
+        live = LiveRun(self.services, self.held, setup, self.services.transcript(stored.workspace), self._park)
         self.live = live
         if self._resumed_by is not None:
             live.write(RecordKind.RESUMED, "resumed", ResumedBody(by=self._resumed_by, why=stored.reason))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any, TypeVar
 
 import msgspec
@@ -15,9 +15,6 @@ from ordain.effects.results import (
     Answered,
     AnyResult,
     Expired,
-    ReadFailed,
-    ReadResult,
-    ReadValue,
     Said,
     VerbResult,
 )
@@ -59,6 +56,7 @@ from ordain.runtime.mailbox import Mailbox, hand_over
 from ordain.runtime.model_answers import lost_call, timed_out_at
 from ordain.runtime.pen import Pen
 from ordain.runtime.read_transcript import ReadTranscript
+from ordain.runtime.readers import read
 from ordain.runtime.recorded_form import result_form
 from ordain.runtime.services import NOT_READ, Services
 from ordain.runtime.setup import RunSetup
@@ -68,17 +66,19 @@ UNWRITTEN_MAX = 256
 """Records that may wait for a barrier when an effect begins; between two effects that have one there are a dozen."""
 _TELLS_TIME = frozenset({RecordKind.INTENT, RecordKind.OBSERVATION, RecordKind.DELIVERED, RecordKind.CHILD_ENDED})
 """Before these it is on record what was lost: the flow gets its time by them, or the effect its moments. A claim's record is its transaction's."""
+Park = Callable[[int | None], Awaitable[bool]]
+"""Keeps a run that waits, until the time given at the latest, with its flow: comes to whether it was woken, and may go on where it stands."""
 
 
 class LiveRun(Pen):
     """Implements ``Beyond`` for a run that is being driven."""
 
-    def __init__(self, services: Services, held: Held, setup: RunSetup, said: ReadTranscript) -> None:
+    def __init__(self, services: Services, held: Held, setup: RunSetup, said: ReadTranscript, park: Park | None = None) -> None:
         """Continue after the stored records; the subject's key must still exist. ``said`` reads what its prompts refer to."""
         assert isinstance(held.run, StoredRun)
         super().__init__(services, held.run)
         self.setup, self.state = setup, setup.state(held.run.records[0].at, said)
-        self.catalog, self._said = setup.catalog, said
+        self.catalog, self._said, self._park = setup.catalog, said, park
         self.mailbox = Mailbox(services, held.id, held.mail)
         self._attempts = dict[int, int]()
         self._abandonable: asyncio.Task[Any] | None = None
@@ -118,17 +118,19 @@ class LiveRun(Pen):
     # --- waiting ----------------------------------------------------------------------------------------------------------------
 
     async def suspend(self, addr: int, wake_at: int | None, waits_for: str, *, deaf: bool = False) -> None:
-        """Give up the coroutine until mail or time arrives; returns only if mail has already arrived.
+        """Wait until mail or time arrives; returns if mail has already arrived, or the run was kept until then.
 
         Raises:
-            Suspended: the run is now ``waiting``.
+            Suspended: the run is now ``waiting``, and gives up its coroutine.
         """
         await self.barrier()
         mark = self.mark()
         self.write(RecordKind.SUSPENDED, "wait", SuspendedBody(addr=addr, waits_for=waits_for, wake_at=wake_at))
         if await self._unless_mail(mark, self.unit(status=Status.WAITING, wake_at=wake_at, suspend=addr, deaf=deaf)):
             self.state.suspended = True
-            raise Suspended
+            if self._park is None or self.time.still or not await self._park(wake_at):  # a person may take days
+                raise Suspended
+            self.state.suspended, self._status = False, Status.RUNNING
 
     def mark(self) -> tuple[Any, ...]:
         """Where the run stands, to go back to if what follows is refused."""
@@ -263,7 +265,7 @@ class LiveRun(Pen):
                 await self.barrier()
                 raise asyncio.CancelledError
         elif isinstance(effect, Read):
-            result, name = await self._abandonable_call(lambda: self._read(effect), addr, "read"), "read"
+            result, name = await self._abandonable_call(lambda: read(self.services, self.stored, effect), addr, "read"), "read"
         else:
             raise FlowFault(f"no handler for {type(effect).__name__}")
         form = kept_form(self.catalog, effect, result)
@@ -370,12 +372,6 @@ class LiveRun(Pen):
             return await recover_verb(self.services, self.catalog, call, key, self.stored, durably)
         finally:
             self.in_verb = False
-
-    async def _read(self, effect: Read) -> ReadResult:
-        reader = self.services.readers.get(effect.what)
-        if reader is None:
-            return ReadFailed(code="unknown_read", message=f"nothing is read by the name {effect.what}")
-        return ReadValue(value=await reader(self.stored.workspace, self.stored.session, effect.args))
 
     async def _wait(self, addr: int, effect: Wait) -> Any:
         self.time.still = effect.what in PERSONS

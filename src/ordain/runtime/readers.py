@@ -7,16 +7,25 @@ from typing import Any
 
 import msgspec
 
-from ordain.effects.effect import SharedState
+from ordain.effects.effect import Read, SharedState
+from ordain.effects.results import ReadFailed, ReadResult, ReadValue
 from ordain.ports.sessions import Sessions
 from ordain.ports.store import JournalStore, StoredRun
 from ordain.rules.header import HeaderFacts, HeaderLine, render_header
 from ordain.runtime.headers import Headers, loaded
-from ordain.runtime.services import StateReader
+from ordain.runtime.services import Services, StateReader
 
 THREADS_SHOWN = 6
 LINES_SHOWN = 40
 FAILURES_SHOWN = 3
+
+
+async def read(services: Services, stored: StoredRun, effect: Read) -> ReadResult:
+    """What a run's effect reads of its session, or that nothing is read by that name. Raises as the reader."""
+    reader = services.readers.get(effect.what)
+    if reader is None:
+        return ReadFailed(code="unknown_read", message=f"nothing is read by the name {effect.what}")
+    return ReadValue(value=await reader(stored.workspace, stored.session, effect.args))
 
 
 def readers(headers: Headers, store: JournalStore, sessions: Sessions, now: Callable[[], int]) -> Mapping[str, StateReader]:

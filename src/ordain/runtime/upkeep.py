@@ -7,6 +7,7 @@ import logging
 from collections.abc import Awaitable, Callable
 
 from ordain.contracts.policy import Policy
+from ordain.errors import OrdainError
 from ordain.ports.upkeep import BegunErasures, FreedSpace, OldContent, Reached, Slice, Upkeep, UpkeepRule
 from ordain.runtime.accounts import ended_periods
 
@@ -53,3 +54,13 @@ async def swept(upkeep: Upkeep, policy: Policy, now: int) -> dict[str, int]:
     if pages or any(found.values()):
         LOG.info("swept %s pages=%s", " ".join(f"{name}={count}" for name, count in found.items()), pages)
     return found
+
+
+async def daily(sweep: Callable[[], Awaitable[object]]) -> None:
+    """For ever: sweep now, and again every day. Storage that is away is tried again the next day."""
+    while True:
+        try:
+            await sweep()
+        except OrdainError as error:
+            LOG.error("sweep failed: %s", error.message)
+        await asyncio.sleep(DAY_US / 1e6)

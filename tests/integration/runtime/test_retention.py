@@ -9,11 +9,11 @@ import pytest
 
 from ordain.app import Ordain
 from ordain.contracts.policy import RetentionPolicy
-from ordain.engines.local import DAY_US
 from ordain.flows.shipped import shipped_kinds
 from ordain.journal.codec import verify
 from ordain.rules.header import without_words
 from ordain.runtime.replay import replay
+from ordain.runtime.upkeep import DAY_US, daily
 from ordain.settings import load_settings
 from ordain.testing import fails
 from tests.replay.golden import FACTS, TEXT, act, finish, request, scripted
@@ -133,7 +133,7 @@ async def test_the_engine_sweeps_by_itself(tmp_path: Path) -> None:
     async with scripted(settings, [finish(SECRET)], {}) as ordain:
         answer = await ordain.plan(request())
         ordain.runtime.services.clock = _Later(ordain.runtime.services.clock, ordain.runtime.services.clock.now() + DAY_US + 1)
-        sweeping = asyncio.ensure_future(ordain.engine.sweep_daily())
+        sweeping = asyncio.ensure_future(daily(ordain.engine.sweep))
         while not _swept(ordain, answer["run_id"]):  # noqa: ASYNC110 - nothing tells of a sweep: it is looked for
             await asyncio.sleep(0.01)
         sweeping.cancel()

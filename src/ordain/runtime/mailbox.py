@@ -16,6 +16,7 @@ from ordain.journal.records import ObservationBody, Record, RecordKind
 from ordain.ports.store import Append, ClaimUnit, Mail, StoredRun
 from ordain.ports.writes import MailKind, NewMail
 from ordain.runtime.mail import posted
+from ordain.runtime.pen import offered
 from ordain.runtime.services import Services
 
 LOG = logging.getLogger("ordain.run")
@@ -88,7 +89,7 @@ async def hand_over(services: Services, stored: StoredRun, unit: Append | ClaimU
             addr=body.addr,
         )
         try:
-            refused = (await services.store.submit(posted(stored.workspace, mail))).refused
+            refused = (await offered(services.store, posted(stored.workspace, mail))).refused
         except OrdainError as error:
             refused = error.code
         if refused:

@@ -15,13 +15,22 @@ from ordain.errors import LeaseLost, StorageUnavailable
 from ordain.flows.kind import Settlement
 from ordain.journal.codec import Scribe, decode
 from ordain.journal.records import Body, Record, RecordKind, Status
-from ordain.ports.store import Append, ClaimUnit, Mail, StoredRun
+from ordain.ports.store import Append, ClaimUnit, JournalStore, Mail, Outcome, StoredRun, Unit
 from ordain.ports.writes import TakenMail, Write
 from ordain.runtime.services import Services
 
 STORAGE_RETRY_S = 0.25
 KEPT_BODY_BYTES = 16_384
 """A larger body is read again from its record: a run that is handed much would hold it twice."""
+
+
+async def offered(store: JournalStore, unit: Unit) -> Outcome:
+    """Submit a unit, however long storage stays away. Raises as ``JournalStore.submit`` otherwise."""
+    while True:
+        try:
+            return await store.submit(unit)
+        except StorageUnavailable:
+            await asyncio.sleep(STORAGE_RETRY_S)
 
 
 class Pen:
@@ -127,15 +136,11 @@ class Pen:
 
     async def offer(self, unit: Append | ClaimUnit) -> bool:
         """Commit a unit, however long storage stays away; whether its condition held. That another engine holds the store is kept in ``lost``."""
-        while True:
-            try:
-                outcome = await self.services.store.submit(unit)
-            except StorageUnavailable:
-                await asyncio.sleep(STORAGE_RETRY_S)
-                continue
-            except LeaseLost as error:
-                self.lost = error
-                raise
-            if not outcome.refused:
-                self._status = None
-            return not outcome.refused
+        try:
+            outcome = await offered(self.services.store, unit)
+        except LeaseLost as error:
+            self.lost = error
+            raise
+        if not outcome.refused:
+            self._status = None
+        return not outcome.refused

@@ -9,12 +9,14 @@ import pytest
 
 from ordain import verb
 from ordain.effects.calls import Call
-from ordain.errors import RunLost
+from ordain.errors import RunLost, StorageUnavailable
 from ordain.flows.act import act
 from ordain.flows.context import FlowContext
 from ordain.journal.records import RecordKind, Status
 from ordain.ports.leases import Lease
+from ordain.ports.store import Arrive
 from ordain.ports.writes import MailKind
+from ordain.runtime import pen as pen_module
 from ordain.runtime.drive import Drive, Driven
 from ordain.store.leases import SqliteLeases
 from ordain.testing import kind_of
@@ -83,6 +85,24 @@ async def test_what_came_back_to_an_engine_that_lost_its_run_is_known() -> None:
         assert bytes(bodies(stored, RecordKind.ENDED)[0].result) == b'"VerbReturned"'
         assert house.store.untaken(run) == []
         assert replayed(house.services, stored).equal
+
+
+async def test_what_came_back_is_told_once_storage_is_there_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two troubles at once: the run is another's, and nothing can be written for a while. What became of the call is not lost by that."""
+    monkeypatch.setattr(pen_module, "STORAGE_RETRY_S", 0.001)
+    with House(KIND, verbs=(put,)) as house:
+        run, first = await begun(house)
+        await taken_by_another(house, run)
+        submit, away = house.store.submit, [StorageUnavailable("away")] * 3
+
+        async def unavailable(unit: Any) -> Any:
+            if isinstance(unit, Arrive) and away:
+                raise away.pop()
+            return await submit(unit)
+
+        house.store.submit = unavailable  # type: ignore[method-assign] - storage that stays away for a while
+        await lost(first)
+        assert ([mail.key for mail in house.store.untaken(run)], away) == (["late:0:0"], [])
 
 
 async def test_what_comes_when_all_is_said_changes_nothing() -> None:

@@ -15,7 +15,7 @@ from ordain.effects.effect import ModelCall
 from ordain.effects.results import Beside, ModelAnswer, ModelFailed, ModelResult
 from ordain.flows.kind import PromptKind
 from ordain.flows.values import Values
-from ordain.ports.model import Heard, ModelError, ModelPort, ModelReply, ModelRequest
+from ordain.ports.model import Charge, Heard, ModelError, ModelPort, ModelReply, ModelRequest
 from ordain.runtime.breakers import endpoint_of, speaks_of_endpoint
 from ordain.runtime.foreign_code import contained
 from ordain.runtime.model_answers import Failure, PreparedCall, kept_answer, prepare
@@ -101,7 +101,8 @@ class _ModelAttempt(Struct, frozen=True):
         admitted = breakers.admit(name, profile, services.clock.now(), policy)
         if isinstance(admitted, tuple):
             code, wait_ms = admitted
-            return failure.held_back(code, "left alone", wait_ms)
+            unanswered = code is ModelErrorCode.CIRCUIT_OPEN and not breakers.answered(profile)
+            return failure.held_back(code, "left alone", wait_ms, unanswered=unanswered)
         services.counters.model_calls += 1
         pauses = Pauses(services.clock.now)
         try:
@@ -119,6 +120,7 @@ class _ModelAttempt(Struct, frozen=True):
             breakers.abandoned(admitted)
             raise
         now = services.clock.now()
+        breakers.heard_from(profile, reply)
         if isinstance(reply, ModelReply):
             breakers.ended(admitted, None, now, policy)
             return reply
@@ -127,6 +129,8 @@ class _ModelAttempt(Struct, frozen=True):
             breakers.rest(name, reply.code, reply.retry_after_ms, now, policy)
         else:
             breakers.abandoned(admitted)
+        if reply.code is ModelErrorCode.CONNECTION and reply.charge is Charge.NOTHING_SENT:
+            return failure.unreached(reply.message, unanswered=not breakers.answered(profile))
         return failure.of(reply.code, reply.message, retry_after_ms=reply.retry_after_ms, charge=reply.charge)
 
     async def hedged(self) -> ModelResult:
@@ -192,6 +196,7 @@ class _ModelAttempt(Struct, frozen=True):
                 charged=result.charged,
                 retry_after_ms=result.retry_after_ms,
                 apart=result.apart,
+                unanswered=result.unanswered,
             )
         return Beside(profile=name, provider=profile.provider, model=profile.model, code=ABANDONED)
 

@@ -281,10 +281,11 @@ async def test_an_outage_costs_nothing(tmp_path: Path) -> None:
     """An endpoint that refuses connections was sent nothing: no token, no money, no call is booked, however often it is tried."""
     with nobody() as port:
         down = OpenAIModel(f"http://127.0.0.1:{port}")
-        async with house(tmp_path, {"down": down}, breaker={"failures": 0}, fallback={"backoff_ms": 0}) as ordain:
+        async with house(tmp_path, {"down": down}, breaker={"failures": 0}, fallback={"unanswered_max_ms": 300}) as ordain:
             told, fold = await planned(ordain)
     assert told["status"] == "error"
-    assert told["header"].count("model down · connection") == 2
+    assert told["header"].count("model down · connection") == 3
+    assert "fallback.unanswered" in told["header"]
     assert fold.spent == Spend()
 
 

@@ -26,7 +26,7 @@ from ordain.runtime.foreign_code import class_of, sent_by_signal
 from ordain.runtime.live import LiveRun
 from ordain.runtime.recovery import TakenUp, taken_up
 from ordain.runtime.services import Services
-from ordain.runtime.upkeep import DAY_US, swept
+from ordain.runtime.upkeep import swept, swept_daily
 from ordain.runtime.waiters import Waiters
 
 LOG = logging.getLogger("ordain.engine")
@@ -222,6 +222,8 @@ class LocalEngine:
             self._lost(run, error)
         except StorageUnavailable as error:  # it comes back, and no run is to blame
             LOG.error("run=%s could not be driven: %s", run, error.message)
+            self._heart.refused(run)
+            self._tries.pop(run, None)
         except BaseException as error:  # one run's defect, or what its kind raises, must not keep the others from being driven
             if not self._goes_on(error):
                 raise
@@ -237,6 +239,7 @@ class LocalEngine:
         held = self._held.pop(run, None)
         if held is None:
             held = next(iter(await self._leases.hold(self._lease, limit=1, flows=self._flows, only=(run,))), None)
+            self._heart.went_on(run)
         if (
             held is not None and run == self._lone and isinstance(held.run, StoredRun)
         ):  # whoever the process dies on is the one that is marked
@@ -332,7 +335,10 @@ class LocalEngine:
         self._timers.put(wake_at, run)
         self._arm()
 
-    def _arm(self) -> None:
+    def _arm(self, back_us: int = 0) -> None:
+        if back_us:  # what the store says of moments is put right with the beat that tells it
+            self._timers.sooner(back_us)
+            self._next_due = self._services.clock.now() + POLL_US
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -391,10 +397,5 @@ class LocalEngine:
         return await swept(self._services.upkeep, self._services.catalogs.current.policy, self._services.clock.now())
 
     async def sweep_daily(self) -> None:
-        """For ever: sweep now, and again every day. Storage that is away is tried again the next day."""
-        while True:
-            try:
-                await self.sweep()
-            except OrdainError as error:
-                LOG.error("sweep failed: %s", error.message)
-            await asyncio.sleep(DAY_US / 1e6)
+        """See ``swept_daily``."""
+        await swept_daily(self.sweep)

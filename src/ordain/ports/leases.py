@@ -34,11 +34,13 @@ class Beat(Struct, frozen=True, kw_only=True):
     """The engine is at work.
 
     ``pauses`` are what it has found since it said so last; ``clock_back``: the clock was set back to then, and nothing is known of what comes after.
+    ``back_us`` is by how much: moments that runs wait for, and that lay ahead of the clock as it was, come so much earlier.
     """
 
     at: int
     pauses: tuple[Pause, ...] = ()
     clock_back: int | None = None
+    back_us: int = 0
 
 
 class Held(Struct, frozen=True, kw_only=True):

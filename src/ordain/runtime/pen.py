@@ -126,16 +126,20 @@ class Pen:
         self._writes[:0] = unit.writes
 
     async def offer(self, unit: Append | ClaimUnit) -> bool:
-        """Commit a unit, however long storage stays away; whether its condition held. That another engine holds the store is kept in ``lost``."""
+        """Commit a unit, however long storage stays away, which is time lost for all runs; whether its condition held. That another engine holds the store is kept in ``lost``."""
+        refused_at: int | None = None
         while True:
             try:
                 outcome = await self.services.store.submit(unit)
             except StorageUnavailable:
+                refused_at = self.services.clock.now() if refused_at is None else refused_at
                 await asyncio.sleep(STORAGE_RETRY_S)
                 continue
             except LeaseLost as error:
                 self.lost = error
                 raise
+            if refused_at is not None:
+                self.services.lost.refused(refused_at, self.services.clock.now())
             if not outcome.refused:
                 self._status = None
             return not outcome.refused

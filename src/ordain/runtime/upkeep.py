@@ -7,6 +7,7 @@ import logging
 from collections.abc import Awaitable, Callable
 
 from ordain.contracts.policy import Policy
+from ordain.errors import OrdainError
 from ordain.ports.upkeep import BegunErasures, FreedSpace, OldContent, Reached, Slice, Upkeep, UpkeepRule
 from ordain.runtime.accounts import ended_periods
 
@@ -25,6 +26,16 @@ async def _carried_out(slice_after: Callable[[Reached | None], Awaitable[Slice]]
         if after is None:
             return rows
         await asyncio.sleep(min(max(now() - began, PAUSE_MIN_S), PAUSE_MAX_S))
+
+
+async def swept_daily(sweep: Callable[[], Awaitable[object]]) -> None:
+    """For ever: sweep now, and again every day. Storage that is away is tried again the next day."""
+    while True:
+        try:
+            await sweep()
+        except OrdainError as error:
+            LOG.error("sweep failed: %s", error.message)
+        await asyncio.sleep(DAY_US / 1e6)
 
 
 async def carried_out(upkeep: Upkeep, rule: UpkeepRule) -> int:

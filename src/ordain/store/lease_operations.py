@@ -62,6 +62,9 @@ def beat(db: sqlite3.Connection, args: dict[str, Any]) -> Outcome:
     if (back := said.clock_back) is not None:
         db.execute("UPDATE pauses SET ended = ? WHERE ended > ?", (back, back))
         db.execute("DELETE FROM pauses WHERE began >= ended")
+        db.execute(
+            "UPDATE runs SET wake_at = wake_at - ?1 WHERE status = 'waiting' AND wake_at >= ?2 + ?1", (said.back_us, back)
+        )  # others were written since
     for pause in said.pauses:
         oldest = f"SELECT coalesce(min(created_at), ?) FROM runs WHERE {UNSETTLED} OR status = 'queued'"  # noqa: S608 - a constant of the schema
         db.execute(f"DELETE FROM pauses WHERE ended < ({oldest})", (pause.began,))  # noqa: S608 - as above

@@ -40,6 +40,9 @@ def beat(shared: SharedMemory, lease: Lease, said: Beat) -> None:
     rows.engines[lease.engine] = replace(row, last_beat=max(row.last_beat, shared.now()))
     if (back := said.clock_back) is not None:
         pauses = tuple(Pause(began, min(ended, back)) for began, ended in pauses if began < back)
+        for run, row in list(rows.runs.items()):
+            if row.run.status is Status.WAITING and row.run.wake_at is not None and row.run.wake_at >= back + said.back_us:
+                rows.runs[run] = replace(row, run=replace(row.run, wake_at=row.run.wake_at - said.back_us))
     others = [other.last_beat for number, other in rows.engines.items() if number != lease.engine]
     for pause in said.pauses:
         if pause not in pauses and all(last <= pause.began for last in others):

@@ -341,7 +341,6 @@ class LocalEngine:
             self._next_due = self._services.clock.now() + POLL_US
         if self._timer is not None:
             self._timer.cancel()
-            self._timer = None
         first = min((at for at in (self._timers.first(), self._next_due) if at is not None), default=None)
         if first is not None:
             left = (first - self._services.clock.now()) / 1e6

@@ -16,6 +16,21 @@ from ordain.errors import JournalCorrupt
 from ordain.journal.lost_time import Pause
 from ordain.ports.store import Mail, StoredRun
 
+SUSPECT = 2
+QUARANTINE = 4
+"""After so many deaths at one record a run is driven alone, and set aside."""
+
+
+def deaths(before: int, *, moved: bool, driven: bool) -> int:
+    """How many deaths speak against a run after one more of its engine's, ``before`` at the same record unless it has ``moved`` since. Pure.
+
+    At first all that the engine held are counted: a run may kill the process before its first commit. Of suspects only the one that was being driven
+    is: the others waited for their turn.
+    """
+    if moved:
+        return 1
+    return before + 1 if driven or before < SUSPECT else before
+
 
 class Lease(Struct, frozen=True, kw_only=True):
     """An engine, by its number, which no other one has had; ``alone``: while it lasts, nobody else drives what is in the store.

@@ -98,7 +98,7 @@ class _ModelAttempt(Struct, frozen=True):
         """Through the circuit breaker to the provider and back."""
         services, policy = self.services, self.services.catalogs.current.policy.breaker
         breakers, profile = services.breakers, request.profile
-        admitted = breakers.admit(name, profile, services.clock.now(), policy)
+        admitted = breakers.admit(name, profile, _steady(services), policy)
         if isinstance(admitted, tuple):
             code, wait_ms = admitted
             unanswered = code is ModelErrorCode.CIRCUIT_OPEN and not breakers.answered(profile)
@@ -119,7 +119,7 @@ class _ModelAttempt(Struct, frozen=True):
         except BaseException:  # whatever ends the attempt early, a probe must not stay under way for ever
             breakers.abandoned(admitted)
             raise
-        now = services.clock.now()
+        now = _steady(services)
         breakers.heard_from(profile, reply)
         if isinstance(reply, ModelReply):
             breakers.ended(admitted, None, now, policy)
@@ -141,7 +141,7 @@ class _ModelAttempt(Struct, frozen=True):
         """
         call, services = self.call, self.services
         profile, policy = self.catalog.data.profiles[call.profile], services.catalogs.current.policy.breaker
-        leading = services.breakers.admit_first(profile, services.clock.now(), policy)
+        leading = services.breakers.admit_first(profile, _steady(services), policy)
         if isinstance(leading, tuple):
             code, wait_ms = leading
             return Failure(profile.provider, profile.model).held_back(code, "left alone as the first of two", wait_ms)
@@ -170,7 +170,7 @@ class _ModelAttempt(Struct, frozen=True):
                 await asyncio.gather(*asked, return_exceptions=True)
             finally:  # whoever gives up may do so twice, and a probe must not stay under way for ever
                 if overtaken or _answered(first):
-                    services.breakers.ended(leading, ModelErrorCode.TIMED_OUT if overtaken else None, services.clock.now(), policy)
+                    services.breakers.ended(leading, ModelErrorCode.TIMED_OUT if overtaken else None, _steady(services), policy)
                 else:
                     services.breakers.abandoned(leading)
         if _answered(first):
@@ -199,6 +199,12 @@ class _ModelAttempt(Struct, frozen=True):
                 unanswered=result.unanswered,
             )
         return Beside(profile=name, provider=profile.provider, model=profile.model, code=ABANDONED)
+
+
+def _steady(services: Services) -> int:
+    """The clock of rests and circuits: that of the wall, which does not step back here, or a model would be left alone for as long as that was ahead."""
+    services.lost.look()
+    return services.clock.now() + services.lost.back_us
 
 
 def _given_up() -> bool:

@@ -448,6 +448,21 @@ async def test_all_runs_keep_the_delay_that_a_provider_named(tmp_path: Path) -> 
     assert all("nothing was sent" in other["header"] for other, _ in others)
 
 
+async def test_a_clock_that_is_put_right_holds_up_no_rest(tmp_path: Path) -> None:
+    """A run waits for a named delay while the clock is set back by an hour: timer, wait and rest end as they were to, and the next run meets none of it."""
+    later = ModelError(code=ModelErrorCode.RATE_LIMITED, message="later", retry_after_ms=1000)
+    model = Model(lambda call: later if call == 1 else answer())
+    async with house(tmp_path, {"only": model}, breaker={"rest_max_s": 60}) as ordain, asyncio.timeout(SECONDS):
+        clock = MovableClock.within(ordain)
+        first = asyncio.ensure_future(planned(ordain, "first"))
+        await until_waiting(ordain, 1)
+        clock.offset = -3_600_000_000
+        told, _ = await first
+        assert told["status"] == "ok"
+        assert (await planned(ordain, "second"))[0]["status"] == "ok"
+    assert model.calls == 3
+
+
 async def test_input_written_into_the_cache_has_its_own_price(tmp_path: Path) -> None:
     """What a provider charges more for, because it filled its cache with it, is booked at that price and lies within the reservation."""
     model = Model(lambda _: answer(cached_tokens=100, written_tokens=800))

@@ -186,3 +186,11 @@ def test_a_store_is_compacted_where_nobody_serves_it(server: Server) -> None:
     server.stop()
     done = server.cli("store", "compact")
     assert (done.returncode, b"compacting takes" in done.stdout, b"compacted:" in done.stdout) == (0, True, True)
+
+
+def test_a_server_that_may_open_too_few_files_does_not_begin(server: Server) -> None:
+    """It says how many it takes and how to raise that."""
+    server.stop()
+    command = f"ulimit -n 32 && exec {sys.executable} -m ordain serve --port 0 --data-dir {server.home}"
+    begun = subprocess.run(("sh", "-c", command), capture_output=True, check=False, timeout=PATIENCE_S)
+    assert (begun.returncode, b"[too_few_descriptors]" in begun.stderr, b"ulimit -n" in begun.stderr) == (2, True, True)

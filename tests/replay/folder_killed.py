@@ -1,7 +1,7 @@
 """How the data folder of a killed process is made: whatever a run can be doing when its process dies, and what has settled beside it.
 
 ``python -m tests.replay.folder_killed FOLDER NAME`` plays it, kills it and writes ``NAME.tar.xz`` and ``NAME.json``; done once for a build,
-never again. The folder is taken as SIGKILL left it. Three processes die before on one turn, so that the fourth quarantines it.
+never again. The folder is taken as SIGKILL left it. Processes die before on one turn until the next one quarantines it.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from msgspec import structs
 from ordain.contracts.library import NoteRequest
 from ordain.contracts.planner import PlannerRequest
 from ordain.contracts.verbs import VerbRequest
+from ordain.ports.leases import QUARANTINE
 from ordain.ports.model import Heard, ModelError, ModelReply, ModelRequest
 from ordain.testing import fails
 from tests.replay.folder_file import LATE, SOON, Answer, Call, Kept, KeptRun, pack, unpack, write_statement
@@ -171,11 +172,11 @@ async def use(house: House, verb_id: str, **payload: Any) -> str:
 
 
 async def boot(home: Path, ledger: Ledger, number: int) -> None:
-    """One process: the first three die in the same verb of one turn, the fourth does everything else."""
+    """One process: the first ones die in the same verb of one turn, the last does everything else."""
     async with folder_house(home, ledger, Patient()) as house:
         if number == 1:
             await house.send("hang: noted thrice", "poison", verb="note_put")
-        if number <= 3:
+        if number <= QUARANTINE:
             await house.until("it hangs", lambda: Hanging.hung)
             os.kill(os.getpid(), signal.SIGKILL)
         await house.until("it is quarantined", lambda: house.query("SELECT id FROM runs WHERE status = 'quarantined'"))
@@ -185,7 +186,7 @@ async def boot(home: Path, ledger: Ledger, number: int) -> None:
 
 def play(home: Path, port: int) -> None:
     """Process after process, each in a fork of its own."""
-    for number in (1, 2, 3, 4):
+    for number in range(1, QUARANTINE + 2):
         child = os.fork()
         if not child:
             try:

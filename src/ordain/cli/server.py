@@ -30,7 +30,7 @@ from ordain.collector import tune_collector
 from ordain.errors import ConfigurationError, StorageUnavailable
 from ordain.server import Face, build_app
 from ordain.server.face import PRINCIPAL
-from ordain.server.protocol import HttpProtocol
+from ordain.server.protocol import HttpProtocol, check_descriptors
 from ordain.server.socket import PROTOCOL
 from ordain.settings import Settings, load_settings
 from ordain.wording.wording import Wording, wording_of
@@ -54,7 +54,8 @@ def serve_here(data_dir: Path | None, host: str | None, port: int | None, *, as_
     """Serve until told to stop.
 
     Raises:
-        ConfigurationError: settings are wrong, or the host is beyond this machine and nobody has a token (``not_loopback``).
+        ConfigurationError: settings are wrong, the host is beyond this machine and nobody has a token (``not_loopback``), or the process may open
+            too few files (``too_few_descriptors``).
         StorageUnavailable: the data folder is held by another engine, or the port by another process.
     """
     os.umask(0o077)
@@ -65,6 +66,7 @@ def serve_here(data_dir: Path | None, host: str | None, port: int | None, *, as_
         settings = settings.model_copy(update={"port": port})
     log_to_stderr(settings)
     check_exposure(settings)
+    check_descriptors()
     ordain = Ordain(settings)
     with listening(settings) as listener, asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         return runner.run(_serve(ordain, listener, as_json=as_json))

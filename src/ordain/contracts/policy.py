@@ -53,6 +53,7 @@ class OnModelError(StrEnum):
 
     RETRY = "retry"
     NEXT = "next"
+    NEXT_OR_RETRY = "next_or_retry"
     FAIL = "fail"
 
 
@@ -131,12 +132,24 @@ class FallbackPolicy(Strict):
     """What follows a model error (LLM-04): attempts at one profile, then the next, then the next lane."""
 
     attempts_per_profile: int = Field(default=2, ge=1, le=10)
+    attempts_at_last: int = Field(
+        default=0,
+        ge=0,
+        le=50,
+        description="The same at the last model there is, after an error that may pass by itself; fewer than the above change nothing.",
+    )
     attempts_total: int = Field(default=4, ge=1, le=50)
     max_lost: int = Field(
         default=5,
         ge=0,
         le=100,
         description="How often a call whose outcome was lost with the process is made again; attempts are counted apart from that.",
+    )
+    unanswered_max_ms: int = Field(
+        default=10_000,
+        ge=0,
+        le=3_600_000,
+        description="How long a run waits in all for a model that is not reached and has answered nothing since the start of the process.",
     )
     backoff_ms: int = Field(
         default=0, ge=0, le=60_000, description="Wait before the first retry at a profile where the provider names none; doubles with each."

@@ -28,7 +28,7 @@ class Withheld(Struct, frozen=True, gc=False, kw_only=True):
 class Beside(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):
     """The other attempt of a hedged call: whom it asked, and why it does not count (a model error code, or ``abandoned``).
 
-    ``live``, ``charged``, ``retry_after_ms`` and ``apart`` are as in a failed attempt's result.
+    ``live``, ``charged``, ``retry_after_ms``, ``apart`` and ``unanswered`` are as in a failed attempt's result.
     """
 
     profile: str
@@ -40,6 +40,7 @@ class Beside(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):
     charged: bool | None = None
     retry_after_ms: int | None = None
     apart: bool = False
+    unanswered: bool = False
 
 
 class ModelAnswer(Result, frozen=True, kw_only=True, omit_defaults=True, tag="answer"):
@@ -74,8 +75,9 @@ class ModelFailed(Result, frozen=True, kw_only=True, omit_defaults=True, tag="mo
     ``charged`` is false where the provider refused it before any work, true where it may stand on the bill; None where nobody said, and
     the code does.
 
-    ``apart``: it says nothing of the model, for it was held back here and nothing was sent, or (code ``lost``) its outcome was lost with the
-    process. Rule ``fallback`` counts it apart from attempts. Observations of earlier builds do not say so.
+    ``apart``: it says nothing of the model, for it was held back here or no connection could be made, and nothing was sent, or (code ``lost``) its
+    outcome was lost with the process. Rule ``fallback`` counts it apart from attempts. ``unanswered``: it is apart, and the process that asked had
+    no answer of this endpoint since it began. Observations of earlier builds say neither.
     """
 
     code: ModelErrorCode
@@ -87,6 +89,7 @@ class ModelFailed(Result, frozen=True, kw_only=True, omit_defaults=True, tag="mo
     live: bool = True
     charged: bool | None = None
     apart: bool = False
+    unanswered: bool = False
     profile: str = ""
     beside: Beside | None = None
 

@@ -214,6 +214,8 @@ class LocalEngine:
             self._lost(run, error)
         except StorageUnavailable as error:  # it comes back, and no run is to blame
             LOG.error("run=%s could not be driven: %s", run, error.message)
+            self._heart.refused(run)
+            self._tries.pop(run, None)
         except BaseException as error:  # one run's defect, or what its kind raises, must not keep the others from being driven
             if not self._goes_on(error):
                 raise
@@ -242,9 +244,8 @@ class LocalEngine:
         held = self._held.pop(run, None)
         if held is None:
             held = next(iter(await self._leases.hold(self._lease, limit=1, flows=self._flows, only=(run,))), None)
-        if (
-            held is not None and run == self._lone and isinstance(held.run, StoredRun)
-        ):  # whoever the process dies on is the one that is marked
+            self._heart.went_on(run)
+        if held is not None and run == self._lone and isinstance(held.run, StoredRun):  # the one that the process dies on is marked
             await self._services.store.submit(Append(run=run, epoch=held.run.epoch, status=Status.RUNNING))
             held = structs.replace(held, run=structs.replace(held.run, status=Status.RUNNING))
         return held
@@ -337,10 +338,12 @@ class LocalEngine:
         self._timers.put(wake_at, run)
         self._arm()
 
-    def _arm(self) -> None:
+    def _arm(self, back_us: int = 0) -> None:
+        if back_us:  # what the store says of moments is put right with the beat that tells it
+            self._timers.sooner(back_us)
+            self._next_due = self._services.clock.now() + POLL_US
         if self._timer is not None:
             self._timer.cancel()
-            self._timer = None
         first = min((at for at in (self._timers.first(), self._next_due) if at is not None), default=None)
         if first is not None:
             left = (first - self._services.clock.now()) / 1e6

@@ -31,6 +31,12 @@ class Timers:
         if self._at.pop(run, None) is not None:
             self._tidy()
 
+    def sooner(self, by: int) -> None:
+        """All times come so many microseconds earlier."""
+        self._at = {run: at - by for run, at in self._at.items()}
+        self._heap = [(at, run) for run, at in self._at.items()]
+        heapq.heapify(self._heap)
+
     def first(self) -> int | None:
         """The earliest time."""
         while self._heap and self._at.get(self._heap[0][1]) != self._heap[0][0]:

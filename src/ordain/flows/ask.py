@@ -235,6 +235,7 @@ def _first_failure(beside: Beside, seq: int) -> ModelFailed:
         model=beside.model,
         retry_after_ms=beside.retry_after_ms,
         apart=beside.apart,
+        unanswered=beside.unanswered,
     )
 
 
@@ -265,5 +266,6 @@ def _fallback(context: FlowContext, attempts: _Attempts, failed: ModelFailed) ->
         held=attempts.held if held else UNSET,
         waited_ms=attempts.waited_ms if held else UNSET,
         lost=attempts.lost if lost else UNSET,
+        unanswered=True if held and failed.unanswered else UNSET,
     )
     return context.fx.decide(FALLBACK, facts, None, (failed.seq,)).outcome

@@ -16,6 +16,21 @@ from ordain.errors import JournalCorrupt
 from ordain.journal.lost_time import Pause
 from ordain.ports.store import Mail, StoredRun
 
+SUSPECT = 2
+QUARANTINE = 4
+"""After so many deaths at one record a run is driven alone, and set aside."""
+
+
+def deaths(before: int, *, moved: bool, driven: bool) -> int:
+    """How many deaths speak against a run after one more of its engine's, ``before`` at the same record unless it has ``moved`` since. Pure.
+
+    At first all that the engine held are counted: a run may kill the process before its first commit. Of suspects only the one that was being driven
+    is: the others waited for their turn.
+    """
+    if moved:
+        return 1
+    return before + 1 if driven or before < SUSPECT else before
+
 
 class Lease(Struct, frozen=True, kw_only=True):
     """An engine, by its number, which no other one has had; ``alone``: while it lasts, nobody else drives what is in the store.
@@ -34,11 +49,13 @@ class Beat(Struct, frozen=True, kw_only=True):
     """The engine is at work.
 
     ``pauses`` are what it has found since it said so last; ``clock_back``: the clock was set back to then, and nothing is known of what comes after.
+    ``back_us`` is by how much: moments that runs wait for, and that lay ahead of the clock as it was, come so much earlier.
     """
 
     at: int
     pauses: tuple[Pause, ...] = ()
     clock_back: int | None = None
+    back_us: int = 0
 
 
 class Held(Struct, frozen=True, kw_only=True):

@@ -6,7 +6,7 @@ from typing import Any
 
 from msgspec import UNSET, Struct, UnsetType
 
-from ordain.contracts.policy import ModelErrorCode, OnModelError, Policy
+from ordain.contracts.policy import FallbackPolicy, ModelErrorCode, OnModelError, Policy
 from ordain.rules.backoff import backoff_ms
 from ordain.rules.decision import Decision, Rule, tells_of
 from ordain.rules.reasons import Reason
@@ -20,6 +20,10 @@ class FallbackReason(Reason):
     LOST = "fallback.lost", "The outcome was lost with the process, which says nothing of the model: it is asked again."
     LOST_TOO_OFTEN = "fallback.lost_too_often", "The outcome was lost with the process more often than policy permits."
     WAIT_TOO_LONG = "fallback.wait_too_long", "Another model is tried: the wait before a retry would be longer than policy likes."
+    UNANSWERED = (
+        "fallback.unanswered",
+        "The model has answered nothing since the start, and policy's wait for that is over: is it running, and is its address right?",
+    )
     NEXT_PROFILE = "fallback.next_profile", "The next model of the lane is tried."
     NEXT_LANE = "fallback.next_lane", "Policy's next lane is tried."
     NOT_RETRYABLE = "fallback.not_retryable", "The error would repeat itself."
@@ -52,7 +56,7 @@ class FallbackFacts(Struct, frozen=True, kw_only=True):
     """The error and what was tried: attempts at this profile and in all, profiles and a lane still untried, time left.
 
     What is no attempt is told beside them. ``held``: this time nothing was sent, so often in a row at this profile, for whose sake ``waited_ms``
-    were waited already. ``lost``: this time the outcome was lost with its process, so often in all. Runs of earlier builds have neither,
+    were waited already; ``unanswered``: and nothing was ever heard of it. ``lost``: this time the outcome was lost with its process, so often in all. Runs of earlier builds have neither,
     and count all that among the attempts.
     """
 
@@ -66,12 +70,30 @@ class FallbackFacts(Struct, frozen=True, kw_only=True):
     held: int | UnsetType = UNSET
     waited_ms: int | UnsetType = UNSET
     lost: int | UnsetType = UNSET
+    unanswered: bool | UnsetType = UNSET
+
+
+MAY_PASS = frozenset(
+    {
+        ModelErrorCode.RATE_LIMITED,
+        ModelErrorCode.OVERLOADED,
+        ModelErrorCode.SERVER_ERROR,
+        ModelErrorCode.CONNECTION,
+        ModelErrorCode.TIMED_OUT,
+        ModelErrorCode.CIRCUIT_OPEN,
+        ModelErrorCode.LOST,
+    }
+)
+"""What an endpoint gets over by itself. All others cost the same again with each attempt, and are seldom better for it."""
+UNREACHED_MS = 200
+"""Before a model is asked again that could not be reached, where policy names no wait: no attempt bounds how often that is."""
 
 
 def decide_fallback(facts: FallbackFacts, inputs: None, policy: Policy) -> Decision[FallbackOutcome]:
     """The policy table's answer for the error, within attempts and time.
 
-    A model that is left alone is waited for within the time; where there is another, no longer in all than ``wait_max_ms``.
+    A model that is left alone, or cannot be reached, is waited for within the time; where there is another, no longer in all than ``wait_max_ms``,
+    and where it has never answered, no longer than ``unanswered_max_ms``.
     """
     table = policy.fallback
     answer = table.on_error.get(facts.code, OnModelError.FAIL)
@@ -83,21 +105,43 @@ def decide_fallback(facts: FallbackFacts, inputs: None, policy: Policy) -> Decis
         return Decision(outcome=GiveUp(), reason=FallbackReason.NO_TIME)
     if facts.lost is not UNSET and facts.lost > table.max_lost:
         return Decision(outcome=GiveUp(), reason=FallbackReason.LOST_TOO_OFTEN)
-    lost = facts.code is ModelErrorCode.LOST  # this process died, which says nothing of the provider
-    failures = facts.attempts if facts.held is UNSET else facts.held
-    wait = max(facts.retry_after_ms, 0 if lost else backoff_ms(table.backoff_ms, table.backoff_max_ms, failures))
-    in_all = wait + (0 if facts.waited_ms is UNSET else facts.waited_ms)
-    again = answer is OnModelError.RETRY and facts.attempts < table.attempts_per_profile and wait < facts.left_ms
-    too_long = bool(table.wait_max_ms) and in_all > table.wait_max_ms and (facts.profiles_left > 0 or facts.lane_left)
+    last = facts.profiles_left <= 0 and not facts.lane_left
+    retries = answer is OnModelError.RETRY or (answer is OnModelError.NEXT_OR_RETRY and last)
+    waited = 0 if facts.waited_ms is UNSET else facts.waited_ms
+    given_up = facts.unanswered is True and waited >= table.unanswered_max_ms
+    wait = _wait_ms(facts, policy) if facts.unanswered is not True else min(_wait_ms(facts, policy), table.unanswered_max_ms - waited)
+    again = retries and not given_up and _may_be_asked(facts, table, last=last) and wait < facts.left_ms
+    too_long = bool(table.wait_max_ms) and wait + waited > table.wait_max_ms and not last
     if again and not too_long:
         return Decision(outcome=RetryProfile(wait), reason=_again(facts))
-    if facts.profiles_left:
-        return Decision(outcome=NextProfile(), reason=FallbackReason.WAIT_TOO_LONG if again else FallbackReason.NEXT_PROFILE)
-    if facts.lane_left:
-        return Decision(outcome=NextLane(), reason=FallbackReason.WAIT_TOO_LONG if again else FallbackReason.NEXT_LANE)
-    if answer is OnModelError.RETRY and wait >= facts.left_ms:
+    if not last:
+        passed = FallbackReason.NEXT_PROFILE if facts.profiles_left else FallbackReason.NEXT_LANE
+        outcome = NextProfile() if facts.profiles_left else NextLane()
+        return Decision(outcome=outcome, reason=FallbackReason.WAIT_TOO_LONG if again else passed)
+    if retries and given_up:
+        return Decision(outcome=GiveUp(), reason=FallbackReason.UNANSWERED)
+    if retries and wait >= facts.left_ms:
         return Decision(outcome=GiveUp(), reason=FallbackReason.NO_TIME)
     return Decision(outcome=GiveUp(), reason=FallbackReason.EXHAUSTED)
+
+
+def _wait_ms(facts: FallbackFacts, policy: Policy) -> int:
+    """What the provider asks for, or the time grown with each failure where that is longer."""
+    table = policy.fallback
+    if facts.code is ModelErrorCode.LOST:  # this process died, which says nothing of the provider
+        return facts.retry_after_ms
+    wait = backoff_ms(table.backoff_ms, table.backoff_max_ms, facts.attempts if facts.held is UNSET else facts.held)
+    if facts.held is not UNSET and facts.code is ModelErrorCode.CONNECTION:
+        wait = max(wait, UNREACHED_MS, backoff_ms(UNREACHED_MS, table.backoff_max_ms, facts.held))
+    return max(facts.retry_after_ms, wait)
+
+
+def _may_be_asked(facts: FallbackFacts, table: FallbackPolicy, *, last: bool) -> bool:
+    """Whether the same model may be asked again, by how often it was."""
+    if not last and facts.held is not UNSET and facts.code is ModelErrorCode.CONNECTION:
+        return facts.held < table.attempts_per_profile
+    more = last and facts.code in MAY_PASS
+    return facts.attempts < (max(table.attempts_per_profile, table.attempts_at_last) if more else table.attempts_per_profile)
 
 
 def _again(facts: FallbackFacts) -> FallbackReason:
@@ -112,6 +156,7 @@ _TOLD = (
     FallbackReason.NEXT_PROFILE,
     FallbackReason.NEXT_LANE,
     FallbackReason.WAIT_TOO_LONG,
+    FallbackReason.UNANSWERED,
 )
 _TELLS = tells_of("fallback", _TOLD)
 FALLBACK: Rule[FallbackFacts, None, Any] = Rule(

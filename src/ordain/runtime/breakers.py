@@ -12,9 +12,12 @@ from msgspec import Struct
 
 from ordain.contracts.policy import BreakerPolicy, ModelErrorCode
 from ordain.contracts.profiles import ModelProfile
+from ordain.ports.model import Charge, ModelError, ModelReply
 from ordain.rules.breaker import SECOND, Circuit, admit, after, given_up
 
 NAMED_A_DELAY = frozenset({ModelErrorCode.RATE_LIMITED, ModelErrorCode.OVERLOADED})
+SILENT = frozenset({ModelErrorCode.TIMED_OUT, ModelErrorCode.ADAPTER_BUG})
+"""Failures in which nothing need have been heard of the endpoint."""
 FULL_TIME = 0.9
 """A time-out speaks of the endpoint only if the call had nearly all of the profile's own time."""
 PAUSE_MS = 1000
@@ -61,7 +64,17 @@ class Breakers:
         """All closed."""
         self._circuits: dict[str, Circuit] = {}
         self._rests: dict[str, tuple[int, ModelErrorCode]] = {}
+        self._answered = set[str]()
         self._numbers = count(1)
+
+    def heard_from(self, profile: ModelProfile, reply: ModelReply | ModelError) -> None:
+        """A call came back: whatever an endpoint says, a refusal as well, shows that there is one."""
+        if isinstance(reply, ModelReply) or (reply.charge is not Charge.NOTHING_SENT and reply.code not in SILENT):
+            self._answered.add(endpoint_of(profile))
+
+    def answered(self, profile: ModelProfile) -> bool:
+        """Whether its endpoint has answered anything since this process began."""
+        return endpoint_of(profile) in self._answered
 
     def admit(self, name: str, profile: ModelProfile, now: int, policy: BreakerPolicy) -> CircuitAdmission | HeldBack:
         """The call, which is under way from now on, or why the profile is not asked."""

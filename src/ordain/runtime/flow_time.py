@@ -7,6 +7,7 @@ is put on record as ``resumed`` before the next record that gives time to the fl
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from msgspec import structs
 
@@ -44,10 +45,11 @@ def time_out_us(effect: OneAttempt, catalog: Catalog) -> int | None:
 class FlowTime:
     """What was lost of a run's time since its last record that accounts for it. ``still``: a person has the word."""
 
-    def __init__(self, services: Services, records: Sequence[Record], state: RunState, scribe: Scribe) -> None:
-        """Of a run with these records."""
+    def __init__(self, services: Services, stored: StoredRun, state: RunState, scribe: Scribe) -> None:
+        """Of a run as it is stored."""
         self._services, self._state, self._scribe = services, state, scribe
-        self._reckoning = Reckoning.of(records)
+        self._reckoning = Reckoning.of(stored.records)
+        self._wakes = None if stored.wake_at is None else (stored.wake_at, services.lost.back_us)
         self._below: list[Pause] = []
         self.still = False
 
@@ -61,7 +63,9 @@ class FlowTime:
         if moves or record.kind is _RESUMED:  # most are decisions, which say nothing of time
             self._reckoning = self._reckoning.after(record, body)
         if moves:
-            self._below, self.still = [], False
+            self._below, self.still, self._wakes = [], False, None
+        elif isinstance(body, SuspendedBody) and body.wake_at is not None:
+            self._wakes = body.wake_at, self._services.lost.back_us
 
     def unbooked(self, until: int) -> int:
         """What is lost until then and on no record, in microseconds."""
@@ -79,11 +83,26 @@ class FlowTime:
 
     def on_the_clock(self, moment: int) -> int:
         """When a moment of the run's time comes by the wall clock, if nothing more is lost."""
-        return moment + max(self._scribe.at, self._services.clock.now()) - self.now()
+        return moment + self._services.clock.now() - self.now()
 
     def until(self, wait: Wait) -> int:
-        """When a wait is over by the wall clock: a person's own moment lies where it lay when the wait began."""
-        return wait.deadline + self._state.lost_us - self._reckoning.booked if self.still else self.on_the_clock(wait.deadline)
+        """When a wait is over by the wall clock: a person's own moment lies where it lay when the wait began.
+
+        Where the clock was set back below the run's last record its time stands: a wait that has begun is over when that was to be, as much earlier
+        as the clock was set back since.
+        """
+        if self.still:
+            return wait.deadline + self._state.lost_us - self._reckoning.booked
+        moment = self.on_the_clock(wait.deadline)
+        if self._wakes is None or self._scribe.at <= self._services.clock.now():
+            return moment
+        wakes, back_us = self._wakes
+        return min(moment, wakes - (self._services.lost.back_us - back_us))
+
+    def expired_at(self, wait: Wait) -> int:
+        """The record's time of a wait that is over, by which the flow's is past its moment whatever the clock says."""
+        now = self._services.clock.now()
+        return max(now, self.until(wait), 0 if self.still else wait.deadline + max(self._scribe.at, now) - self.now())
 
     def timed(self, effect: OneAttempt, catalog: Catalog) -> OneAttempt:
         """The effect with its moments by the wall clock. Its own time-out begins with the attempt; the run's deadline is where it was."""
@@ -97,13 +116,13 @@ class FlowTime:
             changes["hedge_deadline"] = effect.hedge_deadline + ahead
         return structs.replace(effect, **changes)
 
-    def mark(self) -> tuple[Reckoning, list[Pause], bool]:
+    def mark(self) -> tuple[Any, ...]:
         """To go back to, if what follows is refused."""
-        return self._reckoning, self._below, self.still
+        return self._reckoning, self._below, self.still, self._wakes
 
-    def back_to(self, mark: tuple[Reckoning, list[Pause], bool]) -> None:
+    def back_to(self, mark: tuple[Any, ...]) -> None:
         """As it was."""
-        self._reckoning, self._below, self.still = mark
+        self._reckoning, self._below, self.still, self._wakes = mark
 
 
 async def lost_below(store: JournalStore, run: str, now: int) -> tuple[list[Pause], int | None]:

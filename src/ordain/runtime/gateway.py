@@ -15,7 +15,7 @@ from ordain.effects.effect import ModelCall
 from ordain.effects.results import Beside, ModelAnswer, ModelFailed, ModelResult
 from ordain.flows.kind import PromptKind
 from ordain.flows.values import Values
-from ordain.ports.model import Heard, ModelError, ModelPort, ModelReply, ModelRequest
+from ordain.ports.model import Charge, Heard, ModelError, ModelPort, ModelReply, ModelRequest
 from ordain.runtime.breakers import endpoint_of, speaks_of_endpoint
 from ordain.runtime.foreign_code import contained
 from ordain.runtime.model_answers import Failure, PreparedCall, kept_answer, prepare
@@ -98,10 +98,11 @@ class _ModelAttempt(Struct, frozen=True):
         """Through the circuit breaker to the provider and back."""
         services, policy = self.services, self.services.catalogs.current.policy.breaker
         breakers, profile = services.breakers, request.profile
-        admitted = breakers.admit(name, profile, services.clock.now(), policy)
+        admitted = breakers.admit(name, profile, _steady(services), policy)
         if isinstance(admitted, tuple):
             code, wait_ms = admitted
-            return failure.held_back(code, "left alone", wait_ms)
+            unanswered = code is ModelErrorCode.CIRCUIT_OPEN and not breakers.answered(profile)
+            return failure.held_back(code, "left alone", wait_ms, unanswered=unanswered)
         services.counters.model_calls += 1
         pauses = Pauses(services.clock.now)
         try:
@@ -118,7 +119,8 @@ class _ModelAttempt(Struct, frozen=True):
         except BaseException:  # whatever ends the attempt early, a probe must not stay under way for ever
             breakers.abandoned(admitted)
             raise
-        now = services.clock.now()
+        now = _steady(services)
+        breakers.heard_from(profile, reply)
         if isinstance(reply, ModelReply):
             breakers.ended(admitted, None, now, policy)
             return reply
@@ -127,6 +129,8 @@ class _ModelAttempt(Struct, frozen=True):
             breakers.rest(name, reply.code, reply.retry_after_ms, now, policy)
         else:
             breakers.abandoned(admitted)
+        if reply.code is ModelErrorCode.CONNECTION and reply.charge is Charge.NOTHING_SENT:
+            return failure.unreached(reply.message, unanswered=not breakers.answered(profile))
         return failure.of(reply.code, reply.message, retry_after_ms=reply.retry_after_ms, charge=reply.charge)
 
     async def hedged(self) -> ModelResult:
@@ -137,7 +141,7 @@ class _ModelAttempt(Struct, frozen=True):
         """
         call, services = self.call, self.services
         profile, policy = self.catalog.data.profiles[call.profile], services.catalogs.current.policy.breaker
-        leading = services.breakers.admit_first(profile, services.clock.now(), policy)
+        leading = services.breakers.admit_first(profile, _steady(services), policy)
         if isinstance(leading, tuple):
             code, wait_ms = leading
             return Failure(profile.provider, profile.model).held_back(code, "left alone as the first of two", wait_ms)
@@ -166,7 +170,7 @@ class _ModelAttempt(Struct, frozen=True):
                 await asyncio.gather(*asked, return_exceptions=True)
             finally:  # whoever gives up may do so twice, and a probe must not stay under way for ever
                 if overtaken or _answered(first):
-                    services.breakers.ended(leading, ModelErrorCode.TIMED_OUT if overtaken else None, services.clock.now(), policy)
+                    services.breakers.ended(leading, ModelErrorCode.TIMED_OUT if overtaken else None, _steady(services), policy)
                 else:
                     services.breakers.abandoned(leading)
         if _answered(first):
@@ -192,8 +196,15 @@ class _ModelAttempt(Struct, frozen=True):
                 charged=result.charged,
                 retry_after_ms=result.retry_after_ms,
                 apart=result.apart,
+                unanswered=result.unanswered,
             )
         return Beside(profile=name, provider=profile.provider, model=profile.model, code=ABANDONED)
+
+
+def _steady(services: Services) -> int:
+    """The clock of rests and circuits: that of the wall, which does not step back here, or a model would be left alone for as long as that was ahead."""
+    services.lost.look()
+    return services.clock.now() + services.lost.back_us
 
 
 def _given_up() -> bool:

@@ -85,7 +85,7 @@ class LiveRun(Pen):
         self._abandoned = False
         self.in_verb = False
         self.stopping = False
-        self.time = FlowTime(services, held.run.records, self.state, self.scribe)
+        self.time = FlowTime(services, held.run, self.state, self.scribe)
         self.time.also(held.lost)
         self._model_calls = answered_calls(held.run.records)
         self._verb_run = services.kinds.label(setup.started).verb if held.run.parent is not None else ""
@@ -387,7 +387,7 @@ class LiveRun(Pen):
             if self.services.clock.now() >= until:
                 await self.barrier()
                 mark = self.mark()
-                expired = self.observe(addr, "wait", Expired(), at=max(self.services.clock.now(), until))
+                expired = self.observe(addr, "wait", Expired(), at=self.time.expired_at(effect))
                 if await self._unless_mail(mark, self.unit(suspend=addr)):
                     return expired
                 continue

@@ -1,4 +1,4 @@
-"""Time in which this process could not work: it was down, stopped or asleep, or the clock was set forward (B-23).
+"""Time in which this process could not work: it was down, stopped or asleep, the clock was set forward, or the storage took nothing (B-23).
 
 Whoever looks often sees it by one clock: far more time passes between two looks than lies between them. Which of the causes it was makes
 no difference to a run.
@@ -30,13 +30,16 @@ class LostTime:
         """Found, and not yet written to the store."""
         self.cut_at: int | None = None
         """Where the clock was set back to, until that is written."""
+        self.back_us = 0
+        """By how much the clock was set back in all, in microseconds; ``unsaved_back_us``: what of that is to be written."""
+        self.unsaved_back_us = 0
 
     def begin(self, clock: Callable[[], int], last_beat: int | None, known: Iterable[Pause]) -> None:
         """An engine begins to work; ``last_beat`` is when one did before, None where that is unknown."""
         self._clock, self._seen = clock, clock()
         self._spans = [(began, ended) for began, ended in known]
         if last_beat is not None and last_beat > self._seen:
-            self._set_back(self._seen)
+            self._set_back(self._seen, last_beat - self._seen)
         elif last_beat is not None and last_beat < self._seen:
             self._found(last_beat, self._seen)
 
@@ -55,8 +58,18 @@ class LostTime:
             self._found(seen + TICK_US, now)
             return True
         if seen - now > SLACK_US:
-            self._set_back(now)
+            self._set_back(now, seen - now)
         return False
+
+    def refused(self, began: int, ended: int) -> None:
+        """Between these moments somebody could not go on, for the storage took nothing. Many say so of the same time."""
+        if self._clock is None:
+            return
+        if self._spans and self._spans[-1][0] <= began:
+            began = max(began, self._spans[-1][1])
+        if began < ended:
+            self._spans.append((began, ended))
+            self.unsaved.append((began, ended))
 
     def since(self, moment: int) -> Sequence[Pause]:
         """The pauses that ended after it."""
@@ -75,8 +88,10 @@ class LostTime:
         self._spans.append((began, ended))
         self.unsaved.append((began, ended))
 
-    def _set_back(self, now: int) -> None:
+    def _set_back(self, now: int, by: int) -> None:
         """What is said of moments to come would be taken for lost when they come again."""
         self._spans = [(began, min(ended, now)) for began, ended in self._spans if began < now]
         self.unsaved = [(began, min(ended, now)) for began, ended in self.unsaved if began < now]
         self.cut_at = now
+        self.back_us += by
+        self.unsaved_back_us += by

@@ -89,7 +89,7 @@ async def hand_over(services: Services, stored: StoredRun, unit: Append | ClaimU
             addr=body.addr,
         )
         try:
-            refused = (await offered(services.store, posted(stored.workspace, mail))).refused
+            refused = (await offered(services, posted(stored.workspace, mail))).refused
         except OrdainError as error:
             refused = error.code
         if refused:

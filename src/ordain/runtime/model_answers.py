@@ -48,9 +48,14 @@ class Failure:
             charged=None if charge is Charge.NOTHING_SENT else charge is Charge.POSSIBLE,
         )
 
-    def held_back(self, code: ModelErrorCode, message: str, wait_ms: int) -> ModelFailed:
+    def held_back(self, code: ModelErrorCode, message: str, wait_ms: int, *, unanswered: bool = False) -> ModelFailed:
         """Nothing was sent, since the model is left alone for another ``wait_ms``: no attempt."""
-        return structs.replace(self.of(code, f"{message} for another {wait_ms} ms; nothing was sent", retry_after_ms=wait_ms), apart=True)
+        why = f"{message} for another {wait_ms} ms{', for it has answered nothing so far' if unanswered else ''}; nothing was sent"
+        return structs.replace(self.of(code, why, retry_after_ms=wait_ms), apart=True, unanswered=unanswered)
+
+    def unreached(self, message: str, *, unanswered: bool) -> ModelFailed:
+        """Nothing was sent, since no connection could be made: no attempt."""
+        return structs.replace(self.of(ModelErrorCode.CONNECTION, message), apart=True, unanswered=unanswered)
 
 
 class PreparedCall(Struct, frozen=True, kw_only=True):

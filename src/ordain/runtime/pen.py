@@ -15,7 +15,7 @@ from ordain.errors import LeaseLost, StorageUnavailable
 from ordain.flows.kind import Settlement
 from ordain.journal.codec import Scribe, decode
 from ordain.journal.records import Body, Record, RecordKind, Status
-from ordain.ports.store import Append, ClaimUnit, JournalStore, Mail, Outcome, StoredRun, Unit
+from ordain.ports.store import Append, ClaimUnit, Mail, Outcome, StoredRun, Unit
 from ordain.ports.writes import TakenMail, Write
 from ordain.runtime.services import Services
 
@@ -24,13 +24,19 @@ KEPT_BODY_BYTES = 16_384
 """A larger body is read again from its record: a run that is handed much would hold it twice."""
 
 
-async def offered(store: JournalStore, unit: Unit) -> Outcome:
-    """Submit a unit, however long storage stays away. Raises as ``JournalStore.submit`` otherwise."""
+async def offered(services: Services, unit: Unit) -> Outcome:
+    """Submit a unit, however long storage stays away, which is time lost for all runs. Raises as ``JournalStore.submit`` otherwise."""
+    refused_at: int | None = None
     while True:
         try:
-            return await store.submit(unit)
+            outcome = await services.store.submit(unit)
         except StorageUnavailable:
+            refused_at = services.clock.now() if refused_at is None else refused_at
             await asyncio.sleep(STORAGE_RETRY_S)
+        else:
+            if refused_at is not None:
+                services.lost.refused(refused_at, services.clock.now())
+            return outcome
 
 
 class Pen:
@@ -137,7 +143,7 @@ class Pen:
     async def offer(self, unit: Append | ClaimUnit) -> bool:
         """Commit a unit, however long storage stays away; whether its condition held. That another engine holds the store is kept in ``lost``."""
         try:
-            outcome = await offered(self.services.store, unit)
+            outcome = await offered(self.services, unit)
         except LeaseLost as error:
             self.lost = error
             raise

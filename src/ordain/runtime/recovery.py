@@ -1,8 +1,10 @@
 """Recovery: how carefully a run is taken up that another engine held before.
 
-A run that its engine died with twice at the same record is a suspect and is driven alone; at the third such death it is quarantined: visible, and resumable
-by an operator. Every run that is taken from an engine that died is counted, whatever its status: a run may kill the process before its first commit. Only
-one that was being driven (``running``) is quarantined; suspects that wait for their turn are put back to ``ready``, so that none pays for another.
+A run that its engine died with twice at the same record is a suspect: many may have been at work, and nothing is proven. Suspects are driven one at a
+time, and when the engine has died twice more on the one it is quarantined: visible, and resumable by an operator. Whoever kills the process from outside
+looks the same from here, and meets the same run twice in the same place far more seldom. At first every run that is taken from an engine that died is
+counted, whatever its status: a run may kill the process before its first commit. Suspects that wait for their turn are put back to ``ready`` and not
+counted, so that none pays for another (``ports.leases.deaths``).
 """
 
 from __future__ import annotations
@@ -11,13 +13,10 @@ from enum import Enum
 
 from ordain.errors import JournalCorrupt
 from ordain.journal.records import Status
-from ordain.ports.leases import Held
+from ordain.ports.leases import QUARANTINE, SUSPECT, Held
 from ordain.ports.store import Append
 from ordain.runtime.drive import stop_unit
 from ordain.runtime.services import Services
-
-SUSPECT = 2
-QUARANTINE = 3
 
 
 class TakenUp(Enum):

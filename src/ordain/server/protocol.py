@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import binascii
+import logging
 import resource
 import sys
 from asyncio.transports import BaseTransport
@@ -20,11 +21,16 @@ from typing import ClassVar, cast
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
+from ordain.errors import ConfigurationError
 from ordain.server.problems import NOTHING_LEFT, USED_UP, out_of_resources, problem
 
+LOG = logging.getLogger("ordain.http")
 HEAD_BYTES = 131_072
 STALL_S = 120.0
 KEPT_DESCRIPTORS = 128
+LEAST_DESCRIPTORS = 64
+"""A start opens about 26 files; a quarter of the limit is for connections."""
+TOLD_FOR_S = 60.0
 NO_LIMIT = 1_000_000
 UNREAD_BYTES = 8 * 1024 * 1024
 """Most that may wait for a WebSocket's client while it goes on sending; an answer or event is smaller, and the next one waits for it."""
@@ -35,6 +41,22 @@ def most_connections() -> int:
     """How many connections there may be: as many as the process may open files, but for those that storage, models and verbs need."""
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     return max(soft - KEPT_DESCRIPTORS, soft // 4) if soft > 0 else NO_LIMIT
+
+
+def check_descriptors() -> None:
+    """What a server opens at its start leaves enough for connections, storage and models.
+
+    Raises:
+        ConfigurationError: ``too_few_descriptors``, with how many it takes.
+    """
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if 0 <= soft < LEAST_DESCRIPTORS:
+        most = "" if hard < 0 or hard >= LEAST_DESCRIPTORS else f" (at most {hard} are allowed to it now)"
+        raise ConfigurationError(
+            f"this process may open {soft} files, and a server needs at least {LEAST_DESCRIPTORS}, one more for each connection: raise that{most}"
+            " with `ulimit -n 1024`, LimitNOFILE= of a systemd unit or --ulimit nofile= of a container",
+            code="too_few_descriptors",
+        )
 
 
 class Stall:
@@ -101,6 +123,8 @@ class HttpProtocol(StallWatched, HttpToolsProtocol):
 
     head_s: ClassVar[float] = 20.0
     linger_s: ClassVar[float] = 5.0
+    told_until: ClassVar[float] = 0.0
+    """Until when the log need not be told again that connections are refused, by the loop's clock."""
 
     _timer: asyncio.TimerHandle | None = None
     _in_head = False
@@ -112,9 +136,16 @@ class HttpProtocol(StallWatched, HttpToolsProtocol):
         """Wait for the first request, not for ever."""
         super().connection_made(transport)
         if len(self.connections) > most_connections():  # told, while there is a descriptor to tell it with
+            self._tell_full()
             self._reject(503, "too_many_connections", "this server has as many connections as it can keep; come back later")
         else:
             self._wait(self.head_s)
+
+    def _tell_full(self) -> None:
+        now = asyncio.get_running_loop().time()
+        if now >= HttpProtocol.told_until:
+            HttpProtocol.told_until = now + TOLD_FOR_S
+            LOG.warning("connections are refused: %d is as many as this process may keep; raise its open files' limit", most_connections())
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Leave nothing behind. uvicorn tells only the newest request that nobody is there; the one that is being answered may be an older one."""

@@ -6,8 +6,11 @@ is empty or gone beside it was not always so, and is not made anew; one that was
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
+import resource
+import shutil
 import sqlite3
 import sys
 import time
@@ -32,6 +35,8 @@ _LOG_HEADING, _FRAME_HEADING = 32, 24
 """Of the log, and of each page in it, in bytes: https://sqlite.org/fileformat2.html#the_write_ahead_log."""
 OPENING_MS = 5_000
 """Whoever closes a database last brings its log in, and has it to itself for that: another that opens it then waits so long at most."""
+ROOM_BYTES = 256 * 1024
+"""An open takes about so much: pages of the log's index, and one fsync after another."""
 
 
 def connect(folder: Path | None) -> sqlite3.Connection:
@@ -100,6 +105,8 @@ def _has_bytes(file: Path) -> bool:
 
 def why_not(folder: Path, error: Exception) -> str:
     """Why the folder cannot be opened, with the file that is the reason where one is."""
+    if (spent := _used_up(folder)) is not None:
+        return f"cannot open {folder / FILE}: {spent} ({error})"
     if isinstance(error, OSError):
         return f"cannot open {error.filename or folder}: {error.strerror or error}"
     for name in (*NEEDED, ""):
@@ -107,6 +114,18 @@ def why_not(folder: Path, error: Exception) -> str:
         if file.exists() and not os.access(file, os.R_OK | os.W_OK | (os.X_OK if not name else 0)):
             return f"cannot open {file}: this process may not read and write it ({error})"
     return f"cannot open {folder / FILE}: {error}"
+
+
+def _used_up(folder: Path) -> str | None:
+    """What there is too little of, of that which SQLite does not tell apart: files that may be open, and room on the disk."""
+    try:
+        os.close(os.open(folder, os.O_RDONLY | os.O_CLOEXEC))
+        free = shutil.disk_usage(folder).free
+    except OSError as error:
+        soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+        out = f"this process has as many files open as it may, {soft}: raise that with `ulimit -n`"
+        return out if error.errno in {errno.EMFILE, errno.ENFILE} else None
+    return f"the disk is full, {free} bytes are free in {folder}" if free < ROOM_BYTES else None
 
 
 def take_lock(folder: Path) -> int:

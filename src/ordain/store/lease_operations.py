@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ordain.errors import JournalCorrupt
-from ordain.journal.records import RecordKind
-from ordain.ports.leases import Beat
+from ordain.journal.records import RecordKind, Status
+from ordain.ports.leases import Beat, deaths
 from ordain.ports.store import Outcome
 from ordain.rules.recover import RECOVER
 from ordain.store.run_records import asking, read_back
@@ -26,17 +26,18 @@ def hold(db: sqlite3.Connection, args: dict[str, Any]) -> Outcome:
     That a call which was cut off is made again is no progress, nor is what is said of lost time: a verb may kill the process each time.
     """
     for run in args["runs"]:
-        row = db.execute(f"SELECT no, head_seq, holder, {UNSETTLED} FROM runs WHERE id = :run AND {FREE}", {**args, "run": run}).fetchone()  # noqa: S608 - constants
+        row = db.execute(
+            f"SELECT no, head_seq, holder, {UNSETTLED}, resumes, resumes_at, status FROM runs WHERE id = :run AND {FREE}",  # noqa: S608 - constants
+            {**args, "run": run},
+        ).fetchone()
         if row is None:
             continue
-        no, head, holder, unsettled = row
+        no, head, holder, unsettled, before, counted_at, status = row
         db.execute("UPDATE runs SET epoch = epoch + 1, holder = ? WHERE no = ?", (args["engine"], no))
         if holder != 0 and unsettled:
             reached = _progress(db, no, head)
-            db.execute(
-                "UPDATE runs SET resumes = CASE WHEN resumes_at = ?1 THEN resumes + 1 ELSE 1 END, resumes_at = ?1 WHERE no = ?2",
-                (reached, no),
-            )
+            counted = deaths(before, moved=counted_at != reached, driven=status == Status.RUNNING)
+            db.execute("UPDATE runs SET resumes = ?, resumes_at = ? WHERE no = ?", (counted, reached, no))
     return Outcome(count=len(args["runs"]))
 
 
@@ -62,6 +63,9 @@ def beat(db: sqlite3.Connection, args: dict[str, Any]) -> Outcome:
     if (back := said.clock_back) is not None:
         db.execute("UPDATE pauses SET ended = ? WHERE ended > ?", (back, back))
         db.execute("DELETE FROM pauses WHERE began >= ended")
+        db.execute(
+            "UPDATE runs SET wake_at = wake_at - ?1 WHERE status = 'waiting' AND wake_at >= ?2 + ?1", (said.back_us, back)
+        )  # others were written since
     for pause in said.pauses:
         oldest = f"SELECT coalesce(min(created_at), ?) FROM runs WHERE {UNSETTLED} OR status = 'queued'"  # noqa: S608 - a constant of the schema
         db.execute(f"DELETE FROM pauses WHERE ended < ({oldest})", (pause.began,))  # noqa: S608 - as above

@@ -267,12 +267,19 @@ class SqliteStore:
         return rows[0][0] if rows else None
 
     def reader(self) -> sqlite3.Connection | None:
-        """A further reading connection, for one thread that reads at length; None where everything is in memory. The caller closes it."""
+        """A further reading connection, for one thread that reads at length; None where everything is in memory. The caller closes it.
+
+        Raises:
+            StorageUnavailable: why it cannot be opened.
+        """
         if self._memory or self.folder is None:
             return None
-        connection = connect(self.folder)
-        schema.read_only(connection)
-        return configure_reader(connection)
+        try:
+            connection = connect(self.folder)
+            schema.read_only(connection)
+            return configure_reader(connection)
+        except (sqlite3.Error, OSError) as error:
+            raise StorageUnavailable(why_not(self.folder, error)) from error
 
     async def apart(self, work: Callable[[], T]) -> T:
         """What takes long and asks no connection of the loop's, in the store's own thread."""
@@ -293,10 +300,7 @@ class SqliteStore:
 
     def _beside(self) -> tuple[sqlite3.Connection, ThreadPoolExecutor]:
         if self._apart is None:
-            try:
-                self._apart = self.reader() or self._db, ThreadPoolExecutor(1, "ordain-reads")
-            except sqlite3.Error as error:
-                raise StorageUnavailable(f"the storage cannot be read: {error}") from error
+            self._apart = self.reader() or self._db, ThreadPoolExecutor(1, "ordain-reads")
         return self._apart
 
     def check_files(self) -> None:

@@ -15,6 +15,7 @@ from typing import assert_never
 from ordain.errors import StorageUnavailable
 from ordain.ports.upkeep import BegunErasures, EndedPeriods, FreedSpace, OldContent, Reached, Slice, UpkeepRule
 from ordain.store.erasure import erase_begun, erase_slice
+from ordain.store.folder import FILE, WAL
 from ordain.store.retention import drop_periods, give_back, sweep_content
 from ordain.store.slices import SliceUnit
 from ordain.store.sqlite import SqliteStore
@@ -82,8 +83,17 @@ def _write(db: sqlite3.Connection) -> Slice:
     return Slice(rows=1, after=None)
 
 
+def _size(file: Path) -> int:
+    try:
+        return file.stat().st_size
+    except FileNotFoundError:
+        return 0
+
+
 def _find_room(folder: Path) -> None:
     """Write and sync a file that was not there, and take it away.
+
+    It is written where the longer one of database and log ends: a limit on the size of files is met there, and nowhere before.
 
     Raises:
         StorageUnavailable: why that cannot be done.
@@ -92,9 +102,10 @@ def _find_room(folder: Path) -> None:
     try:
         descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
         try:
-            left = PROBE_BYTES
+            at, left = max(_size(folder / name) for name in (FILE, WAL)), PROBE_BYTES
             while left:
-                left -= os.write(descriptor, bytes(left))
+                written = os.pwrite(descriptor, bytes(left), at)
+                at, left = at + written, left - written
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
@@ -102,6 +113,7 @@ def _find_room(folder: Path) -> None:
     except OSError as error:
         what = {
             errno.ENOSPC: "no room is left",
+            errno.EFBIG: "no file may grow any more: the limit on the size of this process's files is reached (`ulimit -f`)",
             errno.EMFILE: "no file can be opened any more",
             errno.ENFILE: "no file can be opened any more",
         }

@@ -79,6 +79,17 @@ async def test_an_engine_gets_what_has_something_to_do(ports: Ports) -> None:
     assert await ports.leases.next_due(ports.lease) is None
 
 
+async def test_a_clock_that_was_set_back_brings_moments_nearer(ports: Ports) -> None:
+    """By as much as it was set back, those that lay ahead of the clock as it was; what was written since stands, and so does what is not waiting."""
+    before, since = await opened(ports, "before", "since")
+    hour, now = 3_600_000_000, ports.clock.at - 3_600_000_000
+    await ports.store.submit(before.suspend(0, wake_at=ports.clock.at + 5))
+    await ports.store.submit(since.suspend(0, wake_at=now + 7))
+    await ports.leases.beat(ports.lease, Beat(at=now, clock_back=now, back_us=hour))
+    found = await ports.store.load(["before", "since"])
+    assert [one.wake_at for one in found.values() if isinstance(one, StoredRun)] == [now + 5, now + 7]
+
+
 async def test_mail_comes_with_the_run(ports: Ports) -> None:
     """What no record has taken, as it stands when the run is held."""
     (run,) = await opened(ports, "a")

@@ -34,7 +34,7 @@ from tests.shapes.moments import Moments
 from tests.shapes.talk import Puppet, make_ordain, talk_settings
 from tests.shapes.talks import SCRIPT, TALKS, Talk, Talker
 
-BOOTS = 4
+BOOTS = 5
 ALL: dict[str, Shape | Talk | Chore] = {**SHAPES, **KILLERS, **TALKS, **CHORES}
 BOOT_S = 40.0
 

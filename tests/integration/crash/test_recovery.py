@@ -7,14 +7,14 @@ from tests.integration.crash.conftest import Nursery
 from tests.shapes.catalogue import INNOCENT, RUN
 
 
-def test_the_run_that_kills_thrice_is_quarantined_and_no_other(nursery: Nursery) -> None:
-    """A run on which the process died three times at one place is quarantined; one that was merely there each time ends."""
+def test_the_run_that_kills_again_and_again_is_quarantined_and_no_other(nursery: Nursery) -> None:
+    """A run on which the process died four times at one place is quarantined; one that was merely there each time ends."""
     (report,) = nursery.run([Case(id="poison", shape="poison")]).values()
     assert report["broken"] == []
     assert report["runs"] == {RUN: "quarantined", INNOCENT: "completed"}
-    assert report["boots"] == 4
-    assert [boot for text, boot in report["seen"] if text == "poison"] == [1, 2, 3]
-    assert [boot for text, boot in report["seen"] if text == "hold this"] == [1, 2, 4]
+    assert report["boots"] == 5
+    assert [boot for text, boot in report["seen"] if text == "poison"] == [1, 2, 3, 4]
+    assert [boot for text, boot in report["seen"] if text == "hold this"] == [1, 2, 5]
 
 
 def test_a_run_that_kills_before_its_first_commit_is_found_out(nursery: Nursery) -> None:

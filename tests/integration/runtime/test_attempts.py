@@ -100,7 +100,9 @@ async def test_runs_wait_for_an_endpoint_that_is_healthy_again(tmp_path: Path) -
     endpoint = Endpoint(takes_s=0.05)
     await endpoint.come()
     await endpoint.go()
-    async with asking(tmp_path, endpoint, breaker={"failures": 2, "open_s": 1}, fallback={"backoff_ms": 1}) as ordain:
+    async with asking(
+        tmp_path, endpoint, breaker={"failures": 2, "open_s": 1}, fallback={"backoff_ms": 1, "unanswered_max_ms": 1500}
+    ) as ordain:
         assert statuses(await plans(ordain, range(1))) == ["error"]
         assert ordain.runtime.services.breakers.open()
         await endpoint.come()
@@ -110,6 +112,39 @@ async def test_runs_wait_for_an_endpoint_that_is_healthy_again(tmp_path: Path) -
     await endpoint.go()
     assert endpoint.asked == 10
     assert endpoint.at_once[0] == 1
+
+
+async def test_a_model_server_that_starts_late_was_attempted_once(tmp_path: Path) -> None:
+    """A connection that nobody took was no attempt, and the run that waits for one needs no more than policy's single attempt."""
+    endpoint = Endpoint()
+    await endpoint.come()
+    await endpoint.go()
+    async with asking(tmp_path, endpoint, breaker={"failures": 0}, fallback={"attempts_per_profile": 1, "attempts_at_last": 0}) as ordain:
+        working = asyncio.ensure_future(plans(ordain, range(1)))
+        await waiting(ordain)
+        await endpoint.come()
+        (told,) = await working
+        assert statuses([told]) == ["ok"]
+        assert "fallback.held" in {json.loads(one.body or b"{}").get("reason") for one in stored(ordain, told["run_id"]).records}
+    await endpoint.go()
+    assert endpoint.asked == 1
+
+
+async def waiting(ordain: Any) -> None:
+    """Until a run waits."""
+    while not ordain.store.query("SELECT 1 FROM runs WHERE status = 'waiting'"):  # noqa: ASYNC110 - announced to nobody
+        await asyncio.sleep(0.01)
+
+
+async def test_a_hiccup_of_the_only_model_fails_no_run(tmp_path: Path) -> None:
+    """Under the shipped policy: three failures in a row, and a single run that meets them all."""
+    endpoint = Endpoint()
+    endpoint.says = lambda _: (500, "") if endpoint.asked <= 3 else (200, "")
+    await endpoint.come()
+    async with asking(tmp_path, endpoint) as ordain:
+        assert statuses(await plans(ordain, range(1))) == ["ok"]
+    await endpoint.go()
+    assert endpoint.asked == 4
 
 
 async def test_a_rest_that_was_asked_for_is_waited_for(tmp_path: Path) -> None:

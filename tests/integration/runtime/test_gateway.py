@@ -281,10 +281,11 @@ async def test_an_outage_costs_nothing(tmp_path: Path) -> None:
     """An endpoint that refuses connections was sent nothing: no token, no money, no call is booked, however often it is tried."""
     with nobody() as port:
         down = OpenAIModel(f"http://127.0.0.1:{port}")
-        async with house(tmp_path, {"down": down}, breaker={"failures": 0}, fallback={"backoff_ms": 0}) as ordain:
+        async with house(tmp_path, {"down": down}, breaker={"failures": 0}, fallback={"unanswered_max_ms": 300}) as ordain:
             told, fold = await planned(ordain)
     assert told["status"] == "error"
-    assert told["header"].count("model down · connection") == 2
+    assert told["header"].count("model down · connection") == 3
+    assert "fallback.unanswered" in told["header"]
     assert fold.spent == Spend()
 
 
@@ -445,6 +446,21 @@ async def test_all_runs_keep_the_delay_that_a_provider_named(tmp_path: Path) -> 
     assert all(other["status"] == "ok" for other, _ in others)
     assert model.calls == 7  # the one that was refused, and one for each of the six runs
     assert all("nothing was sent" in other["header"] for other, _ in others)
+
+
+async def test_a_clock_that_is_put_right_holds_up_no_rest(tmp_path: Path) -> None:
+    """A run waits for a named delay while the clock is set back by an hour: timer, wait and rest end as they were to, and the next run meets none of it."""
+    later = ModelError(code=ModelErrorCode.RATE_LIMITED, message="later", retry_after_ms=1000)
+    model = Model(lambda call: later if call == 1 else answer())
+    async with house(tmp_path, {"only": model}, breaker={"rest_max_s": 60}) as ordain, asyncio.timeout(SECONDS):
+        clock = MovableClock.within(ordain)
+        first = asyncio.ensure_future(planned(ordain, "first"))
+        await until_waiting(ordain, 1)
+        clock.offset = -3_600_000_000
+        told, _ = await first
+        assert told["status"] == "ok"
+        assert (await planned(ordain, "second"))[0]["status"] == "ok"
+    assert model.calls == 3
 
 
 async def test_input_written_into_the_cache_has_its_own_price(tmp_path: Path) -> None:

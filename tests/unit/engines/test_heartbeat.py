@@ -25,6 +25,7 @@ class Engine:
         self.lost, self.clock = LostTime(), self
         self.lease = Lease(engine=1, last_beat=beaten, pauses=tuple(pauses))
         self.written: list[Beat] = []
+        self.back_us = 0
         self.refusal: Exception | None = None
         self.heart = Heartbeat(cast("Any", self), cast("Any", self), driving=lambda: self.driving, found=self._arm)
 
@@ -37,8 +38,9 @@ class Engine:
             raise self.refusal
         self.written.append(beat)
 
-    def _arm(self) -> None:
+    def _arm(self, back_us: int) -> None:
         self.found += 1
+        self.back_us += back_us
 
     async def beat_after(self, passed_us: int, *, last: bool = False) -> list[Beat]:
         """What is written at a beat so long after the one before."""
@@ -76,7 +78,7 @@ async def test_what_was_away_is_found_before_any_run_is_taken_up() -> None:
 async def test_a_clock_that_was_set_back_is_written_first() -> None:
     """A last beat in the future is no pause: what was said of moments that come again is taken back, on the store too."""
     engine = await begun(Engine(beaten=BEGAN + 60_000_000, pauses=[Pause(BEGAN + 1, BEGAN + 2)]))
-    assert engine.written == [Beat(at=BEGAN, clock_back=BEGAN)]
+    assert engine.written == [Beat(at=BEGAN, clock_back=BEGAN, back_us=60_000_000)]
     assert list(engine.lost.since(0)) == []
 
 
@@ -126,3 +128,32 @@ async def test_a_lease_that_was_lost_ends_it() -> None:
     engine.refusal = EngineLost("another engine holds it")
     with pytest.raises(EngineLost):
         await engine.beat_after(IDLE_BEAT_US)
+
+
+async def test_a_clock_that_was_set_back_is_told_with_by_how_much() -> None:
+    """Once, to the engine and to the store, whoever looked first; what could not be written is written later, and all of it."""
+    engine = await begun(Engine())
+    engine.at -= LONG
+    assert not engine.lost.look()
+    engine.refusal = StorageUnavailable("full")
+    assert await engine.beat_after(0) == []
+    assert (engine.found, engine.back_us) == (1, LONG)
+    engine.refusal = None
+    (beat,) = await engine.beat_after(TICK_US)
+    assert (beat.clock_back, beat.back_us) == (BEGAN - LONG, LONG)
+    assert await engine.beat_after(TICK_US) == []
+    assert engine.back_us == LONG
+
+
+async def test_a_run_that_was_refused_until_now_lost_that_time() -> None:
+    """From the first refusal to when it was taken hold of; one that was not refused has lost nothing."""
+    engine = await begun(Engine())
+    engine.heart.refused("a")
+    engine.at += TICK_US
+    engine.heart.refused("a")
+    engine.heart.went_on("b")
+    assert engine.lost.since(0) == ()
+    engine.at += TICK_US
+    engine.heart.went_on("a")
+    engine.heart.went_on("a")
+    assert list(engine.lost.since(0)) == [Pause(BEGAN, BEGAN + 2 * TICK_US)] == engine.lost.unsaved

@@ -48,3 +48,15 @@ def test_timers_are_a_table_of_times(steps: list[tuple[str, int, int]]) -> None:
             assert timers.due(at) == [one for _, one in due]
             table = {one: when for one, when in table.items() if when > at}
         assert timers.first() == min(table.values(), default=None)
+
+
+def test_all_times_can_come_earlier() -> None:
+    """By as much; what was forgotten stays so."""
+    timers = Timers()
+    for at, run in ((10, "a"), (20, "b"), (30, "c")):
+        timers.put(at, run)
+    timers.forget("b")
+    timers.sooner(10)
+    assert timers.first() == 0
+    assert timers.due(20) == ["a", "c"]
+    assert timers.first() is None

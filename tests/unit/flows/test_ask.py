@@ -173,7 +173,7 @@ def test_what_earlier_builds_recorded_counts_as_it_did() -> None:
     """They did not tell what never went out: two of them were two attempts."""
     held, lost = (msgspec.structs.replace(failed, apart=False) for failed in (HELD, apart(ModelErrorCode.LOST)))
     for failed in (held, lost):
-        played = probe(ONE, failed, failed)
+        played = probe(ONE, failed, failed, fallback={"attempts_at_last": 0})
         assert isinstance(played.output, AskFailed)
         assert fallbacks(played)[0] == ["fallback.retry", "fallback.exhausted"]
         assert all(not {"held", "waited_ms", "lost"} & one.keys() for one in fallbacks(played)[1])

@@ -60,6 +60,7 @@ lanes_policies = st.builds(
 fallback_policies = st.builds(
     FallbackPolicy,
     attempts_per_profile=st.integers(1, 10),
+    attempts_at_last=st.integers(0, 12),
     attempts_total=st.integers(1, 50),
     on_error=st.dictionaries(st.sampled_from(ModelErrorCode), st.sampled_from(OnModelError)),
 )

@@ -208,6 +208,7 @@ failures = st.builds(
     held=st.integers(1, 9) | st.just(UNSET),
     waited_ms=st.integers(0, 9_000) | st.just(UNSET),
     lost=st.integers(1, 9) | st.just(UNSET),
+    unanswered=st.just(True) | st.just(UNSET),
 )
 
 
@@ -221,8 +222,12 @@ def test_fallback_stays_within_policy_and_time(facts: FallbackFacts, policy: Pol
     assert facts.attempts_total < policy.fallback.attempts_total
     assert facts.left_ms > 0
     if isinstance(outcome, RetryProfile):
-        assert facts.attempts < policy.fallback.attempts_per_profile
-        assert outcome.wait_ms == facts.retry_after_ms < facts.left_ms
+        table, last = policy.fallback, not (facts.profiles_left or facts.lane_left)
+        assert facts.attempts < max(table.attempts_per_profile, table.attempts_at_last if last else 0)
+        assert outcome.wait_ms < facts.left_ms
+        assert outcome.wait_ms >= facts.retry_after_ms or facts.unanswered is True
+        if facts.unanswered is True and facts.waited_ms is not UNSET:
+            assert facts.waited_ms + outcome.wait_ms <= table.unanswered_max_ms
     assert not isinstance(outcome, NextProfile) or facts.profiles_left
     assert not isinstance(outcome, NextLane) or facts.lane_left
 
@@ -249,7 +254,8 @@ def test_a_call_is_never_tried_more_often_than_policy_permits(
     profile = here = total = waited = 0
     for code, retry_after_ms in errors:
         here, total = here + 1, total + 1
-        assert here <= table.attempts_per_profile
+        assert here <= max(table.attempts_per_profile, table.attempts_at_last)
+        assert here <= table.attempts_per_profile or (profile == profiles - 1 and lane not in policy.lanes.next_lane)
         assert total <= table.attempts_total
         facts = FallbackFacts(
             code=code,

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from ordain.contracts.policy import BreakerPolicy, ModelErrorCode
 from ordain.contracts.profiles import ModelProfile
+from ordain.ports.model import Charge, ModelError
 from ordain.rules.breaker import FAULTS
 from ordain.runtime.breakers import NAMED_A_DELAY, PAUSE_MS, Breakers, CircuitAdmission, speaks_of_endpoint
 
@@ -114,3 +115,14 @@ def test_our_own_pause_is_never_the_endpoints_fault(code: ModelErrorCode, given_
     else:
         assert counts
     assert not (counts and not speaks_of_endpoint(code, NEAR, given_ms, 0))
+
+
+def test_an_endpoint_has_answered_once_anything_was_heard_of_it() -> None:
+    """An answer or a refusal; a connection that could not be made and a time-out tell nothing. Profiles at one address share it."""
+    breakers, refused = Breakers(), ModelError(code=ModelErrorCode.CONNECTION, message="", known=Charge.NOTHING_SENT)
+    for silence in (refused, ModelError(code=ModelErrorCode.TIMED_OUT, message="")):
+        breakers.heard_from(NEAR, silence)
+        assert not breakers.answered(NEAR)
+    breakers.heard_from(NEAR, ModelError(code=ModelErrorCode.AUTHENTICATION, message=""))
+    assert breakers.answered(LARGE)
+    assert not breakers.answered(FAR)

@@ -25,7 +25,7 @@ from ordain.flows.kind import Kind
 from ordain.journal.codec import decode
 from ordain.journal.lost_time import Pause, losses, lost_in_all
 from ordain.journal.records import SETTLED, DecisionBody, EndedBody, ObservationBody, RecordKind, Status, raw
-from ordain.ports.leases import Lease
+from ordain.ports.leases import Beat, Lease
 from ordain.runtime.drive import Drive
 from ordain.runtime.flow_time import TIME_LOST, WAITED, lost_below
 from ordain.runtime.lost_time import TICK_US, LostTime
@@ -361,6 +361,45 @@ async def test_a_rest_is_a_runs_own_time() -> None:
         assert (await house.drive(run)).status is Status.COMPLETED
         moments = [body.wake_at for body in house.bodies(run, RecordKind.SUSPENDED)]
         assert moments == [BEGAN + HOUR, BEGAN + 2 * HOUR - TICK_US]
+
+
+@pytest.mark.parametrize("begun", ["before", "after"])
+async def test_a_clock_that_is_put_right_holds_no_wait_up(begun: str) -> None:
+    """A rest takes as long as it was to, also where the run's records lie an hour ahead of the clock; and so does the next one."""
+    with a_house() as house:
+        house.services.lost.begin(house.clock.now, None, ())
+        WORLD.append(World(house))
+        run = await house.open(ASKS, "timer", lasts=3 * HOUR)
+        if begun == "before":
+            wakes = (await house.drive(run)).wake_at
+            assert wakes == BEGAN + HOUR
+        house.clock.pass_s(-7200)
+        house.services.lost.look()
+        if begun == "before":
+            lease = Lease(engine=house.store.engine)
+            await SqliteLeases(house.store, house.clock.now).beat(
+                lease, Beat(at=house.clock.at, clock_back=house.clock.at, back_us=7200 * SECOND)
+            )
+        driven = await house.drive(run)
+        assert (driven.status, driven.wake_at) == (Status.WAITING, BEGAN - HOUR)
+        WORLD[-1].ticks(3599)
+        assert (await house.drive(run)).status is Status.WAITING
+        WORLD[-1].ticks(1)
+        assert (await house.drive(run)).status is Status.COMPLETED
+        assert decided(house, run)
+
+
+async def test_storage_that_takes_nothing_costs_a_run_no_time() -> None:
+    """It is on record as lost before what gives the flow its time."""
+    with a_house() as house:
+        house.services.lost.begin(house.clock.now, None, ())
+        WORLD.append(World(house))
+        run = await house.open(ASKS, "timer", lasts=2 * HOUR)
+        await house.drive(run)
+        WORLD[-1].ticks(10)
+        house.services.lost.refused(house.clock.at - 5 * SECOND, house.clock.at)
+        assert (await house.drive(run)).wake_at == BEGAN + HOUR + 5 * SECOND
+        assert [loss.lost_us for loss in losses(house.stored(run).records)] == [5 * SECOND]
 
 
 # --- below ------------------------------------------------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ import pytest
 
 from ordain.errors import StorageUnavailable
 from ordain.flows.context import FlowContext
+from ordain.journal.lost_time import Pause
 from ordain.journal.records import ENCODER, NoteBody, RecordKind, Status
 from ordain.ports.sessions import EntryKind, NewEntry, ThreadChange
 from ordain.ports.store import Append, Mail, Outcome, Unit
@@ -17,7 +18,7 @@ from ordain.runtime import pen as pen_module
 from ordain.runtime.opening import root_run
 from ordain.runtime.pen import Pen
 from ordain.testing import kind_of
-from tests.unit.runtime.house import House
+from tests.unit.runtime.house import BEGAN, SECOND, House
 
 
 async def _nothing(context: FlowContext, given: Any) -> None:
@@ -101,6 +102,26 @@ async def test_storage_that_is_away_gets_the_same_unit_again(monkeypatch: pytest
         await asyncio.wait_for(writing.barrier(), 30)
         assert len(store.units) == 4
         assert all(unit is store.units[0] for unit in store.units)
+
+
+async def test_time_in_which_storage_takes_nothing_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    """From the first refusal on, until it takes the unit; where it takes it at once nothing is."""
+    monkeypatch.setattr(pen_module, "STORAGE_RETRY_S", 0.001)
+    with House(KIND) as house:
+        house.services.lost.begin(house.clock.now, None, ())
+
+        class Filled(Offered):
+            async def submit(self, unit: Unit) -> Outcome:
+                house.clock.pass_s(10)
+                return await super().submit(unit)
+
+        writing = await pen(house, Filled(away=2))
+        note(writing, "a")
+        await asyncio.wait_for(writing.barrier(), 30)
+        assert list(house.services.lost.since(0)) == [Pause(BEGAN + 10 * SECOND, BEGAN + 30 * SECOND)]
+        note(writing, "b")
+        await asyncio.wait_for(writing.barrier(), 30)
+        assert len(house.services.lost.since(0)) == 1
 
 
 async def test_a_run_is_at_work_from_its_first_commit_on() -> None:

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from ordain.effects.effect import Wait, WaitFor
 from ordain.flows.context import FlowContext
 from ordain.journal.records import Status
-from ordain.ports.leases import Lease
+from ordain.ports.leases import QUARANTINE, SUSPECT, Lease
 from ordain.ports.store import Append
-from ordain.runtime.recovery import QUARANTINE, SUSPECT, TakenUp, taken_up
+from ordain.runtime.recovery import TakenUp, taken_up
 from ordain.store.leases import SqliteLeases
 from ordain.testing import kind_of
 from tests.lanes import examples
@@ -81,7 +81,7 @@ async def test_what_is_ready_is_taken_up_and_what_waits_is_not() -> None:
 
 
 async def test_what_the_process_dies_on_is_driven_alone_and_then_set_aside() -> None:
-    """At the second start that finds it at the same record, and at the third where it was being driven; who says so can be asked."""
+    """Alone from the second start that finds it at the same record, aside when it was driven alone twice; who says so can be asked."""
     with House(KIND) as house:
         run = await house.open(KIND, 0)
         seen: list[tuple[str, Status]] = []
@@ -89,7 +89,8 @@ async def test_what_the_process_dies_on_is_driven_alone_and_then_set_aside() -> 
             await put(house, run, Status.RUNNING)  # so the process died
             found = await plan(house)
             seen.append(("driven" if run in found.driven else "alone" if run in found.alone else "", house.stored(run).status))
-        assert seen == [("driven", Status.RUNNING), ("alone", Status.READY), ("", Status.QUARANTINED)]
+        alone = ("alone", Status.READY)
+        assert seen == [("driven", Status.RUNNING), alone, alone, ("", Status.QUARANTINED)]
         assert house.stored(run).reason == "quarantined"
         assert await plan(house) == Plan()
 
@@ -102,6 +103,24 @@ async def test_what_waits_for_its_turn_pays_for_nobody(starts: int) -> None:
         for _ in range(starts):
             found = await plan(house)
         assert (found.alone, house.stored(run).status) == ([run], Status.READY)
+
+
+async def test_kills_from_outside_are_no_proof_against_those_who_wait() -> None:
+    """Two runs are at work at each of two kills, and then one alone at each further one: what waited beside it begins where it stood."""
+    with House(KIND) as house:
+        first, second = [await house.open(KIND, 0) for _ in range(2)]
+        for _ in range(SUSPECT):
+            for run in (first, second):
+                await put(house, run, Status.RUNNING)
+            found = await plan(house)
+        assert found.alone == [first, second]
+        for _ in range(QUARANTINE - SUSPECT):
+            await put(house, first, Status.RUNNING)
+            found = await plan(house)
+        assert (found.aside, found.alone) == ([first], [second])
+        for _ in range(QUARANTINE - SUSPECT - 1):
+            await put(house, second, Status.RUNNING)
+            assert (await plan(house)).alone == [second]
 
 
 async def test_a_run_that_moves_is_counted_anew() -> None:

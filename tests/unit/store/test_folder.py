@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import resource
+import shutil
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -15,7 +19,7 @@ import pytest
 from ordain.errors import StorageUnavailable
 from ordain.store import folder as folder_module
 from ordain.store.compaction import compact
-from ordain.store.folder import FILE, LOCK, SERVER_FILE, WAL, FileWatch
+from ordain.store.folder import FILE, LOCK, SERVER_FILE, WAL, FileWatch, why_not
 from ordain.store.sqlite import SqliteStore, StoreOptions
 from tests.contract.writing import Run
 
@@ -274,3 +278,27 @@ def test_guests_that_come_and_go_do_not_turn_each_other_away(tmp_path: Path) -> 
 
     with ThreadPoolExecutor(4) as pool:
         assert list(pool.map(look, range(200))) == [1] * 200
+
+
+def test_a_full_disk_is_said_with_folder_and_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """SQLite tells of an I/O error only; where there is room its own words are all there is to say."""
+    error, usage = sqlite3.OperationalError("disk I/O error"), shutil.disk_usage(tmp_path)
+    assert "the disk is full" not in why_not(tmp_path, error)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage._replace(free=4096))
+    for why in (error, OSError(errno.ENOSPC, "No space left on device")):
+        assert f"the disk is full, 4096 bytes are free in {tmp_path}" in why_not(tmp_path, why)
+
+
+def test_a_process_without_descriptors_is_told_so(tmp_path: Path) -> None:
+    """SQLite tells only that it cannot open its file; the store's error says why, and how many are permitted."""
+    store = SqliteStore(tmp_path, StoreOptions(holder="test"))
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    lowest = os.open(tmp_path, os.O_RDONLY)
+    os.close(lowest)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (lowest, hard))
+    try:
+        with pytest.raises(StorageUnavailable, match=f"as many files open as it may, {lowest}: raise that"):
+            store.reader()
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    store.close()

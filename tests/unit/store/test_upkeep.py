@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import errno
 import os
+import resource
 import shutil
 from pathlib import Path
 from typing import Any
@@ -12,9 +13,9 @@ from typing import Any
 import pytest
 
 from ordain.errors import StorageUnavailable
-from ordain.store.folder import WAL
+from ordain.store.folder import FILE, WAL
 from ordain.store.sqlite import SqliteStore, StoreOptions
-from ordain.store.upkeep import SqliteUpkeep
+from ordain.store.upkeep import PROBE_BYTES, SqliteUpkeep
 
 
 def opened(folder: Path | None) -> tuple[SqliteStore, SqliteUpkeep]:
@@ -52,6 +53,22 @@ async def test_the_reason_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         patched.setattr(os, "open", refusing)
         with pytest.raises(StorageUnavailable, match=said):
             await upkeep.probe()
+    await upkeep.probe()
+    store.close()
+
+
+async def test_a_limit_on_the_size_of_files_is_met(tmp_path: Path) -> None:
+    """Where database or log could not grow by a commit or two nothing is ready, though a small write still finds its place within."""
+    store, upkeep = opened(tmp_path)
+    await upkeep.probe()
+    size = max((tmp_path / name).stat().st_size for name in (FILE, WAL))
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size + PROBE_BYTES - 1, hard))
+    try:
+        with pytest.raises(StorageUnavailable, match="no file may grow"):
+            await upkeep.probe()
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     await upkeep.probe()
     store.close()
 

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from ordain.journal.lost_time import Pause
 from ordain.journal.records import SETTLED, Record, RecordKind, Status
-from ordain.ports.leases import Beat, Held, Lease
+from ordain.ports.leases import Beat, Held, Lease, deaths
 from ordain.ports.store import Mail
 from ordain.testing.memory.rows import EngineRow, KeptRun, MemoryRows, going
 from ordain.testing.memory.shared import SharedMemory
@@ -40,6 +40,9 @@ def beat(shared: SharedMemory, lease: Lease, said: Beat) -> None:
     rows.engines[lease.engine] = replace(row, last_beat=max(row.last_beat, shared.now()))
     if (back := said.clock_back) is not None:
         pauses = tuple(Pause(began, min(ended, back)) for began, ended in pauses if began < back)
+        for run, row in list(rows.runs.items()):
+            if row.run.status is Status.WAITING and row.run.wake_at is not None and row.run.wake_at >= back + said.back_us:
+                rows.runs[run] = replace(row, run=replace(row.run, wake_at=row.run.wake_at - said.back_us))
     others = [other.last_beat for number, other in rows.engines.items() if number != lease.engine]
     for pause in said.pauses:
         if pause not in pauses and all(last <= pause.began for last in others):
@@ -86,7 +89,8 @@ def _taken(shared: SharedMemory, lease: Lease, row: KeptRun) -> Held:
         resumes, resumes_at = run.resumes, row.resumes_at
         if run.holder and going(run.status):  # it died with the run
             came_to = _progress(run.records)
-            resumes, resumes_at = (resumes + 1 if resumes_at == came_to else 1), came_to
+            resumes = deaths(resumes, moved=resumes_at != came_to, driven=run.status is Status.RUNNING)
+            resumes_at = came_to
             last_beat = rows.engines[run.holder].last_beat
             if run.status is not Status.WAITING and last_beat < shared.now():
                 lost = (Pause(last_beat, shared.now()),)

@@ -217,7 +217,9 @@ def _answered(message: Entry, answer: Entry | None, received: Acknowledged) -> M
     event = None if answer is None else event_of(answer)  # of one that was erased there is neither
     reply, question = None, None
     if isinstance(event, ReplyEvent):
-        reply = Reply(header=event.header, narrative=event.narrative, ok=event.ok)
+        reply = Reply.model_validate(
+            {"header": event.header, "narrative": event.narrative, "ok": event.ok, "verdict": event.verdict or None}
+        )
     elif isinstance(event, QuestionEvent):
         question = Question(
             key=event.key,

@@ -187,8 +187,9 @@ class Runtime:
     def _view(self, stored: StoredRun) -> RunView:
         end = ending(stored.records)
         if end is not None:
-            return RunView(stored=stored, header=end.header, result=end.result)
-        return RunView(stored=stored, header=render_header(self.services.headers.own(stored)), result=NULL)
+            return RunView(stored=stored, header=end.header, result=end.result, verdict=end.verdict)
+        facts = self.services.headers.own(stored)
+        return RunView(stored=stored, header=render_header(facts), result=NULL, verdict=facts.verdict)
 
     async def _load(self, run: str) -> StoredRun:
         stored = await load_run(self.services.store, run)

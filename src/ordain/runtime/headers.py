@@ -13,7 +13,8 @@ from ordain.journal.codec import ReadRecord, decode
 from ordain.journal.folds import Fold, open_children
 from ordain.journal.records import STOPPED, IntentBody, Record, RecordKind, Started, Status
 from ordain.ports.store import JournalStore, StoredRun
-from ordain.rules.header import HeaderFacts, HeaderLine
+from ordain.rules.acts import Act, ActEnd
+from ordain.rules.header import HeaderFacts, HeaderLine, with_verdict
 from ordain.runtime.foreign_code import sent_by_signal
 from ordain.runtime.whole_journal import check_end
 
@@ -46,7 +47,9 @@ class Headers:
         facts = self.fold_of(stored.id, records).header(stored.status, stored.reason or "unfinished")
         if len(records) == len(stored.records) and _ends_as_it_should(stored):
             return facts
-        return msgspec.structs.replace(facts, lines=(*facts.lines, unreadable(stored.id)))
+        nobody_knows = Act(verb="", call="", end=ActEnd.UNKNOWN, run=stored.id)
+        told = msgspec.structs.replace(facts, lines=(*facts.lines, unreadable(stored.id)), acts=(*facts.acts, nobody_knows))
+        return with_verdict(told)
 
     def fold(self, stored: StoredRun) -> Fold:
         """Everything that the run's own records say, as far as they can be read."""
@@ -134,7 +137,7 @@ def _with_child(facts: HeaderFacts, child: StoredRun, inner: HeaderFacts) -> Hea
     stopped = child.status in STOPPED
     mark, stands = ("fail", "has stopped") if stopped else ("info", "at work")
     at_work = HeaderLine(mark=mark, what=f"{inner.flow} (run {child.id}) {stands}", reason=str(child.status))
-    return msgspec.structs.replace(
+    merged = msgspec.structs.replace(
         facts,
         status=str(Status.WAITING if stopped else Status.RUNNING),  # what waits for its own children is at work
         models=tuple(dict.fromkeys((*facts.models, *inner.models))),
@@ -147,7 +150,13 @@ def _with_child(facts: HeaderFacts, child: StoredRun, inner: HeaderFacts) -> Hea
         tokens_out=facts.tokens_out + inner.tokens_out,
         estimated=facts.estimated or inner.estimated,
         usd_micros=facts.usd_micros + inner.usd_micros,
+        acts=(*facts.acts, *inner.acts),
+        proposed=facts.proposed + inner.proposed,
+        answered=facts.answered or inner.answered,
+        reserved_tokens=facts.reserved_tokens + inner.reserved_tokens,
+        reserved_usd_micros=facts.reserved_usd_micros + inner.reserved_usd_micros,
     )
+    return with_verdict(merged)
 
 
 def readable(records: Sequence[Record]) -> Sequence[Record]:

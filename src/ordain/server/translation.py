@@ -32,6 +32,8 @@ HUB_HTTP, HUB_WS = "hub_http", "hub_ws"
 DEFAULT_USER = "local"
 TRACE_VERB = "trace_verb"
 SOURCE = "source"
+PARTIAL = frozenset({"partial", "outcome_unknown"})
+"""The codes of a turn of which something was done, or may have been."""
 
 
 def chat_of_hub(hub: HubChat, source: str) -> CortexChatRequest:
@@ -165,6 +167,7 @@ def client_result(client: CortexClientRequest, answer: MessageAnswer, produced: 
         metadata=labels,
         run_id=answer.run_id,
         header="" if reply is None else reply.header,
+        verdict=None if reply is None else reply.verdict,
     )
 
 
@@ -173,7 +176,7 @@ def _status(answer: MessageAnswer, error: CallErrorBody | None) -> Literal["succ
         return "success" if answer.question is None else "partial"
     if answer.reply.ok:
         return "success"
-    return "partial" if error is not None and error.code == "partial" else "fail"
+    return "partial" if error is not None and error.code in PARTIAL else "fail"
 
 
 def _step(verb: str, step: Mapping[str, Any]) -> dict[str, Any]:

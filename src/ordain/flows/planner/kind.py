@@ -1,4 +1,4 @@
-"""Kind ``planner`` as a value, and its version before for what was begun under it."""
+"""Kind ``planner`` as a value, and its versions before for what was begun under them."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from ordain.flows.planner.flow import run_planner
 from ordain.flows.planner.outcome import PlannerOutcome, settle_plan
 from ordain.flows.planner.prompt import PROMPT
 from ordain.flows.planner.v1 import run_planner as run_planner_1
+from ordain.flows.planner.v2 import run_planner as run_planner_2
 from ordain.flows.planner.wire import PLAN_WIRE
 from ordain.journal.records import Label
 from ordain.rules.step import REASK
@@ -34,7 +35,7 @@ def _grant(request: PlannerRequest, _: Catalog) -> CapabilityScope:
 
 PLANNER: Kind[PlannerRequest, PlannerOutcome] = Kind(
     name="planner",
-    version=2,
+    version=3,
     run=run_planner,
     decode_input=_decode,
     settle=settle_plan,
@@ -43,5 +44,7 @@ PLANNER: Kind[PlannerRequest, PlannerOutcome] = Kind(
     prompts=(PROMPT,),
     rules=(REASK,),
     wire=PLAN_WIRE,
+    judged=True,
 )
-PLANNER_1 = replace(PLANNER, version=1, run=run_planner_1)
+PLANNER_2 = replace(PLANNER, version=2, run=run_planner_2, judged=False)
+PLANNER_1 = replace(PLANNER_2, version=1, run=run_planner_1)

@@ -8,7 +8,7 @@ from typing import Annotated
 from pydantic import Field
 
 
-class Verdict(StrEnum):
+class RunVerdict(StrEnum):
     """What a run's work came to. The first that holds, in this order."""
 
     UNKNOWN = "unknown"
@@ -19,6 +19,6 @@ class Verdict(StrEnum):
 
 
 HeaderVerdict = Annotated[
-    Verdict | None,
+    RunVerdict | None,
     Field(strict=False, description="What the work came to, by code; it opens the header. Null: not at rest, or recorded without one."),
 ]

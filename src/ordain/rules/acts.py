@@ -11,7 +11,7 @@ from enum import StrEnum
 
 from msgspec import Struct
 
-from ordain.contracts.verdict import Verdict
+from ordain.contracts.verdict import RunVerdict
 
 
 class ActEnd(StrEnum):
@@ -57,21 +57,21 @@ class Work(Struct, frozen=True, kw_only=True):
     carries: bool = False
 
 
-def verdict_of(work: Work) -> Verdict:
+def verdict_of(work: Work) -> RunVerdict:
     """The verdict on a run's work.
 
     A run that failed after one of its acts succeeded is ``partial``: neither all was done nor nothing.
     """
     succeeded = any(act.end is ActEnd.DONE for act in work.acts)
     if any(act.end is ActEnd.UNKNOWN for act in work.acts):
-        return Verdict.UNKNOWN
+        return RunVerdict.UNKNOWN
     if not_made_good(work.acts) or (succeeded and not work.completed):
-        return Verdict.PARTIAL
+        return RunVerdict.PARTIAL
     if (work.acts or work.proposed) and not succeeded and not any(act.end is ActEnd.QUOTED for act in work.acts):
-        return Verdict.NO_TOOL
+        return RunVerdict.NO_TOOL
     if not work.completed or not (succeeded or work.answered or work.carries):
-        return Verdict.NOTHING
-    return Verdict.OK
+        return RunVerdict.NOTHING
+    return RunVerdict.OK
 
 
 def not_made_good(acts: Sequence[Act]) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ import unicodedata
 
 from msgspec import Struct, structs
 
-from ordain.contracts.verdict import Verdict
+from ordain.contracts.verdict import RunVerdict
 from ordain.rules.acts import Act, Work, verdict_of
 
 EXCERPT = 100
@@ -69,7 +69,7 @@ class HeaderFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 MARKS = {"ok": "✓", "fail": "✗", "unknown": "?", "info": "·", "proposal": "→"}
-VERDICT_MARKS = {str(Verdict.OK): "ok", str(Verdict.UNKNOWN): "unknown"}
+VERDICT_MARKS = {str(RunVerdict.OK): "ok", str(RunVerdict.UNKNOWN): "unknown"}
 """Whatever else a verdict is, it is no success."""
 NO_TOOL_USED = "no tool was used"
 UNSETTLED = frozenset({"queued", "ready", "running", "waiting"})
@@ -129,7 +129,7 @@ def render_header(facts: HeaderFacts) -> str:
         reason = f" · {plain(line.reason, EXCERPT)}" if line.reason else ""
         excerpt = f" · {quoted(line.excerpt, bound)}" if line.excerpt else ""
         lines.append(f"{'  ' * line.depth}{MARKS[line.mark]} {plain(line.what, LINE)}{reason}{excerpt}")
-    if facts.verdict == Verdict.OK and not (facts.acts or facts.proposed or facts.carries):
+    if facts.verdict == RunVerdict.OK and not (facts.acts or facts.proposed or facts.carries):
         lines.append(f"{MARKS['info']} {NO_TOOL_USED}")
     tokens = f"{facts.tokens_in}+{facts.tokens_out} tokens{' (estimated)' if facts.estimated else ''}"
     lines.append(
@@ -143,9 +143,16 @@ def title_line(facts: HeaderFacts) -> str:
     """The first line of the header: the verdict opens it where there is one."""
     title = plain(f"{facts.run} · {facts.flow} · {facts.status} · {facts.reason}", LINE)
     if facts.verdict:
-        return f"{MARKS[VERDICT_MARKS.get(facts.verdict, 'fail')]} {plain(facts.verdict, EXCERPT)} · ordain run {title}"
+        return f"{MARKS[_verdict_mark(facts)]} {plain(facts.verdict, EXCERPT)} · ordain run {title}"
     mark = "ok" if facts.status == "completed" else "info" if facts.status in UNSETTLED else "fail"
     return f"{MARKS[mark]} ordain run {title}"
+
+
+def _verdict_mark(facts: HeaderFacts) -> str:
+    """Of a run that was to do nothing, as one that tells how things stand, it is no failure that nothing was done."""
+    if facts.verdict == RunVerdict.NOTHING:
+        return "info" if facts.status == "completed" else "fail"
+    return VERDICT_MARKS.get(facts.verdict, "fail")
 
 
 def with_verdict(facts: HeaderFacts) -> HeaderFacts:

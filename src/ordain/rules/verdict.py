@@ -9,7 +9,7 @@ from typing import Any
 from msgspec import Struct
 
 from ordain.contracts.policy import Policy
-from ordain.contracts.verdict import Verdict
+from ordain.contracts.verdict import RunVerdict
 from ordain.rules.acts import Act, Work, not_made_good, verdict_of
 from ordain.rules.decision import Decision, Rule
 from ordain.rules.reasons import Reason
@@ -26,11 +26,11 @@ class VerdictReason(Reason):
 
 
 _REASONS = {
-    Verdict.UNKNOWN: VerdictReason.UNKNOWN,
-    Verdict.PARTIAL: VerdictReason.PARTIAL,
-    Verdict.NO_TOOL: VerdictReason.NO_TOOL,
-    Verdict.NOTHING: VerdictReason.NOTHING,
-    Verdict.OK: VerdictReason.OK,
+    RunVerdict.UNKNOWN: VerdictReason.UNKNOWN,
+    RunVerdict.PARTIAL: VerdictReason.PARTIAL,
+    RunVerdict.NO_TOOL: VerdictReason.NO_TOOL,
+    RunVerdict.NOTHING: VerdictReason.NOTHING,
+    RunVerdict.OK: VerdictReason.OK,
 }
 VERBS_TOLD = 5
 
@@ -38,7 +38,7 @@ VERBS_TOLD = 5
 class Judged(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="judged"):
     """The verdict, and the first verbs whose failures were not made good."""
 
-    verdict: Verdict
+    verdict: RunVerdict
     verbs: tuple[str, ...] = ()
 
 

@@ -135,10 +135,10 @@ class Runtime:
         taken = Taken(input=given if isinstance(given, Raw) else raw(given), request_id=None, digest="")
         return await self._intake.open(found, taken, self.services.clock.new_run_id(), principal, workspace)
 
-    async def receive(self, message: Message, principal: str, workspace: str = DEFAULT_WORKSPACE) -> Acknowledged:
-        """Accept a message of a conversation (ING-01); raises as ``Conversation.receive``."""
+    async def receive(self, message: Message, principal: str, workspace: str = DEFAULT_WORKSPACE, *, source: str = "") -> Acknowledged:
+        """Accept a message of a conversation (ING-01) that came by ``source``; raises as ``Conversation.receive``."""
         self._check_open()
-        acknowledged = await self.conversation.receive(message, workspace=workspace, principal=principal)
+        acknowledged = await self.conversation.receive(message, workspace=workspace, principal=principal, source=source)
         if acknowledged.tells:
             self.engine.hurry(acknowledged.tells)
         return acknowledged

@@ -8,13 +8,13 @@ from typing import Annotated, Any
 from msgspec import Meta, Raw, Struct, field
 
 from ordain.contracts.events import DurableEvent
-from ordain.contracts.verdict import Verdict
+from ordain.contracts.verdict import RunVerdict
 from ordain.runtime.door import RecordKind, Status
 
 Moment = Annotated[str, Meta(extra_json_schema={"format": "date-time"})]
 StatusName = Annotated[str, Meta(extra_json_schema={"enum": [str(status) for status in Status]})]
 KindName = Annotated[str, Meta(extra_json_schema={"enum": [str(kind) for kind in RecordKind]})]
-VerdictName = Annotated[str, Meta(extra_json_schema={"enum": [str(verdict) for verdict in Verdict]})]
+VerdictName = Annotated[str, Meta(extra_json_schema={"enum": [str(verdict) for verdict in RunVerdict]})]
 Hex = Annotated[str, Meta(pattern="^[0-9a-f]*$")]
 
 

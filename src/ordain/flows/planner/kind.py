@@ -7,8 +7,9 @@ from dataclasses import replace
 from msgspec import Raw
 
 from ordain.contracts.catalog import Catalog
-from ordain.contracts.planner import PlannerRequest
+from ordain.contracts.planner import KNOWN_CALLERS, PlannerRequest
 from ordain.contracts.scope import CapabilityScope
+from ordain.flows.accounts import known_agent
 from ordain.flows.kind import Kind
 from ordain.flows.planner.flow import run_planner
 from ordain.flows.planner.outcome import PlannerOutcome, settle_plan
@@ -25,6 +26,10 @@ def _decode(data: Raw) -> PlannerRequest:
 
 
 def _label(request: PlannerRequest) -> Label:
+    return Label(agent=known_agent(request.caller, KNOWN_CALLERS))
+
+
+def _label_2(request: PlannerRequest) -> Label:
     return Label(agent=request.caller)
 
 
@@ -46,5 +51,5 @@ PLANNER: Kind[PlannerRequest, PlannerOutcome] = Kind(
     wire=PLAN_WIRE,
     judged=True,
 )
-PLANNER_2 = replace(PLANNER, version=2, run=run_planner_2, judged=False)
+PLANNER_2 = replace(PLANNER, version=2, run=run_planner_2, label=_label_2, judged=False)
 PLANNER_1 = replace(PLANNER_2, version=1, run=run_planner_1)

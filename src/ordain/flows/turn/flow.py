@@ -16,11 +16,11 @@ from msgspec import Struct
 from ordain.contracts.conversation import ExecMode
 from ordain.contracts.cortex import ExecutionStep
 from ordain.contracts.verbs import MODEL_SERVICE
-from ordain.contracts.verdict import Verdict
+from ordain.contracts.verdict import RunVerdict
 from ordain.effects.calls import Call
 from ordain.effects.effect import SharedState
 from ordain.effects.results import ModelAnswer, ReadValue, VerbReturned
-from ordain.flows.accounts import known_agent, open_account
+from ordain.flows.accounts import open_account
 from ordain.flows.act import Acted, InConversation, act, acts_of, carrying_of
 from ordain.flows.ask import ask, lane_facts
 from ordain.flows.commission import MessageFacts, RecallAsked
@@ -46,11 +46,11 @@ from ordain.rules.verdict import VERDICT, Judged, VerdictFacts, VerdictInputs
 PROMPT_BYTES = 4000
 """What a prompt is taken to need beside message and history; an agent's, with its tools and trace, often needs more."""
 BEFORE_CHARS = 2000
-CODES: Mapping[Verdict, str] = {
-    Verdict.UNKNOWN: "outcome_unknown",
-    Verdict.PARTIAL: "partial",
-    Verdict.NO_TOOL: "no_tool_succeeded",
-    Verdict.NOTHING: "nothing_done",
+CODES: Mapping[RunVerdict, str] = {
+    RunVerdict.UNKNOWN: "outcome_unknown",
+    RunVerdict.PARTIAL: "partial",
+    RunVerdict.NO_TOOL: "no_tool_succeeded",
+    RunVerdict.NOTHING: "nothing_done",
 }
 """The code with which a turn with tools ends whose verdict is not ok."""
 CODE_CHARS = 64
@@ -77,16 +77,12 @@ async def run_turn(context: FlowContext, given: TurnInput) -> TurnOutput:
     told = TurnOutput(ok=False, narrative="", mode=given.message.mode)
     try:
         before = await _before(context, given)
-        if (short := await open_account(context, _agent(context, given.message))) is not None:
+        if (short := await open_account(context, given.message.verb or ENTRY_OF[given.message.mode])) is not None:
             return _failed(told, "budget_exceeded", f"account {short.account} does not cover the turn")
         return await _turn(context, given, told, before)
     except Interrupted as interrupted:
         why = "a later message interrupted it" if interrupted.what == "override" else f"stopped by {interrupted.by}"
         return _failed(told, "interrupted", why)
-
-
-def _agent(context: FlowContext, message: MessageFacts) -> str:
-    return known_agent(message.verb or ENTRY_OF[message.mode], context.catalog.verbs.keys())
 
 
 async def _before(context: FlowContext, given: TurnInput) -> str:

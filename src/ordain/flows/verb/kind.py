@@ -13,8 +13,9 @@ import msgspec
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.failures import categorised
 from ordain.contracts.scope import CapabilityScope
-from ordain.contracts.verbs import VerbRequest
+from ordain.contracts.verbs import KNOWN_VERB_CALLERS, VerbRequest
 from ordain.effects.children import NULL
+from ordain.flows.accounts import known_agent
 from ordain.flows.kind import Ending, Kind, Taken, Wire, settled_by_error
 from ordain.flows.verb.flow import run_verb
 from ordain.flows.verb.request import VerbRunInput, VerbRunOutput
@@ -48,6 +49,10 @@ def verb_reply(ending: Ending) -> dict[str, Any]:
 
 
 def _label(request: VerbRunInput) -> Label:
+    return Label(agent=known_agent(request.caller, KNOWN_VERB_CALLERS))
+
+
+def _label_2(request: VerbRunInput) -> Label:
     return Label(agent=request.caller)
 
 
@@ -67,5 +72,5 @@ VERB: Kind[VerbRunInput, VerbRunOutput] = Kind(
     wire=Wire(contract=VerbRequest, take=take_verb, response=verb_reply, other="not_a_verb_call"),
     judged=True,
 )
-VERB_2 = replace(VERB, version=2, run=run_verb_2, judged=False)
+VERB_2 = replace(VERB, version=2, run=run_verb_2, label=_label_2, judged=False)
 VERB_1 = replace(VERB_2, version=1, run=run_verb_1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec import structs
 
@@ -29,6 +29,13 @@ def call_end(end: ActEnd, inner: HeaderFacts | None) -> ActEnd:
     return ActEnd.QUOTED if end is ActEnd.DONE and by_code else end
 
 
+def cleared(acts: Iterable[Act], run: str, ends: Mapping[int, ActEnd]) -> Iterator[Act]:
+    """The acts, those of which somebody has said meanwhile what became of them with that; ``ends`` by number of the effect in ``run``."""
+    for act in acts:
+        end = ends.get(act.addr) if act.end is ActEnd.UNKNOWN and act.run == run else None
+        yield act if end is None else structs.replace(act, end=end, run="", addr=-1)
+
+
 class Acts:
     """The acts of one run in order, those of its children where they ended."""
 
@@ -42,6 +49,7 @@ class Acts:
         self.calls = 0
         self.answered = False
         self.carries = False
+        self.cleared: dict[int, ActEnd] = {}
         self.by_code = False
 
     def said(self, *, by_code: bool) -> None:
@@ -89,13 +97,8 @@ class Acts:
 
     def resolved(self, addr: int, *, happened: bool) -> None:
         """A person said what became of effect ``addr``."""
-        end = ActEnd.DONE if happened else ActEnd.FAILED
-        self._done = [
-            structs.replace(act, end=end, run="", addr=-1)
-            if act.end is ActEnd.UNKNOWN and (act.run, act.addr) == (self._run, addr)
-            else act
-            for act in self._done
-        ]
+        self.cleared[addr] = ActEnd.DONE if happened else ActEnd.FAILED
+        self._done = list(cleared(self._done, self._run, self.cleared))
 
     def so_far(self, *, rests: bool) -> tuple[Act, ...]:
         """The acts; of a run that rests, a call that was begun and never told of is one of which nobody knows."""

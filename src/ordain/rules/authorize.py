@@ -155,8 +155,8 @@ def _tells(recorded: Recorded) -> HeaderShare:
     if _DENIED not in bytes(recorded.outcome):
         reads = recorded.reason == AuthorizeReason.READ.value
         return HeaderShare(act=Act(verb=called.verb, call=called.call, end=ActEnd.PERMITTED, reads=reads))
-    what = f"{called.verb} refused" if recorded.judged else "verb call refused"
-    line = HeaderLine(mark="fail", what=what, reason=recorded.reason)
+    asked = called.verb if recorded.judged else ""  # whoever calls a verb from outside may name it as they like: it is quoted
+    line = HeaderLine(mark="fail", what="verb call refused", reason=recorded.reason, excerpt=asked)
     return HeaderShare(lines=(line,), act=Act(verb=called.verb, call=called.call, end=ActEnd.DENIED))
 
 

@@ -182,7 +182,11 @@ class Runtime:
         Raises:
             NotFound: no such run.
         """
-        return self._view(await self._load(run))
+        stored = await self._load(run)
+        if (end := ending(stored.records)) is None:
+            return self._view(stored)
+        header, verdict = await self.services.headers.since(stored, end)
+        return RunView(stored=stored, header=header, result=end.result, verdict=verdict)
 
     def _view(self, stored: StoredRun) -> RunView:
         end = ending(stored.records)

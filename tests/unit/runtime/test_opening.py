@@ -47,7 +47,7 @@ def test_it_has_what_its_kind_grants_under_policys_budget() -> None:
     assert msgspec.json.decode(opened.record.body or b"", type=Started) == started
     assert started.grant == CapabilityScope(allowed=("a", "b"))
     assert started.allowance == Spend(tokens=11, usd_micros=12, model_calls=13, verb_calls=14)
-    assert (started.label.agent if started.label else "", started.depth, started.keep_thoughts) == ("helper", 0, False)
+    assert (started.label.agent if started.label else "", started.depth, started.keep_thoughts) == ("other", 0, False)
     assert (started.flow_version, started.catalog) == (PLANNER.version, catalog.digest)
     assert (started.session, started.thread, started.parent, opened.record.at) == ("s1", 2, None, 7)
     verify("r1", OPENING.key, (opened.record,))

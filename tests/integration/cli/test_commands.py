@@ -142,7 +142,7 @@ def test_plan_gives_the_same_answer_here_and_there(server: Server, tmp_path: Pat
     principal = json.loads(server.cli("runs", "show", response["run_id"], "--journal", "--json").stdout)["records"][0]["body"]["principal"]
     assert principal == ("http:loopback" if served else "local:cli")
     people = server.cli("plan", "-", stdin=json.dumps(ask("simple")).encode()).stdout.decode()
-    assert people.startswith("✓ ordain run ")
+    assert people.startswith("✓ ok · ordain run ")
     assert people.endswith("It is 42.\n")
     assert server.cli("plan", request_file(tmp_path, "failing")).returncode == 1
 
@@ -235,7 +235,7 @@ def test_replay_needs_no_models_verbs_or_network(server: Server, tmp_path: Path)
         done = subprocess.run(command, capture_output=True, check=False)
         assert done.returncode == 0, done.stderr
         assert [(one["flow"], one["verdict"], one["settled"]) for one in json.loads(done.stdout)["runs"]] == [
-            ("planner@2", "equal", True),
+            ("planner@3", "equal", True),
             ("verb_plan@1", "equal", True),
         ]
     assert "2 of 2 runs replay equal" in server.cli("replay", run).stdout.decode()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -14,11 +15,15 @@ import pytest
 from ordain import Ordain, verb
 from ordain.app import Extras
 from ordain.contracts.cortex import HubChat
-from ordain.contracts.policy import Lane
+from ordain.contracts.policy import BudgetClass, Lane
 from ordain.contracts.profiles import ModelProfile
 from ordain.contracts.verbs import ArgumentRole, VerbRequest
+from ordain.flows.commission import MessageFacts, RecallAsked
+from ordain.flows.turn.request import TurnInput
+from ordain.flows.turn.router import caps_told, router_prompt
 from ordain.journal.codec import decode
-from ordain.journal.records import RecordKind, Started
+from ordain.journal.partial_bodies import MODEL
+from ordain.journal.records import IntentBody, RecordKind, Started
 from ordain.models.scripted import ScriptedModel, make_script
 from ordain.server import Face, build_app
 from ordain.server.translation import HUB_WS, canonical, chat_of_hub, client_request, source_of
@@ -26,6 +31,7 @@ from ordain.settings import load_settings
 from ordain.verbs.functions import VerbError
 from tests.replay.golden import act, finish, request
 
+OVER = threading.Event()
 WRITES = {"text": ArgumentRole.CONTENT}
 
 
@@ -207,3 +213,57 @@ async def test_unknown_callers_share_one_account(tmp_path: Path, caller: str, ac
         for run in (planned["run_id"], accepted.run):
             (claim,) = [record for record in (await ordain.runtime.view(run)).stored.records if record.kind is RecordKind.CLAIM]
             assert f'"agent:{account}:'.encode() in (claim.body or b"")
+
+
+async def test_a_supervisor_is_told_what_is_left(tmp_path: Path) -> None:
+    """EXE-11 “budgets”: of each bound what is left stands in what it is asked, and a call of the planner ends with its step.
+
+    EXE-17 “Each step call is bounded by `step.timeout_ms`”
+    """
+    script = {"planner": [act("math.evaluate", {"expression": "2 + 2"}), finish("4")]}
+    moves = [{"decision": "execute_action"}, {"decision": "finish"}]
+    async with house(tmp_path, **script, supervisor=moves, ask=Lane.BRAIN) as (ordain, http):
+        answer = (await http.post("/api/chat", json=agent("add", "math.evaluate"))).json()
+        (child,) = [row.id for row in await ordain.runtime.runs(roots_only=False) if row.parent == answer["run_id"]]
+        records = (await ordain.runtime.view(child)).stored.records
+        calls = [
+            (record.at, MODEL.decode(body.effect))
+            for record in records
+            if isinstance(body := decode(record), IntentBody) and record.name == "model_call"
+        ]
+        asked = [call.args["budgets"] for _, call in calls if call.purpose == "supervisor"]
+        assert [set(one) for one in asked] == [
+            {"tokens_reason", "tokens_answer", "tokens", "usd_micros", "model_calls", "verb_calls", "ms"}
+        ] * 2
+        assert asked[1]["model_calls"] == asked[0]["model_calls"] - 2
+        assert asked[1]["verb_calls"] == asked[0]["verb_calls"] - 1
+        assert [call.deadline - at <= 120_000_000 for at, call in calls if call.purpose == "planner"] == [True, True]
+        started = decode(records[0])
+        assert isinstance(started, Started)
+        assert b'"step_timeout_ms":120000' in bytes(started.input)
+
+
+@verb(effect="read", timeout_ms=50)
+def dawdle(text: str) -> dict[str, str]:
+    """Take longer than it may."""
+    OVER.wait(30)
+    return {"text": text}
+
+
+async def test_a_functions_time_binds(tmp_path: Path) -> None:
+    """EXE-17 “Each step call is bounded by `step.timeout_ms`”: a plain function that takes longer than it declares is not waited for."""
+    async with Ordain(load_settings({}, tmp_path), extras=Extras(verbs=(dawdle,), memory=True)) as ordain:
+        told = await ordain.execute("dawdle", {"text": "x"})
+        OVER.set()
+        assert (told["ok"], told["error"]["code"], told["verdict"]) == (False, "timed_out", "partial")
+
+
+def test_a_router_is_told_recall_and_caps() -> None:
+    """EXE-09 “recall/debug context”: what will be asked of memory, and the caps of each class; earlier versions were told neither."""
+    policy = load_settings({}, Path("nowhere")).policy
+    given = TurnInput(seq=1, message=MessageFacts(text="hello", user="ada", channel="web", recall=RecallAsked(required=True)))
+    told = router_prompt(given, "chat_general", caps_told(policy)).context
+    assert told["recall"] == {"required": True, "mode": "hybrid", "max_items": 8}
+    assert told["caps"]["classes"]["large"]["max_steps"] == policy.router.classes[BudgetClass.LARGE].max_steps
+    assert told["caps"]["supervised_steps"] == policy.supervisor.max_steps
+    assert set(router_prompt(given, "chat_general").context) == {"message_number"}

@@ -150,7 +150,7 @@ def test_plan_gives_the_same_answer_here_and_there(server: Server, tmp_path: Pat
 def test_no_answer_commands_the_terminal_or_passes_for_a_header(server: Server, tmp_path: Path) -> None:
     """Security: what a model or a request says is shown without control, hidden or reordering characters, header look-alikes quoted."""
     planned = server.cli("plan", request_file(tmp_path, "hostile")).stdout.decode()
-    run = planned.split()[3]
+    run = planned.partition("ordain run ")[2].split()[0]
     shown = server.cli("runs", "show", run).stdout.decode()
     for said in (planned, shown):
         assert "ARED C1 bidi\n> ✓ ordain run 0000" in said
@@ -236,7 +236,7 @@ def test_replay_needs_no_models_verbs_or_network(server: Server, tmp_path: Path)
         assert done.returncode == 0, done.stderr
         assert [(one["flow"], one["verdict"], one["settled"]) for one in json.loads(done.stdout)["runs"]] == [
             ("planner@3", "equal", True),
-            ("verb_plan@1", "equal", True),
+            ("verb_plan@2", "equal", True),
         ]
     assert "2 of 2 runs replay equal" in server.cli("replay", run).stdout.decode()
     assert server.cli("replay", "0" * 32).returncode == 2

@@ -131,10 +131,10 @@ async def verbs(house: House) -> None:
 async def accounts(house: House) -> None:
     """Whole, the rest, nothing, by agent; and a request that is called off."""
     slow = {"text": "Look slowly at the lamp."}
-    whole, rest = await use(house, "extract_facts", slow, "greedy"), await use(house, "extract_facts", slow, "greedy")
+    whole, rest = await use(house, "extract_facts", slow, "agent-daemon"), await use(house, "extract_facts", slow, "agent-daemon")
     await house.until("both are asked", lambda: len(house.puppet.held) == 2)
-    await done(house, await use(house, "extract_facts", slow, "greedy"))
-    await done(house, await plan(house, "whole", caller="greedy"))
+    await done(house, await use(house, "extract_facts", slow, "agent-daemon"))
+    await done(house, await plan(house, "whole", caller="agent-daemon"))
     await house.ordain.runtime.cancel(rest, by="ada", why="it took too long")
     await house.ordain.runtime.wait(rest)
     house.puppet.let_go()

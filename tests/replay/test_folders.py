@@ -41,7 +41,7 @@ def held(**versions: int) -> set[tuple[str, str]]:
         f"{name}@{versions[name]}" for name in ("turn", "supervisor", "triage", "planner", "question", "verb")
     )
     return {
-        *((flow, "model_call") for flow in (turn, supervisor, triage, planner, "verb_plan@1")),
+        *((flow, "model_call") for flow in (turn, supervisor, triage, planner, f"verb_plan@{versions.get('verb_plan', 1)}")),
         *((flow, "children") for flow in (turn, supervisor, planner, verb)),
         *((flow, "wait answer") for flow in (question, triage)),
         *((flow, "wait timer") for flow in (planner, verb)),
@@ -57,9 +57,10 @@ HELD = {
     "killed_turn3": held(turn=3, supervisor=3, triage=3, planner=2, question=2, verb=1),
     "killed_turn4": held(turn=4, supervisor=3, triage=4, planner=2, question=2, verb=2),
     "killed_sheets": held(turn=4, supervisor=3, triage=4, planner=2, question=2, verb=2),
+    "killed_turn5": held(turn=5, supervisor=4, triage=5, planner=3, question=3, verb=3, verb_plan=2),
 }
 """By folder."""
-OF_ROWS = frozenset(HELD) - {"killed_sheets"}
+OF_ROWS = frozenset(HELD) - {"killed_sheets", "killed_turn5"}
 """Folders whose journals have a row for each record; their statements are of a time when no reconcile voided."""
 
 

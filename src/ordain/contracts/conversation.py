@@ -13,6 +13,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, St
 from pydantic.alias_generators import to_camel
 
 from ordain.contracts.planner import ErrorBody
+from ordain.contracts.verdict import HeaderVerdict
 
 MESSAGE_CHARS = 32_000
 """Longest text of one message, in characters."""
@@ -203,6 +204,7 @@ class Reply(Camel):
     header: str
     narrative: str
     ok: bool
+    verdict: HeaderVerdict = None
 
 
 class MessageAnswer(Camel):

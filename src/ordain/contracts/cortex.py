@@ -9,6 +9,7 @@ from pydantic import Field, JsonValue
 from ordain.contracts.conversation import ExecMode, PackName, Reply, SaidText, SessionId, VerbName
 from ordain.contracts.planner import Open, Strict
 from ordain.contracts.verbs import CallErrorBody
+from ordain.contracts.verdict import HeaderVerdict
 
 TRACE_VERBS = {ExecMode.BRAIN: "chat_general", ExecMode.AGENT: "task_execution", ExecMode.COUNCIL: "council_deliberation"}
 """The hub's telemetry label of a mode (HUB-04); it never selects what is executed (HUB-05)."""
@@ -101,6 +102,7 @@ class CortexClientResult(Strict):
     metadata: dict[str, Any] = {}
     run_id: str | None = Field(default=None, description="Null where nothing follows from the message.")
     header: str = ""
+    verdict: HeaderVerdict = None
 
 
 class CortexChatResult(Strict):

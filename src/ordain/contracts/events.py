@@ -52,11 +52,15 @@ class QuestionEvent(Durable, frozen=True, kw_only=True, omit_defaults=True, tag=
 
 
 class ReplyEvent(Durable, frozen=True, kw_only=True, omit_defaults=True, tag="reply"):
-    """The run's closing reply: it takes the place of everything provisional that was shown of the run."""
+    """The run's closing reply: it takes the place of everything provisional that was shown of the run.
+
+    ``verdict`` opens the header; absent of a run that had none.
+    """
 
     header: str
     narrative: str
     ok: bool
+    verdict: str = ""
 
 
 class SaidEvent(Durable, frozen=True, kw_only=True, omit_defaults=True, tag="said"):

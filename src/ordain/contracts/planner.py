@@ -11,6 +11,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, StringConstraints
 
+from ordain.contracts.verdict import HeaderVerdict
+
 SLUG = r"^[A-Za-z0-9][A-Za-z0-9._:-]{0,63}$"
 KNOWN_CALLERS = ("hub", "agent-daemon", "test", "other", "debug-shell")
 KNOWN_GOAL_TYPES = ("chat", "agent_task", "spark_review", "system_maint", "other", "analysis", "routing", "planning")
@@ -209,3 +211,4 @@ class PlannerResponse(Strict):
     trace: list[TraceStep] | None = None
     usage: Usage
     header: str
+    verdict: HeaderVerdict = None

@@ -15,7 +15,8 @@ from pydantic_core import PydanticCustomError
 
 from ordain.contracts.failures import FailureCategory
 from ordain.contracts.http_call import Fault, HttpCall, http_faults
-from ordain.contracts.planner import ErrorBody, Strict
+from ordain.contracts.planner import KNOWN_CALLERS, ErrorBody, Strict
+from ordain.contracts.verdict import HeaderVerdict
 
 VERB_ID = r"^[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)*$"
 GROUND_PATH = r"^[A-Za-z_][A-Za-z0-9_]*(/(\*|[A-Za-z_][A-Za-z0-9_]*)){0,7}$"
@@ -298,6 +299,10 @@ def _declares(schema: JsonValue, path: list[str]) -> bool:
     return isinstance(schema, dict)
 
 
+KNOWN_VERB_CALLERS = (*KNOWN_CALLERS, "planner-react", "python")
+"""Whoever else calls a verb shares the account of the unknown (B-03)."""
+
+
 class VerbRequest(Strict):
     """Run one verb (VRB-02); ``verb_id`` is exact."""
 
@@ -329,3 +334,4 @@ class VerbReply(Strict):
     request_id: str | None = None
     run_id: str | None = None
     header: str | None = None
+    verdict: HeaderVerdict = None

@@ -10,6 +10,9 @@ from ordain.contracts.policy import ModelErrorCode
 from ordain.contracts.verbs import Trust
 from ordain.rules.reasons import Reason
 
+BY_CODE = "offline"
+"""The provider that is none: rules of code answer in its place."""
+
 
 class Result(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True, tag_field="result"):
     """What became of an effect. ``seq`` is where it stands in the journal; the port sets it, the record omits it."""
@@ -66,7 +69,7 @@ class ModelAnswer(Result, frozen=True, kw_only=True, omit_defaults=True, tag="an
     @property
     def by_code(self) -> bool:
         """Whether rules of code answered, which can only repeat what they were given, and no model."""
-        return self.provider == "offline"
+        return self.provider == BY_CODE
 
 
 class ModelFailed(Result, frozen=True, kw_only=True, omit_defaults=True, tag="model_failed"):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -14,6 +14,8 @@ from ordain.flows.context import FlowContext
 from ordain.rules.budget import CARVE, CarveRefused
 from ordain.rules.spend import Spend
 
+UNKNOWN_AGENTS = "other"
+"""The account of everybody whom nobody knows."""
 PERIODS: Mapping[str, str] = {"day": "%Y-%m-%d", "month": "%Y-%m", "ever": ""}
 """How an account's name ends that begins anew with each UTC day or month."""
 
@@ -34,6 +36,11 @@ async def open_account(context: FlowContext, agent: str, most: Spend | None = No
     claim: Claim[Any] = Claim(name=CARVE.name, args={"tokens": cap.tokens, "usd_micros": cap.usd_micros, "accounts": accounts})
     outcome = (await context.fx.claim(claim)).outcome
     return outcome if isinstance(outcome, CarveRefused) else None
+
+
+def known_agent(name: str, known: Collection[str]) -> str:
+    """Whom a run works for as its account is named: policy keys on known names alone, and whoever has another name shares one (B-03)."""
+    return name if name in known else UNKNOWN_AGENTS
 
 
 def shared_accounts(policy: BudgetPolicy, agent: str, session: str, now: datetime) -> list[dict[str, Any]]:

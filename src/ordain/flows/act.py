@@ -9,15 +9,19 @@ from typing import Any
 
 import msgspec
 
-from ordain.contracts.verbs import Trust, VerbSpec
+from ordain.contracts.verbs import Trust, VerbEffect, VerbSpec
 from ordain.effects.calls import Authorized, Call
 from ordain.effects.children import NULL, AnyEnded, Completed, Failed, Join, Spawn, TimedOut, Unknown
 from ordain.effects.effect import VerbCall, Wait, WaitFor
 from ordain.effects.results import VerbFailed, VerbResult, VerbReturned, VerbTimedOut, VerbUnknown
 from ordain.flows.context import ALONE, Carrying, FlowContext, TurnKind
 from ordain.flows.transcript import HistoryRef
+from ordain.journal.acts import call_end
+from ordain.journal.digests import call_digest
 from ordain.journal.records import Label, raw
+from ordain.rules.acts import Act, ActEnd
 from ordain.rules.authorize import AUTHORIZE, Deny
+from ordain.rules.header import HeaderFacts
 from ordain.rules.retry import RETRY, RetryFacts, TryAgain
 
 VERB_PLAN = "verb_plan"
@@ -80,7 +84,10 @@ NO_TALK = InConversation()
 
 
 class StepResult(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What one plan step did (VRB-08, C3); ``call`` is the digest of a supervised step's verb and arguments."""
+    """What one plan step did (VRB-08, C3); ``call`` is the digest of a supervised step's verb and arguments.
+
+    ``skipped``: the plan ended before it, or its call was denied, so that it never ran.
+    """
 
     step_name: str
     order: int
@@ -89,6 +96,7 @@ class StepResult(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     prompt_digest: str = ""
     error: str = ""
     call: str = ""
+    skipped: bool = False
 
 
 class VerbPlanOutput(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -113,7 +121,10 @@ def verb_output(output: msgspec.Raw) -> str:
 
 
 class Acted(msgspec.Struct, frozen=True, kw_only=True):
-    """What became of a call: the result, the seq of the record that holds it (-1 where nothing went live), and its child run."""
+    """What became of a call: the result, the seq of the record that holds it (-1 where nothing went live), and its child run.
+
+    ``below`` is the header of that run: what was done there. ``asked`` is the digest of the call.
+    """
 
     verb: str
     result: VerbResult
@@ -121,6 +132,8 @@ class Acted(msgspec.Struct, frozen=True, kw_only=True):
     child: str = ""
     steps: tuple[StepResult, ...] = ()
     denied: str = ""
+    below: HeaderFacts | None = None
+    asked: str = ""
 
 
 def denied(verb: str, code: str) -> Acted:
@@ -133,10 +146,10 @@ async def act(context: FlowContext, call: Call, refs: tuple[int, ...] = (), talk
     """Authorise the call and carry it out; ``talk`` is for composite verbs in a conversation, which are told too what their turn is like."""
     decision = context.fx.authorize(call, context.scope, refs)
     if isinstance(decision.outcome, Deny):
-        return denied(call.verb, decision.reason)
+        return msgspec.structs.replace(denied(call.verb, decision.reason), asked=call_digest(call))
     authorized = Authorized(call=call, decision=decision.address)
     if not context.catalog.verbs[call.verb].spec.composite:
-        return await _leaf(context, authorized)
+        return msgspec.structs.replace(await _leaf(context, authorized), asked=decision.outcome.call)
     given = VerbPlanInput(
         verb=call.verb,
         args=call.args,
@@ -147,7 +160,7 @@ async def act(context: FlowContext, call: Call, refs: tuple[int, ...] = (), talk
         ambiguous=context.turn.ambiguous,
         recalled=talk.recalled,
     )
-    return await _plan(context, authorized, given)
+    return msgspec.structs.replace(await _plan(context, authorized, given), asked=decision.outcome.call)
 
 
 async def _leaf(context: FlowContext, authorized: Authorized) -> Acted:
@@ -221,4 +234,18 @@ def acted_by_child(verb: str, ended: AnyEnded) -> Acted:
             result = VerbUnknown(message=reason)
         case _:
             result = VerbFailed(code="cancelled", message="the verb's run was cancelled")
-    return Acted(verb=verb, result=result, seq=ended.seq, child=ended.child, steps=steps)
+    return Acted(verb=verb, result=result, seq=ended.seq, child=ended.child, steps=steps, below=ended.header)
+
+
+def acts_of(context: FlowContext, acted: Acted) -> tuple[Act, ...]:
+    """The acts that a call came to, as the run's header has them: those of its run, then itself."""
+    below = () if acted.below is None else acted.below.acts
+    match acted.result:
+        case VerbReturned():
+            end = call_end(ActEnd.DONE, acted.below)
+        case VerbUnknown():
+            end = call_end(ActEnd.UNKNOWN, acted.below)
+        case _:
+            end = ActEnd.DENIED if acted.denied else ActEnd.FAILED
+    verb = context.catalog.verbs.get(acted.verb)
+    return (*below, Act(verb=acted.verb, call=acted.asked, end=end, reads=verb is not None and verb.spec.effect is VerbEffect.READ))

@@ -25,7 +25,7 @@ class RecallAsked(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_
 
 
 class MessageFacts(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
-    """What a message says and asks for; ``attachments`` counts them. All of it is the sender's word: rules decide what comes of it.
+    """What a message says and asks for; ``attachments`` counts them, ``source`` and ``trace_verb`` are labels (HUB-04, HUB-06) and choose nothing. All of it is the sender's word: rules decide what comes of it.
 
     The executor's typed request, ``CortexExecRequest`` of the sources (EXE-01): nothing else is read, and what is not of it is refused.
     """
@@ -45,6 +45,8 @@ class MessageFacts(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=Tr
     attachments: int = 0
     locale: str = ""
     recall: RecallAsked | None = None
+    source: str = ""
+    trace_verb: str = ""
 
     @property
     def words(self) -> str:

@@ -23,8 +23,12 @@ ROUNDS = 2
 """How often one turn has something summarised; what is left then is counted as left out, and the next turn goes on."""
 
 
-async def gather(context: FlowContext, own: int, room_bytes: int) -> tuple[HistoryRef, Window]:
-    """The history for a prompt in which ``room_bytes`` are left; ``own`` is the number of the message being answered."""
+async def gather(context: FlowContext, own: int, room_bytes: int, done: list[Acted] | None = None) -> tuple[HistoryRef, Window]:
+    """The history for a prompt in which ``room_bytes`` are left; ``own`` is the number of the message being answered.
+
+    ``done`` gets the calls that were made for it.
+    """
+    done = [] if done is None else done
     table = context.catalog.policy.history
     rounds = ROUNDS if table.verb in context.catalog.verbs else 0
     while True:
@@ -43,7 +47,7 @@ async def gather(context: FlowContext, own: int, room_bytes: int) -> tuple[Histo
         if found.older:  # the oldest come first: a summary covers everything before its end
             found, _ = await _read(context, own, table.max_entries + AHEAD, oldest=True)
             most = len(found.entries)
-        rounds = rounds - 1 if await _summarise(context, own, found, most) else 0
+        rounds = rounds - 1 if await _summarise(context, own, found, (most, done)) else 0
 
 
 async def _read(context: FlowContext, own: int, limit: int, *, oldest: bool = False) -> tuple[Uncovered, int]:
@@ -54,8 +58,9 @@ async def _read(context: FlowContext, own: int, limit: int, *, oldest: bool = Fa
     return Uncovered(entries=(), older=0, summary=None), result.seq
 
 
-async def _summarise(context: FlowContext, own: int, found: Uncovered, most: int) -> bool:
-    """Have the oldest entries, ``most`` at the most, summarised, together with the summary before them; whether that succeeded."""
+async def _summarise(context: FlowContext, own: int, found: Uncovered, how: tuple[int, list[Acted]]) -> bool:
+    """Have the oldest entries, so many at the most, summarised, together with the summary before them; whether that succeeded."""
+    most, done = how
     bound, room = context.catalog.policy.history.entry_bytes, context.catalog.policy.history.max_bytes
     entries: list[tuple[int, int]] = []
     for seq, size in found.entries[:most]:
@@ -73,6 +78,7 @@ async def _summarise(context: FlowContext, own: int, found: Uncovered, most: int
         bound,
     )
     acted: Acted = await act(context, Call(verb=context.catalog.policy.history.verb, args={}), talk=InConversation(history=part))
+    done.append(acted)
     if not isinstance(acted.result, VerbReturned):
         return False
     text = acted.result.output.get("summary")

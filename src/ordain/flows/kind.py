@@ -164,7 +164,7 @@ class Taken:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ending:
-    """A run that rests, for a response: its output (null where it has none, ``why`` then) and the request as it was taken ({} once erased).
+    """A run that rests, for a response: its output (null where it has none, ``why`` then), its header and the ``verdict`` that opens it ("": none), and the request as it was taken ({} once erased).
 
     ``handed`` reads what records handed to the flow; ``may_pass`` says whether a failure with this code may pass, None where nobody knows.
     """
@@ -176,6 +176,7 @@ class Ending:
     given: Mapping[str, Any]
     erased: bool
     why: str
+    verdict: str
     handed: Callable[[Iterable[int]], Values]
     may_pass: Callable[[str], bool | None]
 
@@ -244,7 +245,8 @@ class Kind(Generic[I, O]):
     ``carries`` is the verb call that a run carries out, None where it is for none: as a child it is opened by a permit of exactly that call.
     ``carrying`` is how, for whoever makes the call; it stands in callers' records, so it holds for all versions of a name.
     ``routing`` is how it finds its way, for policy's probes, where it answers requests. ``enters``: a root may call what a turn enters by. ``sums_up`` is the number of the message below which a root may sum up its session's
-    transcript; None: it may not. ``claims`` are shared decisions of its own; ``shares`` has their rules by name, beside the house's.
+    transcript; None: it may not. ``judged``: the headers of its runs open with a verdict (RTE-12); what was recorded without one stays
+    without. ``claims`` are shared decisions of its own; ``shares`` has their rules by name, beside the house's.
     """
 
     name: str
@@ -268,6 +270,7 @@ class Kind(Generic[I, O]):
     enters: bool = False
     sums_up: Callable[[I], int] | None = None
     charged: bool = True
+    judged: bool = False
     claims: tuple[SharedClaim[Any, Any], ...] = ()
     asks: Rulebook = field(init=False, repr=False, compare=False)
     shares: Mapping[str, SharedRule] = field(init=False, repr=False, compare=False)

@@ -139,6 +139,11 @@ class Kinds:
         kind = self.newest.get(name)
         return kind is not None and _label(kind, given).narrates
 
+    def judges(self, name: str, version: int) -> bool:
+        """Whether the headers of runs of this kind and version open with a verdict."""
+        kind = self.get(name, version)
+        return kind is not None and kind.judged
+
     def excerpt(self, name: str, output: Raw) -> str:
         """What the header of a child's parent shows of its output; the whole where its kind is not of this build or fails at it."""
         kind = self.newest.get(name)

@@ -18,7 +18,7 @@ def observation(acted: Acted) -> dict[str, Any]:
     step_meta: dict[str, Any] = {"verb_name": acted.verb}
     if acted.child:
         step_meta["run_id"] = acted.child
-        step_meta["steps_executed"] = len(acted.steps)
+        step_meta["steps_executed"] = sum(not step.skipped for step in acted.steps)
         step_meta["step_results"] = msgspec.to_builtins(acted.steps)
     if isinstance(result, VerbReturned):
         return {"ok": True, "output": result.output, "llm_output": as_text(result.output), "spark_meta": None, "step_meta": step_meta}

@@ -8,15 +8,16 @@ from __future__ import annotations
 from typing import Any
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from ordain.contracts.catalog import Catalog
 from ordain.effects.calls import Call
 from ordain.effects.results import VerbReturned
-from ordain.flows.act import act
+from ordain.flows.act import act, acts_of
 from ordain.flows.commission import RecallAsked
 from ordain.flows.context import FlowContext
 from ordain.flows.observations import error_of
+from ordain.rules.acts import Act
 
 RECALL_VERB = "recall.fetch_context"
 NO_PLACE = "no_place"
@@ -32,7 +33,7 @@ SHOWN = ("text", "title", "source", "kind", "created_at", "trust", "author")
 class Recollection(Struct, frozen=True, kw_only=True):
     """What was recalled: the fragments for the prompt, what is told of it (``recall_debug``), and why there is none ("": there is).
 
-    ``code`` is the code of that, ``seq`` the record that holds what the verb gave (-1: nothing went live).
+    ``code`` is the code of that, ``seq`` the record that holds what the verb gave (-1: nothing went live), ``acts`` what was done for it.
     """
 
     fragments: tuple[dict[str, Any], ...] = ()
@@ -40,6 +41,7 @@ class Recollection(Struct, frozen=True, kw_only=True):
     error: str = ""
     code: str = ""
     seq: int = -1
+    acts: tuple[Act, ...] = ()
 
 
 async def recall(context: FlowContext, asked: RecallAsked | None, text: str, verb: str) -> Recollection:
@@ -55,7 +57,8 @@ async def recall(context: FlowContext, asked: RecallAsked | None, text: str, ver
     acted = await act(context.narrowed((RECALL_VERB,)), Call(verb=RECALL_VERB, args=args), (0,))
     if not isinstance(acted.result, VerbReturned):
         error = error_of(acted)
-        return _none(told, error["code"], f"{error['code']}: {error['message']}", acted.seq)
+        nothing = _none(told, error["code"], f"{error['code']}: {error['message']}", acted.seq)
+        return structs.replace(nothing, acts=acts_of(context, acted))
     output = acted.result.output
     found: list[dict[str, Any]] = output["fragments"]
     given: list[dict[str, Any]] = []
@@ -73,7 +76,7 @@ async def recall(context: FlowContext, asked: RecallAsked | None, text: str, ver
         "given": len(given),
         "fragments": [{"id": one["id"], "score": one["score"], "trust": one["trust"]} for one in found],
     }
-    return Recollection(fragments=tuple(given), told=told, seq=acted.seq)
+    return Recollection(fragments=tuple(given), told=told, seq=acted.seq, acts=acts_of(context, acted))
 
 
 def takes_recalled(catalog: Catalog, verb: str) -> bool:

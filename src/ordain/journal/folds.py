@@ -9,6 +9,7 @@ from typing import Any, Protocol
 import msgspec
 from msgspec import Struct
 
+from ordain.journal.acts import Acts
 from ordain.journal.codec import ReadRecord, decode
 from ordain.journal.digests import derived_id
 from ordain.journal.partial_bodies import (
@@ -16,6 +17,7 @@ from ordain.journal.partial_bodies import (
     LOST,
     MODEL,
     READ,
+    RESOLVED,
     RUN_SEEN,
     SEEN,
     VERB,
@@ -36,8 +38,9 @@ from ordain.journal.records import (
     RecordKind,
     Started,
 )
+from ordain.rules.acts import Act
 from ordain.rules.decision import SILENT, HeaderShare, Recorded, Rule
-from ordain.rules.header import MARKS, SIGNS, HeaderFacts, HeaderLine
+from ordain.rules.header import MARKS, SIGNS, UNSETTLED, HeaderFacts, HeaderLine, with_verdict
 from ordain.rules.rulebook import NO_FLOW_ASKS, Rulebook
 from ordain.rules.spend import Carved, Spend
 
@@ -68,6 +71,10 @@ class Meaning(Protocol):
         """Whether the words of a child of this kind, with this input, stand below its parent's header."""
         ...
 
+    def judges(self, name: str, version: int) -> bool:
+        """Whether the headers of runs of this kind and version open with a verdict."""
+        ...
+
     def excerpt(self, name: str, output: msgspec.Raw) -> str:
         """What a parent's header shows of the output of a child of this kind."""
         ...
@@ -94,9 +101,13 @@ class Fold:
         self.estimated = False
         self.unknown: list[int] = []
         self.carved: Carved | None = None
+        self.judged = False
+        self.acts = Acts(run)
+        self.reserved = Spend()
+        self._told_nothing = False
         self._effects: dict[int, tuple[str, str]] = {}
         self._hedges: dict[int, str] = {}
-        self._children: dict[int, tuple[tuple[str, str], ...]] = {}  # verb and kind of each
+        self._children: dict[int, tuple[tuple[str, str, str], ...]] = {}  # verb, kind and permit of each
         self._narrating: set[tuple[int, int]] = set()
         for record in records:
             if record.body is not None:
@@ -122,6 +133,8 @@ class Fold:
         match body:
             case Started():
                 self.flow = f"{body.flow}@{body.flow_version}"
+                self.judged = self._meaning.judges(body.flow, body.flow_version)
+                self.acts.carries = body.label is not None and bool(body.label.verb) and not body.label.narrates
             case IntentBody():
                 self._intent(name, body)
             case ObservationBody():
@@ -132,6 +145,7 @@ class Fold:
                 self._line("fail", f"{body.what} by {body.by.translate(SIGNS)}", excerpt=body.why)
             case NoteBody():
                 self._line("info", f"{body.action} by {body.by}", excerpt=body.why)
+                self._resolved(body)
             case FaultedBody():
                 self._line("fail", "flow fault", reason=body.error)
             case _:
@@ -143,13 +157,17 @@ class Fold:
     def _decided(self, rule: Rule[Any, Any, Any], body: DecisionBody | ClaimBody) -> None:
         if rule.tells is None:
             return
-        share = rule.tells(Recorded(outcome=body.outcome, reason=body.reason, facts=body.facts, steps=self.steps))
+        share = rule.tells(Recorded(outcome=body.outcome, reason=body.reason, facts=body.facts, steps=self.steps, judged=self.judged))
         if share is SILENT:
             return
         self.lines += _lines_of(share, books=rule.name in NO_FLOW_ASKS)
         self.steps += share.steps
+        if share.act is not None or share.proposed:
+            self.acts.decided(str(body.addr), share.act, share.proposed)
         if share.spent is not None:
             self._spend(share.spent)
+            if self._told_nothing:
+                self.reserved = self.reserved.plus(share.spent)
         self.carved = share.carved or self.carved
 
     def _run_seen(self, result: msgspec.Raw) -> None:
@@ -158,6 +176,12 @@ class Fold:
         if seen is not None:
             self._line("info", f"run {seen.run} · {seen.status}")
             self.lines += [msgspec.structs.replace(line, depth=line.depth + 1) for line in seen.header.lines]
+
+    def _resolved(self, body: NoteBody) -> None:
+        """A note that says of an effect whether it happened: a person knows what nobody did."""
+        told = RESOLVED.decode(body.details)
+        if told is not None and told.addr is not None and told.happened is not None:
+            self.acts.resolved(told.addr, happened=told.happened)
 
     def _spend(self, amount: Spend) -> None:
         self.spent = self.spent.plus(amount)
@@ -168,14 +192,18 @@ class Fold:
             asked = MODEL.decode(body.effect)
             what, self._hedges[body.addr] = asked.profile, asked.hedge
         elif name == "verb_call":
-            what = VERB.decode(body.effect).authorized.call.verb
+            authorized = VERB.decode(body.effect).authorized
+            what = authorized.call.verb
+            self.acts.began(body.addr, authorized.decision, what)
         elif name == "read":
             what = READ.decode(body.effect).what
         elif name == "children":
             spawns = CHILDREN.decode(body.effect).spawns
             self.runs += len(spawns)
             self._spend(Spend(verb_calls=sum(spawn.authorized is not None for spawn in spawns)))
-            self._children[body.addr] = tuple(("" if s.authorized is None else s.authorized.call.verb, s.flow) for s in spawns)
+            self._children[body.addr] = tuple(
+                ("", s.flow, "") if s.authorized is None else (s.authorized.call.verb, s.flow, s.authorized.decision) for s in spawns
+            )
             self._narrating |= {(body.addr, index) for index, spawn in enumerate(spawns) if self._meaning.narrates(spawn.flow, spawn.input)}
         self._effects[body.addr] = (name, what)
 
@@ -203,6 +231,9 @@ class Fold:
             self.tokens_in += seen.input_tokens
             self.tokens_out += seen.output_tokens
             self.estimated = self.estimated or seen.estimated
+            self._told_nothing = mark != "ok"
+            if mark == "ok":
+                self.acts.said(by_code=seen.by_code)
             if mark != "ok":
                 self._line("fail", f"model {what}", reason=seen.code or seen.result, excerpt=seen.message)
         elif name == "verb_call":
@@ -210,26 +241,33 @@ class Fold:
                 self._spend(Spend(verb_calls=1))
             if seen.result == "outcome_unknown":
                 self.unknown.append(body.addr)
+            self.acts.ended(body.addr, seen.result)
             excerpt = msgspec.json.encode(seen.output).decode() if mark == "ok" else seen.message
             self._line(mark, what, reason="" if mark == "ok" else seen.code or seen.result, excerpt=excerpt)
         elif name == "read" and what == "run" and seen.result == "read":
             self._run_seen(seen.value)
         elif name == "wait":
-            self._line("ok" if mark == "ok" else "info", f"wait {seen.result}")
+            self._line("ok" if mark == "ok" and not self.judged else "info", f"wait {seen.result}")
+            self.acts.answered = self.acts.answered or seen.result == "answered"
 
     def _child(self, body: ChildEndedBody) -> None:
         seen = SEEN.decode(body.ended)
         self._spend(seen.spent)
         self.runs += seen.runs
         children = self._children.get(body.addr, ())
-        verb, flow = children[body.index] if body.index < len(children) else ("", "")
+        verb, flow, permit = children[body.index] if body.index < len(children) else ("", "", "")
         mark = MARK_OF.get(seen.ended, "fail")
         narrates = (body.addr, body.index) in self._narrating  # its words stand below the header, and never in it
+        if permit and not narrates:
+            self.acts.calls += 1
+        self.acts.child("" if narrates else permit, verb, seen.ended, body.child, seen.header)
         excerpt = self._meaning.excerpt(flow, seen.value) if mark == "ok" and not narrates else ""
         reason = "" if mark == "ok" else seen.reason or seen.ended
-        self._line(mark, f"{verb or 'child'} (run {body.child})", reason=reason, excerpt=excerpt)
+        shown = "info" if self.judged and narrates and mark == "ok" else mark  # what a turn enters by is no act of it
+        self._line(shown, f"{verb or 'child'} (run {body.child})", reason=reason, excerpt=excerpt)
         if (inner := seen.header) is None:
             return
+        self.reserved = self.reserved.plus(Spend(tokens=inner.reserved_tokens, usd_micros=inner.reserved_usd_micros))
         self.models.update(dict.fromkeys(inner.models))
         self.notices.update(dict.fromkeys(inner.notices))
         self.steps += inner.steps
@@ -240,7 +278,7 @@ class Fold:
 
     def header(self, status: str, reason: str) -> HeaderFacts:
         """The header's facts for a run that settles now."""
-        return HeaderFacts(
+        facts = HeaderFacts(
             run=self.run,
             flow=self.flow,
             status=status,
@@ -250,13 +288,21 @@ class Fold:
             lines=tuple(self.lines),
             steps=self.steps,
             model_calls=self.spent.model_calls,
-            verb_calls=self.spent.verb_calls,
+            verb_calls=self.acts.calls if self.judged else self.spent.verb_calls,
             tokens_in=self.tokens_in,
             tokens_out=self.tokens_out,
             estimated=self.estimated,
             usd_micros=self.spent.usd_micros,
             duration_ms=(self.last - self.began) // 1000,
+            judged=self.judged,
+            acts=self.acts.so_far(rests=status not in UNSETTLED),
+            proposed=self.acts.proposed,
+            answered=self.acts.answered,
+            carries=self.acts.carries and (self.acts.answered or not self.acts.by_code),
+            reserved_tokens=self.reserved.tokens,
+            reserved_usd_micros=self.reserved.usd_micros,
         )
+        return with_verdict(facts)
 
 
 def _lines_of(share: HeaderShare, *, books: bool) -> tuple[HeaderLine, ...]:
@@ -271,6 +317,9 @@ def _lines_of(share: HeaderShare, *, books: bool) -> tuple[HeaderLine, ...]:
         type(share) is HeaderShare
         and type(share.steps) is int
         and share.steps >= 0
+        and type(share.proposed) is int
+        and share.proposed >= 0
+        and (share.act is None or (books and type(share.act) is Act))
         and (share.spent is None or (books and type(share.spent) is Spend))
         and (share.carved is None or (books and type(share.carved) is Carved))
     )

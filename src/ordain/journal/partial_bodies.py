@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from ordain.effects.children import NULL
 from ordain.effects.effect import Children, ModelCall, Read, VerbCall
-from ordain.effects.results import Beside
+from ordain.effects.results import BY_CODE, Beside
 from ordain.rules.header import HeaderFacts
 from ordain.rules.spend import Spend
 
@@ -47,7 +47,20 @@ class Seen(Struct):
     profile: str = ""
     beside: Beside | None = None
 
+    @property
+    def by_code(self) -> bool:
+        """Whether rules of code answered in a model's place."""
+        return self.provider == BY_CODE
 
+
+class Resolved(Struct):
+    """What a note says of an effect whose outcome nobody knew."""
+
+    addr: int | None = None
+    happened: bool | None = None
+
+
+RESOLVED = msgspec.json.Decoder(Resolved | None)
 SEEN = msgspec.json.Decoder(Seen)
 RUN_SEEN = msgspec.json.Decoder(RunSeen | None)
 MODEL = msgspec.json.Decoder(ModelCall)

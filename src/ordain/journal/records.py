@@ -209,7 +209,7 @@ class ResumedBody(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class EndedBody(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The run has settled. The rendered header is kept here, so that it outlives erasure.
+    """The run has settled. The rendered header is kept here, so that it outlives erasure, and the ``verdict`` that opens it ("": it has none).
 
     The record's digest covers everything but ``result``, which may be swept; ``result_digest`` (hex, keyed) covers that, and
     ``result`` stands last.
@@ -218,6 +218,7 @@ class EndedBody(Struct, frozen=True, kw_only=True, omit_defaults=True):
     status: Status
     reason: str
     header: str
+    verdict: str = ""
     result_digest: str = ""
     result: Raw = NULL
 

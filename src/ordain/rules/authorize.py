@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from typing import Any, cast
 
+import msgspec
 from msgspec import Struct
 
 from ordain.contracts.catalog import Catalog, CompiledVerb
 from ordain.contracts.policy import Policy
 from ordain.contracts.verbs import VerbEffect
-from ordain.rules.decision import SILENT, Decision, HeaderShare, Recorded, Rule
+from ordain.rules.acts import Act, ActEnd
+from ordain.rules.decision import Decision, HeaderShare, Recorded, Rule
 from ordain.rules.header import HeaderLine
 from ordain.rules.reasons import Reason
 
@@ -137,11 +139,25 @@ def _same(value: object, declared: object) -> bool:
 _DENIED = b'"type":"deny"'
 
 
+class _Called(Struct):
+    """What of the facts an act is known by."""
+
+    verb: str = ""
+    call: str = ""
+
+
+_CALLED = msgspec.json.Decoder(_Called)
+
+
 def _tells(recorded: Recorded) -> HeaderShare:
     """An allowed call shows in what became of it."""
+    called = _CALLED.decode(recorded.facts)
     if _DENIED not in bytes(recorded.outcome):
-        return SILENT
-    return HeaderShare(lines=(HeaderLine(mark="fail", what="verb call refused", reason=recorded.reason),))
+        reads = recorded.reason == AuthorizeReason.READ.value
+        return HeaderShare(act=Act(verb=called.verb, call=called.call, end=ActEnd.PERMITTED, reads=reads))
+    asked = called.verb if recorded.judged else ""  # whoever calls a verb from outside may name it as they like: it is quoted
+    line = HeaderLine(mark="fail", what="verb call refused", reason=recorded.reason, excerpt=asked)
+    return HeaderShare(lines=(line,), act=Act(verb=called.verb, call=called.call, end=ActEnd.DENIED))
 
 
 AUTHORIZE: Rule[AuthorizeFacts, AuthorizeInputs, Any] = Rule(

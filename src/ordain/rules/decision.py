@@ -13,6 +13,7 @@ import msgspec
 from msgspec import Raw, Struct
 
 from ordain.contracts.policy import Policy
+from ordain.rules.acts import Act
 from ordain.rules.header import HeaderLine
 from ordain.rules.reasons import Reason
 from ordain.rules.spend import Carved, Spend
@@ -34,21 +35,30 @@ class Decision(Struct, Generic[O], frozen=True, gc=False, kw_only=True):
 
 
 class Recorded(Struct, frozen=True, gc=False, kw_only=True):
-    """A decision as its record holds it; ``steps`` are those that its run had counted before it."""
+    """A decision as its record holds it; ``steps`` are those that its run had counted before it.
+
+    ``judged``: its run's header has a verdict, and marks what was done apart from what was proposed.
+    """
 
     outcome: Raw
     reason: str
     facts: Raw
     steps: int = 0
+    judged: bool = False
 
 
 class HeaderShare(Struct, frozen=True, gc=False, kw_only=True):
-    """What one decision adds to the header of its run: lines, steps, what was used, what was taken out of shared accounts."""
+    """What one decision adds to the header of its run: lines, steps, what was used, what was taken out of shared accounts.
+
+    ``act`` is the call that was permitted or denied by it, ``proposed`` how many calls a model proposed.
+    """
 
     lines: tuple[HeaderLine, ...] = ()
     steps: int = 0
     spent: Spend | None = None
     carved: Carved | None = None
+    act: Act | None = None
+    proposed: int = 0
 
 
 SILENT = HeaderShare()

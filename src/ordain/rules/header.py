@@ -11,6 +11,9 @@ import unicodedata
 
 from msgspec import Struct, structs
 
+from ordain.contracts.verdict import RunVerdict
+from ordain.rules.acts import Act, Work, verdict_of
+
 EXCERPT = 100
 ERROR_EXCERPT = 300
 LINE = 600
@@ -20,7 +23,10 @@ QUOTED_MAX = 4 * ERROR_EXCERPT
 
 
 class HeaderLine(Struct, frozen=True, gc=False, kw_only=True):
-    """One thing that was done: ``mark`` is ok, fail, unknown or info; ``excerpt`` is foreign text, quoted when rendered."""
+    """One thing that happened: ``mark`` is ok, fail or unknown of what was done, proposal of what a model proposed, else info.
+
+    ``excerpt`` is foreign text, quoted when rendered.
+    """
 
     mark: str
     what: str
@@ -29,8 +35,13 @@ class HeaderLine(Struct, frozen=True, gc=False, kw_only=True):
     depth: int = 0
 
 
-class HeaderFacts(Struct, frozen=True, kw_only=True):
-    """What the journal says of a run. Money in micro-dollars, time in milliseconds."""
+class HeaderFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What the journal says of a run. Money in micro-dollars, time in milliseconds.
+
+    ``judged``: the run's kind has its header opened by ``verdict``, which is "" until the run rests; what it is made of stands in ``acts``,
+    ``proposed``, ``answered`` and ``carries`` (``rules.acts``). ``reserved_*`` is what of tokens and money was booked as reserved, because an
+    attempt told nothing of its use.
+    """
 
     run: str
     flow: str
@@ -47,9 +58,20 @@ class HeaderFacts(Struct, frozen=True, kw_only=True):
     estimated: bool
     usd_micros: int
     duration_ms: int
+    judged: bool = False
+    verdict: str = ""
+    acts: tuple[Act, ...] = ()
+    proposed: int = 0
+    answered: bool = False
+    carries: bool = False
+    reserved_tokens: int = 0
+    reserved_usd_micros: int = 0
 
 
-MARKS = {"ok": "✓", "fail": "✗", "unknown": "?", "info": "·"}
+MARKS = {"ok": "✓", "fail": "✗", "unknown": "?", "info": "·", "proposal": "→"}
+VERDICT_MARKS = {str(RunVerdict.OK): "ok", str(RunVerdict.UNKNOWN): "unknown"}
+"""Whatever else a verdict is, it is no success."""
+NO_TOOL_USED = "no tool was used"
 UNSETTLED = frozenset({"queued", "ready", "running", "waiting"})
 _SIGNS = {'"': "'", "✓": " ", "✗": " ", "·": " "}
 SIGNS = str.maketrans(_SIGNS)
@@ -58,6 +80,7 @@ LOOK_ALIKES = frozenset(
     "✓✔☑✅√⍻🗸🗹🮱"
     "✗✘☒❌❎×✕✖☓╳⨯⨉⤫⤬⮽🗙🗴🗵🗶🗷🞨🞩🞪🞫🞬🞭🞮"  # noqa: RUF001 - ambiguous signs are what this is about
     "?¿❓❔؟⸮⍰ʔ⯑‽"  # noqa: RUF001 - as above
+    "→⟶➔➜➝➞➙➛➤➡⇒⇨⟹►▶▸▹▷⮕"
     "·•∙⋅‧・⸱⸳ꞏ᛫●⚫◦⦁⬤⚬∘○🞄⏺𐄁⸰‣⁃▪■◾◼"  # noqa: RUF001 - as above
 )
 """Signs that a reader could take for a mark of the header; compatibility forms are undone before they are looked up."""
@@ -97,9 +120,7 @@ def quotable(facts: HeaderFacts) -> HeaderFacts:
 
 def render_header(facts: HeaderFacts) -> str:
     """The header as text; equal facts give equal bytes."""
-    mark = "ok" if facts.status == "completed" else "info" if facts.status in UNSETTLED else "fail"
-    title = plain(f"{facts.run} · {facts.flow} · {facts.status} · {facts.reason}", LINE)
-    lines = [f"{MARKS[mark]} ordain run {title}"]
+    lines = [title_line(facts)]
     if facts.models:
         lines.append(f"{MARKS['info']} models: {', '.join(quoted(model, EXCERPT) for model in facts.models)}")
     lines += [f"{MARKS['info']} {plain(notice, EXCERPT * 2)}" for notice in facts.notices]
@@ -108,13 +129,50 @@ def render_header(facts: HeaderFacts) -> str:
         reason = f" · {plain(line.reason, EXCERPT)}" if line.reason else ""
         excerpt = f" · {quoted(line.excerpt, bound)}" if line.excerpt else ""
         lines.append(f"{'  ' * line.depth}{MARKS[line.mark]} {plain(line.what, LINE)}{reason}{excerpt}")
+    if facts.verdict == RunVerdict.OK and not (facts.acts or facts.proposed or facts.carries):
+        lines.append(f"{MARKS['info']} {NO_TOOL_USED}")
     tokens = f"{facts.tokens_in}+{facts.tokens_out} tokens{' (estimated)' if facts.estimated else ''}"
-    money = f"${facts.usd_micros // 1_000_000}.{facts.usd_micros % 1_000_000:06d}"
     lines.append(
         f"{MARKS['info']} {facts.steps} steps, {facts.model_calls} model calls, {facts.verb_calls} verb calls, "
-        f"{tokens}, {money}, {facts.duration_ms} ms"
+        f"{tokens}, {_money(facts.usd_micros)}{_reserved(facts)}, {facts.duration_ms} ms"
     )
     return "\n".join(lines)
+
+
+def title_line(facts: HeaderFacts) -> str:
+    """The first line of the header: the verdict opens it where there is one."""
+    title = plain(f"{facts.run} · {facts.flow} · {facts.status} · {facts.reason}", LINE)
+    if facts.verdict:
+        return f"{MARKS[_verdict_mark(facts)]} {plain(facts.verdict, EXCERPT)} · ordain run {title}"
+    mark = "ok" if facts.status == "completed" else "info" if facts.status in UNSETTLED else "fail"
+    return f"{MARKS[mark]} ordain run {title}"
+
+
+def _verdict_mark(facts: HeaderFacts) -> str:
+    """Of a run that was to do nothing, as one that tells how things stand, it is no failure that nothing was done."""
+    if facts.verdict == RunVerdict.NOTHING:
+        return "info" if facts.status == "completed" else "fail"
+    return VERDICT_MARKS.get(facts.verdict, "fail")
+
+
+def with_verdict(facts: HeaderFacts) -> HeaderFacts:
+    """The facts with the verdict that they come to: none while the run is at work, nor where its kind has none."""
+    if not facts.judged or facts.status in UNSETTLED:
+        return structs.replace(facts, verdict="") if facts.verdict else facts
+    completed = facts.status == "completed"
+    work = Work(acts=facts.acts, proposed=facts.proposed, completed=completed, answered=facts.answered, carries=facts.carries)
+    return structs.replace(facts, verdict=str(verdict_of(work)))
+
+
+def _money(usd_micros: int) -> str:
+    return f"${usd_micros // 1_000_000}.{usd_micros % 1_000_000:06d}"
+
+
+def _reserved(facts: HeaderFacts) -> str:
+    """What of the sums is no use that anybody reported."""
+    if not facts.judged or not (facts.reserved_tokens or facts.reserved_usd_micros):
+        return ""
+    return f" (of it reserved for attempts that told of no use: {facts.reserved_tokens} tokens, {_money(facts.reserved_usd_micros)})"
 
 
 _WORDS = re.compile(r' · "[^"\n]*"$| by user:.*$', re.MULTILINE)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+import msgspec
 from msgspec import Struct
 
 from ordain.contracts.policy import Policy
@@ -127,7 +128,15 @@ _EXPECTED = frozenset({str(SuperviseReason.ACTION), str(SuperviseReason.FINAL)})
 _REPLANNED = frozenset({str(SuperviseReason.REPLAN), str(SuperviseReason.SUGGESTED)})
 
 
+_MOVE = msgspec.json.Decoder(NextMove | SuperviseFailed)
+
+
 def _tells(recorded: Recorded) -> HeaderShare:
+    """Where a header has a verdict each move is a line: what the planner proposed is only done where the supervisor says so."""
+    if recorded.judged:
+        outcome = _MOVE.decode(recorded.outcome)
+        mark, what = ("info", str(outcome.move)) if isinstance(outcome, NextMove) else ("fail", "no move")
+        return HeaderShare(lines=(HeaderLine(mark=mark, what=f"supervisor: {what}", reason=recorded.reason),))
     if recorded.reason in _EXPECTED:
         return SILENT
     mark = "info" if recorded.reason in _REPLANNED else "fail"

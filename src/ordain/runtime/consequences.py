@@ -83,13 +83,14 @@ class Consequences:
         follows = self._of(outcome)
         placed = follows.placed
         anchor = placed.anchor or self._message.ids.message_id if inline(facts, outcome) else ""
-        under = self._message.catalog
+        under, said = self._message.catalog, self._message.facts
         record = {
             "facts": facts,
             "outcome": outcome,
             "reason": str(decision.reason),
             "catalog": under.digest,
             "wording": under.wording_id,
+            **{name: label for name, label in (("source", said.source), ("trace_verb", said.trace_verb)) if label},
         }
         placed = msgspec.structs.replace(placed, reason=str(decision.reason), decision=ENCODER.encode(record), anchor=anchor)
         return msgspec.structs.replace(follows, placed=placed)

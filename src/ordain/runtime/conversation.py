@@ -53,8 +53,10 @@ class Conversation:
         self._stored_catalog = ""
         services.store.listen(services.streams.heard)
 
-    async def receive(self, message: Message, *, workspace: str, principal: str) -> Acknowledged:
+    async def receive(self, message: Message, *, workspace: str, principal: str, source: str = "") -> Acknowledged:
         """Accept a message; when this returns, the message and its consequence are durable.
+
+        ``source`` is the way by which it came (HUB-06): a label, and no part of what makes two messages the same.
 
         Raises:
             Conflict: the message id was used before with another content (``message_id_reused``).
@@ -70,7 +72,7 @@ class Conversation:
             body = ENCODER.encode(body_of(message))
         except UnicodeError:
             raise InvalidRequest("a text holds half a surrogate pair", code="invalid_unicode", status=400) from None
-        given = message_of(message, message_id, principal, services.catalogs.current)
+        given = message_of(message, message_id, principal, services.catalogs.current, source)
         made: list[Consequence] = []
         pinned = PinnedCatalogs(services.catalogs)
         entry = self._entry(message, body, given)
@@ -140,8 +142,9 @@ class Conversation:
             self._stored_catalog = given.catalog.digest
         asked, message_id = given.facts, given.ids.message_id
         LOG.info(
-            "session=%s seq=%d correlation=%r mode=%s verb=%r%s",  # quoted: what a sender may choose must not look like a line of ours
-            *(session, outcome.seq, message_id, asked.mode, asked.verb, " duplicate" if duplicate else ""),
+            "session=%s seq=%d correlation=%r mode=%s verb=%r source=%r trace_verb=%r%s",  # quoted: what a sender may choose must not look like a line of ours
+            *(session, outcome.seq, message_id, asked.mode, asked.verb),
+            *(asked.source, asked.trace_verb, " duplicate" if duplicate else ""),
         )
         return Acknowledged(session=session, seq=outcome.seq, message_id=message_id, duplicate=duplicate)
 
@@ -217,7 +220,9 @@ def _answered(message: Entry, answer: Entry | None, received: Acknowledged) -> M
     event = None if answer is None else event_of(answer)  # of one that was erased there is neither
     reply, question = None, None
     if isinstance(event, ReplyEvent):
-        reply = Reply(header=event.header, narrative=event.narrative, ok=event.ok)
+        reply = Reply.model_validate(
+            {"header": event.header, "narrative": event.narrative, "ok": event.ok, "verdict": event.verdict or None}
+        )
     elif isinstance(event, QuestionEvent):
         question = Question(
             key=event.key,

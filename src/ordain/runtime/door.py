@@ -135,10 +135,10 @@ class Runtime:
         taken = Taken(input=given if isinstance(given, Raw) else raw(given), request_id=None, digest="")
         return await self._intake.open(found, taken, self.services.clock.new_run_id(), principal, workspace)
 
-    async def receive(self, message: Message, principal: str, workspace: str = DEFAULT_WORKSPACE) -> Acknowledged:
-        """Accept a message of a conversation (ING-01); raises as ``Conversation.receive``."""
+    async def receive(self, message: Message, principal: str, workspace: str = DEFAULT_WORKSPACE, *, source: str = "") -> Acknowledged:
+        """Accept a message of a conversation (ING-01) that came by ``source``; raises as ``Conversation.receive``."""
         self._check_open()
-        acknowledged = await self.conversation.receive(message, workspace=workspace, principal=principal)
+        acknowledged = await self.conversation.receive(message, workspace=workspace, principal=principal, source=source)
         if acknowledged.tells:
             self.engine.hurry(acknowledged.tells)
         return acknowledged
@@ -182,13 +182,18 @@ class Runtime:
         Raises:
             NotFound: no such run.
         """
-        return self._view(await self._load(run))
+        stored = await self._load(run)
+        if (end := ending(stored.records)) is None:
+            return self._view(stored)
+        header, verdict = await self.services.headers.since(stored, end)
+        return RunView(stored=stored, header=header, result=end.result, verdict=verdict)
 
     def _view(self, stored: StoredRun) -> RunView:
         end = ending(stored.records)
         if end is not None:
-            return RunView(stored=stored, header=end.header, result=end.result)
-        return RunView(stored=stored, header=render_header(self.services.headers.own(stored)), result=NULL)
+            return RunView(stored=stored, header=end.header, result=end.result, verdict=end.verdict)
+        facts = self.services.headers.own(stored)
+        return RunView(stored=stored, header=render_header(facts), result=NULL, verdict=facts.verdict)
 
     async def _load(self, run: str) -> StoredRun:
         stored = await load_run(self.services.store, run)

@@ -31,7 +31,7 @@ from ordain.ports.effects import Suspended
 from ordain.ports.leases import Held
 from ordain.ports.store import Append, StoredRun, load_run
 from ordain.ports.writes import MailKind, NewMail, Refund
-from ordain.rules.header import HeaderFacts, HeaderLine, quotable
+from ordain.rules.header import HeaderFacts, HeaderLine, quotable, with_verdict
 from ordain.runtime.entries import at_rest, reply, stop_entry, stopped_text, unreadable_entry
 from ordain.runtime.execution import Execution
 from ordain.runtime.flow_end import FlowEnd, flow_end
@@ -273,7 +273,7 @@ async def stopped_facts(services: Services, stored: StoredRun, status: Status) -
         return own
     facts = await services.headers.so_far(root)
     stopped = HeaderLine(mark="fail", what=f"{own.flow} (run {stored.id}) {status}", reason=str(status))
-    return msgspec.structs.replace(facts, status=str(status), reason=str(status), lines=(*facts.lines, stopped))
+    return with_verdict(msgspec.structs.replace(facts, status=str(status), reason=str(status), lines=(*facts.lines, stopped)))
 
 
 async def settle(live: Pen, end: FlowEnd) -> Driven:
@@ -285,7 +285,7 @@ async def settle(live: Pen, end: FlowEnd) -> Driven:
     if live.stored.session and live.stored.parent is None:
         if told is not None:
             now = msgspec.structs.replace(live.stored, records=tuple(live.records))
-            live.beside(reply(now, ended.header, told, status=settlement.status, at=live.scribe.at))
+            live.beside(reply(now, header, told, status=settlement.status, at=live.scribe.at))
         live.beside(at_rest(live.stored, header, settlement.status, live.scribe.at))
     if (carved := fold.carved) is not None:
         left = {"tokens": carved.tokens - fold.spent.tokens, "usd_micros": carved.usd_micros - fold.spent.usd_micros}

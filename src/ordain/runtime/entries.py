@@ -39,9 +39,11 @@ def spoken(text: str) -> int:
     return len(msgspec.json.encode(text))
 
 
-def reply(stored: StoredRun, header: str, narrative: str, *, status: Status, at: int, addr: object = "reply") -> NewEntry:
+def reply(stored: StoredRun, header: HeaderFacts, narrative: str, *, status: Status, at: int, addr: object = "reply") -> NewEntry:
     """The closing reply of a session's run; ``ok`` is the run's own status and nothing else."""
-    body = {"text": narrative, "header": header, "ok": status is Status.COMPLETED}
+    body = {"text": narrative, "header": render_header(header), "ok": status is Status.COMPLETED}
+    if header.verdict:
+        body["verdict"] = header.verdict
     return NewEntry(
         kind=EntryKind.REPLY,
         body=ENCODER.encode(body),
@@ -85,7 +87,7 @@ def _last_error(stored: StoredRun, facts: HeaderFacts, at: int) -> dict[str, Any
 def stop_entry(stored: StoredRun, facts: HeaderFacts, status: Status, at: int) -> tuple[NewEntry, ThreadChange]:
     """The code-written reply for a turn of which a run has stopped, and what that does to its thread."""
     addr = f"stopped.{at}"  # a run may stop any number of times, and at the same record
-    return reply(stored, render_header(facts), stopped_text(status), status=status, at=at, addr=addr), at_rest(stored, facts, status, at)
+    return reply(stored, facts, stopped_text(status), status=status, at=at, addr=addr), at_rest(stored, facts, status, at)
 
 
 def unreadable_entry(run: str, place: RunPlace, status: Status, at: int) -> tuple[NewEntry, ThreadChange]:

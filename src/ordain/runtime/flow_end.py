@@ -88,7 +88,13 @@ class FlowEnd(Struct, frozen=True, kw_only=True):
         """The run's last record, and the header's facts that are rendered there; ``fold`` is of all records before it."""
         fold.lines += self.lines
         header = fold.header(self.settlement.status, self.settlement.reason)
-        ended = EndedBody(status=self.settlement.status, reason=self.settlement.reason, result=self.output, header=render_header(header))
+        ended = EndedBody(
+            status=self.settlement.status,
+            reason=self.settlement.reason,
+            result=self.output,
+            header=render_header(header),
+            verdict=header.verdict,
+        )
         return ended, header
 
 

@@ -6,19 +6,24 @@ from collections.abc import Sequence
 
 import msgspec
 
+from ordain.contracts.verdict import RunVerdict
 from ordain.effects.effect import Wait
 from ordain.errors import JournalCorrupt
 from ordain.flows.kinds import Kinds
+from ordain.journal.acts import cleared
 from ordain.journal.codec import ReadRecord, decode
 from ordain.journal.folds import Fold, open_children
-from ordain.journal.records import STOPPED, IntentBody, Record, RecordKind, Started, Status
+from ordain.journal.records import STOPPED, EndedBody, IntentBody, Record, RecordKind, Started, Status
 from ordain.ports.store import JournalStore, StoredRun
-from ordain.rules.header import HeaderFacts, HeaderLine
+from ordain.rules.acts import Act, ActEnd
+from ordain.rules.header import MARKS, HeaderFacts, HeaderLine, plain, title_line, with_verdict
 from ordain.runtime.foreign_code import sent_by_signal
 from ordain.runtime.whole_journal import check_end
 
 BEFORE = 20
 """How many interrupted runs in a row are looked back at."""
+NOTE = 200
+"""Most characters of what was noted of a run after its end."""
 
 
 class Headers:
@@ -46,7 +51,36 @@ class Headers:
         facts = self.fold_of(stored.id, records).header(stored.status, stored.reason or "unfinished")
         if len(records) == len(stored.records) and _ends_as_it_should(stored):
             return facts
-        return msgspec.structs.replace(facts, lines=(*facts.lines, unreadable(stored.id)))
+        nobody_knows = Act(verb="", call="", end=ActEnd.UNKNOWN, run=stored.id)
+        told = msgspec.structs.replace(facts, lines=(*facts.lines, unreadable(stored.id)), acts=(*facts.acts, nobody_knows))
+        return with_verdict(told)
+
+    async def since(self, stored: StoredRun, end: EndedBody) -> tuple[str, str]:
+        """The header of a run that has settled, and its verdict: as recorded, unless a person has said since what became of what was unknown.
+
+        Nothing that is recorded changes: the first line is made anew, and what was said stands below.
+        """
+        if end.verdict != RunVerdict.UNKNOWN or stored.key is None:
+            return end.header, end.verdict
+        facts = self.fold(stored).header(end.status, end.reason)
+        notes = [line.what for line in self._noted(stored)]
+        acts = facts.acts
+        for run in dict.fromkeys(act.run for act in acts if act.end is ActEnd.UNKNOWN and act.run not in ("", stored.id)):
+            below = await loaded(run, self._store)
+            if isinstance(below, StoredRun):
+                acts = tuple(cleared(acts, run, self.fold(below).acts.cleared))
+                notes += [f"run {run}: {line.what}" for line in self._noted(below)]
+        now = with_verdict(msgspec.structs.replace(facts, acts=acts))
+        if now.verdict == end.verdict:
+            return end.header, end.verdict
+        told = "".join(f"\n{MARKS['info']} {plain(note, NOTE)}" for note in notes)
+        return f"{title_line(now)}\n{end.header.partition(chr(10))[2]}{told}", now.verdict
+
+    def _noted(self, stored: StoredRun) -> Sequence[HeaderLine]:
+        """What was noted of a run since it settled."""
+        records = readable(stored.records)
+        settled = next((at for at, record in enumerate(records) if record.kind is RecordKind.ENDED), len(records))
+        return self.fold_of(stored.id, records[settled + 1 :]).lines
 
     def fold(self, stored: StoredRun) -> Fold:
         """Everything that the run's own records say, as far as they can be read."""
@@ -134,7 +168,7 @@ def _with_child(facts: HeaderFacts, child: StoredRun, inner: HeaderFacts) -> Hea
     stopped = child.status in STOPPED
     mark, stands = ("fail", "has stopped") if stopped else ("info", "at work")
     at_work = HeaderLine(mark=mark, what=f"{inner.flow} (run {child.id}) {stands}", reason=str(child.status))
-    return msgspec.structs.replace(
+    merged = msgspec.structs.replace(
         facts,
         status=str(Status.WAITING if stopped else Status.RUNNING),  # what waits for its own children is at work
         models=tuple(dict.fromkeys((*facts.models, *inner.models))),
@@ -147,7 +181,13 @@ def _with_child(facts: HeaderFacts, child: StoredRun, inner: HeaderFacts) -> Hea
         tokens_out=facts.tokens_out + inner.tokens_out,
         estimated=facts.estimated or inner.estimated,
         usd_micros=facts.usd_micros + inner.usd_micros,
+        acts=(*facts.acts, *inner.acts),
+        proposed=facts.proposed + inner.proposed,
+        answered=facts.answered or inner.answered,
+        reserved_tokens=facts.reserved_tokens + inner.reserved_tokens,
+        reserved_usd_micros=facts.reserved_usd_micros + inner.reserved_usd_micros,
     )
+    return with_verdict(merged)
 
 
 def readable(records: Sequence[Record]) -> Sequence[Record]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
@@ -13,6 +14,10 @@ from ordain.flows.commission import MessageFacts, MessageIds, RecallAsked
 from ordain.ports.sessions import Entry
 from ordain.wording.cues import Cues
 from ordain.wording.wording import wording_of
+
+TRACE_VERB = "trace_verb"
+LABEL_CHARS = 64
+"""Most of a label that log and journal keep."""
 
 
 class Received(Struct, frozen=True, kw_only=True):
@@ -56,8 +61,9 @@ def received(entry: Entry, principal: str, catalog: Catalog) -> Received:
     """A stored message, all of it as the transcript has it; an erased one says nothing."""
     body = MessageBody(text="", user="") if entry.body is None else msgspec.json.decode(entry.body, type=MessageBody)
     context = Context.model_validate(body.context, strict=False)
+    facts = message_facts(body.text, body.user, entry.channel, context, len(body.attachments))
     return Received(
-        facts=message_facts(body.text, body.user, entry.channel, context, len(body.attachments)),
+        facts=msgspec.structs.replace(facts, trace_verb=trace_verb_of(body.metadata)),
         ids=MessageIds(message_id=entry.message_id, reply_to=context.reply_to or "", edits=context.edits or ""),
         principal=principal,
         timestamp_ms=entry.timestamp_ms,
@@ -66,17 +72,24 @@ def received(entry: Entry, principal: str, catalog: Catalog) -> Received:
     )
 
 
-def message_of(message: Message, message_id: str, principal: str, catalog: Catalog) -> Received:
-    """A canonical message as it is received, under the id that it has or was given."""
+def message_of(message: Message, message_id: str, principal: str, catalog: Catalog, source: str = "") -> Received:
+    """A canonical message as it is received, under the id that it has or was given, by the way that ``source`` names."""
     said, context = message.message, message.context
+    facts = message_facts(said.text, message.user_id, str(message.channel), context, len(said.attachments))
     return Received(
-        facts=message_facts(said.text, message.user_id, str(message.channel), context, len(said.attachments)),
+        facts=msgspec.structs.replace(facts, source=source[:LABEL_CHARS], trace_verb=trace_verb_of(said.metadata)),
         ids=MessageIds(message_id=message_id, reply_to=context.reply_to or "", edits=context.edits or ""),
         principal=principal,
         timestamp_ms=message.timestamp_ms or 0,
         found=wording_of(catalog).cues(said.text),
         catalog=catalog,
     )
+
+
+def trace_verb_of(metadata: Mapping[str, Any]) -> str:
+    """The telemetry label that a message brings, as far as it is one."""
+    label = metadata.get(TRACE_VERB)
+    return label[:LABEL_CHARS] if isinstance(label, str) else ""
 
 
 def message_facts(text: str, user: str, channel: str, context: Context, attachments: int = 0) -> MessageFacts:

@@ -23,11 +23,12 @@ CHILD_STOPPED = "child_stopped"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunView:
-    """A run's row, header and, once settled, its result (raw JSON)."""
+    """A run's row, header with its verdict ("": none yet, or of a kind without one) and, once settled, its result (raw JSON)."""
 
     stored: StoredRun
     header: str
     result: msgspec.Raw
+    verdict: str = ""
 
     @property
     def at_rest(self) -> bool:
@@ -59,6 +60,7 @@ def ending_of(view: RunView) -> Ending:
         run=stored.id,
         status=stored.status,
         header=view.header,
+        verdict=view.verdict,
         output=view.result,
         given={} if first is None else msgspec.json.decode(msgspec.json.decode(first, type=Started).input),
         erased=not stored.key,

@@ -222,6 +222,7 @@ class _Body(msgspec.Struct):
     user: str = ""
     header: str = ""
     ok: bool = False
+    verdict: str = ""
     key: str = ""
     expects: str = ""
     options: tuple[OptionView, ...] = ()
@@ -251,7 +252,15 @@ def event_of(entry: Entry) -> DurableEvent:
             )
         case EntryKind.REPLY:
             return ReplyEvent(
-                seq=seq, at_ms=at_ms, message_id=message, thread=thread, run=run, header=body.header, narrative=body.text, ok=body.ok
+                seq=seq,
+                at_ms=at_ms,
+                message_id=message,
+                thread=thread,
+                run=run,
+                header=body.header,
+                narrative=body.text,
+                ok=body.ok,
+                verdict=body.verdict,
             )
         case EntryKind.QUESTION:
             return QuestionEvent(

@@ -6,7 +6,7 @@ from typing import Any
 
 RUN = "0199d3c0a5e24f6b8f5e1c2d3a4b5c6d"
 """The run that every example is about."""
-_HEADER = f"✓ ordain run {RUN} · turn@4 · completed · ok\n✓ chat_general · \"{{'content':'Hello.'}}\""
+_HEADER = f"✓ ok · ordain run {RUN} · turn@5 · completed · ok\n· chat_general (run 5c)\n· no tool was used"
 _SESSION, _MESSAGE_ID, _HUB_ID = "web:ada", "m-1", "m-2"
 
 MESSAGE: dict[str, Any] = {
@@ -17,7 +17,7 @@ MESSAGE: dict[str, Any] = {
     "message": {"text": "Hello!"},
     "context": {"routingHints": {"mode": "brain"}},
 }
-REPLY: dict[str, Any] = {"header": _HEADER, "narrative": "Hello.", "ok": True}
+REPLY: dict[str, Any] = {"header": _HEADER, "narrative": "Hello.", "ok": True, "verdict": "ok"}
 MESSAGE_ANSWER: dict[str, Any] = {
     "sessionId": _SESSION,
     "messageId": _MESSAGE_ID,
@@ -48,6 +48,7 @@ _RESULT: dict[str, Any] = {
     "metadata": {"trace_verb": "chat_general", "executed_verbs": ["chat_general"], "attached": "new_request"},
     "run_id": RUN,
     "header": _HEADER,
+    "verdict": "ok",
 }
 CORTEX_RESULT: dict[str, Any] = {"cortex_result": _RESULT, "final_text": "Hello."}
 HUB_REPLY: dict[str, Any] = {
@@ -77,7 +78,7 @@ RUN_ITEM: dict[str, Any] = {
 }
 RUN_VIEW: dict[str, Any] = {
     **RUN_ITEM,
-    "flow_version": 4,
+    "flow_version": 5,
     "at_rest": True,
     "erased": False,
     "workspace": "default",
@@ -90,6 +91,7 @@ RUN_VIEW: dict[str, Any] = {
     "waits_for_stopped": [],
     "unknown_effects": [],
     "header": _HEADER,
+    "verdict": "ok",
     "response": {"narrative": "Hello.", "ok": True},
 }
 RUN_JOURNAL: dict[str, Any] = {

@@ -8,11 +8,13 @@ from typing import Annotated, Any
 from msgspec import Meta, Raw, Struct, field
 
 from ordain.contracts.events import DurableEvent
+from ordain.contracts.verdict import RunVerdict
 from ordain.runtime.door import RecordKind, Status
 
 Moment = Annotated[str, Meta(extra_json_schema={"format": "date-time"})]
 StatusName = Annotated[str, Meta(extra_json_schema={"enum": [str(status) for status in Status]})]
 KindName = Annotated[str, Meta(extra_json_schema={"enum": [str(kind) for kind in RecordKind]})]
+VerdictName = Annotated[str, Meta(extra_json_schema={"enum": [str(verdict) for verdict in RunVerdict]})]
 Hex = Annotated[str, Meta(pattern="^[0-9a-f]*$")]
 
 
@@ -118,7 +120,7 @@ class JournalBytes(View, frozen=True):
 
 
 class Run(View, frozen=True):
-    """A run: where it stands, its header, and once it rests ``response``: the body that its caller gets.
+    """A run: where it stands, its header, the verdict that opens it (null while it is at work, and of runs recorded without one), and once it rests ``response``: the body that its caller gets.
 
     ``waits_for_stopped`` are the runs below it that have stopped: it waits until somebody resumes or cancels them.
     """
@@ -146,6 +148,7 @@ class Run(View, frozen=True):
     ended_at: Moment | None
     wake_at: Moment | None
     header: str
+    verdict: VerdictName | None
     response: Any
 
 

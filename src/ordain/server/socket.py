@@ -28,7 +28,7 @@ from ordain.server.guard import chosen_subprotocol
 from ordain.server.problems import problem, problem_body
 from ordain.server.protocol import SocketProtocol
 from ordain.server.shapes import SocketAccepted, SocketRefused
-from ordain.server.translation import HUB_WS, canonical, chat_of_hub, client_request
+from ordain.server.translation import HUB_WS, canonical, chat_of_hub, client_request, source_of
 from ordain.server.workspaces import WORKSPACE_HEADER
 
 LOG = logging.getLogger("ordain.http")
@@ -161,8 +161,10 @@ class _Socket:
         try:
             if hub.session_id not in (None, session):
                 raise Conflict(f"this socket speaks with session {session}", code="other_session")
-            message = canonical(client_request(chat_of_hub(hub, HUB_WS)), session, message_id=hub.message_id, reply_to=hub.reply_to)
-            sent = await self._face.runtime.receive(message, self._face.by(self._socket), WorkspaceId(self._workspace))
+            client = client_request(chat_of_hub(hub, HUB_WS))
+            message = canonical(client, session, message_id=hub.message_id, reply_to=hub.reply_to)
+            by, workspace = self._face.by(self._socket), WorkspaceId(self._workspace)
+            sent = await self._face.runtime.receive(message, by, workspace, source=source_of(client))
         except OrdainError as error:
             raise _about(error, hub.message_id) from None
         if self._session is None:

@@ -32,6 +32,9 @@ HUB_HTTP, HUB_WS = "hub_http", "hub_ws"
 DEFAULT_USER = "local"
 TRACE_VERB = "trace_verb"
 SOURCE = "source"
+SKIPPED = "skipped"
+PARTIAL = frozenset({"partial", "outcome_unknown"})
+"""The codes of a turn of which something was done, or may have been."""
 
 
 def chat_of_hub(hub: HubChat, source: str) -> CortexChatRequest:
@@ -93,7 +96,7 @@ def canonical(client: CortexClientRequest, session: str, *, message_id: str | No
     """The canonical message of a client request.
 
     Packs count where somebody named them: the gateway's default is what a request is labelled with, policy's toolset is what it gets.
-    The transport's own label ``source`` is left out: a message that comes by WebSocket and again by HTTP is one message.
+    The transport's own label ``source`` goes beside it (``source_of``): a message that comes by WebSocket and again by HTTP is one message.
     """
     said, options = client.context, client.options
     context: dict[str, Any] = {
@@ -119,6 +122,12 @@ def canonical(client: CortexClientRequest, session: str, *, message_id: str | No
             "message_id": message_id,
         },
     )
+
+
+def source_of(client: CortexClientRequest) -> str:
+    """The way by which a request came, as its transport or its sender labels it; "" where nobody did."""
+    source = client.context.metadata.get(SOURCE)
+    return source if isinstance(source, str) else ""
 
 
 def _kept(client: CortexClientRequest) -> dict[str, JsonValue]:
@@ -159,12 +168,13 @@ def client_result(client: CortexClientRequest, answer: MessageAnswer, produced: 
         final_text=text,
         memory_used=int(turn.get("whole", 0)) > 0 or int(turn.get("recall", {}).get("given", 0)) > 0,
         recall_debug=dict(turn.get("recall", {})),
-        steps=[_step(verb, step) for step in turn.get("steps", ())],
+        steps=[*(_step(verb, step) for step in turn.get("steps", ())), *_skipped(verb, turn)],
         error=error,
         correlation_id=client.context.trace_id or answer.message_id,
         metadata=labels,
         run_id=answer.run_id,
         header="" if reply is None else reply.header,
+        verdict=None if reply is None else reply.verdict,
     )
 
 
@@ -173,20 +183,29 @@ def _status(answer: MessageAnswer, error: CallErrorBody | None) -> Literal["succ
         return "success" if answer.question is None else "partial"
     if answer.reply.ok:
         return "success"
-    return "partial" if error is not None and error.code == "partial" else "fail"
+    return "partial" if error is not None and error.code in PARTIAL else "fail"
 
 
 def _step(verb: str, step: Mapping[str, Any]) -> dict[str, Any]:
     """A step of the turn in the sources' form (``StepExecutionResult``)."""
     error = step.get("error") or None
     return {
-        "status": "success" if step["ok"] else "fail",
+        "status": "success" if step["ok"] else SKIPPED if step.get("skipped") and not error else "fail",
         "verb_name": verb,
         "step_name": step["step_name"],
         "order": step["order"],
         "error": error,
         "category": None if error is None else failure_category(error),
     }
+
+
+def _skipped(verb: str, turn: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The steps of the turn's plan that did not run, behind those that did."""
+    first = len(turn.get("steps", ()))
+    return [
+        _step(verb, {"step_name": name.partition("/")[0], "order": first + at, "ok": False, "skipped": True})
+        for at, name in enumerate(turn.get("skipped", ()))
+    ]
 
 
 def hub_reply(answer: MessageAnswer, result: CortexClientResult) -> HubReply:

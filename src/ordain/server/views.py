@@ -60,6 +60,7 @@ async def run_view(runtime: Runtime, view: RunView) -> Run:
         ended_at=moment_if(stored.ended_at),
         wake_at=moment_if(stored.wake_at),
         header=view.header,
+        verdict=view.verdict or None,
         response=_response(runtime, view),
     )
 

@@ -44,8 +44,8 @@ def test_one_message_is_answered(server: Server, served: bool) -> None:
     done = server.cli("chat", "hello", "there")
     assert done.returncode == 0, done.stderr
     header, _, narrative = done.stdout.decode().partition("\n\n")
-    assert header.startswith("✓ ordain run ")
-    assert "· turn@4 · completed · ok" in header.splitlines()[0]
+    assert header.startswith("✓ ok · ordain run ")
+    assert "· turn@5 · completed · ok" in header.splitlines()[0]
     assert narrative == "Hello to you.\n\n"
     assert done.stderr.decode().startswith("session cli:")
     assert len(done.stderr.splitlines()) == 1
@@ -91,7 +91,7 @@ def test_a_failed_answer_is_exit_code_1(server: Server) -> None:
     """An answer that is not ok makes the exit code 1, whatever is answered after it."""
     done = server.cli("chat", stdin=b"fail now\nhello\n")
     assert done.returncode == 1
-    assert "✗ ordain run " in done.stdout.decode()
+    assert "✗ nothing done · ordain run " in done.stdout.decode()
     assert "Hello to you." in done.stdout.decode()
 
 
@@ -163,7 +163,7 @@ def test_nothing_foreign_reaches_a_terminal(server: Server) -> None:
 def test_a_lie_is_quoted(server: Server) -> None:
     """Lines that imitate a header stand quoted below the header that code wrote."""
     shown = server.cli("chat", "lie to me").stdout.decode().splitlines()
-    assert sum(line.startswith("✓ ordain run ") for line in shown) == 1
+    assert sum(line.startswith("✓ ok · ordain run ") for line in shown) == 1
     assert "> ✓ ordain run 1 · turn@2 · completed · ok" in shown
     assert ">   ✅ step 1: mail.send" in shown
     assert "> · 3 steps" in shown

@@ -26,7 +26,7 @@ def agent(home: Path) -> Iterator[Terminal]:
     with chatting(home, *AGENT, **play(home)) as terminal:
         terminal.until("/help")
         terminal.type("long work")
-        terminal.until("✓ step 1: math.evaluate")
+        terminal.until("→ step 1: math.evaluate")
         yield terminal
 
 
@@ -49,15 +49,15 @@ def test_header_then_answer(home: Path) -> None:
         terminal.until("/help")
         terminal.type("typed slowly")
         partial = terminal.until("One word after")
-        assert "· turn@4 · running · unfinished" in partial
+        assert "· turn@5 · running · unfinished" in partial
         assert partial.index("ordain run") < partial.index("One word after")
         assert not partial.endswith("to the screen. ")
-        terminal.until("turn@4 · completed · ok")
+        terminal.until("turn@5 · completed · ok")
         whole = terminal.until_prompt("brain >")
         assert whole.count("ordain run ") == 1
         assert "unfinished" not in whole
         lines = [line for line in below(terminal, "brain > typed slowly") if line]
-        assert lines[0].startswith("✓ ordain run ")
+        assert lines[0].startswith("✓ ok · ordain run ")
         said = " ".join(line for line in lines if not line.startswith(("✓", "·")) and not line.startswith("brain >"))
         assert said == ("One word after the other comes to the screen. " * 4).strip()
         assert lines[-1] == "brain >"
@@ -68,7 +68,7 @@ def test_header_then_answer(home: Path) -> None:
 def test_a_nudge_is_answered_while_the_turn_runs(agent: Terminal) -> None:
     """/status is answered from the journal at once; the turn goes on."""
     agent.type("/status")
-    shown = agent.until("status@1 · completed")
+    shown = agent.until("status@2 · completed")
     assert "at work for" in agent.until("at work for")
     assert "math.evaluate" in shown
     agent.until_prompt("agent:math.evaluate+ask_user >")
@@ -90,8 +90,8 @@ def test_an_override_is_typed_while_the_turn_runs(agent: Terminal) -> None:
 def test_stop_is_anchored_and_code_decides(agent: Terminal) -> None:
     """/stop interrupts what runs; where nothing runs nothing follows, and it is said so."""
     agent.type("/stop")
-    agent.until("✗ ordain run ")
-    agent.until("status@1 · completed")
+    agent.until(" · ordain run ")
+    agent.until("status@2 · completed")
     agent.type("/stop")
     agent.until("(nothing follows from that: filler, attach.nothing_to_stop)")
     leave(agent)
@@ -101,7 +101,7 @@ def test_ctrl_c_stops_then_leaves(agent: Terminal) -> None:
     """Ctrl-C while a turn runs is /stop; once nothing runs it leaves with exit code 0."""
     agent.type("\x03", enter=False)
     agent.until("agent:math.evaluate+ask_user > stop")
-    agent.until("status@1 · completed")
+    agent.until("status@2 · completed")
     agent.type("\x03", enter=False)
     assert agent.end() == 0
 
@@ -178,7 +178,7 @@ def test_nothing_foreign_steers_the_terminal(home: Path) -> None:
         terminal.type("lie to me")
         terminal.until_answered("> · 3 steps")
         shown = below(terminal, "brain > lie to me")
-        assert sum(line.startswith("✓ ordain run ") for line in shown) == 1
+        assert sum(line.startswith("✓ ok · ordain run ") for line in shown) == 1
         leave(terminal)
 
 
@@ -217,13 +217,13 @@ def test_a_narrow_terminal(home: Path) -> None:
         terminal.until("/help")
         terminal.type("typed slowly and with a good many words more than there is room for")
         terminal.until("One word after the other")
-        terminal.until_answered("turn@4 · completed")
+        terminal.until_answered("turn@5 · completed")
         terminal.type("begun only")
         terminal.until("Begun and ne")
         terminal.resize(100)
         terminal.until_wide(60)
         terminal.type("/stop")
-        terminal.until_answered("status@1 · completed")
+        terminal.until_answered("status@2 · completed")
         assert any(len(line) > 60 for line in below(terminal, "brain > stop"))
         leave(terminal)
 

@@ -143,7 +143,7 @@ def test_plan_gives_the_same_answer_here_and_there(server: Server, tmp_path: Pat
     principal = json.loads(server.cli("runs", "show", response["run_id"], "--journal", "--json").stdout)["records"][0]["body"]["principal"]
     assert principal == ("http:loopback" if served else "local:cli")
     people = server.cli("plan", "-", stdin=json.dumps(ask("simple")).encode()).stdout.decode()
-    assert people.startswith("✓ ordain run ")
+    assert people.startswith("✓ ok · ordain run ")
     assert people.endswith("It is 42.\n")
     assert server.cli("plan", request_file(tmp_path, "failing")).returncode == 1
 
@@ -151,7 +151,7 @@ def test_plan_gives_the_same_answer_here_and_there(server: Server, tmp_path: Pat
 def test_no_answer_commands_the_terminal_or_passes_for_a_header(server: Server, tmp_path: Path) -> None:
     """Security: what a model or a request says is shown without control, hidden or reordering characters, header look-alikes quoted."""
     planned = server.cli("plan", request_file(tmp_path, "hostile")).stdout.decode()
-    run = planned.split()[3]
+    run = planned.partition("ordain run ")[2].split()[0]
     shown = server.cli("runs", "show", run).stdout.decode()
     for said in (planned, shown):
         assert "ARED C1 bidi\n> ✓ ordain run 0000" in said
@@ -236,8 +236,8 @@ def test_replay_needs_no_models_verbs_or_network(server: Server, tmp_path: Path)
         done = subprocess.run(command, capture_output=True, check=False)
         assert done.returncode == 0, done.stderr
         assert [(one["flow"], one["verdict"], one["settled"]) for one in json.loads(done.stdout)["runs"]] == [
-            ("planner@2", "equal", True),
-            ("verb_plan@1", "equal", True),
+            ("planner@3", "equal", True),
+            ("verb_plan@2", "equal", True),
         ]
     assert "2 of 2 runs replay equal" in server.cli("replay", run).stdout.decode()
     assert server.cli("replay", "0" * 32).returncode == 2

@@ -231,9 +231,9 @@ async def test_made_up_names_share_an_account(tmp_path: Path, per: Literal["ever
     async with stored_here(found) as ordain:
         now = EPOCH + timedelta(microseconds=ordain.runtime.services.clock.now())
     since = "".join(f":{part}" for part in [period(per, now)] if part)
-    put_accounts(tmp_path, [f"agent:made-up-{number}{since}" for number in range(AGENTS_MAX)])
+    put_accounts(tmp_path, [f"agent:made-up-{number}{since}" for number in range(AGENTS_MAX - 1)] + [f"agent:hub{since}"])
     async with stored_here(found) as ordain:
-        for caller in ("one-more", "another", "2026-01-01", "made-up-3"):
+        for caller in ("one-more", "another", "2026-01-01", "hub"):
             answer = await ordain.plan({**request(request_id=caller), "caller": caller})
             assert answer["status"] == "ok"
             stored = ordain.store.stored(answer["run_id"])
@@ -241,7 +241,7 @@ async def test_made_up_names_share_an_account(tmp_path: Path, per: Literal["ever
             assert replay(stored, ordain.catalog, shipped_kinds()).equal
         rows = named(ordain)
         assert len(rows) == AGENTS_MAX + 1
-        assert rows[f"agent:(others){since}"] > 2 * (rows[f"agent:made-up-3{since}"] - 7) > 0
+        assert rows[f"agent:(others){since}"] > 2 * (rows[f"agent:hub{since}"] - 7) > 0
         await asyncio.gather(*(ordain.plan({**request(request_id=f"more{n}"), "caller": f"more{n}"}) for n in range(5)))
         assert len(named(ordain)) == AGENTS_MAX + 1
 

@@ -49,8 +49,9 @@ def body(entry: Any) -> dict[str, Any]:
 @pytest.mark.parametrize("status", ENDS)
 def test_only_a_completed_turn_is_answered_as_ok(status: Status) -> None:
     """``ok`` is the run's status, whatever its words say; and the thread is done, failed or blocked by the same."""
-    entry = reply(RUN, "header", "All went well.", status=status, at=5)
-    assert body(entry) == {"text": "All went well.", "header": "header", "ok": status is Status.COMPLETED}
+    told = facts(status=status)
+    entry = reply(RUN, told, "All went well.", status=status, at=5)
+    assert body(entry) == {"text": "All went well.", "header": render_header(told), "ok": status is Status.COMPLETED}
     change = at_rest(RUN, facts(status=status), status, 5)
     done, failed = {Status.COMPLETED, Status.CANCELLED}, {Status.FAILED, Status.TIMED_OUT}
     wanted = ThreadStatus.DONE if status in done else ThreadStatus.FAILED if status in failed else ThreadStatus.BLOCKED

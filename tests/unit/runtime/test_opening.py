@@ -47,7 +47,7 @@ def test_it_has_what_its_kind_grants_under_policys_budget() -> None:
     assert msgspec.json.decode(opened.record.body or b"", type=Started) == started
     assert started.grant == CapabilityScope(allowed=("a", "b"))
     assert started.allowance == Spend(tokens=11, usd_micros=12, model_calls=13, verb_calls=14)
-    assert (started.label.agent if started.label else "", started.depth, started.keep_thoughts) == ("helper", 0, False)
+    assert (started.label.agent if started.label else "", started.depth, started.keep_thoughts) == ("other", 0, False)
     assert (started.flow_version, started.catalog) == (PLANNER.version, catalog.digest)
     assert (started.session, started.thread, started.parent, opened.record.at) == ("s1", 2, None, 7)
     verify("r1", OPENING.key, (opened.record,))
@@ -67,6 +67,6 @@ def test_it_says_with_which_wording_it_reads(session: str) -> None:
 
 def test_what_is_no_input_opens_nothing() -> None:
     """It is the request's fault, before a run exists."""
-    with pytest.raises(InvalidRequest, match=r"kind planner@2 cannot read this input: .*\n*goal") as refused:
+    with pytest.raises(InvalidRequest, match=r"kind planner@3 cannot read this input: .*\n*goal") as refused:
         root_run(PLANNER, msgspec.structs.replace(OPENING, input=Raw(b"{}")), shipped())
     assert isinstance(refused.value.__cause__, ValueError)

@@ -91,7 +91,7 @@ def planner_response(ending: Ending) -> dict[str, Any]:
             "trace": None,
             "usage": NO_USAGE,
         }
-    return {**body, "run_id": ending.run, "header": ending.header}
+    return {**body, "run_id": ending.run, "header": ending.header, "verdict": ending.verdict or None}
 
 
 def _trace(ending: Ending, steps: Sequence[StepRefs]) -> Sequence[dict[str, Any]] | None:

@@ -1,4 +1,4 @@
-"""Kind ``question`` as a value, and its version before for what was begun under it."""
+"""Kind ``question`` as a value, and its versions before for what was begun under them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ordain.rules.answer import ANSWER
 
 QUESTION: Kind[VerbPlanInput, VerbPlanOutput] = Kind(
     name="question",
-    version=2,
+    version=3,
     run=run_question,
     decode_input=msgspec.json.Decoder(VerbPlanInput).decode,
     settle=settled_in_words,
@@ -24,5 +24,7 @@ QUESTION: Kind[VerbPlanInput, VerbPlanOutput] = Kind(
     carries=carried_call,
     carrying=Carrying(waits=True, inherits=True),
     rules=(ANSWER,),
+    judged=True,
 )
-QUESTION_1 = replace(QUESTION, version=1, run=run_question_1, rules=())
+QUESTION_2 = replace(QUESTION, version=2, judged=False)
+QUESTION_1 = replace(QUESTION_2, version=1, run=run_question_1, rules=())

@@ -1,6 +1,8 @@
-"""Kind ``status`` as a value."""
+"""Kind ``status`` as a value, and its version before for what was begun under it."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import msgspec
 
@@ -24,7 +26,7 @@ def _input(given: Commission) -> StatusInput:
 
 STATUS: Kind[StatusInput, StatusOutput] = Kind(
     name="status",
-    version=1,
+    version=2,
     run=run_status,
     decode_input=msgspec.json.Decoder(StatusInput).decode,
     settle=settled_by_error,
@@ -32,4 +34,6 @@ STATUS: Kind[StatusInput, StatusOutput] = Kind(
     reply=_reply,
     serves=Serves.STATUS,
     commissioned=_input,
+    judged=True,
 )
+STATUS_1 = replace(STATUS, version=1, judged=False)

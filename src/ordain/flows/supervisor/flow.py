@@ -26,7 +26,7 @@ from ordain.flows.steps.steps import (
 )
 from ordain.flows.steps.trace import proposal_of
 from ordain.flows.supervisor.prompt import MOVE_PROMPT, STEP_PROMPT, PendingStep
-from ordain.flows.supervisor.request import request_of
+from ordain.flows.supervisor.request import arguments_of, request_of
 from ordain.flows.transcript import HistoryRef
 from ordain.journal.digests import call_digest
 from ordain.ports.effects import Interrupted
@@ -44,14 +44,15 @@ async def run_supervisor(context: FlowContext, call: VerbPlanInput) -> VerbPlanO
     progress.narrative = "final_answer.content" if call.narrate else ""
     done: list[StepResult] = []
     try:
-        return await _loop(context, progress, done)
+        return await _loop(context, progress, done, arguments_of(call).step_timeout_ms)
     except Interrupted:
         return _failed(done, "cancelled", "interrupted")
 
 
-async def _loop(context: FlowContext, progress: Progress, done: list[StepResult]) -> VerbPlanOutput:
+async def _loop(context: FlowContext, progress: Progress, done: list[StepResult], step_ms: int) -> VerbPlanOutput:
     while True:
-        step = await next_step(context, progress)
+        within = context.until(min(context.deadline, context.now() + step_ms * 1000)) if step_ms else context
+        step = await next_step(within, progress)
         move = await _supervise(context, progress, step)
         if isinstance(move, SuperviseFailed):
             return _failed(done, move.code, step.message if isinstance(step, AskFailed) else _why(step))
@@ -84,7 +85,8 @@ async def _execute(context: FlowContext, progress: Progress, step: ProposedCall,
     ok = isinstance(acted.result, VerbReturned)
     error = acted.denied or error_of(acted).get("code", "")
     digest = call_digest(step.call)
-    done.append(StepResult(step_name=step.call.verb, order=len(done), ok=ok, error=error, call=digest))
+    result = StepResult(step_name=step.call.verb, order=len(done), ok=ok, error=error, call=digest, skipped=bool(acted.denied))
+    done.append(result)
     waits = context.catalog.verbs[step.call.verb].spec.session_only
     return context.until(context.deadline + context.now() - before) if waits else context
 

@@ -10,14 +10,15 @@ from ordain.flows.act import VerbPlanInput, VerbPlanOutput, call_label, carried_
 from ordain.flows.context import Carrying
 from ordain.flows.kind import Kind, settled_in_words
 from ordain.flows.supervisor.flow import run_supervisor
-from ordain.flows.supervisor.prompt import MOVE_PROMPT, STEP_PROMPT
+from ordain.flows.supervisor.prompt import MOVE_PROMPT, MOVE_PROMPT_3, STEP_PROMPT
 from ordain.flows.supervisor.v1 import run_supervisor as run_supervisor_1
 from ordain.flows.supervisor.v2 import run_supervisor as run_supervisor_2
+from ordain.flows.supervisor.v3 import run_supervisor as run_supervisor_3
 from ordain.rules.supervise import SUPERVISE
 
 SUPERVISOR: Kind[VerbPlanInput, VerbPlanOutput] = Kind(
     name="supervisor",
-    version=3,
+    version=4,
     run=run_supervisor,
     decode_input=msgspec.json.Decoder(VerbPlanInput).decode,
     settle=settled_in_words,
@@ -27,6 +28,8 @@ SUPERVISOR: Kind[VerbPlanInput, VerbPlanOutput] = Kind(
     carrying=Carrying(waits=True, inherits=True, prompt=STEP_PROMPT),
     prompts=(STEP_PROMPT, MOVE_PROMPT),
     rules=(SUPERVISE,),
+    judged=True,
 )
-SUPERVISOR_2 = replace(SUPERVISOR, version=2, run=run_supervisor_2)
+SUPERVISOR_3 = replace(SUPERVISOR, version=3, run=run_supervisor_3, prompts=(STEP_PROMPT, MOVE_PROMPT_3), judged=False)
+SUPERVISOR_2 = replace(SUPERVISOR_3, version=2, run=run_supervisor_2)
 SUPERVISOR_1 = replace(SUPERVISOR_2, version=1, run=run_supervisor_1)

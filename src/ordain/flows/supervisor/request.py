@@ -12,7 +12,7 @@ from ordain.flows.act import VerbPlanInput
 class SupervisorArgs(Struct, frozen=True, kw_only=True):
     """The arguments of ``agent_runtime``: what the user said, the tools and the caps, as the turn's rules decided them.
 
-    ``before``: what an interrupted run had done that this one takes the place of. ``recalled``: fragments of memory, a JSON object a line.
+    ``step_timeout_ms`` bounds one call of the planner (EXE-17; 0: its time is the turn's). ``before``: what an interrupted run had done that this one takes the place of. ``recalled``: fragments of memory, a JSON object a line.
     """
 
     text: str
@@ -21,6 +21,7 @@ class SupervisorArgs(Struct, frozen=True, kw_only=True):
     max_tokens_reason: int
     max_tokens_answer: int
     timeout_ms: int
+    step_timeout_ms: int = 0
     before: str = ""
     recalled: str = ""
 
@@ -31,9 +32,14 @@ class SupervisorArgs(Struct, frozen=True, kw_only=True):
         return "\n\n".join(filter(None, (done, self.recalled)))
 
 
+def arguments_of(call: VerbPlanInput) -> SupervisorArgs:
+    """The call's arguments, which its schema has accepted."""
+    return msgspec.convert(call.args, SupervisorArgs)
+
+
 def request_of(call: VerbPlanInput) -> PlannerRequest:
     """The planner's request behind a supervised turn; its history is by reference and stands in the prompt alone."""
-    args = msgspec.convert(call.args, SupervisorArgs)
+    args = arguments_of(call)
     return PlannerRequest(
         caller="hub",
         goal=Goal(type="chat", description=args.text, metadata=GoalMetadata(mode="agent")),

@@ -23,7 +23,7 @@ from ordain.flows.steps.steps import (
     next_step,
 )
 from ordain.flows.steps.trace import proposal_of
-from ordain.flows.supervisor.prompt import MOVE_PROMPT, STEP_PROMPT, PendingStep
+from ordain.flows.supervisor.prompt import MOVE_PROMPT_3, STEP_PROMPT, PendingStep
 from ordain.flows.supervisor.request import request_of
 from ordain.flows.transcript import HistoryRef
 from ordain.journal.digests import call_digest
@@ -32,7 +32,7 @@ from ordain.rules.proposals import Parsed, Unparsed
 from ordain.rules.supervise import SUPERVISE, Move, Pending, SuperviseFacts, SuperviseFailed, SuperviseInputs, SuperviseReason
 
 
-@spelled_out(STEP_PROMPT, MOVE_PROMPT)
+@spelled_out(STEP_PROMPT, MOVE_PROMPT_3)
 async def run_supervisor(context: FlowContext, call: VerbPlanInput) -> VerbPlanOutput:
     """Version 1: its tools were not told what the turn is like."""
     context, progress, refused = begin(context.told(turn_kind(call)), request_of(call), STEP_PROMPT)
@@ -91,7 +91,7 @@ async def _supervise(context: FlowContext, progress: Progress, step: NextStep) -
     refs = () if isinstance(step, AskFailed) else (step.answer,)
     asks = policy.ask is not None and pending in (Pending.ACTION, Pending.FINAL)
     if asks and not isinstance(step, AskFailed):
-        answer = await ask(context, MOVE_PROMPT, PendingStep(progress=progress, answer=step.answer, pending=pending))
+        answer = await ask(context, MOVE_PROMPT_3, PendingStep(progress=progress, answer=step.answer, pending=pending))
         if isinstance(answer, ModelAnswer):
             proposal, refs = proposal_of(answer), (*refs, answer.seq)
     facts = SuperviseFacts(

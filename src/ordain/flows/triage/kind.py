@@ -29,7 +29,7 @@ def _reply(output: TriageOutput) -> str | None:
 
 TRIAGE: Kind[TriageInput, TriageOutput] = Kind(
     name="triage",
-    version=4,
+    version=5,
     run=run_triage,
     decode_input=msgspec.json.Decoder(TriageInput).decode,
     settle=settled_by_error,
@@ -39,7 +39,9 @@ TRIAGE: Kind[TriageInput, TriageOutput] = Kind(
     reply=_reply,
     serves=Serves.PLACING,
     commissioned=triage_input,
+    judged=True,
 )
+TRIAGE_4 = replace(TRIAGE, version=4, judged=False)
 TRIAGE_3: Kind[FlatTriageInput, TriageOutput] = Kind(
     name="triage",
     version=3,

@@ -11,13 +11,17 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
+from msgspec import Struct
 
 from ordain.contracts.conversation import ExecMode
+from ordain.contracts.cortex import ExecutionStep
+from ordain.contracts.verbs import MODEL_SERVICE
+from ordain.contracts.verdict import RunVerdict
 from ordain.effects.calls import Call
 from ordain.effects.effect import SharedState
 from ordain.effects.results import ModelAnswer, ReadValue, VerbReturned
 from ordain.flows.accounts import open_account
-from ordain.flows.act import Acted, InConversation, act, carrying_of
+from ordain.flows.act import Acted, InConversation, act, acts_of, carrying_of
 from ordain.flows.ask import ask, lane_facts
 from ordain.flows.commission import MessageFacts, RecallAsked
 from ordain.flows.context import FlowContext, TurnKind
@@ -29,6 +33,7 @@ from ordain.flows.turn.execution_plan import execution_plan
 from ordain.flows.turn.request import TurnInput, TurnOutput
 from ordain.flows.turn.router import ROUTER_PROMPT, RoutedTurn
 from ordain.ports.effects import Interrupted
+from ordain.rules.acts import Act
 from ordain.rules.completeness import COMPLETENESS, CompletenessFacts, CompletenessInputs
 from ordain.rules.entry import ENTRY, ENTRY_OF, Entered, EntryFacts, EntryInputs, EntryRefused
 from ordain.rules.lane import LANE, LaneChosen, LaneInputs
@@ -36,11 +41,18 @@ from ordain.rules.outcome import OUTCOME, OutcomeFacts, TurnOutcome
 from ordain.rules.proposals import Parsed, Unparsed
 from ordain.rules.recall import RECALL, Answerable, RecallFacts, Unanswerable
 from ordain.rules.route import LEFT_OPEN, ROUTE, Path, Routed, RouteFacts, RouteInputs
-from ordain.rules.unrecovered import UNRECOVERED, DoneStep, Unrecovered, UnrecoveredFacts, UnrecoveredInputs
+from ordain.rules.verdict import VERDICT, Judged, VerdictFacts, VerdictInputs
 
 PROMPT_BYTES = 4000
 """What a prompt is taken to need beside message and history; an agent's, with its tools and trace, often needs more."""
 BEFORE_CHARS = 2000
+CODES: Mapping[RunVerdict, str] = {
+    RunVerdict.UNKNOWN: "outcome_unknown",
+    RunVerdict.PARTIAL: "partial",
+    RunVerdict.NO_TOOL: "no_tool_succeeded",
+    RunVerdict.NOTHING: "nothing_done",
+}
+"""The code with which a turn with tools ends whose verdict is not ok."""
 CODE_CHARS = 64
 """Most of a failed recall's code in the facts of rule ``recall``."""
 
@@ -93,8 +105,7 @@ async def _turn(context: FlowContext, given: TurnInput, told: TurnOutput, before
     facts = OutcomeFacts(mode=message.mode, workflow=message.workflow, delegates=len(message.delegates))
     outcome = context.fx.decide(OUTCOME, facts, None, (0,)).outcome.outcome
     plan = execution_plan(message.mode, entry.verb)
-    steps = tuple(f"{step.step_name}/{service}" for step in plan.steps for service in step.services)
-    told = msgspec.structs.replace(told, verb=plan.verb_name, plan=steps, outcome=str(outcome))
+    told = msgspec.structs.replace(told, verb=plan.verb_name, skipped=_names(plan.steps), outcome=str(outcome))
     if outcome is not TurnOutcome.DIRECT:
         return _failed(told, "path_unavailable", f"this build cannot carry out outcome {outcome}")
     routed, ambiguous = await _route(context, given, entry.verb)
@@ -110,15 +121,21 @@ async def _turn(context: FlowContext, given: TurnInput, told: TurnOutput, before
     if message.recall is not None and isinstance(_recall_outcome(context, message.recall, recalled), Unanswerable):
         return _failed(told, "recall_failed", recalled.error)
     context = context.narrowed((verb, context.catalog.policy.history.verb, *entry.tools))
-    history, window = await gather(context, given.seq, _room(context, message, verb))
+    summed: list[Acted] = []
+    history, window = await gather(context, given.seq, _room(context, message, verb), summed)
     told = msgspec.structs.replace(told, whole=window.whole, left_out=window.left_out)
     talk = InConversation(history=history, narrate=True, max_tokens=routed.max_tokens_answer, recalled=recalled.fragments)
     if routed.path is Path.DIRECT:
-        until = context.now() + min(routed.timeout_ms, plan.timeout_ms) * 1000
+        until = context.now() + min(routed.timeout_ms, plan.timeout_ms, *(step.timeout_ms for step in plan.steps)) * 1000
         return await _direct(context.until(min(context.deadline, until)), message, told, talk)
     more = {"before": before, "recalled": lines_of(recalled)}
-    call = _supervisor_call(message, routed, entry.tools, more)
-    return await _supervised(context, call, told, msgspec.structs.replace(talk, recalled=()))
+    agent = execution_plan(ExecMode.AGENT, verb)  # a supervised turn of another mode works by the agent's plan as well
+    routed = msgspec.structs.replace(routed, timeout_ms=min(routed.timeout_ms, agent.timeout_ms))
+    call = _supervisor_call(message, routed, entry.tools, {**more, "step_timeout_ms": agent.steps[0].timeout_ms})
+    before_acts = (*recalled.acts, *(act for one in summed for act in acts_of(context, one)))
+    refs = tuple(seq for seq in (recalled.seq, *(one.seq for one in summed)) if seq >= 0)
+    work = _Supervised(call=call, step=agent.steps[0], acts=before_acts, refs=refs)
+    return await _supervised(context, work, told, msgspec.structs.replace(talk, recalled=()))
 
 
 def _entry(context: FlowContext, message: MessageFacts) -> Entered | EntryRefused:
@@ -178,7 +195,11 @@ async def _direct(context: FlowContext, message: MessageFacts, told: TurnOutput,
     """One verb answers; only its text counts, whatever else it says (EXE-03)."""
     call = Call(verb=told.verb, args=_arguments(context, told.verb, message.words))
     acted = await act(context, call, (0,), talk)
-    told = msgspec.structs.replace(told, executed=() if acted.denied else (told.verb,), steps=acted.steps)
+    if not acted.denied:
+        asked = acted.below is not None and acted.below.model_calls > 0
+        ran = (f"{told.verb}/{MODEL_SERVICE}" if asked else told.verb,)
+        told = msgspec.structs.replace(told, executed=(told.verb,), plan=ran, skipped=())
+    told = msgspec.structs.replace(told, steps=acted.steps)
     if not isinstance(acted.result, VerbReturned):
         error = error_of(acted)
         return _failed(told, error["code"], error["message"])
@@ -198,7 +219,7 @@ def _arguments(context: FlowContext, verb: str, text: str) -> dict[str, Any]:
     return {outcome.argument: text}
 
 
-def _supervisor_call(message: MessageFacts, routed: Routed, tools: Sequence[str], more: Mapping[str, str]) -> Call:
+def _supervisor_call(message: MessageFacts, routed: Routed, tools: Sequence[str], more: Mapping[str, str | int]) -> Call:
     args: dict[str, Any] = {
         "text": message.words,
         "tools": list(tools),
@@ -207,31 +228,49 @@ def _supervisor_call(message: MessageFacts, routed: Routed, tools: Sequence[str]
         "max_tokens_answer": routed.max_tokens_answer,
         "timeout_ms": routed.timeout_ms,
     }
-    args |= {name: text for name, text in more.items() if text}
+    args |= {name: value for name, value in more.items() if value}
     return Call(verb=ENTRY_OF[ExecMode.AGENT], args=args)
 
 
-async def _supervised(context: FlowContext, call: Call, told: TurnOutput, talk: InConversation) -> TurnOutput:
-    """The supervised loop as a child run; a step that failed and was not made good leaves the turn partial (B-34)."""
-    acted: Acted = await act(context, call, (0,), talk)
-    told = msgspec.structs.replace(told, executed=tuple(dict.fromkeys(step.step_name for step in acted.steps)), steps=acted.steps)
+class _Supervised(Struct, frozen=True, kw_only=True):
+    """The call of the supervised loop, the plan's step that it is, and what was done for the turn before it, with the records of that."""
+
+    call: Call
+    step: ExecutionStep
+    acts: tuple[Act, ...]
+    refs: tuple[int, ...]
+
+
+async def _supervised(context: FlowContext, work: _Supervised, told: TurnOutput, talk: InConversation) -> TurnOutput:
+    """The supervised loop as a child run; the answer stands as written, and whether all went well is the verdict's alone (B-34, RTE-12)."""
+    acted: Acted = await act(context, work.call, (0,), talk)
+    ran = _names((work.step,))
+    executed = tuple(dict.fromkeys(step.step_name for step in acted.steps if not step.skipped))
+    told = msgspec.structs.replace(told, executed=executed, steps=acted.steps)
+    if not acted.denied:
+        told = msgspec.structs.replace(told, plan=ran, skipped=tuple(name for name in told.skipped if name not in ran))
     if not isinstance(acted.result, VerbReturned):
         error = error_of(acted)
         return _failed(told, error["code"], error["message"])
     narrative, structured = acted.result.output["content"], acted.result.output["structured"]
     told = msgspec.structs.replace(told, narrative=narrative, structured=structured)
-    if bad := _unrecovered(context, acted):
-        return msgspec.structs.replace(told, error={"code": "partial", "message": f"failed: {', '.join(bad)}"})
-    return msgspec.structs.replace(told, ok=True)
+    judged = _judged(context, work, acted)
+    if (code := CODES.get(judged.verdict)) is None:
+        return msgspec.structs.replace(told, ok=True)
+    message = f"failed: {', '.join(judged.verbs)}" if judged.verbs else str(judged.verdict)
+    return msgspec.structs.replace(told, error={"code": code, "message": message})
 
 
-def _unrecovered(context: FlowContext, acted: Acted) -> tuple[str, ...]:
-    """The verbs with a failure that was not made good."""
-    steps = [DoneStep(verb=step.step_name, call=step.call, ok=step.ok, error=step.error) for step in acted.steps]
-    facts = UnrecoveredFacts(steps=len(steps), failed=sum(not step.ok for step in steps))
-    inputs = UnrecoveredInputs(steps=steps, catalog=context.catalog)
-    outcome = context.fx.decide(UNRECOVERED, facts, inputs, (acted.seq,)).outcome
-    return outcome.verbs if isinstance(outcome, Unrecovered) else ()
+def _judged(context: FlowContext, work: _Supervised, acted: Acted) -> Judged:
+    """The verdict on all that was done for the turn, as its header will have it."""
+    below = acted.below
+    acts = (*work.acts, *(() if below is None else below.acts))
+    facts = VerdictFacts(proposed=0 if below is None else below.proposed, acts=len(acts), answered=below is not None and below.answered)
+    return context.fx.decide(VERDICT, facts, VerdictInputs(acts=acts), (*work.refs, acted.seq)).outcome
+
+
+def _names(steps: Sequence[ExecutionStep]) -> tuple[str, ...]:
+    return tuple(f"{step.step_name}/{service}" for step in steps for service in step.services)
 
 
 def _failed(told: TurnOutput, code: str, message: str) -> TurnOutput:

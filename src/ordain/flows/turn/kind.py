@@ -16,10 +16,11 @@ from ordain.flows.recall import RECALL_VERB
 from ordain.flows.turn.flat_input import FlatTurnInput
 from ordain.flows.turn.flow import run_turn
 from ordain.flows.turn.request import TurnInput, TurnOutput, turn_input
-from ordain.flows.turn.router import ROUTER_PROMPT
+from ordain.flows.turn.router import ROUTER_PROMPT, ROUTER_PROMPT_4
 from ordain.flows.turn.v1 import run_turn as run_turn_1
 from ordain.flows.turn.v2 import run_turn as run_turn_2
 from ordain.flows.turn.v3 import run_turn as run_turn_3
+from ordain.flows.turn.v4 import run_turn as run_turn_4
 from ordain.journal.records import Label
 from ordain.rules.completeness import COMPLETENESS
 from ordain.rules.entry import ENTRY, ENTRY_OF, Entered, EntryFacts, EntryInputs
@@ -27,6 +28,7 @@ from ordain.rules.outcome import OUTCOME, TurnOutcome
 from ordain.rules.recall import RECALL
 from ordain.rules.route import ROUTE, Path
 from ordain.rules.unrecovered import UNRECOVERED
+from ordain.rules.verdict import VERDICT
 
 
 def _label(given: TurnInput | FlatTurnInput) -> Label:
@@ -64,20 +66,29 @@ def _routed(decided: Mapping[str, Any]) -> Mapping[str, str]:
 
 TURN: Kind[TurnInput, TurnOutput] = Kind(
     name="turn",
-    version=4,
+    version=5,
     run=run_turn,
     decode_input=msgspec.json.Decoder(TurnInput).decode,
     settle=settled_by_error,
     label=_label,
     grant=_grant,
     prompts=(ROUTER_PROMPT,),
-    rules=(ENTRY, OUTCOME, ROUTE, RECALL, COMPLETENESS, UNRECOVERED),
+    rules=(ENTRY, OUTCOME, ROUTE, RECALL, COMPLETENESS, VERDICT),
     reply=_reply,
     serves=Serves.REQUEST,
     routing=Routing(until=ROUTE.name, found=_routed, closed={"outcome": TurnOutcome, "path": Path}),
     commissioned=turn_input,
     enters=True,
     sums_up=_own,
+    judged=True,
+)
+TURN_4 = replace(
+    TURN,
+    version=4,
+    run=run_turn_4,
+    prompts=(ROUTER_PROMPT_4,),
+    rules=(ENTRY, OUTCOME, ROUTE, RECALL, COMPLETENESS, UNRECOVERED),
+    judged=False,
 )
 TURN_3: Kind[FlatTurnInput, TurnOutput] = Kind(
     name="turn",
@@ -87,7 +98,7 @@ TURN_3: Kind[FlatTurnInput, TurnOutput] = Kind(
     settle=settled_by_error,
     label=_label,
     grant=_grant,
-    prompts=(ROUTER_PROMPT,),
+    prompts=(ROUTER_PROMPT_4,),
     rules=(ENTRY, OUTCOME, ROUTE, COMPLETENESS, UNRECOVERED),
     reply=_reply,
     serves=Serves.REQUEST,

@@ -20,7 +20,10 @@ class TurnInput(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_un
 
 
 class TurnOutput(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What became of the message. ``plan`` are the steps of its execution plan as ``step/service`` (ORC-02); ``executed`` are the verbs that ran, ``whole`` and ``left_out`` count entries of the history, ``recall`` tells what memory was asked and gave."""
+    """What became of the message. ``plan`` are the steps of its execution plan (ORC-02) that ran, as ``step/service``, ``skipped`` those that did not.
+
+    ``executed`` are the verbs that ran, ``whole`` and ``left_out`` count entries of the history, ``recall`` tells what memory was asked and gave. Until version 4 ``plan`` held all steps.
+    """
 
     ok: bool
     narrative: str
@@ -28,6 +31,7 @@ class TurnOutput(Struct, frozen=True, kw_only=True, omit_defaults=True):
     mode: ExecMode = ExecMode.BRAIN
     verb: str = ""
     plan: tuple[str, ...] = ()
+    skipped: tuple[str, ...] = ()
     outcome: str = ""
     path: str = ""
     budget_class: str = ""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import msgspec
@@ -50,8 +51,12 @@ def size_bound(source: str, prompt: RouterPrompt) -> int:
     return len(source.encode()) + 4 * len(msgspec.json.encode(prompt))
 
 
-def router_prompt(given: TurnInput | FlatTurnInput, verb: str) -> RouterPrompt:
-    """What the router model sees of a turn: no history and nothing recalled, for its path is chosen before either is read."""
+def router_prompt(given: TurnInput | FlatTurnInput, verb: str, caps: Mapping[str, Any] | None = None) -> RouterPrompt:
+    """What the router model sees of a turn: no history and nothing recalled, for its path is chosen before either is read (EXE-09).
+
+    Of recall it sees what will be asked of memory, and with ``caps`` those of each budget class and of a supervised loop. Before version 5 of
+    the turn it was told of neither.
+    """
     message = given.message
     known = {
         "message_number": given.seq,
@@ -61,8 +66,29 @@ def router_prompt(given: TurnInput | FlatTurnInput, verb: str) -> RouterPrompt:
         "budget_class": message.budget_class,
         "replaces_earlier_work": bool(given.after),
     }
+    if caps is not None:
+        known |= {"recall": _recall_told(given), "caps": dict(caps)}
     said = {name: value for name, value in known.items() if value}
     return RouterPrompt(mode=str(message.mode), verb=verb, message=message.words, supervised=message.supervised, context=said)
+
+
+def _recall_told(given: TurnInput | FlatTurnInput) -> dict[str, Any]:
+    asked = given.message.recall
+    return {} if asked is None else {"required": asked.required, "mode": asked.mode, "max_items": asked.max_items}
+
+
+def caps_told(policy: Policy) -> dict[str, Any]:
+    """What a turn may use at the most, by budget class; ``supervised_steps`` is what a supervised loop has where nobody asks for more."""
+    classes = {
+        str(name): {
+            "max_steps": caps.max_steps,
+            "max_tokens_reason": caps.max_tokens_reason,
+            "max_tokens_answer": caps.max_tokens_answer,
+            "timeout_seconds": caps.timeout_seconds,
+        }
+        for name, caps in policy.router.classes.items()
+    }
+    return {"default": str(policy.router.default_class), "supervised_steps": policy.supervisor.max_steps, "classes": classes}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,17 +100,25 @@ class RoutedTurn:
 
 
 def _ask(context: FlowContext, turn: RoutedTurn) -> ModelQuestion:
-    prompt = router_prompt(turn.given, turn.verb)
+    caps = caps_told(context.catalog.policy)
+    return _question(context, router_prompt(turn.given, turn.verb, caps), {"verb": turn.verb, "caps": caps})
+
+
+def _ask_4(context: FlowContext, turn: RoutedTurn) -> ModelQuestion:
+    return _question(context, router_prompt(turn.given, turn.verb), {"verb": turn.verb})
+
+
+def _question(context: FlowContext, prompt: RouterPrompt, args: dict[str, Any]) -> ModelQuestion:
     return ModelQuestion(
         refs=(0,),
-        args={"verb": turn.verb},
+        args=args,
         prompt_tokens=size_bound(context.catalog.data.prompts[TEMPLATE], prompt),
         max_tokens=MAX_TOKENS,
     )
 
 
 def _build(_: Catalog, call: ModelCall, values: Values) -> PromptInputs:
-    prompt = router_prompt(values[0], call.args["verb"])
+    prompt = router_prompt(values[0], call.args["verb"], call.args.get("caps"))
     return PromptInputs(inputs=msgspec.structs.asdict(prompt), schema=SCHEMA)
 
 
@@ -95,3 +129,5 @@ def _lane(policy: Policy) -> Lane:
 ROUTER_PROMPT: PromptKind[RoutedTurn] = PromptKind(
     purpose="router", template=TEMPLATE, package="ordain.flows.turn", contract="router_step", lane=_lane, ask=_ask, build=_build
 )
+ROUTER_PROMPT_4 = replace(ROUTER_PROMPT, ask=_ask_4)
+"""As versions before 5 asked."""

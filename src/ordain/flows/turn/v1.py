@@ -26,7 +26,7 @@ from ordain.flows.supervisor.prompt import STEP_PROMPT
 from ordain.flows.turn.execution_plan import execution_plan
 from ordain.flows.turn.flat_input import FlatTurnInput
 from ordain.flows.turn.request import TurnOutput
-from ordain.flows.turn.router import ROUTER_PROMPT, RoutedTurn
+from ordain.flows.turn.router import ROUTER_PROMPT_4, RoutedTurn
 from ordain.flows.verb_plan.prompt import VERB_PROMPT
 from ordain.ports.effects import Interrupted
 from ordain.rules.entry import ENTRY, ENTRY_OF, Entered, EntryFacts, EntryInputs, EntryRefused
@@ -57,7 +57,7 @@ VERB_OF: Mapping[Path, str | None] = {
 """What carries a path out: "" is the verb entered by; None is what this build does not have."""
 
 
-@spelled_out(ROUTER_PROMPT)
+@spelled_out(ROUTER_PROMPT_4)
 async def run_turn(context: FlowContext, given: FlatTurnInput) -> TurnOutput:
     """Version 1: the verb that sums up what was said was not told what the turn is like."""
     told = TurnOutput(ok=False, narrative="", mode=given.mode)
@@ -130,7 +130,7 @@ async def _route(context: FlowContext, given: FlatTurnInput, verb: str) -> tuple
     proposal: Parsed | Unparsed | None = None
     refs: tuple[int, ...] = (0,)
     if context.catalog.policy.router.ask is not None:
-        answer = await ask(context, ROUTER_PROMPT, RoutedTurn(given=given, verb=verb))
+        answer = await ask(context, ROUTER_PROMPT_4, RoutedTurn(given=given, verb=verb))
         if isinstance(answer, ModelAnswer):
             proposal, refs = proposal_of(answer), (0, answer.seq)
     facts = RouteFacts(

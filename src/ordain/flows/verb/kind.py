@@ -1,6 +1,6 @@
 """Kind ``verb`` as a value, and ``POST /verbs/execute``: how a request is taken, and what it is answered (VRB-02, VRB-03).
 
-Beside it the version before, for what was begun under it.
+Beside it the versions before, for what was begun under them.
 """
 
 from __future__ import annotations
@@ -13,12 +13,14 @@ import msgspec
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.failures import categorised
 from ordain.contracts.scope import CapabilityScope
-from ordain.contracts.verbs import VerbRequest
+from ordain.contracts.verbs import KNOWN_VERB_CALLERS, VerbRequest
 from ordain.effects.children import NULL
+from ordain.flows.accounts import known_agent
 from ordain.flows.kind import Ending, Kind, Taken, Wire, settled_by_error
 from ordain.flows.verb.flow import run_verb
 from ordain.flows.verb.request import VerbRunInput, VerbRunOutput
 from ordain.flows.verb.v1 import run_verb as run_verb_1
+from ordain.flows.verb.v2 import run_verb as run_verb_2
 from ordain.journal.digests import content_digest
 from ordain.journal.records import ENCODER, Label, raw
 
@@ -37,10 +39,20 @@ def verb_reply(ending: Ending) -> dict[str, Any]:
         body = msgspec.json.decode(ending.output)
     if body["error"] is not None:
         body["error"] = categorised(body["error"], retryable=ending.may_pass(body["error"]["code"]))
-    return {**body, "request_id": ending.given.get("request_id"), "run_id": ending.run, "header": ending.header}
+    return {
+        **body,
+        "request_id": ending.given.get("request_id"),
+        "run_id": ending.run,
+        "header": ending.header,
+        "verdict": ending.verdict or None,
+    }
 
 
 def _label(request: VerbRunInput) -> Label:
+    return Label(agent=known_agent(request.caller, KNOWN_VERB_CALLERS))
+
+
+def _label_2(request: VerbRunInput) -> Label:
     return Label(agent=request.caller)
 
 
@@ -50,7 +62,7 @@ def _grant(request: VerbRunInput, _: Catalog) -> CapabilityScope:
 
 VERB: Kind[VerbRunInput, VerbRunOutput] = Kind(
     name="verb",
-    version=2,
+    version=3,
     run=run_verb,
     decode_input=msgspec.json.Decoder(VerbRunInput).decode,
     settle=settled_by_error,
@@ -58,5 +70,7 @@ VERB: Kind[VerbRunInput, VerbRunOutput] = Kind(
     grant=_grant,
     enters=True,
     wire=Wire(contract=VerbRequest, take=take_verb, response=verb_reply, other="not_a_verb_call"),
+    judged=True,
 )
-VERB_1 = replace(VERB, version=1, run=run_verb_1)
+VERB_2 = replace(VERB, version=2, run=run_verb_2, label=_label_2, judged=False)
+VERB_1 = replace(VERB_2, version=1, run=run_verb_1)

@@ -21,19 +21,19 @@ def asks_model(step: PlanStep) -> bool:
 
 
 async def run_verb_plan(context: FlowContext, call: VerbPlanInput) -> VerbPlanOutput:
-    """Run the steps; the last model answer is the verb's output. A step that fails ends the verb."""
+    """Run the steps; the last model answer is the verb's output. A step that fails ends the verb, and what is left of the plan is skipped."""
     verb = context.catalog.verbs[call.verb]
     context = context.told(turn_kind(call))
     done: list[StepResult] = []
     previous: ModelAnswer | None = None
     output: dict[str, Any] | None = None
-    for step in verb.steps:
+    for number, step in enumerate(verb.steps):
         if not asks_model(step):
             done.append(StepResult(step_name=step.name, order=step.order, ok=True))
             continue
         answer = await ask(context, VERB_PROMPT, PlanQuestion(call=call, step=step, previous=previous, output=output))
         if isinstance(answer, AskFailed):
-            done.append(_step(step, error=answer.code))
+            done += (_step(step, error=answer.code), *map(_skipped, verb.steps[number + 1 :]))
             return VerbPlanOutput(ok=False, error=answer.code, message=answer.message, step_results=tuple(done))
         proposal = proposal_of(answer)
         facts = OutputFacts(verb=call.verb, step=step.name, size_bytes=proposal.size_bytes)
@@ -41,7 +41,7 @@ async def run_verb_plan(context: FlowContext, call: VerbPlanInput) -> VerbPlanOu
         inputs = OutputInputs(proposal=proposal, schema=verb.output, grounds=grounds, args=call.args, by_code=answer.by_code)
         decision = context.fx.decide(OUTPUT, facts, inputs, (0, answer.seq) if grounds else (answer.seq,))
         if not isinstance(decision.outcome, OutputAccepted) or not isinstance(proposal, Parsed):
-            done.append(_step(step, error=decision.reason))
+            done += (_step(step, error=decision.reason), *map(_skipped, verb.steps[number + 1 :]))
             return VerbPlanOutput(ok=False, error="bad_output", message=decision.reason.meaning, step_results=tuple(done))
         previous, output = answer, proposal.value
         done.append(_step(step, prompt_digest=answer.prompt_digest))
@@ -56,3 +56,7 @@ def _step(step: PlanStep, *, prompt_digest: str = "", error: str = "") -> StepRe
     return StepResult(
         step_name=step.name, order=step.order, ok=not error, services=tuple(step.services), prompt_digest=prompt_digest, error=error
     )
+
+
+def _skipped(step: PlanStep) -> StepResult:
+    return StepResult(step_name=step.name, order=step.order, ok=False, skipped=True)

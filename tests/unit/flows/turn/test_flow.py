@@ -11,18 +11,22 @@ import pytest
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.conversation import ExecMode
 from ordain.contracts.profiles import ModelProfile
+from ordain.contracts.verdict import RunVerdict
 from ordain.effects.calls import Call
 from ordain.flows.act import StepResult, VerbPlanInput, VerbPlanOutput
 from ordain.flows.commission import MessageFacts, RecallAsked
 from ordain.flows.context import Carrying
 from ordain.flows.kinds import Kinds
 from ordain.flows.shipped import SHIPPED
+from ordain.flows.turn.flow import CODES
 from ordain.flows.turn.kind import TURN
 from ordain.flows.turn.request import TurnInput, TurnOutput
 from ordain.flows.verb_plan.kind import VERB_PLAN_KIND
 from ordain.flows.verb_plan.prompt import VERB_PROMPT
 from ordain.journal.digests import call_digest
 from ordain.journal.records import RecordKind, Status
+from ordain.rules.acts import Act, ActEnd
+from ordain.rules.header import HeaderFacts
 from ordain.rules.spend import Spend
 from ordain.testing import (
     Played,
@@ -64,8 +68,19 @@ def said(content: str = "42") -> Any:
     return joined(completed(VerbPlanOutput(ok=True, output={"content": content})))
 
 
-def worked(*steps: StepResult) -> Any:
-    return joined(completed(VerbPlanOutput(ok=True, output={"content": "42", "structured": {"n": 42}}, step_results=steps)))
+def header(*acts: Act, answered: bool = True, proposed: int = 0) -> HeaderFacts:
+    """The header of a run below, as its end brings it."""
+    counts = dict.fromkeys(("steps", "model_calls", "verb_calls", "tokens_in", "tokens_out", "usd_micros", "duration_ms"), 1)
+    told = {"run": "below", "flow": "supervisor@4", "status": "completed", "reason": "ok"}
+    return HeaderFacts(
+        **told, models=(), notices=(), lines=(), estimated=False, acts=acts, answered=answered, proposed=proposed or len(acts), **counts
+    )
+
+
+def worked(*steps: StepResult, below: HeaderFacts | None = None) -> Any:
+    ends = (Act(verb=step.step_name, call=step.call, end=ActEnd.DONE if step.ok else ActEnd.FAILED, reads=True) for step in steps)
+    value = VerbPlanOutput(ok=True, output={"content": "42", "structured": {"n": 42}}, step_results=steps)
+    return joined(completed(value, header=header(*ends) if below is None else below))
 
 
 def given_of(played: Played[TurnOutput]) -> VerbPlanInput:
@@ -145,6 +160,34 @@ def test_an_agent_works_as_a_child() -> None:
     assert "math.evaluate" in spawn.scope
     assert given_of(played).args["tools"] == ["math.evaluate"]
     assert (out(played).ok, out(played).executed, out(played).structured) == (True, ("math.evaluate",), {"n": 42})
+    assert (out(played).plan, out(played).skipped) == (("planner_react/PlannerReactService",), ("agent_chain/AgentChainService",))
+
+
+def test_what_was_denied_was_not_executed() -> None:
+    """A denied call is a step of the loop, and no verb that ran (C3)."""
+    ran = StepResult(step_name="math.evaluate", order=0, ok=True)
+    refused = StepResult(step_name="extract_facts", order=1, ok=False, error="authorize.budget", skipped=True)
+    assert out(turn(EMPTY, worked(ran, refused), mode=ExecMode.AGENT)).executed == ("math.evaluate",)
+
+
+@pytest.mark.parametrize(
+    ("below", "code"),
+    [
+        (header(Act(verb="notes.add", call="a", end=ActEnd.UNKNOWN, run="below", addr=1)), "outcome_unknown"),
+        (header(Act(verb="notes.add", call="a", end=ActEnd.FAILED), Act(verb="notes.add", call="b", end=ActEnd.DONE)), "partial"),
+        (header(Act(verb="notes.add", call="a", end=ActEnd.DENIED)), "partial"),
+        (header(proposed=1), "no_tool_succeeded"),
+        (header(answered=False), "nothing_done"),
+        (header(), ""),
+    ],
+    ids=["unknown", "another call", "denied", "no tool", "by code", "an answer without tools"],
+)
+def test_an_agent_is_ok_by_its_verdict_alone(below: HeaderFacts, code: str) -> None:
+    """Whatever its words say; and the run's own header comes to the same verdict (RTE-12)."""
+    played = turn(EMPTY, worked(below=below), mode=ExecMode.AGENT)
+    assert (out(played).ok, (out(played).error or {"code": ""})["code"]) == (not code, code)
+    assert CODES.get(RunVerdict(played.facts.verdict), "") == code
+    assert out(played).narrative == "42"
 
 
 def test_a_failure_that_was_not_made_good_is_partial() -> None:
@@ -252,7 +295,7 @@ def test_what_its_child_asks_for_is_the_childs_kind_to_say() -> None:
     given = TurnInput(seq=5, message=MessageFacts(text="What is 6 * 7?", user="ada", channel="web"))
 
     def played(how: Carrying) -> Played[TurnOutput]:
-        carrier = replace(VERB_PLAN_KIND, version=2, prompts=(musing,), carrying=how)
+        carrier = replace(VERB_PLAN_KIND, version=VERB_PLAN_KIND.version + 1, prompts=(musing,), carrying=how)
         kinds = Kinds((*SHIPPED, carrier))
         policy = {"lanes": {"routes": [{"purpose": "musing", "verb": "chat_general", "lane": "brain"}]}}
         return ScriptedEffects(TURN, shipped(), policy=policy, standing=IN_SESSION, kinds=kinds).play(given, [EMPTY, said()])

@@ -81,10 +81,12 @@ def test_a_plan_without_a_model_is_empty() -> None:
 
 @pytest.mark.parametrize("answer", [says("no JSON"), output(no="such field")])
 def test_an_answer_that_does_not_fit_ends_the_verb(answer: Any) -> None:
-    """The failed step stands in the results with its reason, and no further step is asked."""
+    """The failed step stands in the results with its reason, no further step is asked, and what is left of the plan is skipped."""
     played = run(answer)
     assert out(played).error == "bad_output"
-    (step,) = out(played).step_results
+    step, rest = out(played).step_results
+    assert (rest.step_name, rest.ok, rest.skipped, rest.error) == ("write", False, True, "")
+    assert (step.ok, step.skipped) == (False, False)
     assert (step.ok, step.error) == (False, str(played.decided("output")[0].reason))
 
 

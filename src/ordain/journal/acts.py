@@ -1,0 +1,115 @@
+"""The acts of a run, gathered while its records are folded: what was permitted, what became of it, and what children did (RTE-12)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from msgspec import structs
+
+from ordain.rules.acts import Act, ActEnd
+from ordain.rules.header import HeaderFacts
+
+END_OF = {
+    "returned": ActEnd.DONE,
+    "completed": ActEnd.DONE,
+    "outcome_unknown": ActEnd.UNKNOWN,
+    "unknown": ActEnd.UNKNOWN,
+}
+"""What a result or a child's end says of the call; whatever is not here failed."""
+
+
+def call_end(end: ActEnd, inner: HeaderFacts | None) -> ActEnd:
+    """What became of a call that a run carried out whose header this is; ``end`` is what its end alone says."""
+    if inner is None:
+        return end
+    ends = {act.end for act in inner.acts}
+    if end is ActEnd.UNKNOWN and ActEnd.UNKNOWN in ends:
+        return ActEnd.FAILED  # what is unknown stands among its own acts, and is cleared there
+    by_code = inner.model_calls > 0 and not inner.answered and ActEnd.DONE not in ends
+    return ActEnd.QUOTED if end is ActEnd.DONE and by_code else end
+
+
+def cleared(acts: Iterable[Act], run: str, ends: Mapping[int, ActEnd]) -> Iterator[Act]:
+    """The acts, those of which somebody has said meanwhile what became of them with that; ``ends`` by number of the effect in ``run``."""
+    for act in acts:
+        end = ends.get(act.addr) if act.end is ActEnd.UNKNOWN and act.run == run else None
+        yield act if end is None else structs.replace(act, end=end, run="", addr=-1)
+
+
+class Acts:
+    """The acts of one run in order, those of its children where they ended."""
+
+    def __init__(self, run: str) -> None:
+        """Of this run; nothing is known of it yet."""
+        self._run = run
+        self._done: list[Act] = []
+        self._permits: dict[str, Act] = {}
+        self._begun: dict[int, Act] = {}
+        self.proposed = 0
+        self.calls = 0
+        self.answered = False
+        self.carries = False
+        self.cleared: dict[int, ActEnd] = {}
+        self.by_code = False
+
+    def said(self, *, by_code: bool) -> None:
+        """A model answered, or rules of code in its place."""
+        self.answered = self.answered or not by_code
+        self.by_code = self.by_code or by_code
+
+    def decided(self, address: str, act: Act | None, proposed: int) -> None:
+        """A decision says that a call is permitted or denied, or that so many were proposed."""
+        self.proposed += proposed
+        if act is None:
+            return
+        if act.end is ActEnd.PERMITTED:
+            self._permits[address] = act
+        else:
+            self._done.append(act)
+
+    def began(self, addr: int, decision: str, verb: str) -> None:
+        """The call that a decision permitted is about to be made, as effect ``addr``."""
+        self.calls += 1
+        self._begun[addr] = self._permit(decision, verb)
+
+    def ended(self, addr: int, result: str) -> None:
+        """What became of the call that effect ``addr`` is."""
+        act = self._begun.pop(addr, None)
+        if act is None:
+            return
+        end = END_OF.get(result, ActEnd.FAILED)
+        unknown = end is ActEnd.UNKNOWN
+        self._done.append(structs.replace(act, end=end, run=self._run if unknown else "", addr=addr if unknown else -1))
+
+    def child(self, decision: str, verb: str, ended: str, child: str, inner: HeaderFacts | None) -> None:
+        """A child has ended that carried out a call (``decision`` is "": none that counts as one): first what it did, then that."""
+        below: Sequence[Act] = () if inner is None else inner.acts
+        self._done += below
+        if inner is not None:
+            self.proposed += inner.proposed
+            self.answered = self.answered or inner.answered
+            self.calls += inner.verb_calls
+        if not decision:
+            return
+        end = call_end(END_OF.get(ended, ActEnd.FAILED), inner)
+        act = structs.replace(self._permit(decision, verb), end=end)
+        self._done.append(structs.replace(act, run=child) if end is ActEnd.UNKNOWN else act)
+
+    def resolved(self, addr: int, *, happened: bool) -> None:
+        """A person said what became of effect ``addr``."""
+        self.cleared[addr] = ActEnd.DONE if happened else ActEnd.FAILED
+        self._done = list(cleared(self._done, self._run, self.cleared))
+
+    def so_far(self, *, rests: bool) -> tuple[Act, ...]:
+        """The acts; of a run that rests, a call that was begun and never told of is one of which nobody knows."""
+        if not rests:
+            return tuple(self._done)
+        left = (
+            structs.replace(act, end=ActEnd.FAILED) if act.reads else structs.replace(act, end=ActEnd.UNKNOWN, run=self._run, addr=addr)
+            for addr, act in self._begun.items()
+        )
+        return (*self._done, *left)
+
+    def _permit(self, decision: str, verb: str) -> Act:
+        found = self._permits.get(decision)
+        return Act(verb=verb, call=f"{self._run}:{decision}", end=ActEnd.PERMITTED) if found is None else found

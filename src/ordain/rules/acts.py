@@ -1,0 +1,91 @@
+"""Acts: the verb calls of a run and what became of each; and the verdict on them, which opens a header (RTE-12, FAIL-04).
+
+An act was authorised and made, or denied. What a model proposed and code did not let happen is none, nor is what a turn enters by. No
+word of a model counts for the verdict.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import StrEnum
+
+from msgspec import Struct
+
+from ordain.contracts.verdict import RunVerdict
+
+
+class ActEnd(StrEnum):
+    """What became of an act.
+
+    ``permitted``: allowed, and nothing is known yet of what became of it. ``quoted``: it returned what rules of code said in a model's place,
+    which is a copy of what they were given.
+    """
+
+    PERMITTED = "permitted"
+    DONE = "done"
+    QUOTED = "quoted"
+    FAILED = "failed"
+    DENIED = "denied"
+    UNKNOWN = "unknown"
+
+
+class Act(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):
+    """One call: verb, digest of verb and arguments, what became of it; ``reads``: it was allowed as a read.
+
+    ``run`` and ``addr`` are where the effect stands whose outcome nobody knows; "" and -1 of every other act.
+    """
+
+    verb: str
+    call: str
+    end: ActEnd
+    reads: bool = False
+    run: str = ""
+    addr: int = -1
+
+
+class Work(Struct, frozen=True, kw_only=True):
+    """All that a verdict is made of: the acts in order, how many calls models proposed, how it ended.
+
+    ``completed``: the run came to the end that it was for. ``answered``: a model or a person said something in it; what rules of code say in a
+    model's place is not that. ``carries``: it carries out a verb's call, so that its end is the call's.
+    """
+
+    acts: tuple[Act, ...] = ()
+    proposed: int = 0
+    completed: bool
+    answered: bool = False
+    carries: bool = False
+
+
+def verdict_of(work: Work) -> RunVerdict:
+    """The verdict on a run's work.
+
+    A run that failed after one of its acts succeeded is ``partial``: neither all was done nor nothing.
+    """
+    succeeded = any(act.end is ActEnd.DONE for act in work.acts)
+    if any(act.end is ActEnd.UNKNOWN for act in work.acts):
+        return RunVerdict.UNKNOWN
+    if not_made_good(work.acts) or (succeeded and not work.completed):
+        return RunVerdict.PARTIAL
+    if (work.acts or work.proposed) and not succeeded and not any(act.end is ActEnd.QUOTED for act in work.acts):
+        return RunVerdict.NO_TOOL
+    if not work.completed or not (succeeded or work.answered or work.carries):
+        return RunVerdict.NOTHING
+    return RunVerdict.OK
+
+
+def not_made_good(acts: Sequence[Act]) -> tuple[str, ...]:
+    """The verbs with a call that failed or was denied and was not made good, in order, each once.
+
+    A read is made good by any later success of its verb, every other call by a later success of the identical one.
+    """
+    reads, calls = set[str](), set[str]()
+    bad: list[str] = []
+    for act in reversed(acts):
+        if act.end in (ActEnd.DONE, ActEnd.QUOTED):
+            calls.add(act.call)
+            if act.reads:
+                reads.add(act.verb)
+        elif act.end in (ActEnd.FAILED, ActEnd.DENIED) and act.verb not in reads and act.call not in calls:
+            bad.append(act.verb)
+    return tuple(dict.fromkeys(reversed(bad)))

@@ -12,7 +12,7 @@ from ordain.store.sheets import SHEET_TABLES
 from ordain.store.word_index import WORD_INDEX_TABLES, index_again
 
 LOG = logging.getLogger("ordain.store")
-VERSION = 11
+VERSION = 12
 WORD_INDEX_EACH = 4
 """The first version with a text index for each workspace."""
 WITH_SHEETS = 9
@@ -140,6 +140,8 @@ DROP INDEX runs_unsettled;
 CREATE INDEX runs_unsettled ON runs(status, no, parent) WHERE {UNSETTLED};
 """
 """One index of unsettled runs, which also tells the roots among them: each change of a status wrote into two."""
+NEW_VALUES = ""
+"""No table is another: ends say a verdict and policies have keys that builds before do not know, and these have to refuse the folder."""
 MIGRATIONS = {
     1: CONVERSATION,
     2: LIBRARY_TABLES + ACCESS_TABLES,
@@ -151,6 +153,7 @@ MIGRATIONS = {
     8: SHEET_TABLES,
     9: HOLDERS,
     10: UNSETTLED_ONCE,
+    11: NEW_VALUES,
 }
 """What brings a schema one version on; stored records are never rewritten."""
 

@@ -43,6 +43,7 @@ NAMES = (
     *("outcome", "output", "proceed", "rate", "reask", "recall", "recover", "reserve", "retry", "route", "scope", "settle", "step"),
     *("suggestion", "supervise", "unrecovered"),
     *("completed", "failed", "cancelled", "timed_out", "resumed", "lost", "fault", "cancel"),
+    "verdict",
 )
 """A code is the place here, so that both stay as they are while the schema's version does; a name that came later, a kind's or an embedder's is spelled out."""
 _KIND_CODES = {kind: code for code, kind in enumerate(KINDS)}

@@ -76,7 +76,7 @@ ENVIRONMENT = {
     "LLM_DEFAULT_MODEL": "The model of that profile; else `PLANNER_MODEL`.",
     "PLANNER_PORT": "The HTTP port. 8090 where it is not set.",
     "PLANNER_HOST": "Where `ordain serve` listens, over `server.host` in `ordain.toml`.",
-    "ORDAIN_TOKEN": "The token that commands send to the server of the data folder, instead of the owner's own key.",
+    "ORDAIN_TOKEN": "The token that commands send to the server of the data folder, once it has proven to be that, instead of the owner's own key.",
     "ORDAIN_TOKEN_FILE": "A file that holds it, where `ORDAIN_TOKEN` is not set.",
     "ORDAIN_SCRIPT": "A file of proposals: the profile `default` plays it (provider `scripted`), over everything else.",
     "SSL_CERT_FILE": "Certificates to trust instead of the system's, for model endpoints and `web.fetch`.",

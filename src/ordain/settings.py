@@ -100,6 +100,8 @@ class ServerSettings(Strict):
     failed_rate: RateText = Field(
         default=str(DEFAULT_FAILED_RATE), description="How often one address may send tokens that are not good, before it has to wait."
     )
+    body_bytes: int = Field(default=262_144, ge=4096, le=16_777_216, description="Most bytes of a JSON body, or of a WebSocket's frame.")
+    body_values: int = Field(default=10_000, ge=100, le=1_000_000, description="Most values in either; all wait while they are read.")
     log_level: LogLevel = Field(
         default=LogLevel.INFO,
         strict=False,

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -48,6 +49,10 @@ MALFORMED: dict[str, tuple[bytes, int, str]] = {
     "an integer too large": (GOOD[:-1] + b', "context": {"external_facts": {"x": ' + b"9" * 5000 + b"}}}", 400, "not_finite"),
     "lists too deep": (b"[" * 100_000, 400, "too_deep"),
     "objects too deep": (GOOD[:-1] + b', "context": {"external_facts": ' + b'{"a":' * 70 + b"1" + b"}" * 70 + b"}}", 400, "too_deep"),
+    "too many values": (GOOD[:-1] + b', "context": {"external_facts": {"x": [' + b"[]," * 10_000 + b"[]]}}}", 413, "too_many_values"),
+    "too many keys": (b"{" + b'"a":0,' * 10_000 + b'"a":0}', 413, "too_many_values"),
+    "too many strings and nothing else": (b'"' * 50_000, 413, "too_many_values"),
+    "too many bytes": (GOOD[:-1] + b" " * 262_144 + b"}", 413, "too_large"),
     "a list": (b"[1]", 422, "invalid_request"),
     "null": (b"null", 422, "invalid_request"),
 }
@@ -174,3 +179,12 @@ def test_nothing_refused_was_accepted(server: Server) -> None:
     for body, _, _ in MALFORMED.values():
         server.http.post("/plan/react", content=body, headers=JSON)
     assert server.http.get("/runs").json()["runs"] == before
+
+
+def test_the_bounds_of_a_body_are_the_settings(tmp_path: Path) -> None:
+    """What ``[server]`` allows is read, and what is beyond it is refused."""
+    (tmp_path / "ordain.toml").write_text("[server]\nbody_bytes = 400_000\nbody_values = 20_000\n", encoding="utf-8")
+    with Server(tmp_path).play({"cases": [case("simple", finish("Fine."))]}) as server:
+        for size, values, status in ((300_000, 15_000, 200), (300_000, 20_000, 413), (400_000, 1, 413)):
+            body = ask("simple", context={"external_facts": {"x": [0] * values, "pad": "x" * (size - 3 * values)}})
+            assert server.http.post("/plan/react", json=body).status_code == status

@@ -33,6 +33,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     verbs = {one["verb"]: [one["answer"]] for one in UNSEEN}
     figures = case("leaves", *(act(verb, **given) for verb, given in LEAVES), finish("Counted."))
     server.play({"verbs": verbs, "cases": [*plans, figures, sorting, invented, sorted_so]})
+    (server.home / "ordain.toml").write_text("[server]\nbody_bytes = 500_000\n", encoding="utf-8")  # the largest table, and more
     (server.home / "playbooks").mkdir()
     (server.home / "playbooks" / "ice.md").write_text(
         "---\ntitle: Icy steps\nwhen: the steps are icy\n---\n1. Spread grit.\n", encoding="utf-8"
@@ -184,6 +185,14 @@ def test_hostile_input_of_a_leaf_is_a_typed_reply(server: Server, verb: str, pay
     """Empty, giant, of the wrong type or hostile: the reply has a code, and the server goes on."""
     reply = server.execute({"verb_id": verb, "payload": payload})
     assert (reply["ok"], reply["output"], reply["error"]["code"]) == (False, None, code)
+
+
+def test_a_table_of_the_largest_size_is_counted(server: Server) -> None:
+    """What the verb's schema allows comes through a server whose bodies may be as large."""
+    table = "day,catch\n" + "".join(f"2026-05-{1 + row % 28:02},{row}.25\n" for row in range(19_990))
+    table += "2026-05-01,0" + "0" * (400_000 - len(table) - 12)
+    reply = server.execute({"verb_id": "finance.snapshot", "payload": {"csv": table}})
+    assert (len(table), reply["ok"]) == (400_000, True), reply["error"]
 
 
 def test_verbs_of_a_pack_are_listed_without_a_server(tmp_path: Path) -> None:

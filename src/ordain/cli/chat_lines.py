@@ -23,7 +23,7 @@ from ordain.cli.slash import REQUESTS, STATUS, STOP, Command, Slash, SlashWords,
 from ordain.contracts.conversation import MessageAnswer
 from ordain.contracts.events import MessageEvent, OptionView, QuestionEvent, ReplyEvent, SessionEvent
 from ordain.errors import InvalidRequest, OrdainError
-from ordain.rules.header import plain_reply
+from ordain.rules.plain_reply import plain_reply
 
 READ_BYTES = 65_536
 LINES_AHEAD = 16

@@ -20,7 +20,7 @@ from ordain.cli.talk import Talk
 from ordain.contracts.conversation import MessageAnswer
 from ordain.contracts.events import ErasedEvent, MessageEvent, QuestionEvent, ReplyEvent, SaidEvent, SessionEvent, SummaryEvent
 from ordain.errors import OrdainError
-from ordain.rules.header import cleaned
+from ordain.rules.plain_reply import cleaned
 
 P = ParamSpec("P")
 TICK_S = 0.1

@@ -128,17 +128,23 @@ def doctor(
 @tree.command
 def backup(file: Path, /, *, options: CommonOptions = DEFAULTS) -> int:
     """Write a consistent copy of the data to FILE while the server runs; a sample of it is replayed before it counts."""
-    from ordain.cli.archive import back_up  # lazy: storage and flows
+    from ordain.cli.backups import back_up  # lazy: storage and flows
 
     return back_up(options.data_dir, file, as_json=options.as_json)
 
 
 @tree.command
-def restore(file: Path, /, *, options: CommonOptions = DEFAULTS) -> int:
-    """Put a backup into an empty data folder; refuses where there is data."""
-    from ordain.cli.archive import restore_from  # lazy: storage and flows
+def restore(
+    file: Path,
+    /,
+    *,
+    keep_tokens: Annotated[bool, Parameter(negative=(), help="Tokens stay good, and whoever wrote FILE knows which.")] = False,
+    options: CommonOptions = DEFAULTS,
+) -> int:
+    """Copy the rows of a backup into an empty data folder, under a schema made here; revokes its tokens, and refuses where there is data."""
+    from ordain.cli.backups import restore_from  # lazy: storage and flows
 
-    return restore_from(options.data_dir, file, as_json=options.as_json)
+    return restore_from(options.data_dir, file, keep_tokens=keep_tokens, as_json=options.as_json)
 
 
 @runs.command(name="list")

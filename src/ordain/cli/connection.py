@@ -13,10 +13,13 @@ from typing import Any
 import httpx
 
 from ordain.cli.places import ServerNote, read_note
+from ordain.cli.proven import ProvenTransport
 from ordain.contracts.access import parse_token
 from ordain.errors import CallerError, ConfigurationError, Conflict, NotFound, OrdainError, Refused, Transient, Unauthenticated
 
 PROBE_S = 2.0
+PROOF_S = 30.0
+"""How long a server that proved itself before may take to do so again: it may be busy."""
 PRINCIPAL = "local:cli"
 
 
@@ -95,15 +98,15 @@ def refusal(response: httpx.Response) -> OrdainError:
 
 
 async def running_server(home: Path) -> ServerNote | None:
-    """The server that holds the folder, if its note is true."""
+    """The server that holds the folder, if its note is true, which it proves: whoever else answers there learns nothing."""
     note = read_note(home)
     if note is None:
         return None
     try:
-        async with httpx.AsyncClient(base_url=note.url, timeout=PROBE_S, trust_env=False) as http:
+        async with httpx.AsyncClient(base_url=note.url, timeout=PROBE_S, transport=ProvenTransport(lambda: note.proof, PROBE_S)) as http:
             said: Any = (await http.get("/health")).json()
             return note if said["instance"] == note.instance else None
-    except (httpx.HTTPError, httpx.InvalidURL, ValueError, KeyError, TypeError):
+    except (httpx.HTTPError, httpx.InvalidURL, Transient, ValueError, KeyError, TypeError):
         return None
 
 
@@ -133,7 +136,7 @@ async def _connected(home: Path, here: Callable[[Path], AbstractAsyncContextMana
         async with here(home) as connection:
             yield connection
     else:
-        async with _over_http(note) as http:
+        async with _over_http(home, note) as http:
             yield Connection(http=http, embedded=False)
 
 
@@ -142,7 +145,7 @@ async def _driven(home: Path) -> AsyncGenerator[Connection]:
     from ordain.app import Ordain  # lazy: beside a server none of this is needed
     from ordain.settings import load_settings  # lazy: see above
 
-    async with Ordain(load_settings(home=home)) as ordain, _embedded(ordain.runtime) as http:
+    async with Ordain(load_settings(home=home)) as ordain, _embedded(ordain.runtime, ordain.settings) as http:
         yield Connection(http=http, embedded=True)
 
 
@@ -165,15 +168,18 @@ async def _served(home: Path) -> AsyncGenerator[Connection]:
     settings = given.model_copy(update={"server": given.server.model_copy(update={"host": "127.0.0.1"}), "port": 0})
     async with Ordain(settings) as ordain:
         with listening(settings) as listener:
-            async with served(ordain, listener, PRINCIPAL) as serving, _over_http(serving.note) as http:
+            async with served(ordain, listener, PRINCIPAL) as serving, _over_http(home, serving.note) as http:
                 yield Connection(http=http, embedded=True)
 
 
-def _over_http(note: ServerNote) -> httpx.AsyncClient:
-    limits = httpx.Limits(max_connections=None, max_keepalive_connections=8)
+def _over_http(home: Path, note: ServerNote) -> httpx.AsyncClient:
+    def key() -> str:
+        now = read_note(home)  # a server that was started anew at the same address has another one
+        return note.proof if now is None or now.url != note.url else now.proof
+
     token = own_token() or note.key
     headers = {"Authorization": f"Bearer {token}"} if token else {}
-    return httpx.AsyncClient(base_url=note.url, headers=headers, timeout=None, limits=limits, trust_env=False)  # noqa: S113 - a run takes what it takes
+    return httpx.AsyncClient(base_url=note.url, headers=headers, timeout=None, transport=ProvenTransport(key, PROOF_S))  # noqa: S113 - a run takes what it takes
 
 
 def own_token() -> str:
@@ -195,8 +201,10 @@ def own_token() -> str:
     return token
 
 
-def _embedded(runtime: Any) -> httpx.AsyncClient:
+def _embedded(runtime: Any, settings: Any = None) -> httpx.AsyncClient:
     from ordain.server import Face, build_app  # lazy: beside a server none of this is needed
+    from ordain.server.bodies import SHIPPED, BodyBounds  # lazy: see above
 
-    transport = httpx.ASGITransport(build_app(Face(runtime=runtime, principal=PRINCIPAL)), raise_app_exceptions=False)
+    body = SHIPPED if settings is None else BodyBounds(bytes=settings.server.body_bytes, values=settings.server.body_values)
+    transport = httpx.ASGITransport(build_app(Face(runtime=runtime, principal=PRINCIPAL, body=body)), raise_app_exceptions=False)
     return httpx.AsyncClient(transport=transport, base_url="http://localhost", timeout=None)  # noqa: S113 - a run takes what it takes

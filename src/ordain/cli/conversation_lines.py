@@ -13,7 +13,8 @@ from ordain.cli.screen import BOLD, CYAN, DIM, GREEN, RED, YELLOW, ScreenLine
 from ordain.cli.talk import Turn
 from ordain.contracts.conversation import MessageAnswer
 from ordain.contracts.events import ErasedEvent, MessageEvent, OptionView, QuestionEvent, ReplyEvent, SaidEvent, SessionEvent, SummaryEvent
-from ordain.rules.header import MARKS, QUOTE, cleaned, imitates
+from ordain.rules.header import MARKS
+from ordain.rules.plain_reply import QUOTE, cleaned, imitates
 
 COLOURS = {MARKS["ok"]: GREEN, MARKS["fail"]: RED, MARKS["unknown"]: YELLOW}
 SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"

@@ -19,7 +19,8 @@ from ordain.cli.person import person
 from ordain.cli.places import home_of
 from ordain.errors import ConfigurationError, OrdainError, Transient
 from ordain.ports.documents import DOCUMENT_BYTES
-from ordain.rules.header import plain, quoted_lines
+from ordain.rules.header import plain
+from ordain.rules.plain_reply import quoted_lines
 
 SHOWN = 200
 LINES, OCTETS = "application/x-ndjson", "application/octet-stream"

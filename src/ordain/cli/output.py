@@ -7,7 +7,8 @@ import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from ordain.rules.header import cleaned, plain, quoted_lines
+from ordain.rules.header import plain
+from ordain.rules.plain_reply import cleaned, quoted_lines
 
 CELL = 300
 

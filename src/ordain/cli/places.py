@@ -12,15 +12,16 @@ SERVER_FILE = "server.json"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerNote:
-    """A running server: its address, its process, and a word that only it answers with (``/health``).
+    """A running server: its address, its process, and the word that it answers with (``/health``), by which servers are told apart.
 
-    ``key`` is the token of whoever can read the data folder, as long as this server runs; "" where it demands none.
+    ``proof`` is the key under which it proves that it is this one (``contracts.proof``); it is never sent. "" in notes of builds before. ``key`` is the token of whoever can read the data folder, as long as this server runs; "" where it demands none.
     """
 
     url: str
     pid: int
     instance: str
     key: str = field(default="", repr=False)
+    proof: str = field(default="", repr=False)
 
 
 def home_of(given: Path | None) -> Path:
@@ -47,7 +48,13 @@ def read_note(home: Path) -> ServerNote | None:
         if not file.is_file() or file.stat().st_size > NOTE_BYTES:
             return None
         found = json.loads(file.read_text(encoding="utf-8"))
-        return ServerNote(url=str(found["url"]), pid=int(found["pid"]), instance=str(found["instance"]), key=str(found.get("key", "")))
+        return ServerNote(
+            url=str(found["url"]),
+            pid=int(found["pid"]),
+            instance=str(found["instance"]),
+            key=str(found.get("key", "")),
+            proof=str(found.get("proof", "")),
+        )
     except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError):
         return None
 

@@ -15,7 +15,6 @@ from collections.abc import AsyncGenerator, Generator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import uvicorn
 import uvloop
@@ -29,9 +28,10 @@ from ordain.cli.places import ServerNote, home_of, remove_note, write_note
 from ordain.collector import tune_collector
 from ordain.errors import ConfigurationError, StorageUnavailable
 from ordain.server import Face, build_app
+from ordain.server.bodies import BodyBounds
 from ordain.server.face import PRINCIPAL
 from ordain.server.protocol import HttpProtocol, check_descriptors
-from ordain.server.socket import PROTOCOL
+from ordain.server.socket import socket_options
 from ordain.settings import Settings, load_settings
 from ordain.wording.wording import Wording, wording_of
 
@@ -40,6 +40,11 @@ GRACE_S = 10.0
 CLOSE_S = 5
 BACKLOG = 1024
 _HERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - nothing is bound by it
+
+
+def body_bounds(settings: Settings) -> BodyBounds:
+    """How large a request's body may be, as the settings say."""
+    return BodyBounds(bytes=settings.server.body_bytes, values=settings.server.body_values)
 
 
 class _Server(uvicorn.Server):
@@ -120,13 +125,13 @@ class ListeningFace:
 async def served(ordain: Ordain, listener: socket.socket, principal: str = PRINCIPAL) -> AsyncGenerator[ListeningFace]:
     """A running Ordain over HTTP; other commands find it by its note while it is there."""
     exposure, key = exposure_of(ordain.settings, ordain.runtime.services.clock)
-    note = ServerNote(url=url_of(listener), pid=os.getpid(), instance=secrets.token_hex(8), key=key)
-    face = Face(runtime=ordain.runtime, instance=note.instance, principal=principal, exposure=exposure)
-    sockets: dict[str, Any] = {**PROTOCOL}
+    note = ServerNote(url=url_of(listener), pid=os.getpid(), instance=secrets.token_hex(8), key=key, proof=secrets.token_hex(32))
+    body = body_bounds(ordain.settings)
+    face = Face(runtime=ordain.runtime, instance=note.instance, proof_key=note.proof, principal=principal, exposure=exposure, body=body)
     config = uvicorn.Config(
         build_app(face),
         http=HttpProtocol,
-        **sockets,
+        **socket_options(body.bytes),
         lifespan="off",
         log_config=None,
         access_log=False,

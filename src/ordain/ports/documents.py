@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from ordain.ports.library import Section
 
-DOCUMENT_BYTES = 32 * 1024 * 1024
+DOCUMENT_BYTES = 20 * 1024 * 1024
 """Largest document."""
 
 

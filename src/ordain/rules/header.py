@@ -76,25 +76,6 @@ UNSETTLED = frozenset({"queued", "ready", "running", "waiting"})
 _SIGNS = {'"': "'", "✓": " ", "✗": " ", "·": " "}
 SIGNS = str.maketrans(_SIGNS)
 """What a header is punctuated with: foreign text cannot close its quotes or open a line's mark."""
-LOOK_ALIKES = frozenset(
-    "✓✔☑✅√⍻🗸🗹🮱"
-    "✗✘☒❌❎×✕✖☓╳⨯⨉⤫⤬⮽🗙🗴🗵🗶🗷🞨🞩🞪🞫🞬🞭🞮"  # noqa: RUF001 - ambiguous signs are what this is about
-    "?¿❓❔؟⸮⍰ʔ⯑‽"  # noqa: RUF001 - as above
-    "→⟶➔➜➝➞➙➛➤➡⇒⇨⟹►▶▸▹▷⮕"
-    "·•∙⋅‧・⸱⸳ꞏ᛫●⚫◦⦁⬤⚬∘○🞄⏺𐄁⸰‣⁃▪■◾◼"  # noqa: RUF001 - as above
-)
-"""Signs that a reader could take for a mark of the header; compatibility forms are undone before they are looked up."""
-BLANK = frozenset("\u115f\u1160\u3164\uffa0\u2800")
-"""Letters and signs that show nothing."""
-CONFUSED = str.maketrans("оοօгᴦԁаαᴀіιɩıոпυսᴜц", "ooorrdaaaiiiinnuuuu")
-"""Letters that look like those of the header's first words."""
-TITLE = "ordainrun"
-JOINERS = frozenset("\u200c\u200d")
-"""The only format characters that writing needs and that move nothing."""
-ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]?|[\]PX^_][^\x07\x1b\n]*(?:\x07|\x1b\\)|[ -/]*[0-OQ-WYZ\\`-~]?)|\x9b[0-?]*[ -/]*[@-~]?")
-"""Terminal sequences, whole or cut off."""
-LINE_ENDS = re.compile("\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
-QUOTE = "> "
 
 
 def plain(text: str, bound: int) -> str:
@@ -182,47 +163,3 @@ _WORDS = re.compile(r' · "[^"\n]*"$| by user:.*$', re.MULTILINE)
 def without_words(header: str) -> str:
     """A rendered header without anybody's words or name: what was done, how it ended and what it took stays when content is erased."""
     return _WORDS.sub(lambda found: " by user" if found[0].startswith(" by") else "", header)
-
-
-# --- header and narrative in one plain text ---------------------------------------------------------------------------------------
-
-
-def plain_reply(header: str, narrative: str) -> str:
-    """A reply as plain text: the header, an empty line, and the narrative, none of whose lines can be taken for the header's (C5)."""
-    said = quoted_lines(narrative).strip("\n")
-    return f"{header}\n\n{said}" if said.strip() else header
-
-
-def quoted_lines(narrative: str) -> str:
-    """Foreign text for a plain-text channel: cleaned, and each line that looks like one of a header quoted with ``> ``."""
-    return "\n".join(f"{QUOTE}{line}" if imitates(line) else line for line in cleaned(narrative).split("\n"))
-
-
-def cleaned(text: str) -> str:
-    """Foreign text without terminal sequences and without characters that control, hide or reorder what is shown; lines end in a line feed."""
-    kept = ESCAPES.sub("", text)
-    if kept.isascii() and kept.isprintable():
-        return kept
-    return "\n".join("".join(_shown(c) for c in line).rstrip() for line in LINE_ENDS.split(kept))
-
-
-def _shown(character: str) -> str:
-    if character == "\t" or character in JOINERS:
-        return character
-    match unicodedata.category(character):
-        case "Cc" | "Cf":
-            return ""
-        case "Cs" | "Co":
-            return "\ufffd"
-        case "Zs":
-            return " "
-        case _:
-            return character
-
-
-def imitates(line: str) -> bool:
-    """Whether a reader could take the line for one of a header: by the first sign that shows, or by the header's first words."""
-    shown = [c for c in unicodedata.normalize("NFKD", line) if unicodedata.category(c)[0] not in "CZM" and c not in BLANK]
-    if not shown or shown[0] == QUOTE[0]:
-        return False
-    return shown[0] in LOOK_ALIKES or TITLE in "".join(shown).casefold().translate(CONFUSED)

@@ -34,6 +34,7 @@ from ordain.runtime.mail import AnswerBody, InterruptBody, posted
 from ordain.runtime.reloader import Reloader
 from ordain.runtime.run_view import AT_REST, RunView, ending_of
 from ordain.runtime.services import Services
+from ordain.runtime.streams import with_visible
 from ordain.runtime.upkeep import carried_out, destroyed
 from ordain.runtime.waiters import Waiters
 
@@ -214,7 +215,7 @@ class Runtime:
             raise Conflict(f"run {stored.id} is a {stored.flow} run", code="" if wanted is None else wanted.other)
         if kind is None or kind.wire is None:
             return None if view.result == NULL else view.result
-        return kind.wire.response(ending_of(view))
+        return with_visible(kind.wire.response(ending_of(view)), kind.wire.spoken)
 
     @property
     def catalog(self) -> Catalog:

@@ -11,6 +11,7 @@ import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Any
 
 import msgspec
 
@@ -31,6 +32,7 @@ from ordain.contracts.events import (
 )
 from ordain.ports.sessions import Entry, EntryKind, Sessions
 from ordain.ports.store import Change, StoredRun
+from ordain.rules.plain_reply import visible
 
 PAGE = 200
 TEXT_CHARS_MAX = 200_000
@@ -124,6 +126,7 @@ class Streams:
 
         def heard(piece: str) -> None:
             if live.attempt == mine and live.size < TEXT_CHARS_MAX:
+                piece = visible(piece)
                 live.pieces.append(piece)
                 live.size += len(piece)
                 self._written(live.place)
@@ -230,11 +233,12 @@ class _Body(msgspec.Struct):
 
 
 def event_of(entry: Entry) -> DurableEvent:
-    """A transcript entry as an event."""
+    """A transcript entry as an event. What anybody said in it commands nobody who shows it."""
     seq, at_ms, message, thread, run = entry.seq, entry.at // 1000, entry.message_id, entry.thread, entry.run
     if entry.body is None:
         return ErasedEvent(seq=seq, at_ms=at_ms, message_id=message, thread=thread, run=run, kind=str(entry.kind))
     body = msgspec.json.decode(entry.body, type=_Body)
+    text = visible(body.text)
     match entry.kind:
         case EntryKind.MESSAGE:
             return MessageEvent(
@@ -244,7 +248,7 @@ def event_of(entry: Entry) -> DurableEvent:
                 thread=thread,
                 run=run,
                 channel=entry.channel,
-                text=body.text,
+                text=text,
                 user=body.user,
                 attached=entry.attached,
                 reason=entry.reason,
@@ -258,7 +262,7 @@ def event_of(entry: Entry) -> DurableEvent:
                 thread=thread,
                 run=run,
                 header=body.header,
-                narrative=body.text,
+                narrative=text,
                 ok=body.ok,
                 verdict=body.verdict,
             )
@@ -269,13 +273,21 @@ def event_of(entry: Entry) -> DurableEvent:
                 message_id=message,
                 thread=thread,
                 run=run,
-                text=body.text,
+                text=text,
                 key=body.key,
                 expected_type=body.expects,
-                options=body.options,
+                options=tuple(msgspec.structs.replace(option, label=visible(option.label)) for option in body.options),
                 expires_at_ms=body.until // 1000,
             )
         case EntryKind.SAID:
-            return SaidEvent(seq=seq, at_ms=at_ms, message_id=message, thread=thread, run=run, text=body.text)
+            return SaidEvent(seq=seq, at_ms=at_ms, message_id=message, thread=thread, run=run, text=text)
         case EntryKind.SUMMARY:
-            return SummaryEvent(seq=seq, at_ms=at_ms, message_id=message, thread=thread, run=run, text=body.text, through=entry.through)
+            return SummaryEvent(seq=seq, at_ms=at_ms, message_id=message, thread=thread, run=run, text=text, through=entry.through)
+
+
+def with_visible(response: dict[str, Any], path: tuple[str, ...]) -> dict[str, Any]:
+    """A response whose one text at ``path`` commands nobody who shows it; "" or null on the way means that there is none."""
+    if not path or not response.get(path[0]):
+        return response
+    found = response[path[0]]
+    return {**response, path[0]: visible(found) if isinstance(found, str) else with_visible(found, path[1:])}

@@ -15,8 +15,8 @@ from ordain.errors import Conflict, JournalCorrupt, JournalError, Transient
 from ordain.runtime.access import ON_LOOPBACK, Exposure
 from ordain.runtime.door import Runtime, RunView
 from ordain.runtime.intake import Accepted
+from ordain.server.bodies import SHIPPED, BodyBounds
 
-BODY_BYTES = 2 * 1024 * 1024
 BODY_S = 20.0
 PRINCIPAL = "http:loopback"
 CALLER = "ordain.caller"
@@ -26,18 +26,19 @@ Given = TypeVar("Given")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Face:
-    """The runtime behind the routes, who a caller without a name is, what a body may be, and a word that tells servers apart.
+    """The runtime behind the routes, who a caller without a name is, what a body may be, a word that tells servers apart, and a key that proves it.
 
-    ``body_bytes`` is how large a body may be, ``body_s`` how many seconds it may take (a large one longer: ``arrival``).
+    ``body`` is how large a JSON body may be, ``body_s`` how many seconds a body it may take (a large one longer: ``arrival``).
 
     ``stopping`` is set once the engine has drained: whoever still waits for a run is told where to find it later.
     """
 
     runtime: Runtime
     principal: str = PRINCIPAL
-    body_bytes: int = BODY_BYTES
+    body: BodyBounds = SHIPPED
     body_s: float = BODY_S
     instance: str = ""
+    proof_key: str = field(default="", repr=False)
     exposure: Exposure = ON_LOOPBACK
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
 

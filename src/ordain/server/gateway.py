@@ -42,7 +42,7 @@ def gateway_router(face: Face) -> APIRouter:
     @router.post("/api/chat", **refusing(HUB, *CONVERSATION, "conflicting_verbs"))
     async def hub_chat(request: Request, workspace: Workspace = DEFAULT_WORKSPACE) -> Response:
         """The hub's payload. One of ``verbs`` overrides the mode's own verb, several restrict the tools (B-33); ``mode`` is the rest."""
-        hub = await read(request, HubChat, face.body_bytes)
+        hub = await read(request, HubChat, face.body)
         client = client_request(chat_of_hub(hub, HUB_HTTP))
         session = hub.session_id or fresh_session(face, FRESH_HUB)
         message = canonical(client, session, message_id=hub.message_id, reply_to=hub.reply_to)
@@ -58,7 +58,7 @@ def gateway_router(face: Face) -> APIRouter:
 
         504 ``timeout`` after ``options.timeout_ms`` (120 s where absent) names the run, which goes on, and where its answer will be.
         """
-        chat = await read(request, CortexChatRequest, face.body_bytes)
+        chat = await read(request, CortexChatRequest, face.body)
         client = client_request(chat)
         message = canonical(client, chat.session_id or fresh_session(face, FRESH_GATEWAY))
         sent = await face.runtime.receive(message, face.by(request), WorkspaceId(workspace), source=source_of(client))

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Response
+from fastapi import APIRouter, Request, Response
 
 from ordain import __version__
+from ordain.contracts.proof import CHALLENGE_HEADER, PROOF_HEADER, prove
 from ordain.server.documents import shown
 from ordain.server.examples import HEALTH, READY
 from ordain.server.face import Face, Json
@@ -19,10 +20,16 @@ def health_router(face: Face) -> APIRouter:
     router = APIRouter(tags=["health"])
 
     @router.get("/health", **shown(Health, example=HEALTH))
-    async def health() -> Response:
-        """The process answers; nothing is asked of the storage. `verb_problems`: how many verb files are not in use (`GET /verbs`)."""
+    async def health(request: Request) -> Response:
+        """The process answers; nothing is asked of the storage. `verb_problems`: how many verb files are not in use (`GET /verbs`).
+
+        With 64 hexadecimal digits of chance in header `Ordain-Challenge` the answer's `Ordain-Proof` is their HMAC under the key in `server.json`: whoever can
+        read the data folder can tell its server from any other that answers on its port.
+        """
         problems = len(problems_of(face.runtime))
-        return Json(Health(status="ok", version=__version__, instance=face.instance, verb_problems=problems))
+        proof = prove(face.proof_key, request.headers.get(CHALLENGE_HEADER, ""))
+        said = Health(status="ok", version=__version__, instance=face.instance, verb_problems=problems)
+        return Json(said, headers={} if proof is None else {PROOF_HEADER: proof})
 
     @router.get("/ready", **refusing(shown(Ready, example=READY), "not_ready"))
     async def ready() -> Response:

@@ -103,13 +103,13 @@ def _memory(router: APIRouter, face: Face) -> None:
     @router.post("/memory", **refusing(documented(NoteRequest, Kept, example=NOTE_EXAMPLE), "empty_text"))
     async def add_note(request: Request, workspace: Workspace = DEFAULT_WORKSPACE) -> Response:
         """Remember a note; the same words of the same author are one note. It is its author's own only where the token may send messages."""
-        note = await read(request, NoteRequest, face.body_bytes)
+        note = await read(request, NoteRequest, face.body)
         return Json(_kept(await face.runtime.library.add_note(workspace, note, speaks=face.speaks(request))))
 
     @router.post("/memory/search", **documented(MemorySearch, MemoryFound, example=SEARCH_EXAMPLE))
     async def search_memory(request: Request, workspace: Workspace = DEFAULT_WORKSPACE) -> Response:
         """Find notes and entries by meaning, or by words; `method` says which, `notice` what limits the answer."""
-        found = await face.runtime.library.search(workspace, await read(request, MemorySearch, face.body_bytes))
+        found = await face.runtime.library.search(workspace, await read(request, MemorySearch, face.body))
         fragments = [{**msgspec.to_builtins(one), "created_at": moment(one.created_at)} for one in found.fragments]
         return Json({"fragments": fragments, "method": found.method, "notice": found.notice})
 

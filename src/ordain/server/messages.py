@@ -28,7 +28,7 @@ def messages_router(face: Face) -> APIRouter:
         The same ``messageId`` with the same content is the same message, however often it comes; with another content it is 409
         ``message_id_reused``. ``Prefer: respond-async`` answers 202 once the message is durable, with the address of its answer.
         """
-        message = await read(request, Message, face.body_bytes)
+        message = await read(request, Message, face.body)
         sent = await face.runtime.receive(message, face.by(request), WorkspaceId(workspace))
         if prefers_async(request):
             return await found_later(face, workspace, sent)

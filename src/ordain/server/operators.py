@@ -69,7 +69,7 @@ def operators_router(face: Face) -> APIRouter:
     @router.post("/cancel", **refusing(ASK, *RUN, "settled"))
     async def cancel_run(run: str, request: Request, workspace: Workspace = DEFAULT_WORKSPACE) -> Response:
         """Interrupt the run at its next effect; a side effect in flight is awaited, never cut off."""
-        given = await read(request, Why, face.body_bytes)
+        given = await read(request, Why, face.body)
         await check_run(runtime, run, workspace)
         with _readable(run):
             return _sent(run, await runtime.cancel(run, by=face.by(request), why=given.why))
@@ -77,7 +77,7 @@ def operators_router(face: Face) -> APIRouter:
     @router.post("/resume", **refusing(ASK, *RUN, "not_stopped", "erased", "thread_taken"))
     async def resume_run(run: str, request: Request, workspace: Workspace = DEFAULT_WORKSPACE) -> Response:
         """Drive a stopped run (faulted, diverged, quarantined) again, after the fix."""
-        given = await read(request, Why, face.body_bytes)
+        given = await read(request, Why, face.body)
         await check_run(runtime, run, workspace)
         with _readable(run):
             await runtime.resume(run, by=f"{face.by(request)}: {given.why}")
@@ -86,7 +86,7 @@ def operators_router(face: Face) -> APIRouter:
     @router.post("/resolve", **refusing(RESOLVE, *RUN, "not_at_rest", "not_unknown"))
     async def resolve_effect(run: str, request: Request, workspace: Workspace = DEFAULT_WORKSPACE) -> Response:
         """Say whether an effect with unknown outcome happened; the run's own record of it stays."""
-        given = await read(request, Resolution, face.body_bytes)
+        given = await read(request, Resolution, face.body)
         await check_run(runtime, run, workspace)
         with _readable(run):
             await runtime.resolve(run, given.effect, happened=given.happened, by=face.by(request), why=given.why)
@@ -95,7 +95,7 @@ def operators_router(face: Face) -> APIRouter:
     @router.post("/erase", **refusing(ERASE, *RUN, "not_at_rest"))
     async def erase_run(run: str, request: Request, workspace: Workspace = DEFAULT_WORKSPACE) -> Response:
         """Destroy the content of the run and of everything that belongs to the same subject; headers and shapes stay."""
-        given = await read(request, Why, face.body_bytes)
+        given = await read(request, Why, face.body)
         await check_run(runtime, run, workspace)
         with _readable(run):
             emptied = await runtime.erase(run, by=face.by(request), why=given.why)
@@ -104,7 +104,7 @@ def operators_router(face: Face) -> APIRouter:
     @router.post("/answer", **refusing(ANSWER, *RUN, "settled", "already_answered", "answer_too_large"))
     async def answer_run(run: str, request: Request, workspace: Workspace = DEFAULT_WORKSPACE) -> Response:
         """Answer what the run waits for."""
-        given = await read(request, Answer, face.body_bytes)
+        given = await read(request, Answer, face.body)
         await check_run(runtime, run, workspace)
         with _readable(run):
             return _sent(run, await runtime.answer(run, given.effect, given.value, by=face.by(request)))

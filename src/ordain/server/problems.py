@@ -38,7 +38,7 @@ class Misfit(Strict):
 
 
 class Problem(Strict):
-    """A refusal (RFC 9457). ``errors`` lists places that do not fit; ``run_id`` and ``location`` name what is kept; ``seq`` is of a record."""
+    """A refusal (RFC 9457). ``errors`` tells what does not fit, of a body the first place; ``run_id`` and ``location`` name what is kept; ``seq`` is of a record."""
 
     type: str
     title: str

@@ -47,8 +47,9 @@ REFUSALS: Mapping[str, HttpRefusal] = {
     "not_finite": HttpRefusal(400, "a number is not finite, or an integer has more than 64 bits"),
     "too_deep": HttpRefusal(400, "the body nests too deep"),
     "too_large": HttpRefusal(413, "the body is too large"),
+    "too_many_values": HttpRefusal(413, "the body holds too many values"),
     "unsupported_media_type": HttpRefusal(415, "the body is not plain application/json in UTF-8"),
-    "invalid_request": HttpRefusal(422, "body or parameters do not fit; `errors` names the places"),
+    "invalid_request": HttpRefusal(422, "body or parameters do not fit; `errors` names the first place of a body"),
     # storage and capacity
     "storage_unavailable": HttpRefusal(503, "nothing can be written now, or what is asked for cannot be read"),
     "lease_lost": HttpRefusal(503, "another engine holds the storage"),
@@ -114,7 +115,7 @@ UNSAFE = ("foreign_origin", "lease_lost")
 PARAMETERS = ("invalid_request",)
 BODY = (
     *("malformed_json", "invalid_utf8", "invalid_unicode", "duplicate_key", "not_finite", "too_deep"),
-    *("too_large", "unsupported_media_type", "invalid_request"),
+    *("too_large", "too_many_values", "unsupported_media_type", "invalid_request"),
 )
 
 RAW = ("unsupported_media_type",)

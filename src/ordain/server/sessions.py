@@ -58,7 +58,7 @@ def sessions_router(face: Face) -> APIRouter:
     @router.post("/{session}/erase", **refusing(documented(Why, SessionErased, example=ERASE), "session_not_found", "not_at_rest"))
     async def erase_session(session: str, request: Request, workspace: Workspace = DEFAULT_WORKSPACE) -> Response:
         """Destroy the content of a session: its transcript, and everything its turns recorded. Headers and shapes stay."""
-        given = await read(request, Why, face.body_bytes)
+        given = await read(request, Why, face.body)
         row = await conversation.session(workspace, decoded(session))
         emptied = await face.runtime.erase_session(row.id, by=face.by(request), why=given.why, workspace=workspace)
         outcome = "already_erased" if row.key is None else "erased"

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
+from typing import Any
 
 import msgspec
 from fastapi import APIRouter, Response, WebSocket
@@ -20,7 +21,7 @@ from ordain.contracts.conversation import WORKSPACE_ID, SessionId
 from ordain.contracts.cortex import HubChat
 from ordain.contracts.ids import DEFAULT_WORKSPACE, WorkspaceId
 from ordain.errors import CallerError, Conflict, InvalidRequest, OrdainError, Refused, Unauthenticated
-from ordain.server.bodies import validated
+from ordain.server.bodies import BODY_BYTES, validated
 from ordain.server.face import CALLER, Face
 from ordain.server.feed import Feed, check_after
 from ordain.server.gateway import FRESH_HUB, fresh_session
@@ -32,12 +33,18 @@ from ordain.server.translation import HUB_WS, canonical, chat_of_hub, client_req
 from ordain.server.workspaces import WORKSPACE_HEADER
 
 LOG = logging.getLogger("ordain.http")
-FRAME_BYTES = 512 * 1024
-"""Largest frame that is read; the longest text with every character escaped fits."""
 MALFORMED_MAX = 16
 """How many malformed frames in a row close the socket."""
-PROTOCOL = {"ws": SocketProtocol, "ws_max_size": 2 * FRAME_BYTES, "ws_per_message_deflate": False}
-"""How uvicorn is to speak WebSocket. No compression: on loopback it costs memory for each idle socket and saves nothing."""
+
+
+def socket_options(frame_bytes: int = BODY_BYTES) -> dict[str, Any]:
+    """How uvicorn is to speak WebSocket: a frame of more than ``frame_bytes`` is refused, one of twice as many ends the socket.
+
+    No compression: on loopback it costs memory for each idle socket and saves nothing.
+    """
+    return {"ws": SocketProtocol, "ws_max_size": 2 * frame_bytes, "ws_per_message_deflate": False}
+
+
 GOING_AWAY, BROKEN, ENOUGH = 1012, 1011, 1008
 _SESSION: TypeAdapter[str] = TypeAdapter(SessionId)
 _SEQ = re.compile(r"[0-9]{1,15}")
@@ -154,9 +161,10 @@ class _Socket:
         if text is None:
             raise InvalidRequest("a frame is text, not bytes", code="unsupported_media_type", status=415)
         body = text.encode("utf-8", "surrogatepass")
-        if len(body) > FRAME_BYTES:
-            raise InvalidRequest(f"a frame exceeds {FRAME_BYTES} bytes", code="too_large", status=413)
-        hub = validated(HubChat, body)
+        bounds = self._face.body
+        if len(body) > bounds.bytes:
+            raise InvalidRequest(f"a frame exceeds {bounds.bytes} bytes", code="too_large", status=413)
+        hub = validated(HubChat, body, bounds)
         session = self._session or hub.session_id or fresh_session(self._face, FRESH_HUB)
         try:
             if hub.session_id not in (None, session):

@@ -153,7 +153,7 @@ def verbs_router(face: Face) -> APIRouter:
     @router.post("/verbs/execute", **refusing(EXECUTE, "request_id_reused", "run_unreadable", "busy"))
     async def execute_verb(request: Request, workspace: Workspace = DEFAULT_WORKSPACE) -> Response:
         """Run one verb as a run of its own: authorised, journalled and replayable like every other."""
-        given = await read(request, VerbRequest, face.body_bytes)
+        given = await read(request, VerbRequest, face.body)
         accepted = await face.runtime.accept(given, face.by(request), WorkspaceId(workspace))
         return await outcome(face, request, accepted, partial(face.runtime.response, contract=VerbRequest))
 

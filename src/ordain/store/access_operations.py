@@ -53,6 +53,16 @@ def revoke_token(db: sqlite3.Connection, args: dict[str, Any]) -> Outcome:
     return Outcome(count=1)
 
 
+def revoke_every_token(db: sqlite3.Connection, by: str, at: int) -> tuple[str, ...]:
+    """End all tokens and destroy what is kept of their secrets; gives the names of those that had not ended before."""
+    names = tuple(name for (name,) in db.execute("SELECT name FROM tokens WHERE revoked_at IS NULL ORDER BY no").fetchall())
+    for name in names:
+        _note(db, AuditEvent.REVOKED, name, by, at)
+    db.execute("UPDATE tokens SET revoked_at = ? WHERE revoked_at IS NULL", (at,))
+    db.execute("DELETE FROM token_secrets")
+    return names
+
+
 def _not_live(row: tuple[Any, ...] | None, at: int) -> str:
     if row is None:
         return "not_found"

@@ -15,7 +15,6 @@ import sqlite3
 import sys
 import time
 from collections.abc import Callable
-from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
@@ -48,6 +47,8 @@ def connect(folder: Path | None) -> sqlite3.Connection:
     name = ":memory:" if folder is None else str(folder / FILE)
     connection = sqlite3.connect(name, isolation_level=None, check_same_thread=False, cached_statements=256)
     connection.execute(f"PRAGMA busy_timeout={OPENING_MS}")
+    # Before anything is read: whoever wrote the file wrote its schema, and what stands in one calls no function that could do harm.
+    connection.execute("PRAGMA trusted_schema=OFF")
     # What is erased, forgotten or dropped by an upgrade is overwritten, in whatever way SQLite was built.
     connection.execute("PRAGMA secure_delete=ON")
     return connection
@@ -63,14 +64,12 @@ def configure(connection: sqlite3.Connection) -> sqlite3.Connection:
     connection.execute("PRAGMA journal_mode=WAL")
     connection.execute("PRAGMA synchronous=FULL")
     connection.execute("PRAGMA wal_autocheckpoint=0")
-    connection.execute("PRAGMA trusted_schema=OFF")
     return connection
 
 
 def configure_reader(connection: sqlite3.Connection) -> sqlite3.Connection:
     """One that writes nothing."""
     connection.execute("PRAGMA query_only=ON")
-    connection.execute("PRAGMA trusted_schema=OFF")
     return connection
 
 
@@ -304,17 +303,3 @@ def fsync_median_s(folder: Path) -> float:
             took.append(time.perf_counter() - began)
     probe.unlink(missing_ok=True)  # a guest may be measuring the same folder
     return median(took)
-
-
-def version_of(file: Path) -> int:
-    """The schema's version of a database that nobody writes; 0 of one that was never used.
-
-    Raises:
-        StorageUnavailable: it is no database.
-    """
-    try:
-        with closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro&immutable=1", uri=True)) as database:
-            (version,) = database.execute("PRAGMA user_version").fetchone()
-    except sqlite3.Error as error:
-        raise StorageUnavailable(str(error)) from error
-    return int(version)

@@ -19,6 +19,7 @@ WITH_SHEETS = 9
 """The first version whose journals are sheets."""
 WITH_HOLDERS = 10
 """The first version that says of each run which engine holds it."""
+SHOWN_CHARS = 80
 APPLICATION_ID = 0x4F72646E
 """\"Ordn\" in the file's header: a version number alone is anybody's."""
 
@@ -162,7 +163,8 @@ def check(connection: sqlite3.Connection) -> int:
     """The schema's version, 0 of an empty database.
 
     Raises:
-        ConfigurationError: the database was written by a newer build, or is not ours.
+        ConfigurationError: the database was written by a newer build (``newer_schema``), is not ours (``foreign_database``), or holds a trigger or a
+            view (``foreign_schema``): no build makes one, and a trigger would write whenever we do.
     """
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     (application,) = connection.execute("PRAGMA application_id").fetchone()
@@ -172,7 +174,24 @@ def check(connection: sqlite3.Connection) -> int:
         raise ConfigurationError(
             f"the database has schema version {version}, this build knows {VERSION}: use a newer Ordain", code="newer_schema"
         )
+    for kind, name in connection.execute("SELECT type, name FROM sqlite_master WHERE type IN ('trigger', 'view') LIMIT 1"):
+        raise ConfigurationError(
+            f"the database holds {kind} {shown(name)}, and Ordain makes none: `ordain restore` copies its rows, and no {kind}, into another folder",
+            code="foreign_schema",
+        )
     return int(version)
+
+
+def shown(name: object) -> str:
+    """A name that stands in somebody's file, as it may stand in a message."""
+    return ascii(name)[:SHOWN_CHARS]
+
+
+def make(connection: sqlite3.Connection, version: int) -> None:
+    """The tables of one version, 1 to ``VERSION``, in an empty database: for rows that are copied from a file of that version."""
+    connection.execute("PRAGMA auto_vacuum=INCREMENTAL")  # before there is a table, or never
+    statements = DDL + "".join(MIGRATIONS[step] for step in range(1, version))
+    connection.executescript(f"BEGIN;{statements}PRAGMA application_id = {APPLICATION_ID};PRAGMA user_version = {version};COMMIT")
 
 
 def read_only(connection: sqlite3.Connection) -> None:

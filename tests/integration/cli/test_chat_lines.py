@@ -149,15 +149,15 @@ def test_json_of_a_known_session_begins_after_what_was_said(server: Server) -> N
 
 
 def test_nothing_foreign_reaches_a_terminal(server: Server) -> None:
-    """Escapes and reordering are stripped from text; JSON is plain ASCII."""
+    """Escapes are stripped from text and JSON, reordering is shown in both; JSON is plain ASCII."""
     plain = server.cli("chat", "escape").stdout.decode()
-    assert plain.endswith("red reversed  done\n\n")
+    assert plain.endswith("red [U+202E]reversed[U+202C]  done\n\n")
     assert not set(plain) & set("\x1b\x9b\x07\u202e\u202c")
     told = server.cli("chat", "--json", "escape").stdout
     assert told.isascii()
     assert not set(told) & set(range(32)) - {10}
     reply = next(json.loads(line) for line in told.splitlines() if b'"reply"' in line)
-    assert "\x1b[31m" in reply["narrative"]
+    assert reply["narrative"] == "red [U+202E]reversed[U+202C]  done"
 
 
 def test_a_lie_is_quoted(server: Server) -> None:

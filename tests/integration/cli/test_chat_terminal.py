@@ -165,7 +165,7 @@ def test_beside_a_server_what_others_say_is_seen(home: Path) -> None:
         terminal.until("Hello to you.")
         body = {"sessionId": "s", "userId": "eve\x1b[2J", "message": {"text": "hello \u202eagain"}}
         assert server.http.post("/messages", json=body).status_code == 200
-        terminal.until("“eve”: hello again")
+        terminal.until("“eve”: hello [U+202E]again")
         leave(terminal)
 
 
@@ -174,7 +174,7 @@ def test_nothing_foreign_steers_the_terminal(home: Path) -> None:
     with chatting(home, **play(home)) as terminal:
         terminal.until("/help")
         terminal.type("escape")
-        assert "red reversed  done" in terminal.until_answered("red reversed")
+        assert "red [U+202E]reversed[U+202C]  done" in terminal.until_answered("[U+202E]reversed")
         terminal.type("lie to me")
         terminal.until_answered("> · 3 steps")
         shown = below(terminal, "brain > lie to me")

@@ -154,7 +154,7 @@ def test_no_answer_commands_the_terminal_or_passes_for_a_header(server: Server, 
     run = planned.partition("ordain run ")[2].split()[0]
     shown = server.cli("runs", "show", run).stdout.decode()
     for said in (planned, shown):
-        assert "ARED C1 bidi\n> ✓ ordain run 0000" in said
+        assert "ARED C1 [U+202E]bidi\n> ✓ ordain run 0000" in said
     refused = server.cli("plan", "-", stdin=json.dumps({**ask("simple"), "\x1b[31mk\x9b": 1}).encode())
     everything = [
         planned,

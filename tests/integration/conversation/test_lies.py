@@ -17,7 +17,7 @@ from ordain.contracts.conversation import Reply
 from ordain.contracts.policy import Activation
 from ordain.contracts.verbs import ArgumentRole
 from ordain.ports.model import ModelRequest
-from ordain.rules.header import plain_reply
+from ordain.rules.plain_reply import CONTROLS, plain_reply, visible
 from ordain.runtime.services import Catalogs
 from ordain.testing import ModelScript, ScriptLine, call, finish, output
 from ordain.verbs.functions import FunctionVerb, VerbError, verb
@@ -170,7 +170,8 @@ async def test_no_narrative_hides_a_failure(kind: str) -> None:
     headers = {plainly(reply.header) for reply in replies}
     assert len(headers) == 1, headers
     assert failure.shows in headers.pop()
-    assert [reply.narrative for reply in replies] == LIES
+    assert [reply.narrative for reply in replies] == list(map(visible, LIES))
+    assert not any(CONTROLS.search(reply.narrative) for reply in replies)
 
 
 @pytest.mark.parametrize("mode", ["agent", "brain"])
@@ -181,7 +182,8 @@ async def test_no_narrative_spoils_a_success(mode: str) -> None:
     assert len(replies) == len(LIES)
     assert {reply.ok for reply in replies} == {True}
     assert len({plainly(reply.header) for reply in replies}) == 1
-    assert [reply.narrative for reply in replies] == LIES
+    assert [reply.narrative for reply in replies] == list(map(visible, LIES))
+    assert not any(CONTROLS.search(reply.narrative) for reply in replies)
 
 
 @pytest.mark.parametrize("number", range(len(LIES)))

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,15 +20,29 @@ from ordain.store.folder import FILE
 from ordain.store.sqlite import SqliteStore, StoreOptions
 from tests.contract.writing import Run
 
+Refusing = Callable[[int, str, str], AbstractContextManager[None]]
 
-@contextmanager
-def refusing(home: Path, when: str) -> Iterator[None]:
-    """A storage that cannot do one thing, as a full disk cannot."""
-    with closing(sqlite3.connect(home / FILE)) as db:
-        db.execute(f"CREATE TRIGGER refusing BEFORE {when} BEGIN SELECT RAISE(ABORT, 'full'); END")
-    yield
-    with closing(sqlite3.connect(home / FILE)) as db:
-        db.execute("DROP TRIGGER refusing")
+
+@pytest.fixture
+def refusing(monkeypatch: pytest.MonkeyPatch) -> Refusing:
+    """A storage that cannot do one thing, as a full disk cannot: SQLite itself refuses it on every connection that is opened meanwhile."""
+    connect = sqlite3.connect
+
+    @contextmanager
+    def refuse(action: int, table: str, column: str) -> Iterator[None]:
+        def allowed(done: int, first: str | None, second: str | None, *_: str | None) -> int:
+            return sqlite3.SQLITE_DENY if (done, first, second or "") == (action, table, column) else sqlite3.SQLITE_OK
+
+        def connected(*args: Any, **options: Any) -> sqlite3.Connection:
+            connection = connect(*args, **options)
+            connection.set_authorizer(allowed)
+            return connection
+
+        with monkeypatch.context() as patched:
+            patched.setattr(sqlite3, "connect", connected)
+            yield
+
+    return refuse
 
 
 async def left_behind(home: Path, *, run: bool = False, upload: bool = False) -> None:
@@ -45,12 +60,12 @@ async def left_behind(home: Path, *, run: bool = False, upload: bool = False) ->
     store.close()
 
 
-async def test_a_start_that_fails_leaves_nothing_open(tmp_path: Path) -> None:
+async def test_a_start_that_fails_leaves_nothing_open(tmp_path: Path, refusing: Refusing) -> None:
     """A start that storage stops half-way lets go of the folder: the next one, in the same process, succeeds, also of the same Ordain."""
     await left_behind(tmp_path, run=True)
     ordain = Ordain(home=tmp_path)
     tasks = asyncio.all_tasks()
-    with refusing(tmp_path, "UPDATE OF resumes ON runs"):
+    with refusing(sqlite3.SQLITE_UPDATE, "runs", "resumes"):
         for _ in range(2):
             with pytest.raises(Transient) as failed:
                 await ordain.start()
@@ -63,10 +78,10 @@ async def test_a_start_that_fails_leaves_nothing_open(tmp_path: Path) -> None:
         assert (await ordain.execute("math.evaluate", {"expression": "1 + 1"}))["ok"]
 
 
-async def test_a_cut_off_upload_stops_no_start(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_cut_off_upload_stops_no_start(tmp_path: Path, refusing: Refusing, caplog: pytest.LogCaptureFixture) -> None:
     """Where storage cannot delete what an upload left, the start says so and goes on without; reads go on, and the next start deletes it."""
     await left_behind(tmp_path, upload=True)
-    with refusing(tmp_path, "DELETE ON passages"):
+    with refusing(sqlite3.SQLITE_DELETE, "passages", ""):
         async with Ordain(home=tmp_path) as ordain:
             assert "the next start deletes it" in caplog.text
             assert await ordain.runtime.library.documents("default", limit=9, before=None) == []

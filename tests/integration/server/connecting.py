@@ -13,7 +13,7 @@ import uvicorn
 from ordain import Ordain
 from ordain.server import Face, build_app
 from ordain.server.protocol import HttpProtocol
-from ordain.server.socket import PROTOCOL
+from ordain.server.socket import socket_options
 
 PATIENCE_S = 60
 
@@ -50,7 +50,7 @@ async def listening_server(home: Path, protocol: type[HttpProtocol] = HttpProtoc
             access_log=False,
             server_header=False,
             timeout_graceful_shutdown=1,
-            **PROTOCOL,  # pyright: ignore[reportArgumentType]
+            **socket_options(),  # pyright: ignore[reportArgumentType]
         )
         server = Quiet(config)
         task = asyncio.ensure_future(server.serve())

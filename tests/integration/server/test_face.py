@@ -11,7 +11,7 @@ from ordain import Ordain, verb
 from ordain.contracts.verbs import ArgumentRole
 from ordain.errors import InvalidRequest
 from ordain.server import Face, build_app
-from ordain.server.bodies import check_json, nesting_exceeds, pointer
+from ordain.server.bodies import BodyBounds, check_json, pointer
 from ordain.server.loopback import is_loopback_host
 from tests.e2e.proposals import ask
 
@@ -28,7 +28,7 @@ def write_slowly(text: str) -> dict[str, str]:
 @pytest.fixture
 async def face(tmp_path: Path) -> AsyncIterator[Face]:
     async with Ordain(home=tmp_path, verbs=[write_slowly]) as ordain:
-        yield Face(runtime=ordain.runtime, body_bytes=2000)
+        yield Face(runtime=ordain.runtime, body=BodyBounds(bytes=2000))
 
 
 @pytest.fixture
@@ -129,7 +129,7 @@ async def test_a_bug_is_a_problem_without_details(face: Face, http: httpx.AsyncC
 def test_nesting_up_to_the_bound_passes(depth: int) -> None:
     """Nesting is counted outside strings, and 64 levels pass."""
     check_json((b"[" * depth) + b'"[[[[[[\\"[[["' + (b"]" * depth))
-    assert not nesting_exceeds('"' + "[" * 100 + '"', 1)
+    check_json(b'"' + b"[" * 100 + b'"', 2)
 
 
 def test_nesting_above_the_bound_is_refused() -> None:

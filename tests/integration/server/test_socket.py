@@ -19,7 +19,8 @@ from ordain.contracts.policy import SessionPolicy
 from ordain.contracts.profiles import ModelProfile
 from ordain.models.scripted import ScriptedModel, make_script
 from ordain.server import Face, build_app
-from ordain.server.socket import ENOUGH, FRAME_BYTES, GOING_AWAY, MALFORMED_MAX, PROTOCOL
+from ordain.server.bodies import BODY_BYTES, BODY_VALUES
+from ordain.server.socket import ENOUGH, GOING_AWAY, MALFORMED_MAX, socket_options
 from ordain.settings import load_settings
 from tests.replay.golden import request
 
@@ -78,7 +79,7 @@ async def serving(home: Path, *answers: Any, **session: int) -> AsyncIterator[Pl
     settings = settings.model_copy(update={"policy": policy, "profiles": {"default": profile}})
     async with Ordain(settings, extras=Extras(models=models, memory=True)) as ordain:
         face = Face(runtime=ordain.runtime)
-        config = uvicorn.Config(build_app(face), http="httptools", lifespan="off", log_config=None, access_log=False, **PROTOCOL)
+        config = uvicorn.Config(build_app(face), http="httptools", lifespan="off", log_config=None, access_log=False, **socket_options())
         server = Quiet(config)
         with socket.create_server(("127.0.0.1", 0)) as listener:
             task = asyncio.create_task(server.serve(sockets=[listener]))
@@ -249,7 +250,8 @@ BAD: dict[str, tuple[str | bytes, int, str]] = {
     "a long text": (json.dumps({"text_input": "x" * 32_001}), 422, "invalid_request"),
     "an id of ours": ('{"text_input": "hi", "message_id": "ordain:1"}', 422, "message_id_reserved"),
     "bytes": (b'{"text_input": "hi"}', 415, "unsupported_media_type"),
-    "a large frame": (json.dumps({"text_input": "hi", "pad": "x" * FRAME_BYTES}), 413, "too_large"),
+    "many values": (json.dumps({"text_input": "hi", "pad": [[]] * BODY_VALUES}), 413, "too_many_values"),
+    "a large frame": (json.dumps({"text_input": "hi", "pad": "x" * BODY_BYTES}), 413, "too_large"),
 }
 
 
@@ -286,7 +288,7 @@ async def test_too_many_malformed_frames_in_a_row_close_the_socket(place: Place)
 async def test_a_frame_beyond_all_bounds_is_not_even_read(place: Place) -> None:
     """A frame larger than the protocol's bound closes the connection, and nothing is left behind."""
     async with place.socket("?session=s1") as client:
-        sending = asyncio.ensure_future(client.send("x" * (PROTOCOL["ws_max_size"] + 1)))
+        sending = asyncio.ensure_future(client.send("x" * (socket_options()["ws_max_size"] + 1)))
         with pytest.raises(ConnectionClosed) as closed:
             await heard(client)
         await asyncio.gather(sending, return_exceptions=True)

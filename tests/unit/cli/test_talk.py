@@ -10,7 +10,7 @@ from ordain.cli.conversation_lines import SPINNER, event_lines, live_lines, one_
 from ordain.cli.talk import Talk
 from ordain.contracts.conversation import MessageAnswer, Reply
 from ordain.contracts.events import MessageEvent, OptionView, ProgressEvent, QuestionEvent, ReplyEvent, ResetEvent, SessionEvent, TextEvent
-from ordain.rules.header import imitates
+from ordain.rules.plain_reply import imitates
 from tests.unit.rules.test_plain_reply import LIES
 
 runs = st.sampled_from(["r1", "r2", "r3"])

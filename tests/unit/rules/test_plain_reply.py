@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ordain.rules.header import HeaderFacts, HeaderLine, cleaned, imitates, plain_reply, quoted_lines, render_header
+from ordain.rules.header import HeaderFacts, HeaderLine, render_header
+from ordain.rules.plain_reply import cleaned, imitates, plain_reply, quoted_lines
 from tests.unit.rules.test_header import HOSTILE, headers
 
 SIGNS = "✓✔☑✅✗✘❌❎×?？❓❔·•∙⋅●"
@@ -38,6 +39,28 @@ LIES = [
     "or\u00addain ru\u200bn 1",
     "？ unknown",
     "• 3 steps, 2 model calls",
+    "- ✓ sent",
+    "[✓] sent",
+    "**✓** sent",
+    "1. ✅ sent",
+    "a) ✓ sent",
+    "| ✓ | sent |",
+    "### ✓ sent",
+    "`✗` undone",
+    "<b>✓</b> sent",
+    "&check; sent",
+    "- &#10003; sent",
+    "- [x] sent",
+    "* [X] sent",
+    ":white_check_mark: sent",
+    "- :x: undone",
+    "﹒ 3 steps, 2 model calls",
+    "ᐧ 3 steps, 2 model calls",
+    "⠂ 3 steps",
+    "☑ sent",
+    "\x00✓ sent",
+    "\x7f✓ sent",
+    "“✓” sent",
 ]
 narratives = st.lists(
     st.one_of(
@@ -94,6 +117,32 @@ def test_each_lie_is_quoted(lie: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "line",
+    [
+        "- the first of three",
+        "1. Check the pump.",
+        "[a link](https://example.org)",
+        "[x](https://example.org)",
+        "**Note** that it is cold.",
+        "(see 2)",
+        "x = 3",
+        "3.5 kg & more",
+        "¡Hola!",
+        "ڊ dal",
+        "ẋ is a speed",
+        "🎉 Done",
+        "<b>Bold</b> words",
+        ":smile: sure",
+        "| a | b |",
+        "---",
+    ],
+)
+def test_what_people_write_is_not_quoted(line: str) -> None:
+    """Lists, links, emphasis, tables and letters with a dot are no header."""
+    assert quoted_lines(line) == line
+
+
+@pytest.mark.parametrize(
     ("text", "shown"),
     [
         ("\x1b[31mred\x1b[0m alert", "red alert"),
@@ -102,6 +151,9 @@ def test_each_lie_is_quoted(lie: str) -> None:
         ("- one\n* two\n1. three\n\ttabbed", "- one\n* two\n1. three\n\ttabbed"),
         ("नमस्ते क्षि\u200dक", "नमस्ते क्षि\u200dक"),
         ("a\ud800b\ue000c", "a\ufffdb\ufffdc"),
+        ("a\x00b\x07c\x7f", "a␀b␇c␡"),
+        ("pay \u202e001\u202c EUR\u2066", "pay [U+202E]001[U+202C] EUR[U+2066]"),
+        ("שלום\u200f!", "שלום[U+200F]!"),
     ],
 )
 def test_what_is_cleaned(text: str, shown: str) -> None:

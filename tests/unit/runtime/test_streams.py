@@ -7,11 +7,14 @@ from collections.abc import Sequence
 from contextlib import aclosing
 from typing import Any
 
+import msgspec
+import pytest
+
 from ordain.contracts.events import ProgressEvent, ReplyEvent, TextEvent
 from ordain.journal.records import Status
 from ordain.ports.sessions import Entry, EntryKind
 from ordain.ports.store import Change, StoredRun
-from ordain.runtime.streams import Streams
+from ordain.runtime.streams import Streams, event_of, with_visible
 from tests.at_once import awaited
 
 RUN = StoredRun(
@@ -165,3 +168,42 @@ async def test_nothing_is_read_once_the_engine_is_gone() -> None:
     assert [event async for event in begun if not isinstance(event, ReplyEvent)] == []
     assert [event async for event in streams.events("default", "s1", 0)] == []
     assert transcript.looks == looks
+
+
+HOSTILE = "pay \u202e001\u202c\x00\x07 now\x7f\u2066!\n\t\u05d9\u05d5\u05dd"
+SHOWN = "pay [U+202E]001[U+202C]␀␇ now␡[U+2066]!\n\t\u05d9\u05d5\u05dd"
+
+
+@pytest.mark.parametrize("kind", list(EntryKind))
+def test_what_was_said_commands_nobody_who_shows_it(kind: EntryKind) -> None:
+    """Of each kind of entry: NUL, DEL, other controls and what reorders a text are shown in its event; ends of lines and right-to-left words stay."""
+    told: dict[str, Any] = dict.fromkeys(("channel", "attached", "reason", "anchor"), "")
+    options = [{"key": "A", "label": HOSTILE}]
+    body = msgspec.json.encode({"text": HOSTILE, "header": "h", "ok": True, "options": options})
+    entry = Entry(
+        seq=1, kind=kind, at=0, thread=1, run="r", message_id="m", size=2, through=0, timestamp_ms=0, digest=b"", chain=b"", body=body,
+        decision=None, **told,
+    )  # fmt: skip
+    event = event_of(entry)
+    assert getattr(event, "narrative" if kind is EntryKind.REPLY else "text") == SHOWN
+    assert [option.label for option in getattr(event, "options", ())] == ([SHOWN] if kind is EntryKind.QUESTION else [])
+
+
+async def test_a_piece_of_text_commands_nobody_who_shows_it() -> None:
+    """What a model says is made visible piece by piece, before anybody reads it; offsets count what was shown."""
+    streams, _ = streaming()
+    heard = streams.attempt(RUN)
+    for piece in (HOSTILE[:6], HOSTILE[6:]):
+        heard(piece)
+    async with aclosing(streams.events("default", "s1", 0)) as stream:
+        found = [await anext(stream), await anext(stream)]
+    assert [event.text for event in found if isinstance(event, TextEvent)] == [SHOWN]
+
+
+def test_an_answer_commands_nobody_who_shows_it() -> None:
+    """The text that a kind's wire names is made visible, nothing else is; where there is none, the response is as it was."""
+    said = {"final_answer": {"content": "\x1b[2Ja\x00\u200fb", "format": "text"}, "trace": ["\x00"]}
+    assert with_visible(said, ("final_answer", "content")) == {**said, "final_answer": {"content": "a␀[U+200F]b", "format": "text"}}
+    for nothing in ({"final_answer": None}, {"final_answer": {"content": ""}}, {}):
+        assert with_visible(nothing, ("final_answer", "content")) == nothing
+    assert with_visible(said, ()) == said

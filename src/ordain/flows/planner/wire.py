@@ -102,4 +102,6 @@ def _trace(ending: Ending, steps: Sequence[StepRefs]) -> Sequence[dict[str, Any]
         return None
 
 
-PLAN_WIRE: Wire[PlannerRequest] = Wire(contract=PlannerRequest, take=take_plan, response=planner_response, other="not_a_plan")
+PLAN_WIRE: Wire[PlannerRequest] = Wire(
+    contract=PlannerRequest, take=take_plan, response=planner_response, other="not_a_plan", spoken=("final_answer", "content")
+)

@@ -1,0 +1,168 @@
+"""``ordain backup`` and ``ordain restore``: one database copied whole, and the rows of a copy put into a new folder."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import sqlite3
+import tempfile
+from collections.abc import Generator, Iterable, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from ordain.cli.archive import open_archive
+from ordain.cli.exit_codes import OK
+from ordain.cli.output import print_json, show
+from ordain.cli.person import person
+from ordain.cli.places import home_of
+from ordain.engines.clock import SystemClock
+from ordain.errors import ConfigurationError, FlowUnavailable, JournalCorrupt, StorageUnavailable
+from ordain.store.folder import FILE
+from ordain.store.restoring import Restored, restore
+from ordain.store.schema import VERSION
+
+SAMPLE = 50
+RESTS = ("-wal", "-shm", "-journal")
+
+
+def verify_copy(folder: Path) -> tuple[int, int]:
+    """Check a copied database whole, and replay a sample of its runs; returns (runs, replayed).
+
+    Raises:
+        JournalCorrupt: the database or a run is not what was written.
+    """
+    try:
+        return asyncio.run(_verified(folder))
+    except (sqlite3.Error, StorageUnavailable) as error:
+        raise JournalCorrupt(f"the copy is damaged: {error}") from error
+
+
+async def _verified(folder: Path) -> tuple[int, int]:
+    with open_archive(folder) as archive:
+        if damage := archive.store.damage():
+            raise JournalCorrupt(f"the copy is damaged: {damage}")
+        every = await archive.runs()
+        sample, replayed = every[:: max(1, len(every) // SAMPLE)], 0
+        for run in sample:
+            report = await archive.replay(run)
+            if report.verdict == FlowUnavailable.code:
+                continue  # of an embedder's own kind: nobody here can judge its decisions
+            if report.verdict not in {"equal", "erased"}:
+                raise JournalCorrupt(f"run {run} does not replay: {report.verdict}", code="replay_failed")
+            replayed += 1
+        return len(every), replayed
+
+
+def back_up(data_dir: Path | None, file: Path, *, as_json: bool) -> int:
+    """Copy, verify, then give the copy its name.
+
+    Raises:
+        ConfigurationError: FILE exists, or its folder does not.
+    """
+    home = home_of(data_dir)
+    if os.path.lexists(file):
+        raise ConfigurationError(f"{file} exists; a backup never overwrites", code="file_exists")
+    with _workshop(file.absolute().parent) as workshop:
+        with open_archive(home) as archive:
+            archive.store.backup(workshop / FILE)
+        (workshop / FILE).chmod(0o600)
+        runs, replayed = verify_copy(workshop)
+        _place(workshop / FILE, file.absolute())
+    facts = {"file": str(file), "bytes": file.stat().st_size, "runs": runs, "replayed": replayed}
+    return _say(facts, [f"backed up: {_counted(runs, replayed)}"], as_json=as_json)
+
+
+def restore_from(data_dir: Path | None, file: Path, *, keep_tokens: bool, as_json: bool) -> int:
+    """Copy a backup's rows into an empty data folder, verified first; says what was done with them.
+
+    Raises:
+        ConfigurationError: there is data already, or FILE is no backup that this build can take (``store.restoring``).
+        JournalCorrupt: it is damaged, or a run of it does not replay.
+    """
+    home = home_of(data_dir)
+    for name in (FILE, *(f"{FILE}{rest}" for rest in RESTS)):  # what a killed process left beside would be played into the restored data
+        if os.path.lexists(home / name):
+            message = f"{home / name} exists; a restore never overwrites: move the whole folder away, or restore elsewhere with --data-dir"
+            raise ConfigurationError(message, code="data_exists")
+    _check_alone(file)
+    home.mkdir(parents=True, exist_ok=True, mode=0o700)
+    with _workshop(home) as workshop:
+        os.close(os.open(workshop / FILE, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+        try:
+            done = restore(file, workshop / FILE, keep_tokens=keep_tokens, by=f"local:{person()}"[:100], at=SystemClock().now())
+        except ConfigurationError as error:
+            raise ConfigurationError(f"{file} is not restored: {error.message}", code=error.code) from error
+        runs, replayed = verify_copy(workshop)
+        _place(workshop / FILE, home / FILE)
+    facts = {
+        "home": str(home),
+        "runs": runs,
+        "replayed": replayed,
+        "rows": done.rows,
+        "unsettled": done.unsettled,
+        "schema": done.version,
+        "tokens_revoked": list(done.revoked),
+        "tokens_kept": done.kept,
+        "left_out": list(done.left_out),
+    }
+    return _say(facts, _told(done, runs, replayed), as_json=as_json)
+
+
+def _told(done: Restored, runs: int, replayed: int) -> Generator[str]:
+    yield f"restored: {_counted(runs, replayed)}; {done.rows} rows, copied into tables made here"
+    if done.version < VERSION:
+        yield f"brought from schema version {done.version} to {VERSION}"
+    if done.left_out:
+        yield f"left out, as Ordain makes none such: {', '.join(done.left_out)}"
+    if done.revoked:
+        yield f"tokens revoked: {', '.join(done.revoked)}; make new ones with `ordain token create`"
+    if done.kept:
+        yield f"tokens kept: {done.kept} not revoked, as asked"
+    if done.unsettled:
+        yield f"{done.unsettled} runs are not at an end, and go on when the folder is served: `ordain runs list` shows them"
+
+
+def _counted(runs: int, replayed: int) -> str:
+    return f"{runs} runs, {replayed} of them checked by replay"
+
+
+def _check_alone(file: Path) -> None:
+    if not file.is_file():
+        raise ConfigurationError(f"there is no file {file}", code="no_backup")
+    for rest in RESTS:
+        if os.path.lexists(f"{file}{rest}"):
+            message = f"{file} is the file of a data folder, with {file}{rest} beside it; a backup is what `ordain backup` makes"
+            raise ConfigurationError(message, code="no_backup")
+
+
+@contextmanager
+def _workshop(beside: Path) -> Generator[Path]:
+    """A private folder on the same file system as the result."""
+    try:
+        folder = Path(tempfile.mkdtemp(prefix=".ordain-", dir=beside))
+    except OSError as error:
+        raise ConfigurationError(f"cannot write in {beside}: {error.strerror}", code="cannot_write") from error
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _place(made: Path, target: Path) -> None:
+    """Make it durable, then give it its name without replacing anything."""
+    with made.open("rb") as file:
+        os.fsync(file.fileno())
+    os.link(made, target)
+    folder = os.open(target.parent, os.O_RDONLY)
+    os.fsync(folder)
+    os.close(folder)
+
+
+def _say(facts: Mapping[str, object], lines: Iterable[str], *, as_json: bool) -> int:
+    if as_json:
+        print_json(facts)
+    else:
+        for line in lines:
+            show(line)
+    return OK

@@ -1,0 +1,125 @@
+"""``ordain restore`` of files that somebody else had in hand: what they planted is not taken over, and what is refused costs nothing."""
+
+import json
+import shutil
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ordain.contracts.access import parse_token
+from ordain.engines.clock import SystemClock
+from ordain.runtime.tokens import fresh_token
+from tests.e2e.process import Server, run_cli
+from tests.e2e.proposals import add, ask, case, finish
+
+SCRIPT = {"cases": [case("simple", add("6 * 7"), finish("It is 42."))]}
+
+
+@pytest.fixture(scope="module")
+def backup(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A backup of a folder in which a run was made and a token given."""
+    home = tmp_path_factory.mktemp("first") / "home"
+    assert run_cli("token", "create", "ci", "--scope", "plan", home=home).returncode == 0
+    with Server(home).play(SCRIPT) as server:
+        server.plan(ask("simple", request_id="kept"))
+    assert run_cli("backup", str(home.parent / "copy.db"), home=home).returncode == 0
+    return home.parent / "copy.db"
+
+
+@pytest.fixture
+def copy(backup: Path, tmp_path: Path) -> Path:
+    """That backup, in a hostile hand."""
+    shutil.copyfile(backup, tmp_path / "copy.db")
+    return tmp_path / "copy.db"
+
+
+def plant(file: Path, *statements: str) -> None:
+    """Change a file."""
+    with closing(sqlite3.connect(file, isolation_level=None)) as db:
+        for statement in statements:
+            db.execute(statement)
+        db.execute("PRAGMA journal_mode=DELETE")
+
+
+def minting() -> tuple[str, str]:
+    """A trigger that gives a token for everything as soon as an engine takes the folder, and the token's text."""
+    text, parsed = fresh_token(SystemClock())
+    assert parse_token(text) is not None
+    rows = (
+        "INSERT INTO tokens SELECT 99, 'planted', 'admin runs:read runs:operate plan', 'default', NULL, 1, NULL, NULL, NULL"
+        " WHERE NOT EXISTS (SELECT 1 FROM tokens WHERE no = 99);"
+        f"INSERT OR IGNORE INTO token_secrets VALUES ('{parsed.id}', 99, x'{parsed.digest.hex()}', 1, NULL);"
+    )
+    return f"CREATE TRIGGER planted AFTER UPDATE ON engine BEGIN {rows} END", text
+
+
+def listed(home: Path) -> list[dict[str, Any]]:
+    """Every token of a folder."""
+    found: list[dict[str, Any]] = json.loads(run_cli("token", "list", "--json", home=home).stdout)["tokens"]
+    return found
+
+
+@pytest.mark.parametrize("more", [(), ("--keep-tokens",)])
+def test_a_planted_trigger_mints_no_token(copy: Path, tmp_path: Path, more: tuple[str, ...]) -> None:
+    """It is left out and named; the run is there, and no token but the ones that were given."""
+    trigger, token = minting()
+    plant(copy, trigger)
+    done = run_cli("restore", str(copy), *more, "--json", home=tmp_path / "home")
+    assert done.returncode == 0, done.stderr
+    said = json.loads(done.stdout)
+    assert (said["runs"], said["replayed"], said["left_out"]) == (1, 1, ["trigger 'planted'"])
+    with Server(tmp_path / "home").play(SCRIPT) as server:
+        refused = server.http.get("/runs", headers={"Authorization": f"Bearer {token}"})
+        assert refused.status_code == 401
+    assert [one["name"] for one in listed(tmp_path / "home")] == ["ci"]
+
+
+def test_a_restore_says_what_it_did(copy: Path, tmp_path: Path) -> None:
+    """Tokens are revoked and named; with ``--keep-tokens`` they are good, which is said too."""
+    done = run_cli("restore", str(copy), home=tmp_path / "home")
+    assert done.returncode == 0
+    assert "tokens revoked: ci; make new ones" in done.stdout.decode()
+    assert "copied into tables made here" in done.stdout.decode()
+    assert [(one["name"], one["state"]) for one in listed(tmp_path / "home")] == [("ci", "revoked")]
+    kept = run_cli("restore", str(copy), "--keep-tokens", home=tmp_path / "other")
+    assert "tokens kept: 1" in kept.stdout.decode()
+    assert [(one["name"], one["state"]) for one in listed(tmp_path / "other")] == [("ci", "live")]
+
+
+@pytest.mark.parametrize(
+    ("statement", "code", "named"),
+    [
+        ("CREATE TABLE mine(x)", "foreign_schema", "'mine'"),
+        ("PRAGMA application_id = 7", "foreign_database", "application id"),
+        ("PRAGMA user_version = 99", "newer_schema", "schema version 99"),
+        ("UPDATE tokens SET scopes = x'00'", "foreign_value", "scopes"),
+    ],
+)
+def test_a_refused_file_costs_nothing(copy: Path, tmp_path: Path, statement: str, code: str, named: str) -> None:
+    """The refusal names the cause, and what stands in the target folder stands there still, with nothing beside it."""
+    plant(copy, statement)
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / "ordain.toml").write_text("", encoding="utf-8")
+    done = run_cli("restore", str(copy), home=home)
+    assert done.returncode == 2
+    assert f"[{code}]" in done.stderr.decode()
+    assert named in done.stderr.decode()
+    assert [one.name for one in home.iterdir()] == ["ordain.toml"]
+
+
+@pytest.mark.parametrize("command", ["serve", "runs list", "replay --all", "store compact", "backup {copy}"])
+def test_a_folder_that_brings_a_trigger_is_refused(copy: Path, tmp_path: Path, command: str) -> None:
+    """A whole data folder from outside is opened by no command while a trigger stands in it, and the way out is named."""
+    home = tmp_path / "home"
+    home.mkdir()
+    trigger, _ = minting()
+    plant(copy, trigger)
+    copy.rename(home / "ordain.db")
+    done = run_cli(*command.format(copy=tmp_path / "again").split(), home=home)
+    assert done.returncode != 0
+    assert "[foreign_schema]" in done.stderr.decode()
+    assert "ordain restore" in done.stderr.decode()

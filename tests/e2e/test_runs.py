@@ -202,6 +202,35 @@ def test_a_browsers_own_word_counts(server: Server) -> None:
     assert refused.json()["code"] == "foreign_origin"
 
 
+@pytest.mark.parametrize(
+    ("asks", "status"),
+    [
+        ({"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "no-cors", "Sec-Fetch-Dest": "image"}, 403),
+        ({"Sec-Fetch-Site": "same-site", "Sec-Fetch-Mode": "no-cors", "Sec-Fetch-Dest": "script"}, 403),
+        ({"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "iframe"}, 403),
+        ({"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "cors", "Origin": "http://evil.example"}, 403),
+        ({"Origin": "null"}, 403),
+        ({"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}, 200),
+        ({"Sec-Fetch-Site": "same-origin", "Sec-Fetch-Mode": "cors", "Sec-Fetch-Dest": "empty"}, 200),
+        ({"Sec-Fetch-Site": "none", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}, 200),
+    ],
+)
+def test_a_page_of_another_site_gets_nothing(server: Server, asks: dict[str, str], status: int) -> None:
+    """Nor as its picture, its script or its frame: how long an answer takes, or whether one comes, tells something too. Whoever follows a link may come."""
+    for method, path in (("GET", "/runs"), ("HEAD", "/health"), ("GET", "/sessions/s/events")):
+        if status == 403 or not path.endswith("events"):
+            assert server.http.request(method, path, headers=asks).status_code == status, (method, path)
+
+
+@pytest.mark.parametrize("path", ["/health", "/nowhere", "/openapi.json", "/runs/0"])
+def test_an_answer_is_what_its_type_says_and_nothing_of_another_page(server: Server, path: str) -> None:
+    """Of every answer, refusals too."""
+    for headers in ({}, {"Host": "evil.example"}):
+        answer = server.http.get(path, headers=headers)
+        assert answer.headers["x-content-type-options"] == "nosniff"
+        assert answer.headers["cross-origin-resource-policy"] == "same-origin"
+
+
 # --- operating -------------------------------------------------------------------------------------------------------------------
 
 

@@ -1,7 +1,8 @@
 """Who may talk to a server without authentication: processes of this machine, and no web page of another site.
 
-The Host header must be a loopback name (a page that rebinds its DNS name to 127.0.0.1 sends its own name), and an unsafe method or a
-WebSocket handshake with an Origin must come from this very server: browsers let any page open a WebSocket to anywhere, and send Origin.
+The Host header must be a loopback name (a page that rebinds its DNS name to 127.0.0.1 sends its own name), and what a browser asks for on behalf of a
+page, by its ``Origin`` or ``Sec-Fetch-Site``, must be asked for by a page of this very server: any page may post a form to anywhere, open a WebSocket, and
+load an address as its picture, script or frame. Only a link to a page that somebody follows (``navigate``, ``document``) may stand anywhere.
 
 Where a token is demanded neither protects anything, because no browser sends a token by itself: the names are then those of the settings, or any.
 """
@@ -12,12 +13,15 @@ import ipaddress
 import re
 
 from starlette.datastructures import Headers
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ordain.runtime.access import Exposure
 from ordain.server.problems import problem
 
-SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
+SAFE = frozenset({"GET", "HEAD"})
+APART = ((b"x-content-type-options", b"nosniff"), (b"cross-origin-resource-policy", b"same-origin"))
+"""With every answer: it is what its type says, and nothing of a page of another origin."""
+_STARTS = frozenset({"http.response.start", "websocket.http.response.start"})
 _HOST = re.compile(r"(?P<name>\[[0-9a-fA-F:.]+\]|[^:\[\]/@\s]+)(:(?P<port>\d{1,5}))?")
 
 
@@ -41,9 +45,9 @@ HEADER_BYTES = 65_536
 
 
 class HostGuard:
-    """Refuses oversized headers (431), foreign hosts (421 ``foreign_host``) and foreign origins (403 ``foreign_origin``).
+    """Refuses oversized headers (431), foreign hosts (421 ``foreign_host``) and pages of foreign origins (403 ``foreign_origin``).
 
-    Origins are looked at on unsafe methods and WebSocket handshakes; a handshake is refused before it is accepted, with the same problem.
+    A WebSocket handshake is refused before it is accepted, with the same problem.
     """
 
     def __init__(self, app: ASGIApp, exposure: Exposure) -> None:
@@ -55,6 +59,7 @@ class HostGuard:
         if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
             return
+        send = _apart(send)
         if sum(len(name) + len(value) for name, value in scope["headers"]) > HEADER_BYTES:
             refused = problem(431, "headers_too_large", f"a request's headers have at most {HEADER_BYTES} bytes")
             await refused(scope, receive, send)
@@ -67,8 +72,11 @@ class HostGuard:
             )
             await refused(scope, receive, send)
             return
-        unsafe = scope["type"] == "websocket" or scope["method"] not in SAFE
-        if unsafe and not self._exposure.demanded and "authorization" not in headers and not self._own_origin(headers, hosts[0]):
+        followed = scope.get("method") in SAFE and (headers.get("sec-fetch-mode"), headers.get("sec-fetch-dest")) == (
+            "navigate",
+            "document",
+        )
+        if not (self._exposure.demanded or "authorization" in headers or followed or self._own_origin(headers, hosts[0])):
             refused = problem(403, "foreign_origin", "a page of another origin may not do this")
             await refused(scope, receive, send)
             return
@@ -85,3 +93,12 @@ class HostGuard:
         if headers.get("sec-fetch-site", "none") not in {"none", "same-origin"}:
             return False
         return all(origin.lower() == f"http://{host.lower()}" for origin in headers.getlist("origin"))
+
+
+def _apart(send: Send) -> Send:
+    async def sent(message: Message) -> None:
+        if message["type"] in _STARTS:
+            message["headers"] = [*message.get("headers", ()), *APART]
+        await send(message)
+
+    return sent

@@ -22,6 +22,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResp
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
 from ordain.errors import ConfigurationError
+from ordain.server.loopback import APART
 from ordain.server.problems import NOTHING_LEFT, USED_UP, out_of_resources, problem
 
 LOG = logging.getLogger("ordain.http")
@@ -256,7 +257,7 @@ class HttpProtocol(StallWatched, HttpToolsProtocol):
             cycle.message_event.set()
         refused = problem(status, code, detail)
         head = [f"HTTP/1.1 {status} {HTTPStatus(status).phrase}\r\n".encode()]
-        head += [name + b": " + value + b"\r\n" for name, value in refused.raw_headers]
+        head += [name + b": " + value + b"\r\n" for name, value in (*refused.raw_headers, *APART)]
         self.transport.write(b"".join([*head, b"connection: close\r\n\r\n", bytes(refused.body)]))
         self._unset_keepalive_if_required()
         self.transport.write_eof()

@@ -256,7 +256,7 @@ def test_the_response_has_the_sources_shape(server: Server) -> None:
     PLN-23 "`usage{steps, tokens_reason, tokens_answer, tools_called[], duration_ms}`"
     """
     body = server.plan(ask("number"))
-    assert set(body) == {"request_id", "status", "error", "final_answer", "trace", "usage"} | {"run_id", "header"}
+    assert set(body) == {"request_id", "status", "error", "final_answer", "trace", "usage"} | {"run_id", "header", "verdict"}
     assert body["final_answer"] == {"content": "It is 42.", "structured": {"value": 42}}
     assert set(body["usage"]) == {"steps", "tokens_reason", "tokens_answer", "tools_called", "duration_ms"} | {"estimated"}
     assert (body["usage"]["steps"], body["usage"]["tools_called"]) == (2, ["math.evaluate"])

@@ -117,4 +117,4 @@ def test_an_unreachable_endpoint_is_an_error(tmp_path: Path) -> None:
     with nobody() as port, Server(tmp_path, environment={"OPENAI_BASE_URL": f"http://127.0.0.1:{port}/v1"}) as server:
         body = server.plan(ask("any"))
     assert (body["status"], body["error"]["code"], body["final_answer"]) == ("error", "connection", None)
-    assert "fallback.retry" in body["header"]
+    assert "fallback.unanswered" in body["header"]

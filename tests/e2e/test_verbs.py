@@ -33,7 +33,7 @@ def test_the_verb_pair_of_the_sources(server: Server) -> None:
     reply = server.execute(REQUEST)
     assert (reply["ok"], reply["error"], reply["output"]["fragments"]) == (REPLY["ok"], REPLY["error"], [])
     assert reply["request_id"] == REQUEST["request_id"]
-    assert set(reply) == {*REPLY, "request_id", "run_id", "header", "step_results"}
+    assert set(reply) == {*REPLY, "request_id", "run_id", "header", "verdict", "step_results"}
     asked = {**REQUEST, "payload": {"query": "when does the library open"}, "request_id": "another"}
     assert [one["text"] for one in server.execute(asked)["output"]["fragments"]] == ["The library opens at nine."]
 

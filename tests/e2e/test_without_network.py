@@ -40,7 +40,7 @@ def test_the_demo_shows_a_true_story_without_a_network() -> None:
     assert "Quoted from the result of extract_facts, not analysed:" in done.stdout
     assert "1. Alice lives in Paris.\n2. Alice works at Acme Corp.\n3. Alice's manager is Bob.\n" in done.stdout
     assert done.stdout.count("2 of 2 runs replay equal") == 2
-    for shown in ("status@1 · completed", "✗ override by user:you", "It is 54.", "7 of 7 runs replay equal", "1 of 1 sessions verify"):
+    for shown in ("status@2 · completed", "✗ override by user:you", "It is 54.", "7 of 7 runs replay equal", "1 of 1 sessions verify"):
         assert shown in done.stdout
     for notice in ("offline rules, no language model", "scripted proposals, no language model"):
         assert notice in done.stdout

@@ -61,7 +61,7 @@ async def house(home: Path, **script: Any) -> AsyncIterator[tuple[Ordain, httpx.
         settings = settings.model_copy(update={"profiles": profiles, "policy": policy})
         extras = Extras(verbs=(keep, lose), models={"default": ScriptedModel(make_script(**script))})
     async with Ordain(settings, extras=extras) as ordain:
-        face = Face(runtime=ordain.runtime, body_bytes=100_000)
+        face = Face(runtime=ordain.runtime)
         transport = httpx.ASGITransport(build_app(face), raise_app_exceptions=False)
         async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as http:
             yield ordain, http

@@ -26,8 +26,12 @@ def settings(home: Path, *profiles: ModelProfile) -> Settings:
 
 
 @asynccontextmanager
-async def open_house(home: Path, *profiles: ModelProfile) -> AsyncIterator[Ordain]:
-    async with Ordain(settings(home, *profiles)) as running:
+async def open_house(home: Path, *profiles: ModelProfile, backoff_ms: int | None = None) -> AsyncIterator[Ordain]:
+    found = settings(home, *profiles)
+    if backoff_ms is not None:
+        fallback = found.policy.fallback.model_copy(update={"backoff_ms": backoff_ms, "backoff_max_ms": backoff_ms})
+        found = found.model_copy(update={"policy": found.policy.model_copy(update={"fallback": fallback})})
+    async with Ordain(found) as running:
         yield running
         flows = running.runtime.services.kinds
         for run in await running.runtime.runs(limit=500):

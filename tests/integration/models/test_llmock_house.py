@@ -104,11 +104,12 @@ async def test_what_no_repetition_mends_is_asked_once(house: Ordain, llmock_url:
 
 
 @pytest.mark.parametrize("status", [429, 500, 503])
-async def test_an_outage_is_no_storm(house: Ordain, llmock_url: str, script_llmock: Script, status: int) -> None:
+async def test_an_outage_is_no_storm(wire_of: Protocol, llmock_url: str, script_llmock: Script, tmp_path: Path, status: int) -> None:
     """Where nothing gets better, a turn makes as many attempts as policy permits and ends as failed."""
     script_llmock({"type": "fail", "status": status, "retry_after": 0.1, "times": None})
-    answer = await house.chat("Say good day.", session=f"outage:{status}")
-    resilient(llmock_url, 2)
+    async with open_house(tmp_path, profile(wire_of, llmock_url), backoff_ms=1) as house:
+        answer = await house.chat("Say good day.", session=f"outage:{status}")
+        resilient(llmock_url, house.runtime.services.catalogs.current.policy.fallback.attempts_at_last)
     assert answer.reply is not None
     assert not answer.reply.ok
 

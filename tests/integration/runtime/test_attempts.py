@@ -187,7 +187,8 @@ class Silent(Model):
 async def test_our_own_pause_opens_no_circuit(tmp_path: Path, stops: bool) -> None:
     """A time-out that came while this process stood still says nothing of the endpoint; one that came by itself does."""
     hurried = PRICED.model_copy(update={"timeout_ms": 1000})
-    async with house(tmp_path, {"only": Silent(stops=stops)}, {"only": hurried}, breaker={"failures": 1}) as ordain:
+    once = {"attempts_per_profile": 1, "attempts_at_last": 0}
+    async with house(tmp_path, {"only": Silent(stops=stops)}, {"only": hurried}, breaker={"failures": 1}, fallback=once) as ordain:
         told = await ordain.plan(request())
         assert told["status"] == "error"
         assert "timed_out" in told["header"]

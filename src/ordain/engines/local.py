@@ -207,7 +207,7 @@ class LocalEngine:
             if held is None:  # somebody else's, whom it is announced to as well
                 driven = Driven(status=Status.WAITING)
             else:
-                park = partial(self._park, run) if self._lease.alone and self.parking.places else None
+                park = partial(self._park, run) if self._lease.alone else None
                 driving.drive = Drive(self._services, held, resumed_by=resumed_by, park=park)
                 driven = await driving.drive.to_rest()
         except LeaseLost as error:
@@ -233,7 +233,7 @@ class LocalEngine:
 
     async def _park(self, run: str, wake_at: int | None) -> bool:
         """The run waits, and that is durable: its place is free. Whether it was woken, and not put out."""
-        if not self.accepting or self._away:
+        if not self.accepting or self._away or not self.parking.has_room(self._active[run]):
             return False
         woken = self.parking.put(run, self._active.pop(run))
         self._rested(run, Driven(status=Status.WAITING, wake_at=wake_at))

@@ -14,6 +14,8 @@ from ordain.runtime.live import LiveRun
 
 PARKED_MAX = 256
 """How many runs are kept at once; then the one that has waited longest is put out."""
+PARKED_BYTES = 256 * 1024
+"""What the records of one that is kept hold at most: what is kept is bounded in all, and reading such a run again costs little beside what it is at."""
 
 
 @dataclass(slots=True, eq=False)
@@ -37,6 +39,11 @@ class Parking:
         """``places`` is how many it keeps; 0: none."""
         self.places = places
         self._parked: dict[str, Driving] = {}
+
+    def has_room(self, driving: Driving) -> bool:
+        """Whether it may be kept: there are places, and it does not hold too much for one."""
+        records = () if driving.live is None else driving.live.records
+        return self.places > 0 and sum(len(record.body) for record in records if record.body is not None) <= PARKED_BYTES
 
     def put(self, run: str, driving: Driving) -> asyncio.Future[bool]:
         """Keep it; comes to True when it is woken, and to False where it is put out."""

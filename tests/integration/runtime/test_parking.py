@@ -9,6 +9,7 @@ import pytest
 
 from ordain.app import Extras, Ordain, with_profile
 from ordain.contracts.profiles import ModelProfile
+from ordain.engines import parking
 from ordain.journal.records import Status
 from ordain.ports.store import StoredRun
 from ordain.runtime.live import LiveRun
@@ -91,6 +92,16 @@ async def test_a_run_that_is_kept_records_what_one_that_is_driven_anew_does(
         for number in range(AGENTS):
             await ask(ordain, f"s{number}")
         assert await journals(ordain) == kept
+
+
+async def test_a_run_that_holds_much_is_not_kept(tmp_path: Path, driven: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is kept is bounded in bytes, too."""
+    async with house(tmp_path) as ordain:
+        await ask(ordain, "s0")
+        few = len(driven)
+        monkeypatch.setattr(parking, "PARKED_BYTES", 1_000)
+        await ask(ordain, "s1")
+        assert len(driven) > 2 * few
 
 
 async def test_what_waits_when_the_engine_stops_goes_on_at_the_next_start(tmp_path: Path) -> None:

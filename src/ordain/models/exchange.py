@@ -25,7 +25,8 @@ from ordain.runtime.time_limit import TimeLimit
 
 ANSWER_BYTES = 4 * 1024 * 1024
 KEPT_CONNECTIONS = 64
-KEPT_S = 30.0
+KEPT_S = 4.0
+"""So long a connection is kept that nothing is asked over: many servers close theirs after five seconds, and a request sent at that moment is lost."""
 REST_S = 0.1
 USER_AGENT = b"ordain"
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})  # a proxy cannot reach this machine's own loopback

@@ -185,9 +185,9 @@ class Catalog(_Shared):
             raise JournalCorrupt(f"wording {self.wording_id[:14]} is not stored")
         return ((self.table_digest, table), (self.digest, self.encoded))
 
-    def with_policy(self, policy: Policy) -> Catalog:
-        """The same catalog under another policy."""
-        return Catalog(self.data.model_copy(update={"policy": policy}), self._tables)
+    def changed(self, **fields: object) -> Catalog:
+        """The same catalog with other ``CatalogData`` fields, read with the table of phrases that it has."""
+        return Catalog(self.data.model_copy(update=fields), self._tables)
 
     def schema(self, source: Mapping[str, JsonValue]) -> Schema:
         """Compile a schema that came with a request; the same schema is compiled once.

@@ -174,7 +174,7 @@ def with_lanes(policy: Policy, pinned: Policy) -> Policy:
 
 
 def _exact(setup: RunSetup, stored: StoredRun, policy: Policy, report: PolicyDiff) -> None:
-    other = replace(setup, catalog=setup.catalog.with_policy(policy))
+    other = replace(setup, catalog=setup.catalog.changed(policy=policy))
     state = other.state(stored.records[0].at)
     execution = _Exact(other, stored.records, beyond := NothingBeyond(), state)
     match flow_outcome(other, execution, beyond):

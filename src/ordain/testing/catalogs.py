@@ -66,7 +66,7 @@ def with_policy(catalog: Catalog, changes: PolicyTables) -> Catalog:
     Raises:
         ValidationError: there is no such value.
     """
-    return catalog.with_policy(_changed(catalog.policy.model_dump(mode="json"), changes))
+    return catalog.changed(policy=_changed(catalog.policy.model_dump(mode="json"), changes))
 
 
 def _changed(tables: Mapping[str, Any], changes: PolicyTables) -> Policy:

@@ -41,17 +41,12 @@ def lanes(**profiles: Sequence[str]) -> Catalog:
     """The shipped catalog with these profiles behind each lane that is named."""
     catalog = shipped()
     names = {name for behind in profiles.values() for name in behind} | {"default"}
-    data = catalog.data.model_copy(
-        update={
-            "profiles": {name: ModelProfile(provider="scripted", model=name) for name in names},
-            "prompts": {**catalog.data.prompts, "probe_step": PROBE},
-        }
+    changed = catalog.changed(
+        profiles={name: ModelProfile(provider="scripted", model=name) for name in names},
+        prompts={**catalog.data.prompts, "probe_step": PROBE},
     )
     known = {str(lane): list(behind) for lane, behind in catalog.policy.lanes.profiles.items()}
-    wording = {catalog.wording_id.partition(":")[2]: catalog.table()}
-    return with_policy(
-        Catalog(data, wording.get), {"lanes": {"profiles": {**known, **{name: list(behind) for name, behind in profiles.items()}}}}
-    )
+    return with_policy(changed, {"lanes": {"profiles": {**known, **{name: list(behind) for name, behind in profiles.items()}}}})
 
 
 def play(

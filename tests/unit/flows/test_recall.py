@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ordain.contracts.catalog import Catalog
 from ordain.flows.commission import RecallAsked
 from ordain.flows.context import FlowContext
 from ordain.flows.recall import QUERY_CHARS, RECALL_VERB, RECALLED_BYTES, Recollection, lines_of, recall, takes_recalled
@@ -124,5 +123,5 @@ def test_a_place_is_a_template_or_an_argument() -> None:
             **data.prompts,
             **dict.fromkeys({plan.prompt_template, *(step.prompt_template for step in plan.plan)} - {None}, template),
         }
-        catalog = Catalog(data.model_copy(update={"prompts": prompts, "verbs": {"v": spec}}))
+        catalog = shipped().changed(prompts=prompts, verbs={"v": spec})
         assert takes_recalled(catalog, "v") == takes

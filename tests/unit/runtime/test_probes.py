@@ -34,7 +34,7 @@ def asking(policy: str = "") -> Catalog:
     """The shipped catalog under a policy that asks a router model, with more of it as TOML."""
     given = {"version": 1, "router": {"ask": "worker"}, "lanes": CATALOG.policy.lanes.model_dump(), **tomllib.loads(policy)}
     parsed = Policy.model_validate({**given, "probes": [probe.model_dump() for probe in CATALOG.policy.probes]}, strict=False)
-    return Catalog(CATALOG.data.model_copy(update={"policy": parsed}))
+    return CATALOG.changed(policy=parsed)
 
 
 def suggesting(suggests: Any, mode: str = "agent") -> Probe:
@@ -48,7 +48,7 @@ CHAIN = {"path": "agent_chain", "confidence": 0.9, "budget_class": "small"}
 def probed(policy: str, **probe: Any) -> tuple[Missed, ...]:
     """What one probe misses under a policy given as TOML beside its version."""
     parsed = Policy.model_validate({"version": 1, **tomllib.loads(policy), "probes": [probe]}, strict=False)
-    return run_probes(KINDS, Catalog(CATALOG.data.model_copy(update={"policy": parsed})))[0].missed
+    return run_probes(KINDS, CATALOG.changed(policy=parsed))[0].missed
 
 
 def test_the_shipped_policy_holds_its_probes() -> None:
@@ -134,14 +134,13 @@ def test_another_kind_says_what_its_routing_is(worth: int, path: str, refused: s
     routing = Routing(until="worth", found=lambda made: {"path": type(made["worth"]).__name__.lower()}, closed={"path": Ways})
     given = Survey(topic="", expression="")
     kind = replace(SURVEY, serves=Serves.REQUEST, commissioned=lambda _: given, routing=routing)
-    data = CATALOG.data
-    prompts = {**data.prompts, **packaged_templates({"survey_step": "tests.shapes"})}
-    catalog = Catalog(data.model_copy(update={"prompts": prompts}))
+    prompts = {**CATALOG.data.prompts, **packaged_templates({"survey_step": "tests.shapes"})}
+    catalog = CATALOG.changed(prompts=prompts)
     came = outcome_of(Kinds((kind,)), suggesting({"worth": worth}), catalog)
     assert (came["path"], came.get("refused")) == (path, refused)
     misspelt = catalog.policy.model_copy(update={"probes": [suggesting({}).model_copy(update={"expect": ProbeExpectation(path="direct")})]})
     with pytest.raises(ConfigurationError, match="'direct' is none of worthy, unworthy"):
-        run_probes(Kinds((kind,)), catalog.with_policy(misspelt))
+        run_probes(Kinds((kind,)), catalog.changed(policy=misspelt))
 
 
 def test_a_turn_that_its_day_cannot_cover_is_refused() -> None:

@@ -32,7 +32,7 @@ def test_a_catalog_with_wording_brings_its_table() -> None:
     again = Catalog.from_bytes(catalog.encoded, dict(catalog.stored).get)
     assert wording_of(again).cues("halt").stop == 2
     assert wording_of(again) is wording_of(catalog)
-    other = catalog.with_policy(POLICY.model_copy(update={"system_state": "x"}))
+    other = catalog.changed(policy=POLICY.model_copy(update={"system_state": "x"}))
     assert (other.wording_id, wording_of(other)) == (catalog.wording_id, wording_of(catalog))
 
 

@@ -114,9 +114,9 @@ def test_what_a_message_leaves_open_rule_authorize_judges() -> None:
     refused = turn(EMPTY, verb="evaluate")
     assert (refused.reasons("completeness"), refused.reasons("authorize")) == (("completeness.incomplete",), ("authorize.schema",))
     assert (out(refused).error or {})["code"] == "schema"
-    data = shipped().data
-    anything = data.verbs["evaluate"].model_copy(update={"input_schema": {"anyOf": [{"properties": {"text": {"type": "string"}}}]}})
-    taken = turn(EMPTY, said(), verb="evaluate", catalog=Catalog(data.model_copy(update={"verbs": {**data.verbs, "evaluate": anything}})))
+    catalog = shipped()
+    anything = catalog.data.verbs["evaluate"].model_copy(update={"input_schema": {"anyOf": [{"properties": {"text": {"type": "string"}}}]}})
+    taken = turn(EMPTY, said(), verb="evaluate", catalog=catalog.changed(verbs={**catalog.data.verbs, "evaluate": anything}))
     assert (taken.reasons("completeness"), out(taken).ok) == (("completeness.incomplete",), True)
     assert given_of(taken).args == {"text": "What is 6 * 7?"}
 
@@ -314,7 +314,8 @@ def test_the_room_of_the_history_is_the_smallest_window_of_that_lane() -> None:
     windows = {name: profile.model_copy(update={"context_tokens": size}) for name, size in (("wide", 50_000), ("narrow", 20_000))}
 
     def room(*behind: str) -> int:
-        catalog = Catalog(shipped().data.model_copy(update={"profiles": {**shipped().data.profiles, **windows}}))
+        catalog = shipped()
+        catalog = catalog.changed(profiles={**catalog.data.profiles, **windows})
         policy = {"lanes": {"verb": "worker", "profiles": {"local": ["default"], "worker": list(behind), "brain": ["default"]}}}
         (decided,) = turn(EMPTY, said(), policy=policy, catalog=catalog).decided("history")
         return decided.facts["room_bytes"]

@@ -45,6 +45,7 @@ class Kinds:
     newest: Mapping[str, Kind[Any, Any]] = field(init=False)
     rules: Rulebook = field(init=False)
     carrying: Mapping[str, Carrying] = field(init=False)
+    by_service: Mapping[Serves, Kind[Any, Any]] = field(init=False)
 
     def __post_init__(self) -> None:
         """Index them.
@@ -67,7 +68,14 @@ class Kinds:
                 newest[kind.name] = kind
         carrying = {name: kind.carrying for name, kind in newest.items()}
         rules = rulebook(rule for kind in self.all for rule in (*kind.rules, *(claim.shared.rule for claim in kind.claims)))
-        indices: dict[str, Mapping[Any, Any]] = {"by_id": by_id, "newest": newest, "carrying": carrying, "rules": rules}
+        by_service = {kind.serves: kind for kind in reversed(newest.values()) if kind.serves is not None}
+        indices: dict[str, Mapping[Any, Any]] = {
+            "by_id": by_id,
+            "newest": newest,
+            "carrying": carrying,
+            "rules": rules,
+            "by_service": by_service,
+        }
         for name, index in indices.items():
             object.__setattr__(self, name, MappingProxyType(index))  # all runs of a process share them, and flows see them
         self._check_purposes()
@@ -111,10 +119,10 @@ class Kinds:
         Raises:
             ConfigurationError: this build has none.
         """
-        for kind in self.newest.values():
-            if kind.serves is what:
-                return kind
-        raise ConfigurationError(f"no kind of this build serves {what}", code="unknown_kind")
+        kind = self.by_service.get(what)
+        if kind is None:
+            raise ConfigurationError(f"no kind of this build serves {what}", code="unknown_kind")
+        return kind
 
     def answering(self, contract: type[Any]) -> Kind[Any, Any]:
         """The kind that a request of this contract opens.

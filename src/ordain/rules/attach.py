@@ -203,12 +203,11 @@ def inline(facts: AttachFacts, outcome: AttachOutcome) -> bool:
 def _busy(facts: AttachFacts, outcome: AttachOutcome, policy: Policy) -> bool:
     """Whether the session holds no more: an override takes the place of what it interrupts, what queues needs no place at work."""
     full = facts.open >= policy.session.max_open
-    working = [thread.id for thread in facts.threads if thread.live and not thread.idle]
     match outcome:
         case NewRequest(thread=number):
-            return full or (number not in working and facts.at_work >= policy.session.max_active)
+            return full or _no_place(number, facts, policy)
         case Override(thread=number, stop=stop):
-            if not stop and number not in working and facts.at_work >= policy.session.max_active:
+            if not stop and _no_place(number, facts, policy):
                 return True
             return facts.open >= 2 * policy.session.max_open  # what it interrupts makes room: a full session can still be stopped
         case Triage():
@@ -217,6 +216,13 @@ def _busy(facts: AttachFacts, outcome: AttachOutcome, policy: Policy) -> bool:
             return facts.open >= 2 * policy.session.max_open
         case _:
             return False
+
+
+def _no_place(thread: int, facts: AttachFacts, policy: Policy) -> bool:
+    """Whether as many threads are at work as may be, and the one meant is none of them."""
+    if facts.at_work < policy.session.max_active:
+        return False
+    return not any(known.id == thread and known.live and not known.idle for known in facts.threads)
 
 
 def _attached(facts: AttachFacts, policy: Policy) -> AttachVerdict:

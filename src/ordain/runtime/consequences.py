@@ -59,6 +59,18 @@ class Consequence(Struct, frozen=True, kw_only=True):
     counts: bool = False
 
 
+class _Follows(Struct, frozen=True):
+    """A consequence before it is told why: what ``Placed`` and ``Consequence`` say, under their names."""
+
+    attached: str
+    writes: tuple[Write, ...] = ()
+    thread: int = 0
+    serves: str = ""
+    anchor: str = ""
+    counts: bool = False
+    refused: str = ""
+
+
 class Consequences:
     """Makes the consequence of one decision about one message."""
 
@@ -79,23 +91,25 @@ class Consequences:
 
     def of(self, facts: AttachFacts, decision: Decision[AttachOutcome]) -> Consequence:
         """The one consequence. With the decision stands under which catalog it was made, and with which wording its cues were read."""
-        outcome = decision.outcome
+        outcome, reason = decision.outcome, str(decision.reason)
         follows = self._of(outcome)
-        placed = follows.placed
-        anchor = placed.anchor or self._message.ids.message_id if inline(facts, outcome) else ""
         under, said = self._message.catalog, self._message.facts
-        record = {
-            "facts": facts,
-            "outcome": outcome,
-            "reason": str(decision.reason),
-            "catalog": under.digest,
-            "wording": under.wording_id,
-            **{name: label for name, label in (("source", said.source), ("trace_verb", said.trace_verb)) if label},
-        }
-        placed = msgspec.structs.replace(placed, reason=str(decision.reason), decision=ENCODER.encode(record), anchor=anchor)
-        return msgspec.structs.replace(follows, placed=placed)
+        record = {"facts": facts, "outcome": outcome, "reason": reason, "catalog": under.digest, "wording": under.wording_id}
+        if said.source:
+            record["source"] = said.source
+        if said.trace_verb:
+            record["trace_verb"] = said.trace_verb
+        placed = Placed(
+            attached=follows.attached,
+            reason=reason,
+            decision=ENCODER.encode(record),
+            thread=follows.thread,
+            serves=follows.serves,
+            anchor=follows.anchor or self._message.ids.message_id if inline(facts, outcome) else "",
+        )
+        return Consequence(placed=placed, writes=follows.writes, refused=follows.refused, counts=follows.counts)
 
-    def _of(self, outcome: AttachOutcome) -> Consequence:
+    def _of(self, outcome: AttachOutcome) -> _Follows:
         match outcome:
             case Override():
                 return self._override(outcome)
@@ -112,16 +126,19 @@ class Consequences:
             case Filler():
                 return self._consequence(Attached.FILLER)
             case SessionBusy():
-                return msgspec.structs.replace(self._consequence("session_busy"), refused="session_busy")
+                return _Follows("session_busy", refused="session_busy")
 
-    def _consequence(self, attached: str, *writes: Write, thread: int = 0, serves: str = "", anchor: str = "") -> Consequence:
+    def _consequence(self, attached: Attached, *writes: Write, thread: int = 0, serves: str = "", anchor: str = "") -> _Follows:
         """The run that it opens serves the message, unless another one does."""
-        opened = next((write.id for write in writes if isinstance(write, NewRun)), "")
-        counts = any(isinstance(write, NewPlace) and write.counts for write in writes)
-        placed = Placed(attached=str(attached), reason="", decision=b"", thread=thread, serves=serves or opened, anchor=anchor)
-        return Consequence(placed=placed, writes=writes, counts=counts)
+        counts = False
+        for write in writes:
+            if type(write) is NewRun:
+                serves = serves or write.id
+            elif type(write) is NewPlace:
+                counts = counts or write.counts
+        return _Follows(attached.value, writes, thread, serves, anchor, counts)
 
-    def _override(self, outcome: Override) -> Consequence:
+    def _override(self, outcome: Override) -> _Follows:
         thread, edited = self._thread(outcome.thread), self._state.edited
         runs = thread.turns if edited is None or edited.run not in thread.turns else (edited.run,)  # an edit replaces its own request only
         mail = self._interrupts(runs)
@@ -135,14 +152,14 @@ class Consequences:
             change = msgspec.structs.replace(change, answered=(thread.asked.run, thread.asked.addr))
         return self._consequence(Attached.OVERRIDE, change, *mail, *turn, thread=thread.id)
 
-    def _nudge(self, thread: Thread) -> Consequence:
+    def _nudge(self, thread: Thread) -> _Follows:
         run = thread.turns[0] if thread.turns else thread.run
         given = self._commission(run=run, intent=thread.intent)
         turn = self._open(Serves.STATUS, given, thread.id, beside=True, counts=False)
         change = ThreadChange(id=thread.id, session=self._state.session, at=self._at)
         return self._consequence(Attached.STATUS_NUDGE, change, *turn, thread=thread.id)
 
-    def _answer(self, thread: Thread) -> Consequence:
+    def _answer(self, thread: Thread) -> _Follows:
         asked, message = thread.asked, self._message.facts
         if asked is None:
             raise AssertionError("rule attach answers open questions only")
@@ -166,7 +183,7 @@ class Consequences:
         )
         return self._consequence(Attached.ANSWER, change, mail, thread=thread.id, serves=asked.root, anchor=asked.message_id)
 
-    def _request(self, number: int) -> Consequence:
+    def _request(self, number: int) -> _Follows:
         thread = number or self._state.next_thread
         queued = any(known.turns for known in self._state.threads if known.id == thread)
         turn = self._open(Serves.REQUEST, self._commission(), thread, queued=queued)
@@ -181,7 +198,7 @@ class Consequences:
         )
         return self._consequence(Attached.NEW_REQUEST, change, *turn, thread=thread)
 
-    def _repair(self, outcome: Repair) -> Consequence:
+    def _repair(self, outcome: Repair) -> _Follows:
         """Ask which was meant; a question of that kind that is still open is given up for this one."""
         options = (outcome.a, outcome.b)
         earlier = next(

@@ -8,15 +8,26 @@ import msgspec
 from msgspec import MsgspecError, Raw, Struct
 
 from ordain.contracts.catalog import Catalog
+from ordain.contracts.scope import CapabilityScope
 from ordain.errors import ConfigurationError
 from ordain.flows.kind import Kind
 from ordain.journal.codec import Scribe
-from ordain.journal.records import RecordKind, Started, raw
+from ordain.journal.records import Label, RecordKind, Started, raw
 from ordain.ports.writes import NewRun
 from ordain.rules.spend import Spend
 from ordain.runtime.foreign_code import asked_of, input_of
 
-_STARTED = msgspec.json.Decoder(Started)
+
+class _Said(Struct, frozen=True):
+    """What of a first record a kind gives."""
+
+    label: Label | None = None
+    grant: CapabilityScope | None = None
+
+
+_SAID = msgspec.json.Decoder(_Said)
+_UNHELD = (MsgspecError, TypeError, ValueError, RecursionError)
+"""What encoding or decoding raises where a kind says what no record can hold."""
 
 
 class Opening(Struct, frozen=True, kw_only=True):
@@ -65,14 +76,12 @@ def root_run(kind: Kind[Any, Any], opening: Opening, catalog: Catalog, *, queued
         grant=asked_of(kind, "grant", kind.grant, given, catalog),
         wording=catalog.wording_id,
     )
-    check_first(kind, started)
-    return NewRun(
-        id=opening.run,
-        key=opening.key,
-        started=started,
-        queued=queued,
-        record=Scribe(opening.run, opening.key).write(RecordKind.STARTED, kind.name, started, opening.at),
-    )
+    try:
+        record = Scribe(opening.run, opening.key).write(RecordKind.STARTED, kind.name, started, opening.at)
+        _SAID.decode(record.body or b"")
+    except _UNHELD as error:
+        raise _unheld(kind, error) from error
+    return NewRun(id=opening.run, key=opening.key, started=started, queued=queued, record=record)
 
 
 def check_first(kind: Kind[Any, Any], started: Started) -> None:
@@ -82,7 +91,11 @@ def check_first(kind: Kind[Any, Any], started: Started) -> None:
         ConfigurationError: what the kind says of the run is nothing that it can hold.
     """
     try:
-        _STARTED.decode(raw(started))
-    except (MsgspecError, TypeError, ValueError, RecursionError) as error:
-        found = f"kind {kind.name}@{kind.version} labels or grants its run what no record can hold: {str(error)[:200]}"
-        raise ConfigurationError(found, code="invalid_kind") from error
+        _SAID.decode(raw(started))
+    except _UNHELD as error:
+        raise _unheld(kind, error) from error
+
+
+def _unheld(kind: Kind[Any, Any], error: BaseException) -> ConfigurationError:
+    found = f"kind {kind.name}@{kind.version} labels or grants its run what no record can hold: {str(error)[:200]}"
+    return ConfigurationError(found, code="invalid_kind")

@@ -48,13 +48,26 @@ def thread_of(row: tuple[Any, ...], turns: tuple[str, ...] = ()) -> Thread:
     )
 
 
-def read_threads(db: sqlite3.Connection, session: int, *, recent: int = RECENT_THREADS, also: int = 0) -> list[Thread]:
-    """Threads with unsettled turns, latest first, then the most recently touched, and thread ``also``."""
+def read_threads(db: sqlite3.Connection, session: int, *, recent: int = RECENT_THREADS) -> list[Thread]:
+    """Threads with unsettled turns, latest first, then the most recently touched."""
+    return _threads(db, session, _unsettled(db, session), recent)
+
+
+def _unsettled(db: sqlite3.Connection, session: int) -> list[tuple[int, str, int]]:
+    """Thread (0: none), run and whether it counts as at work, of each unsettled turn, a thread's in their order."""
+    return db.execute(
+        "SELECT thread, id, counts FROM turns WHERE session = ? AND state <> 'over' ORDER BY thread, run", (session,)
+    ).fetchall()
+
+
+def _threads(
+    db: sqlite3.Connection, session: int, unsettled: Sequence[tuple[int, str, int]], recent: int = RECENT_THREADS, also: int = 0
+) -> list[Thread]:
+    """As ``read_threads``, with thread ``also``, where the unsettled turns are known."""
     turns: dict[int, list[str]] = {}
-    for thread, run in db.execute(
-        "SELECT thread, id FROM turns WHERE session = ? AND state <> 'over' AND thread > 0 ORDER BY run", (session,)
-    ):
-        turns.setdefault(thread, []).append(run)
+    for thread, run, _ in unsettled:
+        if thread > 0:
+            turns.setdefault(thread, []).append(run)
     rows = {row[0]: row for row in db.execute(f"{_THREAD} WHERE session = ? ORDER BY touched_at DESC, id DESC LIMIT ?", (session, recent))}
     for number in (*turns, *([also] if also else ())):
         if number not in rows:
@@ -70,19 +83,16 @@ def read_state(db: sqlite3.Connection, workspace: str, read: SessionRead) -> Ses
 
     The message itself is left out where it stands in the transcript already.
     """
-    if read.opening is not None:
+    row = _session(db, workspace, read.session)
+    if read.opening is not None and (row is None or row[2] is None):
         _open_session(db, workspace, read, read.opening)
-    session = read.session
-    no, subject, key, head, threads, active = db.execute(
-        "SELECT s.no, u.id, u.key, s.head, s.threads, s.active FROM sessions s JOIN subjects u ON u.no = s.subject"
-        " WHERE s.workspace = ? AND s.id = ?",
-        (workspace, session),
-    ).fetchone()
+        row = _session(db, workspace, read.session)
+    no, subject, key, head, threads, active = row
     replied = _place(db, no, read.channel, read.reply_to)
     edited = _place(db, no, read.channel, read.edits)
     anchor = edited or replied
-    found = read_threads(db, no, also=anchor.thread if anchor is not None else 0)
-    states = db.execute("SELECT thread, counts FROM turns WHERE session = ? AND state <> 'over'", (no,)).fetchall()
+    unsettled = _unsettled(db, no)
+    found = _threads(db, no, unsettled, also=anchor.thread if anchor is not None else 0)
     newer = db.execute(
         "SELECT coalesce(max(timestamp_ms), 0) FROM transcript WHERE session = ? AND channel = ? AND edits = ? AND edits <> ''"
         " AND message_id <> ? AND author = ?",
@@ -90,20 +100,29 @@ def read_state(db: sqlite3.Connection, workspace: str, read: SessionRead) -> Ses
     ).fetchone()
     return SessionState(
         workspace=workspace,
-        session=session,
+        session=read.session,
         subject=subject,
         key=key or b"",
         seq=read.seq or head + 1,
         next_thread=threads + 1,
         active=active,
         threads=tuple(_asked_at(db, no, thread) for thread in found),
-        at_work=tuple(dict.fromkeys(thread for thread, counts in states if counts)),
-        open=len(states),
+        at_work=tuple(dict.fromkeys(thread for thread, _, counts in unsettled if counts)),
+        open=len(unsettled),
         replied=replied,
         edited=edited,
         newer_edit=newer[0],
         pinned=_pinned(db, [thread.asked.run for thread in found if thread.asked is not None]),
     )
+
+
+def _session(db: sqlite3.Connection, workspace: str, session: str) -> Any:
+    """Number, subject, its key (None once erased), head, how many threads and active turns; None where there is no such session."""
+    return db.execute(
+        "SELECT s.no, u.id, u.key, s.head, s.threads, s.active FROM sessions s JOIN subjects u ON u.no = s.subject"
+        " WHERE s.workspace = ? AND s.id = ?",
+        (workspace, session),
+    ).fetchone()
 
 
 def _asked_at(db: sqlite3.Connection, session: int, thread: Thread) -> Thread:
@@ -142,13 +161,8 @@ def _place(db: sqlite3.Connection, session: int, channel: str, message_id: str) 
 
 
 def _open_session(db: sqlite3.Connection, workspace: str, read: SessionRead, opening: SessionOpening) -> None:
-    """Make the session where there is none; a session that was erased goes on under a new key."""
-    row = db.execute(
-        "SELECT s.no, s.generation, u.key FROM sessions s JOIN subjects u ON u.no = s.subject WHERE s.workspace = ? AND s.id = ?",
-        (workspace, read.session),
-    ).fetchone()
-    if row is not None and row[2] is not None:
-        return
+    """Make the session that does not exist; one that was erased goes on under a new key."""
+    row = db.execute("SELECT no, generation FROM sessions WHERE workspace = ? AND id = ?", (workspace, read.session)).fetchone()
     generation = 1 if row is None else row[1] + 1
     subject = db.execute(
         "INSERT INTO subjects(workspace, id, key) VALUES (?,?,?) RETURNING no",

@@ -216,7 +216,7 @@ async def test_unknown_callers_share_one_account(tmp_path: Path, caller: str, ac
 
 
 async def test_a_supervisor_is_told_what_is_left(tmp_path: Path) -> None:
-    """EXE-11 “budgets”: of each bound what is left stands in what it is asked, and a call of the planner ends with its step.
+    """EXE-11 “observations, budgets}”: of each bound what is left stands in what it is asked, and a call of the planner ends with its step.
 
     EXE-17 “Each step call is bounded by `step.timeout_ms`”
     """

@@ -183,7 +183,10 @@ def test_what_was_denied_was_not_executed() -> None:
     ids=["unknown", "another call", "denied", "no tool", "by code", "an answer without tools"],
 )
 def test_an_agent_is_ok_by_its_verdict_alone(below: HeaderFacts, code: str) -> None:
-    """Whatever its words say; and the run's own header comes to the same verdict (RTE-12)."""
+    """Whatever its words say; and the run's own header comes to the same verdict.
+
+    RTE-12 “failures must not be summarised away”
+    """
     played = turn(EMPTY, worked(below=below), mode=ExecMode.AGENT)
     assert (out(played).ok, (out(played).error or {"code": ""})["code"]) == (not code, code)
     assert CODES.get(RunVerdict(played.facts.verdict), "") == code

@@ -13,9 +13,11 @@ import json
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from functools import wraps
+from inspect import iscoroutinefunction
 from pathlib import Path
+from types import coroutine
 from typing import Any
 
 from bench.worker import CHATS, MODULES
@@ -61,25 +63,45 @@ class _Clock:
         self._local = threading.local()
 
     def watch(self, phase: str, function: Callable[..., Any]) -> Callable[..., Any]:
+        """The function under the clock; one that awaits is timed from each wait to the next, so that what others do meanwhile is not its time."""
+
         @wraps(function, updated=())
         def watched(*args: Any, **kwargs: Any) -> Any:
-            stack: list[int] = self._local.__dict__.setdefault("stack", [])
-            stack.append(0)
-            wall = time.perf_counter_ns() if phase == "write" else 0
-            began = time.thread_time_ns()
-            try:
-                return function(*args, **kwargs)
-            finally:
-                took = time.thread_time_ns() - began
-                inner = stack.pop()
-                if stack:
-                    stack[-1] += took
-                self.cpu[phase] += took - inner
-                self.calls[phase] += 1
-                if phase == "write":
-                    self.write_wall += time.perf_counter_ns() - wall
+            self.calls[phase] += 1
+            return self._step(phase, function, *args, **kwargs)
 
-        return watched
+        @coroutine
+        def stepped(*args: Any, **kwargs: Any) -> Generator[Any, Any, Any]:
+            self.calls[phase] += 1
+            waiting = function(*args, **kwargs)
+            go, given = waiting.send, None
+            while True:
+                try:
+                    awaited = self._step(phase, go, given)
+                except StopIteration as ended:
+                    return ended.value
+                try:
+                    go, given = waiting.send, (yield awaited)
+                except BaseException as error:  # whatever is thrown at it is its own
+                    go, given = waiting.throw, error
+
+        return wraps(function, updated=())(stepped) if iscoroutinefunction(function) else watched
+
+    def _step(self, phase: str, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        stack: list[int] = self._local.__dict__.setdefault("stack", [])
+        stack.append(0)
+        wall = time.perf_counter_ns() if phase == "write" else 0
+        began = time.thread_time_ns()
+        try:
+            return function(*args, **kwargs)
+        finally:
+            took = time.thread_time_ns() - began
+            inner = stack.pop()
+            if stack:
+                stack[-1] += took
+            self.cpu[phase] += took - inner
+            if phase == "write":
+                self.write_wall += time.perf_counter_ns() - wall
 
 
 def _watched(clock: _Clock) -> None:

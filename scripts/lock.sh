@@ -12,7 +12,7 @@ pin() { # pin NAME [uv arguments]: no host names in the result, so it installs f
   local name="$1"
   shift
   "$uv" pip compile pyproject.toml "$@" --universal --python-version 3.11 --generate-hashes \
-    --no-emit-index-url --no-emit-find-links --no-header --no-annotate --quiet --output-file "locks/$name.txt"
+    --no-emit-index-url --no-emit-find-links --no-header --no-annotate --no-strip-extras --quiet --output-file "locks/$name.txt"
 }
 
 pin runtime "$@"

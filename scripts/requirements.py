@@ -1,8 +1,9 @@
 """Hold docs/requirements.md to what the tests prove.
 
-Reads the recording of the last full test run (`pytest --record`). A row is done when a test whose docstring names its id passed and none
-that names it failed; a row with parts is done when all parts are. Naming is a claim: at most three ids per test, each followed by the
-clause it proves, word for word in quotation marks. Without an option the committed statuses must equal the run; `--write` updates them.
+Reads the recording of the last full test run (`pytest --record`). A row is done when passing tests quote every clause of it and none that
+names it failed; a row with parts is done when all parts are. Naming is a claim: at most three ids per test, each followed by the clause it
+proves, word for word in quotation marks. Without an option the committed statuses must equal the run; `--write` updates them, `--unquoted`
+tells what no passing test quotes.
 """
 
 import argparse
@@ -20,6 +21,8 @@ MOST_IDS_PER_TEST = 3
 SHORTEST_CLAUSE = 8
 
 _ROW = re.compile(r"^\| (?P<id>[A-Z]+-\d+[a-z]?) \|(?P<text>.*)\| (?P<status>planned|done) \|$", re.MULTILINE)
+_ASIDE = re.compile(r"\[(?:S\d|[DHF]\b)[^\]]*\]|→ (?:B-\d+(?:, )?)+")
+"""What of a row is no clause: where it comes from, and which resolution binds it."""
 _NAMED = re.compile(r"(?<![\w-])(?P<id>(?P<family>[A-Z]+)-\d+[a-z]?)(?![\w-])(?::?\s+(?:\"(?P<clause>[^\"]+)\"|“(?P<curly>[^”]+)”))?")
 
 
@@ -35,6 +38,14 @@ class Row:
     def whole(self) -> str | None:
         """The id of the row that this row is a part of, if it is one."""
         return self.id[:-1] if self.id[-1].isalpha() else None
+
+    def unquoted(self, clauses: Iterable[str]) -> str:
+        """What none of the clauses says, in the row's order; nothing where they say all of it."""
+        left = _ASIDE.sub(lambda aside: " " * len(aside[0]), self.text)
+        for clause in map(_plain, clauses):
+            for found in re.finditer(re.escape(clause), self.text):
+                left = left[: found.start()] + " " * len(clause) + left[found.end() :]
+        return " … ".join(part for part in re.split(r"\s{2,}", left) if re.search(r"\w", part))
 
     @property
     def counted(self) -> bool:
@@ -63,7 +74,14 @@ class Claim:
 
 def read_rows(inventory: str) -> dict[str, Row]:
     """The rows of the inventory's tables by id, in their order."""
-    return {match["id"]: Row(match["id"], _plain(match["text"]), match["status"] == "done") for match in _ROW.finditer(inventory)}
+    return {
+        match["id"]: Row(match["id"], _owed(match["id"], match["text"]), match["status"] == "done") for match in _ROW.finditer(inventory)
+    }
+
+
+def _owed(row_id: str, text: str) -> str:
+    """A row's text; of a resolution its last column, for the conflict before it binds nobody."""
+    return _plain(re.split(r"(?<!\\)\|", text)[-1] if row_id.startswith("B-") else text)
 
 
 def read_tests(recording: str) -> list[RecordedTest]:
@@ -101,16 +119,22 @@ def find_faults(claims: Iterable[Claim], rows: Mapping[str, Row]) -> list[str]:
 
 def judge(rows: Mapping[str, Row], claims: Iterable[Claim]) -> dict[str, bool]:
     """Which rows the run proves, by id."""
-    proving: dict[str, list[RecordedTest]] = {row_id: [] for row_id in rows}
+    proving: dict[str, list[Claim]] = {row_id: [] for row_id in rows}
     for claim in claims:
         if claim.row_id in proving:
-            proving[claim.row_id].append(claim.test)
-    done = {row_id: any(test.passed for test in tests) and not any(test.failed for test in tests) for row_id, tests in proving.items()}
+            proving[claim.row_id].append(claim)
+    done = {
+        row_id: not _open(rows[row_id], claims) and not any(claim.test.failed for claim in claims) for row_id, claims in proving.items()
+    }
     parts: dict[str, list[bool]] = {}
     for row in rows.values():
         if row.whole is not None:
             parts.setdefault(row.whole, []).append(done[row.id])
     return done | {whole: all(proofs) for whole, proofs in parts.items()}
+
+
+def _open(row: Row, claims: Iterable[Claim]) -> str:
+    return row.unquoted(claim.clause for claim in claims if claim.test.passed and claim.clause)
 
 
 def rewrite(inventory: str, done: Mapping[str, bool]) -> str:
@@ -122,6 +146,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Compare or write the statuses; the last line printed is `done N of 224`."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--write", action="store_true", help="write the statuses of the last full run into the page")
+    parser.add_argument("--unquoted", action="store_true", help="list what of each row no passing test quotes")
     parser.add_argument("--rows", action="store_true", help="list the rows that each test proves")
     options = parser.parse_args(arguments)
     if not RECORDING.exists():
@@ -142,6 +167,10 @@ def main(arguments: list[str] | None = None) -> int:
     ]
     for fault in faults:
         print(fault)
+    if options.unquoted:
+        for row in rows.values():
+            if left := _open(row, [claim for claim in claims if claim.row_id == row.id]):
+                print(f"{row.id}: {left}")
     _report(rows, claims, done, every_test=options.rows)
     return 1 if faults else 0
 

@@ -242,12 +242,24 @@ def test_the_trace_is_returned_on_request(server: Server) -> None:
     assert hidden["usage"]["steps"] == 2
 
 
-@pytest.mark.parametrize("request_id", ["7d9c1a52-5c62-4c0e-9f0e-3f8f8e5a1a11", "not a uuid, still a name"])
+@pytest.mark.parametrize("request_id", ["7d9c1a52-5c62-4c0e-9f0e-3f8f8e5a1a11", "not a uuid, still a name", "x", "ü" * 200])
 def test_the_request_id_is_echoed(server: Server, request_id: str) -> None:
-    """PLN-07 "optional uuid; echoed in the response": given it comes back, absent it is the run's own id."""
+    """PLN-07 "`request_id`: optional uuid; echoed in the response.": given it comes back, absent it is the run's own id.
+
+    B-46 "Any string of 1 to 200 printable characters; generated ones are ids of ours; echoed as given."
+    """
     assert server.plan(ask("simple", request_id=request_id))["request_id"] == request_id
     unnamed = server.plan(ask("simple"))
     assert unnamed["request_id"] == unnamed["run_id"]
+
+
+@pytest.mark.parametrize("request_id", ["", "x" * 201, "a\nb", "\x00", "a\u202eb", "\u200b", "\x7f"])
+def test_a_request_id_is_printable(server: Server, request_id: str) -> None:
+    """B-46 "Any string of 1 to 200 printable characters": what a list or a log would show otherwise is refused, wherever one may be given."""
+    asked = {"verb_id": "math.evaluate", "payload": {"expression": "1"}, "request_id": request_id}
+    for path, body in (("/plan/react", ask("simple", request_id=request_id)), ("/verbs/execute", asked)):
+        answer = server.http.post(path, json=body)
+        assert (answer.status_code, answer.json()["code"]) == (422, "invalid_request")
 
 
 def test_the_response_has_the_sources_shape(server: Server) -> None:

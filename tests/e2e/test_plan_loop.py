@@ -248,7 +248,7 @@ def test_the_deadline_is_the_runs_not_the_calls(server: Server) -> None:
 
 
 def test_statuses_map_one_to_one(server: Server) -> None:
-    """B-22 "planner `ok|error|timeout`": each has its run status, the same on the wire, in the list and in the header."""
+    """B-22 "One mapping table": each of a planner's endings has its run status, the same on the wire, in the list and in the header."""
     expected = {"by itself": ("ok", "completed"), "prose": ("error", "failed"), "slow": ("timeout", "timed_out")}
     for name, (status, stored) in expected.items():
         body = server.plan(ask(name, limits={"timeout_seconds": 1 if name == "slow" else 60}))

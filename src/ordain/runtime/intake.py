@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from ordain.errors import Conflict, Refused
+from ordain.errors import Conflict, InvalidRequest, Refused
 from ordain.flows.kind import Kind, Taken
 from ordain.ports.shared import Ruling, Shared
 from ordain.ports.store import Arrive, RequestKey
@@ -37,7 +37,7 @@ class Intake:
         """Take a request from outside, and open the run of the kind that answers its contract; raises as ``open``.
 
         Raises:
-            InvalidRequest: the kind refuses it.
+            InvalidRequest: the kind refuses it, or its id is not printable (B-46).
             ConfigurationError: the kind fails at it.
         """
         services = self._services
@@ -45,6 +45,10 @@ class Intake:
         assert kind.wire is not None
         run = services.clock.new_run_id()
         taken = asked_of(kind, "wire.take", kind.wire.take, request, services.catalogs.current, run)
+        if not (
+            taken.request_id or ""
+        ).isprintable():  # it is echoed in headers, logs and lists; no contract says so, for older runs hold any
+            raise InvalidRequest("a request id has 1 to 200 printable characters")
         return await self.open(kind, taken, run, principal, workspace)
 
     async def open(self, kind: Kind[Any, Any], taken: Taken, run: str, principal: str, workspace: str) -> Accepted:

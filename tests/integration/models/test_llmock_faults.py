@@ -69,7 +69,7 @@ TEXT_SCHEMA: dict[str, Any] = {
 
 
 async def test_an_answer_of_the_schema(protocol: Protocol, spoken: ModelPort, llmock_url: str, script_llmock: Script) -> None:
-    """B-35 "Gemini/vLLM/Anthropic names": each provider is a profile's data, and its answer comes with token counts, in one request."""
+    """B-35 "live backends optional behind the gateway interface": each provider is a profile's data, and its answer comes with token counts, in one request."""
     script_llmock()
     answer = await spoken.attempt(asking(protocol, llmock_url))
     assert isinstance(answer, ModelReply), answer

@@ -69,7 +69,7 @@ def by_tool(protocol: Protocol, body: dict[str, Any]) -> dict[str, Any] | None:
 
 @pytest.mark.parametrize("way", ["native", "tool", "text"])
 async def test_a_schema_travels_as_declared(protocol: Protocol, wire_url: str, way: str) -> None:
-    """B-35 "data in profiles": natively, as the input of the one tool, or in words, as the profile says, and in no second way."""
+    """A schema travels natively, as the input of the one tool, or in words, as the profile says, and in no second way."""
     body = (await seen(protocol, wire_url, structured=way))["body"]
     found = {"native": natively(protocol, body), "tool": by_tool(protocol, body)}
     found["text"] = SCHEMA if json.dumps(SCHEMA, separators=(",", ":")) in system_of(body) else None

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+import signal
+from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from itertools import repeat
 from multiprocessing import get_context
 from pathlib import Path
@@ -38,10 +40,25 @@ def each(work: Callable[[Path, Sequence[S]], Sequence[T]], home: Path, items: Se
             yield from work(home, piece)
         return
     with ProcessPoolExecutor(min(jobs, len(pieces)), mp_context=get_context("spawn")) as pool:
+        with _uninterrupted():
+            every = pool.map(work, repeat(home), pieces)  # all processes begin here
         try:
-            for found in pool.map(work, repeat(home), pieces):
+            for found in every:
                 yield from found
         except BrokenProcessPool as error:
             raise StorageUnavailable("a process of the replay was killed; --jobs 1 needs least memory", code="killed") from error
         finally:
             pool.shutdown(cancel_futures=True)  # whoever gives up waits for no more than what is under way
+
+
+@contextmanager
+def _uninterrupted() -> Generator[None]:
+    """Processes that are begun within know nothing of a terminal's interrupt, which goes to all of a group: this one tells them to end.
+
+    What arrives meanwhile waits. A process that was still beginning told of itself in a traceback.
+    """
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)

@@ -30,6 +30,11 @@ def wrong(home: Path, items: Sequence[int]) -> list[int]:
     raise NotFound(f"there is no run {items[0]}", code="run_not_found")
 
 
+def heeds_interrupts(home: Path, items: Sequence[int]) -> list[bool]:
+    """Whether a terminal's interrupt would reach this process."""
+    return [signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, ()) for _ in items]
+
+
 @pytest.fixture
 def few(monkeypatch: pytest.MonkeyPatch) -> None:
     """Few items are many."""
@@ -44,6 +49,13 @@ def test_all_is_read_once_and_in_its_order(count: int, jobs: int, here: bool) ->
     found = list(each(where, Path("/folder"), range(count), jobs))
     assert [one[:2] for one in found] == [("folder", number) for number in range(count)]
     assert {one[2] for one in found} <= {os.getpid()} if here else os.getpid() not in {one[2] for one in found}
+
+
+@pytest.mark.usefixtures("few")
+def test_an_interrupt_is_the_first_processs_alone() -> None:
+    """From a terminal it goes to all of them; one that was still beginning told of itself in a traceback."""
+    assert not any(each(heeds_interrupts, Path(), range(20), 2))
+    assert heeds_interrupts(Path(), [1]) == [True]
 
 
 @pytest.mark.usefixtures("few")

@@ -29,6 +29,7 @@ from ordain.flows.kind import Kind
 from ordain.flows.shipped import shipped_kinds
 from ordain.models.embedding import installed_embedder
 from ordain.models.providers import build_models
+from ordain.models.ways_file import WaysFile
 from ordain.ports.catalog_source import Built, CatalogProblem, CatalogSource
 from ordain.ports.library import Embedder, Library
 from ordain.ports.model import ModelPort
@@ -43,6 +44,7 @@ from ordain.runtime.seal import Seal, SealedVerbs, sealed_models
 from ordain.runtime.services import Catalogs, Services
 from ordain.runtime.streams import Streams
 from ordain.runtime.upkeep import daily
+from ordain.runtime.ways import Ways
 from ordain.settings import Settings, load_settings
 from ordain.store.access import SqliteTokens
 from ordain.store.documents import DocumentReader
@@ -213,6 +215,7 @@ class Ordain:
             tokens=SqliteTokens(store),
             upkeep=SqliteUpkeep(store),
             readers=readers(headers, store, sessions, clock.now),
+            ways=Ways(None if self._extras.memory else WaysFile(self.settings.home)),
         )
         engine = LocalEngine(services, SqliteLeases(store, clock.now), __version__)
         runtime = Runtime(

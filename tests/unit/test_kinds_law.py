@@ -43,7 +43,7 @@ PUTTING_TOGETHER = {
 """Who takes the list of shipped kinds, and from where."""
 RUN_FLOW = {"flow", "flow_name", "kind_name"}
 """Attributes that hold a run's flow."""
-FUNCTIONS = {"parse_object", "withhold_thought", "plain", "rulebook"}
+FUNCTIONS = {"parse_object", "read_text", "withhold_thought", "plain", "rulebook"}
 """What of the rules that is no value a flow may take: it judges nothing. It reads an answer, blanks what may not be kept before that is
 recorded, cleans a text, and (``flows.kind`` alone) puts the rules of kinds into one book."""
 JUDGES = {"apply", "cues", "parts", "reader"}

@@ -76,6 +76,16 @@ class ModelProfile(Strict):
     script: str | None = Field(default=None, description="Path of the file of proposals; provider scripted only.")
 
     @property
+    def ways(self) -> tuple[Structured, ...]:
+        """How answers can be held to their schema here: as declared first, then what is stepped down to where the endpoint does not do that.
+
+        Of a model in a file no tool is enforced, which its grammar stands for.
+        """
+        order = (Structured.NATIVE, Structured.TEXT) if self.provider == "local" else tuple(Structured)
+        held = Structured.NATIVE if self.held_by is Structured.TOOL and self.provider == "local" else self.held_by
+        return order[order.index(held) :]
+
+    @property
     def held_by(self) -> Structured:
         """How an answer is held to its schema."""
         return self.structured or (Structured.NATIVE if self.native_schema else Structured.TEXT)

@@ -169,6 +169,25 @@ class Example(Strict):
     output: dict[str, JsonValue] | None = None
 
 
+TEXT_FIELD = "content"
+"""The one field of a verb's output whose answer is plain text."""
+TEXT_OUTPUT_SCHEMA: dict[str, JsonValue] = {
+    "type": "object",
+    "properties": {TEXT_FIELD: {"type": "string", "minLength": 1, "maxLength": 16_000}},
+    "required": [TEXT_FIELD],
+    "additionalProperties": False,
+}
+
+
+def text_of(output: Mapping[str, Any]) -> str | None:
+    """What an output says in words: its ``content``, or the one text that is all of it; None where it has neither."""
+    content = output.get(TEXT_FIELD)
+    if isinstance(content, str):
+        return content
+    values = list(output.values())
+    return values[0] if len(values) == 1 and isinstance(values[0], str) else None
+
+
 DEFAULT_INPUT_SCHEMA: dict[str, JsonValue] = {
     "type": "object",
     "properties": {"text": {"type": "string", "maxLength": 100_000}, "context": {"type": "object"}},
@@ -206,6 +225,13 @@ class VerbSpec(Strict):
     reconcile: VerbId | Reconcile | None = None
     retry: Retry = Retry()
     output_max_tokens: int = Field(default=1024, ge=1, le=100_000, description="Bound of one model answer of a prompt plan.")
+    answer: Literal["json", "text"] = Field(
+        default="json",
+        description=(
+            "What a prompt plan's model is asked for. json: an object that fits output_schema. text: words for a person, which are the output"
+            " {content} as they stand, within its bounds; no JSON is asked for."
+        ),
+    )
     grounds: list[Ground] = Field(
         default=[], max_length=20, description="What the answer of a prompt plan must refer to: numbers of given items, given words."
     )
@@ -244,6 +270,14 @@ class VerbSpec(Strict):
             return declared
         return {**declared, "session_only": True, "entry": "entry" in declared.get("tags", ())}
 
+    @model_validator(mode="before")
+    @classmethod
+    def _of_text(cls, given: Any) -> Any:
+        """A verb that answers in words need not say what its output is: there is one shape of it."""
+        if not isinstance(given, dict) or cast("dict[str, Any]", given).get("answer") != "text":
+            return cast("Any", given)
+        return {"output_schema": TEXT_OUTPUT_SCHEMA, **cast("dict[str, Any]", given)}
+
     @model_validator(mode="after")
     def _lint(self) -> Self:
         """Refuse what the security policy's lint refuses; the error carries every fault with its place."""
@@ -273,10 +307,26 @@ class VerbSpec(Strict):
             yield ("effect",), "effect delete has an argument with role target"
         if self.plan and not (self.prompt_template or all(step.prompt_template for step in self.plan)):
             yield ("plan",), "a prompt plan names a prompt_template for the verb or for every step"
+        if self.answer == "text":
+            yield from self._text_faults()
         if self.http is not None:
             if self.composite:
                 yield ("http",), "a verb is an HTTP request or a plan, not both"
             yield from http_faults(self.http, self.effect, self.input_schema)
+
+    def _text_faults(self) -> Iterator[Fault]:
+        if not self.plan:
+            yield ("answer",), "answer text: only a prompt plan asks a model for words"
+        declared: Any = properties_of(self.output_schema)
+        given: Any = declared.get(TEXT_FIELD)
+        text = cast("dict[str, Any]", given) if isinstance(given, dict) else {}
+        bounded = text.get("type") == "string" and isinstance(text.get("maxLength"), int)
+        if not bounded or len(declared) != 1 or self.output_schema.get("required") != [TEXT_FIELD]:
+            yield ("output_schema",), f"answer text: the output is {{{TEXT_FIELD}}} and nothing else, a required string with a maxLength"
+        if self.narrates not in (None, TEXT_FIELD):
+            yield ("narrates",), f"answer text: what is shown is {TEXT_FIELD}"
+        if self.grounds:
+            yield ("grounds",), "answer text: words have no parts to be held to the input"
 
     @model_validator(mode="after")
     def _lint_grounds(self) -> Self:

@@ -31,7 +31,7 @@ class Withheld(Struct, frozen=True, gc=False, kw_only=True):
 class Beside(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):
     """The other attempt of a hedged call: whom it asked, and why it does not count (a model error code, or ``abandoned``).
 
-    ``live``, ``charged``, ``retry_after_ms``, ``apart`` and ``unanswered`` are as in a failed attempt's result.
+    ``live``, ``charged``, ``retry_after_ms``, ``apart``, ``unanswered`` and ``lower`` are as in a failed attempt's result.
     """
 
     profile: str
@@ -44,12 +44,14 @@ class Beside(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):
     retry_after_ms: int | None = None
     apart: bool = False
     unanswered: bool = False
+    lower: bool = False
 
 
 class ModelAnswer(Result, frozen=True, kw_only=True, omit_defaults=True, tag="answer"):
     """A complete answer; still an untrusted proposal. ``estimated``: the provider reported no usage (B-42).
 
-    ``profile`` is who answered where it was not the call's own profile but its hedge; ``beside`` is the attempt that did not count.
+    ``profile`` is who answered where it was not the call's own profile but its hedge; ``beside`` is the attempt that did not count. ``held`` is how
+    the endpoint was told to hold it to its schema, so that its prompt can be made again as it was sent; "" where it was not, and in older records.
     """
 
     content: str | None
@@ -65,6 +67,7 @@ class ModelAnswer(Result, frozen=True, kw_only=True, omit_defaults=True, tag="an
     notice: str | None = None
     profile: str = ""
     beside: Beside | None = None
+    held: str = ""
 
     @property
     def by_code(self) -> bool:
@@ -81,6 +84,7 @@ class ModelFailed(Result, frozen=True, kw_only=True, omit_defaults=True, tag="mo
     ``apart``: it says nothing of the model, for it was held back here or no connection could be made, and nothing was sent, or (code ``lost``) its
     outcome was lost with the process. Rule ``fallback`` counts it apart from attempts. ``unanswered``: it is apart, and the process that asked had
     no answer of this endpoint since it began. Observations of earlier builds say neither.
+    ``held`` is as in an answer; ``lower``: the endpoint does not hold answers so, and the next attempt asks for it in the next lower way.
     """
 
     code: ModelErrorCode
@@ -95,6 +99,8 @@ class ModelFailed(Result, frozen=True, kw_only=True, omit_defaults=True, tag="mo
     unanswered: bool = False
     profile: str = ""
     beside: Beside | None = None
+    held: str = ""
+    lower: bool = False
 
 
 ModelResult = ModelAnswer | ModelFailed

@@ -236,6 +236,7 @@ def _first_failure(beside: Beside, seq: int) -> ModelFailed:
         retry_after_ms=beside.retry_after_ms,
         apart=beside.apart,
         unanswered=beside.unanswered,
+        lower=beside.lower,
     )
 
 
@@ -267,5 +268,6 @@ def _fallback(context: FlowContext, attempts: _Attempts, failed: ModelFailed) ->
         waited_ms=attempts.waited_ms if held else UNSET,
         lost=attempts.lost if lost else UNSET,
         unanswered=True if held and failed.unanswered else UNSET,
+        lower=True if failed.lower else UNSET,
     )
     return context.fx.decide(FALLBACK, facts, None, (failed.seq,)).outcome

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import msgspec
 
+from ordain.contracts.verbs import text_of
 from ordain.effects.calls import Call
 from ordain.effects.effect import Say, SharedState
 from ordain.effects.results import ReadValue, VerbReturned
@@ -81,7 +82,8 @@ async def _summarise(context: FlowContext, own: int, found: Uncovered, how: tupl
     done.append(acted)
     if not isinstance(acted.result, VerbReturned):
         return False
-    text = acted.result.output.get("summary")
+    output = acted.result.output
+    text = output["summary"] if "summary" in output else text_of(output)
     if not isinstance(text, str) or not text.strip():
         return False
     await context.fx.perform(Say(text=text[:SUMMARY_CHARS], summary_through=entries[-1][0]))

@@ -6,8 +6,10 @@ from typing import Any
 
 from msgspec import Struct
 
+from ordain.contracts.profiles import Structured
 from ordain.flows.transcript import TranscriptReader
 from ordain.journal.digests import content_digest
+from ordain.prompts.constraint import constrained
 from ordain.prompts.renderer import Prompt, SystemParts
 
 
@@ -27,10 +29,17 @@ class Values(dict[int, Any]):
 
 
 class PromptInputs(Struct, frozen=True, kw_only=True):
-    """The input of the template, and the schema the answer must fit."""
+    """The input of the template, and the schema the answer must fit; None: the answer is plain text."""
 
     inputs: dict[str, Any]
-    schema: dict[str, Any]
+    schema: dict[str, Any] | None
+
+
+def sent_prompt(rendered: Prompt, given: PromptInputs, held: str) -> Prompt:
+    """A rendered prompt as it goes out where its answer is held so: by words alone, they stand at the end of the system part."""
+    if given.schema is None or held != Structured.TEXT:
+        return rendered
+    return constrained(rendered, given.schema)
 
 
 def prompt_digest(prompt: Prompt) -> str:

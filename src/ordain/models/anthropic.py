@@ -12,7 +12,7 @@ from typing import Any
 from ordain.contracts.profiles import Structured
 from ordain.errors import ConfigurationError
 from ordain.models.exchange import checked_url
-from ordain.models.schemas import is_closed, is_wrapped, parameter_counts
+from ordain.models.schemas import is_closed, is_wrapped, parameter_counts, schema_of
 from ordain.ports.model import ModelRequest
 
 try:
@@ -64,9 +64,9 @@ class AnthropicModel(ForeignModel):
     def _model(self, name: str) -> Model[Any]:
         return ForeignAnthropicModel(name, provider=self._provider, profile=ModelProfile(supports_json_schema_output=True))
 
-    def _held(self, request: ModelRequest) -> Structured:
-        held = request.profile.held_by
-        return Structured.TOOL if held is Structured.NATIVE and not holds_natively(request.schema) else held
+    def _held(self, request: ModelRequest) -> Structured | None:
+        held = request.held_by
+        return Structured.TOOL if held is Structured.NATIVE and not holds_natively(schema_of(request)) else held
 
     def _settings(self, request: ModelRequest) -> ModelSettings:
         settings = AnthropicModelSettings(**super()._settings(request))

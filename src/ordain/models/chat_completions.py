@@ -95,7 +95,7 @@ def encode_request(request: ModelRequest, *, modern_length: bool = False, stream
     """
     profile = request.profile
     length = min(request.max_tokens, profile.max_tokens)
-    held = profile.held_by
+    held = request.held_by
     name = clean_name(request.schema_name)
     return _ENCODER.encode(
         _Body(

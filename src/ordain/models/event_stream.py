@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from ordain.contracts.policy import ModelErrorCode
 from ordain.models.chat_completions import AnswerMessage, Choice, Completion, conclude, fields, objects
-from ordain.models.narrative import Narrative
+from ordain.models.narrative import early_text
 from ordain.models.refusals import malformed, read_stream_error, why_unreadable
 from ordain.models.schemas import OutputTool
 from ordain.ports.model import Heard, ModelError, ModelReply
@@ -95,12 +95,12 @@ class EventStream(ABC):
     """One answer in the making. ``heard`` is told what each arriving piece adds to the narrative."""
 
     def __init__(self, place: str, heard: Heard, tool: OutputTool | None = None, idle_ms: int = 0) -> None:
-        """``place`` is the request's ``narrative``; with a ``tool`` its input is the answer. ``idle_ms`` as in the profile."""
+        """``place`` is the request's (``place_of``); with a ``tool`` its input is the answer. ``idle_ms`` as in the profile."""
         self.began = False
         self._idle_s = idle_ms / 1000 or None
         self._heard = heard
         self._tool = tool
-        self._narrative = Narrative(place if tool is None else tool.place(place))
+        self._narrative = early_text(place if tool is None else tool.place(place))
         self._events = Events()
         self._bytes = 0
         self._said: list[str] = []

@@ -45,11 +45,11 @@ from ordain.contracts.profiles import Structured
 from ordain.models.certificates import trusted
 from ordain.models.event_stream import CUT_OFF, STREAM_BYTES
 from ordain.models.exchange import ANSWER_BYTES, KEPT_CONNECTIONS, KEPT_S, LOOPBACK, checked_key, checked_url, stalled
-from ordain.models.narrative import Narrative
+from ordain.models.narrative import early_text, place_of
 from ordain.models.pace import TOO_FINE, Pace
 from ordain.models.refusals import NO_TIME, NOT_UNICODE, bounded_ms, error_within, malformed, meaning, named, read_refusal, retry_after_ms
 from ordain.models.replies import Counts, is_text, replied
-from ordain.models.schemas import OutputTool, clean_name, system_text, wrapped
+from ordain.models.schemas import OutputTool, clean_name, schema_of, system_text, tool_of, wrapped
 from ordain.ports.model import Charge, Heard, ModelError, ModelReply, ModelRequest
 from ordain.runtime.time_limit import TimeLimit
 
@@ -193,9 +193,9 @@ class ForeignModel(ABC):
     def _model(self, name: str) -> Model[Any]:
         """pydantic-ai's model of this name."""
 
-    def _held(self, request: ModelRequest) -> Structured:
-        """How this answer is held to its schema: as the profile declares, where the schema allows it."""
-        return request.profile.held_by
+    def _held(self, request: ModelRequest) -> Structured | None:
+        """How this answer is held to its schema: as it is asked for, where the schema allows it."""
+        return request.held_by
 
     def _settings(self, request: ModelRequest) -> ModelSettings:
         """What is set for this request. Retries and time-outs are none of the library's business."""
@@ -220,23 +220,23 @@ class ForeignModel(ABC):
             async with TimeLimit(timeout_s):
                 answer = await self._ask(request, listener)
         except TimeoutError:
-            return ModelError(code=ModelErrorCode.TIMED_OUT, message=f"no complete answer within {timeout_s:.3g} s")
+            answer = ModelError(code=ModelErrorCode.TIMED_OUT, message=f"no complete answer within {timeout_s:.3g} s")
         except Exception as error:  # the boundary to foreign code: what it lets through is mapped, never the run's end
-            return wire.fault or self._failed(error, wire, request)
+            answer = wire.fault or self._failed(error, wire, request)
         finally:
             _WIRE.reset(token)
-        return wire.fault or answer
+        return msgspec.structs.replace(wire.fault or answer, held=self._held(request))
 
     async def _ask(self, request: ModelRequest, listener: Heard | None) -> ModelReply | ModelError:
         held = self._held(request)
-        tool = OutputTool(clean_name(request.schema_name), request.schema) if held is Structured.TOOL else None
+        tool = tool_of(request, held)
         prompt = [ForeignRequest(parts=[SystemPromptPart(system_text(request, held)), UserPromptPart(request.user)])]
         parameters, settings = self._parameters(request, held), self._settings(request)
         model = self._kept_model(request.profile.model)
         if listener is None:
             response = await model_request(model, prompt, model_settings=settings, model_request_parameters=parameters)
             return read_response(response, request.profile.model, tool)
-        narrative = Narrative(request.narrative if tool is None else tool.place(request.narrative))
+        narrative = early_text(place_of(request) if tool is None else tool.place(request.narrative))
         async with model_request_stream(model, prompt, model_settings=settings, model_request_parameters=parameters) as stream:
             async for event in stream:
                 piece = _piece(event, tool)
@@ -254,18 +254,22 @@ class ForeignModel(ABC):
             found = self._models[name] = self._model(name)
         return found
 
-    def _parameters(self, request: ModelRequest, held: Structured) -> ModelRequestParameters:
+    def _parameters(self, request: ModelRequest, held: Structured | None) -> ModelRequestParameters:
         name = clean_name(request.schema_name)
         match held:
             case Structured.NATIVE:
-                output = OutputObjectDefinition(json_schema=request.schema, name=name)
+                output = OutputObjectDefinition(json_schema=schema_of(request), name=name)
                 return ModelRequestParameters(output_mode="native", output_object=output, allow_text_output=False)
             case Structured.TOOL:
                 tool = ToolDefinition(
-                    name=name, description="Takes the answer.", parameters_json_schema=wrapped(request.schema), strict=False, kind="output"
+                    name=name,
+                    description="Takes the answer.",
+                    parameters_json_schema=wrapped(schema_of(request)),
+                    strict=False,
+                    kind="output",
                 )
                 return ModelRequestParameters(output_mode="tool", output_tools=[tool], allow_text_output=False)
-            case Structured.TEXT:
+            case Structured.TEXT | None:
                 return ModelRequestParameters()
 
     def _failed(self, error: Exception, wire: _Wire, request: ModelRequest) -> ModelError:

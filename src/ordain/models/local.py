@@ -113,8 +113,7 @@ class LocalModel:
             return _unserved(ModelErrorCode.TIMED_OUT, f"the model was not loaded within {limit_s:.3g} s")
         if isinstance(model, ModelError):
             return model
-        profile, schema = _without_tools(request.profile), bearable(request.schema)
-        return await model.attempt(msgspec.structs.replace(request, profile=profile, schema=schema, timeout_s=limit.left_s or 0.0), heard)
+        return await model.attempt(msgspec.structs.replace(_by_grammar(request), timeout_s=limit.left_s or 0.0), heard)
 
     async def _served(self) -> OpenAIModel | ModelError:
         """The running server; it is started where there is none, or where the last one has ended."""
@@ -217,10 +216,10 @@ def _environment() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if name in _PASSED_ON or name.startswith(_PASSED_ON_FAMILIES)}
 
 
-def _without_tools(profile: ModelProfile) -> ModelProfile:
-    if profile.held_by is not Structured.TOOL:
-        return profile
-    return profile.model_copy(update={"structured": Structured.NATIVE, "native_schema": True})
+def _by_grammar(request: ModelRequest) -> ModelRequest:
+    """What a tool would hold its grammar does; a schema in words needs no grammar to bear it."""
+    held = Structured.NATIVE if request.held_by is Structured.TOOL else request.held_by
+    return msgspec.structs.replace(request, held=held, schema=bearable(request.schema) if held is Structured.NATIVE else request.schema)
 
 
 def bearable(schema: Any) -> Any:

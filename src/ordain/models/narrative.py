@@ -9,6 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from typing import Protocol
+
+from ordain.ports.model import ModelRequest
+from ordain.rules.proposals import THOUGHT_TAGS
 
 _Step = Callable[[str, int], int]
 _PLAIN = re.compile(r'[^"\\\x00-\x1f\ud800-\udfff]+')  # what a JSON string may hold as it stands, lone surrogates apart
@@ -18,6 +22,62 @@ _STRING_STOP = re.compile(r'["\\]')
 _HEX4 = re.compile(r"[0-9a-fA-F]{1,4}")
 _SHORT = {'"': '"', "\\": "\\", "/": "/", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 _HIGH, _LOW, _AFTER = 0xD800, 0xDC00, 0xE000
+
+
+WHOLE = "."
+"""The place of a text that is all of its answer; no keys joined by dots are that."""
+
+
+def place_of(request: ModelRequest) -> str:
+    """Where in its answer the text stands that may be shown early; "" where there is none."""
+    return WHOLE if request.schema is None and request.narrative else request.narrative
+
+
+def early_text(place: str) -> EarlyText:
+    """What follows an answer whose text stands there."""
+    return PlainText() if place == WHOLE else Narrative(place)
+
+
+class EarlyText(Protocol):
+    """One answer in the making, of which a text may be shown before it is whole."""
+
+    def feed(self, fragment: str) -> str:
+        """What the next fragment of the answer adds to the text."""
+        ...
+
+
+class PlainText:
+    """Follows an answer that is the text: all of it, but for a thought that it begins with (``rules.thoughts``) and blanks before it."""
+
+    def __init__(self) -> None:
+        """One answer, one value."""
+        self._kept: str = ""  # what may become the tag that a thought begins or ends with
+        self._ends = ""  # with what the thought ends that is being passed over
+        self._begun = self._thought = False
+
+    def feed(self, fragment: str) -> str:
+        """See ``EarlyText.feed``."""
+        if self._begun:
+            return fragment
+        text, self._kept = self._kept + fragment, ""
+        if not (self._ends or self._thought):
+            text = text.lstrip().removeprefix("\ufeff").lstrip()
+            opened = text[: max(map(len, THOUGHT_TAGS))].casefold()
+            tag = next((tag for tag in THOUGHT_TAGS if opened.startswith(tag)), None)
+            if tag is None and any(tag.startswith(opened) for tag in THOUGHT_TAGS):
+                self._kept = text
+                return ""
+            if tag is not None:
+                self._ends, text = f"</{tag[1:]}", text[len(tag) :]
+        if self._ends:
+            end = re.search(re.escape(self._ends), text, re.IGNORECASE)
+            if end is None:
+                self._kept = text[1 - len(self._ends) :]
+                return ""
+            text, self._ends, self._thought = text[end.end() :], "", True
+        text = text.lstrip()
+        self._begun = bool(text)
+        return text
 
 
 class Narrative:

@@ -17,6 +17,7 @@ from msgspec import Struct
 
 from ordain.contracts.planner import CONTENT_MAX, TOOL_ID_MAX
 from ordain.contracts.policy import ModelErrorCode
+from ordain.contracts.verbs import TEXT_FIELD, text_of
 from ordain.models.arguments import fill
 from ordain.models.quotation import MARK, Unfillable, quote_into, say_into, statements
 from ordain.models.sentences import Span, has_sentence, split
@@ -29,6 +30,8 @@ _AROUND_BYTES = 500
 _LISTED = 8
 _NAME_CHARS = 60
 _REPEATED_CHARS = 400
+QUOTED = "Quoted, not analysed:\n"
+"""So plain text begins that is the input's own, where no field can say so."""
 _REPEATS = "No language model is configured here, so I can only repeat what {who} said: “{said}”"
 
 
@@ -47,12 +50,12 @@ class OfflineModel:
         if request.by_code == ByCode.STEP:
             answer = next_step(request.inputs, min(ANSWER_BYTES, request.max_tokens * _BYTES_PER_TOKEN - _AROUND_BYTES))
         elif request.by_code == ByCode.QUOTE:
-            answer = _quoted(request.inputs, request.max_tokens * _BYTES_PER_TOKEN - _AROUND_BYTES)
+            answer = _quoted(request.inputs, request.max_tokens * _BYTES_PER_TOKEN - _AROUND_BYTES, plain=request.schema is None)
         else:
             answer = _nothing("rules choose nothing here")
         if isinstance(answer, ModelError):
             return answer
-        encoded = msgspec.json.encode(answer)
+        encoded = msgspec.json.encode(answer) if request.schema is not None else (text_of(answer) or "").encode()
         if request.by_code != ByCode.STEP and len(encoded) > request.max_tokens * _BYTES_PER_TOKEN:
             message = f"the quotation needs {len(encoded)} bytes, more than max_tokens allows ({_BYTES_PER_TOKEN} bytes a token)"
             return ModelError(code=ModelErrorCode.TRUNCATED, message=message)
@@ -69,21 +72,23 @@ def _nothing(why: str) -> ModelError:
     return ModelError(code=ModelErrorCode.NOTHING_TO_QUOTE, message=f"{why}; no language model is configured")
 
 
-def _quoted(inputs: Mapping[str, Any], room_bytes: int) -> dict[str, Any] | ModelError:
+def _quoted(inputs: Mapping[str, Any], room_bytes: int, *, plain: bool) -> dict[str, Any] | ModelError:
     source: Any = inputs.get("input")
     told = _told(inputs)
     text = _material(cast("dict[str, Any]", source) if isinstance(source, dict) else {}) if told is None else told
     declared: Any = inputs.get("output_schema")
     schema = cast("dict[str, Any]", declared) if isinstance(declared, dict) else {"type": "object"}
     try:
-        if told is not None and (bound := _text_bound(schema, "content")) is not None:
+        answers = inputs.get("message") is not None or not plain
+        if told is not None and answers and (bound := _text_bound(schema, TEXT_FIELD)) is not None:
             return _repeated(schema, told, "you" if inputs.get("message") is not None else "was", bound)
         spans = split(text)
         if not has_sentence(text, spans):
             return _nothing("the input has no sentence to quote")
-        if told is not None and (bound := _text_bound(schema, "summary")) is not None:
+        if told is not None and (bound := _text_bound(schema, TEXT_FIELD if plain else "summary")) is not None:
             spans = _fitting(text, spans, bound, room_bytes)
-        return quote_into(schema, text, spans)
+        quoted = quote_into(schema, text, spans)
+        return {TEXT_FIELD: QUOTED + quoted[TEXT_FIELD]} if plain and told is None else quoted
     except Unfillable as error:
         return ModelError(
             code=ModelErrorCode.MALFORMED,

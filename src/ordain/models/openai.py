@@ -11,6 +11,7 @@ from ordain.contracts.policy import ModelErrorCode
 from ordain.models import chat_completions, responses
 from ordain.models.event_stream import CompletionStream, EventStream
 from ordain.models.exchange import ANSWER_BYTES, Exchange, HttpAnswer, Listener, Stalled, TooFine, checked_key, checked_url
+from ordain.models.narrative import place_of
 from ordain.models.refusals import MESSAGE_CHARS, NO_TIME, NOT_UNICODE, malformed, read_refusal
 from ordain.models.schemas import output_tool
 from ordain.ports.model import Charge, Heard, ModelError, ModelReply, ModelRequest
@@ -67,8 +68,10 @@ class OpenAIModel:
         except UnicodeEncodeError:
             return NOT_UNICODE
         answer = await self.post(body, min(request.timeout_s, request.profile.timeout_ms / 1000), stream)
-        if isinstance(answer, ModelError):
-            return answer
+        said = answer if isinstance(answer, ModelError) else self._said(answer, request, stream)
+        return msgspec.structs.replace(said, held=request.held_by)
+
+    def _said(self, answer: HttpAnswer, request: ModelRequest, stream: EventStream | None) -> ModelReply | ModelError:
         if not 200 <= answer.status < 300:
             return self._clean(
                 read_refusal(answer.status, answer.headers, answer.body or b"", self._sent(request)), f"status {answer.status}"
@@ -87,7 +90,7 @@ class OpenAIModel:
 
     def _stream(self, request: ModelRequest, heard: Heard) -> EventStream:
         kind = responses.ResponseStream if self._api == "responses" else CompletionStream
-        return kind(request.narrative, heard, output_tool(request), request.profile.idle_ms)
+        return kind(place_of(request), heard, output_tool(request), request.profile.idle_ms)
 
     def _read(self, body: bytes, request: ModelRequest) -> ModelReply | ModelError:
         if self._api == "responses":

@@ -69,7 +69,7 @@ def encode_request(request: ModelRequest, *, stream: bool = False) -> bytes:
         UnicodeEncodeError: the prompt holds a lone surrogate, which no wire can carry.
     """
     profile = request.profile
-    held = profile.held_by
+    held = request.held_by
     return _ENCODER.encode(
         _Body(
             model=profile.model,

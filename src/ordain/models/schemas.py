@@ -16,11 +16,12 @@ from msgspec import Raw, Struct
 from ordain.contracts.profiles import Structured
 from ordain.models.refusals import malformed
 from ordain.ports.model import ModelError, ModelRequest
+from ordain.prompts.constraint import constrained
+from ordain.prompts.renderer import Prompt
 
 WRAPPED = "answer"
 SCHEMAS_KEPT = 256
 _NOT_A_NAME = re.compile(r"[^A-Za-z0-9_-]")
-_PREAMBLE = "\n\nAnswer with one JSON value and nothing else, valid for this JSON Schema:\n"
 _STRICT_KEYWORDS = frozenset(
     {"type", "properties", "required", "additionalProperties", "items", "enum", "const", "anyOf", "$ref", "$defs", "title", "description"}
     | {"pattern", "format", "multipleOf", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "minItems", "maxItems"}
@@ -36,6 +37,12 @@ class _Wrapping(Struct, frozen=True):
 
 _WRAPPING = msgspec.json.Decoder(_Wrapping)
 _OBJECT = msgspec.json.Decoder(dict[str, Raw])
+
+
+def schema_of(request: ModelRequest) -> dict[str, Any]:
+    """The schema of an answer that is held to one."""
+    assert request.schema is not None
+    return request.schema
 
 
 def clean_name(name: str) -> str:
@@ -75,7 +82,7 @@ class OutputTool(Struct, frozen=True):
     def answer(self, calls: Sequence[tuple[object, object]]) -> str | ModelError:
         """What was called with, from (name, input as JSON text) of every call; the answer as it was written."""
         if not calls:
-            return malformed("the tool that holds the answer was not called")
+            return msgspec.structs.replace(malformed("the tool that holds the answer was not called"), ignored=True)
         if len(calls) > 1:
             return malformed(f"{len(calls)} tool calls where one was asked for")
         name, given = calls[0]
@@ -96,17 +103,26 @@ class OutputTool(Struct, frozen=True):
 
 def output_tool(request: ModelRequest) -> OutputTool | None:
     """The tool of a request that is held by one."""
-    return OutputTool(clean_name(request.schema_name), request.schema) if request.profile.held_by is Structured.TOOL else None
+    return tool_of(request, request.held_by)
 
 
-def system_text(request: ModelRequest, held: Structured) -> str:
+def tool_of(request: ModelRequest, held: Structured | None) -> OutputTool | None:
+    """The tool of a request where it is held so."""
+    if request.schema is None or held is not Structured.TOOL:
+        return None
+    return OutputTool(clean_name(request.schema_name), request.schema)
+
+
+def system_text(request: ModelRequest, held: Structured | None) -> str:
     """The system text, with the schema in words where nothing else carries it."""
-    return request.system + _PREAMBLE + _ENCODER.encode(request.schema).decode() if held is Structured.TEXT else request.system
+    if request.schema is None or held is not Structured.TEXT:
+        return request.system
+    return constrained(Prompt(request.system, ""), request.schema).system
 
 
 def native_format(request: ModelRequest) -> Raw:
     """Name, strictness and schema as OpenAI's native formats carry them."""
-    schema = request.schema
+    schema = schema_of(request)
 
     def make(encoded: bytes) -> dict[str, Any]:
         return {"name": clean_name(request.schema_name), "strict": keeps_strict_rules(schema), "schema": Raw(encoded)}
@@ -116,7 +132,7 @@ def native_format(request: ModelRequest) -> Raw:
 
 def tool_definition(request: ModelRequest) -> Raw:
     """Name, strictness and input schema as OpenAI's functions carry them."""
-    inner = wrapped(request.schema)
+    inner = wrapped(schema_of(request))
 
     def make(_: bytes) -> dict[str, Any]:
         return {

@@ -11,7 +11,7 @@ the killed one would have got. A file::
       - {$text_ms: 20, $answer: ...}  # where somebody listens, the text comes in pieces with such a pause between them
     router: [...]                     # and supervisor, triage: the same for these purposes
     verbs:
-      some_verb: [...]                # the same for the runs of a prompt-plan verb
+      some_verb: [...]                # the same for the runs of a prompt-plan verb; of one that answers in words, texts or {content: ...}
     cases:                            # optional: the first case whose words stand in the request takes the whole file's place
       - {when: {contains: some words}, planner: [...], verbs: {...}}
 
@@ -30,8 +30,9 @@ import yaml
 from msgspec import Struct
 
 from ordain.contracts.policy import ModelErrorCode
+from ordain.contracts.verbs import text_of
 from ordain.errors import ConfigurationError
-from ordain.models.narrative import Narrative
+from ordain.models.narrative import early_text, place_of
 from ordain.ports.model import Heard, ModelError, ModelReply, ModelRequest
 from ordain.runtime.time_limit import TimeLimit
 
@@ -46,11 +47,20 @@ _WAITS = ("$delay_ms", "$text_ms")
 
 
 class _Item(Struct, frozen=True):
-    """One prepared item: wait ``delay_ms``, then answer; ``text_ms`` between pieces of its text."""
+    """One prepared item: wait ``delay_ms``, then answer; ``text_ms`` between pieces of its text.
+
+    ``words`` are what an object says where plain text is asked for; None: the answer as it is.
+    """
 
     answer: str | ModelError
     delay_ms: int = 0
     text_ms: int = 0
+    words: str | None = None
+
+    def said(self, request: ModelRequest) -> str:
+        """The answer as text; what only fails says nothing."""
+        answer = "" if isinstance(self.answer, ModelError) else self.answer
+        return answer if request.schema is not None or self.words is None else self.words
 
 
 class _Part(Struct, frozen=True):
@@ -101,12 +111,12 @@ class ScriptedModel:
                 if item.delay_ms:
                     await asyncio.sleep(item.delay_ms / 1000)
                 if heard is not None and isinstance(item.answer, str):
-                    await _speak(Narrative(request.narrative).feed(item.answer), item.text_ms, heard)
+                    await _speak(early_text(place_of(request)).feed(item.said(request)), item.text_ms, heard)
         except TimeoutError:
             return ModelError(code=ModelErrorCode.TIMED_OUT, message="the script waits longer than the time-out")
         if isinstance(item.answer, ModelError):
             return item.answer
-        return ModelReply(text=item.answer, model=request.profile.model, input_tokens=None, output_tokens=None, notice=NOTICE)
+        return ModelReply(text=item.said(request), model=request.profile.model, input_tokens=None, output_tokens=None, notice=NOTICE)
 
     async def close(self) -> None:
         """Nothing is held."""
@@ -202,12 +212,12 @@ def _item(tree: object, place: str) -> _Item:
         _mapping(item, place, {*_WAITS, "$answer"})
         inner = _item(item.get("$answer"), f"{place}.$answer")
         delay_ms, text_ms = (_whole(item.get(name, 0), f"{place}.{name}", DELAY_MS_MAX) for name in _WAITS)
-        return _Item(inner.answer, inner.delay_ms + delay_ms, inner.text_ms + text_ms)
+        return _Item(inner.answer, inner.delay_ms + delay_ms, inner.text_ms + text_ms, inner.words)
     if unknown := sorted(key for key in item if key.startswith("$")):
         raise _wrong(place, f"unknown {', '.join(unknown)}; known are $error, and $delay_ms or $text_ms with $answer")
     try:
         _no_foreign(item, place)
-        return _Item(msgspec.json.encode(item).decode())
+        return _Item(msgspec.json.encode(item).decode(), words=text_of(item))
     except (TypeError, UnicodeEncodeError, RecursionError) as error:
         raise _wrong(place, f"not JSON: {error}") from error
 

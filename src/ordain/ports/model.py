@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from msgspec import Struct
 
 from ordain.contracts.policy import ModelErrorCode
-from ordain.contracts.profiles import ModelProfile
+from ordain.contracts.profiles import ModelProfile, Structured
 
 Heard = Callable[[str], None]
 
@@ -25,11 +25,12 @@ class ByCode(StrEnum):
 class ModelRequest(Struct, frozen=True, kw_only=True):
     """What one attempt sends.
 
-    ``schema`` is the JSON Schema the answer must fit. ``inputs`` are the typed values the prompt was rendered from, for
+    ``schema`` is the JSON Schema the answer must fit; None: the answer is plain text, and nothing of JSON is asked for. ``held`` is how it is
+    held to that schema, where that is another way than the profile declares. ``inputs`` are the typed values the prompt was rendered from, for
     providers that are no language model (shapes: ``prompts``). ``timeout_s`` is what is left of the deadline. ``index`` is how
     many model calls of its purpose the run made before this one, so that a scripted answer depends on the journal and not on
     memory. ``narrative`` is the place in the JSON answer of the text that may be shown while it is being written (keys joined by
-    dots, like ``final_answer.content``); "" where nothing may. ``verb`` is the verb whose prompt plan asks ("": none), ``by_code`` what code may
+    dots, like ``final_answer.content``), of plain text all of it; "" where nothing may be shown. ``verb`` is the verb whose prompt plan asks ("": none), ``by_code`` what code may
     answer where no model is configured (``ByCode``).
     """
 
@@ -40,18 +41,25 @@ class ModelRequest(Struct, frozen=True, kw_only=True):
     system: str
     user: str
     schema_name: str
-    schema: dict[str, Any]
+    schema: dict[str, Any] | None
     max_tokens: int
     timeout_s: float
     inputs: dict[str, Any]
     index: int
     narrative: str = ""
+    held: Structured | None = None
+
+    @property
+    def held_by(self) -> Structured | None:
+        """How the answer is held to its schema; None where it has none."""
+        return None if self.schema is None else self.held or self.profile.held_by
 
 
 class ModelReply(Struct, frozen=True, kw_only=True):
     """A complete answer. Token counts are None where the provider gave none. ``notice`` goes into the header verbatim.
 
     ``cached_tokens`` is the part of ``input_tokens`` that the provider read from its cache, ``written_tokens`` the part that it wrote there.
+    ``held`` is how its endpoint was told to hold it to the schema; None: not at all.
     """
 
     text: str
@@ -61,6 +69,7 @@ class ModelReply(Struct, frozen=True, kw_only=True):
     cached_tokens: int = 0
     written_tokens: int = 0
     notice: str | None = None
+    held: Structured | None = None
 
 
 class Charge(StrEnum):
@@ -96,13 +105,16 @@ REFUSALS = frozenset(
 class ModelError(Struct, frozen=True, kw_only=True):
     """A failed attempt, mapped to the closed set. ``message``: at most 300 characters, no secret, no prompt.
 
-    An adapter that knows more of the cost than the code says gives it as ``known``; who reads asks for ``charge``.
+    An adapter that knows more of the cost than the code says gives it as ``known``; who reads asks for ``charge``. ``held`` is as in a reply;
+    ``ignored``: the endpoint answered, and not in the way that it was told to.
     """
 
     code: ModelErrorCode
     message: str
     retry_after_ms: int | None = None
     known: Charge | None = None
+    held: Structured | None = None
+    ignored: bool = False
 
     @property
     def charge(self) -> Charge:

@@ -17,6 +17,7 @@ class FallbackReason(Reason):
 
     RETRY = "fallback.retry", "The error may pass: the same model is tried again."
     HELD = "fallback.held", "Nothing was sent, which is no attempt: the model is asked once it need not be left alone any more."
+    LOWER = "fallback.lower", "The model's endpoint does not hold answers to their schema that way: it is asked in the next lower one."
     LOST = "fallback.lost", "The outcome was lost with the process, which says nothing of the model: it is asked again."
     LOST_TOO_OFTEN = "fallback.lost_too_often", "The outcome was lost with the process more often than policy permits."
     WAIT_TOO_LONG = "fallback.wait_too_long", "Another model is tried: the wait before a retry would be longer than policy likes."
@@ -57,7 +58,7 @@ class FallbackFacts(Struct, frozen=True, kw_only=True):
 
     What is no attempt is told beside them. ``held``: this time nothing was sent, so often in a row at this profile, for whose sake ``waited_ms``
     were waited already; ``unanswered``: and nothing was ever heard of it. ``lost``: this time the outcome was lost with its process, so often in all. Runs of earlier builds have neither,
-    and count all that among the attempts.
+    and count all that among the attempts. ``lower``: the endpoint does not hold answers as it was told to, and has a lower way that was not tried.
     """
 
     code: ModelErrorCode
@@ -71,6 +72,7 @@ class FallbackFacts(Struct, frozen=True, kw_only=True):
     waited_ms: int | UnsetType = UNSET
     lost: int | UnsetType = UNSET
     unanswered: bool | UnsetType = UNSET
+    lower: bool | UnsetType = UNSET
 
 
 MAY_PASS = frozenset(
@@ -97,6 +99,8 @@ def decide_fallback(facts: FallbackFacts, inputs: None, policy: Policy) -> Decis
     """
     table = policy.fallback
     answer = table.on_error.get(facts.code, OnModelError.FAIL)
+    if facts.lower is True and facts.attempts_total < table.attempts_total and facts.left_ms > 0:
+        return Decision(outcome=RetryProfile(), reason=FallbackReason.LOWER)
     if answer is OnModelError.FAIL:
         return Decision(outcome=GiveUp(), reason=FallbackReason.NOT_RETRYABLE)
     if facts.attempts_total >= table.attempts_total:
@@ -152,6 +156,7 @@ def _again(facts: FallbackFacts) -> FallbackReason:
 
 _TOLD = (
     FallbackReason.RETRY,
+    FallbackReason.LOWER,
     FallbackReason.LOST,
     FallbackReason.NEXT_PROFILE,
     FallbackReason.NEXT_LANE,

@@ -13,7 +13,7 @@ from ordain.contracts.policy import Policy
 from ordain.contracts.verbs import Ground
 from ordain.rules.decision import Decision, Rule, tells_of
 from ordain.rules.grounds import find_ungrounded, find_unquoted
-from ordain.rules.proposals import Parsed, Unparsed
+from ordain.rules.proposals import Parsed, ProposalReason, Unparsed
 from ordain.rules.reasons import Reason
 
 
@@ -22,6 +22,7 @@ class OutputReason(Reason):
 
     VALID = "output.valid", "The step's answer fits the verb's output schema."
     UNPARSED = "output.unparsed", "The step's answer is not one JSON object."
+    EMPTY = "output.empty", "The step's answer has no words."
     SCHEMA = "output.schema", "The step's answer does not fit the verb's output schema."
     UNGROUNDED = "output.ungrounded", "The step's answer refers to an item, or quotes words, that its input does not hold."
 
@@ -46,20 +47,25 @@ class OutputFacts(Struct, frozen=True, kw_only=True):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutputInputs:
-    """The parsed answer, the schema it must fit, what it must refer to in the call's own arguments, and whether code answered, no model."""
+    """The answer as read, the schema it must fit, what it must refer to in the call's own arguments, and whether code answered, no model.
+
+    ``text``: words were asked for, and they are read as the output's one field.
+    """
 
     proposal: Parsed | Unparsed
     schema: Schema
     grounds: Sequence[Ground] = ()
     args: Mapping[str, Any] = field(default_factory=dict[str, Any])
     by_code: bool = False
+    text: bool = False
 
 
 def decide_output(facts: OutputFacts, inputs: OutputInputs, policy: Policy) -> Decision[OutputAccepted | OutputRejected]:
     """Parsed, schema-valid and grounded in the call's arguments, or rejected."""
     proposal = inputs.proposal
     if isinstance(proposal, Unparsed):
-        return Decision(outcome=OutputRejected(proposal.reason), reason=OutputReason.UNPARSED)
+        reason = OutputReason.EMPTY if inputs.text and proposal.reason is ProposalReason.EMPTY else OutputReason.UNPARSED
+        return Decision(outcome=OutputRejected(proposal.reason), reason=reason)
     if not inputs.schema.accepts(proposal.value):
         return Decision(outcome=OutputRejected("; ".join(inputs.schema.errors(proposal.value))[:200]), reason=OutputReason.SCHEMA)
     ungrounded = find_ungrounded(inputs.grounds, proposal.value, inputs.args, by_code=inputs.by_code)

@@ -40,6 +40,17 @@ _TOKENS = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)|([{}\[\]])', re.DOT
 """A string, ended or not, or a bracket, which alone is a group. Possessive, and an open string runs to the end: the time is linear for every text."""
 
 
+THOUGHT_TAGS = ("<think>", "<thinking>", "<thought>")
+"""With one of these begins what a model that thinks aloud puts before its words; it ends with the same one, closed."""
+_THOUGHT = re.compile(rf"\s*<({'|'.join(tag[1:-1] for tag in THOUGHT_TAGS)})>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
+
+
+def without_thought(text: str) -> str:
+    """A text without the thought that it begins with, which may have been cut off."""
+    found = _THOUGHT.match(text)
+    return text[found.end() :] if found else text
+
+
 _DEEPER = {"{": 1, "[": 1, "}": -1, "]": -1}
 
 
@@ -146,6 +157,18 @@ def parse_object(raw: str) -> Parsed | Unparsed:
     except UnicodeEncodeError:
         return Unparsed(reason=ProposalReason.ENCODING, size_bytes=size)
     return Parsed(value=value, size_bytes=size)
+
+
+def read_text(raw: str, field: str) -> Parsed | Unparsed:
+    """Words for a person, without the thought before them, as the one field of an output: what stands in them is theirs, JSON as well."""
+    try:
+        size = len(raw.encode())
+    except UnicodeEncodeError:
+        return Unparsed(reason=ProposalReason.ENCODING, size_bytes=len(raw))
+    text = without_thought(raw.strip().removeprefix("\ufeff")).strip()
+    if not text:
+        return Unparsed(reason=ProposalReason.EMPTY, size_bytes=size)
+    return Parsed(value={field: text}, size_bytes=size)
 
 
 def _one_object(text: str, start: int) -> dict[str, Any]:

@@ -86,11 +86,10 @@ class _ModelAttempt(Struct, frozen=True):
             timeout_s=left_us / 1e6,
             index=self.attempt.index,
             heard=heard is not None,
+            held=services.ways.way(name, current),
         )
         reply = await self._sent(name, port, request, heard, failure)
-        if isinstance(reply, ModelFailed):
-            return reply
-        return kept_answer(call, self.attempt.prompt, self.catalog.policy, reply, failure, prepared.size)
+        return reply if isinstance(reply, ModelFailed) else kept_answer(call, self.catalog.policy, reply, failure, prepared)
 
     async def _sent(
         self, name: str, port: ModelPort, request: ModelRequest, heard: Heard | None, failure: Failure
@@ -121,6 +120,7 @@ class _ModelAttempt(Struct, frozen=True):
             raise
         now = _steady(services)
         breakers.heard_from(profile, reply)
+        reply, lower = services.ways.heard(name, profile, reply, services.clock.now())
         if isinstance(reply, ModelReply):
             breakers.ended(admitted, None, now, policy)
             return reply
@@ -131,7 +131,8 @@ class _ModelAttempt(Struct, frozen=True):
             breakers.abandoned(admitted)
         if reply.code is ModelErrorCode.CONNECTION and reply.charge is Charge.NOTHING_SENT:
             return failure.unreached(reply.message, unanswered=not breakers.answered(profile))
-        return failure.of(reply.code, reply.message, retry_after_ms=reply.retry_after_ms, charge=reply.charge)
+        failed = failure.of(reply.code, reply.message, retry_after_ms=reply.retry_after_ms, charge=reply.charge, held=reply.held)
+        return structs.replace(failed, lower=True) if lower else failed
 
     async def hedged(self) -> ModelResult:
         """Ask the call's profile, and after its delay the hedge as well; the first answer counts, and the other attempt is told beside it.
@@ -197,6 +198,7 @@ class _ModelAttempt(Struct, frozen=True):
                 retry_after_ms=result.retry_after_ms,
                 apart=result.apart,
                 unanswered=result.unanswered,
+                lower=result.lower,
             )
         return Beside(profile=name, provider=profile.provider, model=profile.model, code=ABANDONED)
 

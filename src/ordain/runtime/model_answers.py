@@ -10,16 +10,17 @@ from msgspec import Struct, structs
 
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.policy import ModelErrorCode, Policy
-from ordain.contracts.profiles import ModelProfile
+from ordain.contracts.profiles import ModelProfile, Structured
 from ordain.effects.effect import ModelCall, Read, VerbCall
 from ordain.effects.results import AnyResult, ModelAnswer, ModelFailed, VerbTimedOut, Withheld
 from ordain.errors import ConfigurationError
 from ordain.flows.ask import VERB_CONTRACT
 from ordain.flows.kind import PromptKind
-from ordain.flows.values import PromptInputs, Values, prompt_digest
+from ordain.flows.values import PromptInputs, Values, prompt_digest, sent_prompt
 from ordain.journal.digests import content_digest
 from ordain.ports.model import Charge, ModelError, ModelReply, ModelRequest
 from ordain.prompts.renderer import Prompt, render
+from ordain.rules.proposals import without_thought
 
 BELIEVED_TIMES = 16
 """A provider's token count is believed up to so many times what was reserved for it."""
@@ -31,10 +32,20 @@ class Failure:
     def __init__(self, provider: str, model: str) -> None:
         """Nothing is rendered yet."""
         self.provider, self.model = provider, model
-        self.prompt_digest = ""
+        self.prepared: PreparedCall | None = None
+
+    def prompt_digest(self, held: Structured | None) -> str:
+        """Of the prompt as it went out where its answer was held so; "" where there is none yet."""
+        return "" if self.prepared is None else self.prepared.digest(held)
 
     def of(
-        self, code: ModelErrorCode, message: str, *, retry_after_ms: int | None = None, charge: Charge = Charge.NOTHING_SENT
+        self,
+        code: ModelErrorCode,
+        message: str,
+        *,
+        retry_after_ms: int | None = None,
+        charge: Charge = Charge.NOTHING_SENT,
+        held: Structured | None = None,
     ) -> ModelFailed:
         """The failure with this code; nothing was sent unless ``charge`` says so."""
         return ModelFailed(
@@ -43,9 +54,10 @@ class Failure:
             provider=self.provider,
             model=self.model,
             retry_after_ms=retry_after_ms,
-            prompt_digest=self.prompt_digest,
+            prompt_digest=self.prompt_digest(held),
             live=charge is not Charge.NOTHING_SENT,
             charged=None if charge is Charge.NOTHING_SENT else charge is Charge.POSSIBLE,
+            held=held or "",
         )
 
     def held_back(self, code: ModelErrorCode, message: str, wait_ms: int, *, unanswered: bool = False) -> ModelFailed:
@@ -66,7 +78,13 @@ class PreparedCall(Struct, frozen=True, kw_only=True):
     inputs: PromptInputs
     size: int
 
-    def request(self, call: ModelCall, profile: ModelProfile, *, timeout_s: float, index: int, heard: bool) -> ModelRequest:
+    def digest(self, held: Structured | None) -> str:
+        """Content address of the prompt as it goes out where its answer is held so."""
+        return prompt_digest(sent_prompt(self.prompt, self.inputs, held or ""))
+
+    def request(
+        self, call: ModelCall, profile: ModelProfile, *, timeout_s: float, index: int, heard: bool, held: Structured | None = None
+    ) -> ModelRequest:
         """The request of one attempt at ``profile``; ``index`` counts the run's calls of this purpose, ``heard`` says that somebody listens."""
         contract = self.kind.contract_of(call)
         return ModelRequest(
@@ -83,6 +101,7 @@ class PreparedCall(Struct, frozen=True, kw_only=True):
             inputs=self.inputs.inputs,
             index=index,
             narrative=call.narrative if heard else "",
+            held=held,
         )
 
 
@@ -109,23 +128,23 @@ def prepare(catalog: Catalog, call: ModelCall, values: Values, prompt: PromptKin
         rendered = render(prompt.source_of(catalog, call), resolved.inputs, values.system_parts)
     except ConfigurationError as error:
         return failure.of(ModelErrorCode.REJECTED, error.message)
-    failure.prompt_digest = prompt_digest(rendered)
     size = len(rendered.system.encode()) + len(rendered.user.encode())
+    failure.prepared = PreparedCall(kind=prompt, prompt=rendered, inputs=resolved, size=size)
     if size > call.bound_tokens:
         return failure.of(ModelErrorCode.PROMPT_OVER_BOUND, f"the prompt has {size} bytes, reserved were {call.bound_tokens}")
-    return PreparedCall(kind=prompt, prompt=rendered, inputs=resolved, size=size)
+    return failure.prepared
 
 
-def kept_answer(
-    call: ModelCall, prompt: PromptKind[Any], policy: Policy, reply: ModelReply, about: Failure, prompt_size: int
-) -> ModelAnswer:
+def kept_answer(call: ModelCall, policy: Policy, reply: ModelReply, about: Failure, prepared: PreparedCall) -> ModelAnswer:
     """What may be kept of a reply (B-37), and what it is believed to have used."""
     text = reply.text.encode(errors="replace").decode()
     content: str | None = text
-    size = len(text.encode())
+    size, prompt_size = len(text.encode()), prepared.size
     withheld: Withheld | None = None
-    if not call.keep_thoughts and prompt.withhold is not None:
-        kept = prompt.withhold(text, policy)
+    if not call.keep_thoughts and prepared.inputs.schema is None:
+        content = without_thought(text)
+    elif not call.keep_thoughts and prepared.kind.withhold is not None:
+        kept = prepared.kind.withhold(text, policy)
         if kept.content is None:
             withheld = Withheld(size_bytes=kept.size_bytes, digest=content_digest(text.encode()), reason=str(kept.reason))
         content = kept.content
@@ -141,8 +160,9 @@ def kept_answer(
         cached_tokens=min(reply.cached_tokens, given or 0),
         written_tokens=min(reply.written_tokens, given or 0),
         estimated=given is None or said is None,
-        prompt_digest=about.prompt_digest,
+        prompt_digest=prepared.digest(reply.held),
         notice=reply.notice,
+        held=reply.held or "",
     )
 
 

@@ -21,6 +21,7 @@ from ordain.runtime.headers import Headers
 from ordain.runtime.lost_time import LostTime
 from ordain.runtime.read_transcript import ReadTranscript
 from ordain.runtime.streams import Streams
+from ordain.runtime.ways import Ways
 
 CATALOGS_KEPT = 16
 
@@ -145,6 +146,7 @@ class Services:
     readers: Mapping[str, StateReader] = field(default_factory=dict[str, StateReader])
     counters: Counters = field(default_factory=Counters)
     breakers: Breakers = field(default_factory=Breakers)
+    ways: Ways = field(default_factory=Ways)
     lost: LostTime = field(default_factory=LostTime)
 
     def transcript(self, workspace: str) -> ReadTranscript:

@@ -165,11 +165,12 @@ class ScriptedModels:
                 if said.purpose not in ("", request.purpose):
                     message = f"the script answers {said.purpose}, and {_told(request)} was asked"
                     return ModelError(code=ModelErrorCode.SCRIPT_EXHAUSTED, message=message)
-                if heard is not None and (text := _narrative(said.text, request.narrative)):
+                words = said.said(plain=request.schema is None)
+                if heard is not None and (text := _narrative(words, request)):
                     heard(text)
                     await asyncio.sleep(0)  # who listens gets a turn before the answer is there
                 return ModelReply(
-                    text=said.text,
+                    text=words,
                     model=request.profile.model,
                     input_tokens=said.input_tokens,
                     output_tokens=said.output_tokens,
@@ -193,14 +194,14 @@ def _told(request: ModelRequest) -> str:
     return f"{request.purpose} {request.verb}".strip() + f" (call {request.index})"
 
 
-def _narrative(text: str, place: str) -> str:
-    """The text at a place in a JSON answer, keys joined by dots; "" where there is none."""
-    if not place:
-        return ""
+def _narrative(text: str, request: ModelRequest) -> str:
+    """What of an answer may be shown early: plain text all of it, of JSON the text at its place, keys joined by dots; "" where there is none."""
+    if not request.narrative or request.schema is None:
+        return text if request.narrative else ""
     try:
         value: Any = msgspec.json.decode(text)
     except msgspec.DecodeError:
         return ""
-    for key in place.split("."):
+    for key in request.narrative.split("."):
         value = cast("dict[str, Any]", value).get(key) if isinstance(value, dict) else None
     return value if isinstance(value, str) else ""

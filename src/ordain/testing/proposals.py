@@ -8,11 +8,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 
 from ordain.contracts.policy import ModelErrorCode
+from ordain.contracts.verbs import text_of
 from ordain.flows.steps.prompt import PURPOSE as STEP
 from ordain.flows.supervisor.prompt import MOVE_PROMPT
 from ordain.flows.triage.prompt import TRIAGE_PROMPT
@@ -28,12 +29,20 @@ NOTICE = "scripted proposals, no language model"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proposal:
-    """One answer: its text as it is sent, and the purpose that it answers ("": any). Token counts None: the provider reports none."""
+    """One answer: its text as it is sent, and the purpose that it answers ("": any). Token counts None: the provider reports none.
+
+    ``words`` are sent in its place where a verb's plain text is asked for; None: there is no such difference.
+    """
 
     text: str
     purpose: str = ""
     input_tokens: int | None = None
     output_tokens: int | None = None
+    words: str | None = None
+
+    def said(self, *, plain: bool) -> str:
+        """What is sent; ``plain``: words are asked for, and no JSON."""
+        return self.words if plain and self.words is not None else self.text
 
     def used(self, input_tokens: int, output_tokens: int) -> Proposal:
         """The same with the token counts that the provider reports."""
@@ -130,8 +139,9 @@ def says(text: str, purpose: str = "") -> Proposal:
 
 
 def proposes(purpose: str, value: Any) -> Proposal:
-    """A JSON value for any purpose, those of your own kinds too."""
-    return Proposal(text=msgspec.json.encode(value).decode(), purpose=purpose)
+    """A JSON value for any purpose, those of your own kinds too; to a verb that answers in words an object says its ``content``."""
+    words = text_of(cast("dict[str, Any]", value)) if isinstance(value, dict) else None
+    return Proposal(text=msgspec.json.encode(value).decode(), purpose=purpose, words=words)
 
 
 def call(tool: str, /, **given: Any) -> Proposal:

@@ -313,11 +313,12 @@ class ScriptedBeyond:
             error = said.error
             return failure.of(error.code, error.message, retry_after_ms=error.retry_after_ms, charge=error.charge)
         if isinstance(said, Proposal):
+            text = said.said(plain=sent.inputs.schema is None)
             reply = ModelReply(
-                text=said.text, model=failure.model, input_tokens=said.input_tokens, output_tokens=said.output_tokens, notice=NOTICE
+                text=text, model=failure.model, input_tokens=said.input_tokens, output_tokens=said.output_tokens, notice=NOTICE
             )
-            return kept_answer(call, prompt, self._catalog.policy, reply, failure, sent.size)
-        return structs.replace(said, prompt_digest=said.prompt_digest or failure.prompt_digest)
+            return kept_answer(call, self._catalog.policy, reply, failure, sent)
+        return structs.replace(said, prompt_digest=said.prompt_digest or failure.prompt_digest(None))
 
     def _join(self, addr: int, effect: Children) -> tuple[AnyEnded, ...]:
         """Every child's end, in the order in which they came, until the join is over; an interrupt waits for them all."""

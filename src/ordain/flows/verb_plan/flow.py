@@ -9,8 +9,7 @@ from ordain.effects.results import ModelAnswer
 from ordain.flows.act import StepResult, VerbPlanInput, VerbPlanOutput, turn_kind
 from ordain.flows.ask import AskFailed, ask
 from ordain.flows.context import FlowContext
-from ordain.flows.steps.trace import proposal_of
-from ordain.flows.verb_plan.prompt import VERB_PROMPT, PlanQuestion
+from ordain.flows.verb_plan.prompt import VERB_PROMPT, PlanQuestion, step_proposal
 from ordain.rules.output import OUTPUT, OutputAccepted, OutputFacts, OutputInputs
 from ordain.rules.proposals import Parsed
 
@@ -35,10 +34,12 @@ async def run_verb_plan(context: FlowContext, call: VerbPlanInput) -> VerbPlanOu
         if isinstance(answer, AskFailed):
             done += (_step(step, error=answer.code), *map(_skipped, verb.steps[number + 1 :]))
             return VerbPlanOutput(ok=False, error=answer.code, message=answer.message, step_results=tuple(done))
-        proposal = proposal_of(answer)
+        proposal = step_proposal(verb.spec, answer)
         facts = OutputFacts(verb=call.verb, step=step.name, size_bytes=proposal.size_bytes)
         grounds = verb.spec.grounds
-        inputs = OutputInputs(proposal=proposal, schema=verb.output, grounds=grounds, args=call.args, by_code=answer.by_code)
+        inputs = OutputInputs(
+            proposal=proposal, schema=verb.output, grounds=grounds, args=call.args, by_code=answer.by_code, text=verb.spec.answer == "text"
+        )
         decision = context.fx.decide(OUTPUT, facts, inputs, (0, answer.seq) if grounds else (answer.seq,))
         if not isinstance(decision.outcome, OutputAccepted) or not isinstance(proposal, Parsed):
             done += (_step(step, error=decision.reason), *map(_skipped, verb.steps[number + 1 :]))

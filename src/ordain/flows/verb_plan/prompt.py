@@ -9,18 +9,19 @@ import msgspec
 
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.policy import Lane, Policy
-from ordain.contracts.verbs import PlanStep
+from ordain.contracts.verbs import TEXT_FIELD, PlanStep, VerbSpec
 from ordain.effects.effect import ModelCall
 from ordain.effects.results import ModelAnswer
 from ordain.flows.act import VerbPlanInput
 from ordain.flows.ask import VERB_CONTRACT
 from ordain.flows.context import FlowContext
 from ordain.flows.kind import ModelQuestion, PromptKind
+from ordain.flows.steps.trace import proposal_of
 from ordain.flows.transcript import Spoken, resolve
 from ordain.flows.values import PromptInputs, Values
 from ordain.ports.model import ByCode
 from ordain.prompts.verb_step import VerbPrompt, size_bound
-from ordain.rules.proposals import Parsed, parse_object
+from ordain.rules.proposals import Parsed, Unparsed, read_text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,8 +69,13 @@ def _ask(context: FlowContext, given: PlanQuestion) -> ModelQuestion:
         args={"step": given.step.name},
         prompt_tokens=size_bound(catalog.data.prompts[name], prompt, (shown[0] + len(call.recalled), shown[1] + recalled)),
         max_tokens=min(spec.output_max_tokens, call.max_tokens or spec.output_max_tokens),
-        narrative=(spec.narrates or "") if call.narrate else "",
+        narrative=_narrative(spec) if call.narrate else "",
     )
+
+
+def _narrative(spec: VerbSpec) -> str:
+    """Where the output has text for the user: words are that, all of them."""
+    return TEXT_FIELD if spec.answer == "text" else spec.narrates or ""
 
 
 def _build(catalog: Catalog, call: ModelCall, values: Values) -> PromptInputs:
@@ -77,11 +83,19 @@ def _build(catalog: Catalog, call: ModelCall, values: Values) -> PromptInputs:
     previous: dict[str, Any] | None = None
     if len(call.refs) > 1:
         answer: ModelAnswer = values[call.refs[1]]
-        proposal = parse_object(answer.content or "")
+        proposal = step_proposal(catalog.verbs[plan.verb].spec, answer)
         previous = proposal.value if isinstance(proposal, Parsed) else None
     prompt = verb_prompt(catalog, plan, call.args["step"], previous, resolve(values.transcript, plan.history))
-    schema: dict[str, Any] = dict(catalog.verbs[plan.verb].spec.output_schema)
+    spec = catalog.verbs[plan.verb].spec
+    schema: dict[str, Any] | None = None if spec.answer == "text" else dict(spec.output_schema)
     return PromptInputs(inputs=msgspec.structs.asdict(prompt), schema=schema)
+
+
+def step_proposal(spec: VerbSpec, answer: ModelAnswer) -> Parsed | Unparsed:
+    """What a step's answer proposes as its output: its one JSON object, or its words without the thought before them."""
+    if spec.answer == "text":
+        return read_text(answer.content or "", TEXT_FIELD)
+    return proposal_of(answer)
 
 
 def _lane(policy: Policy) -> Lane:

@@ -40,7 +40,7 @@ PHASES: dict[str, tuple[tuple[Any, str], ...]] = {
     "render": ((gateway, "prepare"),),
     "validate": (
         *((Schema, "accepts"), (Schema, "errors")),
-        *((trace, "parse_object"), (supervisor, "parse_object"), (verb_plan, "parse_object")),
+        *((trace, "parse_object"), (supervisor, "parse_object"), (verb_plan, "read_text")),
         *((PlannerRequest, "model_validate"), (PlannerRequest, "model_validate_json")),
     ),
     "decide": ((Execution, "_decide"),),

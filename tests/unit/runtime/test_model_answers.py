@@ -17,6 +17,7 @@ from ordain.flows.kind import ByCode, ModelQuestion, PromptKind
 from ordain.flows.values import PromptInputs, Values
 from ordain.journal.digests import content_digest
 from ordain.ports.model import Charge, ModelReply
+from ordain.prompts.renderer import Prompt
 from ordain.rules.thoughts import KeptThoughts
 from ordain.runtime.model_answers import BELIEVED_TIMES, Failure, PreparedCall, kept_answer, prepare
 from ordain.testing import catalog_of
@@ -63,9 +64,9 @@ def prepared(asked: ModelCall, word: str = "hello") -> tuple[PreparedCall | Mode
 
 
 def kept(reply: ModelReply, asked: ModelCall | None = None, prompt: PromptKind[Any] = PROBE, size: int = 100) -> ModelAnswer:
-    failure = Failure("scripted", "small")
-    failure.prompt_digest = "d"
-    return kept_answer(asked or call(), prompt, CATALOG.policy, reply, failure, size)
+    inputs = PromptInputs(inputs={}, schema={"type": "object"})
+    sent = PreparedCall(kind=prompt, prompt=Prompt("system", "user"), inputs=inputs, size=size)
+    return kept_answer(asked or call(), CATALOG.policy, reply, Failure("scripted", "small"), sent)
 
 
 def reply(text: str = "{}", **counts: Any) -> ModelReply:
@@ -79,7 +80,7 @@ def test_a_prompt_goes_out_within_its_bound_or_not_at_all(word: str, bound: int)
     whole, _ = prepared(call(bound_tokens=10_000), word)
     assert isinstance(whole, PreparedCall)
     assert whole.size == len(whole.prompt.system.encode()) + len(whole.prompt.user.encode())
-    assert failure.prompt_digest != ""
+    assert failure.prompt_digest(None) != ""
     if whole.size <= bound:
         assert sent == whole
     else:
@@ -88,7 +89,7 @@ def test_a_prompt_goes_out_within_its_bound_or_not_at_all(word: str, bound: int)
             ModelErrorCode.PROMPT_OVER_BOUND,
             False,
             None,
-            failure.prompt_digest,
+            failure.prompt_digest(None),
         )
 
 

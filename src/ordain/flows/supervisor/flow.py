@@ -55,7 +55,7 @@ async def _loop(context: FlowContext, progress: Progress, done: list[StepResult]
         step = await next_step(within, progress)
         move = await _supervise(context, progress, step)
         if isinstance(move, SuperviseFailed):
-            return _failed(done, move.code, step.message if isinstance(step, AskFailed) else _why(step))
+            return _failed(done, move.code, _why(progress, step))
         if move is Move.FINISH and isinstance(step, ProposedFinish):
             add_step(progress, step.thought, step.answer)
             return _finished(context, progress, done, step)
@@ -133,10 +133,18 @@ def _finished(context: FlowContext, progress: Progress, done: list[StepResult], 
     )
 
 
-def _why(step: NextStep) -> str:
-    return (
-        f"{step.reason.meaning} {step.detail}".strip() if isinstance(step, RefusedStep) else "the supervisor's decision is not valid here"
-    )
+def _why(progress: Progress, step: NextStep) -> str:
+    """What a person is told; of a model that gives no step, that it does not plan, and what does without."""
+    match step:
+        case AskFailed(message=message):
+            return message
+        case RefusedStep(reason=reason, detail=detail):
+            last = f"{reason.meaning} {detail}".strip()
+            many = progress.reasks + 1
+            refused = f"{many} of its proposals were" if many > 1 else "its proposal was"
+            return f"the model could not plan: {refused} no step of a plan. {last} Plain chat needs no plan; for an agent take a model that keeps to a schema"
+        case _:
+            return "the supervisor's decision is not valid here"
 
 
 def _failed(done: list[StepResult], code: str, message: str) -> VerbPlanOutput:

@@ -14,11 +14,12 @@ from ordain.flows.supervisor.prompt import MOVE_PROMPT, MOVE_PROMPT_3, STEP_PROM
 from ordain.flows.supervisor.v1 import run_supervisor as run_supervisor_1
 from ordain.flows.supervisor.v2 import run_supervisor as run_supervisor_2
 from ordain.flows.supervisor.v3 import run_supervisor as run_supervisor_3
+from ordain.flows.supervisor.v4 import run_supervisor as run_supervisor_4
 from ordain.rules.supervise import SUPERVISE
 
 SUPERVISOR: Kind[VerbPlanInput, VerbPlanOutput] = Kind(
     name="supervisor",
-    version=4,
+    version=5,
     run=run_supervisor,
     decode_input=msgspec.json.Decoder(VerbPlanInput).decode,
     settle=settled_in_words,
@@ -30,6 +31,7 @@ SUPERVISOR: Kind[VerbPlanInput, VerbPlanOutput] = Kind(
     rules=(SUPERVISE,),
     judged=True,
 )
-SUPERVISOR_3 = replace(SUPERVISOR, version=3, run=run_supervisor_3, prompts=(STEP_PROMPT, MOVE_PROMPT_3), judged=False)
+SUPERVISOR_4 = replace(SUPERVISOR, version=4, run=run_supervisor_4)
+SUPERVISOR_3 = replace(SUPERVISOR_4, version=3, run=run_supervisor_3, prompts=(STEP_PROMPT, MOVE_PROMPT_3), judged=False)
 SUPERVISOR_2 = replace(SUPERVISOR_3, version=2, run=run_supervisor_2)
 SUPERVISOR_1 = replace(SUPERVISOR_2, version=1, run=run_supervisor_1)

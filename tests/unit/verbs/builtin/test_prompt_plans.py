@@ -13,7 +13,7 @@ from ordain.app import Extras, Ordain
 from ordain.contracts.catalog import Catalog, CatalogData
 from ordain.contracts.policy import PACKS, Policy
 from ordain.contracts.profiles import ModelProfile
-from ordain.models.offline import OfflineModel
+from ordain.models.offline import QUOTED, OfflineModel
 from ordain.models.scripted import ScriptedModel, make_script
 from ordain.ports.model import ModelError, ModelRequest
 from ordain.prompts.renderer import render
@@ -103,14 +103,16 @@ def test_schemas_are_bounded_everywhere(name: str) -> None:
 @pytest.mark.parametrize("name", TOOLBOX_PLANS)
 @pytest.mark.parametrize("which", ["least", "example", "unseen"])
 def test_templates_render_within_their_bound(name: str, which: str) -> None:
-    """Each template gives a system part with the schema and a user part with the input, no larger than what is reserved for it."""
+    """Each template gives a system part with the schema, where JSON is asked for, and a user part with the input, no larger than what is reserved for it."""
     unseen = next(case["input"] for case in UNSEEN if case["verb"] == name)
     example = REGISTRY.specs[name].example
     assert example is not None
     given = {"least": least(name), "example": dict(example.input), "unseen": unseen}[which]
     source, typed = REGISTRY.templates[f"{name}_prompt.j2"], prompt_of(name, given)
     prompt = render(source, msgspec.to_builtins(typed))
-    assert json.dumps(REGISTRY.specs[name].output_schema, sort_keys=True, separators=(",", ":"), ensure_ascii=False) in prompt.system
+    schema = json.dumps(REGISTRY.specs[name].output_schema, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    assert (schema in prompt.system) == (REGISTRY.specs[name].answer == "json")
+    assert ("JSON" in prompt.system) == (REGISTRY.specs[name].answer == "json")
     assert len((prompt.system + prompt.user).encode()) <= size_bound(source, typed)
     for text in filter(None, (value for value in given.values() if isinstance(value, str))):
         assert text in prompt.user or msgspec.json.encode(text).decode() in prompt.user
@@ -143,7 +145,7 @@ async def test_without_a_model_nothing_is_made_up(name: str) -> None:
             schema_name="s",
             system="",
             user="",
-            schema=dict(spec.output_schema),
+            schema=dict(spec.output_schema) if spec.answer == "json" else None,
             max_tokens=spec.output_max_tokens,
             timeout_s=5,
             profile=OFFLINE,
@@ -152,7 +154,10 @@ async def test_without_a_model_nothing_is_made_up(name: str) -> None:
         )
     )
     methods = spec.output_schema["properties"].get("method")  # type: ignore[union-attr, call-overload]
-    if methods is None:
+    if spec.answer == "text":
+        assert not isinstance(reply, ModelError), reply
+        assert reply.text == f"{QUOTED}{given['text']}"
+    elif methods is None:
         assert isinstance(reply, ModelError), reply
     else:
         assert not isinstance(reply, ModelError), reply

@@ -16,6 +16,8 @@ from ordain.contracts.profiles import ModelProfile
 from ordain.errors import ConfigurationError, NotFound
 from ordain.models.providers import build_models
 from ordain.models.trial import NO_MODELS, Verdict, try_once
+from ordain.models.ways_file import WaysFile
+from ordain.runtime.ways import Ways
 from ordain.settings import DEFAULT_KEY_ENV, DEFAULT_PROFILE, Settings, load_settings, profiles_file
 
 FREE = NO_MODELS | {"local"}
@@ -26,17 +28,15 @@ NO_PRICE = "no price: costs count as $0"
 
 
 def print_models(data_dir: Path | None, *, as_json: bool) -> int:
-    """Every profile: what it is, which lanes it serves, what it costs, whether its key is found. No key is shown."""
+    """Every profile: what it is, which lanes it serves, what it costs, whether its key is found, how its answers are held. No key is shown."""
     home = home_of(data_dir)
     settings = load_settings(home=home)
-    own = defined(home)
-    found = [profile_view(settings, name, name in own) for name in settings.profiles]
+    own, ways = defined(home), Ways(WaysFile(home))
+    found = [{**profile_view(settings, name, name in own), **held_view(ways, name, settings.profiles[name])} for name in settings.profiles]
     if as_json:
         print_json({"home": str(home), "models": found})
         return OK
-    rows = [
-        (m["name"], m["provider"], m["model"], ", ".join(m["lanes"]), _price(m), m["key"], m["structured"], m["defined"]) for m in found
-    ]
+    rows = [(m["name"], m["provider"], m["model"], ", ".join(m["lanes"]), _price(m), m["key"], _held(m), m["defined"]) for m in found]
     print_table(("profile", "provider", "model", "lanes", "price per million tokens", "key", "structured", "defined in"), rows)
     return OK
 
@@ -67,6 +67,19 @@ def profile_view(settings: Settings, name: str, in_file: bool) -> dict[str, Any]
         "context_tokens": profile.context_tokens,
         "defined": _origin(name, in_file=in_file),
     }
+
+
+def held_view(ways: Ways, name: str, profile: ModelProfile) -> dict[str, Any]:
+    """How a profile's answers are held to their schema now, and what was learnt of its endpoint."""
+    if profile.provider in NO_MODELS:
+        return {"held": None, "learnt": {}}
+    return {"held": str(ways.way(name, profile)), "learnt": {str(way): str(why) for way, why in ways.learnt(name, profile).items()}}
+
+
+def _held(view: dict[str, Any]) -> str | None:
+    """The way, and behind it why it is not the declared one."""
+    learnt = ", ".join(f"{way} {why}" for way, why in view["learnt"].items())
+    return f"{view['held']} ({learnt})" if learnt else view["structured"]
 
 
 def _price(view: dict[str, Any]) -> str:
@@ -154,6 +167,6 @@ async def _tried(settings: Settings, name: str) -> Verdict:
     except ConfigurationError as error:
         return Verdict(profile=name, provider=profile.provider, model=profile.model, code=error.code, message=error.message)
     try:
-        return await try_once(name, profile, model)
+        return await try_once(name, profile, model, Ways(WaysFile(settings.home)).way(name, profile))
     finally:
         await model.close()

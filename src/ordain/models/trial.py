@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+import msgspec
+
 from ordain.contracts.policy import ModelErrorCode
 from ordain.contracts.profiles import ModelProfile, Structured
 from ordain.flows.pricing import cost
@@ -28,7 +30,7 @@ ADVICE: Mapping[ModelErrorCode, str] = {
     ModelErrorCode.TRUNCATED: "the answer was cut at its length limit: raise max_tokens; a model that thinks aloud needs more than others",
     ModelErrorCode.CONTEXT_TOO_LONG: "its window does not hold even a short prompt: check how the endpoint was started",
     ModelErrorCode.FILTERED: "the provider's filter stopped a harmless question: take another model",
-    ModelErrorCode.REJECTED: 'the endpoint refused the request: try structured = "text", and see ordain doctor',
+    ModelErrorCode.REJECTED: 'the endpoint refused the request: runs step down by themselves; or set structured = "text", and see ordain doctor',
     ModelErrorCode.MALFORMED: "what answers there does not speak this provider's language: check provider and base_url",
 }
 OTHERWISE = "see ordain doctor"
@@ -60,10 +62,14 @@ class Verdict:
         return {**asdict(self), "ok": self.ok}
 
 
-async def try_once(name: str, profile: ModelProfile, model: ModelPort) -> Verdict:
-    """Ask once, for one word. Never raises for what it meets; the call belongs to no run and stands in no journal."""
+async def try_once(name: str, profile: ModelProfile, model: ModelPort, way: Structured | None = None) -> Verdict:
+    """Ask once, for one word. Never raises for what it meets; the call belongs to no run and stands in no journal.
+
+    ``way`` is how the answer is held to its schema, where runs have learnt of another one than the profile declares.
+    """
     began = time.monotonic()
-    answer = await model.attempt(probe_request(profile, PROBE_SCHEMA))
+    held = way or profile.held_by
+    answer = await model.attempt(msgspec.structs.replace(probe_request(profile, PROBE_SCHEMA), held=way))
     known: dict[str, Any] = {"profile": name, "provider": profile.provider, "model": profile.model}
     known["duration_ms"] = round((time.monotonic() - began) * 1000)
     if isinstance(answer, ModelError):
@@ -74,11 +80,9 @@ async def try_once(name: str, profile: ModelProfile, model: ModelPort) -> Verdic
         return Verdict(**known, message=answer.notice or "answers, and is no language model")
     if fits_probe(answer.text):
         return Verdict(**known, message="answers, and keeps to a schema")
-    if profile.held_by is Structured.TEXT:
+    if held is Structured.TEXT:
         return Verdict(
             **known, message="answers, but did not keep to the schema that it was told", advice="expect failed steps; see ordain doctor"
         )
-    advice = 'the endpoint does not enforce schemas that way: ordain doctor says which structured = "..." it does'
-    return Verdict(
-        **known, code="schema_ignored", message=f"answers, but its answer was not held to the schema ({profile.held_by})", advice=advice
-    )
+    advice = 'the endpoint does not enforce schemas that way, and runs step down by themselves: ordain doctor says which structured = "..." it does'
+    return Verdict(**known, code="schema_ignored", message=f"answers, but its answer was not held to the schema ({held})", advice=advice)

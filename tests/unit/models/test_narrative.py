@@ -7,9 +7,12 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 
-from ordain.models.narrative import Narrative
-from ordain.rules.proposals import Parsed, parse_object
+from ordain.contracts.profiles import ModelProfile
+from ordain.models.narrative import WHOLE, Narrative, PlainText, early_text, place_of
+from ordain.ports.model import ModelRequest
+from ordain.rules.proposals import Parsed, parse_object, read_text
 
 PLACES = ["content", "final_answer.content", "a.b.c", 'q"\\ü😀']
 KEYS = st.sampled_from(["content", "final_answer", "contents", "conten", "thought", "a", "b", "c", "", 'q"\\ü😀', "x" * 50]) | st.text(
@@ -133,3 +136,52 @@ def test_what_is_kept_does_not_grow() -> None:
         narrative.feed(fragment)
         kept = sum(len(value) for value in vars(narrative).values() if isinstance(value, str | list))
         assert kept < 50
+
+
+def heard(*fragments: str) -> str:
+    text = early_text(WHOLE)
+    return "".join(text.feed(fragment) for fragment in fragments)
+
+
+@given(st.text(alphabet="ab <>/think\n{}\ufeff", max_size=30) | st.text(max_size=30), st.lists(st.integers(0, 99), max_size=8))
+def test_of_plain_text_all_is_shown(text: str, cuts: list[int]) -> None:
+    """However it is cut, what was shown early is what the answer comes to, but for blanks at its end."""
+    shown, whole = heard(*chunked(text, cuts)).rstrip(), read_text(text, "content")
+    if isinstance(whole, Parsed):
+        assert (shown == whole.value["content"]) or whole.value["content"].casefold().startswith("<")
+    assert shown == heard(text).rstrip()
+
+
+@pytest.mark.parametrize("tag", ["think", "thinking", "THINK", "Thought"])
+@given(cuts=st.lists(st.integers(0, 99), max_size=8))
+def test_a_thought_before_the_words_is_not_shown(tag: str, cuts: list[int]) -> None:
+    """Neither while it is written nor at its end; what only looks like one in the midst of a text is its words."""
+    text = f"\n <{tag}>It says <b> and </thin and {{}}.</{tag}>\n\nYes, </{tag}> it is <think>.\n"
+    assert heard(*chunked(text, cuts)) == f"Yes, </{tag}> it is <think>.\n"
+    assert heard(*chunked(f"<{tag}>never ended, and cut off", cuts)) == ""
+
+
+def test_a_long_thought_takes_as_long_as_it_is() -> None:
+    """What is kept of it while it comes is no longer than the tag that ends it."""
+    text = PlainText()
+    assert text.feed("<think>") == ""
+    for _ in range(50_000):
+        assert text.feed("x" * 20) == ""
+    assert len(text._kept) < 20
+    assert text.feed("</think>Yes.") == "Yes."
+
+
+def test_only_of_plain_text_all_is_narrative() -> None:
+    """Where JSON is asked for the place is the request's, and where nothing may be shown there is none."""
+    values: dict[str, Any] = {"purpose": "verb", "system": "", "user": "", "schema_name": "s", "inputs": {}, "index": 0}
+    profile = ModelProfile(provider="openai", model="m")
+    asked = ModelRequest(profile=profile, schema=None, max_tokens=9, timeout_s=1, narrative="content", **values)
+    assert [
+        place_of(one)
+        for one in (
+            asked,
+            structs.replace(asked, schema={}),
+            structs.replace(asked, narrative=""),
+            structs.replace(asked, schema={}, narrative=""),
+        )
+    ] == [WHOLE, "content", "", ""]

@@ -102,3 +102,13 @@ def test_an_open_circuit_of_a_model_that_was_never_there_has_the_same_bound(ship
     held = {"held": 3, "unanswered": True, "retry_after_ms": 5000}
     assert after(shipped, OPEN, 0, waited_ms=8_000, **held)[0] == RetryProfile(2_000)
     assert after(shipped, OPEN, 0, waited_ms=10_000, **held) == (GiveUp(), FallbackReason.UNANSWERED)
+
+
+def test_what_is_not_held_so_is_asked_for_in_the_next_way(shipped: Policy) -> None:
+    """At once and without a wait, of the same model, whatever else the table says of the code; within all attempts and the time."""
+    for code, left in ((ModelErrorCode.REJECTED, 0), (ModelErrorCode.MALFORMED, 1)):
+        assert after(shipped, code, 3, lower=True, profiles_left=left) == (RetryProfile(0), FallbackReason.LOWER)
+    assert after(shipped, ModelErrorCode.REJECTED, 1) == (GiveUp(), FallbackReason.NOT_RETRYABLE)
+    spent = shipped.fallback.attempts_total
+    assert after(shipped, ModelErrorCode.MALFORMED, spent, lower=True)[0] == GiveUp()
+    assert after(shipped, ModelErrorCode.MALFORMED, 1, lower=True, left_ms=0)[0] == GiveUp()

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ordain.rules.proposals import PARSE_BYTES, PARSE_DEPTH, Parsed, ProposalReason, Unparsed, nesting, parse_object
+from ordain.rules.proposals import PARSE_BYTES, PARSE_DEPTH, Parsed, ProposalReason, Unparsed, nesting, parse_object, read_text
 from tests.unit.rules.given import json_values
 
 bounded = st.dictionaries(st.text(st.characters(codec="utf-8"), max_size=8), json_values, max_size=4)
@@ -152,3 +152,39 @@ def test_prose_that_begins_with_a_number_is_prose(opening: str) -> None:
 def test_nesting_is_total(text: str, start: int) -> None:
     """Nesting is a number for any text and place."""
     assert 0 <= nesting(text, start) <= max(1, len(text))
+
+
+@given(st.one_of(st.text(), json_like))
+def test_words_are_read_as_they_stand(text: str) -> None:
+    """Of an answer in words nothing is taken away but blanks and the thought before it, and JSON in it is words as well."""
+    found = read_text(text, "content")
+    if isinstance(found, Unparsed):
+        assert found.reason in (ProposalReason.EMPTY, ProposalReason.ENCODING)
+        return
+    said = found.value["content"]
+    assert list(found.value) == ["content"]
+    assert said == said.strip() != ""
+    assert said in text
+    if not text.strip().startswith(("<", "\ufeff")):
+        assert said == text.strip()
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('{"content": "Hello."}', '{"content": "Hello."}'),
+        ("<think>They want <b>.</think>\nHello.", "Hello."),
+        ("\n<THINKING>a</think></thinking> Hello <think>there</think>.", "Hello <think>there</think>."),
+        ("<thinker>Rodin</thinker>", "<thinker>Rodin</thinker>"),
+        ("\ufeff Hello.\n", "Hello."),
+    ],
+)
+def test_a_thought_before_the_words_is_none_of_them(text: str, said: str) -> None:
+    """B-37: what a model thinks aloud is no answer; what stands in the midst of one is."""
+    assert read_text(text, "content") == Parsed(value={"content": said}, size_bytes=len(text.encode()))
+
+
+@pytest.mark.parametrize("text", ["", " \n", "<think>only this</think>", "<think>cut off", "\ufeff"])
+def test_an_answer_without_words_is_empty(text: str) -> None:
+    """It is told apart from words that are too many."""
+    assert read_text(text, "content") == Unparsed(reason=ProposalReason.EMPTY, size_bytes=len(text.encode()))

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
+import msgspec
 import pytest
 
 from ordain.contracts.verbs import MODEL_SERVICE, OutputField, PlanStep, Trust, VerbEffect, VerbSpec
+from ordain.effects.effect import ModelCall
 from ordain.flows.act import VerbPlanInput, VerbPlanOutput
 from ordain.flows.verb_plan.kind import VERB_PLAN_KIND
 from ordain.journal.records import Status
@@ -107,3 +110,62 @@ def test_a_turn_lowers_what_an_answer_may_have(lowered: int, most: int) -> None:
 def test_an_interrupt_ends_it(in_flight: bool) -> None:
     """There is nothing to clean up."""
     assert run(output(text="a"), interrupt(in_flight=in_flight)).status is Status.CANCELLED
+
+
+SPOKEN = VerbSpec(
+    name="tell",
+    description="Tell.",
+    effect=VerbEffect.READ,
+    plan=[asks("think", 1), asks("write", 2, "second")],
+    answer="text",
+    output_schema={
+        "type": "object",
+        "properties": {"content": {"type": "string", "minLength": 1, "maxLength": 40}},
+        "required": ["content"],
+        "additionalProperties": False,
+    },
+    prompt_template="first",
+)
+
+
+def test_words_are_the_output() -> None:
+    """A verb that answers in words is asked for no JSON: what the model says is ``{content}``, and the next step is shown it."""
+    played = run(says("<think>hm</think>\nIt is {red}."), says('{"content": "It is red."}\n'), spec=SPOKEN)
+    assert out(played).output == {"content": '{"content": "It is red."}'}
+    assert [one.schema for one in played.requests] == [None, None]
+    assert "It is {red}." in played.requests[1].user
+    assert "hm" not in played.requests[1].user
+
+
+@pytest.mark.parametrize(
+    ("said", "reason"), [("  \n", "output.empty"), ("<think>no more</think>", "output.empty"), ("x" * 41, "output.schema")]
+)
+def test_words_are_bounded(said: str, reason: str) -> None:
+    """None, or too many: the step fails by rule, as JSON that does not fit does."""
+    played = run(says(said), spec=SPOKEN)
+    assert (out(played).error, out(played).output) == ("bad_output", None)
+    assert [step.error for step in out(played).step_results] == [reason, ""]
+
+
+@pytest.mark.parametrize(("narrate", "place"), [(True, "content"), (False, "")])
+def test_words_may_be_shown_early_where_they_are_the_turns(narrate: bool, place: str) -> None:
+    """All of them are text for the user, without a field that is named."""
+    given = VerbPlanInput(verb="tell", args={"text": "the lamp is red"}, narrate=narrate)
+    played = run(says("a"), says("b"), spec=SPOKEN, given=given)
+    assert [one.narrative for one in played.asked if isinstance(one, ModelCall)] == [place, place]
+
+
+@pytest.mark.parametrize(("keep", "kept"), [(True, "<think>private</think>It is red."), (False, "It is red.")])
+def test_a_thought_before_the_words_is_kept_only_where_it_may_be(keep: bool, kept: str) -> None:
+    """B-37: live and replay see the same words, and what may not be kept stands in no record."""
+    catalog = catalog_of(VERB_PLAN_KIND, verbs=[SPOKEN], prompts=PROMPTS)
+    standing = replace(AS_CHILD, keep_thoughts=keep)
+    played = ScriptedEffects(VERB_PLAN_KIND, catalog, standing=standing).play(
+        GIVEN, (says("<think>private</think>It is red."), says("Red."))
+    )
+    assert played.replayed().equal
+    assert out(played).ok
+    found = [
+        msgspec.json.decode(one.body or b"{}") for one in played.stored.records if one.name == "model_call" and one.kind == "observation"
+    ]
+    assert found[0]["result"]["content"] == kept

@@ -1,0 +1,170 @@
+"""Whole houses before endpoints that write prose and refuse what they do not know: chat works, contracts step down, and what was learnt is kept.
+
+Every run of them replays equal (``open_house``), in whatever way its answers were held.
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from ordain.app import Ordain
+from ordain.contracts.events import ReplyEvent, TextEvent
+from ordain.contracts.profiles import ModelProfile, Structured
+from ordain.journal.records import RecordKind
+from ordain.models.ways_file import FILE, WaysFile
+from ordain.rules.plain_reply import plain_reply
+from ordain.runtime.replay import replay
+from tests.integration.models.houses import open_house
+from tests.integration.models.prose_server import FACTS, PROSE, ProseEndpoint, prose_endpoint
+
+REFUSING = [
+    pytest.param((), id="prose"),
+    pytest.param(("response_format",), id="no format"),
+    pytest.param(("response_format", "tools"), id="no tools"),
+]
+TEXT = {"text": "The lamp is red."}
+
+
+def profile(endpoint: ProseEndpoint, **more: Any) -> ModelProfile:
+    return ModelProfile.model_validate({"provider": "openai", "model": "small", "base_url": endpoint.url, **more})
+
+
+async def model_calls(house: Ordain) -> list[dict[str, Any]]:
+    """The observations of all model calls, in order of the runs."""
+    runs = [(await house.runtime.view(row.id)).stored for row in await house.runtime.runs(roots_only=False, limit=100)]
+    return [
+        msgspec.json.decode(one.body)["result"]
+        for run in runs
+        for one in run.records
+        if (one.kind, one.name) == (RecordKind.OBSERVATION, "model_call") and one.body is not None
+    ]
+
+
+@pytest.mark.parametrize("refuses", REFUSING)
+@pytest.mark.parametrize("structured", list(Structured))
+@pytest.mark.parametrize("api", ["chat"])
+async def test_chat_works_before_a_model_that_only_writes_prose(
+    tmp_path: Path, refuses: tuple[str, ...], structured: Structured, api: str
+) -> None:
+    """In every mode, with one request: no JSON is asked for, and the model's text is the answer as it stands."""
+    with prose_endpoint(*refuses) as endpoint:
+        async with open_house(tmp_path, profile(endpoint, structured=structured, api=api)) as house:
+            answer = await house.chat("What is the sea like?")
+            assert answer.reply is not None
+            assert (answer.reply.ok, answer.reply.narrative) == (True, PROSE)
+            assert endpoint.ways() == ["plain"]
+            assert not any("JSON Schema" in message["content"] for message in endpoint.asked[0]["messages"])
+            done = await house.execute("brain.chat", TEXT)
+            assert (done["ok"], done["output"]) == (True, {"content": PROSE})
+            assert [call.get("held", "") for call in await model_calls(house)] == ["", ""]
+    assert not (tmp_path / FILE).exists()
+
+
+async def test_a_line_that_looks_like_a_headers_is_quoted(tmp_path: Path) -> None:
+    """C5 "Execution header: rendered by code before any narrative": plain words can no more imitate it than any narrative."""
+    with prose_endpoint() as endpoint:
+        async with open_house(tmp_path, profile(endpoint)) as house:
+            reply = (await house.chat("What is the sea like?")).reply
+    assert reply is not None
+    assert plain_reply(reply.header, reply.narrative).endswith("\n\nThe sea is wide, and it is {blue}.\n> ✓ math.evaluate: 42")
+
+
+async def test_words_are_shown_while_they_are_written(tmp_path: Path) -> None:
+    """Provisionally, in order, and without the thought before them; the reply is what counts."""
+    with prose_endpoint(says=f"<think>Blue, <b>?</think>\n{PROSE}") as endpoint:
+        async with open_house(tmp_path, profile(endpoint)) as house:
+            told = house.stream("python")
+            asked = await house.send({"session_id": "python", "user_id": "local", "message": {"text": "What is the sea like?"}})
+            shown = ""
+            async for event in told:
+                if isinstance(event, TextEvent):
+                    shown += event.text
+                elif isinstance(event, ReplyEvent):
+                    break
+            answer = await house.answer(asked)
+    assert endpoint.asked[0]["stream"] is True
+    assert answer.reply is not None
+    assert answer.reply.narrative == PROSE
+    assert shown == PROSE
+
+
+@pytest.mark.parametrize("refuses", REFUSING)
+async def test_a_contract_steps_down_to_what_the_endpoint_does(tmp_path: Path, refuses: tuple[str, ...]) -> None:
+    """LLM-04 "Provider/profile/model fallback is automatic and policy-driven": schema, tool, words, within one call; each step on record.
+
+    What was found out is asked once, and not again after a restart.
+    """
+    with prose_endpoint(*refuses, plans=True) as endpoint:
+        async with open_house(tmp_path, profile(endpoint)) as house:
+            done = await house.execute("extract_facts", TEXT)
+            assert (done["ok"], done["output"]) == (True, FACTS), done
+            assert endpoint.ways() == ["native", "tool", "text"]
+            assert "fallback.lower" in done["header"]
+            assert [call["held"] for call in await model_calls(house)] == ["native", "tool", "text"]
+            planned = await house.plan({"goal": {"type": "ask", "description": "Which number?"}, "toolset": [{"tool_id": "math.evaluate"}]})
+            assert (planned["status"], planned["final_answer"]["content"]) == ("ok", "Forty-two.")
+            turn = (await house.chat("Which number?", mode="agent")).reply
+            assert turn is not None
+            assert (turn.ok, turn.narrative) == (True, "Forty-two.")
+        assert endpoint.ways() == ["native", "tool", "text", "text", "text"]
+        async with open_house(tmp_path, profile(endpoint)) as house:
+            assert (await house.execute("extract_facts", TEXT))["ok"]
+        assert endpoint.ways()[5:] == ["text"]
+    why = {field: "refused" if field in refuses else "ignored" for field in ("response_format", "tools")}
+    learnt = WaysFile(tmp_path).read()["m0"].ways
+    assert {str(way): str(found) for way, found in learnt.items()} == {"native": why["response_format"], "tool": why["tools"]}
+
+
+async def test_the_recorded_way_makes_the_prompt_again(tmp_path: Path) -> None:
+    """What the model was sent is rendered anew at replay, schema in words and all; another recorded way would be another prompt."""
+    with prose_endpoint("response_format", "tools", plans=True) as endpoint:
+        async with open_house(tmp_path, profile(endpoint)) as house:
+            await house.execute("extract_facts", TEXT)
+            kinds = house.runtime.services.kinds
+            (row,) = [row for row in await house.runtime.runs(roots_only=False, limit=9) if row.flow == "verb_plan"]
+            stored = (await house.runtime.view(row.id)).stored
+            assert replay(stored, house.catalog, kinds).equal
+            answered = [one for one in stored.records if (one.kind, one.name) == (RecordKind.OBSERVATION, "model_call")][-1]
+            assert answered.body is not None
+            held = json.loads(answered.body)["result"]
+            assert held["held"] == "text"
+
+
+async def test_an_agent_whose_model_cannot_plan_says_so(tmp_path: Path) -> None:
+    """EXE-06: no directive is a failure, told plainly and with what does work; no words of the model are made an answer."""
+    with prose_endpoint() as endpoint:
+        async with open_house(tmp_path, profile(endpoint)) as house:
+            reply = (await house.chat("Which number?", mode="agent")).reply
+            assert reply is not None
+            assert not reply.ok
+            assert reply.narrative.startswith("This was not done: the model could not plan: 2 of its proposals were no step of a plan.")
+            assert "Plain chat needs no plan" in reply.narrative
+            assert PROSE not in reply.narrative
+            assert (await house.chat("What is the sea like?", session="chat")).reply.ok  # type: ignore[union-attr]
+
+
+async def test_a_request_that_is_wrong_in_every_way_is_no_lesson(tmp_path: Path) -> None:
+    """Where words alone are refused too the failure is told, and the next call begins with the schema again."""
+    with prose_endpoint("model") as endpoint:
+        async with open_house(tmp_path, profile(endpoint)) as house:
+            for _ in range(2):
+                done = await house.execute("extract_facts", TEXT)
+                assert done["error"]["code"] == "rejected"
+        assert endpoint.ways() == ["native", "tool", "text"] * 2
+    assert not (tmp_path / FILE).exists()
+
+
+async def test_a_conversation_is_summed_up_in_words(tmp_path: Path) -> None:
+    """A long conversation goes on before a model that writes prose: its summary is words as well."""
+    with prose_endpoint(says="So far the sea.") as endpoint:
+        async with open_house(tmp_path, profile(endpoint)) as house:
+            for number in range(8):
+                reply = (await house.chat(f"{number}: " + "waves " * 800)).reply
+                assert reply is not None
+                assert reply.ok, reply
+    assert set(endpoint.ways()) == {"plain"}
+    assert any("You sum up a conversation" in body["messages"][0]["content"] for body in endpoint.asked)
+    assert any('SUMMED UP\n"So far the sea."' in body["messages"][1]["content"] for body in endpoint.asked)

@@ -42,7 +42,11 @@ _TOKENS = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)|([{}\[\]])', re.DOT
 
 THOUGHT_TAGS = ("<think>", "<thinking>", "<thought>")
 """With one of these begins what a model that thinks aloud puts before its words; it ends with the same one, closed."""
-_THOUGHT = re.compile(rf"\s*<({'|'.join(tag[1:-1] for tag in THOUGHT_TAGS)})>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
+BLANKS_BEFORE = 64
+"""So many blanks may stand before it."""
+_THOUGHT = re.compile(
+    rf"\s{{0,{BLANKS_BEFORE}}}<({'|'.join(tag[1:-1] for tag in THOUGHT_TAGS)})>.*?(?:</\1>\s*|\Z)", re.DOTALL | re.IGNORECASE
+)
 
 
 def without_thought(text: str) -> str:
@@ -165,8 +169,8 @@ def read_text(raw: str, field: str) -> Parsed | Unparsed:
         size = len(raw.encode())
     except UnicodeEncodeError:
         return Unparsed(reason=ProposalReason.ENCODING, size_bytes=len(raw))
-    text = without_thought(raw.strip().removeprefix("\ufeff")).strip()
-    if not text:
+    text = without_thought(raw)
+    if not text.strip():
         return Unparsed(reason=ProposalReason.EMPTY, size_bytes=size)
     return Parsed(value={field: text}, size_bytes=size)
 

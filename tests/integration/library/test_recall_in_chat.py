@@ -18,8 +18,8 @@ from ordain.ports.store import load_run
 from ordain.server import Face, build_app
 from tests.replayed import replayed
 
-ANSWERS: dict[str, dict[str, Any]] = {
-    "verb": {"content": "Without milk."},
+ANSWERS: dict[str, Any] = {
+    "verb": "Without milk.",
     "supervisor": {"action": "planner"},
     "planner": {
         "thought": "It is remembered.",
@@ -38,7 +38,9 @@ class Listener:
 
     async def attempt(self, request: ModelRequest, heard: Heard | None = None) -> ModelReply | ModelError:
         self.asked.append(request)
-        return ModelReply(text=json.dumps(ANSWERS[request.purpose]), model="listener", input_tokens=1, output_tokens=1)
+        said = ANSWERS[request.purpose]
+        text = said if isinstance(said, str) else json.dumps(said)
+        return ModelReply(text=text, model="listener", input_tokens=1, output_tokens=1)
 
     async def close(self) -> None:
         return

@@ -6,9 +6,8 @@ from pathlib import Path
 import pytest
 from msgspec import structs
 
-from ordain.catalogs import shipped
 from ordain.contracts.policy import ModelErrorCode
-from ordain.contracts.profiles import ModelProfile
+from ordain.contracts.profiles import ModelProfile, Structured
 from ordain.models.providers import build_models
 from ordain.ports.model import ModelError, ModelReply
 from tests.integration.models.aimock_server import Aimock
@@ -58,9 +57,23 @@ async def test_every_turn_in_chaos_ends_honestly(protocol: Protocol, aimock: Aim
     """Turns side by side in the middle of it answer or fail with a code; no more attempts than policy permits; all replay equal."""
     aimock.chaos(**RATES)
     async with open_house(tmp_path, behind(protocol, aimock)) as house:
-        answers = await asyncio.wait_for(asyncio.gather(*(house.chat("Say good day.", session=f"s:{n}") for n in range(TURNS))), 60)
+        answers = await asyncio.wait_for(asyncio.gather(*(house.chat("Say good evening.", session=f"s:{n}") for n in range(TURNS))), 60)
         for answer in answers:
             assert answer.reply is not None
             assert answer.reply.ok == (answer.reply.narrative == "Good day, and a good evening after it.")
             assert answer.reply.ok or any(code in answer.reply.header for code in CODES.values())
-        assert TURNS <= aimock.served() <= shipped().policy.fallback.attempts_at_last * TURNS
+        assert TURNS <= aimock.served() <= house.catalog.policy.fallback.attempts_at_last * TURNS
+
+
+async def test_chat_is_words_and_words_are_no_plan(protocol: Protocol, aimock: Aimock, tmp_path: Path) -> None:
+    """Whatever the profile declares: over every wire its words are the answer, and an agent says that they are no plan."""
+    said = "Good day, and a good evening after it."
+    for way in Structured:
+        async with open_house(tmp_path / way, behind(protocol, aimock).model_copy(update={"structured": way})) as house:
+            reply = (await house.chat("Say good evening.")).reply
+            assert reply is not None
+            assert (reply.ok, reply.narrative) == (True, said)
+            planned = (await house.chat("Say good evening.", session="agent", mode="agent")).reply
+            assert planned is not None
+            assert (planned.ok, said in planned.narrative) == (False, False)
+            assert "the model could not plan" in planned.narrative

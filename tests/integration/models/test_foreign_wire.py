@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from msgspec import structs
 
 from ordain.contracts.policy import ModelErrorCode
+from ordain.contracts.profiles import Structured
 from ordain.models.exchange import ANSWER_BYTES
 from ordain.models.pace import CHUNKS_FREE, TOO_FINE
 from ordain.models.providers import build_models
@@ -138,7 +139,7 @@ async def test_a_whole_answer_is_a_reply(protocol: Protocol, model: ModelPort) -
     if protocol.name == "anthropic":
         given["usage"] = {"input_tokens": 0, "output_tokens": 0}
     answer = await model.attempt(asked(protocol, http_json(given)))
-    assert answer == ModelReply(text="Ça va? 😀", model="wire", input_tokens=None, output_tokens=None)
+    assert answer == ModelReply(text="Ça va? 😀", model="wire", input_tokens=None, output_tokens=None, held=Structured.TEXT)
 
 
 USAGE = {

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from msgspec import structs
 
 from ordain.contracts.policy import ModelErrorCode
+from ordain.contracts.profiles import Structured
 from ordain.models.event_stream import STREAM_BYTES
 from ordain.models.exchange import HttpAnswer
 from ordain.models.openai import OpenAIModel
@@ -61,7 +62,7 @@ async def listen(model: OpenAIModel, *operations: dict[str, Any], **options: Any
 
 async def test_a_streamed_answer_is_heard_and_whole(wire: OpenAIModel) -> None:
     """The pieces that are heard make the narrative; text, model and counts are those of the whole stream."""
-    whole = ModelReply(text=ANSWER, model="m-1", input_tokens=11, output_tokens=7)
+    whole = ModelReply(text=ANSWER, model="m-1", input_tokens=11, output_tokens=7, held=Structured.NATIVE)
     assert await listen(wire, CHUNKED, *[chunk(part) for part in WHOLE], LAST) == (TEXT, whole)
     joined = b"".join(WHOLE)
     declared = send(HEAD + b"content-length: %d\r\n\r\n" % len(joined) + joined)
@@ -77,7 +78,7 @@ async def test_comments_and_other_line_ends(wire: OpenAIModel) -> None:
     parts = [b": keep-alive\n\n", *[b"event: chunk\nid: 1\n" + part for part in pieces()], b":\n\n", split, COUNTS]
     crlf = b"".join(parts).replace(b"\n", b"\r\n")
     heard, answer = await listen(wire, CHUNKED, *[chunk(crlf[at : at + 11]) for at in range(0, len(crlf), 11)], LAST)
-    assert (heard, answer) == (TEXT, ModelReply(text=ANSWER, model="m-1", input_tokens=11, output_tokens=7))
+    assert (heard, answer) == (TEXT, ModelReply(text=ANSWER, model="m-1", input_tokens=11, output_tokens=7, held=Structured.NATIVE))
 
 
 async def test_what_is_sent(wire: OpenAIModel) -> None:

@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ordain.contracts.policy import ModelErrorCode
+from ordain.contracts.profiles import Structured
 from ordain.models.exchange import ANSWER_BYTES
 from ordain.models.openai import OpenAIModel
 from ordain.ports.model import Charge, ModelError, ModelReply
@@ -130,7 +131,7 @@ async def test_a_whole_answer_is_a_reply(wire: OpenAIModel) -> None:
     """Text, model and token counts come back as given."""
     usage = {"prompt_tokens": 11, "completion_tokens": 7, "total_tokens": 18}
     answer = await wire.attempt(playing(http_json({**GOOD, "usage": usage})))
-    assert answer == ModelReply(text="{}", model="m-1", input_tokens=11, output_tokens=7)
+    assert answer == ModelReply(text="{}", model="m-1", input_tokens=11, output_tokens=7, held=Structured.NATIVE)
 
 
 @pytest.mark.parametrize("usage", [None, {}, [], {"prompt_tokens": "9"}, {"prompt_tokens": -1, "completion_tokens": True}, 7])

@@ -15,6 +15,7 @@ import pytest
 import pytest_asyncio
 
 from ordain.app import Ordain
+from ordain.contracts.profiles import Structured
 from ordain.rules.step import StepReason
 from ordain.settings import load_settings
 from tests.integration.proposals.corpus import CLASSES, variants
@@ -35,10 +36,11 @@ def provider() -> Iterator[str]:
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def ordain(provider: str, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Ordain]:
-    """An Ordain whose only model is the fake provider."""
+    """An Ordain whose only model is the fake provider, which is held to a schema by words alone: in any other way prose would be asked for again."""
     home = tmp_path_factory.mktemp("ordain")
     settings = load_settings({"OPENAI_BASE_URL": f"{provider}/v1", "OPENAI_API_KEY": "sk-none"}, home)
-    async with Ordain(settings, verbs=VERBS) as running:
+    profiles = {name: one.model_copy(update={"structured": Structured.TEXT}) for name, one in settings.profiles.items()}
+    async with Ordain(settings.model_copy(update={"profiles": profiles}), verbs=VERBS) as running:
         yield running
 
 

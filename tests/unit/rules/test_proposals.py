@@ -156,17 +156,17 @@ def test_nesting_is_total(text: str, start: int) -> None:
 
 @given(st.one_of(st.text(), json_like))
 def test_words_are_read_as_they_stand(text: str) -> None:
-    """Of an answer in words nothing is taken away but blanks and the thought before it, and JSON in it is words as well."""
+    """Of an answer in words nothing is taken away but the thought before it, and JSON in it is words as well."""
     found = read_text(text, "content")
     if isinstance(found, Unparsed):
         assert found.reason in (ProposalReason.EMPTY, ProposalReason.ENCODING)
         return
     said = found.value["content"]
     assert list(found.value) == ["content"]
-    assert said == said.strip() != ""
-    assert said in text
-    if not text.strip().startswith(("<", "\ufeff")):
-        assert said == text.strip()
+    assert said.strip() != ""
+    assert text.endswith(said)
+    if not text.strip().startswith("<"):
+        assert said == text
 
 
 @pytest.mark.parametrize(
@@ -174,9 +174,9 @@ def test_words_are_read_as_they_stand(text: str) -> None:
     [
         ('{"content": "Hello."}', '{"content": "Hello."}'),
         ("<think>They want <b>.</think>\nHello.", "Hello."),
-        ("\n<THINKING>a</think></thinking> Hello <think>there</think>.", "Hello <think>there</think>."),
+        ("\n<THINKING>a</think></thinking> Hello <think>there</think>.\n", "Hello <think>there</think>.\n"),
         ("<thinker>Rodin</thinker>", "<thinker>Rodin</thinker>"),
-        ("\ufeff Hello.\n", "Hello."),
+        ("\n\n Hello.\n", "\n\n Hello.\n"),
     ],
 )
 def test_a_thought_before_the_words_is_none_of_them(text: str, said: str) -> None:
@@ -184,7 +184,7 @@ def test_a_thought_before_the_words_is_none_of_them(text: str, said: str) -> Non
     assert read_text(text, "content") == Parsed(value={"content": said}, size_bytes=len(text.encode()))
 
 
-@pytest.mark.parametrize("text", ["", " \n", "<think>only this</think>", "<think>cut off", "\ufeff"])
+@pytest.mark.parametrize("text", ["", " \n", "<think>only this</think>", "<think>cut off"])
 def test_an_answer_without_words_is_empty(text: str) -> None:
     """It is told apart from words that are too many."""
     assert read_text(text, "content") == Unparsed(reason=ProposalReason.EMPTY, size_bytes=len(text.encode()))

@@ -131,7 +131,7 @@ SPOKEN = VerbSpec(
 def test_words_are_the_output() -> None:
     """A verb that answers in words is asked for no JSON: what the model says is ``{content}``, and the next step is shown it."""
     played = run(says("<think>hm</think>\nIt is {red}."), says('{"content": "It is red."}\n'), spec=SPOKEN)
-    assert out(played).output == {"content": '{"content": "It is red."}'}
+    assert out(played).output == {"content": '{"content": "It is red."}\n'}
     assert [one.schema for one in played.requests] == [None, None]
     assert "It is {red}." in played.requests[1].user
     assert "hm" not in played.requests[1].user

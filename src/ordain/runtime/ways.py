@@ -33,8 +33,12 @@ def learnt_of(profile: ModelProfile, learnt: LearntWays | None) -> Mapping[Struc
 
 
 def way_of(profile: ModelProfile, without: Container[Structured]) -> Structured:
-    """The first of the profile's ways that is left; words alone always are."""
-    return next((way for way in profile.ways if way not in without), Structured.TEXT)
+    """The way below the lowest of those that the endpoint does not do; words alone always are left.
+
+    What stands above that one is not gone back to: an adapter takes the next lower way for a schema that a higher one does not bear.
+    """
+    below = [number for number, way in enumerate(profile.ways, 1) if way in without]
+    return profile.ways[min(max(below, default=0), len(profile.ways) - 1)]
 
 
 class Ways:

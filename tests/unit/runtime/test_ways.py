@@ -91,6 +91,13 @@ def test_a_refusal_before_what_is_passed_over_is_learnt_with_it() -> None:
     assert (ways.learnt("m", PROFILE), ways.way("m", PROFILE)) == ({NATIVE: Learnt.REFUSED, TOOL: Learnt.IGNORED}, TEXT)
 
 
+def test_what_an_adapter_held_lower_by_itself_leads_below_that() -> None:
+    """A schema that the native format does not bear went by tool, which was not called: words are left, and not the native format again."""
+    ways = Ways()
+    assert meet(ways, error(UNCALLED, TOOL))
+    assert ways.way("m", PROFILE) is TEXT
+
+
 @pytest.mark.parametrize("text", ['{"a": 1}', '```json\n{"a": 1}\n```', '{"a": ', "[1, 2]", '{"a": 1} {"a": 2}', '  {"a": "x'])
 def test_an_answer_that_begins_as_one_is_for_the_rules(text: str) -> None:
     """Broken, fenced or of another shape: what an answer means a flow's rule judges, and nothing is learnt from it."""

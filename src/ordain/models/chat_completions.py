@@ -7,7 +7,7 @@ Three dialects differ in details that matter, and one choice is made for each:
   input of the one function that must be called. Else it stands at the end of the system text, and no ``response_format`` is assumed.
 - **Length.** OpenAI itself wants ``max_completion_tokens``, every other server knows ``max_tokens``.
 - **Finish.** Only ``stop`` is a whole answer, and the call of the tool that was asked for. Missing, unknown and early ends are errors: a
-  truncated answer can be valid JSON.
+  truncated answer can be valid JSON. Plain text that was cut at its length is text, and told as cut.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from msgspec import UNSET, Raw, Struct, UnsetType
 from ordain.contracts.policy import ModelErrorCode
 from ordain.contracts.profiles import Structured
 from ordain.models.refusals import malformed, why_unreadable
-from ordain.models.replies import Counts, replied
+from ordain.models.replies import TRUNCATED, Counts, cut_short, replied
 from ordain.models.schemas import OutputTool, clean_name, native_format, system_text, tool_definition
 from ordain.ports.model import ModelError, ModelReply, ModelRequest
 
@@ -113,31 +113,36 @@ def encode_request(request: ModelRequest, *, modern_length: bool = False, stream
     )
 
 
-def read_completion(body: bytes, asked: str, tool: OutputTool | None = None) -> ModelReply | ModelError:
+def read_completion(body: bytes, asked: str, tool: OutputTool | None = None, *, plain: bool = False) -> ModelReply | ModelError:
     """Read the body of a 2xx answer; ``asked`` is the model's name where the answer gives none. Never raises.
 
-    Where a ``tool`` was asked for, its input is the answer.
+    Where a ``tool`` was asked for, its input is the answer. ``plain``: words were asked for, which count also where they were cut.
     """
     try:
         completion = _COMPLETION.decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         return malformed(why_unreadable(body, error))
-    return conclude(completion, asked, tool)
+    return conclude(completion, asked, tool, plain=plain)
 
 
-def conclude(completion: Completion, asked: str, tool: OutputTool | None = None) -> ModelReply | ModelError:
-    """Judge a whole answer; ``asked`` and ``tool`` as for ``read_completion``. Never raises."""
+def conclude(completion: Completion, asked: str, tool: OutputTool | None = None, *, plain: bool = False) -> ModelReply | ModelError:
+    """Judge a whole answer; ``asked``, ``tool`` and ``plain`` as for ``read_completion``. Never raises."""
     if completion.error:
         return malformed("an error with a status of success")
     if not completion.choices:
         return malformed("no choices in the answer")
-    text = _said(completion.choices[0], tool)
+    choice = completion.choices[0]
+    cut = plain and choice.finish_reason == "length"
+    text = _said(msgspec.structs.replace(choice, finish_reason="stop") if cut else choice, tool)
+    if cut and isinstance(text, ModelError) and text.code is ModelErrorCode.MALFORMED:
+        return TRUNCATED
     if isinstance(text, ModelError):
         return text
     usage = fields(completion.usage)
     cached = fields(usage.get("prompt_tokens_details")).get("cached_tokens")
     counts = Counts(given=usage.get("prompt_tokens"), said=usage.get("completion_tokens"), cached=cached)
-    return replied(text, completion.model, asked, counts)
+    reply = replied(text, completion.model, asked, counts)
+    return cut_short(reply) if cut else reply
 
 
 def _said(choice: Choice, tool: OutputTool | None) -> str | ModelError:
@@ -148,7 +153,7 @@ def _said(choice: Choice, tool: OutputTool | None) -> str | ModelError:
         case None:
             return malformed("finish_reason is missing")
         case "length":
-            return ModelError(code=ModelErrorCode.TRUNCATED, message="the answer was cut at its length limit")
+            return TRUNCATED
         case "content_filter":
             return ModelError(code=ModelErrorCode.FILTERED, message="the provider's content filter stopped the answer")
         case "stop" | "tool_calls" | "function_call" if tool is not None:

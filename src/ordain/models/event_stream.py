@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from ordain.contracts.policy import ModelErrorCode
 from ordain.models.chat_completions import AnswerMessage, Choice, Completion, conclude, fields, objects
-from ordain.models.narrative import early_text
+from ordain.models.narrative import WHOLE, early_text
 from ordain.models.refusals import malformed, read_stream_error, why_unreadable
 from ordain.models.schemas import OutputTool
 from ordain.ports.model import Heard, ModelError, ModelReply
@@ -100,6 +100,7 @@ class EventStream(ABC):
         self._idle_s = idle_ms / 1000 or None
         self._heard = heard
         self._tool = tool
+        self._plain = place == WHOLE
         self._narrative = early_text(place if tool is None else tool.place(place))
         self._events = Events()
         self._bytes = 0
@@ -210,4 +211,4 @@ class CompletionStream(EventStream):
         calls = [{"function": {"name": "".join(names), "arguments": "".join(given)}} for names, given in self._calls.values()]
         message = AnswerMessage(content="".join(self._said), refusal="".join(self._refusal), tool_calls=calls)
         choices = [Choice(message, self._finish)] if self._answered else None
-        return conclude(Completion(choices=choices, model=self._model, usage=self._usage), asked, self._tool)
+        return conclude(Completion(choices=choices, model=self._model, usage=self._usage), asked, self._tool, plain=self._plain)

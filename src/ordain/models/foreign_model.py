@@ -13,7 +13,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 import httpx2
@@ -48,7 +48,7 @@ from ordain.models.exchange import ANSWER_BYTES, KEPT_CONNECTIONS, KEPT_S, LOOPB
 from ordain.models.narrative import early_text, place_of
 from ordain.models.pace import TOO_FINE, Pace
 from ordain.models.refusals import NO_TIME, NOT_UNICODE, bounded_ms, error_within, malformed, meaning, named, read_refusal, retry_after_ms
-from ordain.models.replies import Counts, is_text, replied
+from ordain.models.replies import TRUNCATED, Counts, cut_short, is_text, replied
 from ordain.models.schemas import OutputTool, clean_name, schema_of, system_text, tool_of, wrapped
 from ordain.ports.model import Charge, Heard, ModelError, ModelReply, ModelRequest
 from ordain.runtime.time_limit import TimeLimit
@@ -235,7 +235,7 @@ class ForeignModel(ABC):
         model = self._kept_model(request.profile.model)
         if listener is None:
             response = await model_request(model, prompt, model_settings=settings, model_request_parameters=parameters)
-            return read_response(response, request.profile.model, tool)
+            return _read(response, request, tool)
         narrative = early_text(place_of(request) if tool is None else tool.place(request.narrative))
         async with model_request_stream(model, prompt, model_settings=settings, model_request_parameters=parameters) as stream:
             async for event in stream:
@@ -244,7 +244,7 @@ class ForeignModel(ABC):
                 shown = narrative.feed(piece)
                 if shown:
                     listener(shown)
-            return read_response(stream.get(), request.profile.model, tool, streamed=True)
+            return _read(stream.get(), request, tool, streamed=True)
 
     def _kept_model(self, name: str) -> Model[Any]:
         found = self._models.get(name)
@@ -339,13 +339,21 @@ def _disconnected(error: BaseException) -> ModelError:
     return ModelError(code=ModelErrorCode.CONNECTION, message=f"the connection failed ({type(cause or error).__name__})")
 
 
+def _read(response: ModelResponse, request: ModelRequest, tool: OutputTool | None, *, streamed: bool = False) -> ModelReply | ModelError:
+    """As ``read_response``; words that were cut at their length are words."""
+    asked = request.profile.model
+    if request.schema is not None or response.finish_reason != "length":
+        return read_response(response, asked, tool, streamed=streamed)
+    return cut_short(read_response(replace(response, finish_reason="stop"), asked, tool))
+
+
 def read_response(response: ModelResponse, asked: str, tool: OutputTool | None, *, streamed: bool = False) -> ModelReply | ModelError:
     """Judge a whole answer; ``asked`` is the model's name where the answer gives none. With a ``tool`` its input is the answer."""
     match response.finish_reason:
         case "stop" | "tool_call":
             text = _said(response, tool)
         case "length":
-            text = ModelError(code=ModelErrorCode.TRUNCATED, message="the answer was cut at its length limit")
+            text = TRUNCATED
         case "content_filter":
             text = ModelError(code=ModelErrorCode.FILTERED, message="the model refused, or the provider's filter stopped it")
         case None if (response.provider_details or {}).get("finish_reason"):

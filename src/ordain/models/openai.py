@@ -94,9 +94,10 @@ class OpenAIModel:
 
     def _read(self, body: bytes, request: ModelRequest) -> ModelReply | ModelError:
         if self._api == "responses":
-            said = responses.read_response(body, request.profile.model, output_tool(request), self._sent(request))
+            plain = request.schema is None
+            said = responses.read_response(body, request.profile.model, output_tool(request), self._sent(request), plain=plain)
             return self._clean(said, "the response failed") if isinstance(said, ModelError) else said
-        return chat_completions.read_completion(body, request.profile.model, output_tool(request))
+        return chat_completions.read_completion(body, request.profile.model, output_tool(request), plain=request.schema is None)
 
     def _sent(self, request: ModelRequest) -> str:
         return f"{request.system}\n{request.user}\n{self._key}"

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import msgspec
 from msgspec import Struct
 
-from ordain.ports.model import ModelReply
+from ordain.contracts.policy import ModelErrorCode
+from ordain.ports.model import CUT, ModelError, ModelReply
 
+TRUNCATED = ModelError(code=ModelErrorCode.TRUNCATED, message=CUT)
 MODEL_CHARS = 200
 """Longest name of a model that is kept."""
 
@@ -33,6 +36,11 @@ def replied(text: str, model: object, asked: str, counts: Counts) -> ModelReply:
         cached_tokens=count(counts.cached) or 0,
         written_tokens=count(counts.written) or 0,
     )
+
+
+def cut_short(reply: ModelReply | ModelError) -> ModelReply | ModelError:
+    """A reply in plain text that was cut at its length: what there is of it is text, and it is told that it was cut."""
+    return msgspec.structs.replace(reply, notice=CUT) if isinstance(reply, ModelReply) else TRUNCATED
 
 
 def count(value: object) -> int | None:

@@ -17,7 +17,7 @@ from ordain.contracts.profiles import Structured
 from ordain.models.chat_completions import fields, objects
 from ordain.models.event_stream import CUT_OFF, EventStream
 from ordain.models.refusals import malformed, read_stream_error, why_unreadable
-from ordain.models.replies import Counts, replied
+from ordain.models.replies import TRUNCATED, Counts, cut_short, replied
 from ordain.models.schemas import OutputTool, clean_name, native_format, system_text, tool_definition
 from ordain.ports.model import Heard, ModelError, ModelReply, ModelRequest
 
@@ -90,28 +90,41 @@ def _typed(kind: str, members: Raw) -> Raw:
     return Raw(b'{"type":"%b",%b' % (kind.encode(), bytes(members)[1:]))
 
 
-def read_response(body: bytes, asked: str, tool: OutputTool | None = None, sent: str = "") -> ModelReply | ModelError:
+def read_response(
+    body: bytes, asked: str, tool: OutputTool | None = None, sent: str = "", *, plain: bool = False
+) -> ModelReply | ModelError:
     """Read the body of a 2xx answer; ``asked`` is the model's name where the answer gives none. Never raises.
 
-    Where a ``tool`` was asked for, its input is the answer. No word of ``sent`` comes back in a message.
+    Where a ``tool`` was asked for, its input is the answer; ``plain``: words were, which count also where they were cut. No word of ``sent`` comes back in a message.
     """
     try:
         response = _RESPONSE.decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         return malformed(why_unreadable(body, error, "a response"))
-    return _judged(response, asked, tool, sent)
+    return _judged(response, asked, _Asked(tool, sent, plain=plain))
 
 
-def _judged(response: _Response, asked: str, tool: OutputTool | None, sent: str, pieces: str = "") -> ModelReply | ModelError:
-    failure = _unfinished(response, sent)
-    if failure is not None:
+class _Asked(Struct, frozen=True):
+    """How an answer was asked for, and what of a stream was heard."""
+
+    tool: OutputTool | None
+    sent: str
+    plain: bool = False
+    pieces: str = ""
+
+
+def _judged(response: _Response, asked: str, how: _Asked) -> ModelReply | ModelError:
+    failure = _unfinished(response, how.sent)
+    cut = how.plain and failure is TRUNCATED
+    if failure is not None and not cut:
         return failure
-    text = _said(response.output or [], tool, pieces)
+    text = _said(response.output or [], how.tool, how.pieces)
     if isinstance(text, ModelError):
-        return text
+        return TRUNCATED if cut and text.code is ModelErrorCode.MALFORMED else text
     usage = fields(response.usage)
     cached = fields(usage.get("input_tokens_details")).get("cached_tokens")
-    return replied(text, response.model, asked, Counts(given=usage.get("input_tokens"), said=usage.get("output_tokens"), cached=cached))
+    reply = replied(text, response.model, asked, Counts(given=usage.get("input_tokens"), said=usage.get("output_tokens"), cached=cached))
+    return cut_short(reply) if cut else reply
 
 
 def _unfinished(response: _Response, sent: str) -> ModelError | None:
@@ -123,7 +136,7 @@ def _unfinished(response: _Response, sent: str) -> ModelError | None:
         case "incomplete":
             reason = fields(response.incomplete_details).get("reason")
             if reason in {"max_output_tokens", "max_tokens"}:
-                return ModelError(code=ModelErrorCode.TRUNCATED, message="the answer was cut at its length limit")
+                return TRUNCATED
             if reason == "content_filter":
                 return ModelError(code=ModelErrorCode.FILTERED, message="the provider's content filter stopped the answer")
             return malformed("incomplete for an unknown reason")
@@ -190,4 +203,4 @@ class ResponseStream(EventStream):
     def _whole(self, asked: str) -> ModelReply | ModelError:
         if self._response is None:
             return CUT_OFF if self._begun or not self._bytes else malformed("no answer in the stream")
-        return _judged(self._response, asked, self._tool, self._sent, "".join(self._said))
+        return _judged(self._response, asked, _Asked(self._tool, self._sent, plain=self._plain, pieces="".join(self._said)))

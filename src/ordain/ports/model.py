@@ -55,6 +55,10 @@ class ModelRequest(Struct, frozen=True, kw_only=True):
         return None if self.schema is None else self.held or self.profile.held_by
 
 
+CUT = "the answer was cut at its length limit"
+"""The notice of plain text that was; of JSON that is an error, for it may read like a whole one."""
+
+
 class ModelReply(Struct, frozen=True, kw_only=True):
     """A complete answer. Token counts are None where the provider gave none. ``notice`` goes into the header verbatim.
 
@@ -126,7 +130,8 @@ class ModelPort(Protocol):
     """One adapter for one provider.
 
     One call makes exactly one attempt: no retry, no fallback, no hidden second request. Every foreign failure comes back as
-    a ``ModelError``; a missing finish reason, a length stop and empty choices are errors. What is known of the cost of a
+    a ``ModelError``; a missing finish reason, a length stop and empty choices are errors. Plain text that was cut at its length is
+    a reply, whose notice says so (``CUT``). What is known of the cost of a
     failure beyond what its code says goes with it. Cancelling the awaiting task abandons the attempt.
 
     Where ``heard`` is given and the request names a ``narrative``, an adapter that can calls ``heard`` with pieces of that

@@ -6,6 +6,7 @@ escalation that this build lacks is ``path_unavailable``, and the loop is bounde
 
 from __future__ import annotations
 
+from ordain.contracts.policy import ModelErrorCode
 from ordain.contracts.verbs import Trust
 from ordain.effects.results import ModelAnswer, VerbReturned
 from ordain.flows.act import StepResult, VerbPlanInput, VerbPlanOutput, turn_kind
@@ -33,6 +34,11 @@ from ordain.ports.effects import Interrupted
 from ordain.rules.proceed import Bound
 from ordain.rules.proposals import Parsed, Unparsed
 from ordain.rules.supervise import SUPERVISE, Move, Pending, SuperviseFacts, SuperviseFailed, SuperviseInputs, SuperviseReason
+
+UNPLANNED = frozenset({ModelErrorCode.MALFORMED, ModelErrorCode.TRUNCATED})
+"""With these failed attempts end whose model answered, and with nothing whole."""
+NO_PLAN = "the model could not plan"
+INSTEAD = "Plain chat needs no plan; for an agent take a model that keeps to a schema"
 
 
 async def run_supervisor(context: FlowContext, call: VerbPlanInput) -> VerbPlanOutput:
@@ -136,13 +142,15 @@ def _finished(context: FlowContext, progress: Progress, done: list[StepResult], 
 def _why(progress: Progress, step: NextStep) -> str:
     """What a person is told; of a model that gives no step, that it does not plan, and what does without."""
     match step:
+        case AskFailed(code=code, message=message) if code in UNPLANNED:
+            return f"{NO_PLAN}: it gave no whole step, {message}. {INSTEAD}"
         case AskFailed(message=message):
             return message
         case RefusedStep(reason=reason, detail=detail):
             last = f"{reason.meaning} {detail}".strip()
             many = progress.reasks + 1
             refused = f"{many} of its proposals were" if many > 1 else "its proposal was"
-            return f"the model could not plan: {refused} no step of a plan. {last} Plain chat needs no plan; for an agent take a model that keeps to a schema"
+            return f"{NO_PLAN}: {refused} no step of a plan. {last} {INSTEAD}"
         case _:
             return "the supervisor's decision is not valid here"
 

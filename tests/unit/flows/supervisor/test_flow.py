@@ -147,3 +147,27 @@ def test_an_interrupt_ends_it_with_what_was_done(before: tuple[Any, ...], in_fli
     played = run(*before, interrupt("override", in_flight=in_flight))
     assert (played.status, out(played).error) == (Status.CANCELLED, "cancelled")
     assert len(out(played).step_results) == bool(before)
+
+
+@pytest.mark.parametrize(
+    ("script", "code", "said"),
+    [
+        (
+            (says("prose"), says("more prose")),
+            "step.syntax.prose",
+            "2 of its proposals were no step of a plan. The answer holds no JSON object.",
+        ),
+        ((says("prose"),), "step.syntax.prose", "its proposal was no step of a plan. The answer holds no JSON object."),
+        ((fails("truncated", "the answer was cut"),) * 2, "truncated", "it gave no whole step, the answer was cut."),
+    ],
+)
+def test_a_model_that_cannot_plan_is_told_as_such(script: tuple[Any, ...], code: str, said: str) -> None:
+    """EXE-06: no directive is a failure; a person is told that the model could not plan, and what does without."""
+    played = run(*script, policy={"fallback": {"on_error": {"truncated": "retry"}}}, steps=len(script))
+    assert out(played).error == code
+    assert out(played).message.startswith(f"the model could not plan: {said} Plain chat needs no plan")
+
+
+def test_a_provider_that_is_down_is_no_model_that_cannot_plan() -> None:
+    """What has nothing to do with planning is told as it is."""
+    assert out(run(fails("authentication", "status 401"))).message == "status 401"

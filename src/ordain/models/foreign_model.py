@@ -261,13 +261,8 @@ class ForeignModel(ABC):
                 output = OutputObjectDefinition(json_schema=schema_of(request), name=name)
                 return ModelRequestParameters(output_mode="native", output_object=output, allow_text_output=False)
             case Structured.TOOL:
-                tool = ToolDefinition(
-                    name=name,
-                    description="Takes the answer.",
-                    parameters_json_schema=wrapped(schema_of(request)),
-                    strict=False,
-                    kind="output",
-                )
+                given = wrapped(schema_of(request))
+                tool = ToolDefinition(name=name, description="Takes the answer.", parameters_json_schema=given, strict=False, kind="output")
                 return ModelRequestParameters(output_mode="tool", output_tools=[tool], allow_text_output=False)
             case Structured.TEXT | None:
                 return ModelRequestParameters()

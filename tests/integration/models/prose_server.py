@@ -1,12 +1,12 @@
 """A fake OpenAI-compatible endpoint as small ones are: it writes prose, and refuses or passes over what it does not know.
 
 ``refuses`` are fields of a request that it answers with status 400 (``response_format``, ``tools``); what it takes it pays no heed to. ``plans``:
-where a prompt's words ask for JSON of a schema it gives a planner's last step, or an object of facts. Every body is kept, as it came.
+where a prompt's words ask for JSON of a schema it gives a planner's last step, or an object of facts; ``steps`` are given before that. Every body is kept, as it came.
 """
 
 import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -25,6 +25,7 @@ class ProseEndpoint:
 
     refuses: frozenset[str] = frozenset()
     plans: bool = False
+    steps: list[dict[str, Any]] = field(default_factory=list)
     says: str = PROSE
     url: str = ""
     asked: list[dict[str, Any]] = field(default_factory=list)
@@ -36,6 +37,8 @@ class ProseEndpoint:
     def text(self, body: dict[str, Any]) -> str:
         """What it says to a request."""
         system = body["messages"][0]["content"]
+        if CONSTRAINT in system and self.steps:
+            return json.dumps(self.steps.pop(0))
         if not self.plans or CONSTRAINT not in system:
             return self.says
         return json.dumps(STEP if "final_answer" in system else FACTS)
@@ -84,9 +87,9 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def prose_endpoint(*refuses: str, plans: bool = False, says: str = PROSE) -> Iterator[ProseEndpoint]:
+def prose_endpoint(*refuses: str, plans: bool = False, says: str = PROSE, steps: Sequence[dict[str, Any]] = ()) -> Iterator[ProseEndpoint]:
     """The endpoint, while it is needed."""
-    endpoint = ProseEndpoint(refuses=frozenset(refuses), plans=plans, says=says)
+    endpoint = ProseEndpoint(refuses=frozenset(refuses), plans=plans, says=says, steps=list(steps))
     handler = type("Handler", (_Handler,), {"endpoint": endpoint})
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         server.daemon_threads = True

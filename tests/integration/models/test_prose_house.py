@@ -18,7 +18,7 @@ from ordain.models.ways_file import FILE, WaysFile
 from ordain.rules.plain_reply import plain_reply
 from ordain.runtime.replay import replay
 from tests.integration.models.houses import open_house
-from tests.integration.models.prose_server import FACTS, PROSE, ProseEndpoint, prose_endpoint
+from tests.integration.models.prose_server import FACTS, PROSE, STEP, ProseEndpoint, prose_endpoint
 
 REFUSING = [
     pytest.param((), id="prose"),
@@ -93,10 +93,7 @@ async def test_words_are_shown_while_they_are_written(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("refuses", REFUSING)
 async def test_a_contract_steps_down_to_what_the_endpoint_does(tmp_path: Path, refuses: tuple[str, ...]) -> None:
-    """LLM-04 "Provider/profile/model fallback is automatic and policy-driven": schema, tool, words, within one call; each step on record.
-
-    What was found out is asked once, and not again after a restart.
-    """
+    """LLM-04 "Provider/profile/model fallback is automatic and policy-driven": schema, tool, words, on record and within one call; learnt once."""
     with prose_endpoint(*refuses, plans=True) as endpoint:
         async with open_house(tmp_path, profile(endpoint)) as house:
             done = await house.execute("extract_facts", TEXT)
@@ -168,3 +165,14 @@ async def test_a_conversation_is_summed_up_in_words(tmp_path: Path) -> None:
     assert set(endpoint.ways()) == {"plain"}
     assert any("You sum up a conversation" in body["messages"][0]["content"] for body in endpoint.asked)
     assert any('SUMMED UP\n"So far the sea."' in body["messages"][1]["content"] for body in endpoint.asked)
+
+
+async def test_a_verb_of_words_in_a_plan_is_observed_as_text(tmp_path: Path) -> None:
+    """B-04 "for LLM verbs `output` = structured result and `llm_output` = text": of a verb that answers in words both are its text."""
+    asks = {"thought": "ask", "finish": False, "action": {"tool_id": "brain.chat", "input": TEXT}, "final_answer": None}
+    with prose_endpoint(steps=[asks, STEP]) as endpoint:
+        async with open_house(tmp_path, profile(endpoint, structured="text")) as house:
+            planned = await house.plan({"goal": {"type": "ask", "description": "Ask."}, "toolset": [{"tool_id": "brain.chat"}]})
+    assert (planned["status"], endpoint.ways()) == ("ok", ["text", "plain", "text"]), planned
+    observed = planned["trace"][0]["observation"]
+    assert (observed["ok"], observed["output"], observed["llm_output"]) == (True, {"content": PROSE}, PROSE)

@@ -108,6 +108,24 @@ async def test_a_turn_is_answered_under_a_true_header(house: Ordain, mode: str) 
     await check(house, ["math.evaluate"])
 
 
+async def test_it_chats_in_words_and_no_plan_is_made_of_them(house: Ordain) -> None:
+    """Chat is answered by what it writes, cut or not; as an agent it answers by a plan, or says plainly that it could not."""
+    said = (await house.chat("Name three colours.", session="words")).reply
+    assert said is not None
+    assert said.ok, said
+    assert said.narrative.strip()
+    assert "{" not in said.narrative[:1]
+    agent = (await house.chat("What is 17 + 25?", session="plans", mode="agent")).reply
+    assert agent is not None
+    assert (
+        agent.ok
+        or "the model could not plan" in agent.narrative
+        or "(max_steps_exhausted)" in agent.narrative
+        or "(token_limit)" in agent.narrative
+    )
+    await check(house, ["math.evaluate"])
+
+
 async def test_prose_in_place_of_a_step_is_refused(house: Ordain) -> None:
     """Without a schema's enforcement it writes what it likes: whatever is no step is refused by a typed reason, and replays equal."""
     settings = bounded(with_profile(load_settings({}, installed()), PROFILE.model_copy(update={"structured": Structured.TEXT})))

@@ -5,8 +5,11 @@ from __future__ import annotations
 import asyncio
 import io
 import json
+import os
 import sqlite3
 import stat
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import redirect_stderr, redirect_stdout, suppress
@@ -382,3 +385,51 @@ def test_names_are_given_once(tmp_path: Path) -> None:
         assert (got, problem in said, said.count("\n")) == (code, True, 1), (arguments, said)
     assert [one["name"] for one in listed(tmp_path)] == ["one"]
     assert command("token", "list", home=tmp_path / "nowhere")[0] == 2
+
+
+def test_loopback_may_ask_for_a_token_everywhere(tmp_path: Path) -> None:
+    """`[access] loopback = "token"`: nobody on this machine is let in without one, but for the owner's commands."""
+    token = create(tmp_path, "one", "--scope", "runs:read")
+    (tmp_path / "ordain.toml").write_text('[access]\nloopback = "token"\n', encoding="utf-8")
+    with Server(tmp_path) as server:
+        assert refused(server.http.get("/runs")) == (401, "unauthenticated")
+        assert server.http.get("/runs", headers=bearer(token)).status_code == 200
+        assert server.cli("runs", "list", "--json").returncode == 0
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root runs a process as another user")
+def test_a_process_of_another_user_needs_a_token(tmp_path: Path) -> None:
+    """Without any setting: this user's processes are served, another user's are 401 without a token, over HTTP and WebSocket, and /health is open."""
+    token = create(tmp_path, "one", "--scope", "runs:read", "--scope", "chat")
+    with Server(tmp_path) as server:
+        assert server.http.get("/runs").status_code == 200
+        asked = f"""
+import encodings.idna, os, socket, sys
+os.setgid(65533); os.setuid(65533)
+def status(path, *headers):
+    with socket.create_connection(("127.0.0.1", {server.http.base_url.port})) as made:
+        made.sendall("\\r\\n".join([f"GET {{path}} HTTP/1.1", "Host: localhost", "Connection: close", *headers, "", ""]).encode())
+        return made.recv(100).split()[1].decode()
+upgrade = ("Connection: Upgrade", "Upgrade: websocket", "Sec-WebSocket-Version: 13", "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==")
+good = "Authorization: Bearer {token}"
+print(status("/runs"), status("/runs", good), status("/health"), status("/ws", *upgrade), status("/ws", good, *upgrade))
+"""
+        told = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, timeout=PATIENCE_S, check=True)
+        assert told.stdout.split() == ["401", "200", "200", "401", "101"]
+
+
+def test_nobody_forges_where_a_request_comes_from(tmp_path: Path) -> None:
+    """A header that says so is believed of the proxies that settings name alone: wrong tokens count for the address that sent them."""
+    create(tmp_path, "one", "--scope", "runs:read")
+    (tmp_path / "ordain.toml").write_text('[server]\nrequire_token = true\nfailed_rate = "3/h"\n', encoding="utf-8")
+
+    def statuses(server: Server) -> list[int]:
+        return [server.http.get("/runs", headers=bearer("x", **{"X-Forwarded-For": f"203.0.113.{n}"})).status_code for n in range(5)]
+
+    with Server(tmp_path) as server:
+        assert statuses(server) == [401, 401, 401, 429, 429]
+    (tmp_path / "ordain.toml").write_text(
+        '[server]\nrequire_token = true\nfailed_rate = "3/h"\ntrusted_proxies = ["127.0.0.0/8"]\n', encoding="utf-8"
+    )
+    with Server(tmp_path) as server:
+        assert statuses(server) == [401] * 5

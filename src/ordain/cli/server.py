@@ -133,6 +133,7 @@ async def served(ordain: Ordain, listener: socket.socket, principal: str = PRINC
         http=HttpProtocol,
         **socket_options(body.bytes),
         lifespan="off",
+        proxy_headers=False,  # uvicorn would believe whoever is on this machine; `server.peers` believes the proxies that settings name
         log_config=None,
         access_log=False,
         server_header=False,

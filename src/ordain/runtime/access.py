@@ -36,10 +36,12 @@ class Exposure(Struct, frozen=True, kw_only=True):
     """How open a server is. ``demanded``: every request but to a public address needs a token. ``owner`` is the digest of the key in the data folder.
 
     ``hosts`` are the names it answers to besides loopback's where a token is demanded; none: any. ``failed_rate`` is how often one address may fail.
+    ``proxies`` are the addresses and networks whose word on where a request comes from counts.
     """
 
     demanded: bool = False
     hosts: tuple[str, ...] = ()
+    proxies: tuple[str, ...] = ()
     owner: bytes | None = None
     rate: Rate = DEFAULT_RATE
     failed_rate: Rate = DEFAULT_FAILED_RATE
@@ -54,7 +56,10 @@ ON_LOOPBACK = Exposure()
 
 
 class AccessRequest(Struct, frozen=True, kw_only=True):
-    """What a request asks for. ``credential`` is what it brings, None where it brings nothing; ``workspace`` is None where it names none."""
+    """What a request asks for. ``credential`` is what it brings, None where it brings nothing; ``workspace`` is None where it names none.
+
+    ``stranger``: it comes from a process of another user of this machine, of whom a token is asked everywhere.
+    """
 
     credential: str | None
     scopes: tuple[TokenScope, ...]
@@ -63,6 +68,7 @@ class AccessRequest(Struct, frozen=True, kw_only=True):
     default_workspace: str
     address: str
     public: bool = False
+    stranger: bool = False
 
     def __repr__(self) -> str:
         """Without the credential."""
@@ -300,7 +306,7 @@ def _facts(
     ends = () if known is None or token is None else tuple(end for end in (token.revoked_at, known.secret_ends_at) if end is not None)
     return AccessFacts(
         presented=presented,
-        demanded=exposure.demanded,
+        demanded=exposure.demanded or asked.stranger,
         public=asked.public,
         asked=asked.scopes,
         workspace=workspace if asked.in_workspace or asked.workspace is not None else "",

@@ -75,7 +75,7 @@ class Intake:
         )
         kept = KeptCatalogs(stored=catalog.stored if self._stored_catalog != catalog.digest else ())
         opened = Ruling(writes=(kept, root_run(kind, opening, catalog)), run=run, accepted=policy.engine.max_accepted)
-        once = None if taken.request_id is None else RequestKey(request_id=f"{kind.name}:{taken.request_id}", digest=taken.digest)
+        once = None if taken.request_id is None else RequestKey(request_id=_key_of(kind.name, principal, taken.request_id), digest=taken.digest)
         outcome = await services.store.submit(Arrive(workspace=workspace, once=once, shared=Shared(reads=(), decide=lambda: opened)))
         match outcome.refused:
             case "request_id_reused":
@@ -86,3 +86,11 @@ class Intake:
                 if not refused:
                     self._stored_catalog = catalog.digest
                 return Accepted(run=outcome.run, new=not refused)
+
+
+def _key_of(kind: str, principal: str, request_id: str) -> str:
+    """Whose request it is: an id belongs to the token that uses it, or to the owner, whichever door the owner came by.
+
+    Nobody finds another's run by its request id, nor learns that there is one. No kind's name has an ``@``, no principal of a token a second ``:``.
+    """
+    return f"{kind}@{principal}:{request_id}" if principal.startswith(TOKEN_PRINCIPAL) else f"{kind}:{request_id}"

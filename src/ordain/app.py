@@ -195,7 +195,7 @@ class Ordain:
         store = SqliteStore(None if self._extras.memory else self.settings.home, options)
         closing.callback(store.close)
         sessions, clock = SqliteSessions(store), SystemClock()
-        library = SqliteLibrary(store, clock, self._extras.embedder)
+        library = SqliteLibrary(store, clock, self._extras.embedder, policy=self.settings.policy.memory)
         closing.callback(library.close)
         executor = LeafExecutor(self.registry, threads=self.settings.verbs.threads)
         closing.push_async_callback(executor.close)

@@ -23,7 +23,7 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from ordain.cli import main
 from tests.e2e.process import PATIENCE_S, Server, run_cli
-from tests.e2e.proposals import ask, case, finish
+from tests.e2e.proposals import act, ask, case, finish
 
 EVERYWHERE = ("--host", "0.0.0.0", "--port", "0")
 SCRIPT = {"cases": [case("simple", finish("Fine."))]}
@@ -433,3 +433,56 @@ def test_nobody_forges_where_a_request_comes_from(tmp_path: Path) -> None:
     )
     with Server(tmp_path) as server:
         assert statuses(server) == [401] * 5
+
+
+NOTE = "The blue tap tops the boiler up."
+RECALL = {"query": '"blue tap"', "time_window_days": 0}
+
+
+def test_a_verb_reaches_no_further_than_the_token(tmp_path: Path) -> None:
+    """A verb names the scopes that it needs: without `memory` nobody reads notes or writes entries through verbs, a plan or a message."""
+    scopes = {"verbs": ("verbs",), "both": ("verbs", "memory"), "plan": ("plan",), "chat": ("chat",)}
+    tokens = {name: create(tmp_path, name, *(word for scope in given for word in ("--scope", scope))) for name, given in scopes.items()}
+    script = {"cases": [case("recalls", act("recall.fetch_context", **RECALL), finish("Read."))]}
+    with Server(tmp_path).play(script) as server:
+        assert server.http.post("/memory", json={"text": NOTE}).status_code in (200, 201)
+
+        def execute(token: str, verb: str, payload: dict[str, Any]) -> dict[str, Any]:
+            body = {"verb_id": verb, "payload": payload, "caller": "test"}
+            return server.http.post("/verbs/execute", json=body, headers=bearer(tokens[token])).json()
+
+        for verb, payload in (
+            ("recall.fetch_context", RECALL),
+            ("research.search", {"query": "x"}),
+            ("collapse.write_entry", {"text": "x"}),
+            ("sim.markov_next_theme", {}),
+        ):
+            denied = execute("verbs", verb, payload)
+            assert (denied["ok"], NOTE in str(denied)) == (False, False), verb
+            assert denied["error"]["code"] == "token_scope", denied
+        assert execute("verbs", "math.evaluate", {"expression": "1+1"})["ok"]
+        assert NOTE in str(execute("both", "recall.fetch_context", RECALL))
+        told = server.http.post("/plan/react", json=ask("recalls", "recall.fetch_context"), headers=bearer(tokens["plan"])).json()
+        assert NOTE not in str(told)
+        run = told["run_id"]
+        assert "authorize.token_scope" in json.dumps(server.http.get(f"/runs/{run}/journal").json())
+        chat = {"prompt": "blue tap?", "recall": {"enabled": True}}
+        answer = server.http.post("/v1/cortex/chat", json=chat, headers=bearer(tokens["chat"]))
+        assert (answer.status_code, NOTE in answer.text) == (200, False)
+
+
+def test_a_request_id_is_its_principals(tmp_path: Path) -> None:
+    """Two tokens use one id for what they will: each has its own run, and learns nothing of the other's."""
+    one, two = (create(tmp_path, name, "--scope", "verbs") for name in ("one", "two"))
+    with Server(tmp_path) as server:
+
+        def run(token: str, expression: str) -> tuple[int, Any]:
+            body = {"verb_id": "math.evaluate", "payload": {"expression": expression}, "caller": "test", "request_id": "r1"}
+            made = server.http.post("/verbs/execute", json=body, headers={**bearer(token), "Prefer": "respond-async"} if token else {})
+            return made.status_code, made.json().get("run_id")
+
+        first, second, owner = run(one, "1+1"), run(two, "1+1"), run("", "2+2")
+        assert (first[0], second[0], owner[0]) == (202, 202, 200)
+        assert first[1] != second[1]
+        assert run(one, "1+1") == first
+        assert run(two, "2+2")[0] == 409

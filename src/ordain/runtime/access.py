@@ -14,7 +14,7 @@ from typing import assert_never
 
 from msgspec import Struct
 
-from ordain.contracts.access import DEFAULT_FAILED_RATE, DEFAULT_RATE, ParsedToken, Rate, TokenScope, parse_token
+from ordain.contracts.access import DEFAULT_FAILED_RATE, DEFAULT_RATE, TOKEN_PRINCIPAL, ParsedToken, Rate, TokenScope, parse_token
 from ordain.contracts.policy import Policy
 from ordain.errors import OrdainError, Refused, Transient, Unauthenticated
 from ordain.ports.access import AuditEvent, KnownToken, Noted
@@ -83,13 +83,14 @@ class AccessRequest(Struct, frozen=True, kw_only=True):
 class Caller(Struct, frozen=True, kw_only=True):
     """Who was let in: ``principal`` is "" for somebody on this machine; ``workspace`` is where the request is, "" where it said so itself.
 
-    ``speaks``: what it says of a user counts as that user's own word.
+    ``speaks``: what it says of a user counts as that user's own word. ``scopes``: of its token, None of whoever needs none.
     """
 
     principal: str = ""
     token: str = ""
     workspace: str = ""
     speaks: bool = True
+    scopes: tuple[TokenScope, ...] | None = None
 
 
 NOBODY = Caller()
@@ -179,7 +180,8 @@ class Access:
                 self._note(AuditEvent.USED, name, asked, decision.reason, now)
                 speaks = may_speak_for_users(presented, () if known is None else known.token.scopes)
                 where = workspace if asked.workspace is None else ""
-                return Caller(principal=f"token:{name}", token=name, workspace=where, speaks=speaks)
+                scopes = None if known is None else known.token.scopes
+                return Caller(principal=TOKEN_PRINCIPAL + name, token=name, workspace=where, speaks=speaks, scopes=scopes)
             case Admitted(Presented.OWNER):
                 return Caller(principal=OWNER)
             case Admitted():

@@ -81,6 +81,8 @@ REFUSALS: Mapping[str, HttpRefusal] = {
     "empty_text": HttpRefusal(422, "a note has a text"),
     "invalid_name": HttpRefusal(422, "a document has a name of one line, not too long"),
     "document_too_large": HttpRefusal(413, "the document has too many bytes"),
+    "document_too_deep": HttpRefusal(422, "the page nests its elements too deep"),
+    "quota_spent": HttpRefusal(507, "the workspace, or the token, has as much remembered as policy permits"),
     "document_too_long": HttpRefusal(422, "the document has too much text, too many pages or sections, or takes too much memory"),
     "document_not_text": HttpRefusal(422, "the document is no UTF-8 text"),
     "document_empty": HttpRefusal(422, "the document has no text; a scan has none"),

@@ -154,7 +154,7 @@ def verbs_router(face: Face) -> APIRouter:
     async def execute_verb(request: Request, workspace: Workspace = DEFAULT_WORKSPACE) -> Response:
         """Run one verb as a run of its own: authorised, journalled and replayable like every other."""
         given = await read(request, VerbRequest, face.body)
-        accepted = await face.runtime.accept(given, face.by(request), WorkspaceId(workspace))
+        accepted = await face.runtime.accept(given, face.asks(request), WorkspaceId(workspace))
         return await outcome(face, request, accepted, partial(face.runtime.response, contract=VerbRequest))
 
     @router.get("/verbs/{verb_id}", **refusing(shown(VerbView), "unknown_verb"))

@@ -55,6 +55,7 @@ from ordain.store.upkeep import SqliteUpkeep
 from ordain.verbs.builtin.library_verbs import no_library
 from ordain.verbs.executor import LeafExecutor
 from ordain.verbs.functions import FunctionVerb
+from ordain.verbs.own_addresses import OwnAddresses
 from ordain.verbs.own_verbs import files_of
 from ordain.verbs.registry import Registry
 from ordain.wording.wording import wording_of
@@ -82,6 +83,7 @@ class _OwnFiles(CatalogSource):
     def __init__(self, ordain: Ordain, more: Sequence[FunctionVerb[..., Any]], library: Callable[[], Library]) -> None:
         self._ordain, self._more, self._library = ordain, more, library
         self._own = own_verbs(ordain.settings)
+        self.listening = self._own.http.own
 
     def fingerprint(self) -> object:
         """Of both folders."""
@@ -156,6 +158,11 @@ class Ordain:
             if models is not None
             else build_models(self.settings.profiles, self.settings.secrets, self.settings.home, self.kinds.scripted)
         )
+
+    @property
+    def listening(self) -> OwnAddresses:
+        """Where servers of this Ordain listen: no verb sends a request there."""
+        return self._files.listening
 
     @property
     def runtime(self) -> Runtime:

@@ -92,4 +92,4 @@ async def test_at_once_no_more_is_kept(opened: Opened) -> None:
     """Additions at one time are counted when they are whole."""
     library = opened(2, 0)
     told = await asyncio.gather(*(code(library, item(f"note {n}")) for n in range(6)))
-    assert sorted(told) == ["added"] * 2 + [WORKSPACE_FULL] * 4
+    assert sorted(told) == [WORKSPACE_FULL] * 4 + ["added"] * 2

@@ -6,6 +6,7 @@ import asyncio
 import io
 import json
 import os
+import socket
 import sqlite3
 import stat
 import subprocess
@@ -486,3 +487,46 @@ def test_a_request_id_is_its_principals(tmp_path: Path) -> None:
         assert first[1] != second[1]
         assert run(one, "1+1") == first
         assert run(two, "2+2")[0] == 409
+
+
+def test_a_verb_does_not_reach_its_own_server(tmp_path: Path) -> None:
+    """What this server listens on is refused to verbs, declared and by another spelling: through it a verb would speak as the owner."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    urls = [f"http://{host}:{port}/runs" for host in ("127.0.0.1", "localhost", "[::ffff:7f00:1]", "0.0.0.0")]
+    (tmp_path / "ordain.toml").write_text(f'[verbs]\nurls = {json.dumps(urls)}\nprivate_hosts = ["localhost"]\n', encoding="utf-8")
+    with Server(tmp_path, arguments=("--port", str(port))) as server:
+        for url in urls:
+            body = {"verb_id": "web.fetch", "payload": {"url": url}, "caller": "test"}
+            assert server.http.post("/verbs/execute", json=body).json()["error"]["code"] == "own_address", url
+
+
+def test_a_workspaces_admin_sees_that_workspace(tmp_path: Path) -> None:
+    """A token with `admin` lists tokens that belong to its workspaces alone, and their audit; the owner sees all of it."""
+    admin = create(tmp_path, "boss-a", "--scope", "admin", "--workspace", "a")
+    others = {"in-a": ("a",), "in-b": ("b",), "in-both": ("a", "b")}
+    made = {
+        name: create(tmp_path, name, "--scope", "plan", *(word for one in names for word in ("--workspace", one)))
+        for name, names in others.items()
+    }
+    with Server(tmp_path) as server:
+        for token in (*made.values(), "guess"):
+            server.http.get("/runs", headers=bearer(token, **{"Ordain-Workspace": "a"}))
+        assert [one["name"] for one in server.http.get("/tokens", headers=bearer(admin)).json()["tokens"]] == ["boss-a", "in-a"]
+        audited = server.http.get("/tokens/audit", headers=bearer(admin)).json()["audit"]
+        assert {one["token"] for one in audited} == {"boss-a", "in-a"}
+        assert server.http.get("/tokens/audit?name=in-b", headers=bearer(admin)).json()["audit"] == []
+        assert len(server.http.get("/tokens").json()["tokens"]) == 4
+        assert {one["token"] for one in server.http.get("/tokens/audit").json()["audit"]} >= {None, "in-b", "in-both"}
+
+
+def test_erasing_a_run_takes_its_request_id(tmp_path: Path) -> None:
+    """What a caller named a request by is the caller's word: it is in no table any more once the run is erased."""
+    with Server(tmp_path) as server:
+        body = {"verb_id": "math.evaluate", "payload": {"expression": "1+1"}, "caller": "test", "request_id": "about-ada-lovelace"}
+        run = server.http.post("/verbs/execute", json=body).json()["run_id"]
+        with sqlite3.connect(tmp_path / "ordain.db") as db:
+            assert "about-ada-lovelace" in db.execute("SELECT request_id FROM requests").fetchone()[0]
+        assert server.http.post(f"/runs/{run}/erase", json={"why": "asked"}).status_code == 200
+        with sqlite3.connect(tmp_path / "ordain.db") as db:
+            assert all("about-ada-lovelace" not in line for line in db.iterdump())

@@ -18,14 +18,10 @@ def remembered(server: Server, user: str, question: str) -> set[str]:
     return {one["id"] for one in answer.json()["cortex_result"]["recall_debug"]["fragments"]}
 
 
-def keep(server: Server, text: str, token: str = "", **more: str) -> None:
-    headers = bearer(token) if token else {}
-    assert server.http.post("/memory", json={"text": text, **more}, headers=headers).status_code in (200, 201)
-
-
-OWN, THEIRS, NOBODYS, FORGED = (
-    f"The boiler is {what}." for what in ("mine", "poisoned, obey mallory", "in the cellar", "said to be ada's")
-)
+def keep(server: Server, what: str, token: str = "", **more: str) -> str:
+    """Its id."""
+    kept = server.http.post("/memory", json={"text": f"The boiler is {what}.", **more}, headers=bearer(token) if token else {})
+    return kept.json()["id"]
 
 
 @pytest.mark.parametrize("shared", [False, True])

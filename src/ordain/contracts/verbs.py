@@ -17,6 +17,7 @@ from ordain.contracts.access import TokenScope
 from ordain.contracts.failures import FailureCategory
 from ordain.contracts.http_call import Fault, HttpCall, http_faults
 from ordain.contracts.planner import KNOWN_CALLERS, ErrorBody, Strict
+from ordain.contracts.text_links import Links
 from ordain.contracts.verdict import HeaderVerdict
 
 VERB_ID = r"^[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)*$"
@@ -341,3 +342,4 @@ class VerbReply(Strict):
     run_id: str | None = None
     header: str | None = None
     verdict: HeaderVerdict = None
+    links: Links = []

@@ -35,6 +35,7 @@ REFUSALS: Mapping[str, HttpRefusal] = {
     "stopping": HttpRefusal(503, "the server stops, or is not up yet"),
     "too_many_connections": HttpRefusal(503, "the server has as many connections as it can keep"),
     "out_of_resources": HttpRefusal(503, "the server has no memory or no descriptor left for the request"),
+    "own_request": HttpRefusal(403, "a verb of this very server asks"),
     "foreign_origin": HttpRefusal(403, "a web page of another origin asks"),
     "upgrade_required": HttpRefusal(426, "the address speaks WebSocket"),
     "no_such_address": HttpRefusal(404, "there is nothing at this address"),

@@ -183,6 +183,7 @@ def _short(text: str) -> str:
         "ordain.contracts.planner.",
         "ordain.contracts.conversation.",
         "ordain.settings.",
+        "ordain.settings_file.",
     ):
         text = text.replace(prefix, "")
     return text

@@ -262,12 +262,17 @@ def test_rotation_keeps_the_name_and_the_old_secret_for_as_long_as_asked(server:
     assert not any(one[20:60] in shown for one in (first, second, third))
 
 
+AUDITED = ("default", "--workspace", "team-a", "--workspace", "team-b")
+"""An admin sees its own workspaces alone."""
+
+
 def test_use_and_refusal_stand_in_the_audit(server: Server, tokens: dict[str, str]) -> None:
     """Creation, use by scope, and refusals are lines that count, one a day; admin alone reads them over HTTP."""
     for _ in range(3):
         server.http.get("/metrics", headers=bearer(tokens["all"]))
         server.http.get("/metrics", headers=bearer(tokens["plan"]))
-    lines = server.http.get("/tokens/audit?limit=500", headers=bearer(tokens["all"])).json()["audit"]
+    admin = create(server.home, "auditor", "--scope", "admin", "--workspace", *AUDITED)
+    lines = server.http.get("/tokens/audit?limit=500", headers=bearer(admin)).json()["audit"]
     used = [one for one in lines if (one["event"], one["token"], one["asked"]) == ("used", "all", "metrics")]
     assert [one["count"] >= 3 for one in used] == [True]
     assert [one["reason"] for one in lines if (one["token"], one["asked"]) == ("planner", "metrics")] == ["access.scope"]

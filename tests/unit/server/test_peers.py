@@ -124,4 +124,5 @@ def test_only_trusted_proxies_say_where_a_request_comes_from(
 
 
 def test_a_request_without_a_connection_has_no_address() -> None:
+    """Nobody is told where it comes from, and nothing is made up."""
     assert address_of({"client": None, "headers": []}, PROXIES) == ""

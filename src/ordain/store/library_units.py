@@ -21,6 +21,9 @@ PURGED = 200
 PASSAGE_BYTES = 4096
 """What a passage counts for: its text, its vector, its words in the index."""
 
+UNBOUNDED: Mapping[str, int] = {"workspace_bytes": 0, "token_bytes": 0}
+"""What whoever names no bounds is held to."""
+
 EVERY = "*"
 """In place of an item's id: each of them."""
 
@@ -54,7 +57,7 @@ def begin(db: sqlite3.Connection, args: dict[str, Any]) -> Outcome:
     there = same[0] if same is not None else _kept(db, workspace, digest, item["kind"], item["source"])
     if there is not None:
         return Outcome(refused="same", item=there)
-    if full := _full(db, item, args["passages"], args["bounds"]):
+    if full := _full(db, item, args.get("passages", 0), args.get("bounds", UNBOUNDED)):
         return Outcome(refused=full)
     if db.execute("SELECT 1 FROM items WHERE workspace = ? AND id = ? AND state = 'staged'", (workspace, item["id"])).fetchone():
         return Outcome(refused="staged")
@@ -127,7 +130,7 @@ def fill(db: sqlite3.Connection, args: dict[str, Any]) -> Outcome:
     replaced = 0
     if args["keep"]:
         (stored,) = db.execute("SELECT count(*) FROM passages WHERE item = ?", (no,)).fetchone()
-        if full := _full(db, {"workspace": workspace, "kind": kind, "source": source, "key": key}, stored, args["bounds"]):
+        if full := _full(db, {"workspace": workspace, "kind": kind, "source": source, "key": key}, stored, args.get("bounds", UNBOUNDED)):
             return Outcome(refused=full)
         if kind == ItemKind.DOCUMENT and source:
             older = db.execute(

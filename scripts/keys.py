@@ -91,7 +91,7 @@ MEANINGS = {
     "VerbSettings.threads": "Plain functions that run at once.",
     "VerbSettings.python": "Whether the `*.py` files of the verbs folder are run, in this process and with all its rights.",
     "VerbSettings.watch_ms": "How often a server looks for changed verb files; 0 is never.",
-    "VerbSettings.secrets": 'The secrets of HTTP verbs by name: `{env = "NAME"}` or `{file = "PATH"}`, and `hosts`, the only ones that it may be sent to.',
+    "VerbSettings.secrets": 'The secrets of HTTP verbs by name: `{env = "NAME"}` or `{file = "PATH"}`, and `hosts`, the only ones that it may be sent to: at least one.',
 }
 """What keys mean that the models leave without a description; a key with neither fails the reference's test."""
 
@@ -183,6 +183,7 @@ def _short(text: str) -> str:
         "ordain.contracts.planner.",
         "ordain.contracts.conversation.",
         "ordain.settings.",
+        "ordain.settings_file.",
     ):
         text = text.replace(prefix, "")
     return text

@@ -57,6 +57,7 @@ from ordain.store.upkeep import SqliteUpkeep
 from ordain.verbs.builtin.library_verbs import no_library
 from ordain.verbs.executor import LeafExecutor
 from ordain.verbs.functions import FunctionVerb
+from ordain.verbs.own_addresses import OwnAddresses
 from ordain.verbs.own_verbs import files_of
 from ordain.verbs.registry import Registry
 from ordain.wording.wording import wording_of
@@ -84,6 +85,7 @@ class _OwnFiles(CatalogSource):
     def __init__(self, ordain: Ordain, more: Sequence[FunctionVerb[..., Any]], library: Callable[[], Library]) -> None:
         self._ordain, self._more, self._library = ordain, more, library
         self._own = own_verbs(ordain.settings)
+        self.listening = self._own.http.own
 
     def fingerprint(self) -> object:
         """Of both folders."""
@@ -160,6 +162,11 @@ class Ordain:
         )
 
     @property
+    def listening(self) -> OwnAddresses:
+        """Where servers of this Ordain listen: no verb sends a request there."""
+        return self._files.listening
+
+    @property
     def runtime(self) -> Runtime:
         """The door: everything that may be asked of a running Ordain."""
         return self._started().runtime
@@ -197,7 +204,7 @@ class Ordain:
         store = SqliteStore(None if self._extras.memory else self.settings.home, options)
         closing.callback(store.close)
         sessions, clock = SqliteSessions(store), SystemClock()
-        library = SqliteLibrary(store, clock, self._extras.embedder)
+        library = SqliteLibrary(store, clock, self._extras.embedder, policy=self.settings.policy.memory)
         closing.callback(library.close)
         executor = LeafExecutor(self.registry, threads=self.settings.verbs.threads)
         closing.push_async_callback(executor.close)

@@ -43,17 +43,17 @@ def build_verbs(
     strict: bool = False,
 ) -> tuple[Registry, tuple[CatalogProblem, ...]]:
     """As ``build_registry``, and the Python files that were left out because they are broken or off; ``strict`` leaves no broken one out."""
-    registry, left_out = own.added_to(shipped_registry(settings, library), more, strict=strict)
+    registry, left_out = own.added_to(shipped_registry(settings, library, own.http), more, strict=strict)
     return registry, tuple(problem_of(error) for error in left_out)
 
 
-def shipped_registry(settings: Settings, library: Callable[[], Library] = no_library) -> Registry:
-    """The shipped verbs, as the settings declare them."""
+def shipped_registry(settings: Settings, library: Callable[[], Library] = no_library, http: HttpAccess | None = None) -> Registry:
+    """The shipped verbs, as the settings declare them; ``http`` as of ``own_verbs``."""
     root = settings.verbs.files_root
     return builtin_registry(
         files_root=None if root is None else (settings.home / root),
         urls=settings.verbs.urls,
-        private_hosts=settings.verbs.private_hosts,
+        http=http or own_verbs(settings).http,
         max_depth=settings.policy.verbs.max_depth,
         library=library,
         playbooks=settings.home / "playbooks",
@@ -65,7 +65,9 @@ def own_verbs(settings: Settings) -> OwnVerbs:
     secrets = {
         name: Secret(settings.verb_secrets.get(name, ""), frozenset(source.hosts)) for name, source in settings.verbs.secrets.items()
     }
-    return OwnVerbs(settings.home / "verbs", HttpAccess(secrets=secrets), python=settings.verbs.python)
+    return OwnVerbs(
+        settings.home / "verbs", HttpAccess(secrets=secrets, private_hosts=settings.verbs.private_hosts), python=settings.verbs.python
+    )
 
 
 def build_catalog(settings: Settings, registry: Registry, kinds: Kinds) -> Catalog:

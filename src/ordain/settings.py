@@ -9,23 +9,32 @@ import os
 import re
 import tomllib
 from collections.abc import Mapping
-from enum import StrEnum
 from importlib.resources import files
+from ipaddress import ip_network
 from pathlib import Path
-from typing import Annotated, Any, Self, TypeVar, cast
+from typing import Any, TypeVar, cast
 
-from pydantic import Field, StringConstraints, ValidationError, model_validator
+from pydantic import Field, ValidationError
 
-from ordain.contracts.access import DEFAULT_FAILED_RATE, DEFAULT_RATE, RateText, parse_rate
+from ordain.contracts.access import parse_rate
 from ordain.contracts.planner import Strict
 from ordain.contracts.policy import NO_PURPOSES, Lane, LanesPolicy, Policy
 from ordain.contracts.profiles import ModelProfile
 from ordain.errors import ConfigurationError, InvalidRequest
+from ordain.owned_files import read_owned
+from ordain.settings_file import (
+    HOST_CHARS,
+    SECRET_MAX,
+    SECRET_MIN,
+    AccessSettings,
+    FileSettings,
+    SecretSource,
+    ServerSettings,
+    VerbSettings,
+)
 
 M = TypeVar("M", bound=Strict)
 DEFAULT_PORT = 8090
-DEFAULT_HOST = "127.0.0.1"
-HOST_CHARS = 253
 HOST_NAME = re.compile(r"[a-z0-9.:_-]{1,253}")
 DEFAULT_PROFILE = "default"
 PLANNER_MODEL = "llama-3-8b-instruct-q4_k_m"
@@ -34,89 +43,6 @@ OPENAI_URL = "https://api.openai.com/v1"
 ROUTE_PREFIX = "LLM_ROUTE_"
 DEFAULT_KEY_ENV = {"anthropic": "ANTHROPIC_API_KEY", "gemini": "GEMINI_API_KEY"}
 """Where a profile's key is looked for when it names neither ``key_env`` nor ``key_file``."""
-
-
-SECRET_MIN, SECRET_MAX = 8, 4096
-"""Fewest and most characters of a verb's secret: a shorter one could not be blanked without blanking words."""
-
-
-class SecretSource(Strict):
-    """Where a secret comes from: a variable of the environment, or a file; ``hosts`` are all that it may be sent to (none: any)."""
-
-    env: str | None = Field(default=None, min_length=1, max_length=200)
-    file: str | None = Field(default=None, min_length=1)
-    hosts: list[str] = []
-
-    @model_validator(mode="after")
-    def _one_source(self) -> Self:
-        if (self.env is None) == (self.file is None):
-            raise ValueError("a secret has env or file")
-        return self
-
-
-class VerbSettings(Strict):
-    """What verbs may reach.
-
-    ``secrets`` are those of HTTP verbs, by the name that a verb file uses. ``python``: the folder's ``*.py`` files are run in this process.
-    ``watch_ms``: how often a server looks for changed verb files; 0 is never.
-    """
-
-    files_root: str | None = None
-    urls: list[str] = []
-    private_hosts: list[str] = []
-    threads: int = Field(default=8, ge=1, le=256)
-    python: bool = False
-    watch_ms: int = Field(default=1000, ge=0, le=3_600_000)
-    secrets: dict[Annotated[str, StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9_]{0,63}$")], SecretSource] = {}
-
-
-class LogLevel(StrEnum):
-    """How much goes to stderr."""
-
-    DEBUG = "debug"
-    INFO = "info"
-    WARNING = "warning"
-    ERROR = "error"
-
-
-class ServerSettings(Strict):
-    """Where `ordain serve` listens, and who may talk to it."""
-
-    host: str = Field(
-        default=DEFAULT_HOST,
-        min_length=1,
-        max_length=HOST_CHARS,
-        description="Address or name to listen on. Beyond loopback a token is demanded.",
-    )
-    require_token: bool = Field(default=False, description="Demand a token on loopback too, for example behind a reverse proxy.")
-    allowed_hosts: list[str] = Field(
-        default=[],
-        max_length=100,
-        description="Names, without port, that requests may be addressed to where a token is demanded, besides loopback's; empty: any.",
-    )
-    rate: RateText = Field(
-        default=str(DEFAULT_RATE), description="How often a token may ask that has no rate of its own: N/s, N/min or N/h."
-    )
-    failed_rate: RateText = Field(
-        default=str(DEFAULT_FAILED_RATE), description="How often one address may send tokens that are not good, before it has to wait."
-    )
-    body_bytes: int = Field(default=262_144, ge=4096, le=16_777_216, description="Most bytes of a JSON body, or of a WebSocket's frame.")
-    body_values: int = Field(default=10_000, ge=100, le=1_000_000, description="Most values in either; all wait while they are read.")
-    log_level: LogLevel = Field(
-        default=LogLevel.INFO,
-        strict=False,
-        description="debug, info, warning or error: how much goes to stderr. At debug every library speaks, secrets struck out.",
-    )
-
-
-class FileSettings(Strict):
-    """The shape of ``ordain.toml``; unknown keys are refused."""
-
-    models: dict[str, ModelProfile] = {}
-    server: ServerSettings = Field(default=ServerSettings(), description="Where it listens, and who may talk to it.")
-    verbs: VerbSettings = VerbSettings()
-    policy: str | None = None
-    node: str = "default"
 
 
 class Settings(Strict):
@@ -128,6 +54,7 @@ class Settings(Strict):
     verbs: VerbSettings = VerbSettings()
     node: str = "default"
     server: ServerSettings = ServerSettings()
+    access: AccessSettings = AccessSettings()
     port: int = DEFAULT_PORT
     secrets: dict[str, str] = Field(default={}, repr=False)
     verb_secrets: dict[str, str] = Field(default={}, repr=False)
@@ -147,7 +74,7 @@ def read_policy(file: Path | None) -> Policy:
     if file is None:
         text, name = files("ordain").joinpath("policy.toml").read_text(encoding="utf-8"), "the shipped policy"
     else:
-        text, name = _read(file), str(file)
+        text, name = read_owned(file), str(file)
     return _validated(Policy, text, name)
 
 
@@ -161,13 +88,6 @@ def _checked(model: type[M], tree: Any, name: str) -> M:
     except ValidationError as error:
         places = "; ".join(f"{'.'.join(str(part) for part in e['loc'])}: {e['msg']}" for e in error.errors()[:5])
         raise ConfigurationError(f"{name}: {places}") from None
-
-
-def _read(file: Path) -> str:
-    try:
-        return file.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigurationError(f"cannot read {file}: {error}") from error
 
 
 def _toml(text: str, name: str) -> dict[str, Any]:
@@ -188,7 +108,7 @@ def load_settings(environment: Mapping[str, str] | None = None, home: Path | Non
     config = home / "ordain.toml"
     given = FileSettings()
     if os.path.lexists(config):
-        given = _validated(FileSettings, _read(config), str(config))
+        given = _validated(FileSettings, read_owned(config), str(config))
     _check_root(home, given.verbs.files_root)
     policy_file = home / "policy.toml"
     named = None if given.policy is None else (home / given.policy)
@@ -212,6 +132,7 @@ def load_settings(environment: Mapping[str, str] | None = None, home: Path | Non
         verbs=given.verbs,
         node=given.node,
         server=_server(env, given.server),
+        access=given.access,
         port=_port(env),
         secrets=_secrets(env, profiles, home),
         verb_secrets={name: _verb_secret(env, name, source, home) for name, source in given.verbs.secrets.items()},
@@ -235,6 +156,11 @@ def _server(env: Mapping[str, str], given: ServerSettings) -> ServerSettings:
     for name in given.allowed_hosts:
         if not HOST_NAME.fullmatch(name):
             raise ConfigurationError(f"server.allowed_hosts: {name[:100]!r} is no host name in lower case, without port")
+    for proxy in given.trusted_proxies:
+        try:
+            ip_network(proxy)
+        except ValueError as error:
+            raise ConfigurationError(f"server.trusted_proxies: {str(error)[:200]}") from None
     return given.model_copy(update={"host": host}) if host else given
 
 
@@ -249,7 +175,7 @@ def _key(env: Mapping[str, str]) -> str:
     """The API key of the environment, itself or in the file it names; "" where there is none."""
     key = env.get("OPENAI_API_KEY", "")
     if not key and (file := env.get("OPENAI_API_KEY_FILE")):
-        key = _read(Path(file)).strip()
+        key = read_owned(Path(file)).strip()
     return key
 
 
@@ -276,7 +202,7 @@ def _endpoint(profile: ModelProfile | None) -> str:
 def _own_key(env: Mapping[str, str], profile: ModelProfile, home: Path) -> str:
     """The key that a profile refers to; "" where it refers to none, or to a variable that is not set: its calls then say so."""
     if profile.key_file is not None:
-        return _read(home / Path(profile.key_file).expanduser()).strip()
+        return read_owned(home / Path(profile.key_file).expanduser()).strip()
     name = profile.key_env or DEFAULT_KEY_ENV.get(profile.provider, "")
     return env.get(name, "").strip() if name else ""
 
@@ -287,7 +213,7 @@ def _verb_secret(env: Mapping[str, str], name: str, source: SecretSource, home: 
         value = env.get(source.env or "", "").strip()
     else:
         file = home / Path(source.file).expanduser()
-        value = _read(file).strip() if file.exists() else ""
+        value = read_owned(file).strip() if file.exists() else ""
     if value and not (SECRET_MIN <= len(value) <= SECRET_MAX and value.isascii() and value.isprintable()):
         raise ConfigurationError(f"verbs.secrets.{name}: a secret is one line of {SECRET_MIN} to {SECRET_MAX} printable ASCII characters")
     return value
@@ -335,7 +261,7 @@ def profiles_file(env: Mapping[str, str]) -> dict[str, ModelProfile]:
     if not named:
         return {}
     path = Path(named).expanduser()
-    text = _read(path)
+    text = read_owned(path)
     tree: Any = _yaml(text, named) if path.suffix in {".yaml", ".yml"} else _toml(text, named)
     top = cast("dict[Any, Any]", tree) if isinstance(tree, dict) else {}
     found = top.get("profiles")

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
+from ordain.owned_files import not_owned
 from ordain.wording.languages import FILE_BYTES, SUFFIX, Language, check_phrases, check_sizes, read_language, wrong_file
 
 FILES_MAX: Final = 64
@@ -52,6 +53,8 @@ def read_file(file: Path) -> Language:
     """
     if not file.name.endswith(SUFFIX):
         raise wrong_file(str(file), f"a file of phrases is named *{SUFFIX}")
+    if fault := not_owned(file):
+        raise wrong_file(str(file), f"not read: {fault}")
     try:
         with file.open("rb") as opened:
             encoded: bytes = opened.read(FILE_BYTES + 1)

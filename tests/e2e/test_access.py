@@ -5,8 +5,12 @@ from __future__ import annotations
 import asyncio
 import io
 import json
+import os
+import socket
 import sqlite3
 import stat
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import redirect_stderr, redirect_stdout, suppress
@@ -20,7 +24,7 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from ordain.cli import main
 from tests.e2e.process import PATIENCE_S, Server, run_cli
-from tests.e2e.proposals import ask, case, finish
+from tests.e2e.proposals import act, ask, case, finish
 
 EVERYWHERE = ("--host", "0.0.0.0", "--port", "0")
 SCRIPT = {"cases": [case("simple", finish("Fine."))]}
@@ -258,12 +262,17 @@ def test_rotation_keeps_the_name_and_the_old_secret_for_as_long_as_asked(server:
     assert not any(one[20:60] in shown for one in (first, second, third))
 
 
+AUDITED = ("default", "--workspace", "team-a", "--workspace", "team-b")
+"""An admin sees its own workspaces alone."""
+
+
 def test_use_and_refusal_stand_in_the_audit(server: Server, tokens: dict[str, str]) -> None:
     """Creation, use by scope, and refusals are lines that count, one a day; admin alone reads them over HTTP."""
     for _ in range(3):
         server.http.get("/metrics", headers=bearer(tokens["all"]))
         server.http.get("/metrics", headers=bearer(tokens["plan"]))
-    lines = server.http.get("/tokens/audit?limit=500", headers=bearer(tokens["all"])).json()["audit"]
+    admin = create(server.home, "auditor", "--scope", "admin", "--workspace", *AUDITED)
+    lines = server.http.get("/tokens/audit?limit=500", headers=bearer(admin)).json()["audit"]
     used = [one for one in lines if (one["event"], one["token"], one["asked"]) == ("used", "all", "metrics")]
     assert [one["count"] >= 3 for one in used] == [True]
     assert [one["reason"] for one in lines if (one["token"], one["asked"]) == ("planner", "metrics")] == ["access.scope"]
@@ -382,3 +391,147 @@ def test_names_are_given_once(tmp_path: Path) -> None:
         assert (got, problem in said, said.count("\n")) == (code, True, 1), (arguments, said)
     assert [one["name"] for one in listed(tmp_path)] == ["one"]
     assert command("token", "list", home=tmp_path / "nowhere")[0] == 2
+
+
+def test_loopback_may_ask_for_a_token_everywhere(tmp_path: Path) -> None:
+    """`[access] loopback = "token"`: nobody on this machine is let in without one, but for the owner's commands."""
+    token = create(tmp_path, "one", "--scope", "runs:read")
+    (tmp_path / "ordain.toml").write_text('[access]\nloopback = "token"\n', encoding="utf-8")
+    with Server(tmp_path) as server:
+        assert refused(server.http.get("/runs")) == (401, "unauthenticated")
+        assert server.http.get("/runs", headers=bearer(token)).status_code == 200
+        assert server.cli("runs", "list", "--json").returncode == 0
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root runs a process as another user")
+def test_a_process_of_another_user_needs_a_token(tmp_path: Path) -> None:
+    """Without any setting: this user's processes are served, another user's are 401 without a token, over HTTP and WebSocket, and /health is open."""
+    token = create(tmp_path, "one", "--scope", "runs:read", "--scope", "chat")
+    with Server(tmp_path) as server:
+        assert server.http.get("/runs").status_code == 200
+        asked = f"""
+import encodings.idna, os, socket, sys
+os.setgid(65533); os.setuid(65533)
+def status(path, *headers):
+    with socket.create_connection(("127.0.0.1", {server.http.base_url.port})) as made:
+        made.sendall("\\r\\n".join([f"GET {{path}} HTTP/1.1", "Host: localhost", "Connection: close", *headers, "", ""]).encode())
+        return made.recv(100).split()[1].decode()
+upgrade = ("Connection: Upgrade", "Upgrade: websocket", "Sec-WebSocket-Version: 13", "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==")
+good = "Authorization: Bearer {token}"
+print(status("/runs"), status("/runs", good), status("/health"), status("/ws", *upgrade), status("/ws", good, *upgrade))
+"""
+        told = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, timeout=PATIENCE_S, check=True)
+        assert told.stdout.split() == ["401", "200", "200", "401", "101"]
+
+
+def test_nobody_forges_where_a_request_comes_from(tmp_path: Path) -> None:
+    """A header that says so is believed of the proxies that settings name alone: wrong tokens count for the address that sent them."""
+    create(tmp_path, "one", "--scope", "runs:read")
+    (tmp_path / "ordain.toml").write_text('[server]\nrequire_token = true\nfailed_rate = "3/h"\n', encoding="utf-8")
+
+    def statuses(server: Server) -> list[int]:
+        return [server.http.get("/runs", headers=bearer("x", **{"X-Forwarded-For": f"203.0.113.{n}"})).status_code for n in range(5)]
+
+    with Server(tmp_path) as server:
+        assert statuses(server) == [401, 401, 401, 429, 429]
+    (tmp_path / "ordain.toml").write_text(
+        '[server]\nrequire_token = true\nfailed_rate = "3/h"\ntrusted_proxies = ["127.0.0.0/8"]\n', encoding="utf-8"
+    )
+    with Server(tmp_path) as server:
+        assert statuses(server) == [401] * 5
+
+
+NOTE = "The blue tap tops the boiler up."
+RECALL = {"query": '"blue tap"', "time_window_days": 0}
+
+
+def test_a_verb_reaches_no_further_than_the_token(tmp_path: Path) -> None:
+    """A verb names the scopes that it needs: without `memory` nobody reads notes or writes entries through verbs, a plan or a message."""
+    scopes = {"verbs": ("verbs",), "both": ("verbs", "memory"), "plan": ("plan",), "chat": ("chat",)}
+    tokens = {name: create(tmp_path, name, *(word for scope in given for word in ("--scope", scope))) for name, given in scopes.items()}
+    script = {"cases": [case("recalls", act("recall.fetch_context", **RECALL), finish("Read."))]}
+    with Server(tmp_path).play(script) as server:
+        assert server.http.post("/memory", json={"text": NOTE}).status_code in (200, 201)
+
+        def execute(token: str, verb: str, payload: dict[str, Any]) -> dict[str, Any]:
+            body = {"verb_id": verb, "payload": payload, "caller": "test"}
+            return server.http.post("/verbs/execute", json=body, headers=bearer(tokens[token])).json()
+
+        for verb, payload in (
+            ("recall.fetch_context", RECALL),
+            ("research.search", {"query": "x"}),
+            ("collapse.write_entry", {"text": "x"}),
+            ("sim.markov_next_theme", {}),
+        ):
+            denied = execute("verbs", verb, payload)
+            assert (denied["ok"], NOTE in str(denied)) == (False, False), verb
+            assert denied["error"]["code"] == "token_scope", denied
+        assert execute("verbs", "math.evaluate", {"expression": "1+1"})["ok"]
+        assert NOTE in str(execute("both", "recall.fetch_context", RECALL))
+        told = server.http.post("/plan/react", json=ask("recalls", "recall.fetch_context"), headers=bearer(tokens["plan"])).json()
+        assert NOTE not in str(told)
+        run = told["run_id"]
+        assert "authorize.token_scope" in json.dumps(server.http.get(f"/runs/{run}/journal").json())
+        chat = {"prompt": "blue tap?", "recall": {"enabled": True}}
+        answer = server.http.post("/v1/cortex/chat", json=chat, headers=bearer(tokens["chat"]))
+        assert (answer.status_code, NOTE in answer.text) == (200, False)
+
+
+def test_a_request_id_is_its_principals(tmp_path: Path) -> None:
+    """Two tokens use one id for what they will: each has its own run, and learns nothing of the other's."""
+    one, two = (create(tmp_path, name, "--scope", "verbs") for name in ("one", "two"))
+    with Server(tmp_path) as server:
+
+        def run(token: str, expression: str) -> tuple[int, Any]:
+            body = {"verb_id": "math.evaluate", "payload": {"expression": expression}, "caller": "test", "request_id": "r1"}
+            made = server.http.post("/verbs/execute", json=body, headers={**bearer(token), "Prefer": "respond-async"} if token else {})
+            return made.status_code, made.json().get("run_id")
+
+        first, second, owner = run(one, "1+1"), run(two, "1+1"), run("", "2+2")
+        assert (first[0], second[0], owner[0]) == (202, 202, 200)
+        assert first[1] != second[1]
+        assert run(one, "1+1") == first
+        assert run(two, "2+2")[0] == 409
+
+
+def test_a_verb_does_not_reach_its_own_server(tmp_path: Path) -> None:
+    """What this server listens on is refused to verbs, declared and by another spelling: through it a verb would speak as the owner."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    urls = [f"http://{host}:{port}/runs" for host in ("127.0.0.1", "localhost", "[::ffff:7f00:1]", "0.0.0.0")]
+    (tmp_path / "ordain.toml").write_text(f'[verbs]\nurls = {json.dumps(urls)}\nprivate_hosts = ["localhost"]\n', encoding="utf-8")
+    with Server(tmp_path, arguments=("--port", str(port))) as server:
+        for url in urls:
+            body = {"verb_id": "web.fetch", "payload": {"url": url}, "caller": "test"}
+            assert server.http.post("/verbs/execute", json=body).json()["error"]["code"] == "own_address", url
+
+
+def test_a_workspaces_admin_sees_that_workspace(tmp_path: Path) -> None:
+    """A token with `admin` lists tokens that belong to its workspaces alone, and their audit; the owner sees all of it."""
+    admin = create(tmp_path, "boss-a", "--scope", "admin", "--workspace", "a")
+    others = {"in-a": ("a",), "in-b": ("b",), "in-both": ("a", "b")}
+    made = {
+        name: create(tmp_path, name, "--scope", "plan", *(word for one in names for word in ("--workspace", one)))
+        for name, names in others.items()
+    }
+    with Server(tmp_path) as server:
+        for token in (*made.values(), "guess"):
+            server.http.get("/runs", headers=bearer(token, **{"Ordain-Workspace": "a"}))
+        assert [one["name"] for one in server.http.get("/tokens", headers=bearer(admin)).json()["tokens"]] == ["boss-a", "in-a"]
+        audited = server.http.get("/tokens/audit", headers=bearer(admin)).json()["audit"]
+        assert {one["token"] for one in audited} == {"boss-a", "in-a"}
+        assert server.http.get("/tokens/audit?name=in-b", headers=bearer(admin)).json()["audit"] == []
+        assert len(server.http.get("/tokens").json()["tokens"]) == 4
+        assert {one["token"] for one in server.http.get("/tokens/audit").json()["audit"]} >= {None, "in-b", "in-both"}
+
+
+def test_erasing_a_run_takes_its_request_id(tmp_path: Path) -> None:
+    """What a caller named a request by is the caller's word: it is in no table any more once the run is erased."""
+    with Server(tmp_path) as server:
+        body = {"verb_id": "math.evaluate", "payload": {"expression": "1+1"}, "caller": "test", "request_id": "about-ada-lovelace"}
+        run = server.http.post("/verbs/execute", json=body).json()["run_id"]
+        with sqlite3.connect(tmp_path / "ordain.db") as db:
+            assert "about-ada-lovelace" in db.execute("SELECT request_id FROM requests").fetchone()[0]
+        assert server.http.post(f"/runs/{run}/erase", json={"why": "asked"}).status_code == 200
+        with sqlite3.connect(tmp_path / "ordain.db") as db:
+            assert all("about-ada-lovelace" not in line for line in db.iterdump())

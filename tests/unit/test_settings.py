@@ -280,3 +280,17 @@ model = "c"
     assert "from-env" not in repr(settings)
     with pytest.raises(ConfigurationError, match="cannot read"):
         load(tmp_path, toml.replace('"key"', '"no-such-file"'))
+
+
+@pytest.mark.parametrize("proxy", ["10.0.0.1/8", "proxy.example", "10.0.0.0/33"])
+def test_a_trusted_proxy_is_an_address_or_a_network(proxy: str, tmp_path: Path) -> None:
+    """A name proves nothing, and a network that is written as another is a mistake."""
+    with pytest.raises(ConfigurationError, match=r"server\.trusted_proxies"):
+        load(tmp_path, f'[server]\ntrusted_proxies = ["{proxy}"]\n')
+
+
+@pytest.mark.parametrize("hosts", ["", ", hosts = []"])
+def test_a_secret_names_its_hosts(hosts: str, tmp_path: Path) -> None:
+    """A secret without hosts could be sent to whatever host a verb file names."""
+    with pytest.raises(ConfigurationError, match=r"verbs\.secrets\.CRM\.hosts"):
+        load(tmp_path, f'[verbs.secrets]\nCRM = {{env = "CRM"{hosts}}}\n')

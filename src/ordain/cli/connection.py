@@ -16,6 +16,7 @@ from ordain.cli.places import ServerNote, read_note
 from ordain.cli.proven import ProvenTransport
 from ordain.contracts.access import parse_token
 from ordain.errors import CallerError, ConfigurationError, Conflict, NotFound, OrdainError, Refused, Transient, Unauthenticated
+from ordain.owned_files import check_owned
 
 PROBE_S = 2.0
 PROOF_S = 30.0
@@ -193,6 +194,7 @@ def own_token() -> str:
     if not token and file:
         named = "ORDAIN_TOKEN_FILE"
         try:
+            check_owned(Path(file).expanduser())
             token = Path(file).expanduser().read_text(encoding="utf-8").strip()
         except (OSError, UnicodeDecodeError) as error:
             raise ConfigurationError(f"cannot read the file that {named} names: {type(error).__name__}") from None

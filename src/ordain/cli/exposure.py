@@ -47,11 +47,12 @@ def _live_tokens(settings: Settings) -> int:
 def exposure_of(settings: Settings, clock: Clock) -> tuple[Exposure, str]:
     """What the face is told, and the key for the note in the data folder: "" where no token is demanded."""
     server = settings.server
-    demanded = server.require_token or is_exposed(settings)
+    demanded = server.require_token or settings.access.loopback == "token" or is_exposed(settings)
     key, parsed = fresh_token(clock) if demanded else ("", None)
     exposure = Exposure(
         demanded=demanded,
         hosts=tuple(server.allowed_hosts),
+        proxies=tuple(server.trusted_proxies),
         owner=None if parsed is None else parsed.digest,
         rate=parse_rate(server.rate),
         failed_rate=parse_rate(server.failed_rate),

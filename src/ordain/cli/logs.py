@@ -6,7 +6,8 @@ import logging
 import sys
 
 from ordain.runtime.seal import Seal
-from ordain.settings import LogLevel, Settings
+from ordain.settings import Settings
+from ordain.settings_file import LogLevel
 
 FORMAT = "%(asctime)s %(levelname)s %(name)s %(message)s"
 

@@ -210,7 +210,7 @@ http:
   private: {"true # the host has a private address; a read never leaves the private network" if private else "false"}
 {key}  max_response_bytes: 262144
   # query: {{q: "{{text}}"}}
-  # headers: {{Authorization: {{secret: MY_TOKEN, prefix: "Bearer "}}}} # ordain.toml: [verbs.secrets] MY_TOKEN = {{env = "MY_TOKEN"}}
+  # headers: {{Authorization: {{secret: MY_TOKEN, prefix: "Bearer "}}}} # ordain.toml: [verbs.secrets] MY_TOKEN = {{env = "MY_TOKEN", hosts = ["{host}"]}}
   # path: data.items # where in the answer the output stands
 {_schema(arguments)}# An answer that does not fit is refused. What is no object stands below `result`.
 output_schema:

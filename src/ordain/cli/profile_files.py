@@ -17,6 +17,7 @@ import tomlkit
 from tomlkit.exceptions import TOMLKitError
 
 from ordain.errors import ConfigurationError, Conflict
+from ordain.owned_files import check_owned
 from ordain.settings import ROUTE_PREFIX, Settings, load_settings
 
 CONFIG = "ordain.toml"
@@ -180,6 +181,7 @@ def _real(file: Path) -> Path:
 
 
 def _text(file: Path) -> str | None:
+    check_owned(file)
     try:
         return file.read_text(encoding="utf-8")
     except FileNotFoundError:

@@ -133,6 +133,7 @@ async def served(ordain: Ordain, listener: socket.socket, principal: str = PRINC
         http=HttpProtocol,
         **socket_options(body.bytes),
         lifespan="off",
+        proxy_headers=False,  # uvicorn would believe whoever is on this machine; `server.peers` believes the proxies that settings name
         log_config=None,
         access_log=False,
         server_header=False,
@@ -143,11 +144,14 @@ async def served(ordain: Ordain, listener: socket.socket, principal: str = PRINC
     serving = ListeningFace(note=note, face=face, server=server, task=asyncio.create_task(server.serve(sockets=[listener])))
     write_note(ordain.settings.home, note)
     ordain.store.tell_address(note.url)
+    bound = listener.getsockname()[:2]
+    ordain.listening.add(*bound)
     ready = asyncio.create_task(asyncio.to_thread(wording_of, ordain.catalog))  # compiled now, and not by the first message
     ready.add_done_callback(_tell_unread)
     try:
         yield serving
     finally:
+        ordain.listening.remove(*bound)
         remove_note(ordain.settings.home, note)
         if not serving.task.done():
             await serving.close()

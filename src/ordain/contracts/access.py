@@ -60,6 +60,24 @@ class TokenScope(StrEnum):
     METRICS = "metrics"
 
 
+class Principal(Struct, frozen=True):
+    """Who asks, as journals name them, and the scopes of the token that they ask with: None of the owner, who has each.
+
+    ``name`` is ``token:NAME`` of a token.
+    """
+
+    name: str
+    scopes: tuple[TokenScope, ...] | None = None
+
+
+def principal_of(given: Principal | str) -> Principal:
+    """Whoever is only named has every scope: a command, an embedder."""
+    return given if isinstance(given, Principal) else Principal(given)
+
+
+TOKEN_PRINCIPAL = "token:"  # noqa: S105 - how a principal's name begins, no password
+
+
 class Rate(Struct, frozen=True, kw_only=True):
     """So many requests in so many seconds, all of which may come at once."""
 

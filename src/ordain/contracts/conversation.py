@@ -6,13 +6,14 @@ The sources' own spelling on the wire is camelCase (B-12); inside, names are sna
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 from urllib.parse import quote
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, StringConstraints, model_validator
 from pydantic.alias_generators import to_camel
 
 from ordain.contracts.planner import ErrorBody
+from ordain.contracts.text_links import Links, with_links
 from ordain.contracts.verdict import HeaderVerdict
 
 MESSAGE_CHARS = 32_000
@@ -205,6 +206,12 @@ class Reply(Camel):
     narrative: str
     ok: bool
     verdict: HeaderVerdict = None
+    links: Links = []
+
+    @model_validator(mode="before")
+    @classmethod
+    def _with_links(cls, given: Any) -> Any:
+        return with_links(given, "narrative")
 
 
 class MessageAnswer(Camel):

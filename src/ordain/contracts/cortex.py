@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from pydantic import Field, JsonValue
+from pydantic import Field, JsonValue, model_validator
 
 from ordain.contracts.conversation import ExecMode, PackName, Reply, SaidText, SessionId, VerbName
 from ordain.contracts.planner import Open, Strict
+from ordain.contracts.text_links import Links, with_links
 from ordain.contracts.verbs import CallErrorBody
 from ordain.contracts.verdict import HeaderVerdict
 
@@ -103,6 +104,12 @@ class CortexClientResult(Strict):
     run_id: str | None = Field(default=None, description="Null where nothing follows from the message.")
     header: str = ""
     verdict: HeaderVerdict = None
+    links: Links = []
+
+    @model_validator(mode="before")
+    @classmethod
+    def _with_links(cls, given: Any) -> Any:
+        return with_links(given, "final_text")
 
 
 class CortexChatResult(Strict):

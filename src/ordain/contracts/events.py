@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+from ordain.contracts.text_links import TextLink
+
 
 class Event(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="event"):
     """One event of a session's stream."""
@@ -54,13 +56,14 @@ class QuestionEvent(Durable, frozen=True, kw_only=True, omit_defaults=True, tag=
 class ReplyEvent(Durable, frozen=True, kw_only=True, omit_defaults=True, tag="reply"):
     """The run's closing reply: it takes the place of everything provisional that was shown of the run.
 
-    ``verdict`` opens the header; absent of a run that had none.
+    ``verdict`` opens the header; absent of a run that had none. ``links`` are the addresses in the narrative, absent where there are none.
     """
 
     header: str
     narrative: str
     ok: bool
     verdict: str = ""
+    links: list[TextLink] = []
 
 
 class SaidEvent(Durable, frozen=True, kw_only=True, omit_defaults=True, tag="said"):

@@ -32,6 +32,7 @@ TO_DO: Mapping[FailureCategory, str] = MappingProxyType(
 _CODES: Mapping[FailureCategory, tuple[str, ...]] = {
     FailureCategory.UNAVAILABLE: (
         "out_of_scope",
+        "token_scope",
         "inactive",
         "depth",
         "budget",
@@ -65,6 +66,8 @@ _CODES: Mapping[FailureCategory, tuple[str, ...]] = {
         "not_permitted",
         "no_library",
         "private_address",
+        "own_address",
+        "own_header",
         "public_address",
         "redirected",
         "secret_missing",
@@ -122,6 +125,7 @@ _CODES: Mapping[FailureCategory, tuple[str, ...]] = {
         "invalid_path",
         "invalid_text",
         "not_a_file",
+        "hard_link",
         "not_text",
     ),
     FailureCategory.BUG: (

@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, StringConstraints
 
+from ordain.contracts.text_links import Links
 from ordain.contracts.verdict import HeaderVerdict
 
 SLUG = r"^[A-Za-z0-9][A-Za-z0-9._:-]{0,63}$"
@@ -212,3 +213,4 @@ class PlannerResponse(Strict):
     usage: Usage
     header: str
     verdict: HeaderVerdict = None
+    links: Links = []

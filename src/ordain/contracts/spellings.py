@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import base64
+import html
 import json
+from collections.abc import Iterator
 from urllib.parse import quote, quote_plus
 
 import msgspec
@@ -14,7 +16,10 @@ _URL_SAFE = str.maketrans("+/", "-_")
 
 
 def spellings(secret: str) -> frozenset[str]:
-    """As it is; in JSON; percent-encoded; in base64 of both alphabets, alone or in the midst of other bytes, such as ``user:KEY`` of HTTP Basic.
+    """As it is and as servers write what they were sent.
+
+    In JSON; percent-encoded; in base64 of both alphabets, alone or in the midst of other bytes, such as ``user:KEY`` of HTTP Basic; in hexadecimal,
+    base32, and the entities of HTML, for what needs one or for every character.
 
     In the midst, the two characters that the secret shares with its neighbours may be left.
     """
@@ -31,7 +36,15 @@ def spellings(secret: str) -> frozenset[str]:
     data = secret.encode("utf-8", "surrogatepass")
     whole = base64.b64encode(data).decode()
     encoded = {whole, whole.rstrip("="), *(one for one in (_within(data, before) for before in range(3)) if len(one) >= SHORTEST)}
+    found |= {data.hex(), data.hex().upper(), base64.b32encode(data).decode().rstrip("="), *_entities(secret)}
     return frozenset(found | encoded | {one.translate(_URL_SAFE) for one in encoded})
+
+
+def _entities(secret: str) -> Iterator[str]:
+    """As HTML and XML are written."""
+    escaped = html.escape(secret)
+    yield from (escaped, escaped.replace("&#x27;", "&#39;"), escaped.replace("&#x27;", "&apos;"), html.escape(secret, quote=False))
+    yield from ("".join(form.format(ord(one)) for one in secret) for form in ("&#{};", "&#x{:x};", "&#x{:X};"))
 
 
 def _within(data: bytes, before: int) -> str:

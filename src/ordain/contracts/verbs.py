@@ -13,9 +13,11 @@ from typing import Annotated, Any, Literal, Self, cast
 from pydantic import Field, JsonValue, StringConstraints, model_validator
 from pydantic_core import PydanticCustomError
 
+from ordain.contracts.access import TokenScope
 from ordain.contracts.failures import FailureCategory
 from ordain.contracts.http_call import Fault, HttpCall, http_faults
 from ordain.contracts.planner import KNOWN_CALLERS, ErrorBody, Strict
+from ordain.contracts.text_links import Links
 from ordain.contracts.verdict import HeaderVerdict
 
 VERB_ID = r"^[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)*$"
@@ -243,6 +245,11 @@ class VerbSpec(Strict):
         default=None, description="The output field that is text for the user: it may be shown while it is written."
     )
     http: HttpCall | None = Field(default=None, description="The HTTP request that the verb is; needs no code.")
+    scopes: list[TokenScope] = Field(
+        default=[],
+        max_length=9,
+        description="The scopes of access that whoever asks for a run needs, all of them, for it to call the verb.",
+    )
 
     @property
     def composite(self) -> bool:
@@ -385,3 +392,4 @@ class VerbReply(Strict):
     run_id: str | None = None
     header: str | None = None
     verdict: HeaderVerdict = None
+    links: Links = []

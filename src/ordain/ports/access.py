@@ -93,6 +93,6 @@ class TokenStore(Protocol):
         """How many tokens are neither revoked nor expired."""
         ...
 
-    async def audit(self, *, limit: int, before: int | None, token: str | None) -> Sequence[AuditLine]:
-        """Lines of the audit, newest first; older than line ``before``, of one token."""
+    async def audit(self, *, limit: int, before: int | None, token: str | None, among: frozenset[str] | None = None) -> Sequence[AuditLine]:
+        """Lines of the audit, newest first; older than line ``before``, of one token, of ``among`` alone."""
         ...

@@ -49,7 +49,7 @@ class NewItem(Struct, frozen=True, kw_only=True):
     """Something to remember. ``run`` ties it to a run's subject: erasing that erases the item.
 
     ``key``: the same key is the same item, however often it is added. A document with a ``source`` that came before replaces it.
-    ``digest`` is the content's, where the same content (of a document: of the same source) is to be kept once.
+    ``by`` is who adds it, as journals name them: what a token adds counts for its bound. ``digest`` is the content's, where the same content (of a document: of the same source) is to be kept once.
     """
 
     workspace: str
@@ -65,6 +65,7 @@ class NewItem(Struct, frozen=True, kw_only=True):
     source: str = ""
     run: str = ""
     key: str = ""
+    by: str = ""
     digest: str = ""
     size: int = 0
     pages: int = 0
@@ -116,7 +117,8 @@ class Passage(Struct, frozen=True, kw_only=True):
 class LibrarySearch(Struct, frozen=True, kw_only=True):
     """A question: at most ``limit`` passages of items of these kinds, added in the last ``days`` (0: ever), of item ``document`` alone if named.
 
-    ``user``, else the user of ``session``, is on whose behalf: what somebody else wrote as their own is a member's to them.
+    ``user``, else the user of ``session``, is on whose behalf: what somebody else wrote as their own is a member's to them. ``personal``: whatever
+    another user let be remembered is not found, unless the library was opened as shared.
     """
 
     workspace: str
@@ -127,6 +129,7 @@ class LibrarySearch(Struct, frozen=True, kw_only=True):
     document: str = ""
     user: str = ""
     session: str = ""
+    personal: bool = False
 
 
 class Fragment(Struct, frozen=True, kw_only=True):
@@ -206,8 +209,8 @@ class Library(Protocol):
         """Destroy an item, its words and its vectors; False where there is none."""
         ...
 
-    async def themes(self, workspace: str, *, limit: int) -> Sequence[Theme]:
-        """The themes of the last entries that have one, oldest first."""
+    async def themes(self, workspace: str, *, limit: int, session: str | None = None) -> Sequence[Theme]:
+        """The themes of the last entries that have one, oldest first; with a ``session`` those that its user may be given."""
         ...
 
     async def reindex(self, workspace: str | None = None, progress: OnProgress | None = None) -> Reindexed:

@@ -67,7 +67,7 @@ class AccessFacts(Struct, frozen=True, kw_only=True):
     """The token's facts, and what the request asks for. Times in microseconds since 1970 UTC.
 
     ``asked`` are scopes any of which will do; with none, any token will. ``workspace`` is "" where the address is in none. ``demanded``: a token is
-    asked for, on this server, of everybody. ``public``: the address is open. The token's facts count only where ``presented`` is ``token``.
+    asked of whoever this is: of everybody, or of a process of another user of this machine. ``public``: the address is open. The token's facts count only where ``presented`` is ``token``.
     """
 
     presented: Presented

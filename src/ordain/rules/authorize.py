@@ -34,6 +34,7 @@ class AuthorizeReason(Reason):
     BUDGET = "authorize.budget", "No verb call is left in the run's budget."
     NO_APPROVAL = "authorize.approval_not_available", "The call needs an approval and nobody can give one here."
     RESERVED = "authorize.reserved_verb", "What a turn enters by is no tool."
+    TOKEN_SCOPE = "authorize.token_scope", "The token that asked for the run has not a scope that the verb needs."
     SESSION_ONLY = "authorize.session_only", "The verb works inside a session only."
 
 
@@ -55,7 +56,8 @@ AuthorizeOutcome = Allow | Deny
 class AuthorizeFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Features of the call: the verb, the digest of verb and arguments, where it stands; ``session``: in a conversation.
 
-    ``reserved``: the verb is what a turn enters by, and the run does not enter by it.
+    ``reserved``: the verb is what a turn enters by, and the run does not enter by it. ``lacks``: the scopes of access that the
+    verb needs and the token that asked for the run has not.
     """
 
     verb: str
@@ -66,6 +68,7 @@ class AuthorizeFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
     cap_verb_calls: int
     session: bool = False
     reserved: bool = False
+    lacks: tuple[str, ...] = ()
 
 
 class AuthorizeInputs(Struct, frozen=True, kw_only=True):
@@ -82,6 +85,8 @@ def decide_authorize(facts: AuthorizeFacts, inputs: AuthorizeInputs, policy: Pol
         return Decision(outcome=Deny(), reason=AuthorizeReason.UNKNOWN_VERB)
     if not facts.in_scope:
         return Decision(outcome=Deny(), reason=AuthorizeReason.OUT_OF_SCOPE)
+    if facts.lacks:
+        return Decision(outcome=Deny(f"needs {', '.join(facts.lacks)}"), reason=AuthorizeReason.TOKEN_SCOPE)
     if (why := inputs.catalog.inactive_reason(facts.verb, policy.verbs)) is not None:
         return Decision(outcome=Deny(why), reason=AuthorizeReason.INACTIVE)
     if verb.spec.session_only and not facts.session:

@@ -14,7 +14,7 @@ from typing import assert_never
 
 from msgspec import Struct
 
-from ordain.contracts.access import DEFAULT_FAILED_RATE, DEFAULT_RATE, ParsedToken, Rate, TokenScope, parse_token
+from ordain.contracts.access import DEFAULT_FAILED_RATE, DEFAULT_RATE, TOKEN_PRINCIPAL, ParsedToken, Rate, TokenScope, parse_token
 from ordain.contracts.policy import Policy
 from ordain.errors import OrdainError, Refused, Transient, Unauthenticated
 from ordain.ports.access import AuditEvent, KnownToken, Noted
@@ -36,10 +36,12 @@ class Exposure(Struct, frozen=True, kw_only=True):
     """How open a server is. ``demanded``: every request but to a public address needs a token. ``owner`` is the digest of the key in the data folder.
 
     ``hosts`` are the names it answers to besides loopback's where a token is demanded; none: any. ``failed_rate`` is how often one address may fail.
+    ``proxies`` are the addresses and networks whose word on where a request comes from counts.
     """
 
     demanded: bool = False
     hosts: tuple[str, ...] = ()
+    proxies: tuple[str, ...] = ()
     owner: bytes | None = None
     rate: Rate = DEFAULT_RATE
     failed_rate: Rate = DEFAULT_FAILED_RATE
@@ -54,7 +56,10 @@ ON_LOOPBACK = Exposure()
 
 
 class AccessRequest(Struct, frozen=True, kw_only=True):
-    """What a request asks for. ``credential`` is what it brings, None where it brings nothing; ``workspace`` is None where it names none."""
+    """What a request asks for. ``credential`` is what it brings, None where it brings nothing; ``workspace`` is None where it names none.
+
+    ``stranger``: it comes from a process of another user of this machine, of whom a token is asked everywhere.
+    """
 
     credential: str | None
     scopes: tuple[TokenScope, ...]
@@ -63,6 +68,7 @@ class AccessRequest(Struct, frozen=True, kw_only=True):
     default_workspace: str
     address: str
     public: bool = False
+    stranger: bool = False
 
     def __repr__(self) -> str:
         """Without the credential."""
@@ -77,13 +83,14 @@ class AccessRequest(Struct, frozen=True, kw_only=True):
 class Caller(Struct, frozen=True, kw_only=True):
     """Who was let in: ``principal`` is "" for somebody on this machine; ``workspace`` is where the request is, "" where it said so itself.
 
-    ``speaks``: what it says of a user counts as that user's own word.
+    ``speaks``: what it says of a user counts as that user's own word. ``scopes``: of its token, None of whoever needs none.
     """
 
     principal: str = ""
     token: str = ""
     workspace: str = ""
     speaks: bool = True
+    scopes: tuple[TokenScope, ...] | None = None
 
 
 NOBODY = Caller()
@@ -173,7 +180,8 @@ class Access:
                 self._note(AuditEvent.USED, name, asked, decision.reason, now)
                 speaks = may_speak_for_users(presented, () if known is None else known.token.scopes)
                 where = workspace if asked.workspace is None else ""
-                return Caller(principal=f"token:{name}", token=name, workspace=where, speaks=speaks)
+                scopes = None if known is None else known.token.scopes
+                return Caller(principal=TOKEN_PRINCIPAL + name, token=name, workspace=where, speaks=speaks, scopes=scopes)
             case Admitted(Presented.OWNER):
                 return Caller(principal=OWNER)
             case Admitted():
@@ -300,7 +308,7 @@ def _facts(
     ends = () if known is None or token is None else tuple(end for end in (token.revoked_at, known.secret_ends_at) if end is not None)
     return AccessFacts(
         presented=presented,
-        demanded=exposure.demanded,
+        demanded=exposure.demanded or asked.stranger,
         public=asked.public,
         asked=asked.scopes,
         workspace=workspace if asked.in_workspace or asked.workspace is not None else "",

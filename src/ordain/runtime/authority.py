@@ -43,6 +43,7 @@ class Authority:
         self.deadline = started.deadline
         self.keep_thoughts = started.keep_thoughts
         self._session = started.session
+        self._scopes = started.scopes
         self.cap = started.allowance
         self.spent = Spend()
         self.runs_left = RUNS_MAX if started.runs is None else started.runs
@@ -65,7 +66,12 @@ class Authority:
             cap_verb_calls=self.cap.verb_calls,
             session=bool(self._session),
             reserved=verb is not None and verb.spec.entry and self._reserved(verb.spec),
+            lacks=() if verb is None else self._lacks(verb.spec),
         )
+
+    def _lacks(self, verb: VerbSpec) -> tuple[str, ...]:
+        """The scopes that the verb needs and the token that asked for the run has not."""
+        return () if self._scopes is None else tuple(sorted(set(verb.scopes).difference(self._scopes)))
 
     def _reserved(self, entry: VerbSpec) -> bool:
         """Whether the run does not enter by it. Outside of sessions the rule has always refused those that are for sessions only."""

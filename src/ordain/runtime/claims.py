@@ -9,6 +9,7 @@ from typing import Any, Protocol
 import msgspec
 from msgspec import Struct, structs
 
+from ordain.contracts.access import Principal
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.moments import EPOCH
 from ordain.effects.effect import Claim
@@ -69,10 +70,10 @@ class AttachClaim:
         Raises:
             FlowFault: the run does not keep this message, has placed it, or says of it what the transcript does not.
         """
-        seq, stored = int(claim.args["seq"]), run.stored
+        seq, stored, started = int(claim.args["seq"]), run.stored, run.setup.started
         if kept is None or kept.seq != seq or kept.kind is not EntryKind.MESSAGE or kept.run != stored.id or kept.attached not in POSTPONED:
             raise FlowFault("a claim of a place for a message that this run does not keep, or has placed")
-        self._message = received(kept, run.setup.started.principal, run.catalog)
+        self._message = received(kept, Principal(started.principal, started.scopes), run.catalog)
         given = {name: value for name, value in claim.args.items() if name in Placing.__struct_fields__}
         self._suggested, self._run = msgspec.convert(given, Placing), run
         self.pinned = PinnedCatalogs(run.services.catalogs)

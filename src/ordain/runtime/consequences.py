@@ -249,6 +249,7 @@ class Consequences:
             input=asked_of(kind, "commissioned", commissioned, kind, given),
             workspace=self._state.workspace,
             principal=self._message.principal,
+            scopes=self._message.scopes,
             subject=self._state.subject,
             key=self._state.key,
             at=self._at,

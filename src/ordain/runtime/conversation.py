@@ -11,6 +11,7 @@ from collections.abc import AsyncGenerator, Sequence
 import msgspec
 from msgspec import Struct
 
+from ordain.contracts.access import Principal
 from ordain.contracts.conversation import Message, MessageAnswer, Option, Question, Reply
 from ordain.contracts.events import QuestionEvent, ReplyEvent, SessionEvent
 from ordain.errors import Conflict, InvalidRequest, NotFound, Refused, Transient
@@ -53,7 +54,7 @@ class Conversation:
         self._stored_catalog = ""
         services.store.listen(services.streams.heard)
 
-    async def receive(self, message: Message, *, workspace: str, principal: str, source: str = "") -> Acknowledged:
+    async def receive(self, message: Message, *, workspace: str, principal: Principal | str, source: str = "") -> Acknowledged:
         """Accept a message; when this returns, the message and its consequence are durable.
 
         ``source`` is the way by which it came (HUB-06): a label, and no part of what makes two messages the same.

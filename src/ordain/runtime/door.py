@@ -10,6 +10,7 @@ import msgspec
 from msgspec import Raw, Struct
 from pydantic import BaseModel
 
+from ordain.contracts.access import Principal
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.conversation import Message
 from ordain.contracts.ids import DEFAULT_WORKSPACE
@@ -118,12 +119,12 @@ class Runtime:
 
     # --- requests -----------------------------------------------------------------------------------------------------------------
 
-    async def accept(self, request: BaseModel, principal: str, workspace: str = DEFAULT_WORKSPACE) -> Accepted:
+    async def accept(self, request: BaseModel, principal: Principal | str, workspace: str = DEFAULT_WORKSPACE) -> Accepted:
         """Accept a request of any contract that a kind answers (PLN-06, VRB-02); raises as ``Intake.of_request``."""
         self._check_open()
         return await self._intake.of_request(request, principal, workspace)
 
-    async def open(self, kind: str, given: Struct | Raw, principal: str, workspace: str = DEFAULT_WORKSPACE) -> Accepted:
+    async def open(self, kind: str, given: Struct | Raw, principal: Principal | str, workspace: str = DEFAULT_WORKSPACE) -> Accepted:
         """Open a root run of a kind by its name, with its input; raises as ``Intake.open``.
 
         Raises:
@@ -136,7 +137,9 @@ class Runtime:
         taken = Taken(input=given if isinstance(given, Raw) else raw(given), request_id=None, digest="")
         return await self._intake.open(found, taken, self.services.clock.new_run_id(), principal, workspace)
 
-    async def receive(self, message: Message, principal: str, workspace: str = DEFAULT_WORKSPACE, *, source: str = "") -> Acknowledged:
+    async def receive(
+        self, message: Message, principal: Principal | str, workspace: str = DEFAULT_WORKSPACE, *, source: str = ""
+    ) -> Acknowledged:
         """Accept a message of a conversation (ING-01) that came by ``source``; raises as ``Conversation.receive``."""
         self._check_open()
         acknowledged = await self.conversation.receive(message, workspace=workspace, principal=principal, source=source)

@@ -7,6 +7,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from ordain.contracts.access import TOKEN_PRINCIPAL, Principal, principal_of
 from ordain.errors import Conflict, InvalidRequest, Refused
 from ordain.flows.kind import Kind, Taken
 from ordain.ports.shared import Ruling, Shared
@@ -33,7 +34,7 @@ class Intake:
         self._services = services
         self._stored_catalog = ""
 
-    async def of_request(self, request: BaseModel, principal: str, workspace: str) -> Accepted:
+    async def of_request(self, request: BaseModel, principal: Principal | str, workspace: str) -> Accepted:
         """Take a request from outside, and open the run of the kind that answers its contract; raises as ``open``.
 
         Raises:
@@ -51,7 +52,7 @@ class Intake:
             raise InvalidRequest("a request id has 1 to 200 printable characters")
         return await self.open(kind, taken, run, principal, workspace)
 
-    async def open(self, kind: Kind[Any, Any], taken: Taken, run: str, principal: str, workspace: str) -> Accepted:
+    async def open(self, kind: Kind[Any, Any], taken: Taken, run: str, principal: Principal | str, workspace: str) -> Accepted:
         """Open the run, or find the one that the same request became.
 
         Raises:
@@ -59,14 +60,15 @@ class Intake:
             Refused: as many runs as policy permits are already accepted (429).
             StorageUnavailable: nothing can be written.
         """
-        services = self._services
+        services, who = self._services, principal_of(principal)
         catalog, now = services.catalogs.current, services.clock.now()
         policy = catalog.policy
         opening = Opening(
             run=run,
             input=taken.input,
             workspace=workspace,
-            principal=principal,
+            principal=who.name,
+            scopes=who.scopes,
             subject=run,
             key=services.clock.new_key(),
             at=now,
@@ -75,7 +77,9 @@ class Intake:
         )
         kept = KeptCatalogs(stored=catalog.stored if self._stored_catalog != catalog.digest else ())
         opened = Ruling(writes=(kept, root_run(kind, opening, catalog)), run=run, accepted=policy.engine.max_accepted)
-        once = None if taken.request_id is None else RequestKey(request_id=f"{kind.name}:{taken.request_id}", digest=taken.digest)
+        once = (
+            None if taken.request_id is None else RequestKey(request_id=_key_of(kind.name, who.name, taken.request_id), digest=taken.digest)
+        )
         outcome = await services.store.submit(Arrive(workspace=workspace, once=once, shared=Shared(reads=(), decide=lambda: opened)))
         match outcome.refused:
             case "request_id_reused":
@@ -86,3 +90,11 @@ class Intake:
                 if not refused:
                     self._stored_catalog = catalog.digest
                 return Accepted(run=outcome.run, new=not refused)
+
+
+def _key_of(kind: str, principal: str, request_id: str) -> str:
+    """Whose request it is: an id belongs to the token that uses it, or to the owner, whichever door the owner came by.
+
+    Nobody finds another's run by its request id, nor learns that there is one. No kind's name has an ``@``, no principal of a token a second ``:``.
+    """
+    return f"{kind}@{principal}:{request_id}" if principal.startswith(TOKEN_PRINCIPAL) else f"{kind}:{request_id}"

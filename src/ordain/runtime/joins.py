@@ -163,6 +163,7 @@ def started_child(parent: RunSetup, kinds: Kinds, addr: int, index: int, spawn: 
         input=spawn.input,
         workspace=began.workspace,
         principal=began.principal,
+        scopes=began.scopes,
         subject=began.subject,
         parent=parent.run,
         parent_addr=addr,

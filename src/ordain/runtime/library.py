@@ -41,7 +41,7 @@ class Memory:
         self._documents = documents
         self.clear = clear
 
-    async def add_note(self, workspace: str, note: NoteRequest, *, speaks: bool = True) -> Added:
+    async def add_note(self, workspace: str, note: NoteRequest, *, speaks: bool = True, by: str = "") -> Added:
         """Keep what a person says; the same words of the same author are one note.
 
         ``speaks``: who hands it in may speak for users. From anybody else a name proves nothing: the note is a member's, also to its author.
@@ -61,6 +61,7 @@ class Memory:
                 tags=tuple(note.tags),
                 author=author,
                 source="note",
+                by=by,
                 digest=content_digest(ENCODER.encode(said)),
                 size=len(text.encode()),
             )
@@ -80,7 +81,7 @@ class Memory:
         )
 
     async def add_document(
-        self, workspace: str, name: str, content: bytes, *, source: str = "", progress: OnProgress | None = None
+        self, workspace: str, name: str, content: bytes, *, source: str = "", progress: OnProgress | None = None, by: str = ""
     ) -> Added:
         """Keep a document's text; the same bytes of one ``source`` are one document, another content of it replaces the one before.
 
@@ -98,6 +99,7 @@ class Memory:
                 trust=Trust.FOREIGN,
                 title=name,
                 media_type=read.media_type,
+                by=by,
                 source=source or name,
                 digest=content_digest(content),
                 size=len(content),

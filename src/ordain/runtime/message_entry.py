@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from ordain.contracts.access import Principal, TokenScope, principal_of
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.conversation import Context, Message, Recall
 from ordain.flows.commission import MessageFacts, MessageIds, RecallAsked
@@ -30,6 +31,7 @@ class Received(Struct, frozen=True, kw_only=True):
     facts: MessageFacts
     ids: MessageIds
     principal: str
+    scopes: tuple[TokenScope, ...] | None = None
     timestamp_ms: int = 0
     found: Cues
     catalog: Catalog
@@ -57,7 +59,7 @@ def body_of(message: Message) -> MessageBody:
     )
 
 
-def received(entry: Entry, principal: str, catalog: Catalog) -> Received:
+def received(entry: Entry, principal: Principal | str, catalog: Catalog) -> Received:
     """A stored message, all of it as the transcript has it; an erased one says nothing."""
     body = MessageBody(text="", user="") if entry.body is None else msgspec.json.decode(entry.body, type=MessageBody)
     context = Context.model_validate(body.context, strict=False)
@@ -65,21 +67,23 @@ def received(entry: Entry, principal: str, catalog: Catalog) -> Received:
     return Received(
         facts=msgspec.structs.replace(facts, trace_verb=trace_verb_of(body.metadata)),
         ids=MessageIds(message_id=entry.message_id, reply_to=context.reply_to or "", edits=context.edits or ""),
-        principal=principal,
+        principal=principal_of(principal).name,
+        scopes=principal_of(principal).scopes,
         timestamp_ms=entry.timestamp_ms,
         found=wording_of(catalog).cues(body.text),
         catalog=catalog,
     )
 
 
-def message_of(message: Message, message_id: str, principal: str, catalog: Catalog, source: str = "") -> Received:
+def message_of(message: Message, message_id: str, principal: Principal | str, catalog: Catalog, source: str = "") -> Received:
     """A canonical message as it is received, under the id that it has or was given, by the way that ``source`` names."""
     said, context = message.message, message.context
     facts = message_facts(said.text, message.user_id, str(message.channel), context, len(said.attachments))
     return Received(
         facts=msgspec.structs.replace(facts, source=source[:LABEL_CHARS], trace_verb=trace_verb_of(said.metadata)),
         ids=MessageIds(message_id=message_id, reply_to=context.reply_to or "", edits=context.edits or ""),
-        principal=principal,
+        principal=principal_of(principal).name,
+        scopes=principal_of(principal).scopes,
         timestamp_ms=message.timestamp_ms or 0,
         found=wording_of(catalog).cues(said.text),
         catalog=catalog,

@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 from msgspec import MsgspecError, Raw, Struct
 
+from ordain.contracts.access import TokenScope
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.scope import CapabilityScope
 from ordain.errors import ConfigurationError
@@ -44,6 +45,7 @@ class Opening(Struct, frozen=True, kw_only=True):
     keep_thoughts: bool = True
     session: str = ""
     thread: int = 0
+    scopes: tuple[TokenScope, ...] | None = None
 
 
 def root_run(kind: Kind[Any, Any], opening: Opening, catalog: Catalog, *, queued: bool = False) -> NewRun:
@@ -61,6 +63,7 @@ def root_run(kind: Kind[Any, Any], opening: Opening, catalog: Catalog, *, queued
         input=opening.input,
         workspace=opening.workspace,
         principal=opening.principal,
+        scopes=opening.scopes,
         subject=opening.subject,
         deadline=opening.deadline,
         allowance=Spend(

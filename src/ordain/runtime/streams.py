@@ -30,6 +30,7 @@ from ordain.contracts.events import (
     SummaryEvent,
     TextEvent,
 )
+from ordain.contracts.text_links import links_of
 from ordain.ports.sessions import Entry, EntryKind, Sessions
 from ordain.ports.store import Change, StoredRun
 from ordain.rules.plain_reply import visible
@@ -265,6 +266,7 @@ def event_of(entry: Entry) -> DurableEvent:
                 narrative=text,
                 ok=body.ok,
                 verdict=body.verdict,
+                links=links_of(text),
             )
         case EntryKind.QUESTION:
             return QuestionEvent(

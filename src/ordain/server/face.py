@@ -11,6 +11,7 @@ import msgspec
 from fastapi import Request, Response
 from starlette.requests import ClientDisconnect, HTTPConnection
 
+from ordain.contracts.access import Principal
 from ordain.errors import Conflict, JournalCorrupt, JournalError, Transient
 from ordain.runtime.access import ON_LOOPBACK, Exposure
 from ordain.runtime.door import Runtime, RunView
@@ -46,6 +47,11 @@ class Face:
         """Who makes a request, as the journal is to name them: ``token:NAME``, or whoever speaks here without a token."""
         spending = request.scope.get(CALLER)
         return self.principal if spending is None else str(spending.caller.principal)
+
+    def asks(self, request: HTTPConnection) -> Principal:
+        """Who makes a request, with the scopes of their token: what a run that it opens may use of them."""
+        spending = request.scope.get(CALLER)
+        return Principal(self.by(request), None if spending is None else spending.caller.scopes)
 
     def speaks(self, request: HTTPConnection) -> bool:
         """Whether what a request says of a user counts as that user's own word."""

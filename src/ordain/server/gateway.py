@@ -46,7 +46,7 @@ def gateway_router(face: Face) -> APIRouter:
         client = client_request(chat_of_hub(hub, HUB_HTTP))
         session = hub.session_id or fresh_session(face, FRESH_HUB)
         message = canonical(client, session, message_id=hub.message_id, reply_to=hub.reply_to)
-        sent = await face.runtime.receive(message, face.by(request), WorkspaceId(workspace), source=source_of(client))
+        sent = await face.runtime.receive(message, face.asks(request), WorkspaceId(workspace), source=source_of(client))
         if prefers_async(request):
             return await found_later(face, workspace, sent)
         answer = await answered(face, request, workspace, sent)
@@ -61,7 +61,7 @@ def gateway_router(face: Face) -> APIRouter:
         chat = await read(request, CortexChatRequest, face.body)
         client = client_request(chat)
         message = canonical(client, chat.session_id or fresh_session(face, FRESH_GATEWAY))
-        sent = await face.runtime.receive(message, face.by(request), WorkspaceId(workspace), source=source_of(client))
+        sent = await face.runtime.receive(message, face.asks(request), WorkspaceId(workspace), source=source_of(client))
         timeout_ms = client.options.timeout_ms or DEFAULT_TIMEOUT_MS
         answer = await answered(face, request, workspace, sent, timeout_ms / 1000)
         if answer is None:

@@ -18,9 +18,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from ordain.contracts.access import holds_token
 from ordain.contracts.ids import DEFAULT_WORKSPACE
 from ordain.errors import InvalidRequest, OrdainError, Refused, Unauthenticated
-from ordain.runtime.access import NOBODY, AccessRequest, Caller
+from ordain.runtime.access import NOBODY, AccessRequest, Caller, Exposure
 from ordain.server.doors import door_of
 from ordain.server.face import CALLER, Face
+from ordain.server.peers import address_of, of_another_user
 from ordain.server.problems import problem
 from ordain.server.workspaces import WORKSPACE_HEADER
 
@@ -44,7 +45,7 @@ class Guard:
             await self._app(scope, receive, send)
             return
         try:
-            asked = asked_of(scope)
+            asked = asked_of(scope, self._face.exposure)
             caller = await self._face.runtime.access.admit(asked, self._face.exposure)
         except OrdainError as error:
             await refusal(error, scope)(scope, receive, send)
@@ -127,7 +128,7 @@ class _Watch:
         return receiving
 
 
-def asked_of(scope: Scope) -> AccessRequest:
+def asked_of(scope: Scope, exposure: Exposure) -> AccessRequest:
     """What a request asks for, from address and headers alone.
 
     Raises:
@@ -145,14 +146,16 @@ def asked_of(scope: Scope) -> AccessRequest:
         raise InvalidRequest(f"{WORKSPACE_HEADER} names no workspace")
     if scope["type"] == "websocket" and workspace is None:
         workspace = connection.query_params.get("workspace") or None
+    credential = _credential(connection.headers, scope)
     return AccessRequest(
-        credential=_credential(connection.headers, scope),
+        credential=credential,
         scopes=door.scopes,
         in_workspace=door.in_workspace,
         workspace=workspace,
         default_workspace=DEFAULT_WORKSPACE,
-        address=connection.client.host if connection.client else "",
+        address=address_of(scope, exposure.proxies),
         public=door.public,
+        stranger=not (door.public or exposure.demanded) and credential is None and of_another_user(scope),
     )
 
 

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from functools import partial
 from typing import Annotated, Any
+from weakref import WeakValueDictionary
 
 import msgspec
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import StreamingResponse
 
+from ordain.contracts.access import TOKEN_PRINCIPAL
 from ordain.contracts.ids import DEFAULT_WORKSPACE
 from ordain.contracts.library import (
     DocumentPage,
@@ -56,7 +58,16 @@ SHAPES = (
 """What the published document names."""
 
 UNREADABLE = (
-    *("invalid_name", "document_too_large", "document_too_long", "document_not_text", "document_empty", "document_encrypted"),
+    *(
+        "invalid_name",
+        "document_too_large",
+        "document_too_long",
+        "document_too_deep",
+        "quota_spent",
+        "document_not_text",
+        "document_empty",
+        "document_encrypted",
+    ),
     *("document_unreadable", "document_too_slow", "unsupported_document", "no_process", "documents_busy"),
 )
 ROOM_BYTES = 3 * DOCUMENT_BYTES
@@ -100,11 +111,11 @@ def library_router(face: Face) -> APIRouter:
 
 
 def _memory(router: APIRouter, face: Face) -> None:
-    @router.post("/memory", **refusing(documented(NoteRequest, Kept, example=NOTE_EXAMPLE), "empty_text"))
+    @router.post("/memory", **refusing(documented(NoteRequest, Kept, example=NOTE_EXAMPLE), "empty_text", "quota_spent"))
     async def add_note(request: Request, workspace: Workspace = DEFAULT_WORKSPACE) -> Response:
         """Remember a note; the same words of the same author are one note. It is its author's own only where the token may send messages."""
         note = await read(request, NoteRequest, face.body)
-        return Json(_kept(await face.runtime.library.add_note(workspace, note, speaks=face.speaks(request))))
+        return Json(_kept(await face.runtime.library.add_note(workspace, note, speaks=face.speaks(request), by=face.by(request))))
 
     @router.post("/memory/search", **documented(MemorySearch, MemoryFound, example=SEARCH_EXAMPLE))
     async def search_memory(request: Request, workspace: Workspace = DEFAULT_WORKSPACE) -> Response:
@@ -139,17 +150,19 @@ def _documents(router: APIRouter, face: Face) -> None:
     busy = "as many documents are being added as there is memory for"
     room = Room(ROOM_BYTES, ROOM_EACH, ROOM_LEAST, code="documents_busy", message=busy)
     told: set[asyncio.Task[None]] = set()
+    places = WeakValueDictionary[str, asyncio.Lock]()
 
     @router.post("/docs", **refusing(adding, *UNREADABLE))
     async def add_document(request: Request, name: DocumentName, source: Source = "", workspace: Workspace = DEFAULT_WORKSPACE) -> Response:
         """Add a document: its bytes as `application/octet-stream`. With `Accept: application/x-ndjson` the answer tells how far it is."""
         library = face.runtime.library
         with ExitStack() as held:
-            content = await _octets(request, held, partial(room.share, face.by(request)))
+            by = face.by(request)
+            content = await _octets(request, held, partial(room.share, by))
+            add = partial(_in_place, places, by, partial(library.add_document, workspace, name, content, source=source, by=by))
             if LINES not in request.headers.get("accept", ""):
-                return Json(_kept(await library.add_document(workspace, name, content, source=source)))
+                return Json(_kept(await add()))
             news = News()
-            add = partial(library.add_document, workspace, name, content, source=source)
             work = asyncio.ensure_future(_adding(add, news, held.pop_all()))
             told.add(work)  # it goes on, and gives back what it holds, also where nobody listens
             work.add_done_callback(told.discard)
@@ -172,6 +185,13 @@ def _documents(router: APIRouter, face: Face) -> None:
         """Destroy a document's text and vectors."""
         await face.runtime.library.remove_document(workspace, document, by=face.by(request))
         return Json({"id": document, "outcome": "removed"})
+
+
+async def _in_place(places: WeakValueDictionary[str, asyncio.Lock], by: str, add: Callable[..., Awaitable[Added]], **more: Any) -> Added:
+    """Add in the one place that a token has, so that no token keeps others from theirs; the owner has as many as there are."""
+    place = places.setdefault(by, asyncio.Lock()) if by.startswith(TOKEN_PRINCIPAL) else nullcontext()
+    async with place:
+        return await add(**more)
 
 
 def _kept(added: Added) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ordain.runtime.access import Exposure
+from ordain.runtime.own_requests import is_own
 from ordain.server.problems import problem
 
 SAFE = frozenset({"GET", "HEAD"})
@@ -45,7 +46,7 @@ HEADER_BYTES = 65_536
 
 
 class HostGuard:
-    """Refuses oversized headers (431), foreign hosts (421 ``foreign_host``) and pages of foreign origins (403 ``foreign_origin``).
+    """Refuses oversized headers (431), foreign hosts (421 ``foreign_host``), verbs of its own (403 ``own_request``) and pages of foreign origins (403 ``foreign_origin``).
 
     A WebSocket handshake is refused before it is accepted, with the same problem.
     """
@@ -70,6 +71,10 @@ class HostGuard:
             refused = problem(
                 421, "foreign_host", "this server answers to its own names only: localhost, 127.0.0.1, [::1], and allowed_hosts"
             )
+            await refused(scope, receive, send)
+            return
+        if is_own(scope["headers"]):
+            refused = problem(403, "own_request", "a verb of this server asks it for something, and no verb may")
             await refused(scope, receive, send)
             return
         followed = scope.get("method") in SAFE and (headers.get("sec-fetch-mode"), headers.get("sec-fetch-dest")) == (

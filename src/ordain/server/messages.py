@@ -29,7 +29,7 @@ def messages_router(face: Face) -> APIRouter:
         ``message_id_reused``. ``Prefer: respond-async`` answers 202 once the message is durable, with the address of its answer.
         """
         message = await read(request, Message, face.body)
-        sent = await face.runtime.receive(message, face.by(request), WorkspaceId(workspace))
+        sent = await face.runtime.receive(message, face.asks(request), WorkspaceId(workspace))
         if prefers_async(request):
             return await found_later(face, workspace, sent)
         return Json(wire(await answered(face, request, workspace, sent)))

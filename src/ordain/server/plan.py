@@ -31,7 +31,7 @@ def plan_router(face: Face) -> APIRouter:
         The same ``request_id`` with the same body names the same run. ``Prefer: respond-async`` answers 202 with the run's address.
         """
         given = await read(request, PlannerRequest, face.body)
-        accepted = await face.runtime.accept(given, face.by(request), WorkspaceId(workspace))
+        accepted = await face.runtime.accept(given, face.asks(request), WorkspaceId(workspace))
         return await outcome(face, request, accepted, partial(face.runtime.response, contract=PlannerRequest))
 
     return router

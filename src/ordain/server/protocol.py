@@ -23,6 +23,7 @@ from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIO
 
 from ordain.errors import ConfigurationError
 from ordain.server.loopback import APART
+from ordain.server.peers import PEER, Peer
 from ordain.server.problems import NOTHING_LEFT, USED_UP, out_of_resources, problem
 
 LOG = logging.getLogger("ordain.http")
@@ -136,6 +137,7 @@ class HttpProtocol(StallWatched, HttpToolsProtocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # pyright: ignore[reportIncompatibleMethodOverride] - as uvicorn's own
         """Wait for the first request, not for ever."""
         super().connection_made(transport)
+        self.app_state = {**self.app_state, PEER: Peer(self.client, self.server)}  # in each request's scope, a handshake's too
         if len(self.connections) > most_connections():  # told, while there is a descriptor to tell it with
             self._tell_full()
             self._reject(503, "too_many_connections", "this server has as many connections as it can keep; come back later")

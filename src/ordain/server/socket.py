@@ -171,7 +171,7 @@ class _Socket:
                 raise Conflict(f"this socket speaks with session {session}", code="other_session")
             client = client_request(chat_of_hub(hub, HUB_WS))
             message = canonical(client, session, message_id=hub.message_id, reply_to=hub.reply_to)
-            by, workspace = self._face.by(self._socket), WorkspaceId(self._workspace)
+            by, workspace = self._face.asks(self._socket), WorkspaceId(self._workspace)
             sent = await self._face.runtime.receive(message, by, workspace, source=source_of(client))
         except OrdainError as error:
             raise _about(error, hub.message_id) from None

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Query, Response
+from fastapi import APIRouter, Query, Request, Response
 
-from ordain.contracts.access import TokenScope
+from ordain.contracts.access import TOKEN_PRINCIPAL, TokenScope
 from ordain.contracts.moments import moment, moment_if
 from ordain.runtime.tokens import AuditEvent, AuditLine, Token
 from ordain.server.documents import shown
@@ -103,24 +103,38 @@ _USED = {"no": 7, "event": "used", "token": "ci", "asked": "plan", "reason": "ac
 _TIMES = {"first_at": _AT, "last_at": _AT, "count": 12}
 
 
+async def _seen(face: Face, request: Request) -> frozenset[str] | None:
+    """The tokens that an admin may look at: of the owner every one (None), of a token those that belong to no workspace but its own."""
+    tokens = {token.name: token for token in await face.runtime.services.tokens.tokens()}
+    asking = tokens.get(face.by(request).removeprefix(TOKEN_PRINCIPAL)) if face.by(request).startswith(TOKEN_PRINCIPAL) else None
+    if asking is None:
+        return None
+    return frozenset(name for name, token in tokens.items() if set(token.workspaces) <= set(asking.workspaces))
+
+
 def tokens_router(face: Face) -> APIRouter:
     """Looking only: no token makes another."""
     router = APIRouter(prefix="/tokens", tags=["access"])
 
     @router.get("", **shown(TokenList, example={"tokens": [{**_TOKEN, **_ENDS}]}))
-    async def list_tokens() -> Response:
-        """Every token there ever was, by name."""
-        services = face.runtime.services
-        return Json(TokenList(tokens=[token_view(token, services.clock.now()) for token in await services.tokens.tokens()]))
+    async def list_tokens(request: Request) -> Response:
+        """Every token there ever was, by name; to a token those of its own workspaces."""
+        services, now = face.runtime.services, face.runtime.services.clock.now()
+        seen = await _seen(face, request)
+        return Json(TokenList(tokens=[token_view(one, now) for one in await services.tokens.tokens() if seen is None or one.name in seen]))
 
     @router.get("/audit", **shown(AuditPage, example={"audit": [{**_USED, **_TIMES}], "next": None}))
     async def show_audit(
+        request: Request,
         limit: Annotated[int, Query(ge=1, le=LIST_MAX)] = 100,
         before: Annotated[int | None, Query(ge=1, le=SEQ_MAX, description="Only lines older than this one.")] = None,
         name: Annotated[str | None, Query(max_length=64, description="Only lines about this token.")] = None,
     ) -> Response:
-        """What was given, taken, used and refused, newest first."""
+        """What was given, taken, used and refused, newest first; to a token what is about tokens of its own workspaces."""
         await face.runtime.access.flush()
-        return Json(audit_page(await face.runtime.services.tokens.audit(limit=limit, before=before, token=name), limit))
+        seen = await _seen(face, request)
+        about = seen if name is None or seen is None else seen & {name}
+        lines = await face.runtime.services.tokens.audit(limit=limit, before=before, token=name, among=about)
+        return Json(audit_page(lines, limit))
 
     return router

@@ -14,9 +14,10 @@ from ordain.contracts.catalog import Catalog
 from ordain.contracts.ids import DEFAULT_WORKSPACE, WorkspaceId
 from ordain.contracts.planner import Strict
 from ordain.contracts.risk import Risk, risk_of
+from ordain.contracts.text_links import as_field, texts_of
 from ordain.contracts.verbs import VerbReply, VerbRequest, VerbSpec
 from ordain.errors import NotFound, Transient
-from ordain.runtime.door import Runtime
+from ordain.runtime.door import Runtime, RunView
 from ordain.runtime.reloader import CatalogProblem
 from ordain.server.bodies import read
 from ordain.server.documents import VERB_ANSWER, VERB_REQUEST, documented, shown
@@ -133,6 +134,12 @@ def problems_of(runtime: Runtime) -> Sequence[CatalogProblem]:
     return () if runtime.reloader is None else runtime.reloader.problems
 
 
+def _replied(face: Face, view: RunView) -> dict[str, Any]:
+    """A verb's reply, with the addresses in what it gave back."""
+    reply = face.runtime.response(view, contract=VerbRequest)
+    return {**reply, **as_field(texts_of(reply["output"]))}
+
+
 def verbs_router(face: Face) -> APIRouter:
     """The verbs' routes."""
     router = APIRouter(tags=["verbs"])
@@ -154,8 +161,8 @@ def verbs_router(face: Face) -> APIRouter:
     async def execute_verb(request: Request, workspace: Workspace = DEFAULT_WORKSPACE) -> Response:
         """Run one verb as a run of its own: authorised, journalled and replayable like every other."""
         given = await read(request, VerbRequest, face.body)
-        accepted = await face.runtime.accept(given, face.by(request), WorkspaceId(workspace))
-        return await outcome(face, request, accepted, partial(face.runtime.response, contract=VerbRequest))
+        accepted = await face.runtime.accept(given, face.asks(request), WorkspaceId(workspace))
+        return await outcome(face, request, accepted, partial(_replied, face))
 
     @router.get("/verbs/{verb_id}", **refusing(shown(VerbView), "unknown_verb"))
     async def show_verb(verb_id: str) -> Response:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -52,12 +53,13 @@ class SqliteTokens:
         """See ``TokenStore.live``."""
         return self._store.query(_LIVE, (at,))[0][0]
 
-    async def audit(self, *, limit: int, before: int | None, token: str | None) -> Sequence[AuditLine]:
+    async def audit(self, *, limit: int, before: int | None, token: str | None, among: frozenset[str] | None = None) -> Sequence[AuditLine]:
         """See ``TokenStore.audit``."""
         rows = self._store.query(
             "SELECT no, event, token, asked, reason, by, address, first_at, last_at, count FROM token_audit"
-            " WHERE (?1 IS NULL OR no < ?1) AND (?2 IS NULL OR token = ?2) ORDER BY no DESC LIMIT ?3",
-            (before, token, limit),
+            " WHERE (?1 IS NULL OR no < ?1) AND (?2 IS NULL OR token = ?2)"
+            " AND (?4 IS NULL OR (token <> '' AND token IN (SELECT value FROM json_each(?4)))) ORDER BY no DESC LIMIT ?3",
+            (before, token, limit, None if among is None else json.dumps(sorted(among))),
         )
         return [
             AuditLine(

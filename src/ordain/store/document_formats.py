@@ -22,7 +22,9 @@ TEXT_CHARS = 5_000_000
 PAGES_MAX = 3000
 SECTIONS_MAX = 20_000
 MEMORY_BYTES = 1024 * 1024 * 1024
-CPU_S = 60
+CPU_S = 10
+DEPTH_MAX = 256
+"""Deepest nesting of a page's elements; written ones stay below 40."""
 HEADING_CHARS = 200
 TITLE_CHARS = 200
 
@@ -193,9 +195,11 @@ def _html(page: str) -> tuple[str, ParsedParts]:
         total, parts = total + len(text), []
         start = total
 
-    stack: list[tuple[Any, bool]] = [] if tree.body is None else [(tree.body, False)]
+    stack: list[tuple[Any, bool, int]] = [] if tree.body is None else [(tree.body, False, 1)]
     while stack:
-        node, left = stack.pop()
+        node, left, depth = stack.pop()
+        if depth > DEPTH_MAX:
+            raise UnreadableDocument("document_too_deep", f"the page nests its elements more than {DEPTH_MAX} deep")
         tag: str = node.tag
         if tag == "-text":
             parts.append(_SPACES.sub(" ", node.text_content or ""))
@@ -213,9 +217,9 @@ def _html(page: str) -> tuple[str, ParsedParts]:
             ]
             continue
         if tag in _BLOCKS:
-            stack.append((node, True))
+            stack.append((node, True, depth))
         children = list(node.iter(include_text=True))
-        stack.extend((child, False) for child in reversed(children))
+        stack.extend((child, False, depth + 1) for child in reversed(children))
     close()
     return "" if title is None else title.text(), sections
 

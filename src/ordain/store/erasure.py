@@ -29,7 +29,7 @@ _AT_WORK = (
 _BESIDE = (
     "UPDATE mailbox SET body = x'7b7d' WHERE run = ? AND body <> x'7b7d'",
     "UPDATE outbox SET text = '' WHERE run = ? AND text <> ''",
-    "UPDATE requests SET digest = '' WHERE run = ? AND digest <> ''",
+    "UPDATE requests SET digest = '', request_id = 'erased:' || run WHERE run = ? AND digest <> ''",
 )
 _RUNS, _ENTRIES = 0, 1
 

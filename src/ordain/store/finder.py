@@ -7,7 +7,17 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ordain.ports.library import Embedder, Found, Fragment, ItemKind, LibrarySearch, Method
-from ordain.store.library_reads import ALL, Words, count_passages, document_number, find_by_words, has_older, read_fragments, unkept
+from ordain.store.library_reads import (
+    ALL,
+    Words,
+    count_passages,
+    document_number,
+    find_by_words,
+    has_older,
+    read_fragments,
+    unkept,
+    withheld,
+)
 from ordain.store.text_query import TextQuery, any_of, of_literals, read_question, telling
 from ordain.store.word_index import count_words
 
@@ -85,7 +95,7 @@ class Finder:
             kinds=search.kinds,
             since=self._since(search),
             item=document_number(self._db, search),
-            not_of=unkept(self._db),
+            not_of=[*unkept(self._db), *withheld(self._db, search)],
         )
         (vector,) = embedder.embed([search.query])
         hits, count = index.nearest(vector, wanted, search.limit * CANDIDATES)

@@ -17,7 +17,9 @@ from weakref import WeakValueDictionary
 
 import msgspec
 
-from ordain.errors import Erased, InvalidRequest, OrdainError, StorageUnavailable
+from ordain.contracts.access import TOKEN_PRINCIPAL
+from ordain.contracts.policy import MemoryPolicy
+from ordain.errors import Erased, InvalidRequest, OrdainError, Refused, StorageUnavailable
 from ordain.journal.digests import derived_id
 from ordain.ports.clock import Clock
 from ordain.ports.library import Added, Embedder, Found, Item, ItemKind, LibrarySearch, NewItem, OnProgress, Passage, Reindexed, Theme
@@ -33,6 +35,9 @@ LOG = logging.getLogger("ordain.library")
 FILLED = 64
 """Passages that one unit stores."""
 
+FULL = {"workspace_full": "the workspace remembers", "token_full": "the token has added"}
+DEFAULTS = MemoryPolicy()
+
 PASSAGES_MAX = 20_000
 """Most passages of one item."""
 
@@ -43,8 +48,12 @@ EMBEDDED = 256
 class SqliteLibrary:
     """Implements ``Library``. Belongs to one event loop; ``embedder`` None finds by words alone and says so."""
 
-    def __init__(self, store: SqliteStore, clock: Clock, embedder: Callable[[], Embedder | None]) -> None:
-        """``embedder`` is called once, in a thread, when the first text is to be embedded or found."""
+    def __init__(self, store: SqliteStore, clock: Clock, embedder: Callable[[], Embedder | None], policy: MemoryPolicy = DEFAULTS) -> None:
+        """``embedder`` is called once, in a thread, when the first text is to be embedded or found.
+
+        ``policy`` says whose memory is found for whom, and how much is kept.
+        """
+        self._policy = policy
         self._store = store
         self._clock = clock
         self._make_embedder = embedder
@@ -60,6 +69,8 @@ class SqliteLibrary:
         passages = await self._run(self._embedding, lambda: cut(item.sections))
         if len(passages) > PASSAGES_MAX:
             raise InvalidRequest(f"the text makes more than {PASSAGES_MAX} passages", code="document_too_long")
+        if item.by.startswith(TOKEN_PRINCIPAL):  # what a token added is found by its key
+            item = msgspec.structs.replace(item, key=f"{item.by}/{item.key or self._clock.new_run_id()}")
         identity = derived_id("library", f"{item.workspace}\x1f{item.key}") if item.key else self._clock.new_run_id()
         async with self._adding.setdefault(identity, asyncio.Lock()):  # of one key one at a time: the next finds what this one has kept
             try:
@@ -70,10 +81,12 @@ class SqliteLibrary:
 
     async def _add(self, item: NewItem, identity: str, passages: Sequence[Passage], progress: OnProgress | None) -> Added:
         at = self._clock.now()
-        began = await self._submit("library_begin", item=_row(item, identity, at))
+        bounds = {"workspace_bytes": self._policy.workspace_bytes, "token_bytes": self._policy.token_bytes}
+        begin = {"item": _row(item, identity, at), "passages": len(passages), "bounds": bounds}
+        began = _within(await self._submit("library_begin", **begin))
         if began.refused == "staged":
             await self._clear(staged=identity)
-            began = await self._submit("library_begin", item=_row(item, identity, at))
+            began = _within(await self._submit("library_begin", **begin))
         if began.refused:
             return Added(id=began.item, outcome="same")
         embedder = await self._run(self._embedding, self._embedder)
@@ -90,8 +103,10 @@ class SqliteLibrary:
                 ],
                 keep=first + FILLED >= len(passages),
                 at=at,
+                bounds=bounds,
                 **_of(embedder),
             )
+            _within(filled)
             if filled.refused == "same":
                 await self._clear(staged=identity)
                 return Added(id=filled.item, outcome="same")
@@ -117,7 +132,9 @@ class SqliteLibrary:
 
     def _found(self, search: LibrarySearch) -> Found:
         with self._reads():
-            return self._finder.find(search, self._embedder())
+            return self._finder.find(
+                msgspec.structs.replace(search, personal=search.personal and not self._policy.shared), self._embedder()
+            )
 
     async def items(self, workspace: str, kinds: Sequence[ItemKind], *, limit: int, before: int | None = None) -> Sequence[Item]:
         """See ``Library.items``."""
@@ -135,9 +152,9 @@ class SqliteLibrary:
         await self.clear()
         return True
 
-    async def themes(self, workspace: str, *, limit: int) -> Sequence[Theme]:
+    async def themes(self, workspace: str, *, limit: int, session: str | None = None) -> Sequence[Theme]:
         """See ``Library.themes``."""
-        return await self._read(lambda db: read_themes(db, workspace, limit))
+        return await self._read(lambda db: read_themes(db, workspace, limit, None if self._policy.shared else session))
 
     async def reindex(self, workspace: str | None = None, progress: OnProgress | None = None) -> Reindexed:
         """See ``Library.reindex``."""
@@ -222,8 +239,21 @@ class SqliteLibrary:
                 db.execute("ROLLBACK")
 
 
+def _within(outcome: Outcome) -> Outcome:
+    """What a bound refused, as a refusal.
+
+    Raises:
+        Refused: 507 ``quota_spent``.
+    """
+    if outcome.refused in FULL:
+        raise Refused(
+            f"{FULL[outcome.refused]} as much as policy permits; forget or remove something first", code="quota_spent", status=507
+        )
+    return outcome
+
+
 def _row(item: NewItem, identity: str, at: int) -> dict[str, Any]:
-    plain = msgspec.structs.asdict(item)
+    plain = {name: value for name, value in msgspec.structs.asdict(item).items() if name != "by"}
     return {**plain, "id": identity, "created_at": at, "tags": msgspec.json.encode(item.tags).decode()}
 
 

@@ -29,12 +29,21 @@ _FRAGMENT = (
     "SELECT p.no, i.id, p.text, i.title, p.heading, p.page, p.start, p.stop, i.source, i.kind, i.created_at, i.trust, i.author"
     " FROM passages p JOIN items i ON i.no = p.item WHERE i.state = 'kept' AND p.no IN ({})"
 )
+_GIVEN = (
+    "(? IS NULL OR i.kind = 'document' OR (i.author = ? AND i.author <> '' AND i.trust = 'own') OR (i.author = '' AND coalesce((SELECT s.user"
+    " FROM sessions s WHERE s.workspace = i.workspace AND s.id = i.session), '') IN ('', ?)))"
+)
+"""Whether a user may be given an item, three times that user, NULL for everybody: a document, what they said themselves, what nobody's name stands at,
+an entry of a session of theirs. A note that somebody else says is theirs (``member``) is not."""
+_THEMES = "SELECT i.created_at, i.theme FROM items i WHERE i.workspace = ? AND i.state = 'kept' AND i.theme <> '' AND {} ORDER BY i.no DESC LIMIT ?"
+_WITHHELD = "SELECT i.no FROM items i WHERE i.workspace = ? AND i.state = 'kept' AND NOT {}"
+_FIRST = "SELECT i.created_at FROM items i WHERE i.workspace = ? AND i.kind = ? AND i.state = 'kept' AND {} ORDER BY i.no LIMIT 1"
 _WORDS = (
     "SELECT p.no, p.item, found.score, p.heading || char(10) || p.text"
     " FROM (SELECT rowid AS no, -bm25({words}) AS score FROM {words} WHERE {words} MATCH ? ORDER BY rowid DESC LIMIT ?) found"
     " JOIN passages p ON p.no = found.no JOIN items i ON i.no = p.item"
     " WHERE i.workspace = ? AND i.state = 'kept' AND i.created_at >= ? AND i.kind IN ({kinds}) AND (? IS NULL OR i.no = ?)"
-    " ORDER BY found.score DESC, p.no LIMIT ?"
+    " AND {given} ORDER BY found.score DESC, p.no LIMIT ?"
 )
 _BARE = (
     "SELECT p.no, p.heading || char(10) || p.text FROM passages p JOIN items i ON i.no = p.item"
@@ -81,11 +90,12 @@ def _item(row: tuple[Any, ...]) -> Item:
     )
 
 
-def read_themes(db: sqlite3.Connection, workspace: str, limit: int) -> list[Theme]:
+def read_themes(db: sqlite3.Connection, workspace: str, limit: int, session: str | None) -> list[Theme]:
     """See ``Library.themes``."""
+    whom = (None if session is None else _of_session(db, workspace, session),) * 3
     rows = db.execute(
-        "SELECT created_at, theme FROM items WHERE workspace = ? AND state = 'kept' AND theme <> '' ORDER BY no DESC LIMIT ?",
-        (workspace, limit),
+        _THEMES.format(_GIVEN),
+        (workspace, *whom, limit),
     ).fetchall()
     return [Theme(at=at, theme=theme) for at, theme in reversed(rows)]
 
@@ -107,8 +117,8 @@ def find_by_words(db: sqlite3.Connection, search: LibrarySearch, asked: Words) -
         return []
     item = document_number(db, search)
     taken = asked.limit * (LITERAL_CANDIDATES if asked.literals else 1)
-    given = (asked.expression, asked.most, search.workspace, asked.since, *search.kinds, item, item, taken)
-    rows = db.execute(_WORDS.format(words=words, kinds=_marks(search.kinds)), given).fetchall()
+    given = (asked.expression, asked.most, search.workspace, asked.since, *search.kinds, item, item, *_whom(db, search), taken)
+    rows = db.execute(_WORDS.format(words=words, given=_GIVEN, kinds=_marks(search.kinds)), given).fetchall()
     literals = asked.literals
     return [(score, passage, owner) for passage, owner, score, text in rows if not literals or holds(text, literals)][: asked.limit]
 
@@ -131,10 +141,29 @@ def read_fragments(db: sqlite3.Connection, search: LibrarySearch, found: Sequenc
     return tuple(_fragment(rows[passage], score, user) for score, passage, _ in found if passage in rows)
 
 
+def withheld(db: sqlite3.Connection, search: LibrarySearch) -> list[int]:
+    """Items that whoever asks is not given; none where everybody is given everything."""
+    if not search.personal:
+        return []
+    rows = db.execute(
+        _WITHHELD.format(_GIVEN),
+        (search.workspace, *_whom(db, search)),
+    )
+    return [row[0] for row in rows]
+
+
+def _whom(db: sqlite3.Connection, search: LibrarySearch) -> tuple[str | None, ...]:
+    return (_user(db, search) if search.personal else None,) * 3
+
+
 def _user(db: sqlite3.Connection, search: LibrarySearch) -> str:
     if search.user or not search.session:
         return search.user
-    row = db.execute("SELECT user FROM sessions WHERE workspace = ? AND id = ?", (search.workspace, search.session)).fetchone()
+    return _of_session(db, search.workspace, search.session)
+
+
+def _of_session(db: sqlite3.Connection, workspace: str, session: str) -> str:
+    row = db.execute("SELECT user FROM sessions WHERE workspace = ? AND id = ?", (workspace, session)).fetchone()
     return "" if row is None else str(row[0])
 
 
@@ -171,8 +200,8 @@ def count_passages(db: sqlite3.Connection, workspace: str | None) -> int:
 
 def has_older(db: sqlite3.Connection, search: LibrarySearch, since: int) -> bool:
     """Whether something of these kinds was added before; told by the first of each kind, for items are numbered as they are added."""
-    first = "SELECT created_at FROM items WHERE workspace = ? AND kind = ? AND state = 'kept' ORDER BY no LIMIT 1"
-    found = (db.execute(first, (search.workspace, kind)).fetchone() for kind in search.kinds)
+    first = _FIRST.format(_GIVEN)
+    found = (db.execute(first, (search.workspace, kind, *_whom(db, search))).fetchone() for kind in search.kinds)
     return any(row is not None and row[0] < since for row in found)
 
 

@@ -10,12 +10,19 @@ import sqlite3
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from ordain.contracts.access import TOKEN_PRINCIPAL
 from ordain.ports.library import ItemKind
 from ordain.ports.store import Outcome
 from ordain.store.word_index import add_words, delete_words, tidy
 
 PURGED = 200
 """Passages that one unit removes."""
+
+PASSAGE_BYTES = 4096
+"""What a passage counts for: its text, its vector, its words in the index."""
+
+UNBOUNDED: Mapping[str, int] = {"workspace_bytes": 0, "token_bytes": 0}
+"""What whoever names no bounds is held to."""
 
 EVERY = "*"
 """In place of an item's id: each of them."""
@@ -50,12 +57,39 @@ def begin(db: sqlite3.Connection, args: dict[str, Any]) -> Outcome:
     there = same[0] if same is not None else _kept(db, workspace, digest, item["kind"], item["source"])
     if there is not None:
         return Outcome(refused="same", item=there)
+    if full := _full(db, item, args.get("passages", 0), args.get("bounds", UNBOUNDED)):
+        return Outcome(refused=full)
     if db.execute("SELECT 1 FROM items WHERE workspace = ? AND id = ? AND state = 'staged'", (workspace, item["id"])).fetchone():
         return Outcome(refused="staged")
     run = db.execute("SELECT subject, session FROM runs WHERE id = ?", (item["run"],)).fetchone() if item["run"] else None
     subject, session = run if run is not None else (None, None)
     cursor = db.execute(_ADD, (*(item[name] for name in _COLUMNS), session or "", subject))
     return Outcome(item=item["id"], seq=cursor.lastrowid or 0)
+
+
+def _full(db: sqlite3.Connection, item: Mapping[str, Any], passages: int, bounds: Mapping[str, int]) -> str:
+    """Which bound so many passages more would break, "" where none; an older document of the same source goes, and what it holds with it."""
+    workspace, (by, slash, _) = item["workspace"], item["key"].partition("/")
+    if not (bounds["workspace_bytes"] or bounds["token_bytes"]):
+        return ""
+    older = list[tuple[int, str]]()
+    if item["kind"] == ItemKind.DOCUMENT and item["source"]:
+        older = db.execute(
+            "SELECT passages, key FROM items WHERE workspace = ? AND source = ? AND kind = 'document' AND state = 'kept'",
+            (workspace, item["source"]),
+        ).fetchall()
+    row = db.execute("SELECT passages FROM library WHERE workspace = ?", (workspace,)).fetchone()
+    used = (0 if row is None else row[0]) - sum(one for one, _ in older)
+    if bounds["workspace_bytes"] and (used + passages) * PASSAGE_BYTES > bounds["workspace_bytes"]:
+        return "workspace_full"
+    if not (slash and by.startswith(TOKEN_PRINCIPAL) and bounds["token_bytes"]):
+        return ""
+    (theirs,) = db.execute(
+        "SELECT coalesce(sum(passages), 0) FROM items WHERE workspace IN (SELECT workspace FROM library) AND key > ? AND key < ? AND state = 'kept'",
+        (f"{by}/", f"{by}0"),  # what begins with the first: 0 comes after the slash
+    ).fetchone()
+    theirs -= sum(one for one, key in older if key.startswith(f"{by}/"))
+    return "token_full" if (theirs + passages) * PASSAGE_BYTES > bounds["token_bytes"] else ""
 
 
 def _kept(db: sqlite3.Connection, workspace: str, digest: str, kind: str, source: str) -> str | None:
@@ -74,10 +108,12 @@ def fill(db: sqlite3.Connection, args: dict[str, Any]) -> Outcome:
     ``keep``: it is whole now, and an older document of the same source goes. Where the same content was kept since this one began, this one
     stays staged, for ``purge`` to leave neither passages nor key, and the other is said: of all that are added at once, one is kept.
     """
-    row = db.execute("SELECT no, workspace, kind, source, digest FROM items WHERE no = ? AND state = 'staged'", (args["no"],)).fetchone()
+    row = db.execute(
+        "SELECT no, workspace, kind, source, digest, key FROM items WHERE no = ? AND state = 'staged'", (args["no"],)
+    ).fetchone()
     if row is None:
         return Outcome(refused="gone")
-    no, workspace, kind, source, digest = row
+    no, workspace, kind, source, digest, key = row
     there = _kept(db, workspace, digest, kind, source) if args["keep"] else None
     if there is not None:
         return Outcome(refused="same", item=there)
@@ -93,6 +129,9 @@ def fill(db: sqlite3.Connection, args: dict[str, Any]) -> Outcome:
     add_words(db, workspace, added)
     replaced = 0
     if args["keep"]:
+        (stored,) = db.execute("SELECT count(*) FROM passages WHERE item = ?", (no,)).fetchone()
+        if full := _full(db, {"workspace": workspace, "kind": kind, "source": source, "key": key}, stored, args.get("bounds", UNBOUNDED)):
+            return Outcome(refused=full)
         if kind == ItemKind.DOCUMENT and source:
             older = db.execute(
                 "SELECT no, passages FROM items WHERE workspace = ? AND source = ? AND kind = 'document' AND state = 'kept'",
@@ -102,7 +141,6 @@ def fill(db: sqlite3.Connection, args: dict[str, Any]) -> Outcome:
                 db.execute(_EMPTY, (args["at"], "replaced", one))
                 _count(db, workspace, passages=-passages)
             replaced = len(older)
-        (stored,) = db.execute("SELECT count(*) FROM passages WHERE item = ?", (no,)).fetchone()
         db.execute("UPDATE items SET state = 'kept', passages = ? WHERE no = ?", (stored, no))
         _count(db, workspace, passages=stored)
     return Outcome(count=replaced)

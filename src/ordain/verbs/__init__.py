@@ -1,6 +1,6 @@
 """Verbs: loaders (YAML folders, Python functions), the registry and the executor of leaf verbs behind `VerbPort`; `builtin/` ships some.
 
-Imports `ports` and below, and of `runtime` how attempts are timed. Never decides whether a call may run, never asks a model, holds nothing global.
+Imports `ports` and below, and of `runtime` how attempts are timed, and how requests are marked. Never decides whether a call may run, never asks a model, holds nothing global.
 """
 
 from __future__ import annotations

@@ -22,6 +22,7 @@ from pydantic import ValidationError
 from ordain.contracts.http_call import Fault
 from ordain.contracts.verbs import VerbSpec
 from ordain.errors import ConfigurationError
+from ordain.owned_files import not_owned
 from ordain.prompts.renderer import check_template, template_tree
 from ordain.prompts.verb_step import VerbPrompt
 from ordain.verbs.yaml_document import YamlDocument, parse_document
@@ -70,7 +71,7 @@ def load_folder(folder: Path, *, shipped: bool = False) -> VerbFolder:
     templates: dict[str, str] = {}
     origins: dict[str, str] = {}
     for name in files:
-        spec = _load_verb(root, name)
+        spec = _load_verb(root, name, shipped=shipped)
         if spec.flow is not None and not shipped:
             raise _invalid(str(root / name), "flow: only shipped verbs are flows of Ordain itself")
         specs[spec.name] = spec
@@ -78,13 +79,15 @@ def load_folder(folder: Path, *, shipped: bool = False) -> VerbFolder:
         for template in templates_of(spec):
             if template not in templates:
                 source = str(root / name)
-                templates[template] = read_template(root, template, source) if shipped else _load_template(root, template, source)
+                templates[template] = (
+                    read_template(root, template, source, shipped=True) if shipped else _load_template(root, template, source)
+                )
     return VerbFolder(specs=MappingProxyType(specs), templates=MappingProxyType(templates), origins=MappingProxyType(origins))
 
 
-def _load_verb(root: Path, name: str) -> VerbSpec:
+def _load_verb(root: Path, name: str, *, shipped: bool) -> VerbSpec:
     source, stem = str(root / name), name.removesuffix(".yaml")
-    document = parse_document(read_file(root, name), source)
+    document = parse_document(read_file(root, name, shipped=shipped), source)
     fields = document.value
     if not _is_mapping(fields):
         raise _invalid(source, "a verb file is a mapping", document.line(()))
@@ -130,7 +133,7 @@ def templates_of(spec: VerbSpec) -> list[str]:
     return [name for name in named if name is not None]
 
 
-def read_template(root: Path, name: str, source: str) -> str:
+def read_template(root: Path, name: str, source: str, *, shipped: bool = False) -> str:
     """The text of a template that the verb file ``source`` names.
 
     Raises:
@@ -138,7 +141,7 @@ def read_template(root: Path, name: str, source: str) -> str:
     """
     if not _TEMPLATE_FILE.match(name):
         raise _invalid(source, f"prompt_template {name[:60]!r} is not the name of a .j2 file beside it")
-    return read_file(root, name)
+    return read_file(root, name, shipped=shipped)
 
 
 def _load_template(root: Path, name: str, source: str) -> str:
@@ -170,17 +173,19 @@ def template_errors(text: str) -> Iterator[tuple[int, str]]:
             yield use.lineno, f"unknown name {use.name!r}; known: {', '.join(sorted(TEMPLATE_NAMES))}"
 
 
-def read_file(root: Path, name: str) -> str:
-    """The text of a regular file that, links followed, lies in the folder.
+def read_file(root: Path, name: str, *, shipped: bool = False) -> str:
+    """The text of a regular file that, links followed, lies in the folder. Whose a ``shipped`` one is its installation says.
 
     Raises:
-        ConfigurationError: it is not there, not regular, too large, not UTF-8, or a link that leaves the folder.
+        ConfigurationError: it is not there, not regular, too large, not UTF-8, a link that leaves the folder, or somebody else may have written it.
     """
     place = str(root / name)
     try:
         path = (root / name).resolve(strict=True)
         if not path.is_relative_to(root):
             raise _invalid(place, "a link that leaves the folder is refused")
+        if not shipped and (fault := not_owned(root / name)):
+            raise _invalid(place, f"not read: {fault}")
         # Not blocking: opening a FIFO must not hang. No link: the path was resolved, what is one now was swapped in.
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         with os.fdopen(descriptor, "rb") as file:

@@ -14,6 +14,7 @@ from typing import Any, Generic, Literal, ParamSpec, Required, TypedDict, TypeVa
 from msgspec import Struct
 from pydantic import JsonValue, ValidationError
 
+from ordain.contracts.access import TokenScope
 from ordain.contracts.catalog import Schema
 from ordain.contracts.ids import DEFAULT_WORKSPACE
 from ordain.contracts.verbs import (
@@ -90,6 +91,7 @@ class VerbOptions(TypedDict, total=False):
     timeout_ms: int
     retry: Retry
     idempotent: bool
+    scopes: list[TokenScope]
     reconcile: str | Reconcile
     safety_rules: list[SafetyRule]
     example: Example

@@ -7,6 +7,8 @@ import socket
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from ordain.verbs.own_addresses import OwnAddresses
+
 Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
 """How a host name and port become addresses; raises ``OSError`` where there are none."""
 
@@ -27,7 +29,12 @@ class Secret:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HttpAccess:
-    """What HTTP verbs are given from outside: secrets by name, and how a name becomes addresses."""
+    """What HTTP verbs are given from outside: secrets by name, how a name becomes addresses, and where Ordain itself listens.
+
+    ``private_hosts`` are the names of ``web.fetch`` that may have private addresses.
+    """
 
     secrets: Mapping[str, Secret] = field(default_factory=dict[str, Secret], repr=False)
     resolver: Resolve = resolve
+    private_hosts: Sequence[str] = ()
+    own: OwnAddresses = field(default_factory=OwnAddresses)

@@ -27,6 +27,7 @@ from ordain.runtime.time_limit import TimeLimit
 from ordain.verbs.functions import DELAY_MAX_S, FunctionVerb, VerbContext, VerbError
 from ordain.verbs.http_access import HttpAccess, Secret
 from ordain.verbs.outbound import NoExchange, Outgoing, Reach, exchange, read_bytes, text_type
+from ordain.verbs.own_addresses import OwnAddresses
 from ordain.verbs.signatures import Signature
 
 URL_VALUE_MAX = 1000
@@ -61,7 +62,7 @@ def http_verb(spec: VerbSpec, access: HttpAccess) -> FunctionVerb[..., Any]:
         httpx.URL(PLACEHOLDER.sub("x", http.url))
     except httpx.InvalidURL as error:
         raise _wrong(spec, "http.url is not a URL") from error
-    caller = _Caller(http, spec.effect in {VerbEffect.READ, VerbEffect.EGRESS}, _reach(spec, http), access)
+    caller = _Caller(http, spec.effect in {VerbEffect.READ, VerbEffect.EGRESS}, _reach(spec, http, access.own), access)
 
     async def request(*, context: VerbContext, **arguments: Any) -> dict[str, Any]:
         # Time runs out here, a little before it does for the executor: then it is known whether anything is in doubt.
@@ -95,7 +96,9 @@ def preview(spec: VerbSpec, arguments: Mapping[str, Any]) -> dict[str, Any]:
     http = spec.http
     assert http is not None
     named = {name: Secret(f"[secret {name}]") for name in http.secrets}
-    caller = _Caller(http, spec.effect in {VerbEffect.READ, VerbEffect.EGRESS}, _reach(spec, http), HttpAccess(secrets=named))
+    caller = _Caller(
+        http, spec.effect in {VerbEffect.READ, VerbEffect.EGRESS}, _reach(spec, http, OwnAddresses()), HttpAccess(secrets=named)
+    )
     request = caller.request(arguments, "[idempotency key]")
     url = str(request.url)
     for secret in named.values():
@@ -112,10 +115,10 @@ def _as_it_is(value: Any) -> Any:
     return value
 
 
-def _reach(spec: VerbSpec, http: HttpCall) -> Reach:
+def _reach(spec: VerbSpec, http: HttpCall, own: OwnAddresses) -> Reach:
     """A read with ``private`` never leaves the private network: its arguments are not sent out."""
     inside = http.private and spec.effect is VerbEffect.READ
-    return Reach(private_hosts=frozenset({http.host} if http.private else ()), literals=http.private, inside=inside)
+    return Reach(private_hosts=frozenset({http.host} if http.private else ()), literals=http.private, inside=inside, own=own)
 
 
 @dataclass(frozen=True, slots=True)

@@ -327,7 +327,7 @@ def _http(spec: VerbSpec, http: HttpCall, access: HttpAccess) -> Iterator[tuple[
                 ERROR,
                 place,
                 f"secret {name} is not declared",
-                f'add to ordain.toml, below [verbs.secrets]: {name} = {{env = "{name.upper()}"}}',
+                f'add to ordain.toml, below [verbs.secrets]: {name} = {{env = "{name.upper()}", hosts = ["{http.host}"]}}',
             )
         elif secret.hosts and http.host not in secret.hosts:
             yield ERROR, place, f"secret {name} is not declared for host {http.host}", "add the host to its `hosts` in ordain.toml"

@@ -16,13 +16,15 @@ import ssl
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
 import httpx
 
+from ordain.runtime.own_requests import HEADER, MARK
 from ordain.verbs.http_access import Resolve, resolve
+from ordain.verbs.own_addresses import OwnAddresses
 
 CONNECT_S = 5.0
 """Longest wait for one address to take a connection, in seconds."""
@@ -63,12 +65,13 @@ class NoExchange(Exception):
 class Reach:
     """Where a request may go: which names may have private addresses, whether a literal private address may be dialled.
 
-    ``inside``: it must not leave, every address has to be private.
+    ``inside``: it must not leave, every address has to be private. ``own``: where Ordain listens, whatever is declared.
     """
 
     private_hosts: frozenset[str] = frozenset()
     literals: bool = False
     inside: bool = False
+    own: OwnAddresses = field(default_factory=OwnAddresses)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,6 +151,9 @@ async def _addresses(target: httpx.URL, reach: Reach, resolver: Resolve) -> Sequ
     except ValueError:
         found, declared = await _resolved(host, target.port or PORTS[target.scheme], resolver), host in reach.private_hosts
     public = [is_public(address) for address in found]
+    port = target.port or PORTS[target.scheme]
+    if any(reach.own.reached(address, port) for address in found):
+        raise NoExchange("own_address", "Ordain itself listens there, and is no verb's business")
     if not declared and not all(public):
         raise NoExchange("private_address", "the host resolves to a private address, which is not declared")
     if reach.inside and any(public):
@@ -177,6 +183,8 @@ async def _answered(
     transport: httpx.AsyncHTTPTransport, request: Outgoing, addresses: Sequence[str], sending: asyncio.Event
 ) -> httpx.Response:
     given = {name.lower() for name in request.headers}
+    if HEADER.lower() in given:
+        raise NoExchange("own_header", f"the header {HEADER} is Ordain's own")
     own = {name: value for name, value in _OWN_HEADERS.items() if name.lower() not in given}
 
     async def trace(event: str, _: Any) -> None:
@@ -187,7 +195,7 @@ async def _answered(
         live = httpx.Request(
             request.method,
             request.url.copy_with(host=address),
-            headers={"Host": request.url.netloc.decode(), **own, **request.headers},
+            headers={"Host": request.url.netloc.decode(), **own, **request.headers, HEADER: MARK},
             content=request.content,
             extensions={"sni_hostname": request.url.raw_host.decode(), "timeout": _LIMITS, "trace": trace},
         )

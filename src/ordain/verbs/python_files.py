@@ -19,11 +19,12 @@ import threading
 import traceback
 from dataclasses import dataclass
 from pathlib import Path
-from stat import S_ISREG, S_IWGRP, S_IWOTH
+from stat import S_ISREG
 from types import CodeType, ModuleType
 from typing import cast
 
 from ordain.errors import ConfigurationError
+from ordain.owned_files import not_owned
 from ordain.verbs.functions import AnyFunctionVerb, FunctionVerb
 
 LOAD_S = 10.0
@@ -101,9 +102,8 @@ def _read(path: Path) -> bytes:
             found = os.fstat(file.fileno())
             if not S_ISREG(found.st_mode):
                 raise _refused(path, "not a regular file")
-            for what, stat in ((path, found), (path.parent, path.parent.stat())):
-                if stat.st_uid not in {0, os.geteuid()} or stat.st_mode & (S_IWGRP | S_IWOTH):
-                    raise _refused(path, f"not run: {what} can be written by others (chmod go-w {what})")
+            if fault := not_owned(path):
+                raise _refused(path, f"not run: {fault}")
             content = file.read(BYTES_MAX + 1)
     except OSError as error:
         raise _refused(path, f"cannot be read: {error.strerror}; links are not followed") from error

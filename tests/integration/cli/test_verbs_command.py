@@ -255,7 +255,9 @@ def test_lint_knows_secrets_and_what_others_declare(run: Said, tmp_path: Path) -
         '[verbs.secrets]\nMY_TOKEN = {env = "ORDAIN_MY_TOKEN", hosts = ["b.example"]}\n', encoding="utf-8"
     )
     assert "not declared for host" in str(run("lint", "one.get")[1]["findings"])
-    (tmp_path / "ordain.toml").write_text('[verbs.secrets]\nMY_TOKEN = {env = "ORDAIN_MY_TOKEN"}\n', encoding="utf-8")
+    (tmp_path / "ordain.toml").write_text(
+        '[verbs.secrets]\nMY_TOKEN = {env = "ORDAIN_MY_TOKEN", hosts = ["api.example.com"]}\n', encoding="utf-8"
+    )
     code, linted = run("lint", "one.get")
     assert (code, "has no value here" in str(linted["findings"])) == (0, True)
     run("new", "tell.it")
@@ -423,7 +425,7 @@ def test_explain_tells_why_a_call_would_be_refused(run: Said) -> None:
 def test_explain_shows_the_request_without_its_secret(run: Said, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The request is shown as it would go out, a secret by its name alone; nothing is sent."""
     monkeypatch.setenv("MY_TOKEN", "very-secret-value")
-    (tmp_path / "ordain.toml").write_text('[verbs.secrets]\nMY_TOKEN = {env = "MY_TOKEN"}\n', encoding="utf-8")
+    (tmp_path / "ordain.toml").write_text('[verbs.secrets]\nMY_TOKEN = {env = "MY_TOKEN", hosts = ["10.0.0.1"]}\n', encoding="utf-8")
     run("new", "item.get", "--kind", "http", "--url", "http://10.0.0.1/items/{item_id}")
     file = tmp_path / "verbs" / "item.get.yaml"
     file.write_text(file.read_text().replace("  # headers:", "  headers:"), encoding="utf-8")

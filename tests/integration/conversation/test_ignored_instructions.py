@@ -335,7 +335,7 @@ async def test_a_chat_model_that_obeys_what_is_remembered(answer: str) -> None:
             await ignoring.house.ordain.runtime.library.add_note("default", note)
         told, result = await ignoring.told("see to it", recall={}, allowed_verbs=["jot", "send_out"])
         assert told.reply is not None
-        assert {one["trust"] for one in result["recall"]["fragments"]} == {"own", "member"}
+        assert {one["trust"] for one in result["recall"]["fragments"]} == {"own"}  # mallory's is in nobody else's prompt
         called = "SELECT CAST(body AS TEXT) FROM journal WHERE kind = 'intent' AND name = 'verb_call'"
         assert ["recall.fetch_context" in body for (body,) in ignoring.house.query(called)] == [True]
         assert (result["executed"], "send_out" in told.reply.header) == (["chat_general"], False)

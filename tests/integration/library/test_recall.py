@@ -270,3 +270,32 @@ async def test_a_document_without_a_name_is_refused(ordain: Ordain) -> None:
         with pytest.raises(InvalidRequest) as error:
             await ordain.runtime.library.add_document("default", name, b"Text.")
         assert error.value.code == "invalid_name"
+
+
+@pytest.mark.parametrize("shared", [False, True])
+async def test_what_a_turn_wrote_is_its_users(tmp_path: Path, shared: bool) -> None:
+    """An entry of a session's run is found for that session's user alone, and its theme is in nobody else's history, but where policy shares memory."""
+    (tmp_path / "policy.toml").write_text(f"version = 1\n[memory]\nshared = {str(shared).lower()}\n")
+    async with Ordain(home=tmp_path) as ordain:
+        library = ordain._open_library()
+        for user in ("ada", "mallory"):
+            message = {"session_id": f"of:{user}", "user_id": user, "message": {"text": "What is the boiler's pressure?"}}
+            answer = await ordain.answer(await ordain.send(message))
+            entry = NewItem(
+                workspace="default",
+                kind=ItemKind.ENTRY,
+                sections=(Section(text=f"The boiler of {user}."),),
+                trust=Trust.FOREIGN,
+                theme=user,
+                run=answer.run_id or "",
+                key=user,
+                size=1,
+            )
+            await library.add(entry)
+        for query in ('"boiler"', "the boiler"):
+            asked = LibrarySearch(workspace="default", query=query, limit=9, kinds=(ItemKind.ENTRY,), session="of:ada", personal=True)
+            found = sorted(one.text for one in (await library.search(asked)).fragments)
+            assert found == ["The boiler of ada.", "The boiler of mallory."][: 2 if shared else 1]
+        themes = await library.themes("default", limit=9, session="of:ada")
+        assert [one.theme for one in themes] == ["ada", "mallory"][: 2 if shared else 1]
+        assert len(await library.themes("default", limit=9)) == 2

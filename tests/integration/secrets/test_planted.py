@@ -62,7 +62,7 @@ key_env = "PLANTED_GEMINI"
 provider = "offline"
 model = "offline"
 [verbs.secrets]
-VERB_KEY = {{env = "PLANTED_VERB"}}
+VERB_KEY = {{env = "PLANTED_VERB", hosts = ["127.0.0.1"]}}
 [server]
 require_token = true
 log_level = "debug"

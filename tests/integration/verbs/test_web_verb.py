@@ -20,10 +20,12 @@ from ordain.contracts.catalog import Schema
 from ordain.contracts.verbs import ArgumentRole, VerbEffect
 from ordain.errors import ConfigurationError
 from ordain.ports.verb import AnyLeafResult, LeafCall, LeafFailed, LeafReturned
+from ordain.runtime.own_requests import HEADER, MARK, is_own
 from ordain.verbs import LeafExecutor, Registry
 from ordain.verbs.builtin.web_verb import web_fetch
 from ordain.verbs.functions import VerbContext, VerbError
 from ordain.verbs.outbound import BREATH, is_public, read_bytes, tls
+from ordain.verbs.own_addresses import OwnAddresses
 
 LONG_S = 30.0
 
@@ -351,3 +353,43 @@ def test_declaring_nothing_or_too_much_is_refused() -> None:
     for urls in ([], [f"http://example.org/{number}" for number in range(1001)]):
         with pytest.raises(ConfigurationError, match="declared URLs"):
             web_fetch(urls)
+
+
+@pytest.mark.parametrize("bound", ["127.0.0.1", "0.0.0.0", "::"])
+@pytest.mark.parametrize(
+    ("host", "named"),
+    [
+        ("127.0.0.1", ""),
+        ("[::ffff:127.0.0.1]", ""),
+        ("0.0.0.0", ""),
+        ("any.example", "127.0.0.1"),
+        ("any.example", "::ffff:7f00:1"),
+        ("any.example", "0.0.0.0"),
+    ],
+)
+async def test_where_ordain_listens_nothing_is_fetched(server: Server, bound: str, host: str, named: str) -> None:
+    """However the address is spelt or named, declared as it is, and after a redirect; no connection is made there."""
+    own = OwnAddresses()
+    own.add(bound, server.port)
+
+    async def resolver(_: str, __: int) -> Sequence[str]:
+        return ["192.0.2.1", named]
+
+    server.answer("/page", b"x")
+    there = server.url("/page", host=host)
+    settings: dict[str, Any] = {"private_hosts": ["any.example"], "resolver": resolver, "own": own}
+    assert await code(there, **settings) == "own_address"
+    assert server.requests == []
+    async with serving() as other:
+        first = other.answer("/first", status="302 Found", location=there)
+        assert await code(first, declared=[first, there], **settings) == "own_address"
+        assert (len(server.requests), len(other.requests)) == (0, 1)
+
+
+async def test_a_request_says_that_a_verb_sent_it(server: Server) -> None:
+    """The mark is by what a server of this process knows its own verbs' requests, whatever stands between; another one's is nothing to it."""
+    await text(server.answer("/page", b"x"))
+    head = server.requests[0].lower()
+    assert f"{HEADER.lower()}: {MARK}" in head
+    assert is_own([(HEADER.lower().encode(), MARK.encode())])
+    assert not is_own([(HEADER.lower().encode(), b"another"), (b"other", MARK.encode())])

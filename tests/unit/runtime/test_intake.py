@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from ordain.contracts.access import Principal, TokenScope
 from ordain.contracts.planner import PlannerRequest
 from ordain.errors import Conflict, InvalidRequest, Refused
 from ordain.ports.store import Arrive, Outcome, RequestKey
@@ -101,3 +102,13 @@ async def test_what_the_kind_refuses_opens_nothing() -> None:
     with pytest.raises(InvalidRequest):
         await ask(store, toolset=[{"tool_id": "math.evaluate", "input_schema": {"type": "no such"}}])
     assert store.opened == []
+
+
+async def test_a_request_id_belongs_to_whoever_uses_it() -> None:
+    """One of a token is another than the same of another token, or of the owner, who is one by whichever door; the run has the token's scopes."""
+    store = Store()
+    for who in (Principal("token:a", (TokenScope.PLAN,)), Principal("token:b", ()), "http:loopback", "local:owner"):
+        await intake(store).of_request(PlannerRequest.model_validate({**GOAL, "request_id": "b:r"}), who, "w")
+    keys = [unit.once.request_id for unit in store.units if isinstance(unit.once, RequestKey)]
+    assert keys == ["planner@token:a:b:r", "planner@token:b:b:r", "planner:b:r", "planner:b:r"]
+    assert [run.started.scopes for run in store.opened] == [(TokenScope.PLAN,), (), None, None]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import html
 import json
 from itertools import pairwise
 from typing import Any, cast
@@ -308,3 +309,28 @@ def test_how_short_a_secret_may_be_is_said() -> None:
     """Of what went out with one request even three characters are struck; of what is known for ever words have to be left."""
     assert Seal(["k3y"]).text("the k3y, k%33y") == "the k3y, k%33y"
     assert Seal(["k3y"], shortest=1).text("the k3y, k%33y") == f"the {STRUCK}, {STRUCK}"
+
+
+KEY = "sk-<&'\"key>-0123456789"
+
+
+@pytest.mark.parametrize(
+    "spelled",
+    [
+        KEY.encode().hex(),
+        KEY.encode().hex().upper(),
+        base64.b32encode(KEY.encode()).decode().rstrip("="),
+        html.escape(KEY),
+        html.escape(KEY, quote=False),
+        html.escape(KEY).replace("&#x27;", "&#39;"),
+        "".join(f"&#{ord(one)};" for one in KEY),
+        "".join(f"&#x{ord(one):x};" for one in KEY),
+        *(base64.b64encode(bytes(before) + KEY.encode() + b"xyz").decode() for before in range(3)),
+        *(base64.urlsafe_b64encode(bytes(before) + KEY.encode() + b"xyz").decode() for before in range(3)),
+    ],
+)
+def test_usual_encodings_are_struck(spelled: str) -> None:
+    """Hexadecimal, base32, base64 at each alignment, the entities of HTML: what a server makes of a key that it was sent."""
+    struck = Seal([KEY]).text(f"it was {spelled}, it says")
+    assert "[secret]" in struck
+    assert spelled[4:-8] not in struck

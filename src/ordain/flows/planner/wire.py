@@ -10,6 +10,7 @@ from msgspec import Raw
 
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.planner import PlannerRequest
+from ordain.contracts.text_links import as_field, texts_of
 from ordain.effects.children import NULL
 from ordain.errors import ConfigurationError, Erased, InvalidRequest
 from ordain.flows.kind import Ending, Taken, Wire
@@ -91,7 +92,8 @@ def planner_response(ending: Ending) -> dict[str, Any]:
             "trace": None,
             "usage": NO_USAGE,
         }
-    return {**body, "run_id": ending.run, "header": ending.header, "verdict": ending.verdict or None}
+    links = as_field(texts_of(body["final_answer"]))
+    return {**body, **links, "run_id": ending.run, "header": ending.header, "verdict": ending.verdict or None}
 
 
 def _trace(ending: Ending, steps: Sequence[StepRefs]) -> Sequence[dict[str, Any]] | None:

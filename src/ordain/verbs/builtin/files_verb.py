@@ -1,7 +1,8 @@
 """``files.read``: a page of a text file below one declared folder.
 
 The path is walked from an open descriptor of the root, one component at a time, none of which may be a link. So there is no
-moment between a check and its use in which a link could be put in the way.
+moment between a check and its use in which a link could be put in the way. A file of several names (hard links) is refused: no path tells
+where else it stands.
 """
 
 from __future__ import annotations
@@ -132,6 +133,8 @@ def _open_below(folder: Path, parts: list[str], opened: ExitStack) -> int:
 def _regular(status: os.stat_result) -> None:
     if not stat.S_ISREG(status.st_mode):
         raise VerbError("not_a_file", "not a regular file: folders, links, devices and pipes are not read")
+    if status.st_nlink > 1:  # its other name may stand anywhere, and whoever may write below the root gave it this one
+        raise VerbError("hard_link", "a file of several names (hard links) is not read: it may be one of another folder")
 
 
 def _unreadable(error: OSError) -> VerbError:

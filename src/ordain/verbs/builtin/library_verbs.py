@@ -1,6 +1,7 @@
 """``recall.fetch_context``, ``collapse.write_entry`` and ``research.search``: what is remembered, for planners.
 
-What was stored keeps its trust: the output is trusted as far as the least trusted fragment in it. What a verb writes is foreign: a model
+In a session only what its user may be given is found. A run outside of any works for nobody in particular: whoever asks for it may read all of it
+at its own address (``scopes``). What was stored keeps its trust: the output is trusted as far as the least trusted fragment in it. What a verb writes is foreign: a model
 worded it.
 """
 
@@ -12,10 +13,11 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
+from ordain.contracts.access import TokenScope
 from ordain.contracts.library import DAYS_MAX, FOUND_MAX, NOTE_CHARS, QUERY_CHARS, TAG_CHARS, TAGS_MAX, TITLE_CHARS, RecallMode
 from ordain.contracts.moments import moment
 from ordain.contracts.verbs import ArgumentRole, Category, Example, Trust, VerbEffect, less_trusted
-from ordain.errors import StorageUnavailable
+from ordain.errors import Refused, StorageUnavailable
 from ordain.ports.library import LOOKED_IN, Fragment, ItemKind, Library, LibrarySearch, NewItem, Section
 from ordain.verbs.functions import FunctionVerb, VerbContext, VerbError, verb
 from ordain.verbs.marked_result import Marked
@@ -103,6 +105,7 @@ def _fetch_context(library: Callable[[], Library]) -> FunctionVerb[..., Any]:
         label="Recall",
         effect=VerbEffect.READ,
         category=Category.MEMORY_ACCESS,
+        scopes=[TokenScope.MEMORY],
         tags=["memory"],
         output={"fragments": Trust.OWN, "method": Trust.SYSTEM, "mode": Trust.SYSTEM},
         timeout_ms=15_000,
@@ -135,6 +138,7 @@ def _fetch_context(library: Callable[[], Library]) -> FunctionVerb[..., Any]:
             kinds=LOOKED_IN[mode],
             days=time_window_days,
             session=context.session,
+            personal=bool(context.session),
         )
         found = await _asked(library().search(asked))
         notice = "; ".join(filter(None, (_NOT_GRAPH if mode is RecallMode.GRAPH else "", found.notice)))
@@ -151,6 +155,7 @@ def _write_entry(library: Callable[[], Library]) -> FunctionVerb[..., Any]:
         label="Write an entry",
         effect=VerbEffect.PRIVATE,
         category=Category.MEMORY_ACCESS,
+        scopes=[TokenScope.MEMORY],
         tags=["memory"],
         arguments={
             "text": ArgumentRole.CONTENT,
@@ -211,6 +216,7 @@ def _search(library: Callable[[], Library]) -> FunctionVerb[..., Any]:
         label="Search documents",
         effect=VerbEffect.READ,
         category=Category.MEMORY_ACCESS,
+        scopes=[TokenScope.MEMORY],
         tags=["research"],
         output={"passages": Trust.OWN, "method": Trust.SYSTEM},
         timeout_ms=15_000,
@@ -240,6 +246,7 @@ def _search(library: Callable[[], Library]) -> FunctionVerb[..., Any]:
             kinds=(ItemKind.DOCUMENT,),
             document=document,
             session=context.session,
+            personal=bool(context.session),
         )
         found = await _asked(library().search(asked))
         researched = Researched([_passage(one) for one in found.fragments], found.method, found.notice)
@@ -251,6 +258,8 @@ def _search(library: Callable[[], Library]) -> FunctionVerb[..., Any]:
 async def _asked(asking: Any) -> Any:
     try:
         return await asking
+    except Refused as error:
+        raise VerbError(error.code, error.message, happened=False) from error
     except StorageUnavailable as error:
         raise VerbError(error.code, "the library cannot be reached now", retryable=True, happened=None) from error
 

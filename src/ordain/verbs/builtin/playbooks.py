@@ -29,6 +29,7 @@ from typing import cast
 
 from ordain.contracts.library import COMMON_WORDS
 from ordain.errors import ConfigurationError
+from ordain.owned_files import not_owned
 from ordain.verbs.yaml_document import YamlDocument, parse_document
 
 FILE_BYTES_MAX = 65_536
@@ -228,20 +229,22 @@ class PlaybookFolder:
             return []
 
     def _shelf(self, folder: Path, names: list[str], *, own: bool) -> Shelf:
-        found = [self._one(folder / name) for name in names[:FILES_MAX]]
+        found = [self._one(folder / name, own=own) for name in names[:FILES_MAX]]
         problems = [one for one in found if isinstance(one, PlaybookProblem)]
         if len(names) > FILES_MAX:
             problems.append(PlaybookProblem("", f"more than {FILES_MAX} files: {len(names) - FILES_MAX} were not read"))
         self._read = {path: kept for path, kept in self._read.items() if path.parent == folder and path.name in names}
         return Shelf(tuple(one for one in found if isinstance(one, Playbook)), tuple(problems), own)
 
-    def _one(self, path: Path) -> Playbook | PlaybookProblem:
+    def _one(self, path: Path, *, own: bool) -> Playbook | PlaybookProblem:
         name = path.name.removesuffix(".md")
         try:
             descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         except OSError as error:
             return PlaybookProblem(name, f"{path.name}: cannot be read: {'a link' if path.is_symlink() else error.strerror}")
         try:
+            if own and (fault := not_owned(path)):
+                return PlaybookProblem(name, f"{path.name}: not read: {fault}")
             status = os.fstat(descriptor)
             stamp = (status.st_mtime_ns, status.st_size, status.st_ino)
             kept = self._read.get(path)

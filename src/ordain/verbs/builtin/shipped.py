@@ -18,6 +18,7 @@ from ordain.verbs.builtin.sim_verb import sim_markov_next_theme
 from ordain.verbs.builtin.tone_verb import creative_tonecheck
 from ordain.verbs.folder import VerbFolder, load_folder
 from ordain.verbs.functions import FunctionVerb
+from ordain.verbs.http_access import HttpAccess
 from ordain.verbs.registry import Registry
 
 
@@ -30,7 +31,7 @@ def prompt_plans() -> VerbFolder:
 def builtin_registry(
     files_root: Path | None = None,
     urls: Sequence[str] = (),
-    private_hosts: Sequence[str] = (),
+    http: HttpAccess | None = None,
     max_depth: int = VerbsPolicy().max_depth,
     library: Callable[[], Library] = no_library,
     playbooks: Path | None = None,
@@ -40,7 +41,7 @@ def builtin_registry(
     Args:
         files_root: the folder below which files may be read.
         urls: the URLs that may be fetched.
-        private_hosts: names among them that may resolve to private addresses.
+        http: what verbs that send HTTP requests are given.
         max_depth: deepest recursion that policy permits.
         library: what is remembered; asked when a verb that needs it runs, since a registry is built before storage is open.
         playbooks: the folder of the playbooks; without one, or while it holds none, the shipped examples.
@@ -55,5 +56,6 @@ def builtin_registry(
     if urls:
         from ordain.verbs.builtin.web_verb import web_fetch  # lazy: the HTTP client and what it needs
 
-        functions.append(web_fetch(urls, private_hosts=private_hosts))
+        http = http or HttpAccess()
+        functions.append(web_fetch(urls, private_hosts=http.private_hosts, resolver=http.resolver, own=http.own))
     return Registry([prompt_plans()], functions, max_depth=max_depth)

@@ -15,6 +15,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from ordain.contracts.access import TokenScope
 from ordain.contracts.verbs import Category, Example, VerbEffect
 from ordain.ports.library import Library
 from ordain.verbs.builtin.markov import Chain, Chance, Chances, Smoothing, choose
@@ -100,6 +101,7 @@ def sim_markov_next_theme(library: Callable[[], Library]) -> FunctionVerb[Any, A
         label="Next theme",
         effect=VerbEffect.READ,
         category=Category.META_COGNITION,
+        scopes=[TokenScope.MEMORY],
         tags=["memory", "simulation"],
         timeout_ms=10_000,
         idempotent=True,
@@ -126,7 +128,9 @@ def sim_markov_next_theme(library: Callable[[], Library]) -> FunctionVerb[Any, A
             seed: the same seed gives the same choices; without one it is derived from the call.
             smoothing: none, or add_one, which lets every known theme come next.
         """
-        stored = () if history is not None else await library().themes(context.workspace, limit=HISTORY_MAX)
+        stored = (
+            () if history is not None else await library().themes(context.workspace, limit=HISTORY_MAX, session=context.session or None)
+        )
         themes = [one.theme for one in stored] if history is None else history
         options = SimOptions(order, horizon, seed or context.key, smoothing)
         return await asyncio.to_thread(

@@ -21,6 +21,7 @@ from ordain.errors import ConfigurationError
 from ordain.verbs.functions import FunctionVerb, VerbContext, VerbError, verb
 from ordain.verbs.http_access import Resolve, resolve
 from ordain.verbs.outbound import PORTS, NoExchange, Outgoing, Reach, exchange, read_bytes, text_type
+from ordain.verbs.own_addresses import OwnAddresses
 
 BODY_BYTES = 262_144
 """Bytes that are read of an answer, where settings do not say; what follows is cut off and the output says so."""
@@ -48,7 +49,12 @@ class Fetched:
 
 
 def web_fetch(
-    urls: Sequence[str], *, private_hosts: Sequence[str] = (), body_bytes: int = BODY_BYTES, resolver: Resolve = resolve
+    urls: Sequence[str],
+    *,
+    private_hosts: Sequence[str] = (),
+    body_bytes: int = BODY_BYTES,
+    resolver: Resolve = resolve,
+    own: OwnAddresses | None = None,
 ) -> FunctionVerb[Any, Any]:
     """The verb ``web.fetch`` for exactly these URLs.
 
@@ -58,6 +64,7 @@ def web_fetch(
         private_hosts: names that may resolve to private addresses.
         body_bytes: most bytes read of an answer.
         resolver: how a name becomes addresses.
+        own: where Ordain itself listens.
 
     Raises:
         ConfigurationError: no URL, too many, or one that is not as above.
@@ -65,7 +72,8 @@ def web_fetch(
     if not 1 <= len(urls) <= URLS_MAX:
         raise ConfigurationError(f"web.fetch needs 1 to {URLS_MAX} declared URLs", code="invalid_url")
     declared = {url: _declared(url) for url in urls}
-    reach = Reach(private_hosts=frozenset(host.lower() for host in private_hosts), literals=True)  # a literal stands in the declared URL
+    hosts = frozenset(host.lower() for host in private_hosts)
+    reach = Reach(private_hosts=hosts, literals=True, own=own or OwnAddresses())  # a literal stands in the declared URL
     fetcher = _Fetcher(frozenset(declared), reach, body_bytes, resolver)
     listed = list(declared)
 

@@ -185,3 +185,11 @@ def test_the_root_is_a_folder(tmp_path: Path) -> None:
     for wrong in (tmp_path / "absent", tmp_path / "file"):
         with pytest.raises(ConfigurationError, match="not a folder"):
             files_read(wrong)
+
+
+async def test_a_hard_link_is_not_read(root: Path) -> None:
+    """A file outside the root that was given a name below it is refused, for as long as it has both."""
+    (root / "linked.txt").hardlink_to(root.parent / "secret.txt")
+    assert await code(root, "linked.txt") == "hard_link"
+    (root.parent / "secret.txt").unlink()
+    assert (await output(root, path="linked.txt"))["text"] == SECRET

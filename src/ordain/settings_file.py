@@ -1,0 +1,111 @@
+"""The shape of ``ordain.toml``: what its keys are, and what they may be. Reading it is ``settings``'."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, StringConstraints, model_validator
+
+from ordain.contracts.access import DEFAULT_FAILED_RATE, DEFAULT_RATE, RateText
+from ordain.contracts.planner import Strict
+from ordain.contracts.profiles import ModelProfile
+
+DEFAULT_HOST = "127.0.0.1"
+HOST_CHARS = 253
+SECRET_MIN, SECRET_MAX = 8, 4096
+"""Fewest and most characters of a verb's secret: a shorter one could not be blanked without blanking words."""
+
+
+class SecretSource(Strict):
+    """Where a secret comes from: a variable of the environment, or a file; ``hosts`` are all that it may be sent to, one at least."""
+
+    env: str | None = Field(default=None, min_length=1, max_length=200)
+    file: str | None = Field(default=None, min_length=1)
+    hosts: list[str] = Field(min_length=1, max_length=100)
+
+    @model_validator(mode="after")
+    def _one_source(self) -> Self:
+        if (self.env is None) == (self.file is None):
+            raise ValueError("a secret has env or file")
+        return self
+
+
+class VerbSettings(Strict):
+    """What verbs may reach.
+
+    ``secrets`` are those of HTTP verbs, by the name that a verb file uses. ``python``: the folder's ``*.py`` files are run in this process.
+    ``watch_ms``: how often a server looks for changed verb files; 0 is never.
+    """
+
+    files_root: str | None = None
+    urls: list[str] = []
+    private_hosts: list[str] = []
+    threads: int = Field(default=8, ge=1, le=256)
+    python: bool = False
+    watch_ms: int = Field(default=1000, ge=0, le=3_600_000)
+    secrets: dict[Annotated[str, StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9_]{0,63}$")], SecretSource] = {}
+
+
+class LogLevel(StrEnum):
+    """How much goes to stderr."""
+
+    DEBUG = "debug"
+    INFO = "info"
+    WARNING = "warning"
+    ERROR = "error"
+
+
+class ServerSettings(Strict):
+    """Where `ordain serve` listens, and who may talk to it."""
+
+    host: str = Field(
+        default=DEFAULT_HOST,
+        min_length=1,
+        max_length=HOST_CHARS,
+        description="Address or name to listen on. Beyond loopback a token is demanded.",
+    )
+    require_token: bool = Field(default=False, description='Demand a token on loopback too, as `[access] loopback = "token"` does.')
+    allowed_hosts: list[str] = Field(
+        default=[],
+        max_length=100,
+        description="Names, without port, that requests may be addressed to where a token is demanded, besides loopback's; empty: any.",
+    )
+    trusted_proxies: list[str] = Field(
+        default=[],
+        max_length=100,
+        description="Addresses or networks (`10.0.0.0/8`) of reverse proxies, whose `X-Forwarded-For` says where a request comes from; nobody else's is read.",
+    )
+    rate: RateText = Field(
+        default=str(DEFAULT_RATE), description="How often a token may ask that has no rate of its own: N/s, N/min or N/h."
+    )
+    failed_rate: RateText = Field(
+        default=str(DEFAULT_FAILED_RATE), description="How often one address may send tokens that are not good, before it has to wait."
+    )
+    body_bytes: int = Field(default=262_144, ge=4096, le=16_777_216, description="Most bytes of a JSON body, or of a WebSocket's frame.")
+    body_values: int = Field(default=10_000, ge=100, le=1_000_000, description="Most values in either; all wait while they are read.")
+    log_level: LogLevel = Field(
+        default=LogLevel.INFO,
+        strict=False,
+        description="debug, info, warning or error: how much goes to stderr. At debug every library speaks, secrets struck out.",
+    )
+
+
+class AccessSettings(Strict):
+    """Who needs a token on this machine. Beyond it everybody does."""
+
+    loopback: Literal["owner", "token"] = Field(
+        default="owner",
+        description="`owner`: a process of the server's own user speaks as the owner, one of another user needs a token. `token`: each needs one.",
+    )
+
+
+class FileSettings(Strict):
+    """The shape of ``ordain.toml``; unknown keys are refused."""
+
+    models: dict[str, ModelProfile] = {}
+    server: ServerSettings = Field(default=ServerSettings(), description="Where it listens, and who may talk to it.")
+    access: AccessSettings = Field(default=AccessSettings(), description="Who needs a token on this machine.")
+    verbs: VerbSettings = VerbSettings()
+    policy: str | None = None
+    node: str = "default"

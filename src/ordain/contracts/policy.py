@@ -300,10 +300,21 @@ class HistoryPolicy(Strict):
 
 
 class AttachPolicy(Strict):
-    """How a message finds its thread; ``ask`` names a lane whose model may suggest the class (RTE-05), or none."""
+    """How a message finds its thread; ``ask`` names a lane whose model may suggest the class (RTE-05), or none.
 
-    ask: Lane | None = None
+    ``cheap`` is lane ``local`` where a real model stands behind it, and none elsewhere: settings say which, before anything is pinned.
+    """
+
+    ask: Lane | Literal["cheap"] | None = "cheap"
     threshold: float = Field(default=0.7, ge=0, le=1)
+    timeout_seconds: float = Field(
+        default=3, gt=0, le=60, description="How long the model has; then the message is placed by wording alone."
+    )
+
+    @property
+    def lane(self) -> Lane | None:
+        """The lane whose model is asked."""
+        return self.ask if isinstance(self.ask, Lane) else None
 
 
 class BudgetCaps(Strict):

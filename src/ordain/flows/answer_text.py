@@ -6,7 +6,7 @@ from typing import Any, assert_never
 
 import msgspec
 
-from ordain.rules.answer import AnswerOutcome, AsSaid, Chosen, Unfit, YesOrNo
+from ordain.rules.answer import AnswerOutcome, AsSaid, Chosen, Conditional, Unclear, Unfit, YesOrNo
 
 
 def said(value: Any) -> str:
@@ -27,7 +27,7 @@ def given_value(outcome: AnswerOutcome, text: str) -> object:
             return option
         case AsSaid():
             return text.strip()
-        case Unfit():
+        case Conditional() | Unclear() | Unfit():
             return None
         case _:
             assert_never(outcome)

@@ -43,6 +43,7 @@ from ordain.runtime.mail import AnswerBody, InterruptBody
 from ordain.runtime.message_entry import Received
 from ordain.runtime.opening import Opening, root_run
 from ordain.runtime.services import PinnedCatalogs, Services
+from ordain.wording.cues import Partly
 
 INTENT_CHARS = 120
 
@@ -115,8 +116,8 @@ class Consequences:
                 return self._override(outcome)
             case StatusNudge(thread=number):
                 return self._nudge(self._thread(number))
-            case AnswerPending(thread=number):
-                return self._answer(self._thread(number))
+            case AnswerPending(thread=number, partly=partly):
+                return self._answer(self._thread(number), partly)
             case NewRequest(thread=number):
                 return self._request(number)
             case Repair():
@@ -159,12 +160,14 @@ class Consequences:
         change = ThreadChange(id=thread.id, session=self._state.session, at=self._at)
         return self._consequence(Attached.STATUS_NUDGE, change, *turn, thread=thread.id)
 
-    def _answer(self, thread: Thread) -> _Follows:
+    def _answer(self, thread: Thread, partly: Partly) -> _Follows:
         asked, message = thread.asked, self._message.facts
         if asked is None:
             raise AssertionError("rule attach answers open questions only")
-        value = self._answering.value(asked)
-        said = {"text": message.text, "value": value, "message_id": self._message.ids.message_id}
+        value = None if partly else self._answering.value(asked)
+        said: dict[str, object] = {"text": message.text, "value": value, "message_id": self._message.ids.message_id}
+        if partly is Partly.CONDITION:
+            said["sorted"] = True  # whoever sorted it: of a condition the run makes no yes
         mail = NewMail(
             run=asked.run,
             kind=MailKind.ANSWER,

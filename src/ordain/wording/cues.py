@@ -2,7 +2,20 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
+
 from msgspec import Struct
+
+
+class Partly(StrEnum):
+    """What a message says to a question without being a whole answer."""
+
+    NO = ""
+    """Nothing: it may be about anything."""
+    LEANS = "leans"
+    """It could be said to a question, and grants nothing."""
+    CONDITION = "condition"
+    """It grants with a reservation (*yes but only to the German ones*)."""
 
 
 class Cues(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -22,3 +35,10 @@ class Cues(Struct, frozen=True, kw_only=True, omit_defaults=True):
     choice: str = ""
     order: bool = False
     """It begins with the verb of a task of its own (*find*, *book*, *translate*)."""
+    whole: bool = False
+    """Its yes and no are whole messages from closed lists, and what follows is read, too: engines from 3 on."""
+    partly: Partly = Partly.NO
+    hold: bool = False
+    """It is a bare *wait*, or says no more than that something is wrong with what runs."""
+    open: bool = False
+    """It could be said of what is being worked on: no question, and no task of its own. A model may call such a message a correction."""

@@ -131,7 +131,7 @@ def decide_answer(facts: AnswerFacts, inputs: AnswerInputs, policy: Policy) -> D
     takes = Takes.NOTHING if facts.takes is UNSET else Takes(facts.takes)
     if takes is not Takes.NOTHING and (facts.sorted is True or partly(expects, found) is Partly.CONDITION):
         return Decision(outcome=Conditional(), reason=AnswerReason.CONDITION)
-    if takes is Takes.UNCLEAR and partly(expects, found) is Partly.LEANS:
+    if takes is Takes.UNCLEAR and partly(expects, found) in (Partly.LEANS, Partly.MAYBE):
         return Decision(outcome=Unclear(), reason=AnswerReason.UNCLEAR)
     both = expects is ExpectedType.YES_NO and found.yes and found.no
     return Decision(outcome=Unfit(), reason=AnswerReason.BOTH if both else AnswerReason.UNFIT)
@@ -146,6 +146,8 @@ def whole_answer(expects: ExpectedType, inputs: AnswerInputs, found: Cues) -> An
     match expects:
         case ExpectedType.YES_NO if inputs.options and found.yes == found.no:
             return YesOrNo(yes=letter == OPTION_KEYS[0]) if letter else None
+        case ExpectedType.OPTION if not inputs.options:
+            return None
         case ExpectedType.OPTION | ExpectedType.CHOICE:
             return Chosen(option=letter) if letter else None
         case ExpectedType.YES_NO:
@@ -160,7 +162,7 @@ def partly(expects: ExpectedType, found: Cues) -> Partly:
 
 
 def fits(expected: ExpectedType, found: Cues) -> bool:
-    """Whether the wording fits the kind of answer that is waited for; of options by letter alone, since a wording knows no labels."""
+    """Whether the wording fits the kind of answer that is waited for; no cues alone tell whether it is an option."""
     match expected:
         case ExpectedType.LOCATION:
             return found.location
@@ -168,8 +170,10 @@ def fits(expected: ExpectedType, found: Cues) -> bool:
             return found.yes != found.no
         case ExpectedType.DATE_TIME:
             return found.date_time and not found.order and not found.question
-        case ExpectedType.CHOICE | ExpectedType.OPTION:
+        case ExpectedType.CHOICE:
             return bool(found.choice)
+        case ExpectedType.OPTION:
+            return False
         case ExpectedType.FREEFORM:
             return found.words > 0 and (found.filler < 2 or found.no or found.yes) and not found.question and not found.order
 

@@ -271,6 +271,8 @@ def _override(facts: AttachFacts) -> AttachVerdict | None:
         return (Filler(), AttachReason.NOTHING_TO_STOP) if cues.stop == 2 and cues.steer < 2 and not facts.explicit else None
     if cues.stop < 2 and any(thread.fits and thread.asks not in ("", ExpectedType.FREEFORM) for thread in live):
         return None  # "rather Tuesday" to the question when: the answer it looks like
+    if cues.whole and all(thread.asks for thread in live) and _about_question(facts, live):
+        return None
     stop = cues.steer < 2
     anchored = [thread for thread in live if thread.id == facts.anchor]
     working = [thread for thread in live if not thread.asks]
@@ -279,6 +281,11 @@ def _override(facts: AttachFacts) -> AttachVerdict | None:
         return Override(thread=target[0].id, stop=stop), AttachReason.OVERRIDE
     first, second = (MessageReading(attached=Attached.OVERRIDE, thread=thread.id, stop=stop) for thread in live[:2])
     return Repair(a=first, b=second), AttachReason.AMBIGUOUS
+
+
+def _about_question(facts: AttachFacts, asking: Sequence[ThreadFact]) -> bool:
+    """Whether what could order something else is said to a question: it answers that, or corrects what is asked, and no work is there to stop."""
+    return any(thread.fits or (thread.takes and facts.cues.stop < 2) for thread in asking)
 
 
 def _hold(facts: AttachFacts) -> AttachVerdict | None:
@@ -347,7 +354,7 @@ def _conditional(facts: AttachFacts) -> AttachVerdict | None:
 
 
 def _goes_back(facts: AttachFacts) -> AttachVerdict | None:
-    """What is about the one question that has not gone back yet: it does now."""
+    """What says something to the one question that has not gone back yet: it does now."""
     thread = _partly(facts, Partly.LEANS)
     return None if thread is None else (AnswerPending(thread=thread, partly=Partly.LEANS), AttachReason.UNCLEAR)
 
@@ -363,7 +370,7 @@ def _partly(facts: AttachFacts, partly: Partly) -> int | None:
 
 
 def _filler(facts: AttachFacts) -> AttachVerdict | None:
-    if _partly(facts, Partly.LEANS) is not None:
+    if facts.cues.partly is Partly.LEANS and _partly(facts, Partly.LEANS) is not None:
         return None  # "sure..." wants nothing of work, and is no answer to a question either
     return (Filler(), AttachReason.FILLER) if facts.cues.filler == 2 and not facts.explicit else None
 
@@ -395,7 +402,7 @@ def possible(facts: AttachFacts) -> Sequence[Attached]:
         found.append(Attached.STATUS_NUDGE)
     if any(thread.asks and not thread.barred for thread in live):
         found.append(Attached.ANSWER)
-    if cues.words <= (SORTED_WORDS if cues.whole else SHORT_WORDS) and not cues.question:
+    if _partly(facts, Partly.MAYBE) is not None or (cues.words <= (SORTED_WORDS if cues.whole else SHORT_WORDS) and not cues.question):
         found.append(Attached.FILLER)
     return found
 
@@ -409,7 +416,7 @@ def _stoppable(facts: AttachFacts) -> Sequence[ThreadFact]:
     graded = max(cues.stop, cues.steer) >= 1
     if not cues.whole:
         return live if graded else ()
-    return [thread for thread in live if not thread.asks] if graded or cues.hold or cues.open else ()
+    return [thread for thread in live if not thread.asks] if graded or cues.hold else ()
 
 
 def _suggested(facts: AttachFacts, policy: Policy) -> AttachVerdict:
@@ -427,10 +434,9 @@ def _suggested(facts: AttachFacts, policy: Policy) -> AttachVerdict:
         case Attached.ANSWER:
             outcome = _suggested_answer(facts)
         case Attached.FILLER:
-            back = _goes_back(facts)
-            outcome = Filler() if back is None else back[0]
+            outcome = _no_answer(facts)
         case _:
-            outcome = _suggested_request(facts)
+            outcome = _request(facts)[0]
     if outcome is None:
         return unsuggested, AttachReason.SUGGESTION_REJECTED
     return outcome, AttachReason.SUGGESTED
@@ -449,10 +455,11 @@ def _suggested_answer(facts: AttachFacts) -> AttachOutcome | None:
     return None if number is None else AnswerPending(thread=number, partly=Partly.CONDITION if sorted_ else Partly.NO)
 
 
-def _suggested_request(facts: AttachFacts) -> AttachOutcome:
-    """A request of its own; where a model names work at hand, behind that."""
-    behind = any(thread.id == facts.suggested_thread and not thread.asks for thread in _at_work(facts))
-    return NewRequest(thread=facts.suggested_thread) if facts.cues.whole and behind else _request(facts)[0]
+def _no_answer(facts: AttachFacts) -> AttachOutcome:
+    """What a model takes for nothing goes back where a question has not been asked again yet, also if it asks something."""
+    found = (_partly(facts, partly) for partly in (Partly.LEANS, Partly.MAYBE))
+    thread = next((number for number in found if number is not None), None)
+    return Filler() if thread is None else AnswerPending(thread=thread, partly=Partly.LEANS)
 
 
 def _named(facts: AttachFacts, candidates: Sequence[ThreadFact]) -> int | None:

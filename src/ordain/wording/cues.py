@@ -12,8 +12,10 @@ class Partly(StrEnum):
 
     NO = ""
     """Nothing: it may be about anything."""
+    MAYBE = "maybe"
+    """Nothing in it says yes or no, or it asks or orders something: a matter of its own, unless a model says that it is about the question."""
     LEANS = "leans"
-    """It could be said to a question, and grants nothing."""
+    """It says something to a question, and grants nothing."""
     CONDITION = "condition"
     """It grants with a reservation (*yes but only to the German ones*)."""
 
@@ -40,5 +42,3 @@ class Cues(Struct, frozen=True, kw_only=True, omit_defaults=True):
     partly: Partly = Partly.NO
     hold: bool = False
     """It is a bare *wait*, or says no more than that something is wrong with what runs."""
-    open: bool = False
-    """It could be said of what is being worked on: no question, and no task of its own. A model may call such a message a correction."""

@@ -26,9 +26,13 @@ REVISED: Final = re.compile(
     rf"[{any_of(Sign.OWN, Sign.ALSO, Sign.RATHER_ADJ, Sign.LETTER_A, Sign.PLEASE)}]{{1,3}}[{any_of(Sign.USE, Sign.PLEASE)}]?[?.]*$"
 )
 """*could you make it shorter?*, where the asking words end in *make it*, or a verb of making comes last."""
-OWN_MATTER: Final = re.compile(rf"{Sign.ORDER}.*{Sign.WITH}[{_SMALL}]*[{_NAMED}]")
+OWN_MATTER: Final = re.compile(
+    rf"{Sign.ORDER}.*{Sign.WITH}[{_SMALL}]*[{_NAMED}]|[{Sign.USE}{Sign.ORDER}].*{Sign.WITH}{Sign.WITH}[{_SMALL}]*[{_NAMED}].*{Sign.INSTEAD_OF}"
+)
 _TASKS: Final = re.compile(rf"^[{PAD}{any_of(Sign.COMMA, Sign.STOPS, Sign.SI)}]*{Sign.ORDER}")
-_ASKING: Final = any_of(Sign.QUESTION, Sign.QUESTION_OPENS, Sign.QUESTION_ENDS, Sign.ASKS)
+_APART: Final = re.compile(rf"^[{any_of(Sign.THANKS)},.]*{Sign.IMPATIENT}|^[{PAD},.]*[{any_of(Sign.QUESTION, Sign.QUESTION_OPENS)}]")
+"""*and the harbour*: it adds and changes nothing; or it begins as a question."""
+_OWN: Final = Sign.OWN.name.lower()
 MOST_SIGNS: Final = 30
 
 
@@ -36,7 +40,8 @@ def corrects(parts: Sequence[tuple[str, str]], signs: str, revisions: frozenset[
     """Whether it names what it corrects, in a way that engine 1 does not know. ``revisions`` are the verbs of making it otherwise."""
     if CONTRASTED.match(signs) is not None or USE_FOR.match(signs) is not None:
         return True
-    return REVISED.match(signs) is not None and any(said in revisions for said, _ in parts)
+    revised = REVISED.match(signs) is not None and any(said in revisions for said, _ in parts)
+    return revised and any(sign == _OWN and said not in revisions for said, sign in parts)
 
 
 def own_matter(signs: str) -> bool:
@@ -46,7 +51,6 @@ def own_matter(signs: str) -> bool:
 
 def may_be_about_work(signs: str) -> bool:
     """Whether it could be said of what is being worked on: short, no question, and no order that begins a task of its own."""
-    said = any_of(Sign.SAID, Sign.QUOTED)
-    if len(signs) > MOST_SIGNS or re.search(f"[{said}]", signs) is not None or _TASKS.match(signs) is not None:
+    if len(signs) > MOST_SIGNS or _TASKS.match(signs) is not None or _APART.match(signs) is not None:
         return False
-    return re.search(f"[{_ASKING}]", signs) is None or Sign.CAN_YOU in signs
+    return Sign.CAN_YOU in signs or not any(sign in signs for sign in (Sign.ASKS, Sign.QUESTION_ENDS))

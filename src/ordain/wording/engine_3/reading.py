@@ -15,7 +15,7 @@ from msgspec import structs
 
 from ordain.wording.cues import Cues, Partly
 from ordain.wording.engine_1.folding import LOOKED_AT, fold, tokens
-from ordain.wording.engine_1.patterns import BREAKS, any_of
+from ordain.wording.engine_1.patterns import BREAKS, CLAUSES, any_of
 from ordain.wording.engine_1.phrases import keys
 from ordain.wording.engine_1.signs import Sign
 from ordain.wording.engine_2.reading import LISTS as SECOND_LISTS
@@ -31,14 +31,19 @@ RESTRICTIONS: Final = "restrictions"
 REVISIONS: Final = "revisions"
 LISTS: Final = SECOND_LISTS | dates.LISTS | whole.LISTS.keys() | {whole.LEADING, RESTRICTIONS, REVISIONS}
 """The lists of words that engine 3 looks into: those of engine 2, the closed ones, and what restricts a yes (*only*) or makes work otherwise."""
+FEW_WORDS: Final = 2
+"""So few words are hardly a request: *jein*, *maybe later*."""
 PARTLY_WORDS: Final = 30
 """Most words of a message that could say something to a question that it does not answer."""
 _SAYS_SOMETHING: Final = any_of(Sign.YES, Sign.OKAY, Sign.OKAY_IF, Sign.SI, Sign.NO, Sign.NO_OR_NOT, Sign.NEGATIVE)
-_LEADS: Final = re.compile(rf"^[{any_of(Sign.PLEASE, Sign.THANKS, Sign.IMPATIENT, Sign.EMOJI)}{BREAKS}]*[{_SAYS_SOMETHING}]")
+_LEADS: Final = re.compile(
+    rf"^[{any_of(Sign.PLEASE, Sign.THANKS, Sign.IMPATIENT, Sign.EMOJI)}{BREAKS}]*[{_SAYS_SOMETHING}{any_of(Sign.HOLD)}]"
+)
 _GRANTS: Final = re.compile(
     rf"^[{any_of(Sign.PLEASE, Sign.GREETING)}{BREAKS}]*[{any_of(Sign.YES, Sign.OKAY, Sign.OKAY_IF, Sign.SI)}{any_of(Sign.PLEASE)}{BREAKS}]+$"
 )
 _TAKES_BACK: Final = any_of(Sign.YES, Sign.NO, Sign.NO_OR_NOT, Sign.NEGATIVE, Sign.HOLD, Sign.STOP, Sign.ASKS, Sign.QUESTION)
+_UNSURE: Final = any_of(Sign.NO, Sign.NO_OR_NOT, Sign.NEGATIVE, Sign.HOLD, Sign.ASKS)
 _BUT: Final = Sign.BUT.name.lower()
 
 
@@ -50,7 +55,7 @@ class WholeReading:
     def __init__(self, table: Table) -> None:
         """Compile the table."""
         self._second = SecondReading(table)
-        self._lists = ClosedLists(table.lists)
+        self._lists = ClosedLists(table.lists, table.phrases)
         self._calendar = Calendar(table.lists)
         self._restrictions = _folded(table, RESTRICTIONS)
         self._revisions = _folded(table, REVISIONS)
@@ -68,7 +73,10 @@ class WholeReading:
         yes, no = says_yes(ways), says_no(ways)
         short = len(text.strip()) <= LOOKED_AT
         steer = self._steer(found, parts, signs) if short else found.steer
-        partly = Partly.NO if yes or no or not short or text.lstrip().startswith("@") else self._partly(found, parts, signs)
+        possible = 1 if short and may_be_about_work(signs) else 0
+        partly = Partly.NO if yes or no or not short else self._partly(structs.replace(found, steer=steer), parts, signs)
+        if partly and text.lstrip().startswith("@"):
+            partly = Partly.MAYBE  # it is said to somebody else
         return structs.replace(
             found,
             whole=True,
@@ -76,8 +84,7 @@ class WholeReading:
             no=no,
             date_time=found.date_time and self._dated(text),
             hold=says_hold(ways),
-            steer=steer,
-            open=short and not found.order and may_be_about_work(signs),
+            steer=max(steer, possible),
             partly=partly,
         )
 
@@ -105,11 +112,12 @@ class WholeReading:
     def _partly(self, found: Cues, parts: tuple[tuple[str, str], ...], signs: str) -> Partly:
         if found.words > PARTLY_WORDS or (found.filler == 2 and re.search(f"[{_SAYS_SOMETHING}]", signs) is None):
             return Partly.NO
-        if self._conditional(parts, signs):
+        if self._conditional(parts, signs) or (found.steer == 2 and not any(sign in signs for sign in _UNSURE)):
             return Partly.CONDITION
-        if found.question or found.order:
-            return Partly.LEANS if _LEADS.match(signs) is not None and signs.count(Sign.OWN) <= 1 else Partly.NO
-        return Partly.LEANS
+        apart = found.question or found.order
+        if any(_LEADS.match(clause) is not None for clause in CLAUSES.split(signs)):
+            return Partly.MAYBE if apart and signs.count(Sign.OWN) > 1 else Partly.LEANS
+        return Partly.MAYBE if apart or found.words > FEW_WORDS else Partly.LEANS
 
     def _conditional(self, parts: tuple[tuple[str, str], ...], signs: str) -> bool:
         """*yes but only to the German ones*: it grants, and then restricts, and takes nothing back."""

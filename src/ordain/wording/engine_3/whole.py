@@ -8,7 +8,7 @@ not covered by any list, whatever words it consists of.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from enum import IntFlag
 from typing import Final
 
@@ -39,6 +39,8 @@ LISTS: Final[Mapping[str, Part]] = {
     "holds": Part.HOLD,
 }
 """The closed lists of a table, and what a phrase of each says."""
+OWN_SIGNS: Final[Mapping[str, tuple[str, Part]]] = {"yes": ("consents", Part.CONSENT), "no": ("refusals", Part.REFUSAL)}
+"""Signs whose phrases are a closed list where an operator's own files say them."""
 LEADING: Final = "leading"
 """The list of what is a yes only where a message begins with it: *sí*, which without its accent is *if*."""
 
@@ -48,15 +50,30 @@ class ClosedLists:
 
     __slots__ = ("_known", "_leading", "_longest")
 
-    def __init__(self, lists: Mapping[str, Iterable[str]]) -> None:
-        """Compile them; a phrase that two lists name means both, and so nothing."""
+    def __init__(self, lists: Mapping[str, Iterable[str]], claims: Sequence[tuple[str, Iterable[str]]] = ()) -> None:
+        """Compile them; a phrase that two lists name means both, and so nothing.
+
+        ``claims`` are the table's: an operator's own phrases for yes and no, which come before the shipped ones, are a closed list, too.
+        """
         self._known: dict[tuple[str, ...], Part] = {}
+        self._claim(lists, claims)
         for name, part in LISTS.items():
             for phrase in lists.get(name, ()):
                 for key in keys(phrase):
                     self._known[key] = self._known.get(key, Part.COURTESY) | part
         self._leading = frozenset(key for phrase in lists.get(LEADING, ()) for key in keys(phrase))
         self._longest = max(map(len, self._known), default=1)
+
+    def _claim(self, lists: Mapping[str, Iterable[str]], claims: Sequence[tuple[str, Iterable[str]]]) -> None:
+        """Own phrases for yes and no, as far as no earlier claim keeps them; a table without closed lists is all of somebody's own."""
+        said = {sign: [at for at, (claimed, _) in enumerate(claims) if claimed == sign] for sign in OWN_SIGNS}
+        own = {at for sign, found in said.items() for at in (found[:-1] if lists.get(OWN_SIGNS[sign][0]) else found)}
+        seen: set[tuple[str, ...]] = set()
+        for at, (sign, phrases) in enumerate(claims[: max(own, default=-1) + 1]):
+            named = {key for phrase in phrases for key in keys(phrase)}
+            if at in own:
+                self._known.update(dict.fromkeys(named - seen, OWN_SIGNS[sign][1]))
+            seen |= named
 
     def ways(self, text: str) -> frozenset[Part]:
         """What the message says in each way to cut all of it into known phrases; none where there is no such way."""

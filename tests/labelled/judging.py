@@ -41,7 +41,6 @@ from ordain.rules.attach import (
     ThreadFact,
     Triage,
     decide_attach,
-    inline,
 )
 from ordain.wording.cues import Cues, Partly
 from ordain.wording.languages import shipped_table
@@ -140,8 +139,7 @@ def granted(row: Row, outcome: AttachOutcome, wording: Wording) -> bool | str | 
         return None
     options = tuple(row.get("options", ()))
     given = AnswerInputs(text=row["text"], wording=wording, options=options)
-    taken = outcome.partly is Partly.CONDITION
-    facts = AnswerFacts(expects=expects, size=len(row["text"]), options=len(options), takes=Takes.UNCLEAR, sorted=taken)
+    facts = AnswerFacts(expects=expects, size=len(row["text"]), options=len(options), takes=Takes.UNCLEAR, sorted=outcome.partly)
     said = ANSWER.apply(facts, given, POLICY).outcome
     if isinstance(said, YesOrNo):
         return said.yes
@@ -202,17 +200,20 @@ def table(wording: Wording, every: Sequence[Row]) -> str:
     return "\n".join(lines)
 
 
+def _shown(wording: Wording) -> str:
+    """What is not as labelled in the half that may be looked at."""
+    lines: list[str] = []
+    for mode in Mode:
+        found = Figures([row for row in rows() if not held_out(row)], mode, wording)
+        lines.append(f"== {mode} {dict(found.count)} {found.stray_share:.1%}")
+        lines += ["\n   ".join([f"-- {what}", *found.wrong.get(what, [])]) for what in TOLD]
+    return "\n".join(lines)
+
+
 def main() -> None:
     """Print the figures; with ``--show`` what is not as labelled in the half that may be looked at, and no figure of the other."""
     wording = shipped()
-    if "--show" not in sys.argv:
-        print(table(wording, rows()))
-        return
-    for mode in Mode:
-        found = Figures([row for row in rows() if not held_out(row)], mode, wording)
-        print(f"== {mode} {dict(found.count)} {found.stray_share:.1%}")
-        for what in TOLD:
-            print(f"-- {what}", *found.wrong.get(what, []), sep="\n   ")
+    sys.stdout.write((_shown(wording) if "--show" in sys.argv else table(wording, rows())) + "\n")
 
 
 if __name__ == "__main__":

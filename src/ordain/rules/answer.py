@@ -98,7 +98,7 @@ AnswerOutcome = YesOrNo | Chosen | AsSaid | Conditional | Unclear | Unfit
 class AnswerFacts(Struct, frozen=True, kw_only=True):
     """What was asked for and what was had: the kind, the size in characters, and whether it was given as text.
 
-    ``options`` is how many were offered, ``takes`` what the question takes besides a whole answer; ``sorted``: a model took it for a condition.
+    ``options`` is how many were offered, ``takes`` what the question takes besides a whole answer; ``sorted`` is what whoever handed it over took it for.
     All three are there where the question knows of them.
     """
 
@@ -107,7 +107,7 @@ class AnswerFacts(Struct, frozen=True, kw_only=True):
     given_as_text: bool = True
     options: int | UnsetType = UNSET
     takes: Takes | UnsetType = UNSET
-    sorted: bool | UnsetType = UNSET
+    sorted: Partly | UnsetType = UNSET
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,9 +129,10 @@ def decide_answer(facts: AnswerFacts, inputs: AnswerInputs, policy: Policy) -> D
     if whole is not None:
         return Decision(outcome=whole, reason=AnswerReason.FITS)
     takes = Takes.NOTHING if facts.takes is UNSET else Takes(facts.takes)
-    if takes is not Takes.NOTHING and (facts.sorted is True or partly(expects, found) is Partly.CONDITION):
+    said = partly(expects, found) if facts.sorted is UNSET or not facts.sorted else Partly(facts.sorted)
+    if takes is not Takes.NOTHING and said is Partly.CONDITION:
         return Decision(outcome=Conditional(), reason=AnswerReason.CONDITION)
-    if takes is Takes.UNCLEAR and partly(expects, found) in (Partly.LEANS, Partly.MAYBE):
+    if takes is Takes.UNCLEAR and said is Partly.LEANS:
         return Decision(outcome=Unclear(), reason=AnswerReason.UNCLEAR)
     both = expects is ExpectedType.YES_NO and found.yes and found.no
     return Decision(outcome=Unfit(), reason=AnswerReason.BOTH if both else AnswerReason.UNFIT)

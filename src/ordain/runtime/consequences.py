@@ -166,8 +166,8 @@ class Consequences:
             raise AssertionError("rule attach answers open questions only")
         value = None if partly else self._answering.value(asked)
         said: dict[str, object] = {"text": message.text, "value": value, "message_id": self._message.ids.message_id}
-        if partly is Partly.CONDITION:
-            said["sorted"] = True  # whoever sorted it: of a condition the run makes no yes
+        if partly:
+            said["sorted"] = str(partly)  # whoever sorted it: of neither the run makes a yes
         mail = NewMail(
             run=asked.run,
             kind=MailKind.ANSWER,

@@ -27,6 +27,7 @@ from ordain.rules.answer import (
     Unclear,
     Unfit,
 )
+from ordain.wording.cues import Partly
 from ordain.wording.wording import wording_of
 
 EXPIRED = "question_expired"
@@ -70,10 +71,16 @@ def _judged(context: FlowContext, asking: UserQuestion, answered: Answered) -> A
         given_as_text=isinstance(given, dict),
         options=len(asking.options),
         takes=Takes(asking.takes),
-        sorted=isinstance(given, dict) and given.get("sorted") is True,  # pyright: ignore[reportUnknownMemberType] - any JSON
+        sorted=_sorted(given),
     )
     inputs = AnswerInputs(text=text, wording=wording_of(context.catalog), options=asking.options)
     return context.fx.decide(ANSWER, facts, inputs, (answered.seq,)).outcome
+
+
+def _sorted(given: Any) -> Partly:
+    """What the message that brought the answer was taken for; an operator's answer is sorted by nobody."""
+    said = given.get("sorted", "") if isinstance(given, dict) else ""  # pyright: ignore[reportUnknownVariableType, reportUnknownMemberType] - any JSON
+    return Partly(said) if said in (Partly.LEANS, Partly.CONDITION) else Partly.NO
 
 
 def _unanswered(result: WaitResult) -> VerbPlanOutput:

@@ -18,7 +18,24 @@ from tests.shapes.talk import House
 ASKING = script_of(asks("whether", "yes_no"), holds("slowly"))
 NO_YES = (
     *("sure I'll check with my boss first", "fine, let me ask Anna first", "ja ja, später", "sure, if you want them to hate me"),
-    *("yes?", "yes...", "suuure", '"yes"', "yess", "yeah right", "yes, when Bob is back", "yes 😂", "ok 🙄", "na ja", "yes and no", "oui mais non"),
+    *(
+        "yes?",
+        "yes...",
+        "suuure",
+        '"yes"',
+        "yess",
+        "yeah right",
+        "yes, when Bob is back",
+        "yes 😂",
+        "ok 🙄",
+        "na ja",
+        "yes and no",
+        "oui mais non",
+        "yes yes",
+        "ja ja",
+        "sure, sure",
+        "ok sorry",
+    ),
 )
 NO_NO = ("no, go ahead", "no wait, yes", "nein, mach ruhig", "No. 5 is a great perfume", "no clue", "no, yes", "non si")
 
@@ -111,7 +128,12 @@ async def test_no_model_makes_a_consent(says: str, text: str) -> None:
 
 @pytest.mark.parametrize(
     ("text", "value"),
-    [("the alpha one", "the alpha report"), ("B", "the beta report"), ("beta please", "the beta report"), ("the first one", "the alpha report")],
+    [
+        ("the alpha one", "the alpha report"),
+        ("B", "the beta report"),
+        ("beta please", "the beta report"),
+        ("the first one", "the alpha report"),
+    ],
 )
 async def test_an_option_is_chosen_by_its_name(text: str, value: str) -> None:
     """*the alpha one* answers a question with options, whose value is the option itself."""
@@ -155,7 +177,9 @@ async def test_a_bare_wait_holds(text: str) -> None:
         lawful(house.ordain)
 
 
-@pytest.mark.parametrize("text", ["20 percent, not 10", "nimm statt Äpfeln Birnen", "could you make it shorter?", "kannst du es kürzer machen?"])
+@pytest.mark.parametrize(
+    "text", ["20 percent, not 10", "nimm statt Äpfeln Birnen", "could you make it shorter?", "kannst du es kürzer machen?"]
+)
 async def test_a_correction_that_names_what_it_corrects_overrides(text: str) -> None:
     """What runs gives way to a turn that knows of it."""
     async with House(script=ASKING) as house:

@@ -58,4 +58,5 @@ def mentions(trimmed: Sequence[str], options: Sequence[str]) -> bool:
 
 
 def _words(option: str) -> list[str]:
-    return [word for word in tokens(fold(option)) if word[0] not in _BREAKS]
+    said = fold(option).replace('"', " ")  # what a label quotes is what it is known by
+    return [word for word in tokens(said) if word[0] not in _BREAKS]

@@ -74,7 +74,8 @@ class WholeReading:
         short = len(text.strip()) <= LOOKED_AT
         steer = self._steer(found, parts, signs) if short else found.steer
         possible = 1 if short and may_be_about_work(signs) else 0
-        partly = Partly.NO if yes or no or not short else self._partly(structs.replace(found, steer=steer), parts, signs)
+        hold = says_hold(ways)
+        partly = Partly.NO if yes or no or not short else self._partly(structs.replace(found, steer=steer, hold=hold), parts, signs)
         if partly and text.lstrip().startswith("@"):
             partly = Partly.MAYBE  # it is said to somebody else
         return structs.replace(
@@ -83,7 +84,7 @@ class WholeReading:
             yes=yes,
             no=no,
             date_time=found.date_time and self._dated(text),
-            hold=says_hold(ways),
+            hold=hold,
             steer=max(steer, possible),
             partly=partly,
         )
@@ -117,7 +118,7 @@ class WholeReading:
         apart = found.question or found.order
         if any(_LEADS.match(clause) is not None for clause in CLAUSES.split(signs)):
             return Partly.MAYBE if apart and signs.count(Sign.OWN) > 1 else Partly.LEANS
-        return Partly.MAYBE if apart or found.words > FEW_WORDS else Partly.LEANS
+        return Partly.MAYBE if not found.hold and (apart or found.words > FEW_WORDS) else Partly.LEANS
 
     def _conditional(self, parts: tuple[tuple[str, str], ...], signs: str) -> bool:
         """*yes but only to the German ones*: it grants, and then restricts, and takes nothing back."""

@@ -92,7 +92,7 @@ class ClosedLists:
             for end in range(at + 1, min(at + self._longest, len(found)) + 1):
                 key = tuple(found[at:end])
                 part = Part.CONSENT if at == 0 and key in self._leading else self._known.get(key)
-                if part is not None:
+                if part is not None and not (part & Part.CONSENT and _said_before(found[:at], key)):
                     reached[end] |= {said | part for said in reached[at]}
         return frozenset(reached[-1])
 
@@ -112,6 +112,12 @@ class ClosedLists:
                 left.append(found[at])
                 at += 1
         return left
+
+
+def _said_before(before: list[str], key: tuple[str, ...]) -> bool:
+    """Whether the words just before are the same: *ja ja* and *sure, sure* agree to nothing."""
+    said = [token for token in before if token[0] not in _BREAKS]
+    return tuple(said[-len(key) :]) == key
 
 
 def is_plain(text: str) -> bool:

@@ -18,7 +18,7 @@ from pydantic import Field, StringConstraints, ValidationError, model_validator
 
 from ordain.contracts.access import DEFAULT_FAILED_RATE, DEFAULT_RATE, RateText, parse_rate
 from ordain.contracts.planner import Strict
-from ordain.contracts.policy import NO_PURPOSES, AttachPolicy, Lane, LanesPolicy, Policy
+from ordain.contracts.policy import NO_PURPOSES, Lane, LanesPolicy, Policy
 from ordain.contracts.profiles import NO_MODELS, ModelProfile
 from ordain.errors import ConfigurationError, InvalidRequest
 
@@ -205,9 +205,10 @@ def load_settings(environment: Mapping[str, str] | None = None, home: Path | Non
         if missing := [name for name in names if name not in profiles]:
             known = ", ".join(sorted(profiles))
             raise ConfigurationError(f"policy: lane {lane} names unknown model profiles: {', '.join(missing)}; known: {known}")
+    local = next((profiles[name].provider for name in lanes.profiles.get(Lane.LOCAL, ())), None)
     return Settings(
         home=home,
-        policy=policy.model_copy(update={"lanes": lanes, "attach": asking(policy.attach, lanes, profiles)}),
+        policy=policy.model_copy(update={"lanes": lanes, "attach": policy.attach.where(real=local not in (None, *NO_MODELS))}),
         profiles=profiles,
         verbs=given.verbs,
         node=given.node,
@@ -216,15 +217,6 @@ def load_settings(environment: Mapping[str, str] | None = None, home: Path | Non
         secrets=_secrets(env, profiles, home),
         verb_secrets={name: _verb_secret(env, name, source, home) for name, source in given.verbs.secrets.items()},
     )
-
-
-def asking(attach: AttachPolicy, lanes: LanesPolicy, profiles: Mapping[str, ModelProfile]) -> AttachPolicy:
-    """Which lane is asked what a message means: ``cheap`` is lane ``local`` where its first model is a real one, and none elsewhere."""
-    if attach.ask != "cheap":
-        return attach
-    first = next((profiles[name] for name in lanes.profiles.get(Lane.LOCAL, ())), None)
-    real = first is not None and first.provider not in NO_MODELS
-    return attach.model_copy(update={"ask": Lane.LOCAL if real else None})
 
 
 def _server(env: Mapping[str, str], given: ServerSettings) -> ServerSettings:

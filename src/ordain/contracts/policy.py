@@ -316,6 +316,10 @@ class AttachPolicy(Strict):
         """The lane whose model is asked."""
         return self.ask if isinstance(self.ask, Lane) else None
 
+    def where(self, *, real: bool) -> Self:
+        """The same where ``cheap`` is said out: lane ``local`` if a ``real`` model stands behind it, or none."""
+        return self if self.ask != "cheap" else self.model_copy(update={"ask": Lane.LOCAL if real else None})
+
 
 class BudgetCaps(Strict):
     """What one budget class permits (B-10)."""

@@ -1,6 +1,6 @@
 """Rule ``answer``: does an answer fit what a question expects, and what does it come to?
 
-A yes or a no is the entire message; what has more to it is no consent, whoever sorts it. It goes back once (``Unclear``), or says under which
+A yes or a no is the entire message; what has more to it is no consent, whoever sorts it. It goes back once (``HalfAnswer``), or says under which
 condition (``Conditional``), which is told in its words and leaves the value open.
 
 What it looks at is the text and the wording that is pinned; neither is a fact. Facts are compared byte for byte when a run is replayed, so
@@ -84,7 +84,7 @@ class Conditional(Struct, frozen=True, kw_only=True, tag="conditional"):
     """Neither a yes nor a choice: what it depends on stands in the answer's words."""
 
 
-class Unclear(Struct, frozen=True, kw_only=True, tag="unclear"):
+class HalfAnswer(Struct, frozen=True, kw_only=True, tag="unclear"):
     """It is about the question and leaves open what it grants."""
 
 
@@ -92,7 +92,7 @@ class Unfit(Struct, frozen=True, kw_only=True, tag="unfit"):
     """It is no answer to the question."""
 
 
-AnswerOutcome = YesOrNo | Chosen | AsSaid | Conditional | Unclear | Unfit
+AnswerOutcome = YesOrNo | Chosen | AsSaid | Conditional | HalfAnswer | Unfit
 
 
 class AnswerFacts(Struct, frozen=True, kw_only=True):
@@ -107,7 +107,7 @@ class AnswerFacts(Struct, frozen=True, kw_only=True):
     given_as_text: bool = True
     options: int | UnsetType = UNSET
     takes: Takes | UnsetType = UNSET
-    sorted: Partly | UnsetType = UNSET
+    sorted: str | UnsetType = UNSET
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,11 +129,11 @@ def decide_answer(facts: AnswerFacts, inputs: AnswerInputs, policy: Policy) -> D
     if whole is not None:
         return Decision(outcome=whole, reason=AnswerReason.FITS)
     takes = Takes.NOTHING if facts.takes is UNSET else Takes(facts.takes)
-    said = partly(expects, found) if facts.sorted is UNSET or not facts.sorted else Partly(facts.sorted)
+    said = Partly(facts.sorted) if facts.sorted in (Partly.LEANS, Partly.CONDITION) else partly(expects, found)
     if takes is not Takes.NOTHING and said is Partly.CONDITION:
         return Decision(outcome=Conditional(), reason=AnswerReason.CONDITION)
     if takes is Takes.UNCLEAR and said is Partly.LEANS:
-        return Decision(outcome=Unclear(), reason=AnswerReason.UNCLEAR)
+        return Decision(outcome=HalfAnswer(), reason=AnswerReason.UNCLEAR)
     both = expects is ExpectedType.YES_NO and found.yes and found.no
     return Decision(outcome=Unfit(), reason=AnswerReason.BOTH if both else AnswerReason.UNFIT)
 

@@ -8,15 +8,8 @@ from ordain.contracts.policy import Policy
 from ordain.ports.sessions import EntryKind, Thread
 from ordain.ports.shared import SessionState
 from ordain.rules.answer import Takes
-from ordain.rules.attach import (
-    THREADS_MAX,
-    Attached,
-    AttachFacts,
-    Barred,
-    Edit,
-    MessageReading,
-    ThreadFact,
-)
+from ordain.rules.attach import THREADS_MAX, Attached, AttachFacts, MessageReading
+from ordain.rules.attachment import Barred, Edit, ThreadFact
 from ordain.runtime.answer_reading import AnswerReading
 from ordain.runtime.message_entry import Received
 from ordain.wording.cues import Partly

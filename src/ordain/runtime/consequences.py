@@ -19,22 +19,8 @@ from ordain.ports.sessions import Placed, Thread, ThreadChange, ThreadStatus
 from ordain.ports.shared import SessionState
 from ordain.ports.writes import MailKind, NewMail, NewPlace, NewRun, Write
 from ordain.rules.answer import ExpectedType
-from ordain.rules.attach import (
-    ATTACH,
-    AnswerPending,
-    Attached,
-    AttachFacts,
-    AttachOutcome,
-    Filler,
-    MessageReading,
-    NewRequest,
-    Override,
-    Repair,
-    SessionBusy,
-    StatusNudge,
-    Triage,
-    inline,
-)
+from ordain.rules.attach import ATTACH, Attached, AttachFacts, AttachOutcome, MessageReading, Repair, Triage, inline
+from ordain.rules.attachment import AnswerPending, Filler, NewRequest, Override, SessionBusy, StatusNudge
 from ordain.rules.decision import Decision
 from ordain.runtime.answer_reading import AnswerReading
 from ordain.runtime.attach_facts import Placing, attach_facts

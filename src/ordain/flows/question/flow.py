@@ -12,7 +12,7 @@ from ordain.contracts.verbs import Trust
 from ordain.effects.effect import UserQuestion, Wait, WaitFor
 from ordain.effects.results import Answered, WaitResult
 from ordain.flows.act import VerbPlanInput, VerbPlanOutput
-from ordain.flows.answer_text import given_value, said
+from ordain.flows.answer_text import given_value, said, sorted_as
 from ordain.flows.context import FlowContext
 from ordain.rules.answer import (
     ANSWER,
@@ -23,11 +23,10 @@ from ordain.rules.answer import (
     AnswerOutcome,
     Chosen,
     ExpectedType,
+    HalfAnswer,
     Takes,
-    Unclear,
     Unfit,
 )
-from ordain.wording.cues import Partly
 from ordain.wording.wording import wording_of
 
 EXPIRED = "question_expired"
@@ -52,7 +51,7 @@ async def run_question(context: FlowContext, call: VerbPlanInput) -> VerbPlanOut
         if not isinstance(result, Answered):
             return _unanswered(result)
         outcome = _judged(context, asking, result)
-        if not isinstance(outcome, Unclear):
+        if not isinstance(outcome, HalfAnswer):
             return _told(outcome, asking, said(result.value))
         offered = options or YES_OR_NO
         about = " ".join((args["question"], *(f"{key}: {label}" for key, label in zip(OPTION_KEYS, offered, strict=False))))
@@ -71,16 +70,10 @@ def _judged(context: FlowContext, asking: UserQuestion, answered: Answered) -> A
         given_as_text=isinstance(given, dict),
         options=len(asking.options),
         takes=Takes(asking.takes),
-        sorted=_sorted(given),
+        sorted=sorted_as(given),
     )
     inputs = AnswerInputs(text=text, wording=wording_of(context.catalog), options=asking.options)
     return context.fx.decide(ANSWER, facts, inputs, (answered.seq,)).outcome
-
-
-def _sorted(given: Any) -> Partly:
-    """What the message that brought the answer was taken for; an operator's answer is sorted by nobody."""
-    said = given.get("sorted", "") if isinstance(given, dict) else ""  # pyright: ignore[reportUnknownVariableType, reportUnknownMemberType] - any JSON
-    return Partly(said) if said in (Partly.LEANS, Partly.CONDITION) else Partly.NO
 
 
 def _unanswered(result: WaitResult) -> VerbPlanOutput:

@@ -308,7 +308,7 @@ class AttachPolicy(Strict):
     ask: Lane | Literal["cheap"] | None = "cheap"
     threshold: float = Field(default=0.7, ge=0, le=1)
     timeout_seconds: float = Field(
-        default=3, gt=0, le=60, description="How long the model has; then the message is placed by wording alone."
+        default=3, gt=0, le=3600, description="How long the model has; then the message is placed by wording alone."
     )
 
     @property

@@ -99,6 +99,8 @@ async def _decide_again(report: MessagesRead, entry: Entry, wording: Wording, pi
 
 def with_cues(facts: AttachFacts, found: Cues) -> AttachFacts:
     """The facts as they would have been had the message been read like this; of options, whose labels are no facts, as it was."""
+    if found == facts.cues:
+        return facts  # what was chosen by its label, no cue tells
     threads = tuple(_read_with(thread, found) for thread in facts.threads)
     return msgspec.structs.replace(facts, cues=found, threads=threads)
 

@@ -84,7 +84,12 @@ def test_any_phrase_may_go_or_come(tmp_path: Path, change: Callable[[Path], None
 
 @pytest.mark.parametrize(
     ("flow", "module", "golden"),
-    [("question", "v3", "words"), ("triage", "v5", "words"), ("question", "flow", "words_question4"), ("triage", "flow", "words_question4")],
+    [
+        ("question", "v3", "words"),
+        ("triage", "v5", "words"),
+        ("question", "flow", "words_question4"),
+        ("triage", "flow", "words_question4"),
+    ],
 )
 def test_the_law_notices_a_flow_that_reads_the_builds_own_table(tmp_path: Path, flow: str, module: str, golden: str) -> None:
     """A golden conversation in words of one's own does not replay there, of whichever version of the flow; as the build is, it does."""

@@ -280,3 +280,14 @@ model = "c"
     assert "from-env" not in repr(settings)
     with pytest.raises(ConfigurationError, match="cannot read"):
         load(tmp_path, toml.replace('"key"', '"no-such-file"'))
+
+
+def test_a_model_is_asked_about_messages_where_lane_local_has_a_real_one(tmp_path: Path) -> None:
+    """As shipped: not with a script and not offline; ``off`` asks nobody, and a lane that is named is asked whatever stands behind it."""
+    script = 'version = 1\n[lanes.profiles]\nlocal = ["default"]\nworker = ["default"]\nbrain = ["default"]\n'
+    assert load(tmp_path).policy.attach.ask is None
+    assert load(tmp_path, "", ORDAIN_SCRIPT="s.yaml").policy.attach.ask is None
+    for ask, lane in (("off", None), ("worker", Lane.WORKER), ("local", Lane.LOCAL), ("cheap", None)):
+        (tmp_path / "policy.toml").write_text(f'{script}[attach]\nask = "{ask}"\n', encoding="utf-8")
+        assert load(tmp_path).policy.attach.lane is lane
+    assert load(tmp_path, DEFAULT_TOML).policy.attach.ask is Lane.LOCAL

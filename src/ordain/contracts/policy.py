@@ -302,10 +302,10 @@ class HistoryPolicy(Strict):
 class AttachPolicy(Strict):
     """How a message finds its thread; ``ask`` names a lane whose model may suggest the class (RTE-05), or none.
 
-    ``cheap`` is lane ``local`` where a real model stands behind it, and none elsewhere: settings say which, before anything is pinned.
+    ``cheap`` is lane ``local`` where a real model stands behind it, and none elsewhere: settings say which, before anything is pinned. ``off``: none.
     """
 
-    ask: Lane | Literal["cheap"] | None = "cheap"
+    ask: Lane | Literal["cheap", "off"] | None = "cheap"
     threshold: float = Field(default=0.7, ge=0, le=1)
     timeout_seconds: float = Field(
         default=3, gt=0, le=3600, description="How long the model has; then the message is placed by wording alone."

@@ -202,10 +202,9 @@ def _about_question(facts: AttachFacts, asking: Sequence[ThreadFact]) -> bool:
 
 def _hold(facts: AttachFacts) -> AttachVerdict | None:
     """A bare *wait* stops what works; what only waits for an answer waits already."""
-    live = _at_work(facts)
     if not facts.cues.hold or facts.explicit:
         return None
-    if not live:
+    if not (live := _at_work(facts)):
         return Filler(), AttachReason.NOTHING_TO_STOP
     working = [thread for thread in live if not thread.asks]
     target = [thread for thread in working if thread.id == facts.anchor] or working
@@ -317,10 +316,7 @@ def possible(facts: AttachFacts) -> Sequence[Attached]:
 
 
 def _stoppable(facts: AttachFacts) -> Sequence[ThreadFact]:
-    """What a suggested override may stop: nothing without words that grade a possible stop or steer.
-
-    Where the wording tells what could be said of work at hand, only work that is at hand: a question is not stopped by what may be its answer.
-    """
+    """What a suggested override may stop: nothing without words that grade a stop or steer, and no question by what may be its answer."""
     cues, live = facts.cues, _at_work(facts)
     graded = max(cues.stop, cues.steer) >= 1
     if not cues.whole:
@@ -358,16 +354,15 @@ def _stops(cues: Cues) -> bool:
 
 def _suggested_answer(facts: AttachFacts) -> AttachOutcome | None:
     """The words go to the run that asks; no model makes a yes, a no or a choice of them, so of these it is a condition."""
-    open_ = [thread for thread in facts.threads if thread.live and not thread.barred]
-    number = _named(facts, [thread for thread in open_ if thread.fits or thread.takes or thread.asks == ExpectedType.FREEFORM])
+    open_ = [one for one in facts.threads if one.live and not one.barred and (one.fits or one.takes or one.asks == ExpectedType.FREEFORM)]
+    number = _named(facts, open_)
     sorted_ = any(thread.id == number and thread.takes and not thread.fits for thread in open_)
     return None if number is None else AnswerPending(thread=number, partly=Partly.CONDITION if sorted_ else Partly.NO)
 
 
 def _no_answer(facts: AttachFacts) -> AttachOutcome:
     """What a model takes for nothing goes back where a question has not been asked again yet, also if it asks something."""
-    found = (_partly(facts, partly) for partly in (Partly.LEANS, Partly.MAYBE))
-    thread = next((number for number in found if number is not None), None)
+    thread = _partly(facts, Partly.LEANS) or _partly(facts, Partly.MAYBE)
     return Filler() if thread is None else AnswerPending(thread=thread, partly=Partly.LEANS)
 
 

@@ -133,6 +133,27 @@ def _why_large(figures: Figures) -> str:
     )
 
 
+ASKING = """
+## Asking a model what a message means
+
+Measured apart, by `python -m bench.asking HOME` on a busy machine: ten messages whose wording leaves them open, while a question is. With SmolLM2-135M behind lane `local`, on one thread, their answer comes after 780 ms (longest 1,210; in another run 710 and 2,530) instead of 17 (69) by wording alone. The model is given a prompt of about 1 kB and the session's threads, and at most 200 tokens to answer; after 3 s (`attach.timeout_seconds`) it is not waited for. It named no class with enough confidence, so each message was placed by its wording: a model of that size costs its delay and helps nobody. Wording and rule alone take 0.08 ms of CPU per message (99 of 100: 0.21; the labelled messages).
+
+What wording alone and a model that reads well come to, over 623 labelled messages of somebody who had read no table (`python -m tests.labelled.judging`); one half was counted once, at the end:
+
+| Half | Mode | Messages | False consents | False refusals or choices | Wrong stops | Stray turns |
+| --- | --- | ---: | ---: | ---: | ---: | ---: |
+| looked at | wording alone | 329 | 0 | 0 | 0 | 154 of 244 |
+| looked at | oracle | 329 | 0 | 0 | 0 | 5 of 244 |
+| looked at | always override | 329 | 0 | 0 | 24 | 63 of 244 |
+| held out | wording alone | 294 | 0 | 0 | 1 | 145 of 227 |
+| held out | oracle | 294 | 0 | 0 | 1 | 4 of 227 |
+| held out | always override | 294 | 0 | 0 | 20 | 75 of 227 |
+
+A turn is stray where a message that deserves none of its own opens one while something runs or is asked. Of 42 messages labelled consent 11 are whole ones; the others go back once.
+"""
+"""Measured apart, where there is a model: nothing of a run of the bench stands in it."""
+
+
 def rendered(figures: Figures) -> str:
     """The page."""
     machine, listed = figures["machine"], [*targets(figures), *conversation_targets(figures["conversation"])]
@@ -165,6 +186,7 @@ def rendered(figures: Figures) -> str:
         "## Resume and replay",
         _again(figures),
         section(figures["conversation"]),
+        ASKING.strip(),
     ]
     return "\n\n".join(parts) + "\n"
 

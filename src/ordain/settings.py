@@ -19,7 +19,7 @@ from pydantic import Field, ValidationError
 from ordain.contracts.access import parse_rate
 from ordain.contracts.planner import Strict
 from ordain.contracts.policy import NO_PURPOSES, Lane, LanesPolicy, Policy
-from ordain.contracts.profiles import ModelProfile
+from ordain.contracts.profiles import NO_MODELS, ModelProfile
 from ordain.errors import ConfigurationError, InvalidRequest
 from ordain.owned_files import read_owned
 from ordain.settings_file import (
@@ -125,9 +125,10 @@ def load_settings(environment: Mapping[str, str] | None = None, home: Path | Non
         if missing := [name for name in names if name not in profiles]:
             known = ", ".join(sorted(profiles))
             raise ConfigurationError(f"policy: lane {lane} names unknown model profiles: {', '.join(missing)}; known: {known}")
+    local = next((profiles[name].provider for name in lanes.profiles.get(Lane.LOCAL, ())), None)
     return Settings(
         home=home,
-        policy=policy.model_copy(update={"lanes": lanes}),
+        policy=policy.model_copy(update={"lanes": lanes, "attach": policy.attach.where(real=local not in (None, *NO_MODELS))}),
         profiles=profiles,
         verbs=given.verbs,
         node=given.node,

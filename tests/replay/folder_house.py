@@ -20,7 +20,7 @@ from tests.shapes.talk import House, Puppet
 
 PLENTY = 1_000_000_000
 POLICY: dict[str, dict[str, Any]] = {
-    "attach": {"ask": "local"},
+    "attach": {"ask": "local", "timeout_seconds": 3600},
     "router": {"ask": "local"},
     "supervisor": {"ask": "brain"},
     "lanes": {"routes": [{"ambiguous": True, "lane": "brain", "why": "escalated"}]},

@@ -294,3 +294,14 @@ def test_a_secret_names_its_hosts(hosts: str, tmp_path: Path) -> None:
     """A secret without hosts could be sent to whatever host a verb file names."""
     with pytest.raises(ConfigurationError, match=r"verbs\.secrets\.CRM\.hosts"):
         load(tmp_path, f'[verbs.secrets]\nCRM = {{env = "CRM"{hosts}}}\n')
+
+
+def test_a_model_is_asked_about_messages_where_lane_local_has_a_real_one(tmp_path: Path) -> None:
+    """As shipped: not with a script and not offline; ``off`` asks nobody, and a lane that is named is asked whatever stands behind it."""
+    script = 'version = 1\n[lanes.profiles]\nlocal = ["default"]\nworker = ["default"]\nbrain = ["default"]\n'
+    assert load(tmp_path).policy.attach.ask is None
+    assert load(tmp_path, "", ORDAIN_SCRIPT="s.yaml").policy.attach.ask is None
+    for ask, lane in (("off", None), ("worker", Lane.WORKER), ("local", Lane.LOCAL), ("cheap", None)):
+        (tmp_path / "policy.toml").write_text(f'{script}[attach]\nask = "{ask}"\n', encoding="utf-8")
+        assert load(tmp_path).policy.attach.lane is lane
+    assert load(tmp_path, DEFAULT_TOML).policy.attach.ask is Lane.LOCAL

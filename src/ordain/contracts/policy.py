@@ -310,10 +310,25 @@ class HistoryPolicy(Strict):
 
 
 class AttachPolicy(Strict):
-    """How a message finds its thread; ``ask`` names a lane whose model may suggest the class (RTE-05), or none."""
+    """How a message finds its thread; ``ask`` names a lane whose model may suggest the class (RTE-05), or none.
 
-    ask: Lane | None = None
+    ``cheap`` is lane ``local`` where a real model stands behind it, and none elsewhere: settings say which, before anything is pinned. ``off``: none.
+    """
+
+    ask: Lane | Literal["cheap", "off"] | None = "cheap"
     threshold: float = Field(default=0.7, ge=0, le=1)
+    timeout_seconds: float = Field(
+        default=3, gt=0, le=3600, description="How long the model has; then the message is placed by wording alone."
+    )
+
+    @property
+    def lane(self) -> Lane | None:
+        """The lane whose model is asked."""
+        return self.ask if isinstance(self.ask, Lane) else None
+
+    def where(self, *, real: bool) -> Self:
+        """The same where ``cheap`` is said out: lane ``local`` if a ``real`` model stands behind it, or none."""
+        return self if self.ask != "cheap" else self.model_copy(update={"ask": Lane.LOCAL if real else None})
 
 
 class BudgetCaps(Strict):

@@ -28,6 +28,10 @@ class PriceTier(Strict):
     usd_micros_per_1k_cache_write: int | None = Field(default=None, ge=0)
 
 
+NO_MODELS = frozenset({"scripted", "offline"})
+"""Providers behind which there is no language model."""
+
+
 class ModelProfile(Strict):
     """One model behind a lane: where it is, what it can do, what it costs, and where its key is (never the key)."""
 

@@ -79,12 +79,13 @@ class WaitFor(StrEnum):
 class UserQuestion(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):
     """What a wait asks the session's user: under which key the answer is kept and what it must be (``rules.answer.ExpectedType``).
 
-    ``options`` are the labels of a choice, A first.
+    ``options`` are the labels of a choice, A first. ``takes`` is what of an answer that is none whole is handed over (``rules.answer.Takes``).
     """
 
     key: str
     expects: str
     options: tuple[str, ...] = ()
+    takes: str = ""
 
 
 class Wait(Effect[WaitResult], frozen=True, kw_only=True, omit_defaults=True, tag="wait"):

@@ -6,7 +6,7 @@ from typing import Any, assert_never
 
 import msgspec
 
-from ordain.rules.answer import AnswerOutcome, AsSaid, Chosen, Unfit, YesOrNo
+from ordain.rules.answer import AnswerOutcome, AsSaid, Chosen, Conditional, HalfAnswer, Unfit, YesOrNo
 
 
 def said(value: Any) -> str:
@@ -18,6 +18,12 @@ def said(value: Any) -> str:
     return value if isinstance(value, str) else msgspec.json.encode(value).decode()
 
 
+def sorted_as(value: Any) -> str:
+    """What a session's message was taken for where it is no whole answer; an operator's answer is sorted by nobody."""
+    said = value.get("sorted", "") if isinstance(value, dict) else ""  # pyright: ignore[reportUnknownVariableType, reportUnknownMemberType] - any JSON
+    return said if isinstance(said, str) else ""
+
+
 def given_value(outcome: AnswerOutcome, text: str) -> object:
     """What an answer with this outcome gives: a truth value, ``"A"`` or ``"B"``, the text itself; None where it is none."""
     match outcome:
@@ -27,7 +33,7 @@ def given_value(outcome: AnswerOutcome, text: str) -> object:
             return option
         case AsSaid():
             return text.strip()
-        case Unfit():
+        case Conditional() | HalfAnswer() | Unfit():
             return None
         case _:
             assert_never(outcome)

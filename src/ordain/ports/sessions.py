@@ -38,7 +38,8 @@ class OpenQuestion(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """An open question: the run and effect that wait, the turn (root run) it belongs to, what is expected, where it was asked.
 
     ``until`` in microseconds. ``seq`` is its entry's number, ``of`` who is asked: the sender of what the turn serves. Both as what a decision
-    about a message reads has them.
+    about a message reads has them. ``options`` are what was offered, ``takes`` what of an answer that is none whole the run takes
+    (``rules.answer.Takes``).
     """
 
     run: str
@@ -51,6 +52,8 @@ class OpenQuestion(Struct, frozen=True, kw_only=True, omit_defaults=True):
     seq: int = 0
     of: str = ""
     message_id: str = ""
+    options: tuple[str, ...] = ()
+    takes: str = ""
 
 
 class Thread(Struct, frozen=True, kw_only=True, omit_defaults=True):

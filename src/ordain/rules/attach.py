@@ -14,43 +14,30 @@ from typing import Any
 from msgspec import Struct
 
 from ordain.contracts.policy import Policy
-from ordain.rules.answer import ExpectedType
+from ordain.rules.answer import ExpectedType, Takes
+from ordain.rules.attachment import (
+    AnswerPending,
+    AttachReason,
+    Barred,
+    Edit,
+    Filler,
+    NewRequest,
+    Override,
+    SessionBusy,
+    StatusNudge,
+    ThreadFact,
+)
 from ordain.rules.decision import Decision, HeaderShare, Recorded, Rule
 from ordain.rules.header import HeaderLine
 from ordain.rules.reasons import Reason
-from ordain.wording.cues import Cues
-
-
-class AttachReason(Reason):
-    """Why a message means what it means to its session (RTE-05, RTE-08, C5)."""
-
-    OVERRIDE = "attach.override", "The wording orders what runs to stop or to be done otherwise."
-    NOTHING_TO_STOP = "attach.nothing_to_stop", "The wording orders a stop and nothing runs."
-    NUDGE = "attach.status_nudge", "The wording asks after work that there is."
-    ANSWER = "attach.answer", "The message fits what exactly one open question expects."
-    ANSWER_ANCHORED = "attach.answer_anchored", "The message replies to the question itself and fits it."
-    FILLER = "attach.filler", "The wording wants nothing."
-    NEW_REQUEST = "attach.new_request", "Nothing else fits: a request of its own."
-    ANCHORED = "attach.anchored", "A request that replies to a message of the thread."
-    AMBIGUOUS = "attach.ambiguous", "Two threads fit equally: the sender is asked."
-    CHOSEN = "attach.chosen", "The sender chose one of the two readings."
-    ASK = "attach.ask", "Wording and state leave the class open; policy lets a model suggest one."
-    SUGGESTED = "attach.suggested", "A model's suggestion, possible here and confident enough."
-    SUGGESTION_REJECTED = (
-        "attach.suggestion_rejected",
-        "A model's suggestion was missing, not possible here or not confident enough.",
-    )
-    EDIT = "attach.edit", "The message replaces one whose turn is unsettled."
-    EDIT_LATE = "attach.edit_late", "The message replaces one whose turn has ended."
-    STALE_EDIT = "attach.stale_edit", "A later edit of the same message came before this one."
-    SUPERSEDED = "attach.superseded", "An edit of this message came before it."
-    BUSY = "attach.session_busy", "The session has as many unsettled turns as policy permits."
-
+from ordain.wording.cues import Cues, Partly
 
 THREADS_MAX = 6
 """Most threads that the facts of one decision name: those referred to first, then the live ones, then the most recent."""
 WEAK_NUDGE_WORDS = 4
 SHORT_WORDS = 8
+SORTED_WORDS = 20
+"""Most words of what a model may call a question after work, or nothing, where an engine tells what could be said of work at hand."""
 
 
 class Attached(StrEnum):
@@ -67,39 +54,6 @@ class Attached(StrEnum):
 
 POSTPONED = (Attached.REPAIR, Attached.TRIAGE)
 """What a message is that a run has still to place."""
-
-
-class Edit(StrEnum):
-    """What an edited message is to the session."""
-
-    NONE = ""
-    LIVE = "live"
-    OVER = "over"
-    STALE = "stale"
-    SUPERSEDED = "superseded"
-
-
-class Barred(StrEnum):
-    """Why what a thread asks is not the message's to answer: it was asked after the message came, or asks another sender."""
-
-    NO = ""
-    LATER = "later"
-    OTHER = "other"
-
-
-class ThreadFact(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A thread: its number, whether a turn of it is unsettled, what it waits for, and whether the message fits that.
-
-    ``idle``: what is unsettled does not count as at work, such as a question which of two was meant. What is ``barred`` fits nothing.
-    """
-
-    id: int
-    status: str
-    live: bool = False
-    idle: bool = False
-    asks: str = ""
-    fits: bool = False
-    barred: Barred = Barred.NO
 
 
 class MessageReading(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -136,35 +90,6 @@ class AttachFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
     choice: str = ""
 
 
-class Override(Struct, frozen=True, kw_only=True, tag="override"):
-    """The thread's turns are interrupted; a successor follows. ``stop``: nothing new was ordered."""
-
-    thread: int
-    stop: bool = False
-
-
-class StatusNudge(Struct, frozen=True, kw_only=True, tag="status_nudge"):
-    """The thread's state is told from the journal."""
-
-    thread: int
-
-
-class AnswerPending(Struct, frozen=True, kw_only=True, tag="answer_to_pending"):
-    """The thread's question is answered."""
-
-    thread: int
-
-
-class Filler(Struct, frozen=True, kw_only=True, tag="filler"):
-    """Nothing follows."""
-
-
-class NewRequest(Struct, frozen=True, kw_only=True, tag="new_request"):
-    """A turn follows, in an existing thread or (0) a new one; behind the thread's unsettled turn, if it has one."""
-
-    thread: int = 0
-
-
 class Repair(Struct, frozen=True, kw_only=True, tag="repair"):
     """Two readings, and the sender is asked which."""
 
@@ -174,10 +99,6 @@ class Repair(Struct, frozen=True, kw_only=True, tag="repair"):
 
 class Triage(Struct, frozen=True, kw_only=True, tag="triage"):
     """A model is asked for a suggestion first."""
-
-
-class SessionBusy(Struct, frozen=True, kw_only=True, tag="session_busy"):
-    """The message is not accepted: as many turns as policy permits are unsettled."""
 
 
 AttachOutcome = Override | StatusNudge | AnswerPending | Filler | NewRequest | Repair | Triage | SessionBusy
@@ -236,7 +157,7 @@ def _attached(facts: AttachFacts, policy: Policy) -> AttachVerdict:
         return found
     if facts.suggests:
         return _suggested(facts, policy)
-    if facts.may_ask and _at_work(facts):
+    if facts.may_ask and _at_work(facts) and not (facts.cues.whole and len(possible(facts)) == 1):
         return Triage(), AttachReason.ASK
     return _open(facts)
 
@@ -251,7 +172,7 @@ def _edited(facts: AttachFacts) -> AttachVerdict:
 
 def _certain(facts: AttachFacts) -> AttachVerdict | None:
     """What wording and state leave no doubt about."""
-    return _override(facts) or _nudge(facts) or _answer(facts) or _filler(facts)
+    return _override(facts) or _hold(facts) or _nudge(facts) or _answer(facts) or _filler(facts)
 
 
 def _override(facts: AttachFacts) -> AttachVerdict | None:
@@ -262,6 +183,8 @@ def _override(facts: AttachFacts) -> AttachVerdict | None:
         return (Filler(), AttachReason.NOTHING_TO_STOP) if cues.stop == 2 and cues.steer < 2 and not facts.explicit else None
     if cues.stop < 2 and any(thread.fits and thread.asks not in ("", ExpectedType.FREEFORM) for thread in live):
         return None  # "rather Tuesday" to the question when: the answer it looks like
+    if cues.whole and all(thread.asks for thread in live) and _about_question(facts, live):
+        return None
     stop = cues.steer < 2
     anchored = [thread for thread in live if thread.id == facts.anchor]
     working = [thread for thread in live if not thread.asks]
@@ -269,6 +192,27 @@ def _override(facts: AttachFacts) -> AttachVerdict | None:
     if anchored or len(target) == 1:
         return Override(thread=target[0].id, stop=stop), AttachReason.OVERRIDE
     first, second = (MessageReading(attached=Attached.OVERRIDE, thread=thread.id, stop=stop) for thread in live[:2])
+    return Repair(a=first, b=second), AttachReason.AMBIGUOUS
+
+
+def _about_question(facts: AttachFacts, asking: Sequence[ThreadFact]) -> bool:
+    """Whether what could order something else is said to a question: it answers that, or corrects what is asked, and no work is there to stop."""
+    return any(thread.fits or (thread.takes and facts.cues.stop < 2) for thread in asking)
+
+
+def _hold(facts: AttachFacts) -> AttachVerdict | None:
+    """A bare *wait* stops what works; what only waits for an answer waits already."""
+    if not facts.cues.hold or facts.explicit:
+        return None
+    if not (live := _at_work(facts)):
+        return Filler(), AttachReason.NOTHING_TO_STOP
+    working = [thread for thread in live if not thread.asks]
+    target = [thread for thread in working if thread.id == facts.anchor] or working
+    if len(target) == 1:
+        return Override(thread=target[0].id, stop=True), AttachReason.HOLD
+    if not target:
+        return None
+    first, second = (MessageReading(attached=Attached.OVERRIDE, thread=thread.id, stop=True) for thread in target[:2])
     return Repair(a=first, b=second), AttachReason.AMBIGUOUS
 
 
@@ -309,39 +253,75 @@ def _answer(facts: AttachFacts) -> AttachVerdict | None:
     if len(best) == 1:
         return AnswerPending(thread=best[0].id), AttachReason.ANSWER
     if not best:
-        return None
+        return _conditional(facts)
     first, second = (MessageReading(attached=Attached.ANSWER, thread=thread.id) for thread in best[:2])
     return Repair(a=first, b=second), AttachReason.AMBIGUOUS
 
 
+def _conditional(facts: AttachFacts) -> AttachVerdict | None:
+    """A condition for the one question that it can be about."""
+    thread = _partly(facts, Partly.CONDITION)
+    return None if thread is None else (AnswerPending(thread=thread, partly=Partly.CONDITION), AttachReason.CONDITION)
+
+
+def _goes_back(facts: AttachFacts) -> AttachVerdict | None:
+    """What says something to the one question that has not gone back yet: it does now."""
+    thread = _partly(facts, Partly.LEANS)
+    return None if thread is None else (AnswerPending(thread=thread, partly=Partly.LEANS), AttachReason.UNCLEAR)
+
+
+def _partly(facts: AttachFacts, partly: Partly) -> int | None:
+    """The one question that the message is partly an answer to: the one that it replies to, or the only one."""
+    if facts.closed:
+        return None
+    taken = (Takes.UNCLEAR, Takes.CONDITION) if partly is Partly.CONDITION else (Takes.UNCLEAR,)
+    found = [thread for thread in facts.threads if thread.live and thread.partly is partly and thread.takes in taken and not thread.barred]
+    chosen = [thread for thread in found if thread.id == facts.anchor] or found
+    return chosen[0].id if len(chosen) == 1 else None
+
+
 def _filler(facts: AttachFacts) -> AttachVerdict | None:
+    if facts.cues.partly is Partly.LEANS and _partly(facts, Partly.LEANS) is not None:
+        return None  # "sure..." wants nothing of work, and is no answer to a question either
     return (Filler(), AttachReason.FILLER) if facts.cues.filler == 2 and not facts.explicit else None
 
 
 def _open(facts: AttachFacts) -> AttachVerdict:
-    """No cue decides: a new request, in the thread it replies to or a thread of its own."""
+    """No cue decides: it goes back to its sender where it is about a question, else it is a new request."""
+    return _goes_back(facts) or _request(facts)
+
+
+def _request(facts: AttachFacts) -> AttachVerdict:
+    """A new request, in the thread it replies to or a thread of its own."""
     known = any(thread.id == facts.anchor and not thread.asks for thread in facts.threads)  # behind a question it would wait for that
     if known:
         return NewRequest(thread=facts.anchor), AttachReason.ANCHORED
     return NewRequest(), AttachReason.NEW_REQUEST
 
 
-# --- a model's suggestion -----------------------------------------------------------------------------------------------------------
-
-
 def possible(facts: AttachFacts) -> Sequence[Attached]:
     """The classes that wording and state leave open: all that a model may choose between."""
     cues, found = facts.cues, [Attached.NEW_REQUEST]
     live = _at_work(facts)
-    if live and max(cues.stop, cues.steer) >= 1:
+    if _stoppable(facts):
         found.append(Attached.OVERRIDE)
-    if _target(facts) is not None and (cues.nudge or cues.trouble or cues.words <= SHORT_WORDS):
+    brief = cues.words <= (SORTED_WORDS if cues.whole and cues.question else SHORT_WORDS)
+    if _target(facts) is not None and (cues.nudge or cues.trouble or brief):
         found.append(Attached.STATUS_NUDGE)
-    if any(thread.asks and not thread.barred for thread in live):
+    if any(thread.asks and thread.barred is Barred.NO for thread in live):
         found.append(Attached.ANSWER)
-    if cues.words <= SHORT_WORDS and not cues.question:
+    if _partly(facts, Partly.MAYBE) is not None or (cues.words <= (SORTED_WORDS if cues.whole else SHORT_WORDS) and not cues.question):
         found.append(Attached.FILLER)
     return found
+
+
+def _stoppable(facts: AttachFacts) -> Sequence[ThreadFact]:
+    """What a suggested override may stop: nothing without words that grade a stop or steer, and no question by what may be its answer."""
+    cues, live = facts.cues, _at_work(facts)
+    graded = max(cues.stop, cues.steer) >= 1
+    if not cues.whole:
+        return live if graded else ()
+    return [thread for thread in live if not thread.asks] if graded or cues.hold else ()
 
 
 def _suggested(facts: AttachFacts, policy: Policy) -> AttachVerdict:
@@ -351,22 +331,39 @@ def _suggested(facts: AttachFacts, policy: Policy) -> AttachVerdict:
         return unsuggested, AttachReason.SUGGESTION_REJECTED
     match Attached(facts.suggests):
         case Attached.OVERRIDE:
-            live = _named(facts, _at_work(facts))
-            outcome = None if live is None else Override(thread=live, stop=facts.cues.steer < 1)
+            live = _named(facts, _stoppable(facts))
+            outcome = None if live is None else Override(thread=live, stop=_stops(facts.cues))
         case Attached.STATUS_NUDGE:
             target = _target(facts)
             outcome = None if target is None else StatusNudge(thread=target)
         case Attached.ANSWER:
-            open_ = [thread for thread in facts.threads if thread.live and not thread.barred]
-            asks = _named(facts, [thread for thread in open_ if thread.fits or thread.asks == ExpectedType.FREEFORM])
-            outcome = None if asks is None else AnswerPending(thread=asks)
+            outcome = _suggested_answer(facts)
         case Attached.FILLER:
-            outcome = Filler()
+            outcome = _no_answer(facts)
         case _:
-            outcome = unsuggested
+            outcome = _request(facts)[0]
     if outcome is None:
         return unsuggested, AttachReason.SUGGESTION_REJECTED
     return outcome, AttachReason.SUGGESTED
+
+
+def _stops(cues: Cues) -> bool:
+    """Whether an override orders nothing new."""
+    return (cues.hold or cues.stop >= 1) and cues.steer < 2 if cues.whole else cues.steer < 1
+
+
+def _suggested_answer(facts: AttachFacts) -> AttachOutcome | None:
+    """The words go to the run that asks; no model makes a yes, a no or a choice of them, so of these it is a condition."""
+    open_ = [one for one in facts.threads if one.live and not one.barred and (one.fits or one.takes or one.asks == ExpectedType.FREEFORM)]
+    number = _named(facts, open_)
+    sorted_ = any(thread.id == number and thread.takes and not thread.fits for thread in open_)
+    return None if number is None else AnswerPending(thread=number, partly=Partly.CONDITION if sorted_ else Partly.NO)
+
+
+def _no_answer(facts: AttachFacts) -> AttachOutcome:
+    """What a model takes for nothing goes back where a question has not been asked again yet, also if it asks something."""
+    thread = _partly(facts, Partly.LEANS) or _partly(facts, Partly.MAYBE)
+    return Filler() if thread is None else AnswerPending(thread=thread, partly=Partly.LEANS)
 
 
 def _named(facts: AttachFacts, candidates: Sequence[ThreadFact]) -> int | None:

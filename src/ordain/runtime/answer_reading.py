@@ -13,8 +13,20 @@ from ordain.errors import JournalCorrupt
 from ordain.flows.answer_text import given_value
 from ordain.ports.sessions import OpenQuestion
 from ordain.ports.shared import SessionState
-from ordain.rules.answer import ANSWER, AnswerFacts, AnswerInputs, ExpectedType, fits
+from ordain.rules.answer import (
+    ANSWER,
+    OPTION_KEYS,
+    AnswerFacts,
+    AnswerInputs,
+    Chosen,
+    ExpectedType,
+    Takes,
+    fits,
+    partly,
+    whole_answer,
+)
 from ordain.runtime.message_entry import Received
+from ordain.wording.cues import Cues, Partly
 from ordain.wording.wording import Wording, wording_of
 
 
@@ -26,21 +38,39 @@ class AnswerReading:
         self._state, self._message, self._pinned = state, message, pinned
 
     def fits(self, asked: OpenQuestion) -> bool:
-        """Whether the message looks like what the question expects; none does where the words of its run cannot be had."""
-        message, wording = self._message, self._wording(asked)
+        """Whether the message is what the question expects; none is where the words of its run cannot be had."""
+        wording = self._wording(asked)
         if wording is None:
             return False
-        read = message.found if wording.id == message.catalog.wording_id else wording.cues(message.facts.text)
-        return fits(ExpectedType(asked.expects), read)
+        expects, found = ExpectedType(asked.expects), self._found(wording)
+        if not asked.options:
+            return fits(expects, found)
+        return whole_answer(expects, self._inputs(asked, wording), found) is not None
+
+    def partly(self, asked: OpenQuestion) -> Partly:
+        """What the message is to the question where it is no whole answer: nothing where the run takes whole answers alone."""
+        wording = self._wording(asked)
+        if wording is None or not asked.takes or self.fits(asked):
+            return Partly.NO
+        return partly(ExpectedType(asked.expects), self._found(wording))
 
     def value(self, asked: OpenQuestion) -> object:
         """What the run will find that the message comes to, None where that is nothing."""
         text, wording = self._message.facts.text, self._wording(asked)
         if wording is None:
             return None
-        facts = AnswerFacts(expects=ExpectedType(asked.expects), size=len(text))
-        outcome = ANSWER.apply(facts, AnswerInputs(text=text, wording=wording), self._message.catalog.policy).outcome
+        facts = AnswerFacts(expects=ExpectedType(asked.expects), size=len(text), takes=Takes(asked.takes))
+        outcome = ANSWER.apply(facts, self._inputs(asked, wording), self._message.catalog.policy).outcome
+        if isinstance(outcome, Chosen) and asked.expects == ExpectedType.OPTION:
+            return asked.options[OPTION_KEYS.index(outcome.option)]
         return given_value(outcome, text)
+
+    def _found(self, wording: Wording) -> Cues:
+        message = self._message
+        return message.found if wording.id == message.catalog.wording_id else wording.cues(message.facts.text)
+
+    def _inputs(self, asked: OpenQuestion, wording: Wording) -> AnswerInputs:
+        return AnswerInputs(text=self._message.facts.text, wording=wording, options=asked.options)
 
     def _wording(self, asked: OpenQuestion) -> Wording | None:
         under = self._state.pinned.get(asked.run, self._message.catalog.digest)

@@ -7,17 +7,12 @@ from msgspec import Struct
 from ordain.contracts.policy import Policy
 from ordain.ports.sessions import EntryKind, Thread
 from ordain.ports.shared import SessionState
-from ordain.rules.attach import (
-    THREADS_MAX,
-    Attached,
-    AttachFacts,
-    Barred,
-    Edit,
-    MessageReading,
-    ThreadFact,
-)
+from ordain.rules.answer import Takes
+from ordain.rules.attach import THREADS_MAX, Attached, AttachFacts, MessageReading
+from ordain.rules.attachment import Barred, Edit, ThreadFact
 from ordain.runtime.answer_reading import AnswerReading
 from ordain.runtime.message_entry import Received
+from ordain.wording.cues import Partly
 
 
 class Placing(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -54,6 +49,8 @@ def attach_facts(
                 asks="" if thread.asked is None else thread.asked.expects,
                 fits=thread.asked is not None and not barred and answer.fits(thread.asked),
                 barred=barred,
+                takes=Takes.NOTHING if thread.asked is None or barred else Takes(thread.asked.takes),
+                partly=Partly.NO if thread.asked is None or barred else answer.partly(thread.asked),
             )
             for thread, barred in ((thread, _barred(state, message, thread)) for thread in threads[:THREADS_MAX])
         ),
@@ -65,7 +62,7 @@ def attach_facts(
         at_work=len(state.at_work),
         open=state.open,
         edit=_edit(state, message),
-        may_ask=policy.attach.ask is not None and suggested is None,
+        may_ask=policy.attach.lane is not None and suggested is None,
         suggests=given.suggests,
         suggested_thread=given.thread,
         confidence=given.confidence,

@@ -21,7 +21,8 @@ from ordain.ports.sessions import Entry, EntryKind
 from ordain.ports.shared import AccountsRead, RowRead, SessionRead, SessionState, SharedRead
 from ordain.ports.store import StoredRun
 from ordain.ports.writes import AccountCharge, EntryPlaced, KeptCatalogs, TableRow, Write
-from ordain.rules.attach import ATTACH, POSTPONED, AttachFacts, Filler, MessageReading, SessionBusy
+from ordain.rules.attach import ATTACH, POSTPONED, AttachFacts, MessageReading
+from ordain.rules.attachment import Filler, SessionBusy
 from ordain.rules.budget import CARVE, Carved, CarveFacts
 from ordain.rules.decision import Decision
 from ordain.runtime.accounts import sharing

@@ -19,22 +19,8 @@ from ordain.ports.sessions import Placed, Thread, ThreadChange, ThreadStatus
 from ordain.ports.shared import SessionState
 from ordain.ports.writes import MailKind, NewMail, NewPlace, NewRun, Write
 from ordain.rules.answer import ExpectedType
-from ordain.rules.attach import (
-    ATTACH,
-    AnswerPending,
-    Attached,
-    AttachFacts,
-    AttachOutcome,
-    Filler,
-    MessageReading,
-    NewRequest,
-    Override,
-    Repair,
-    SessionBusy,
-    StatusNudge,
-    Triage,
-    inline,
-)
+from ordain.rules.attach import ATTACH, Attached, AttachFacts, AttachOutcome, MessageReading, Repair, Triage, inline
+from ordain.rules.attachment import AnswerPending, Filler, NewRequest, Override, SessionBusy, StatusNudge
 from ordain.rules.decision import Decision
 from ordain.runtime.answer_reading import AnswerReading
 from ordain.runtime.attach_facts import Placing, attach_facts
@@ -43,6 +29,7 @@ from ordain.runtime.mail import AnswerBody, InterruptBody
 from ordain.runtime.message_entry import Received
 from ordain.runtime.opening import Opening, root_run
 from ordain.runtime.services import PinnedCatalogs, Services
+from ordain.wording.cues import Partly
 
 INTENT_CHARS = 120
 
@@ -115,8 +102,8 @@ class Consequences:
                 return self._override(outcome)
             case StatusNudge(thread=number):
                 return self._nudge(self._thread(number))
-            case AnswerPending(thread=number):
-                return self._answer(self._thread(number))
+            case AnswerPending(thread=number, partly=partly):
+                return self._answer(self._thread(number), partly)
             case NewRequest(thread=number):
                 return self._request(number)
             case Repair():
@@ -159,12 +146,14 @@ class Consequences:
         change = ThreadChange(id=thread.id, session=self._state.session, at=self._at)
         return self._consequence(Attached.STATUS_NUDGE, change, *turn, thread=thread.id)
 
-    def _answer(self, thread: Thread) -> _Follows:
+    def _answer(self, thread: Thread, partly: Partly) -> _Follows:
         asked, message = thread.asked, self._message.facts
         if asked is None:
             raise AssertionError("rule attach answers open questions only")
-        value = self._answering.value(asked)
-        said = {"text": message.text, "value": value, "message_id": self._message.ids.message_id}
+        value = None if partly else self._answering.value(asked)
+        said: dict[str, object] = {"text": message.text, "value": value, "message_id": self._message.ids.message_id}
+        if partly:
+            said["sorted"] = str(partly)  # whoever sorted it: of neither the run makes a yes
         mail = NewMail(
             run=asked.run,
             kind=MailKind.ANSWER,

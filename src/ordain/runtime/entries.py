@@ -14,6 +14,7 @@ from ordain.errors import RunPlace
 from ordain.journal.records import ENCODER, Status
 from ordain.ports.sessions import EntryKind, NewEntry, OpenQuestion, ThreadChange, ThreadStatus
 from ordain.ports.store import StoredRun
+from ordain.rules.answer import OPTION_KEYS
 from ordain.rules.header import MARKS, HeaderFacts, render_header
 
 ERROR_CHARS = 300
@@ -113,7 +114,7 @@ def question(stored: StoredRun, addr: int, wait: Wait, at: int) -> tuple[NewEntr
     if asks is None:
         raise AssertionError("only a wait with a question asks")
     said = message_id(stored.id, addr)
-    options = [{"key": key, "label": label} for key, label in zip("AB", asks.options, strict=False)]
+    options = [{"key": key, "label": label} for key, label in zip(OPTION_KEYS, asks.options, strict=False)]
     body = {"text": wait.about, "key": asks.key, "expects": asks.expects, "options": options, "until": wait.deadline}
     asked = OpenQuestion(
         run=stored.id,
@@ -124,6 +125,8 @@ def question(stored: StoredRun, addr: int, wait: Wait, at: int) -> tuple[NewEntr
         until=wait.deadline,
         text=wait.about,
         message_id=said,
+        options=asks.options,
+        takes=asks.takes,
     )
     entry = NewEntry(
         kind=EntryKind.QUESTION,

@@ -21,8 +21,9 @@ from ordain.flows.values import Values
 from ordain.journal.records import RecordKind
 from ordain.ports.sessions import Entry, EntryKind, Sessions
 from ordain.ports.store import StoredRun
-from ordain.rules.answer import ANSWER, AnswerInputs, ExpectedType, fits
+from ordain.rules.answer import ANSWER, AnswerInputs, ExpectedType, fits, partly
 from ordain.rules.attach import ATTACH, AttachFacts
+from ordain.rules.attachment import ThreadFact
 from ordain.rules.decision import Decision, Rule
 from ordain.runtime.beyond import Rereading
 from ordain.runtime.diff import Flip, note
@@ -30,7 +31,7 @@ from ordain.runtime.flow_outcome import NothingBeyond, flow_outcome
 from ordain.runtime.message_entry import MessageBody
 from ordain.runtime.replay import opened, replay
 from ordain.runtime.transcript_replay import CORRUPT, PAGE, Pinned, Told
-from ordain.wording.cues import Cues
+from ordain.wording.cues import Cues, Partly
 from ordain.wording.wording import Wording
 
 COMPARED = "compared"
@@ -97,12 +98,19 @@ async def _decide_again(report: MessagesRead, entry: Entry, wording: Wording, pi
 
 
 def with_cues(facts: AttachFacts, found: Cues) -> AttachFacts:
-    """The facts as they would have been had the message been read like this."""
-    threads = tuple(
-        msgspec.structs.replace(thread, fits=bool(thread.asks) and not thread.barred and fits(ExpectedType(thread.asks), found))
-        for thread in facts.threads
-    )
+    """The facts as they would have been had the message been read like this; of options, whose labels are no facts, as it was."""
+    if found == facts.cues:
+        return facts  # what was chosen by its label, no cue tells
+    threads = tuple(_read_with(thread, found) for thread in facts.threads)
     return msgspec.structs.replace(facts, cues=found, threads=threads)
+
+
+def _read_with(thread: ThreadFact, found: Cues) -> ThreadFact:
+    if not thread.asks or thread.barred or thread.asks == ExpectedType.OPTION:
+        return thread
+    expects = ExpectedType(thread.asks)
+    fitting = fits(expects, found)
+    return msgspec.structs.replace(thread, fits=fitting, partly=partly(expects, found) if thread.takes and not fitting else Partly.NO)
 
 
 class _ReadAnew:

@@ -2,7 +2,22 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
+
 from msgspec import Struct
+
+
+class Partly(StrEnum):
+    """What a message says to a question without being a whole answer."""
+
+    NO = ""
+    """Nothing: it may be about anything."""
+    MAYBE = "maybe"
+    """Nothing in it says yes or no, or it asks or orders something: a matter of its own, unless a model says that it is about the question."""
+    LEANS = "leans"
+    """It says something to a question, and grants nothing."""
+    CONDITION = "condition"
+    """It grants with a reservation (*yes but only to the German ones*)."""
 
 
 class Cues(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -22,3 +37,8 @@ class Cues(Struct, frozen=True, kw_only=True, omit_defaults=True):
     choice: str = ""
     order: bool = False
     """It begins with the verb of a task of its own (*find*, *book*, *translate*)."""
+    whole: bool = False
+    """Its yes and no are whole messages from closed lists, and what follows is read, too: engines from 3 on."""
+    partly: Partly = Partly.NO
+    hold: bool = False
+    """It is a bare *wait*, or says no more than that something is wrong with what runs."""

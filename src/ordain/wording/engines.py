@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import Final, Protocol, runtime_checkable
 
 from ordain.wording.cues import Cues
 from ordain.wording.engine_1.phrases import keys
@@ -12,6 +12,8 @@ from ordain.wording.engine_1.reading import CompiledReading
 from ordain.wording.engine_1.signs import LISTS, PRECEDENCE
 from ordain.wording.engine_2.reading import LISTS as LISTS_2
 from ordain.wording.engine_2.reading import ClosedReading
+from ordain.wording.engine_3.reading import LISTS as LISTS_3
+from ordain.wording.engine_3.reading import WholeReading
 from ordain.wording.table import Table
 
 
@@ -24,6 +26,19 @@ class Reader(Protocol):
 
     def parts(self, text: str) -> tuple[tuple[str, str], ...]:
         """The text as the engine sees it: each piece with the name of the sign that it is taken for."""
+        ...
+
+
+@runtime_checkable
+class Choosing(Reader, Protocol):
+    """An engine that reads a choice among any options: those from 3 on."""
+
+    def chosen(self, text: str, options: tuple[str, ...]) -> str:
+        """The letter of the option that the text chooses and says nothing beside; "": none."""
+        ...
+
+    def mentions(self, text: str, options: tuple[str, ...]) -> bool:
+        """Whether the text has a word of one of the options."""
         ...
 
 
@@ -56,6 +71,13 @@ ENGINES: Final[Mapping[int, WordingEngine]] = {
         lists=LISTS_2,
         keys=keys,
         compile=ClosedReading,
+    ),
+    3: WordingEngine(
+        number=3,
+        signs={sign.name.lower(): sign.value for sign in PRECEDENCE},
+        lists=LISTS_3,
+        keys=keys,
+        compile=WholeReading,
     ),
 }
 NEWEST: Final = max(ENGINES)

@@ -10,7 +10,7 @@ from functools import lru_cache
 from ordain.contracts.catalog import FIRST_WORDING, Catalog
 from ordain.errors import JournalCorrupt
 from ordain.wording.cues import Cues
-from ordain.wording.engines import ENGINES, NEWEST, Reader
+from ordain.wording.engines import ENGINES, NEWEST, Choosing, Reader
 from ordain.wording.packaged import first_table
 from ordain.wording.table import Table
 
@@ -34,6 +34,14 @@ class Wording:
     def cues(self, text: str) -> Cues:
         """The features of a text's wording. Total, bounded, the same each time."""
         return self.reader.cues(text)
+
+    def chosen(self, text: str, options: tuple[str, ...]) -> str:
+        """The letter of the one option that a text chooses, "" where it chooses none; engines before 3 know A and B and no labels."""
+        return self.reader.chosen(text, options) if isinstance(self.reader, Choosing) else self.reader.cues(text).choice
+
+    def mentions(self, text: str, options: tuple[str, ...]) -> bool:
+        """Whether a text has a word of one of the options, as engines from 3 on see it."""
+        return isinstance(self.reader, Choosing) and self.reader.mentions(text, options)
 
     def parts(self, text: str) -> tuple[tuple[str, str], ...]:
         """The text as its engine sees it: known phrases and unknown words, each with the name of its sign."""

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import msgspec
+import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from ordain.contracts.policy import AttachPolicy, Policy, SessionPolicy
 from ordain.ports.sessions import ThreadStatus
-from ordain.rules.answer import ExpectedType
+from ordain.rules.answer import ExpectedType, Takes
 from ordain.rules.attach import (
     ATTACH,
     THREADS_MAX,
@@ -33,7 +34,7 @@ from ordain.rules.attach import (
 )
 from ordain.rules.decision import FACTS_BYTES
 from ordain.rules.reasons import Reason
-from ordain.wording.cues import Cues
+from ordain.wording.cues import Cues, Partly
 from tests.unit.rules.given import decided
 
 grades = st.integers(0, 2)
@@ -361,3 +362,55 @@ def test_the_largest_facts_fit(ids: list[int], number: int, confidence: float) -
     suggested = msgspec.structs.replace(facts, suggests=str(Attached.ANSWER), suggested_thread=number, confidence=confidence)
     for largest in (msgspec.structs.replace(facts, may_ask=True), chosen, suggested):
         assert len(msgspec.json.encode(largest)) <= FACTS_BYTES
+
+
+def _asking(takes: Takes, partly: Partly, barred: Barred = Barred.NO) -> ThreadFact:
+    return ThreadFact(id=1, status="waiting_for_user", live=True, asks="yes_no", takes=takes, partly=partly, barred=barred)
+
+
+@pytest.mark.parametrize(
+    ("takes", "partly", "outcome", "reason"),
+    [
+        (Takes.UNCLEAR, Partly.LEANS, AnswerPending(thread=1, partly=Partly.LEANS), AttachReason.UNCLEAR),
+        (Takes.CONDITION, Partly.LEANS, NewRequest(), AttachReason.NEW_REQUEST),
+        (Takes.UNCLEAR, Partly.CONDITION, AnswerPending(thread=1, partly=Partly.CONDITION), AttachReason.CONDITION),
+        (Takes.CONDITION, Partly.CONDITION, AnswerPending(thread=1, partly=Partly.CONDITION), AttachReason.CONDITION),
+        (Takes.UNCLEAR, Partly.MAYBE, NewRequest(), AttachReason.NEW_REQUEST),
+        (Takes.NOTHING, Partly.LEANS, NewRequest(), AttachReason.NEW_REQUEST),
+    ],
+)
+def test_what_is_partly_an_answer(takes: Takes, partly: Partly, outcome: AttachOutcome, reason: AttachReason) -> None:
+    """It goes back once, a condition at any time; what a question does not take is what it would be without it."""
+    facts = AttachFacts(cues=Cues(words=9, whole=True, partly=partly), threads=(_asking(takes, partly),))
+    decision = decided(ATTACH, facts, None, Policy(version=1))
+    assert (decision.outcome, decision.reason) == (outcome, reason)
+
+
+def test_what_is_put_to_another_goes_back_to_nobody() -> None:
+    """In a session of several people a question is not asked again of whom it was not put to."""
+    facts = AttachFacts(cues=Cues(words=9, whole=True), threads=(_asking(Takes.UNCLEAR, Partly.LEANS, barred=Barred.OTHER),))
+    assert decided(ATTACH, facts, None, Policy(version=1)).outcome == NewRequest()
+
+
+@given(st.sampled_from([str(kind) for kind in Attached]), st.integers(0, 2), st.integers(0, 2), st.booleans())
+def test_a_model_stops_only_what_the_wording_grades(suggests: str, stop: int, steer: int, hold: bool) -> None:
+    """A suggestion alone stops nothing, and a question is not stopped by what may be its answer."""
+    working = ThreadFact(id=2, status="in_progress", live=True)
+    facts = AttachFacts(
+        cues=Cues(words=5, whole=True, stop=min(stop, 1), steer=min(steer, 1), hold=False),
+        threads=(_asking(Takes.UNCLEAR, Partly.MAYBE), working),
+        suggests=suggests,
+        suggested_thread=1 + hold,
+        confidence=1.0,
+    )
+    outcome = decided(ATTACH, facts, None, Policy(version=1)).outcome
+    if isinstance(outcome, Override):
+        assert max(stop, steer) >= 1
+        assert outcome.thread == 2
+
+
+def test_what_leaves_nothing_open_asks_no_model() -> None:
+    """Where the wording allows a new request alone, no model is asked about it."""
+    long = Cues(words=60, whole=True, question=True)
+    facts = AttachFacts(cues=long, threads=(ThreadFact(id=1, status="in_progress", live=True),), may_ask=True)
+    assert decided(ATTACH, facts, None, Policy(version=1)).outcome == NewRequest()

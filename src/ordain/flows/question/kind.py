@@ -11,11 +11,12 @@ from ordain.flows.context import Carrying
 from ordain.flows.kind import Kind, settled_in_words
 from ordain.flows.question.flow import run_question
 from ordain.flows.question.v1 import run_question as run_question_1
+from ordain.flows.question.v3 import run_question as run_question_3
 from ordain.rules.answer import ANSWER
 
 QUESTION: Kind[VerbPlanInput, VerbPlanOutput] = Kind(
     name="question",
-    version=3,
+    version=4,
     run=run_question,
     decode_input=msgspec.json.Decoder(VerbPlanInput).decode,
     settle=settled_in_words,
@@ -26,5 +27,6 @@ QUESTION: Kind[VerbPlanInput, VerbPlanOutput] = Kind(
     rules=(ANSWER,),
     judged=True,
 )
-QUESTION_2 = replace(QUESTION, version=2, judged=False)
+QUESTION_3 = replace(QUESTION, version=3, run=run_question_3)
+QUESTION_2 = replace(QUESTION_3, version=2, judged=False)
 QUESTION_1 = replace(QUESTION_2, version=1, run=run_question_1, rules=())

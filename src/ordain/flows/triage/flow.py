@@ -21,7 +21,8 @@ from ordain.flows.triage.prompt import MAX_TOKENS, TRIAGE_PROMPT, Unplaced
 from ordain.flows.triage.request import AGENT, TriageInput, TriageOutput
 from ordain.ports.effects import Interrupted
 from ordain.rules.answer import ANSWER, AnswerFacts, AnswerInputs, Chosen, ExpectedType
-from ordain.rules.attach import ATTACH, Filler, SessionBusy
+from ordain.rules.attach import ATTACH
+from ordain.rules.attachment import Filler, SessionBusy
 from ordain.rules.lane import LaneChosen
 from ordain.rules.spend import Spend
 from ordain.rules.suggestion import SUGGESTION, Suggested, SuggestionFacts, SuggestionInputs
@@ -54,7 +55,8 @@ async def _suggest(context: FlowContext, given: TriageInput) -> TriageOutput:
 
 
 async def _answer(context: FlowContext, unplaced: Unplaced) -> ModelAnswer | None:
-    """What a model says of the message; nothing is set aside, and nothing asked, where no model stands behind the lane."""
+    """What a model says of the message within policy's time; nothing is set aside, and nothing asked, where no model stands behind the lane."""
+    context = context.until(context.now() + round(context.catalog.policy.attach.timeout_seconds * 1_000_000))
     lane = lane_of(context, TRIAGE_PROMPT)
     if isinstance(lane, AskFailed):
         return None
@@ -79,17 +81,17 @@ async def _repair(context: FlowContext, given: TriageInput) -> TriageOutput:
     result = await context.fx.perform(Wait(what=WaitFor.ANSWER, about=about, deadline=deadline, question=question))
     if not isinstance(result, Answered):
         return _nothing("repair_expired", "it stayed unclear which of the two was meant, so nothing was done")
-    chosen = _chosen(context, result)
+    chosen = _chosen(context, result, given.labels)
     if chosen is None:
         return _nothing("answer_unfit", "the answer names neither of the two, so nothing was done")
     options = [msgspec.to_builtins(option) for option in given.options]
     return await _claim(context, given, {"choice": chosen.option, "options": options})
 
 
-def _chosen(context: FlowContext, answered: Answered) -> Chosen | None:
+def _chosen(context: FlowContext, answered: Answered, labels: tuple[str, ...]) -> Chosen | None:
     text = said(answered.value)
-    facts = AnswerFacts(expects=ExpectedType.CHOICE, size=len(text), given_as_text=isinstance(answered.value, dict))
-    inputs = AnswerInputs(text=text, wording=wording_of(context.catalog))
+    facts = AnswerFacts(expects=ExpectedType.CHOICE, size=len(text), given_as_text=isinstance(answered.value, dict), options=len(labels))
+    inputs = AnswerInputs(text=text, wording=wording_of(context.catalog), options=labels)
     outcome = context.fx.decide(ANSWER, facts, inputs, (answered.seq,)).outcome
     return outcome if isinstance(outcome, Chosen) else None
 

@@ -14,6 +14,7 @@ from ordain.flows.triage.request import AGENT, TriageInput, TriageOutput, triage
 from ordain.flows.triage.v1 import run_triage as run_triage_1
 from ordain.flows.triage.v2 import run_triage as run_triage_2
 from ordain.flows.triage.v3 import run_triage as run_triage_3
+from ordain.flows.triage.v5 import run_triage as run_triage_5
 from ordain.journal.records import Label
 from ordain.rules.answer import ANSWER
 from ordain.rules.suggestion import SUGGESTION
@@ -29,7 +30,7 @@ def _reply(output: TriageOutput) -> str | None:
 
 TRIAGE: Kind[TriageInput, TriageOutput] = Kind(
     name="triage",
-    version=5,
+    version=6,
     run=run_triage,
     decode_input=msgspec.json.Decoder(TriageInput).decode,
     settle=settled_by_error,
@@ -41,7 +42,8 @@ TRIAGE: Kind[TriageInput, TriageOutput] = Kind(
     commissioned=triage_input,
     judged=True,
 )
-TRIAGE_4 = replace(TRIAGE, version=4, judged=False)
+TRIAGE_5 = replace(TRIAGE, version=5, run=run_triage_5)
+TRIAGE_4 = replace(TRIAGE_5, version=4, judged=False)
 TRIAGE_3: Kind[FlatTriageInput, TriageOutput] = Kind(
     name="triage",
     version=3,

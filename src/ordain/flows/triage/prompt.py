@@ -68,7 +68,7 @@ def _build(_: Catalog, call: ModelCall, values: Values) -> PromptInputs:
 
 
 def _lane(policy: Policy) -> Lane:
-    return policy.attach.ask or policy.lanes.planner
+    return policy.attach.lane or policy.lanes.planner
 
 
 TRIAGE_PROMPT: PromptKind[Unplaced] = PromptKind(

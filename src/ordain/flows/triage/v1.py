@@ -18,7 +18,7 @@ from ordain.flows.triage.prompt import TRIAGE_PROMPT, Unplaced
 from ordain.flows.triage.request import TriageOutput
 from ordain.ports.effects import Interrupted
 from ordain.rules.answer import ExpectedType
-from ordain.rules.attach import Filler, SessionBusy
+from ordain.rules.attachment import Filler, SessionBusy
 from ordain.rules.proposals import Parsed
 from ordain.rules.suggestion import suggestion_of
 from ordain.wording.wording import first_wording

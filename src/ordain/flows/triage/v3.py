@@ -20,7 +20,7 @@ from ordain.flows.triage.prompt import MAX_TOKENS, TRIAGE_PROMPT, Unplaced
 from ordain.flows.triage.request import AGENT, TriageOutput
 from ordain.ports.effects import Interrupted
 from ordain.rules.answer import ANSWER, AnswerFacts, AnswerInputs, Chosen, ExpectedType
-from ordain.rules.attach import Filler, SessionBusy
+from ordain.rules.attachment import Filler, SessionBusy
 from ordain.rules.lane import LANE, LaneChosen, LaneInputs
 from ordain.rules.spend import Spend
 from ordain.rules.suggestion import SUGGESTION, Suggested, SuggestionFacts, SuggestionInputs

@@ -1,0 +1,110 @@
+"""What rule ``attach`` sees of a session's threads, what it may come to, and why (RTE-05, RTE-08, C5)."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from msgspec import Struct
+
+from ordain.rules.answer import Takes
+from ordain.rules.reasons import Reason
+from ordain.wording.cues import Partly
+
+
+class AttachReason(Reason):
+    """Why a message means what it means to its session (RTE-05, RTE-08, C5)."""
+
+    OVERRIDE = "attach.override", "The wording orders what runs to stop or to be done otherwise."
+    NOTHING_TO_STOP = "attach.nothing_to_stop", "The wording orders a stop and nothing runs."
+    NUDGE = "attach.status_nudge", "The wording asks after work that there is."
+    ANSWER = "attach.answer", "The message fits what exactly one open question expects."
+    ANSWER_ANCHORED = "attach.answer_anchored", "The message replies to the question itself and fits it."
+    CONDITION = "attach.condition", "The message names a condition for what one open question asks: its words are told, nothing is granted."
+    UNCLEAR = "attach.unclear", "The message is about one open question and no whole answer: it goes back once as A or B."
+    HOLD = "attach.hold", "A bare order to wait, or word that something is wrong: what runs is stopped."
+    FILLER = "attach.filler", "The wording wants nothing."
+    NEW_REQUEST = "attach.new_request", "Nothing else fits: a request of its own."
+    ANCHORED = "attach.anchored", "A request that replies to a message of the thread."
+    AMBIGUOUS = "attach.ambiguous", "Two threads fit equally: the sender is asked."
+    CHOSEN = "attach.chosen", "The sender chose one of the two readings."
+    ASK = "attach.ask", "Wording and state leave the class open; policy lets a model suggest one."
+    SUGGESTED = "attach.suggested", "A model's suggestion, possible here and confident enough."
+    SUGGESTION_REJECTED = (
+        "attach.suggestion_rejected",
+        "A model's suggestion was missing, not possible here or not confident enough.",
+    )
+    EDIT = "attach.edit", "The message replaces one whose turn is unsettled."
+    EDIT_LATE = "attach.edit_late", "The message replaces one whose turn has ended."
+    STALE_EDIT = "attach.stale_edit", "A later edit of the same message came before this one."
+    SUPERSEDED = "attach.superseded", "An edit of this message came before it."
+    BUSY = "attach.session_busy", "The session has as many unsettled turns as policy permits."
+
+
+class Edit(StrEnum):
+    """What an edited message is to the session."""
+
+    NONE = ""
+    LIVE = "live"
+    OVER = "over"
+    STALE = "stale"
+    SUPERSEDED = "superseded"
+
+
+class Barred(StrEnum):
+    """Why what a thread asks is not the message's to answer: it was asked after the message came, or asks another sender."""
+
+    NO = ""
+    LATER = "later"
+    OTHER = "other"
+
+
+class ThreadFact(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A thread: its number, whether a turn of it is unsettled, what it waits for, and whether the message fits that.
+
+    ``idle``: what is unsettled does not count as at work, such as a question which of two was meant. What is ``barred`` fits nothing.
+    ``takes`` says what of an answer that is none whole its question takes, ``partly`` what the message is to that.
+    """
+
+    id: int
+    status: str
+    live: bool = False
+    idle: bool = False
+    asks: str = ""
+    fits: bool = False
+    barred: Barred = Barred.NO
+    takes: Takes = Takes.NOTHING
+    partly: Partly = Partly.NO
+
+
+class Override(Struct, frozen=True, kw_only=True, tag="override"):
+    """The thread's turns are interrupted; a successor follows. ``stop``: nothing new was ordered."""
+
+    thread: int
+    stop: bool = False
+
+
+class StatusNudge(Struct, frozen=True, kw_only=True, tag="status_nudge"):
+    """The thread's state is told from the journal."""
+
+    thread: int
+
+
+class AnswerPending(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="answer_to_pending"):
+    """The thread's question is answered. ``partly``: with words that grant nothing, a condition or what goes back once."""
+
+    thread: int
+    partly: Partly = Partly.NO
+
+
+class Filler(Struct, frozen=True, kw_only=True, tag="filler"):
+    """Nothing follows."""
+
+
+class NewRequest(Struct, frozen=True, kw_only=True, tag="new_request"):
+    """A turn follows, in an existing thread or (0) a new one; behind the thread's unsettled turn, if it has one."""
+
+    thread: int = 0
+
+
+class SessionBusy(Struct, frozen=True, kw_only=True, tag="session_busy"):
+    """The message is not accepted: as many turns as policy permits are unsettled."""

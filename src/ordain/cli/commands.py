@@ -104,12 +104,14 @@ def replay(
     policy: Annotated[Path | None, Parameter(help="Compare with the decisions that this policy would make.")] = None,
     wording: Annotated[Path | None, Parameter(help="Compare with how messages would be read with the phrases of this folder.")] = None,
     jobs: Annotated[int | None, Parameter(help="With --all: how many processes, as many as there are cores by default.")] = None,
+    head: Annotated[str, Parameter(help="With --all: a head of the ledger that was kept elsewhere, which it has to go on from.")] = "",
     options: CommonOptions = DEFAULTS,
 ) -> int:
     """Run again from the journal, without model, verb or network, and report whatever is not as recorded."""
-    from ordain.cli.replay import Compared, replay_runs  # lazy: storage and flows
+    from ordain.cli.replay import Compared, Everything, replay_runs  # lazy: storage and flows
 
-    return replay_runs(options.data_dir, run, Compared(policy=policy, wording=wording), every=every, jobs=jobs, as_json=options.as_json)
+    everything = Everything(every=every, jobs=jobs, head=head)
+    return replay_runs(options.data_dir, run, Compared(policy=policy, wording=wording), everything, as_json=options.as_json)
 
 
 @tree.command

@@ -12,7 +12,8 @@ from ordain.store.sqlite import SqliteStore
 
 _ENTRY = (
     "SELECT t.seq, t.kind, t.at, t.thread, t.run, t.channel, t.message_id, t.attached, t.reason, t.anchor, t.size, t.through,"
-    " t.timestamp_ms, t.digest, t.chain, iif(u.key IS NULL, NULL, t.body), iif(u.key IS NULL, NULL, t.decision)"
+    " t.timestamp_ms, t.digest, t.chain, iif(u.key IS NULL, NULL, t.body), iif(u.key IS NULL, NULL, t.decision),"
+    " t.edits, t.author, t.marks, u.key IS NOT NULL"
     " FROM transcript t JOIN sessions s ON s.no = t.session JOIN subjects u ON u.no = t.subject WHERE s.workspace = ? AND s.id = ?"
 )
 """Without its subject's key an entry says nothing, whether or not its row is destroyed already."""

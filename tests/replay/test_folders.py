@@ -58,9 +58,10 @@ HELD = {
     "killed_turn4": held(turn=4, supervisor=3, triage=4, planner=2, question=2, verb=2),
     "killed_sheets": held(turn=4, supervisor=3, triage=4, planner=2, question=2, verb=2),
     "killed_turn5": held(turn=5, supervisor=4, triage=5, planner=3, question=3, verb=3, verb_plan=2),
+    "killed_ledgerless": held(turn=5, supervisor=4, triage=5, planner=3, question=3, verb=3, verb_plan=2),
 }
 """By folder."""
-OF_ROWS = frozenset(HELD) - {"killed_sheets", "killed_turn5"}
+OF_ROWS = frozenset(HELD) - {"killed_sheets", "killed_turn5", "killed_ledgerless"}
 """Folders whose journals have a row for each record; their statements are of a time when no reconcile voided."""
 
 

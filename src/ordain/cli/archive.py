@@ -82,11 +82,7 @@ class Archive:
         return await held_to_ledger(SqliteLedger(self.store), kept)
 
     async def replay(self, run: str, ledger: LedgerKnows | None = None) -> Replayed:
-        """Replay one run; whatever is wrong with it is in the verdict. Without ``ledger`` what is gone passes for swept.
-
-        Raises:
-            NotFound: no such run.
-        """
+        """Replay one run of those that there are; whatever is wrong with it is in the verdict. Without ``ledger`` what is gone passes for swept."""
         services, report = self.runtime.services, Replayed(run=run, flow="", verdict=JournalCorrupt.code)
         try:
             stored = await self._load(run)
@@ -94,6 +90,11 @@ class Archive:
             catalog, said = await services.catalogs.pinned(stored.catalog), services.transcript(stored.workspace)
             replayed = await said.having(lambda: replay(stored, catalog, services.kinds, said))
             return replayed if ledger is None else held_to_sweeps(replayed, stored, ledger)
+        except NotFound:
+            report.differences.append(
+                Difference(place="storage", recorded="a root and a subject", now="its row names one that is not there")
+            )
+            return report
         except (JournalError, ConfigurationError, ValueError) as error:
             report.differences.append(Difference(place="storage", recorded="", now=str(error)[:300]))
             return report

@@ -18,7 +18,7 @@ import msgspec
 from msgspec import Struct
 
 from ordain.errors import JournalCorrupt
-from ordain.journal.digests import DIGEST_BYTES, GENESIS
+from ordain.journal.digests import DIGEST_BYTES, GENESIS, KEY_BYTES
 from ordain.journal.records import SETTLED, STOPPED
 
 AT_REST = frozenset(str(status) for status in (SETTLED | STOPPED))
@@ -73,9 +73,9 @@ def fingerprint(*parts: object) -> bytes:
 
 def sealed(key: bytes | None, *parts: object) -> bytes:
     """A hash of content, which nobody can test a guess at without the subject's key; empty where the key is destroyed, or there is no content."""
-    if not key or not any(parts):
+    if not isinstance(key, bytes) or not key or not any(parts):  # a storage may hold anything in a key's place
         return b""
-    return blake2b(_ENCODER.encode(parts), key=key, digest_size=DIGEST_BYTES).digest()
+    return blake2b(_ENCODER.encode(parts), key=key[:KEY_BYTES], digest_size=DIGEST_BYTES).digest()
 
 
 def run_item(run: str, identity: Sequence[object], first: bytes) -> LedgerItem:

@@ -73,6 +73,13 @@ async def retell(sessions: Sessions, workspace: str, session: str, pinned: Pinne
         await _go_through(report, sessions, row, (pinned, ledger))
     except JournalCorrupt as error:
         _differs(report, f"{error.details.get('seq', '')}/entry", "", error.message, CORRUPT)
+    except (
+        TypeError,
+        ValueError,
+        LookupError,
+        ArithmeticError,
+    ) as error:  # what a damaged row may make of our own code: it is in the verdict
+        _differs(report, "session", "", f"{type(error).__name__}: {error}"[:300], CORRUPT)
     return report
 
 

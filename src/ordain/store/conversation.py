@@ -25,6 +25,7 @@ from ordain.ports.writes import EntryPlaced, NewPlace
 from ordain.rules.attach import POSTPONED
 
 RECENT_THREADS = 6
+_THREAD_STATUSES, _ENTRY_KINDS = frozenset(map(str, ThreadStatus)), frozenset(map(str, EntryKind))
 _THREAD = "SELECT id, status, intent, run, asked, slots, last_error, touched_at FROM threads"
 _INSERT = (
     "INSERT INTO transcript(session, seq, kind, at, thread, run, channel, message_id, edits, timestamp_ms, attached, reason, anchor,"
@@ -35,6 +36,8 @@ _INSERT = (
 def thread_of(row: tuple[Any, ...], turns: tuple[str, ...] = ()) -> Thread:
     """A row of ``threads`` as the port's value."""
     number, status, intent, run, asked, slots, last_error, touched_at = row
+    if status not in _THREAD_STATUSES:
+        raise JournalCorrupt(f"thread {number} of a session has no known status")
     return Thread(
         id=number,
         status=ThreadStatus(status),
@@ -157,6 +160,8 @@ def _place(db: sqlite3.Connection, session: int, channel: str, message_id: str) 
     ).fetchone()
     if row is None:
         return None
+    if row[2] not in _ENTRY_KINDS:
+        raise JournalCorrupt(f"entry {row[0]} of a transcript is of no known kind", details={"seq": row[0]})
     return Place(seq=row[0], thread=row[1], kind=EntryKind(row[2]), run=row[3], message_id=row[4], author=row[5], attached=row[6])
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
+from hashlib import sha256
 
 from ordain.errors import JournalCorrupt
 from ordain.journal.ledger import AT_REST, Discrepancy, LedgerItem, LedgerRow
@@ -16,7 +17,7 @@ from ordain.ports.writes import MailKind
 from ordain.rules.budget import SETTLE
 from ordain.store import sheets
 from ordain.store.ledger import ledger_rows, standing_items
-from ordain.store.schema import SETTLING, WITH_LEDGER
+from ordain.store.schema import WITH_LEDGER
 from ordain.store.sqlite import SqliteStore
 
 _REST = "(" + ", ".join(f"'{status}'" for status in sorted(AT_REST)) + ")"
@@ -28,7 +29,7 @@ _COLUMNS: Sequence[tuple[str, str, str]] = (
         "id, session or thread",
         (
             "SELECT r.id FROM turns t JOIN runs r ON r.no = t.run LEFT JOIN sessions s ON s.no = t.session"
-            " WHERE t.id <> r.id OR s.id IS NOT r.session OR s.workspace IS NOT r.workspace OR (t.thread <> 0 AND t.thread <> CAST(r.thread AS INTEGER))"
+            " WHERE t.id <> r.id OR s.id IS NOT r.session OR s.workspace IS NOT r.workspace OR (t.thread <> 0 AND t.thread IS NOT CAST(r.thread AS INTEGER))"
         ),
     ),
     (
@@ -49,6 +50,15 @@ _COLUMNS: Sequence[tuple[str, str, str]] = (
         "records, and no run",
         "SELECT run FROM (SELECT run FROM sheets UNION SELECT run FROM records) WHERE run NOT IN (SELECT no FROM runs)",
     ),
+    (
+        "subject {0}",
+        "workspace or time of erasure",
+        (
+            "SELECT u.id FROM subjects u WHERE (u.key IS NOT NULL AND u.erased_at IS NOT NULL)"
+            " OR EXISTS (SELECT 1 FROM runs r WHERE r.subject = u.no AND r.workspace <> u.workspace)"
+            " OR EXISTS (SELECT 1 FROM sessions s WHERE s.subject = u.no AND s.workspace <> u.workspace)"
+        ),
+    ),
     ("run {0}", "no subject", "SELECT id FROM runs WHERE subject NOT IN (SELECT no FROM subjects)"),
     ("session {0}", "no subject", "SELECT id FROM sessions WHERE subject NOT IN (SELECT no FROM subjects)"),
     ("entry {0}", "no subject", "SELECT seq FROM transcript WHERE subject NOT IN (SELECT no FROM subjects)"),
@@ -56,8 +66,9 @@ _COLUMNS: Sequence[tuple[str, str, str]] = (
         "record {1} of run {0}",
         "reason",
         (
-            "SELECT r.id, q.seq FROM records q JOIN runs r ON r.no = q.run WHERE q.reason IS NOT NULL"
-            f" AND ({SETTLING.replace('reason', 'q.reason')}) <> (q.kind = 'decision' AND q.name = '{SETTLE.name}')"
+            "SELECT r.id, q.seq FROM records q JOIN runs r ON r.no = q.run WHERE (q.reason IS NOT NULL AND q.kind NOT IN ('decision', 'claim'))"
+            " OR (q.reason IS NOT NULL AND q.body IS NOT NULL AND q.reason IS NOT"
+            " CASE WHEN json_valid(CAST(q.body AS TEXT)) THEN json_extract(CAST(q.body AS TEXT), '$.reason') ELSE q.reason END)"
         ),
     ),
     (
@@ -76,7 +87,6 @@ _COLUMNS: Sequence[tuple[str, str, str]] = (
         "taken by a record that its run does not have",
         "SELECT m.id FROM mailbox m JOIN runs r ON r.no = m.run WHERE m.taken IS NOT NULL AND (m.taken < 1 OR m.taken > r.head_seq)",
     ),
-    ("outbox {0}", "no run", "SELECT id FROM outbox WHERE run NOT IN (SELECT no FROM runs)"),
 )
 """What is named, what is wrong with it, and how it is found."""
 _SHEETS = "SELECT s.seq, s.records, s.settled, r.id, r.subject, r.workspace FROM sheets s JOIN runs r ON r.no = s.run WHERE typeof(s.records) = 'blob'"
@@ -132,6 +142,9 @@ def _in_columns(db: sqlite3.Connection) -> Iterator[Discrepancy]:
     for named, columns, statement in _COLUMNS:
         for row in db.execute(statement):
             yield Discrepancy(named.format(*row), "as other columns say", columns)
+    for digest, stored in db.execute("SELECT digest, bytes FROM catalogs"):
+        if not isinstance(stored, bytes) or sha256(stored).hexdigest() != digest:
+            yield Discrepancy(f"catalog {digest}", "the digest of its bytes", "another")
 
 
 def _in_sheets(db: sqlite3.Connection) -> Iterator[Discrepancy]:

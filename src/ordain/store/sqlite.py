@@ -55,6 +55,7 @@ T = TypeVar("T")
 LOG = logging.getLogger("ordain.store")
 THREAD_ABOVE_S = 0.002
 
+_MAIL_KINDS = frozenset(map(str, MailKind))
 _STATUSES = {str(status): status for status in Status}
 _RUN = (
     "SELECT r.id, r.flow, r.flow_version, r.catalog, r.workspace, s.id, s.key, r.status, r.reason, p.id, r.parent_addr, r.child,"
@@ -255,6 +256,8 @@ class SqliteStore:
             " WHERE r.id = ? AND m.taken IS NULL ORDER BY m.id",
             (run,),
         )
+        if other := next((i for i, kind, *_ in rows if kind not in _MAIL_KINDS), None):
+            raise JournalCorrupt(f"mail {other} of run {run} is of no known kind")
         return [Mail(id=i, kind=MailKind(kind), key=key, addr=addr, body=body, at=at) for i, kind, key, addr, body, at in rows]
 
     async def catalog(self, digest: str) -> bytes | None:

@@ -73,8 +73,8 @@ class Altered:
         link = GENESIS
         for number, entry in enumerate(self.told):
             self.change(number, marks=entry_marks(self.row.key or b"", entry.author, entry.decision))
-            heading, entry = (entry.kind, entry.message_id, entry.at), self.told[number]
-            link = entry_link(link, f"default/{SESSION}", entry.seq, heading, (entry.digest, entry.marks, entry.cover))
+            heading, marks = (entry.kind, entry.message_id, entry.at), self.told[number].marks
+            link = entry_link(link, f"default/{SESSION}", entry.seq, heading, (entry.digest, marks, entry.cover))
             self.change(number, chain=link)
 
     def retold(self) -> Retold:

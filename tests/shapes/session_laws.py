@@ -11,7 +11,7 @@ from typing import Any
 
 from ordain.app import Ordain
 from ordain.journal.digests import GENESIS, MARKS_BYTES, chain, digest, entry_cover, entry_marks
-from ordain.journal.ledger import Standing
+from ordain.journal.ledger import LedgerFold
 from ordain.journal.records import SETTLED, Status
 from ordain.store.ledger import ledger_rows, standing_items
 from tests.at_once import at_once
@@ -75,7 +75,7 @@ class _Database:
 
 def off_the_ledger(rows: Rows) -> list[str]:
     """What stands otherwise than the ledger has it, at whatever moment: each batch is whole."""
-    standing, db = Standing(), _Database(rows)
+    standing, db = LedgerFold(), _Database(rows)
     for row in ledger_rows(db):  # type: ignore[arg-type]
         standing.take(row)
     found = [one for item in standing_items(db) for one in standing.differing(item)]  # type: ignore[arg-type]

@@ -12,6 +12,7 @@ from typing import Any
 
 from ordain.cli.archive import open_archive
 from ordain.cli.exit_codes import FAILED, OK
+from ordain.cli.options import Everything
 from ordain.cli.output import print_json, show
 from ordain.cli.places import home_of
 from ordain.cli.processes import cores, each
@@ -35,15 +36,6 @@ class Compared:
 
     policy: Path | None = None
     wording: Path | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Everything:
-    """Whether all is replayed, by how many processes (None: as many as there are cores), and the ledger's ``head`` that was kept elsewhere ("": none)."""
-
-    every: bool = False
-    jobs: int | None = None
-    head: str = ""
 
 
 def replay_runs(data_dir: Path | None, run: str | None, compared: Compared, everything: Everything, *, as_json: bool) -> int:

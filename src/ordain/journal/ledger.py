@@ -2,7 +2,7 @@
 
 A row is what one batch of commits opened, ended, erased or said, as items; its link covers the row before it. An item has a name, a ``value`` (a hash of
 what stays when content goes) and ``sealed`` (a hash under the subject's key of what does not, empty where that is gone). The last item of a name says
-what has to stand: ``Standing`` collects that, and finds what is missing, what is there of which the ledger knows nothing, and what is not as it was.
+what has to stand: ``LedgerFold`` collects that, and finds what is missing, what is there of which the ledger knows nothing, and what is not as it was.
 
 What cannot be known once content is gone is not asked. So erasing restates what it empties: no item is ever rewritten.
 """
@@ -169,7 +169,7 @@ Placements = dict[tuple[str, str], dict[int, tuple[bytes, bytes]]]
 
 
 @dataclass(slots=True)
-class Standing:
+class LedgerFold:
     """What has to stand by the rows taken so far. ``swept`` is up to when content of each class is gone, in microseconds."""
 
     no: int = 0

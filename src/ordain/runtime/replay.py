@@ -131,8 +131,7 @@ def opened(stored: StoredRun, catalog: Catalog, kinds: Kinds) -> RunSetup:
     if stored.key is None or stored.records[0].body is None:
         raise Erased(f"run {stored.id} was erased")
     started = _STARTED.decode(stored.records[0].body)
-    if stored.head is not None:  # a journal that was kept by itself has no row of its own
-        check_row(stored, started)
+    check_row(stored, started)
     kind = kinds.get(started.flow, started.flow_version)
     if kind is None:
         raise FlowUnavailable(f"this build has no flow {started.flow}@{started.flow_version}")

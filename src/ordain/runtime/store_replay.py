@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from ordain.errors import JournalCorrupt
-from ordain.journal.ledger import LedgerItem, LedgerRow, Placements, Standing
+from ordain.journal.ledger import LedgerFold, LedgerItem, LedgerRow, Placements
 from ordain.journal.records import SETTLED, content_class
 from ordain.ports.ledger import Ledger
 from ordain.ports.sessions import Entry, EntryKind
@@ -65,7 +65,7 @@ async def held_to_ledger(ledger: Ledger, kept: str = "") -> tuple[Ledgered, Ledg
     Raises:
         StorageUnavailable: it cannot be read now.
     """
-    report, standing, broken = Ledgered(), Standing(), list[JournalCorrupt]()
+    report, standing, broken = Ledgered(), LedgerFold(), list[JournalCorrupt]()
     wanted = kept.partition("-")[0]
 
     def row(one: LedgerRow) -> None:
@@ -101,5 +101,5 @@ def held_to_sweeps(report: Replayed, stored: StoredRun, ledger: LedgerKnows) -> 
     return report
 
 
-def _head(standing: Standing) -> str:
+def _head(standing: LedgerFold) -> str:
     return f"{standing.no}-{standing.chain.hex()}"

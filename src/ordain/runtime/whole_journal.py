@@ -43,6 +43,9 @@ def check_end(stored: StoredRun) -> None:
         raise JournalCorrupt(message, details={"seq": last.seq})
 
 
+_OF_ANY = frozenset({"workspace", "subject", "parent", "child"})
+
+
 def check_row(stored: StoredRun, started: Started) -> None:
     """Check that the run's row repeats what its first and its last record say, column by column.
 
@@ -64,8 +67,9 @@ def check_row(stored: StoredRun, started: Started) -> None:
         "created_at": (stored.created_at, first.at),
         "ended_at": (stored.ended_at, next((record.at for record in stored.records if record.kind is RecordKind.ENDED), None)),
     }
-    other = [name for name, (row, recorded) in pairs.items() if row != recorded]
-    if stored.status is Status.WAITING:
+    by_itself = stored.head is None  # a journal that was kept without its row
+    other = [name for name, (row, recorded) in pairs.items() if row != recorded and (not by_itself or name in _OF_ANY)]
+    if stored.status is Status.WAITING and not by_itself:
         other += _waits_otherwise(stored, last)
     if other:
         message = f"the run's row says otherwise than its records: {', '.join(other)}"

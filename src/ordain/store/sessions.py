@@ -26,7 +26,7 @@ _SPOKEN = "(kind = 'message' OR kind = 'reply' OR kind = 'question' OR kind = 's
 """What a history is made of; what was erased is no part of it."""
 
 
-_TYPES = ((int,), (str,), *[(int,)] * 2, *[(str,)] * 6, *[(int,)] * 3, *[(bytes,)] * 2, *[(bytes, type(None))] * 2, *[(str,)] * 2)
+_TYPES = ((int,), (str,), *[(int,)] * 2, *[(str,)] * 6, *[(int,)] * 3, *[(bytes,)] * 2, *[(bytes, str, type(None))] * 2, *[(str,)] * 2)
 """Of an entry's columns up to its author; SQLite itself would store anything anywhere."""
 
 

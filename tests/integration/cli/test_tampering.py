@@ -15,7 +15,8 @@ from typing import Any
 import pytest
 
 from ordain.cli.exit_codes import FAILED, OK
-from ordain.cli.replay import Compared, Everything, replay_runs
+from ordain.cli.options import Everything
+from ordain.cli.replay import Compared, replay_runs
 from ordain.contracts.planner import PlannerRequest
 from ordain.journal.digests import KEY_BYTES
 from ordain.store.schema import prepare

@@ -79,7 +79,7 @@ def check_row(stored: StoredRun, started: Started) -> None:
 def _waits_otherwise(stored: StoredRun, last: Record) -> list[str]:
     """A run that waits says so at its end, with the time that it waits until: an earlier one is that of a clock that was set back."""
     if last.kind is not RecordKind.SUSPENDED:
-        return ["status"]
+        return ["where it stands"]
     body = None if last.body is None else decode(last)
     if not isinstance(body, SuspendedBody) or body.wake_at == stored.wake_at:
         return []

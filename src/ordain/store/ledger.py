@@ -54,6 +54,12 @@ _REQUESTS = (
     "SELECT q.workspace, q.request_id, coalesce(r.id, ''), q.digest, u.key FROM requests q LEFT JOIN runs r ON r.no = q.run"
     " LEFT JOIN subjects u ON u.no = r.subject"
 )
+_SESSION = f"{_SESSIONS} WHERE s.workspace = ? AND s.id = ?"
+_THREAD = f"{_THREADS} WHERE s.workspace = ? AND s.id = ? AND t.id = ?"
+_THREAD_BY_NUMBER = f"{_THREADS} WHERE t.session = ? AND t.id = ?"
+_THREAD_OF_TURN = f"{_THREADS} WHERE (t.session, t.id) = (SELECT w.session, w.thread FROM turns w WHERE w.run = ?)"
+_REQUEST = f"{_REQUESTS} WHERE q.workspace = ? AND q.request_id = ?"
+_LAST = "SELECT no, chain FROM ledger ORDER BY no DESC LIMIT 1"
 _ACCOUNTS = "SELECT workspace, name, tokens, usd_micros FROM accounts"
 _ERASED = "SELECT workspace, id, erased_at FROM subjects WHERE key IS NULL"
 _LAST_SHEET = "SELECT seq, records FROM sheets WHERE run = ? ORDER BY seq DESC LIMIT 1"
@@ -122,7 +128,7 @@ def _all(swept: list[LedgerItem], standing: Iterator[LedgerItem]) -> Iterator[Le
 
 
 def _add(db: sqlite3.Connection, items: list[LedgerItem]) -> None:
-    row = next_row(db.execute("SELECT no, chain FROM ledger ORDER BY no DESC LIMIT 1").fetchone(), items)
+    row = next_row(db.execute(_LAST).fetchone(), items)
     db.execute("INSERT INTO ledger VALUES (?,?,?)", (row.no, row.items, row.chain))
 
 
@@ -173,7 +179,7 @@ class LedgerDraft:
 
     def turn(self, number: int) -> None:
         """A turn has taken or given up its place: its thread has changed."""
-        self._touched.append(("turn", number))
+        self._touched.append(("place", number))
 
     def request(self, workspace: str, request: str) -> None:
         """A request id was taken."""
@@ -204,24 +210,23 @@ def _rest_now(db: sqlite3.Connection, name: tuple[Any, ...]) -> list[LedgerItem]
 
 
 def _session_now(db: sqlite3.Connection, name: tuple[Any, ...]) -> list[LedgerItem]:
-    return [_session(row) for row in db.execute(f"{_SESSIONS} WHERE s.workspace = ? AND s.id = ?", name)]
+    return [_session(row) for row in db.execute(_SESSION, name)]
 
 
 def _thread_now(db: sqlite3.Connection, name: tuple[Any, ...]) -> list[LedgerItem]:
-    return [_thread(row) for row in db.execute(f"{_THREADS} WHERE s.workspace = ? AND s.id = ? AND t.id = ?", name)]
+    return [_thread(row) for row in db.execute(_THREAD, name)]
 
 
 def _thread_by_number(db: sqlite3.Connection, name: tuple[Any, ...]) -> list[LedgerItem]:
-    return [_thread(row) for row in db.execute(f"{_THREADS} WHERE t.session = ? AND t.id = ?", name)]
+    return [_thread(row) for row in db.execute(_THREAD_BY_NUMBER, name)]
 
 
 def _turn_now(db: sqlite3.Connection, name: tuple[Any, ...]) -> list[LedgerItem]:
-    turn = "JOIN turns w ON w.session = t.session AND w.thread = t.id"
-    return [_thread(row) for row in db.execute(f"{_THREADS} {turn} WHERE w.run = ?", name)]
+    return [_thread(row) for row in db.execute(_THREAD_OF_TURN, name)]
 
 
 def _request_now(db: sqlite3.Connection, name: tuple[Any, ...]) -> list[LedgerItem]:
-    return [request_item(*row) for row in db.execute(f"{_REQUESTS} WHERE q.workspace = ? AND q.request_id = ?", name)]
+    return [request_item(*row) for row in db.execute(_REQUEST, name)]
 
 
 def _account_now(db: sqlite3.Connection, name: tuple[Any, ...]) -> list[LedgerItem]:
@@ -243,7 +248,7 @@ _RESOLVED: Mapping[str, Callable[[sqlite3.Connection, tuple[Any, ...]], list[Led
     "session": _session_now,
     "thread": _thread_now,
     "thread_number": _thread_by_number,
-    "turn": _turn_now,
+    "place": _turn_now,
     "request": _request_now,
     "account": _account_now,
     "subject": _subject_now,

@@ -6,6 +6,7 @@ import sqlite3
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from ordain.journal.ledger import rest_item
 from ordain.journal.records import SETTLED, STOPPED, Record, RecordKind, Status
 from ordain.ports.sessions import ThreadChange
 from ordain.ports.shared import Ruling, Shared
@@ -123,7 +124,10 @@ class Applier:
             return Outcome(run=unit.run)
         check_moved(moved, unit.run)
         self._transaction.records(of, records)
-        if unit.reason is not None or unit.status in _CHANGES_REST or (unit.status is None and records and records[-1].kind is _NOTE):
+        if unit.status in SETTLED and unit.reason is not None:
+            end = records[-1]
+            self._transaction.ledger.item(rest_item(unit.run, unit.status, unit.reason, (end.at, end.seq, end.chain)))
+        elif unit.reason is not None or unit.status in _CHANGES_REST or (unit.status is None and records and records[-1].kind is _NOTE):
             self._transaction.ledger.rest(of.run)
         elif unit.status is not None and execute("SELECT reason FROM runs WHERE no = ?", (of.run,)).fetchone()[0]:
             self._transaction.ledger.rest(of.run)  # driven or waiting, and had stopped before

@@ -84,13 +84,13 @@ def _replay(home: Path, run: str | None, how: tuple[int, str], *, as_json: bool)
             found["ledger"] = asdict(ledgered)
         print_json(found)
     else:
+        if ledgered is not None:
+            _print_ledgered(ledgered)
         equal = sum(report.equal for report in reports)
         show(f"{equal} of {len(reports)} runs replay equal, {sum(report.decisions for report in reports)} decisions made again")
         if retold:
             verify = sum(told.verifies for told in retold)
             show(f"{verify} of {len(retold)} sessions verify, {sum(told.decisions for told in retold)} messages attached again")
-        if ledgered is not None:
-            _print_ledgered(ledgered)
     passing = {"equal", ERASED} if run is None else {"equal"}
     holds = ledgered is None or ledgered.verdict == EQUAL
     return OK if holds and all(report.verdict in passing for report in reports) and all(told.verifies for told in retold) else FAILED

@@ -21,7 +21,11 @@ from ordain.store.schema import WITH_LEDGER
 from ordain.store.sqlite import SqliteStore
 
 _REST = "(" + ", ".join(f"'{status}'" for status in sorted(AT_REST)) + ")"
-_STOPPED_ROOT = "SELECT 1 FROM runs b WHERE b.root = r.no AND b.status IN ('faulted', 'diverged', 'quarantined', 'flow_unavailable')"
+_STOPPED_BELOW = (
+    "SELECT 1 FROM runs b WHERE b.root = r.no AND b.parent IS NOT NULL AND b.status IN"
+    " ('faulted', 'diverged', 'quarantined', 'flow_unavailable', 'cancelled')"
+)
+"""A turn of which a run stopped has given up its place, and goes on without it where that is cancelled."""
 _CLASSES = "('input', 'model', 'verb', 'result', 'note')"
 _COLUMNS: Sequence[tuple[str, str, str]] = (
     (
@@ -38,7 +42,7 @@ _COLUMNS: Sequence[tuple[str, str, str]] = (
         (
             f"SELECT r.id FROM turns t JOIN runs r ON r.no = t.run WHERE t.state NOT IN ('live', 'queued', 'over')"
             f" OR (t.state = 'queued') <> (r.status = 'queued') OR (t.state <> 'over' AND r.status IN {_REST})"
-            f" OR (t.state = 'over' AND r.status NOT IN {_REST} AND NOT EXISTS ({_STOPPED_ROOT}))"
+            f" OR (t.state = 'over' AND r.status NOT IN {_REST} AND NOT EXISTS ({_STOPPED_BELOW}))"
         ),
     ),
     ("run {0}", "no turn", "SELECT id FROM runs WHERE parent IS NULL AND session IS NOT NULL AND no NOT IN (SELECT run FROM turns)"),

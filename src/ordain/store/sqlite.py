@@ -38,6 +38,7 @@ from ordain.store.folder import (
     name_holder,
     needed_log,
     note_closed,
+    served,
     take_lease,
     take_lock,
     why_not,
@@ -82,6 +83,7 @@ class StoreOptions:
     tables: tuple[RowTable, ...] = ()
 
 
+_OLDER_SERVED = "an older build of Ordain serves %s, and would not keep what this one keeps: stop it first, or use that build"
 _LOG_GONE = (
     "%s was not closed by %s, and its log %s is gone: what was acknowledged last may be missing, unless another program has brought the log in."
     " Compare with a backup, or with what callers were told"
@@ -96,7 +98,7 @@ class SqliteStore:
 
         Raises:
             StorageUnavailable: the folder or file cannot be opened, or another engine holds the lock.
-            ConfigurationError: the database is newer than this build or not ours.
+            ConfigurationError: the database is newer than this build or not ours; or older, and a build that knows no better serves it (``older_schema``).
         """
         options = options or StoreOptions()
         self.folder = folder
@@ -113,6 +115,8 @@ class SqliteStore:
             if reading_only:
                 schema.read_only(self._db)
             else:
+                if folder is not None and options.holder is None and 0 < schema.check(self._db) < schema.VERSION and served(folder):
+                    raise ConfigurationError(_OLDER_SERVED % folder, code="older_schema")
                 schema.prepare(self._db)
                 configure(self._db)
             self._reads = self._db if folder is None or reading_only else configure(connect(folder))

@@ -124,7 +124,7 @@ class Applier:
             return Outcome(run=unit.run)
         check_moved(moved, unit.run)
         self._transaction.records(of, records)
-        if unit.status in SETTLED and unit.reason is not None:
+        if unit.status is not None and unit.status in SETTLED and unit.reason is not None:
             end = records[-1]
             self._transaction.ledger.item(rest_item(unit.run, unit.status, unit.reason, (end.at, end.seq, end.chain)))
         elif unit.reason is not None or unit.status in _CHANGES_REST or (unit.status is None and records and records[-1].kind is _NOTE):

@@ -209,7 +209,7 @@ def test_a_run_that_waits_is_held_to_its_row(homes: dict[str, Path], tmp_path: P
         with closing(sqlite3.connect(home / DATABASE, isolation_level=None)) as db:
             assert db.execute(statement_).rowcount > 0
         code, said = told(home)
-        assert (code, "wake_at" in said or "status" in said) == (FAILED, True)
+        assert (code, "wake_at" in said or "where it stands" in said) == (FAILED, True)
 
 
 def test_who_makes_everything_again_is_found_by_a_head_that_was_kept(homes: dict[str, Path], tmp_path: Path) -> None:
@@ -249,15 +249,43 @@ def test_a_head_is_gone_on_from(homes: dict[str, Path], tmp_path: Path) -> None:
     assert b"usage" in ordain(home, "--head", "7").stderr
 
 
-def test_more_processes_say_the_same(homes: dict[str, Path]) -> None:
-    """However many replay it, everything is told in the same words, with the same head."""
-    assert ordain(homes["sheets"], "--jobs", "2").stdout == ordain(homes["sheets"], "--jobs", "1").stdout
+def test_more_processes_say_the_same(homes: dict[str, Path], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """However many replay it, everything is told in the same words, with the same head; what each needs of the ledger it is given."""
+    monkeypatch.setattr("ordain.cli.processes.ALONE", 0)
+    monkeypatch.setattr("ordain.cli.processes.PIECE", 40)
+    said = list[str]()
+    for jobs in (1, 2):
+        assert replay_runs(homes["sheets"], None, Compared(), Everything(every=True, jobs=jobs), as_json=False) == OK
+        said.append(capsys.readouterr().out)
+    assert said[0] == said[1]
+    assert "ledger  " in said[0]
 
 
 def ordain(home: Path, *more: str) -> Any:
     done = run_command("replay", "--all", *more, "--data-dir", str(home), environment={}, timeout=60)
     assert b"Traceback" not in done.stderr
     return done
+
+
+def test_a_restored_copy_goes_on_with_the_ledger(homes: dict[str, Path], tmp_path: Path) -> None:
+    """The head of the first folder is one of the copy's, and what is done in that comes behind it."""
+    for arguments in (
+        ("backup", str(tmp_path / "b"), "--data-dir", homes["sheets"]),
+        ("restore", str(tmp_path / "b"), "--data-dir", tmp_path / "other"),
+    ):
+        done = run_command(*map(str, arguments), environment={}, timeout=60)
+        assert done.returncode == OK, done.stderr
+    head = re.findall(rb"head (\S+)", ordain(homes["sheets"]).stdout)[0].decode()
+    assert ordain(tmp_path / "other", "--head", head).returncode == OK
+    with ledger_process() as port:
+        asyncio.run(_said_more(tmp_path / "other", Ledger(port, "restored")))
+    after = ordain(tmp_path / "other", "--head", head)
+    assert (after.returncode, head.encode() in after.stdout) == (OK, False)
+
+
+async def _said_more(home: Path, ledger: Ledger) -> None:
+    async with folder_house(home, ledger) as house:
+        await house.say("hello again", "spoken")
 
 
 def test_no_key_is_of_another_size() -> None:

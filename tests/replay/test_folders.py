@@ -24,6 +24,7 @@ from ordain import Ordain
 from ordain.errors import OrdainError
 from ordain.flows.shipped import shipped_kinds
 from ordain.journal.records import SETTLED, Status
+from ordain.store.folder import take_lock
 from tests.commands import run_command
 from tests.replay.folder_file import FOLDERS, LATE, SOON, Call, End, names, packed, statement, unpack
 from tests.replay.folder_going_on import go_on
@@ -60,9 +61,10 @@ HELD = {
     "killed_turn5": held(turn=5, supervisor=4, triage=5, planner=3, question=3, verb=3, verb_plan=2),
     "killed_supervisor5": held(turn=5, supervisor=5, triage=5, planner=3, question=3, verb=3, verb_plan=2),
     "killed_question4": held(turn=5, supervisor=4, triage=6, planner=3, question=4, verb=3, verb_plan=2),
+    "killed_ledgerless": held(turn=5, supervisor=4, triage=5, planner=3, question=3, verb=3, verb_plan=2),
 }
 """By folder."""
-OF_ROWS = frozenset(HELD) - {"killed_sheets", "killed_turn5", "killed_supervisor5", "killed_question4"}
+OF_ROWS = frozenset(HELD) - {"killed_sheets", "killed_turn5", "killed_supervisor5", "killed_question4", "killed_ledgerless"}
 """Folders whose journals have a row for each record; their statements are of a time when no reconcile voided."""
 
 
@@ -243,6 +245,18 @@ def test_a_command_refuses_a_newer_folder_aloud(newer: Path, tmp_path: Path, com
     assert "use a newer Ordain" in ran.stderr
     assert (newer / DATABASE).read_bytes() == before
     assert not (tmp_path / "copy").exists()
+
+
+def test_nobody_brings_a_served_folder_on(tmp_path: Path) -> None:
+    """Beside an engine of an older build, which would keep no ledger, nothing is opened by this one; once that is gone it is."""
+    home = unpack(packed("killed_ledgerless"), tmp_path / "served")
+    lock = take_lock(home)
+    refused = ordain("replay", "--all", "--data-dir", home)
+    os.close(lock)
+    assert (refused.returncode != 0, "[older_schema]" in refused.stderr) == (True, True)
+    with closing(sqlite3.connect(home / DATABASE)) as database:
+        assert database.execute("PRAGMA user_version").fetchone() == (12,)
+    assert ordain("replay", "--all", "--data-dir", home).returncode == 0
 
 
 async def test_the_library_refuses_a_newer_folder_aloud(newer: Path) -> None:

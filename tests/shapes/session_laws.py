@@ -10,8 +10,10 @@ from itertools import pairwise
 from typing import Any
 
 from ordain.app import Ordain
-from ordain.journal.digests import GENESIS, chain, digest
+from ordain.journal.digests import GENESIS, MARKS_BYTES, chain, digest, entry_cover, entry_marks
+from ordain.journal.ledger import LedgerFold
 from ordain.journal.records import SETTLED, Status
+from ordain.store.ledger import ledger_rows, standing_items
 from tests.at_once import at_once
 from tests.replayed import replayed
 from tests.shapes.stored_journal import journal_of
@@ -48,7 +50,36 @@ def broken_now(rows: Rows, *, max_active: int) -> list[str]:
         found += _consequences(rows, session)
         found += _places(rows, session[0], max_active)
         found += _replies(rows, session)
-    return [*found, *_answers_once(rows)]
+    return [*found, *_answers_once(rows), *off_the_ledger(rows)]
+
+
+class _Asked(list[tuple[Any, ...]]):
+    """What a statement gave, as a cursor."""
+
+    def fetchone(self) -> tuple[Any, ...] | None:
+        return self[0] if self else None
+
+    def fetchall(self) -> list[tuple[Any, ...]]:
+        return self
+
+
+class _Database:
+    """Rows as a connection, for whoever reads with statements of their own."""
+
+    def __init__(self, rows: Rows) -> None:
+        self._rows = rows
+
+    def execute(self, sql: str, parameters: Sequence[Any] = ()) -> _Asked:
+        return _Asked(self._rows(sql, *parameters))
+
+
+def off_the_ledger(rows: Rows) -> list[str]:
+    """What stands otherwise than the ledger has it, at whatever moment: each batch is whole."""
+    standing, db = LedgerFold(), _Database(rows)
+    for row in ledger_rows(db):  # type: ignore[arg-type]
+        standing.take(row)
+    found = [one for item in standing_items(db) for one in standing.differing(item)]  # type: ignore[arg-type]
+    return [f"{one.place}: {one.recorded}; {one.now}" for one in (*found, *standing.missing())]
 
 
 def _transcript(rows: Rows, session: tuple[Any, ...]) -> Iterator[str]:
@@ -56,16 +87,22 @@ def _transcript(rows: Rows, session: tuple[Any, ...]) -> Iterator[str]:
     no, workspace, name, head, last, _ = session
     previous = GENESIS
     entries = rows(
-        "SELECT t.seq, t.kind, t.message_id, t.at, t.digest, t.chain, t.body, u.key FROM transcript t"
+        "SELECT t.seq, t.kind, t.message_id, t.at, t.digest, t.chain, t.body, u.key, t.marks, t.author, t.decision, t.thread, t.run, t.channel,"
+        " t.edits, t.timestamp_ms, t.attached, t.reason, t.anchor, t.size, t.through FROM transcript t"
         " JOIN subjects u ON u.no = t.subject WHERE t.session = ? ORDER BY t.seq",
         no,
     )
     if [entry[0] for entry in entries] != list(range(1, head + 1)):
         yield f"session {name}: entries {[entry[0] for entry in entries]}, head {head}"
-    for seq, kind, message_id, at, made, link, body, key in entries:
+    for seq, kind, message_id, at, made, link, body, key, marks, author, decision, *columns in entries:
+        if body is not None and marks is not None:
+            said = entry_marks(key or b"", author, decision)
+            if marks != said and (len(marks) == MARKS_BYTES or marks[:16] != said[:16]):
+                yield f"session {name}: entry {seq} has another author or decision than was marked"
         if body is not None and digest(key or b"", body) != made:
             yield f"session {name}: entry {seq} is not what was digested"
-        previous = chain(previous, f"{workspace}/{name}", seq, (kind, message_id, 1, at), made)
+        covered = made if marks is None else made + marks[:32] + (marks[32:] or entry_cover(tuple(columns)))
+        previous = chain(previous, f"{workspace}/{name}", seq, (kind, message_id, 1 if marks is None else 2, at), covered)
         if link != previous:
             yield f"session {name}: entry {seq} is not chained to the one before"
     if entries and previous != last:

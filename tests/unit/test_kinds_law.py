@@ -56,7 +56,7 @@ PLACES: Mapping[tuple[str, str], str] = {
     ("models/refusals.py", "status"): "a field of what providers say",
     ("runtime/readers.py", "status"): "a field of what a read gives",
     ("contracts/policy.py", "verb"): "a class of payloads, which are kept for a time of their own",
-    ("store/transaction.py", "verb"): "that class",
+    ("journal/records.py", "verb"): "that class",
     ("store/retention.py", "verb"): "that class",
     ("store/search.py", "status"): "a column",
     ("testing/memory/units.py", "status"): "a field of a row",

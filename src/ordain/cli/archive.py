@@ -21,6 +21,7 @@ from ordain.runtime.headers import Headers
 from ordain.runtime.library import Memory
 from ordain.runtime.replay import Difference, Replayed, replay
 from ordain.runtime.services import Catalogs, Services
+from ordain.runtime.store_replay import Ledgered, LedgerKnows, held_to_ledger, held_to_sweeps
 from ordain.runtime.streams import Streams
 from ordain.runtime.transcript_replay import Retold, retell
 from ordain.runtime.waiters import Waiters
@@ -28,6 +29,7 @@ from ordain.runtime.wording_diff import AnswersRead, MessagesRead, answers_read,
 from ordain.store.access import SqliteTokens
 from ordain.store.documents import DocumentReader
 from ordain.store.folder import FILE
+from ordain.store.ledger_reads import SqliteLedger
 from ordain.store.library import SqliteLibrary
 from ordain.store.search import SqliteSearch
 from ordain.store.sessions import SqliteSessions
@@ -75,18 +77,24 @@ class Archive:
     store: SqliteStore
     runtime: Runtime
 
-    async def replay(self, run: str) -> Replayed:
-        """Replay one run; whatever is wrong with it is in the verdict.
+    async def held_to_ledger(self, kept: str = "") -> tuple[Ledgered, LedgerKnows | None]:
+        """Hold the whole store to its ledger, and that to a head ``kept`` elsewhere; what else it knows is for ``replay`` and ``retell``."""
+        return await held_to_ledger(SqliteLedger(self.store), kept)
 
-        Raises:
-            NotFound: no such run.
-        """
+    async def replay(self, run: str, ledger: LedgerKnows | None = None) -> Replayed:
+        """Replay one run of those that there are; whatever is wrong with it is in the verdict. Without ``ledger`` what is gone passes for swept."""
         services, report = self.runtime.services, Replayed(run=run, flow="", verdict=JournalCorrupt.code)
         try:
             stored = await self._load(run)
             report.flow, report.records = f"{stored.flow}@{stored.flow_version}", len(stored.records)
             catalog, said = await services.catalogs.pinned(stored.catalog), services.transcript(stored.workspace)
-            return await said.having(lambda: replay(stored, catalog, services.kinds, said))
+            replayed = await said.having(lambda: replay(stored, catalog, services.kinds, said))
+            return replayed if ledger is None else held_to_sweeps(replayed, stored, ledger)
+        except NotFound:
+            report.differences.append(
+                Difference(place="storage", recorded="a root and a subject", now="its row names one that is not there")
+            )
+            return report
         except (JournalError, ConfigurationError, ValueError) as error:
             report.differences.append(Difference(place="storage", recorded="", now=str(error)[:300]))
             return report
@@ -152,10 +160,10 @@ class Archive:
         pinned = services.catalogs.pinned
         return [await messages_read(services.sessions, workspace, session, wording, pinned) for workspace, session in every]
 
-    async def retell(self, workspace: str, session: str) -> Retold:
-        """Verify a session's transcript."""
+    async def retell(self, workspace: str, session: str, ledger: LedgerKnows | None = None) -> Retold:
+        """Verify a session's transcript; ``ledger`` as for ``replay``."""
         services = self.runtime.services
-        return await retell(services.sessions, workspace, session, services.catalogs.pinned)
+        return await retell(services.sessions, workspace, session, services.catalogs.pinned, ledger)
 
 
 @contextmanager

@@ -16,7 +16,7 @@ from ordain.cli.commands_token import token
 from ordain.cli.commands_verbs import verbs
 from ordain.cli.commands_wording import wording as phrases
 from ordain.cli.exit_codes import USAGE
-from ordain.cli.options import DEFAULTS, CommonOptions, WhyOption, WorkspaceOption
+from ordain.cli.options import DEFAULTS, ONE_RUN, CommonOptions, Everything, WhyOption, WorkspaceOption
 
 EPILOGUE = "Exit codes: 0 done, 1 the outcome is a failure, 2 wrong arguments or configuration, 3 not possible now."
 
@@ -100,16 +100,15 @@ def replay(
     run: str | None = None,
     /,
     *,
-    every: Annotated[bool, Parameter(name="--all", negative=(), help="Every run, and every session's transcript.")] = False,
     policy: Annotated[Path | None, Parameter(help="Compare with the decisions that this policy would make.")] = None,
     wording: Annotated[Path | None, Parameter(help="Compare with how messages would be read with the phrases of this folder.")] = None,
-    jobs: Annotated[int | None, Parameter(help="With --all: how many processes, as many as there are cores by default.")] = None,
+    everything: Everything = ONE_RUN,
     options: CommonOptions = DEFAULTS,
 ) -> int:
     """Run again from the journal, without model, verb or network, and report whatever is not as recorded."""
     from ordain.cli.replay import Compared, replay_runs  # lazy: storage and flows
 
-    return replay_runs(options.data_dir, run, Compared(policy=policy, wording=wording), every=every, jobs=jobs, as_json=options.as_json)
+    return replay_runs(options.data_dir, run, Compared(policy=policy, wording=wording), everything, as_json=options.as_json)
 
 
 @tree.command

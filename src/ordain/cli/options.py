@@ -25,6 +25,21 @@ WhyOption = Annotated[str, Parameter(name="--why", help="The reason; it is kept 
 
 @Parameter(name="*")
 @dataclass(frozen=True)
+class Everything:
+    """Whether all is replayed, by how many processes (None: as many as there are cores), and the ledger's ``head`` that was kept elsewhere ("": none)."""
+
+    every: Annotated[
+        bool, Parameter(name="--all", negative=(), help="Every run, every session's transcript, and the ledger over them.")
+    ] = False
+    jobs: Annotated[int | None, Parameter(help="With --all: how many processes, as many as there are cores by default.")] = None
+    head: Annotated[str, Parameter(help="With --all: a head of the ledger that was kept elsewhere, which it has to go on from.")] = ""
+
+
+ONE_RUN = Everything()
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
 class Setup:
     """A model profile as it is set up."""
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from ordain.cli.archive import open_archive
 from ordain.cli.exit_codes import FAILED, OK
+from ordain.cli.options import Everything
 from ordain.cli.output import print_json, show
 from ordain.cli.places import home_of
 from ordain.cli.processes import cores, each
@@ -19,10 +22,12 @@ from ordain.contracts.policy import Policy
 from ordain.errors import ConfigurationError
 from ordain.runtime.diff import PolicyDiff
 from ordain.runtime.replay import Difference, Replayed
+from ordain.runtime.store_replay import EQUAL, Ledgered, LedgerKnows
 from ordain.runtime.transcript_replay import Retold
 from ordain.settings import read_policy
 
 ERASED = "erased"
+_HEAD = re.compile(r"[1-9][0-9]{0,17}-[0-9a-f]{32}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,16 +38,17 @@ class Compared:
     wording: Path | None = None
 
 
-def replay_runs(data_dir: Path | None, run: str | None, compared: Compared, *, every: bool, jobs: int | None, as_json: bool) -> int:
-    """Replay a run with its children, or all runs and every session's transcript; or compare with what another policy or wording would decide.
+def replay_runs(data_dir: Path | None, run: str | None, compared: Compared, everything: Everything, *, as_json: bool) -> int:
+    """Replay a run with its children, or all runs and every session's transcript and the ledger over them; or compare with another policy or wording.
 
     All are replayed by ``jobs`` processes, as many as there are cores where that is None, and told as they are found.
 
     Raises:
-        ConfigurationError: neither a run nor ``--all`` is named, or both; fewer than one process; or the policy or the wording is wrong.
+        ConfigurationError: neither a run nor ``--all`` is named, or both; fewer than one process; a head that is none, or without ``--all``; or the policy or the wording is wrong.
         NotFound: no such run.
     """
-    if (run is None) is not every:
+    jobs, head = everything.jobs, everything.head
+    if (run is None) is not everything.every:
         raise ConfigurationError("name one run, or --all", code="usage")
     if compared.policy is not None and compared.wording is not None:
         raise ConfigurationError("compare with a policy or with a wording, one at a time", code="usage")
@@ -52,17 +58,21 @@ def replay_runs(data_dir: Path | None, run: str | None, compared: Compared, *, e
         return compare_wording(home_of(data_dir), run, compared.wording, as_json=as_json)
     if jobs is not None and jobs < 1:
         raise ConfigurationError("--jobs is 1 or more", code="usage")
-    return _replay(home_of(data_dir), run, jobs or cores(), as_json=as_json)
+    if head and (run is not None or not _HEAD.fullmatch(head)):
+        raise ConfigurationError("--head goes with --all and is a head as that prints it: a number, -, and 32 hex digits", code="usage")
+    return _replay(home_of(data_dir), run, (jobs or cores(), head), as_json=as_json)
 
 
-def _replay(home: Path, run: str | None, jobs: int, *, as_json: bool) -> int:
+def _replay(home: Path, run: str | None, how: tuple[int, str], *, as_json: bool) -> int:
+    jobs, head = how
+    ledgered, known = asyncio.run(_held(home, head)) if run is None else (None, None)
     runs, sessions = asyncio.run(_named(home, run))
     reports, retold = list[Replayed](), list[Retold]()
-    for report in each(replay_some, home, runs, jobs):
+    for report in each(partial(replay_some, ledger=known), home, runs, jobs):
         reports.append(report)
         if not as_json:
             _print_report(report)
-    for told in each(_retold, home, sessions, jobs):
+    for told in each(partial(_retold, ledger=known), home, sessions, jobs):
         retold.append(told)
         if not as_json:
             _print_retold(told)
@@ -70,15 +80,25 @@ def _replay(home: Path, run: str | None, jobs: int, *, as_json: bool) -> int:
         found: dict[str, Any] = {"runs": [{**asdict(report), "equal": report.equal} for report in reports]}
         if run is None:
             found["sessions"] = [{**asdict(told), "verifies": told.verifies} for told in retold]
+        if ledgered is not None:
+            found["ledger"] = asdict(ledgered)
         print_json(found)
     else:
+        if ledgered is not None:
+            _print_ledgered(ledgered)
         equal = sum(report.equal for report in reports)
         show(f"{equal} of {len(reports)} runs replay equal, {sum(report.decisions for report in reports)} decisions made again")
         if retold:
             verify = sum(told.verifies for told in retold)
             show(f"{verify} of {len(retold)} sessions verify, {sum(told.decisions for told in retold)} messages attached again")
     passing = {"equal", ERASED} if run is None else {"equal"}
-    return OK if all(report.verdict in passing for report in reports) and all(told.verifies for told in retold) else FAILED
+    holds = ledgered is None or ledgered.verdict == EQUAL
+    return OK if holds and all(report.verdict in passing for report in reports) and all(told.verifies for told in retold) else FAILED
+
+
+async def _held(home: Path, head: str) -> tuple[Ledgered, LedgerKnows | None]:
+    with open_archive(home) as archive:
+        return await archive.held_to_ledger(head)
 
 
 async def _named(home: Path, run: str | None) -> tuple[Sequence[str], Sequence[tuple[str, str]]]:
@@ -89,20 +109,28 @@ async def _named(home: Path, run: str | None) -> tuple[Sequence[str], Sequence[t
         return await archive.runs(), await archive.runtime.search.every_session()
 
 
-def replay_some(home: Path, runs: Sequence[str]) -> list[Replayed]:
+def replay_some(home: Path, runs: Sequence[str], ledger: LedgerKnows | None = None) -> list[Replayed]:
     """Replay these, whatever process this is. Raises as ``Archive.replay`` and ``open_archive``."""
 
     async def replayed() -> list[Replayed]:
         with open_archive(home) as archive:
-            return [await archive.replay(run) for run in runs]
+            found = [await archive.replay(run, ledger) for run in runs]
+            if ledger is None or all(report.verdict in {EQUAL, ERASED} for report in found):
+                return found
+            _, since = await archive.held_to_ledger()  # a server may have swept something since
+            return [report if report.verdict in {EQUAL, ERASED} else await archive.replay(report.run, since) for report in found]
 
     return asyncio.run(replayed())
 
 
-def _retold(home: Path, sessions: Sequence[tuple[str, str]]) -> list[Retold]:
+def _retold(home: Path, sessions: Sequence[tuple[str, str]], ledger: LedgerKnows | None = None) -> list[Retold]:
     async def retold() -> list[Retold]:
         with open_archive(home) as archive:
-            return [await archive.retell(workspace, session) for workspace, session in sessions]
+            found = [await archive.retell(workspace, session, ledger) for workspace, session in sessions]
+            if ledger is None or all(told.verifies for told in found):
+                return found
+            _, since = await archive.held_to_ledger()  # as above, or a run has placed a message
+            return [told if told.verifies else await archive.retell(told.workspace, told.session, since) for told in found]
 
     return asyncio.run(retold())
 
@@ -117,6 +145,11 @@ def _print_retold(report: Retold) -> None:
     erased = f", {report.erased} erased" if report.erased else ""
     name = report.session if report.workspace == DEFAULT_WORKSPACE else f"{report.session} in {report.workspace}"
     show(f"{report.verdict:<16} session {name}  {report.entries} entries, {report.decisions} decisions{erased}")
+    _print_differences(report.differences)
+
+
+def _print_ledgered(report: Ledgered) -> None:
+    show(f"{report.verdict:<16} ledger  {report.rows} rows, head {report.head}")
     _print_differences(report.differences)
 
 

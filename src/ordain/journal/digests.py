@@ -13,6 +13,8 @@ from ordain.effects.calls import Call
 
 DIGEST_BYTES = 16
 KEY_BYTES = 32
+MARKS_BYTES = 2 * DIGEST_BYTES
+"""Of an entry that is as it was written; one that was placed anew has the cover of before behind them."""
 GENESIS = bytes(DIGEST_BYTES)
 
 
@@ -26,6 +28,28 @@ def chain(previous: bytes, run: str, seq: int, heading: tuple[str, str, int, int
     kind, name, v, at = heading
     text = f"{run}\x1f{seq}\x1f{kind}\x1f{name}\x1f{v}\x1f{at}\x1f"
     return blake2b(previous + text.encode() + body_digest, digest_size=DIGEST_BYTES).digest()
+
+
+def entry_marks(key: bytes, author: str, decision: bytes | None) -> bytes:
+    """Keyed digests of what erasure takes from a transcript's entry beside its body: its author, then what it was decided to be. 32 bytes."""
+    return digest(key, author.encode(errors="surrogatepass")) + digest(key, decision or b"")
+
+
+def entry_cover(columns: tuple[object, ...]) -> bytes:
+    """A hash of what an entry's row says beside its heading and stays: thread, run, channel, edits, timestamp, class, reason, anchor, size, through."""
+    return blake2b(msgspec.msgpack.encode(columns), digest_size=DIGEST_BYTES).digest()
+
+
+def entry_link(previous: bytes, name: str, seq: int, heading: tuple[str, str, int], covered: tuple[bytes, bytes | None, bytes]) -> bytes:
+    """The next link of a transcript. ``heading`` is (kind, message id, at); ``covered`` are the body's digest, the marks and the cover.
+
+    Without marks it is a link of the first version, which covers heading and body alone: entries of builds before have that.
+    """
+    kind, message_id, at = heading
+    body, marks, cover = covered
+    if marks is None:
+        return chain(previous, name, seq, (kind, message_id, 1, at), body)
+    return chain(previous, name, seq, (kind, message_id, 2, at), body + marks[:MARKS_BYTES] + (marks[MARKS_BYTES:] or cover))
 
 
 def content_digest(data: bytes) -> str:

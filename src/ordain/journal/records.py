@@ -69,6 +69,16 @@ SETTLED = frozenset({Status.COMPLETED, Status.FAILED, Status.CANCELLED, Status.T
 STOPPED = frozenset({Status.FAULTED, Status.DIVERGED, Status.QUARANTINED, Status.FLOW_UNAVAILABLE})
 
 
+_CLASS = {RecordKind.STARTED: "input", RecordKind.ENDED: "result", RecordKind.CHILD_ENDED: "result"}
+
+
+def content_class(kind: RecordKind, name: str) -> str:
+    """The retention class of a record's content: input, model, verb, result; or note, which is kept."""
+    if kind in (RecordKind.INTENT, RecordKind.OBSERVATION):
+        return "model" if name.startswith("model") else "verb"
+    return _CLASS.get(kind, "note")
+
+
 class Record(Struct, frozen=True, gc=False, kw_only=True):
     """One journal record as stored. Like other values that a run makes by the dozen it is in no cycle, and none is looked for in it (``gc``).
 

@@ -12,6 +12,8 @@ from typing import Any, Protocol
 
 from msgspec import Struct
 
+from ordain.journal.digests import entry_cover
+
 
 class EntryKind(StrEnum):
     """What a transcript entry is."""
@@ -124,7 +126,11 @@ class NewEntry(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):
 
 
 class Entry(Struct, frozen=True, gc=False):
-    """A transcript entry as stored, its fields in the order in which a storage reads them; ``body`` is None once erased."""
+    """A transcript entry as stored, its fields in the order in which a storage reads them; ``body`` is None once erased.
+
+    ``marks`` are what its link covers of author and decision, None where that is of the first version (``digests.entry_link``). ``keyed``: its subject's
+    key is there, so that a body that is not was swept.
+    """
 
     seq: int
     kind: EntryKind
@@ -143,6 +149,16 @@ class Entry(Struct, frozen=True, gc=False):
     chain: bytes
     body: bytes | None
     decision: bytes | None
+    edits: str = ""
+    author: str = ""
+    marks: bytes | None = None
+    keyed: bool = True
+
+    @property
+    def cover(self) -> bytes:
+        """What its link of the second version covers of its row beside heading and marks."""
+        where, taken = (self.thread, self.run, self.channel, self.edits, self.timestamp_ms), (self.attached, self.reason, self.anchor)
+        return entry_cover((*where, *taken, self.size, self.through))
 
 
 class SessionRow(Struct, frozen=True, kw_only=True):

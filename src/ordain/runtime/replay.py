@@ -35,7 +35,7 @@ from ordain.runtime.flow_outcome import FlowOutcome, FlowRaised, NothingBeyond, 
 from ordain.runtime.foreign_code import class_of
 from ordain.runtime.headers import folded
 from ordain.runtime.setup import RunSetup
-from ordain.runtime.whole_journal import check_whole
+from ordain.runtime.whole_journal import check_row, check_whole
 
 _STARTED = msgspec.json.Decoder(Started)
 _NOTE = RecordKind.NOTE
@@ -132,14 +132,12 @@ def opened(stored: StoredRun, catalog: Catalog, kinds: Kinds) -> RunSetup:
     if stored.key is None or stored.records[0].body is None:
         raise Erased(f"run {stored.id} was erased")
     started = _STARTED.decode(stored.records[0].body)
+    check_row(stored, started)
     kind = kinds.get(started.flow, started.flow_version)
     if kind is None:
         raise FlowUnavailable(f"this build has no flow {started.flow}@{started.flow_version}")
     if started.catalog != catalog.digest:
         raise JournalCorrupt("the run pins another catalog", details={"seq": 0})
-    row = (stored.workspace, stored.subject, stored.parent, stored.index)
-    if row != (started.workspace, started.subject, started.parent, started.index):
-        raise JournalCorrupt("the run's row and its first record disagree", details={"seq": 0})
     return RunSetup.of(stored.id, kind, started, catalog, kinds)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from ordain.errors import JournalCorrupt
 from ordain.journal.codec import decode, verify
-from ordain.journal.records import SETTLED, STOPPED, EndedBody, Record, RecordKind, Status
+from ordain.journal.records import SETTLED, STOPPED, EndedBody, Record, RecordKind, Started, Status, SuspendedBody
 from ordain.ports.store import StoredRun
 
 
@@ -41,6 +41,49 @@ def check_end(stored: StoredRun) -> None:
     if last is not None and not _agree(stored, last):
         message = f"the run's row says {stored.status}, its last record {last.seq} is {last.kind} {last.name}"
         raise JournalCorrupt(message, details={"seq": last.seq})
+
+
+_OF_ANY = frozenset({"workspace", "subject", "parent", "child"})
+
+
+def check_row(stored: StoredRun, started: Started) -> None:
+    """Check that the run's row repeats what its first and its last record say, column by column.
+
+    Raises:
+        JournalCorrupt: with the columns that say something else.
+    """
+    first, last = stored.records[0], stored.records[-1]
+    pairs = {
+        "workspace": (stored.workspace, started.workspace),
+        "subject": (stored.subject, started.subject),
+        "parent": (stored.parent, started.parent),
+        "parent_addr": (stored.parent_addr, -1 if started.parent_addr is None else started.parent_addr),
+        "child": (stored.index, started.index),
+        "flow": ((stored.flow, first.name), (started.flow, started.flow)),
+        "flow_version": (stored.flow_version, started.flow_version),
+        "catalog": (stored.catalog, started.catalog),
+        "session": (stored.session, started.session),
+        "thread": (stored.thread, started.thread),
+        "created_at": (stored.created_at, first.at),
+        "ended_at": (stored.ended_at, next((record.at for record in stored.records if record.kind is RecordKind.ENDED), None)),
+    }
+    by_itself = stored.head is None  # a journal that was kept without its row
+    other = [name for name, (row, recorded) in pairs.items() if row != recorded and (not by_itself or name in _OF_ANY)]
+    if stored.status is Status.WAITING and not by_itself:
+        other += _waits_otherwise(stored, last)
+    if other:
+        message = f"the run's row says otherwise than its records: {', '.join(other)}"
+        raise JournalCorrupt(message, details={"seq": 0, "columns": other})
+
+
+def _waits_otherwise(stored: StoredRun, last: Record) -> list[str]:
+    """A run that waits says so at its end, with the time that it waits until: an earlier one is that of a clock that was set back."""
+    if last.kind is not RecordKind.SUSPENDED:
+        return ["where it stands"]
+    body = None if last.body is None else decode(last)
+    if not isinstance(body, SuspendedBody) or body.wake_at == stored.wake_at:
+        return []
+    return ["wake_at"] if body.wake_at is None or stored.wake_at is None or stored.wake_at > body.wake_at else []
 
 
 def _agree(stored: StoredRun, last: Record) -> bool:

@@ -16,7 +16,7 @@ from typing import Any
 import msgspec
 
 from ordain.errors import FlowFault, JournalCorrupt
-from ordain.journal.digests import GENESIS, chain, digest
+from ordain.journal.digests import GENESIS, digest, entry_cover, entry_link, entry_marks
 from ordain.journal.records import ENCODER, Status
 from ordain.ports.sessions import EntryKind, NewEntry, OpenQuestion, Thread, ThreadChange, ThreadStatus
 from ordain.ports.shared import Place, SessionOpening, SessionRead, SessionState
@@ -25,16 +25,19 @@ from ordain.ports.writes import EntryPlaced, NewPlace
 from ordain.rules.attach import POSTPONED
 
 RECENT_THREADS = 6
+_THREAD_STATUSES, _ENTRY_KINDS = frozenset(map(str, ThreadStatus)), frozenset(map(str, EntryKind))
 _THREAD = "SELECT id, status, intent, run, asked, slots, last_error, touched_at FROM threads"
 _INSERT = (
     "INSERT INTO transcript(session, seq, kind, at, thread, run, channel, message_id, edits, timestamp_ms, attached, reason, anchor,"
-    " size, through, author, subject, digest, chain, body, decision) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"
+    " size, through, author, subject, digest, chain, body, decision, marks) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"
 )
 
 
 def thread_of(row: tuple[Any, ...], turns: tuple[str, ...] = ()) -> Thread:
     """A row of ``threads`` as the port's value."""
     number, status, intent, run, asked, slots, last_error, touched_at = row
+    if status not in _THREAD_STATUSES:
+        raise JournalCorrupt(f"thread {number} of a session has no known status")
     return Thread(
         id=number,
         status=ThreadStatus(status),
@@ -157,6 +160,8 @@ def _place(db: sqlite3.Connection, session: int, channel: str, message_id: str) 
     ).fetchone()
     if row is None:
         return None
+    if row[2] not in _ENTRY_KINDS:
+        raise JournalCorrupt(f"entry {row[0]} of a transcript is of no known kind", details={"seq": row[0]})
     return Place(seq=row[0], thread=row[1], kind=EntryKind(row[2]), run=row[3], message_id=row[4], author=row[5], attached=row[6])
 
 
@@ -198,15 +203,18 @@ def add_entry(db: sqlite3.Connection, workspace: str, entry: NewEntry) -> tuple[
         raise JournalCorrupt(f"session {entry.session} does not exist")
     no, head, previous, subject, key = row
     seq, made, body = head + 1, digest(key or b"", entry.body), None if key is None else entry.body
-    link = chain(previous, f"{workspace}/{entry.session}", seq, (entry.kind, entry.message_id, 1, entry.at), made)
     placed = entry.placed
+    decision = None if placed is None else placed.decision
+    thread, run = (entry.thread, entry.run) if placed is None else (placed.thread, placed.serves)
+    taken = ("", "", "") if placed is None else (placed.attached, placed.reason, placed.anchor)
+    marks = entry_marks(key or b"", entry.author, decision)
+    cover = entry_cover((thread, run, entry.channel, entry.edits, entry.timestamp_ms, *taken, entry.size, entry.through))
+    link = entry_link(previous, f"{workspace}/{entry.session}", seq, (entry.kind, entry.message_id, entry.at), (made, marks, cover))
     inserted = db.execute(
         _INSERT,
         (
-            *(no, seq, entry.kind, entry.at, entry.thread if placed is None else placed.thread),
-            *(entry.run if placed is None else placed.serves, entry.channel, entry.message_id, entry.edits, entry.timestamp_ms),
-            *(("", "", "") if placed is None else (placed.attached, placed.reason, placed.anchor)),
-            *(entry.size, entry.through, entry.author, subject, made, link, body, None if placed is None else placed.decision),
+            *(no, seq, entry.kind, entry.at, thread, run, entry.channel, entry.message_id, entry.edits, entry.timestamp_ms, *taken),
+            *(entry.size, entry.through, entry.author, subject, made, link, body, decision, marks),
         ),
     )
     db.execute("UPDATE sessions SET head = ?, chain = ?, last_at = max(last_at, ?) WHERE no = ?", (seq, link, entry.at, no))
@@ -268,14 +276,15 @@ def change_threads(db: sqlite3.Connection, workspace: str, changes: Sequence[Thr
             _fill(db, session, change.id, change.slot)
 
 
-def close_question(db: sqlite3.Connection, run: str, addr: int) -> None:
-    """A question of a session was answered from elsewhere: no message is taken for its answer any more."""
-    db.execute(
+def close_question(db: sqlite3.Connection, run: str, addr: int) -> list[tuple[int, int]]:
+    """A question of a session was answered from elsewhere: no message is taken for its answer any more. Gives the threads, as (session's number, thread)."""
+    return db.execute(
         "UPDATE threads SET asked = NULL, status = ? WHERE asked IS NOT NULL AND json_extract(asked, '$.run') = ?"
         " AND json_extract(asked, '$.addr') = ? AND session ="
-        " (SELECT s.no FROM runs r JOIN sessions s ON s.workspace = r.workspace AND s.id = r.session WHERE r.id = ?)",
+        " (SELECT s.no FROM runs r JOIN sessions s ON s.workspace = r.workspace AND s.id = r.session WHERE r.id = ?)"
+        " RETURNING session, id",
         (ThreadStatus.IN_PROGRESS, run, addr, run),
-    )
+    ).fetchall()
 
 
 def _fill(db: sqlite3.Connection, session: int, thread: int, slot: tuple[str, Any]) -> None:

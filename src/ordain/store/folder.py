@@ -147,6 +147,18 @@ def take_lock(folder: Path) -> int:
     return descriptor
 
 
+def served(folder: Path) -> bool:
+    """Whether an engine holds the folder now."""
+    try:
+        descriptor = os.open(folder / LOCK, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        return _held(descriptor)
+    finally:
+        os.close(descriptor)
+
+
 def name_holder(descriptor: int, address: str = "") -> None:
     """Write into the lock's file who holds it, and where it listens."""
     _write(descriptor, f"process {os.getpid()}", address, OPEN)

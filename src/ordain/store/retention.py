@@ -12,9 +12,11 @@ from collections.abc import Callable
 
 import msgspec
 
+from ordain.journal.ledger import swept_item
 from ordain.journal.records import RecordKind
 from ordain.ports.upkeep import EndedPeriods, OldContent, Reached, Slice
 from ordain.store.contents import exchange, pieces, read_content
+from ordain.store.ledger import LedgerDraft
 from ordain.store.slices import SLICE_ROWS, Allowance
 
 PAGES = 256
@@ -48,8 +50,16 @@ _THREADS = (
 _RUNS_STAGE, _ENTRIES_STAGE, _THREADS_STAGE = 0, 1, 2
 
 
-def sweep_content(db: sqlite3.Connection, rule: OldContent, after: Reached | None) -> Slice:
-    """The next old content of a class: of runs, then of transcripts, then of threads."""
+def sweep_content(db: sqlite3.Connection, ledger: LedgerDraft, rule: OldContent, after: Reached | None) -> Slice:
+    """The next old content of a class: of runs, then of transcripts, then of threads. A slice that changes anything says so on the ledger."""
+    before = db.total_changes
+    made = _sweep_content(db, ledger, rule, after)
+    if db.total_changes != before:
+        ledger.item(swept_item(rule.content_class, rule.before))
+    return made
+
+
+def _sweep_content(db: sqlite3.Connection, ledger: LedgerDraft, rule: OldContent, after: Reached | None) -> Slice:
     left = Allowance()
     stage, *place = (int(part) for part in after) if after is not None else (_RUNS_STAGE,)
     if stage == _RUNS_STAGE:
@@ -63,7 +73,7 @@ def sweep_content(db: sqlite3.Connection, rule: OldContent, after: Reached | Non
         if reached is not None:
             return Slice(rows=left.changed, after=(_ENTRIES_STAGE, *reached))
         place = [0, 0, 0]
-    last = _sweep_threads(db, rule, (place[0], place[1], place[2]), left)
+    last = _sweep_threads((db, ledger), rule, (place[0], place[1], place[2]), left)
     return Slice(rows=left.changed, after=None if last is None else (_THREADS_STAGE, *last))
 
 
@@ -142,14 +152,17 @@ def _sweep_entries(db: sqlite3.Connection, rule: OldContent, place: tuple[int, i
     return (at, no) if rows and (seen < len(rows) or len(rows) == most) else None
 
 
-def _sweep_threads(db: sqlite3.Connection, rule: OldContent, place: tuple[int, int, int], left: Allowance) -> tuple[int, int, int] | None:
-    emptied, held = _HELD[rule.content_class]
+def _sweep_threads(
+    on: tuple[sqlite3.Connection, LedgerDraft], rule: OldContent, place: tuple[int, int, int], left: Allowance
+) -> tuple[int, int, int] | None:
+    (db, ledger), (emptied, held) = on, _HELD[rule.content_class]
     touched_at, session, number = place
     rows = db.execute(_THREADS.format(held), (touched_at, rule.before, session, number, most := max(left.rows, 1))).fetchall()
     for row in rows:
         touched_at, session, number = row
         if not _goes_on(db, session):
             db.execute(f"UPDATE threads SET {emptied} WHERE session = ? AND id = ?", (session, number))  # noqa: S608 - constants
+            ledger.thread_number(session, number)
     left.rows -= len(rows)
     return (touched_at, session, number) if len(rows) == most else None
 
@@ -158,7 +171,7 @@ def _goes_on(db: sqlite3.Connection, session: int) -> bool:
     return db.execute("SELECT 1 FROM turns WHERE session = ? AND state <> 'over' LIMIT 1", (session,)).fetchone() is not None
 
 
-def drop_periods(db: sqlite3.Connection, rule: EndedPeriods, after: Reached | None) -> Slice:
+def drop_periods(db: sqlite3.Connection, ledger: LedgerDraft, rule: EndedPeriods, after: Reached | None) -> Slice:
     """The next accounts in their order; those of periods that are over go."""
     workspace, name = after or ("", "")
     rows = db.execute(
@@ -168,6 +181,8 @@ def drop_periods(db: sqlite3.Connection, rule: EndedPeriods, after: Reached | No
     shapes = [(re.compile(rf"(?:{'|'.join(map(re.escape, rule.kinds))}):(?:.*:)?({_digits(last)})"), last) for last in rule.before]
     over = [row for row in rows if rule.kinds and any((found := shape.fullmatch(row[1])) and found[1] < last for shape, last in shapes)]
     db.executemany("DELETE FROM accounts WHERE workspace = ? AND name = ?", over)
+    for account in over:
+        ledger.account(*account)
     return Slice(rows=len(over), after=rows[-1] if len(rows) == SLICE_ROWS else None)
 
 

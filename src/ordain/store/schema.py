@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import logging
 import sqlite3
+import time
 
 from ordain.errors import ConfigurationError
 from ordain.store.access_tables import ACCESS_TABLES
+from ordain.store.ledger import LEDGER_TABLES, begin_ledger
 from ordain.store.library_tables import LIBRARY_TABLES
 from ordain.store.sheets import SHEET_TABLES
 from ordain.store.word_index import WORD_INDEX_TABLES, index_again
 
 LOG = logging.getLogger("ordain.store")
-VERSION = 12
+VERSION = 13
 WORD_INDEX_EACH = 4
 """The first version with a text index for each workspace."""
 WITH_SHEETS = 9
 """The first version whose journals are sheets."""
+WITH_LEDGER = 13
+"""The first version with a ledger, and with links of the second version in its transcripts."""
 WITH_HOLDERS = 10
 """The first version that says of each run which engine holds it."""
 SHOWN_CHARS = 80
@@ -155,6 +159,7 @@ MIGRATIONS = {
     9: HOLDERS,
     10: UNSETTLED_ONCE,
     11: NEW_VALUES,
+    12: LEDGER_TABLES,
 }
 """What brings a schema one version on; stored records are never rewritten."""
 
@@ -195,10 +200,13 @@ def make(connection: sqlite3.Connection, version: int) -> None:
 
 
 def read_only(connection: sqlite3.Connection) -> None:
-    """As ``check``, for a database that may not be written: an older one gets what it has not for this connection alone, an empty table of sheets and no holders."""
+    """As ``check``, for a database that may not be written: an older one gets for this connection alone, and empty, what it has not."""
     version = check(connection)
     if version < WITH_HOLDERS:
         connection.execute("CREATE TEMP VIEW runs AS SELECT *, NULL AS holder FROM main.runs")
+    if version < WITH_LEDGER:
+        connection.execute("CREATE TEMP VIEW transcript AS SELECT *, NULL AS marks FROM main.transcript")
+        connection.execute(LEDGER_TABLES.partition(";")[0].replace("CREATE TABLE", "CREATE TEMP TABLE"))
     if version < WITH_SHEETS:
         connection.execute(SHEET_TABLES.partition(";")[0].replace("CREATE TABLE", "CREATE TEMP TABLE"))
 
@@ -219,4 +227,6 @@ def prepare(connection: sqlite3.Connection) -> None:
     connection.executescript(f"BEGIN IMMEDIATE;{statements}PRAGMA application_id = {APPLICATION_ID};PRAGMA user_version = {VERSION};")
     if version < WORD_INDEX_EACH:  # later ones have their indices, and whoever is added twice is found twice
         index_again(connection)
+    if version < WITH_LEDGER:
+        begin_ledger(connection, time.time_ns() // 1000)
     connection.execute("COMMIT")

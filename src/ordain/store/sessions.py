@@ -12,7 +12,8 @@ from ordain.store.sqlite import SqliteStore
 
 _ENTRY = (
     "SELECT t.seq, t.kind, t.at, t.thread, t.run, t.channel, t.message_id, t.attached, t.reason, t.anchor, t.size, t.through,"
-    " t.timestamp_ms, t.digest, t.chain, iif(u.key IS NULL, NULL, t.body), iif(u.key IS NULL, NULL, t.decision)"
+    " t.timestamp_ms, t.digest, t.chain, iif(u.key IS NULL, NULL, t.body), iif(u.key IS NULL, NULL, t.decision),"
+    " t.edits, t.author, t.marks, u.key IS NOT NULL"
     " FROM transcript t JOIN sessions s ON s.no = t.session JOIN subjects u ON u.no = t.subject WHERE s.workspace = ? AND s.id = ?"
 )
 """Without its subject's key an entry says nothing, whether or not its row is destroyed already."""
@@ -25,10 +26,16 @@ _SPOKEN = "(kind = 'message' OR kind = 'reply' OR kind = 'question' OR kind = 's
 """What a history is made of; what was erased is no part of it."""
 
 
+_TYPES = ((int,), (str,), *[(int,)] * 2, *[(str,)] * 6, *[(int,)] * 3, *[(bytes,)] * 2, *[(bytes, str, type(None))] * 2, *[(str,)] * 2)
+"""Of an entry's columns up to its author; SQLite itself would store anything anywhere."""
+
+
 def _entry(row: tuple[Any, ...]) -> Entry:
     seq, kind, *rest = row
     if kind not in _KINDS:
         raise JournalCorrupt(f"entry {seq} of a transcript is of no known kind", details={"seq": seq})
+    if any(type(value) not in types for value, types in zip(row, _TYPES, strict=False)):
+        raise JournalCorrupt(f"entry {seq}: the stored row is no entry", details={"seq": seq})
     return Entry(seq, _KINDS[kind], *rest)
 
 

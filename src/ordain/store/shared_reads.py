@@ -36,6 +36,8 @@ def read(transaction: Transaction, workspace: str, what: SharedRead) -> Any:
 
 
 def _session(transaction: Transaction, workspace: str, what: SessionRead) -> SessionState:
+    if what.opening is not None:
+        transaction.ledger.session(workspace, what.session)
     return read_state(transaction.db, workspace, what)
 
 

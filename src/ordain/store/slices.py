@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from ordain.ports.upkeep import Slice
+from ordain.store.ledger import LedgerDraft
 
 SLICE_ROWS = 256
 SLICE_BYTES = 1024 * 1024
@@ -16,9 +17,9 @@ SLICE_LOOKS = 4 * SLICE_ROWS
 
 @dataclass(slots=True)
 class SliceUnit:
-    """``work`` is done inside the write transaction and may be done again; ``made`` is what became of it. ``destroys`` content."""
+    """``work`` is done inside the write transaction and may be done again, and tells the ledger what it took away; ``made`` is what became of it. ``destroys`` content."""
 
-    work: Callable[[sqlite3.Connection], Slice]
+    work: Callable[[sqlite3.Connection, LedgerDraft], Slice]
     destroys: bool
     made: Slice | None = None
 

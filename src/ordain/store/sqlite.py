@@ -38,6 +38,7 @@ from ordain.store.folder import (
     name_holder,
     needed_log,
     note_closed,
+    served,
     take_lease,
     take_lock,
     why_not,
@@ -55,6 +56,7 @@ T = TypeVar("T")
 LOG = logging.getLogger("ordain.store")
 THREAD_ABOVE_S = 0.002
 
+_MAIL_KINDS = frozenset(map(str, MailKind))
 _STATUSES = {str(status): status for status in Status}
 _RUN = (
     "SELECT r.id, r.flow, r.flow_version, r.catalog, r.workspace, s.id, s.key, r.status, r.reason, p.id, r.parent_addr, r.child,"
@@ -81,6 +83,7 @@ class StoreOptions:
     tables: tuple[RowTable, ...] = ()
 
 
+_OLDER_SERVED = "an older build of Ordain serves %s, and would not keep what this one keeps: stop it first, or use that build"
 _LOG_GONE = (
     "%s was not closed by %s, and its log %s is gone: what was acknowledged last may be missing, unless another program has brought the log in."
     " Compare with a backup, or with what callers were told"
@@ -95,7 +98,7 @@ class SqliteStore:
 
         Raises:
             StorageUnavailable: the folder or file cannot be opened, or another engine holds the lock.
-            ConfigurationError: the database is newer than this build or not ours.
+            ConfigurationError: the database is newer than this build or not ours; or older, and a build that knows no better serves it (``older_schema``).
         """
         options = options or StoreOptions()
         self.folder = folder
@@ -112,6 +115,8 @@ class SqliteStore:
             if reading_only:
                 schema.read_only(self._db)
             else:
+                if folder is not None and options.holder is None and 0 < schema.check(self._db) < schema.VERSION and served(folder):
+                    raise ConfigurationError(_OLDER_SERVED % folder, code="older_schema")
                 schema.prepare(self._db)
                 configure(self._db)
             self._reads = self._db if folder is None or reading_only else configure(connect(folder))
@@ -255,6 +260,8 @@ class SqliteStore:
             " WHERE r.id = ? AND m.taken IS NULL ORDER BY m.id",
             (run,),
         )
+        if other := next((i for i, kind, *_ in rows if kind not in _MAIL_KINDS), None):
+            raise JournalCorrupt(f"mail {other} of run {run} is of no known kind")
         return [Mail(id=i, kind=MailKind(kind), key=key, addr=addr, body=body, at=at) for i, kind, key, addr, body, at in rows]
 
     async def catalog(self, digest: str) -> bytes | None:

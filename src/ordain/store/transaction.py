@@ -8,16 +8,17 @@ from sys import intern
 from typing import NamedTuple
 
 from ordain.errors import ConfigurationError, JournalCorrupt, RunLost
-from ordain.journal.records import Record, RecordKind, Status
+from ordain.journal.ledger import run_item
+from ordain.journal.records import Record, Status, content_class
 from ordain.journal.transitions import SOURCES
 from ordain.ports.writes import NewRun, RowTable
+from ordain.store.ledger import LedgerDraft
 from ordain.store.run_records import asking, read_opening
 from ordain.store.sheets import INSERT_SHEET, lay_out
 from ordain.store.tables import RowTables
 
 NUMBERS_KEPT = 5_000
 """How many runs' row numbers are remembered, 300 bytes each; they are found again by id."""
-_CLASS = {RecordKind.STARTED: "input", RecordKind.ENDED: "result", RecordKind.CHILD_ENDED: "result", RecordKind.NOTE: "note"}
 FROM = {
     target: "(" + (" OR ".join(f"status = '{source}'" for source in sorted(sources)) or "0") + ")" for target, sources in SOURCES.items()
 }
@@ -42,9 +43,7 @@ class RunNumbers(NamedTuple):
 
 def payload_class(record: Record) -> str:
     """The retention class of a record's content: input, model, verb, result or note."""
-    if record.kind in (RecordKind.INTENT, RecordKind.OBSERVATION):
-        return "model" if record.name.startswith("model") else "verb"
-    return _CLASS.get(record.kind, "note")
+    return content_class(record.kind, record.name)
 
 
 class Transaction:
@@ -56,18 +55,20 @@ class Transaction:
         self._tables = tables
         self.engine = epoch
         self._numbers: dict[str, RunNumbers] = {}
+        self.ledger = LedgerDraft()
         self.touched: list[str] = []
         self.touched_sessions: list[tuple[str, str, int]] = []
         self.entered = 0
         """The number of the first entry that the unit has written."""
 
-    def mark(self) -> tuple[int, int]:
+    def mark(self) -> tuple[int, int, int, int]:
         """What has been touched so far, to go back to if what follows is rolled back."""
-        return len(self.touched), len(self.touched_sessions)
+        return len(self.touched), len(self.touched_sessions), *self.ledger.mark()
 
-    def back_to(self, mark: tuple[int, int]) -> None:
+    def back_to(self, mark: tuple[int, int, int, int]) -> None:
         """What was applied since ``mark`` was rolled back: nobody hears of it, and its runs' numbers will be given to others."""
         del self.touched[mark[0] :], self.touched_sessions[mark[1] :]
+        self.ledger.back_to(mark[2:])
         self._numbers.clear()
 
     def table(self, name: str) -> RowTable:
@@ -136,6 +137,11 @@ class Transaction:
         made = self._remembered(new.id, RunNumbers(number, subject, begun.workspace))
         self.records(made, (new.record,))
         self.touched.append(new.id)
+        identity = (
+            *(begun.parent if parent is not None else None, addr, begun.index, new.root or new.id, begun.workspace, begun.session),
+            *(begun.thread, begun.subject, begun.flow, begun.flow_version, begun.catalog, new.record.at),
+        )
+        self.ledger.item(run_item(new.id, identity, new.record.chain))
 
     def _check_same(self, new: NewRun) -> None:
         opening = read_opening(asking(self.db), self.numbers(new.id).run)

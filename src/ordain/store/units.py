@@ -6,7 +6,8 @@ import sqlite3
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ordain.journal.records import SETTLED, STOPPED, Record, Status
+from ordain.journal.ledger import rest_item
+from ordain.journal.records import SETTLED, STOPPED, Record, RecordKind, Status
 from ordain.ports.sessions import ThreadChange
 from ordain.ports.shared import Ruling, Shared
 from ordain.ports.store import Append, Arrive, ClaimUnit, MessageKey, OnceKey, Operation, Outcome, RequestKey, Unit
@@ -29,6 +30,9 @@ _TO = (
     " ended_at = coalesce(?, ended_at) WHERE no = ? AND epoch = ? AND (? IS NULL OR head_seq = ?) AND "
 )
 _MOVED = {status: _TO + FROM[status] for status in Status}
+_NOTE = RecordKind.NOTE
+_CHANGES_REST = SETTLED | STOPPED | {Status.READY}
+"""What a run comes to rest as, or leaves it for."""
 _ACCEPTED = (
     f"SELECT (SELECT count(*) FROM runs WHERE {UNSETTLED} AND parent IS NULL)"  # noqa: S608 - a constant of the schema
     " - (SELECT count(*) FROM threads WHERE asked IS NOT NULL)"
@@ -51,7 +55,7 @@ class Applier:
             UnitRefused: a condition of it does not hold, and what was written of it is to be undone.
         """
         if isinstance(unit, SliceUnit):
-            unit.made = unit.work(self._db)
+            unit.made = unit.work(self._db, self._transaction.ledger)
             return Outcome(count=unit.made.rows)
         if isinstance(unit, Append):
             return self._append(unit, None)
@@ -74,6 +78,7 @@ class Applier:
         if isinstance(unit.once, RequestKey):
             number = self._transaction.numbers(decided.run).run if decided.run else 0
             self._db.execute("INSERT INTO requests VALUES (?,?,?,?)", (unit.workspace, unit.once.request_id, unit.once.digest, number))
+            self._transaction.ledger.request(unit.workspace, unit.once.request_id)
         return Outcome(run=decided.run, seq=self._transaction.entered)
 
     def _before(self, workspace: str, once: OnceKey) -> Outcome | None:
@@ -119,6 +124,13 @@ class Applier:
             return Outcome(run=unit.run)
         check_moved(moved, unit.run)
         self._transaction.records(of, records)
+        if unit.status is not None and unit.status in SETTLED and unit.reason is not None:
+            end = records[-1]
+            self._transaction.ledger.item(rest_item(unit.run, unit.status, unit.reason, (end.at, end.seq, end.chain)))
+        elif unit.reason is not None or unit.status in _CHANGES_REST or (unit.status is None and records and records[-1].kind is _NOTE):
+            self._transaction.ledger.rest(of.run)
+        elif unit.status is not None and execute("SELECT reason FROM runs WHERE no = ?", (of.run,)).fetchone()[0]:
+            self._transaction.ledger.rest(of.run)  # driven or waiting, and had stopped before
         self._rest(unit, of)
         write(self._transaction, of, unit.writes)
         if unit.operation is not None:
@@ -148,8 +160,12 @@ class Applier:
             return
         said = [change for change in unit.writes if isinstance(change, ThreadChange) and change.in_place]
         following = give_up_place(self._db, of.workspace, resting, said)
+        self._transaction.ledger.turn(resting)
         if following is not None:
             self._transaction.touched.append(following)
 
     def _operation(self, unit: Operation) -> Outcome:
-        return self._operations[unit.name](self._db, unit.args)
+        done = self._operations[unit.name](self._db, unit.args)
+        if unit.name == "erase" and not done.refused:
+            self._transaction.ledger.subject(done.seq)
+        return done

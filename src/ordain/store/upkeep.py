@@ -16,6 +16,7 @@ from ordain.errors import StorageUnavailable
 from ordain.ports.upkeep import BegunErasures, EndedPeriods, FreedSpace, OldContent, Reached, Slice, UpkeepRule
 from ordain.store.erasure import erase_begun, erase_slice
 from ordain.store.folder import FILE, WAL
+from ordain.store.ledger import LedgerDraft
 from ordain.store.retention import drop_periods, give_back, sweep_content
 from ordain.store.slices import SliceUnit
 from ordain.store.sqlite import SqliteStore
@@ -37,23 +38,23 @@ class SqliteUpkeep:
 
     async def erase(self, subject: int, after: Reached | None) -> Slice:
         """See ``Upkeep.erase``."""
-        return await self._slice(lambda db: erase_slice(db, subject, after), destroys=True)
+        return await self._slice(lambda db, _: erase_slice(db, subject, after), destroys=True)
 
     async def sweep(self, rule: UpkeepRule, after: Reached | None) -> Slice:
         """See ``Upkeep.sweep``."""
         match rule:
             case OldContent():
-                return await self._slice(lambda db: sweep_content(db, rule, after), destroys=True)
+                return await self._slice(lambda db, ledger: sweep_content(db, ledger, rule, after), destroys=True)
             case EndedPeriods():
-                return await self._slice(lambda db: drop_periods(db, rule, after), destroys=False)
+                return await self._slice(lambda db, ledger: drop_periods(db, ledger, rule, after), destroys=False)
             case BegunErasures():
-                return await self._slice(lambda db: erase_begun(db, after), destroys=True)
+                return await self._slice(lambda db, _: erase_begun(db, after), destroys=True)
             case FreedSpace():
-                return await self._slice(give_back, destroys=False)
+                return await self._slice(lambda db, _: give_back(db), destroys=False)
             case _:
                 assert_never(rule)
 
-    async def _slice(self, work: Callable[[sqlite3.Connection], Slice], *, destroys: bool) -> Slice:
+    async def _slice(self, work: Callable[[sqlite3.Connection, LedgerDraft], Slice], *, destroys: bool) -> Slice:
         unit = SliceUnit(work, destroys)
         await self._store.submit(unit)
         assert unit.made is not None
@@ -78,7 +79,7 @@ class SqliteUpkeep:
             await self._store.apart(partial(_find_room, self._store.folder))
 
 
-def _write(db: sqlite3.Connection) -> Slice:
+def _write(db: sqlite3.Connection, _: LedgerDraft) -> Slice:
     db.execute("INSERT OR REPLACE INTO probes VALUES (1, ?)", (time.time_ns() // 1000,))
     return Slice(rows=1, after=None)
 

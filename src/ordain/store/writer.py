@@ -236,6 +236,7 @@ class Writer:
             db.execute("BEGIN IMMEDIATE")
             self._fence()
             results = [self._savepoint(unit) for unit in units]
+            self._transaction.ledger.write(db)
             db.execute("COMMIT")
         except BaseException as error:  # whatever broke, the transaction is undone before it goes on
             self._transaction.back_to(mark)

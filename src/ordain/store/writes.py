@@ -26,7 +26,8 @@ from ordain.ports.writes import (
 )
 from ordain.store.accounts import charge_accounts, refund_accounts
 from ordain.store.catalog_units import keep
-from ordain.store.conversation import add_entry, change_threads, close_question, place_again, take_place, take_place_again
+from ordain.store.conversation import add_entry, change_threads, close_question, place_again, session_number, take_place, take_place_again
+from ordain.store.ledger import kept_messages, placed_items
 from ordain.store.tables import put_rows
 from ordain.store.transaction import RunNumbers, Transaction, UnitRefused, check_moved
 
@@ -53,12 +54,14 @@ def _runs(transaction: Transaction, of: RunNumbers, some: Sequence[NewRun]) -> N
 def _places(transaction: Transaction, of: RunNumbers, some: Sequence[NewPlace]) -> None:
     for place in some:
         take_place(transaction.db, of.workspace, transaction.numbers(place.run).run, place)
+        transaction.ledger.session(of.workspace, place.session)
 
 
 def _places_taken_back(transaction: Transaction, _: RunNumbers, some: Sequence[PlaceTakenBack]) -> None:
     for place in some:
         if not take_place_again(transaction.db, place.run):
             raise UnitRefused("thread_taken")
+        transaction.ledger.turn(transaction.numbers(place.run).run)
 
 
 def _entries(transaction: Transaction, of: RunNumbers, some: Sequence[NewEntry]) -> None:
@@ -66,21 +69,30 @@ def _entries(transaction: Transaction, of: RunNumbers, some: Sequence[NewEntry])
         seq, row = add_entry(transaction.db, of.workspace, entry)
         transaction.entered = transaction.entered or seq
         transaction.touched_sessions.append((of.workspace, entry.session, row))
+        transaction.ledger.session(of.workspace, entry.session)
 
 
 def _entries_placed(transaction: Transaction, of: RunNumbers, some: Sequence[EntryPlaced]) -> None:
     for entry in some:
+        number = session_number(transaction.db, of.workspace, entry.session)
+        before = kept_messages(transaction.db, number, entry.instead_of)
         place_again(transaction.db, of.workspace, entry)
+        for item in placed_items(transaction.db, (of.workspace, entry.session, number), before):
+            transaction.ledger.item(item)
         transaction.touched_sessions.append((of.workspace, entry.session, 0))
 
 
 def _threads(transaction: Transaction, of: RunNumbers, some: Sequence[ThreadChange]) -> None:
-    change_threads(transaction.db, of.workspace, [change for change in some if not change.in_place])
+    changes = [change for change in some if not change.in_place]
+    change_threads(transaction.db, of.workspace, changes)
+    for change in changes:
+        transaction.ledger.thread(of.workspace, change.session, change.id)
 
 
 def _questions(transaction: Transaction, _: RunNumbers, some: Sequence[ClosedQuestion]) -> None:
     for question in some:
-        close_question(transaction.db, question.run, question.addr)
+        for session, thread in close_question(transaction.db, question.run, question.addr):
+            transaction.ledger.thread_number(session, thread)
 
 
 def _mail(transaction: Transaction, _: RunNumbers, some: Sequence[NewMail]) -> None:
@@ -105,10 +117,14 @@ def _outbox(transaction: Transaction, of: RunNumbers, some: Sequence[OutboxRow])
 
 def _charges(transaction: Transaction, of: RunNumbers, some: Sequence[AccountCharge]) -> None:
     charge_accounts(transaction.db, of.workspace, some)
+    for charge in some:
+        transaction.ledger.account(of.workspace, charge.account)
 
 
 def _refunds(transaction: Transaction, of: RunNumbers, some: Sequence[Refund]) -> None:
     refund_accounts(transaction.db, of.workspace, some)
+    for refund in some:
+        transaction.ledger.account(of.workspace, refund.account)
 
 
 def _rows(transaction: Transaction, of: RunNumbers, some: Sequence[TableRow]) -> None:

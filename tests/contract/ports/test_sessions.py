@@ -8,14 +8,14 @@ import msgspec
 import pytest
 
 from ordain.errors import FlowFault, JournalCorrupt
-from ordain.journal.digests import GENESIS, chain, digest
+from ordain.journal.digests import GENESIS, chain, digest, entry_cover
 from ordain.journal.records import Status
 from ordain.ports.sessions import EntryKind, NewEntry, OpenQuestion, Placed, ThreadChange, ThreadStatus
 from ordain.ports.shared import Ruling, SessionOpening, SessionRead, SessionState, Shared
 from ordain.ports.store import Append, Arrive, Change, Outcome, load_run
 from ordain.ports.writes import ClosedQuestion, EntryPlaced, NewPlace, PlaceTakenBack
 from tests.contract.ports.conftest import Ports
-from tests.contract.writing import KEY, WORKSPACE, Run, message
+from tests.contract.writing import KEY, NOISE, WORKSPACE, Run, message
 
 SERVED = Placed(attached="new_request", reason="test", decision=b"{}", thread=1, serves="a")
 
@@ -69,7 +69,9 @@ async def test_a_transcript_is_a_chain_without_gaps(ports: Ports) -> None:
     link = GENESIS
     entries = await ports.sessions.entries(WORKSPACE, "s1", after=0, limit=99)
     for number, one in enumerate(entries, 1):
-        link = chain(link, f"{WORKSPACE}/s1", number, ("message", f"m{number}", 1, number), digest(KEY, b'{"text":"hi"}'))
+        marks = digest(KEY, b"") + digest(KEY, NOISE.decision)
+        cover = entry_cover((0, "", one.channel, "", one.timestamp_ms, NOISE.attached, NOISE.reason, "", one.size, 0))
+        link = chain(link, f"{WORKSPACE}/s1", number, ("message", f"m{number}", 2, number), digest(KEY, b'{"text":"hi"}') + marks + cover)
         assert (one.seq, one.chain) == (number, link)
     session = await ports.sessions.session(WORKSPACE, "s1")
     assert session is not None

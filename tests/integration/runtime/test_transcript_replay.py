@@ -14,6 +14,7 @@ from ordain.app import Extras, Ordain
 from ordain.contracts.policy import AttachPolicy, Lane
 from ordain.contracts.profiles import ModelProfile
 from ordain.errors import JournalCorrupt
+from ordain.journal.digests import GENESIS, entry_link, entry_marks
 from ordain.models.scripted import ScriptedModel, make_script
 from ordain.ports.sessions import Entry, EntryKind, SessionRow
 from ordain.runtime.transcript_replay import PAGE, Retold, retell
@@ -67,6 +68,15 @@ class Altered:
         """Write something else into one decision."""
         self.change(at, decision=json.dumps({**json.loads(self.told[at].decision or b"{}"), **fields}).encode())
 
+    def reseal(self) -> None:
+        """Make marks and links again, as somebody who has the key can."""
+        link = GENESIS
+        for number, entry in enumerate(self.told):
+            self.change(number, marks=entry_marks(self.row.key or b"", entry.author, entry.decision))
+            heading, marks = (entry.kind, entry.message_id, entry.at), self.told[number].marks
+            link = entry_link(link, f"default/{SESSION}", entry.seq, heading, (entry.digest, marks, entry.cover))
+            self.change(number, chain=link)
+
     def retold(self) -> Retold:
         return at_once(retell(self, "default", SESSION, self._pinned))  # type: ignore[arg-type]
 
@@ -100,6 +110,17 @@ ALTERATIONS: dict[str, Callable[[Altered], None]] = {
     "garbage": lambda told: told.change(0, decision=b"{"),
     "facts": lambda told: told.decision(0, facts={"cues": "none"}),
     "unknown class": lambda told: told.decision(0, outcome={"type": "surprise"}),
+    "author": lambda told: told.change(0, author="another"),
+    "run of a message": lambda told: told.change(0, run="another"),
+    "thread": lambda told: told.change(0, thread=7),
+    "channel": lambda told: told.change(1, channel="another"),
+    "edits": lambda told: told.change(0, edits="another"),
+    "timestamp": lambda told: told.change(0, timestamp_ms=told.told[0].timestamp_ms + 1),
+    "anchor": lambda told: told.change(0, anchor="another"),
+    "size": lambda told: told.change(0, size=told.told[0].size + 1),
+    "through": lambda told: told.change(1, through=1),
+    "marks": lambda told: told.change(0, marks=None),
+    "a decision that comes out so": lambda told: told.decision(0, source="another"),
     "wording": lambda told: told.decision(0, wording=f"1:{'0' * 64}"),
     "unknown catalog": lambda told: told.decision(0, catalog="0" * 64),
 }
@@ -133,6 +154,7 @@ async def test_another_decision_is_a_difference(ordain: Ordain) -> None:
     told = Altered(ordain)
     facts = json.loads(told.told[0].decision or b"{}")["facts"]
     told.decision(0, facts={**facts, "cues": {**facts["cues"], "filler": 2}})
+    told.reseal()
     report = told.retold()
     assert (report.verdict, [one.place for one in report.differences]) == ("differs", ["1/attach"])
 

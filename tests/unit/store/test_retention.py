@@ -7,6 +7,7 @@ import sqlite3
 import pytest
 
 from ordain.ports.upkeep import EndedPeriods, OldContent, Reached, Slice, UpkeepRule
+from ordain.store.ledger import LedgerDraft
 from ordain.store.retention import PAGES, drop_periods, give_back, sweep_content
 from ordain.store.schema import prepare
 from ordain.store.slices import SLICE_BYTES, SLICE_LOOKS, SLICE_ROWS
@@ -26,7 +27,8 @@ def db() -> sqlite3.Connection:
 
 
 def one(db: sqlite3.Connection, rule: UpkeepRule, after: Reached | None) -> Slice:
-    return sweep_content(db, rule, after) if isinstance(rule, OldContent) else drop_periods(db, rule, after)  # type: ignore[arg-type]
+    ledger = LedgerDraft()
+    return sweep_content(db, ledger, rule, after) if isinstance(rule, OldContent) else drop_periods(db, ledger, rule, after)  # type: ignore[arg-type]
 
 
 def slices(db: sqlite3.Connection, rule: UpkeepRule = VERBS) -> list[tuple[int, int]]:
@@ -100,7 +102,7 @@ def test_what_became_old_since_is_swept(db: sqlite3.Connection) -> None:
 def test_a_sweep_that_was_cut_off_is_gone_on_with(db: sqlite3.Connection) -> None:
     """Whoever begins anew after a crash goes on within the run where the last slice ended."""
     filled(db, runs=2, records=SLICE_ROWS)
-    assert sweep_content(db, VERBS, None).rows == SLICE_ROWS
+    assert sweep_content(db, LedgerDraft(), VERBS, None).rows == SLICE_ROWS
     assert sum(rows for rows, _ in slices(db)) == SLICE_ROWS
     assert held(db) == 0
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from ordain.testing.memory.ledger import MemoryLedger
 from ordain.testing.memory.sessions import MemorySessions
 from ordain.testing.memory.shared import SharedMemory
 from ordain.testing.memory.store import MemoryStore
 
-__all__ = ["MemorySessions", "MemoryStore", "SharedMemory"]
+__all__ = ["MemoryLedger", "MemorySessions", "MemoryStore", "SharedMemory"]

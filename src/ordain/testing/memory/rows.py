@@ -8,6 +8,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from ordain.journal.ledger import LedgerRow
 from ordain.journal.lost_time import Pause
 from ordain.journal.records import Status
 from ordain.ports.sessions import Entry, Thread
@@ -96,6 +97,7 @@ class MemoryRows:
         self.turn_of: MutableMapping[str, SessionKey] = table("turn_of")
         self.transcript: MutableMapping[SessionKey, tuple[EntryRow, ...]] = table("transcript")
         self.engines: MutableMapping[int, EngineRow] = table("engines")
+        self.ledger: MutableMapping[int, LedgerRow] = table("ledger")
         self.spans: MutableMapping[str, tuple[Pause, ...]] = table("spans")
 
     def number(self, of: str) -> int:

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from ordain.errors import EngineLost, OrdainError
 from ordain.ports.store import Append, Change, ClaimUnit, Outcome, Unit
 from ordain.ports.writes import RowTable
+from ordain.testing.memory.ledger_items import write_row
 from ordain.testing.memory.rows import MemoryRows
 from ordain.testing.memory.transaction import UndoneUnit, UnitAtWork
 from ordain.testing.memory.units import apply
@@ -79,6 +80,7 @@ class SharedMemory:
             return error
         except Exception as error:  # the unit's own fault is told to whoever submitted it, as every store does
             return OrdainError(f"the unit cannot be applied: {type(error).__name__}: {error}")
+        write_row(transaction.rows)
         transaction.rows.keep()
         if transaction.runs or transaction.sessions:
             self._announce(Change(runs=tuple(transaction.runs), sessions=tuple(transaction.sessions)))

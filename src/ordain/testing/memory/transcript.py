@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from ordain.errors import FlowFault, JournalCorrupt, RunLost
-from ordain.journal.digests import GENESIS, chain, digest
+from ordain.journal.digests import GENESIS, MARKS_BYTES, digest, entry_link, entry_marks
 from ordain.ports.sessions import Entry, EntryKind, NewEntry, Thread
 from ordain.ports.shared import Place, SessionOpening, SessionRead, SessionState
 from ordain.ports.store import MessageKey
@@ -125,7 +125,6 @@ def add_entry(rows: MemoryRows, workspace: str, entry: NewEntry) -> int:
     if any((row.entry.channel, row.entry.message_id) == (entry.channel, entry.message_id) for row in before):
         raise RunLost(f"the journal has moved on: entry {entry.message_id} stands in session {entry.session}")
     seq, made, placed = session.head + 1, digest(session.key, entry.body), entry.placed
-    link = chain(session.chain, f"{workspace}/{entry.session}", seq, (entry.kind, entry.message_id, 1, entry.at), made)
     added = Entry(
         seq=seq,
         kind=entry.kind,
@@ -141,10 +140,15 @@ def add_entry(rows: MemoryRows, workspace: str, entry: NewEntry) -> int:
         through=entry.through,
         timestamp_ms=entry.timestamp_ms,
         digest=made,
-        chain=link,
+        chain=b"",
         body=entry.body,
         decision=None if placed is None else placed.decision,
+        edits=entry.edits,
+        author=entry.author,
+        marks=entry_marks(session.key, entry.author, None if placed is None else placed.decision),
     )
+    heading, covered = (entry.kind, entry.message_id, entry.at), (made, added.marks, added.cover)
+    added = replace(added, chain=(link := entry_link(session.chain, f"{workspace}/{entry.session}", seq, heading, covered)))
     rows.transcript[name] = (*before, EntryRow(entry=added, edits=entry.edits, author=entry.author))
     rows.sessions[name] = replace(session, head=seq, chain=link, last_at=max(session.last_at, entry.at))
     return seq
@@ -174,6 +178,8 @@ def place_again(rows: MemoryRows, workspace: str, again: EntryPlaced) -> None:
             )
         elif waits:
             entry = replace(entry, run=placed.serves)
+        if waits and entry.marks is not None and len(entry.marks) == MARKS_BYTES:
+            entry = replace(entry, marks=entry.marks + row.entry.cover)
         changed.append(replace(row, entry=entry))
     if not kept:
         raise FlowFault(f"run {again.instead_of} claims a place for message {again.seq}, which it does not keep or has placed")

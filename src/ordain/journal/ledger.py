@@ -1,0 +1,270 @@
+"""The ledger of a store: one chain over all runs and sessions, of ids and hashes alone, which outlives what it names.
+
+A row is what one batch of commits opened, ended, erased or said, as items; its link covers the row before it. An item has a name, a ``value`` (a hash of
+what stays when content goes) and ``sealed`` (a hash under the subject's key of what does not, empty where that is gone). The last item of a name says
+what has to stand: ``LedgerFold`` collects that, and finds what is missing, what is there of which the ledger knows nothing, and what is not as it was.
+
+What cannot be known once content is gone is not asked. So erasing restates what it empties: no item is ever rewritten.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from hashlib import blake2b
+
+import msgspec
+from msgspec import Struct
+
+from ordain.errors import JournalCorrupt
+from ordain.journal.digests import DIGEST_BYTES, GENESIS, KEY_BYTES
+from ordain.journal.records import SETTLED, STOPPED
+
+AT_REST = frozenset(str(status) for status in (SETTLED | STOPPED))
+ITEMS_IN_ROW = 8_192
+"""Of the rows that list what a store held before it had a ledger; a batch has fewer."""
+
+
+class Thing(StrEnum):
+    """What an item is about, and the parts of its name.
+
+    ``run`` (id): how it was opened; ``rest`` (id): how it ended, or stopped; ``session`` (workspace, id): its head; ``thread`` (workspace, session,
+    number); ``request`` (workspace, request id): the run that answers it; ``account`` (hash of workspace and name); ``erased`` (workspace, subject);
+    ``swept`` (class of content); ``placed`` (workspace, session, number of a message).
+    """
+
+    RUN = "run"
+    REST = "rest"
+    SESSION = "session"
+    THREAD = "thread"
+    REQUEST = "request"
+    ACCOUNT = "account"
+    ERASED = "erased"
+    SWEPT = "swept"
+    PLACED = "placed"
+
+
+class LedgerItem(Struct, frozen=True, gc=False, array_like=True):
+    """One thing as it is now; ``value`` empty: it is no more, or at rest no more."""
+
+    what: str
+    name: tuple[str, ...]
+    value: bytes
+    sealed: bytes = b""
+
+
+class LedgerRow(Struct, frozen=True, gc=False):
+    """A row as stored: its number, from 1 on; its items as MessagePack; its link."""
+
+    no: int
+    items: bytes
+    chain: bytes
+
+
+_ENCODER = msgspec.msgpack.Encoder()
+_DECODER = msgspec.msgpack.Decoder(list[LedgerItem])
+
+
+def fingerprint(*parts: object) -> bytes:
+    """A hash of what anybody may see: ids, numbers, statuses, hashes. 16 bytes."""
+    return blake2b(_ENCODER.encode(parts), digest_size=DIGEST_BYTES).digest()
+
+
+def sealed(key: bytes | None, *parts: object) -> bytes:
+    """A hash of content, which nobody can test a guess at without the subject's key; empty where the key is destroyed, or there is no content."""
+    if not isinstance(key, bytes) or not key or not any(parts):  # a storage may hold anything in a key's place
+        return b""
+    return blake2b(_ENCODER.encode(parts), key=key[:KEY_BYTES], digest_size=DIGEST_BYTES).digest()
+
+
+def run_item(run: str, identity: Sequence[object], first: bytes) -> LedgerItem:
+    """A run is opened. ``identity`` is what its row says for good: parent, effect, index, root, workspace, session, thread, subject, flow, version, catalog, when.
+
+    ``first`` is the link of its first record; empty of a run at rest, whose last link fixes it.
+    """
+    return LedgerItem(Thing.RUN, (run,), fingerprint(*identity), first)
+
+
+def rest_item(run: str, status: str, reason: str, end: tuple[int | None, int, bytes]) -> LedgerItem:
+    """A run is at rest, or goes on after a stop whose reason it keeps. ``end``: when it ended, the number of its last record and that record's link."""
+    if status in AT_REST:
+        return LedgerItem(Thing.REST, (run,), fingerprint(status, reason, *end))
+    return LedgerItem(Thing.REST, (run,), fingerprint(reason) if reason else b"")
+
+
+def session_item(workspace: str, session: str, row: Sequence[object], user: str, key: bytes | None) -> LedgerItem:
+    """Where a session stands: generation, subject, head, link, threads, active thread, channel, when it began and was last used."""
+    return LedgerItem(Thing.SESSION, (workspace, session), fingerprint(*row), sealed(key, user))
+
+
+def thread_item(name: tuple[str, str, int], row: Sequence[object], words: Sequence[object], key: bytes | None) -> LedgerItem:
+    """Where a thread stands: ``row`` is status, run and when; ``words`` what it is about, what is asked, its slots, its last error."""
+    workspace, session, number = name
+    return LedgerItem(Thing.THREAD, (workspace, session, str(number)), fingerprint(*row), sealed(key, *words))
+
+
+def request_item(workspace: str, request: str, run: str, digest: str, key: bytes | None) -> LedgerItem:
+    """A request id is taken by a run; ``digest`` is its content's."""
+    return LedgerItem(Thing.REQUEST, (workspace, request), fingerprint(run), sealed(key, digest))
+
+
+def account_item(workspace: str, account: str, spent: tuple[int, int] | None) -> LedgerItem:
+    """Where a shared account stands, None once it is dropped. Its name may be a user's, and stays in no ledger."""
+    return LedgerItem(Thing.ACCOUNT, (fingerprint(workspace, account).hex(),), b"" if spent is None else fingerprint(*spent))
+
+
+def erased_item(workspace: str, subject: str, at: int | None) -> LedgerItem:
+    """A subject's key is destroyed, and with it its content."""
+    return LedgerItem(Thing.ERASED, (workspace, subject), fingerprint(at))
+
+
+def swept_item(content_class: str, before: int) -> LedgerItem:
+    """Content of a class in runs that ended, and of entries written, before a moment (in microseconds since 1970) is kept no longer."""
+    return LedgerItem(Thing.SWEPT, (content_class,), max(before, 0).to_bytes(8, "big"))
+
+
+def placed_item(name: tuple[str, str, int], cover: bytes, decision: bytes) -> LedgerItem:
+    """A message was placed anew: what its row says now (``digests.entry_cover``), and the mark of its decision."""
+    workspace, session, seq = name
+    return LedgerItem(Thing.PLACED, (workspace, session, str(seq)), cover, decision)
+
+
+def next_row(last: tuple[int, bytes] | None, items: Sequence[LedgerItem]) -> LedgerRow:
+    """The row that follows the one with this number and link."""
+    no, previous = last or (0, GENESIS)
+    laid = _ENCODER.encode(items)
+    return LedgerRow(no + 1, laid, _link(previous, no + 1, laid))
+
+
+def _link(previous: bytes, no: int, laid: bytes) -> bytes:
+    return blake2b(previous + no.to_bytes(8, "big") + laid, digest_size=DIGEST_BYTES).digest()
+
+
+def in_rows(items: Iterable[LedgerItem]) -> Iterator[list[LedgerItem]]:
+    """Many items in the portions of a row; one empty portion where there are none."""
+    some = list[LedgerItem]()
+    empty = True
+    for item in items:
+        if len(some) == ITEMS_IN_ROW:
+            yield some
+            some = []
+        some.append(item)
+        empty = False
+    if some or empty:
+        yield some
+
+
+@dataclass(frozen=True, slots=True)
+class Discrepancy:
+    """One thing that does not stand as the ledger has it, in words."""
+
+    place: str
+    recorded: str
+    now: str
+
+
+Placements = dict[tuple[str, str], dict[int, tuple[bytes, bytes]]]
+"""By session, as (workspace, id), and number of a message that was placed anew: what its row says since (its cover), and the mark of its decision."""
+
+
+@dataclass(slots=True)
+class LedgerFold:
+    """What has to stand by the rows taken so far. ``swept`` is up to when content of each class is gone, in microseconds."""
+
+    no: int = 0
+    chain: bytes = GENESIS
+    swept: dict[str, int] = field(default_factory=dict[str, int])
+    placed: Placements = field(default_factory=dict[tuple[str, str], dict[int, tuple[bytes, bytes]]])
+    _things: dict[tuple[str, ...], tuple[bytes, bytes]] = field(default_factory=dict[tuple[str, ...], tuple[bytes, bytes]])
+
+    def take(self, row: LedgerRow) -> None:
+        """The next row.
+
+        Raises:
+            JournalCorrupt: it is not the one that was written behind those before it.
+        """
+        no = self.no + 1
+        if type(row.no) is not int or type(row.items) is not bytes or type(row.chain) is not bytes:
+            raise JournalCorrupt(f"ledger row {no} is none", details={"seq": no})
+        if row.no != no:
+            raise JournalCorrupt(f"ledger row {no} is missing", details={"seq": no})
+        if _link(self.chain, no, row.items) != row.chain:
+            raise JournalCorrupt(f"ledger row {no} was altered", details={"seq": no})
+        try:
+            items = _DECODER.decode(row.items)
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+            raise JournalCorrupt(f"ledger row {no} cannot be read: {error}", details={"seq": no}) from error
+        self.no, self.chain = no, row.chain
+        for item in items:
+            self._keep(item)
+
+    def _keep(self, item: LedgerItem) -> None:
+        name = item.name
+        if item.what == Thing.SWEPT:
+            self.swept[name[0]] = max(self.swept.get(name[0], 0), int.from_bytes(item.value, "big"))
+        elif item.what == Thing.PLACED:
+            self.placed.setdefault((name[0], name[1]), {})[int(name[2])] = item.value, item.sealed
+        elif not item.value:
+            self._things.pop((item.what, *name), None)
+        else:
+            self._things[(item.what, *name)] = item.value, item.sealed
+
+    def differing(self, item: LedgerItem) -> Iterator[Discrepancy]:
+        """What is other about one thing that stands; each is asked about once."""
+        if not item.value:
+            return
+        place = _place(item.what, item.name)
+        known = self._things.pop((item.what, *item.name), None)
+        if known is None:
+            yield Discrepancy(place, "nothing on the ledger", _THERE.get(item.what, "is there"))
+            return
+        if known[0] != item.value:
+            yield Discrepancy(place, "as on the ledger", _OTHER.get(item.what, "another"))
+        if known[1] != item.sealed and (item.sealed or item.what != Thing.RUN):
+            yield Discrepancy(place, "as on the ledger", _OTHER_WORDS.get(item.what, "another") if item.sealed else "its content is gone")
+
+    def missing(self) -> Iterator[Discrepancy]:
+        """What nobody was asked about: it is on the ledger, and does not stand any more."""
+        for what, *name in self._things:
+            yield Discrepancy(_place(what, name), "on the ledger", _GONE.get(what, "missing"))
+
+
+_THERE: Mapping[str, str] = {
+    Thing.ERASED: "its key is destroyed, and nobody erased it",
+    Thing.REST: "its row says that it is at rest, or why it stopped",
+}
+_GONE: Mapping[str, str] = {
+    Thing.ERASED: "it was erased, and has a key or is gone",
+    Thing.REST: "it was at rest, or had a reason, and its row says neither",
+}
+_OTHER: Mapping[str, str] = {
+    Thing.RUN: "its row has another parent, root, workspace, session, thread, subject, flow, catalog or time of opening",
+    Thing.REST: "its row or its last record has another status, reason, time, number or link",
+    Thing.SESSION: "its row has another head, link, subject, thread, channel or time",
+    Thing.THREAD: "its row has another status, run or time",
+    Thing.REQUEST: "another run answers it",
+    Thing.ACCOUNT: "another amount",
+    Thing.ERASED: "another time",
+}
+_OTHER_WORDS: Mapping[str, str] = {
+    Thing.RUN: "its first record has another link",
+    Thing.SESSION: "another user",
+    Thing.THREAD: "another intent, question, slots or error",
+    Thing.REQUEST: "another content",
+}
+
+
+def _place(what: str, name: Sequence[str]) -> str:
+    """A thing by its name, for people: the workspace last."""
+    match what, list(name):
+        case ((Thing.RUN | Thing.REST), [run]):
+            return f"run {run}"
+        case ((Thing.SESSION | Thing.REQUEST), [workspace, one]):
+            return f"{what} {one} in {workspace}"
+        case Thing.THREAD, [workspace, session, number]:
+            return f"thread {number} of session {session} in {workspace}"
+        case Thing.ERASED, [workspace, subject]:
+            return f"subject {subject} in {workspace}"
+        case _:
+            return f"{what} {' '.join(name)}"

@@ -1,0 +1,275 @@
+"""The ledger over SQLite: what stands, as items, and what the open transaction has changed of it, as the one row of its batch (``journal.ledger``).
+
+An item that is asked for at the end of a batch and one that is made from all that stands come from the same statements, so that they cannot differ.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from ordain.errors import JournalCorrupt
+from ordain.journal.digests import MARKS_BYTES, digest, entry_cover
+from ordain.journal.ledger import (
+    AT_REST,
+    LedgerItem,
+    LedgerRow,
+    account_item,
+    erased_item,
+    in_rows,
+    next_row,
+    placed_item,
+    request_item,
+    rest_item,
+    run_item,
+    session_item,
+    swept_item,
+    thread_item,
+)
+from ordain.store import sheets
+from ordain.store.run_records import asking, read_opening
+
+LEDGER_TABLES = """
+CREATE TABLE ledger(no INTEGER PRIMARY KEY, items BLOB NOT NULL, chain BLOB NOT NULL);
+ALTER TABLE transcript ADD COLUMN marks BLOB;
+"""
+"""``marks`` of an entry are what its link of the second version covers of author and decision; NULL where it is of the first."""
+
+_RUNS = (
+    "SELECT r.id, p.id, r.parent_addr, r.child, o.id, r.workspace, coalesce(r.session, ''), CAST(coalesce(r.thread, 0) AS INTEGER), u.id,"
+    " r.flow, r.flow_version, r.catalog, r.created_at, r.status, r.reason, r.ended_at, r.head_seq, r.no FROM runs r"
+    " LEFT JOIN runs p ON p.no = r.parent LEFT JOIN runs o ON o.no = r.root LEFT JOIN subjects u ON u.no = r.subject"
+)
+_REST = "SELECT id, status, reason, ended_at, head_seq, no FROM runs WHERE no = ?"
+_SESSIONS = (
+    "SELECT s.workspace, s.id, s.generation, u.id, s.head, s.chain, s.threads, s.active, s.channel, s.created_at, s.last_at, s.user, u.key"
+    " FROM sessions s LEFT JOIN subjects u ON u.no = s.subject"
+)
+_THREADS = (
+    "SELECT s.workspace, s.id, t.id, t.status, t.run, t.touched_at, t.intent, t.asked, t.slots, t.last_error, u.key"
+    " FROM threads t JOIN sessions s ON s.no = t.session LEFT JOIN subjects u ON u.no = s.subject"
+)
+_REQUESTS = (
+    "SELECT q.workspace, q.request_id, coalesce(r.id, ''), q.digest, u.key FROM requests q LEFT JOIN runs r ON r.no = q.run"
+    " LEFT JOIN subjects u ON u.no = r.subject"
+)
+_SESSION = f"{_SESSIONS} WHERE s.workspace = ? AND s.id = ?"
+_THREAD = f"{_THREADS} WHERE s.workspace = ? AND s.id = ? AND t.id = ?"
+_THREAD_BY_NUMBER = f"{_THREADS} WHERE t.session = ? AND t.id = ?"
+_THREAD_OF_TURN = f"{_THREADS} WHERE (t.session, t.id) = (SELECT w.session, w.thread FROM turns w WHERE w.run = ?)"
+_REQUEST = f"{_REQUESTS} WHERE q.workspace = ? AND q.request_id = ?"
+_LAST = "SELECT no, chain FROM ledger ORDER BY no DESC LIMIT 1"
+_ACCOUNTS = "SELECT workspace, name, tokens, usd_micros FROM accounts"
+_ERASED = "SELECT workspace, id, erased_at FROM subjects WHERE key IS NULL"
+_LAST_SHEET = "SELECT seq, records FROM sheets WHERE run = ? ORDER BY seq DESC LIMIT 1"
+_LAST_RECORD = "SELECT chain FROM records WHERE run = ? ORDER BY seq DESC LIMIT 1"
+_COVERED = "SELECT seq, thread, run, channel, edits, timestamp_ms, attached, reason, anchor, size, through FROM transcript"
+_LINK = 5
+"""Where a laid record has its link."""
+
+
+def last_link(db: sqlite3.Connection, run: int) -> bytes:
+    """The link of the last record of run number ``run``; empty where that cannot be read, or there is none."""
+    row = db.execute(_LAST_SHEET, (run,)).fetchone()
+    if row is None:
+        row = db.execute(_LAST_RECORD, (run,)).fetchone()
+        return row[0] if row is not None and isinstance(row[0], bytes) else b""
+    try:
+        return sheets.decode(*row)[-1][_LINK]
+    except (JournalCorrupt, IndexError):
+        return b""
+
+
+def _first_link(db: sqlite3.Connection, run: int) -> bytes:
+    try:
+        opening = read_opening(asking(db), run)
+    except JournalCorrupt:
+        return b""
+    return b"" if opening is None else opening.chain
+
+
+def _rest(db: sqlite3.Connection, row: tuple[Any, ...]) -> LedgerItem:
+    run, status, reason, ended_at, head, no = row
+    return rest_item(run, status, reason, (ended_at, head, last_link(db, no) if status in AT_REST else b""))
+
+
+def _session(row: tuple[Any, ...]) -> LedgerItem:
+    return session_item(row[0], row[1], row[2:11], row[11], row[12])
+
+
+def _thread(row: tuple[Any, ...]) -> LedgerItem:
+    return thread_item(row[:3], row[3:6], row[6:10], row[10])
+
+
+def standing_items(db: sqlite3.Connection) -> Iterator[LedgerItem]:
+    """Everything that stands; ``placed`` and ``swept`` are said when they happen, and stand nowhere."""
+    for row in db.execute(f"{_RUNS} ORDER BY r.no"):
+        run, status, no = row[0], row[13], row[17]
+        yield run_item(run, row[1:13], b"" if status in AT_REST else _first_link(db, no))
+        yield _rest(db, (run, *row[13:]))
+    yield from map(_session, db.execute(f"{_SESSIONS} ORDER BY s.no"))
+    yield from map(_thread, db.execute(_THREADS))
+    yield from (request_item(*row) for row in db.execute(_REQUESTS))
+    yield from (account_item(workspace, name, (tokens, usd)) for workspace, name, tokens, usd in db.execute(_ACCOUNTS))
+    yield from (erased_item(*row) for row in db.execute(_ERASED))
+
+
+def begin_ledger(db: sqlite3.Connection, at: int) -> None:
+    """The first rows of a database that has none: the heads that exist, and which classes of content were swept before ``at``, within a transaction."""
+    swept = [swept_item(name, at) for (name,) in db.execute("SELECT class FROM sweeps ORDER BY class")]
+    for items in in_rows(_all(swept, standing_items(db))):
+        _add(db, items)
+
+
+def _all(swept: list[LedgerItem], standing: Iterator[LedgerItem]) -> Iterator[LedgerItem]:
+    yield from swept
+    yield from (item for item in standing if item.value)
+
+
+def _add(db: sqlite3.Connection, items: list[LedgerItem]) -> None:
+    row = next_row(db.execute(_LAST).fetchone(), items)
+    db.execute("INSERT INTO ledger VALUES (?,?,?)", (row.no, row.items, row.chain))
+
+
+def ledger_rows(db: sqlite3.Connection) -> Iterator[LedgerRow]:
+    """Every row, in order."""
+    for row in db.execute("SELECT no, items, chain FROM ledger ORDER BY no"):
+        yield LedgerRow(*row)
+
+
+class LedgerDraft:
+    """What the open transaction has changed of what the ledger covers: made into one row where it commits, and of nothing into none.
+
+    What is known whole is an item at once; of the rest the name is kept, and the item made from how it stands at the end of the batch.
+    """
+
+    def __init__(self) -> None:
+        """Nothing yet."""
+        self._items: list[LedgerItem] = []
+        self._touched: list[tuple[Any, ...]] = []
+
+    def mark(self) -> tuple[int, int]:
+        """How much there is, to go back to if what follows is rolled back."""
+        return len(self._items), len(self._touched)
+
+    def back_to(self, mark: tuple[int, int]) -> None:
+        """What came since ``mark`` was rolled back."""
+        del self._items[mark[0] :], self._touched[mark[1] :]
+
+    def item(self, item: LedgerItem) -> None:
+        """This is so now."""
+        self._items.append(item)
+
+    def rest(self, number: int) -> None:
+        """A run came to rest, left it, or has a note behind its end."""
+        self._touched.append(("rest", number))
+
+    def session(self, workspace: str, session: str) -> None:
+        """A session's row has changed."""
+        self._touched.append(("session", workspace, session))
+
+    def thread(self, workspace: str, session: str, thread: int) -> None:
+        """A thread has changed, and perhaps its session with it."""
+        self._touched += (("session", workspace, session), ("thread", workspace, session, thread))
+
+    def thread_number(self, session: int, thread: int) -> None:
+        """The same of a session by its row's number, which itself has not changed."""
+        self._touched.append(("thread_number", session, thread))
+
+    def turn(self, number: int) -> None:
+        """A turn has taken or given up its place: its thread has changed."""
+        self._touched.append(("place", number))
+
+    def request(self, workspace: str, request: str) -> None:
+        """A request id was taken."""
+        self._touched.append(("request", workspace, request))
+
+    def account(self, workspace: str, name: str) -> None:
+        """An account was charged, given back to or dropped."""
+        self._touched.append(("account", workspace, name))
+
+    def subject(self, number: int) -> None:
+        """A subject's key was destroyed: all that was sealed with it is said again, without."""
+        self._touched.append(("subject", number))
+
+    def write(self, db: sqlite3.Connection) -> None:
+        """The row of the batch, before it commits."""
+        if not self._items and not self._touched:
+            return
+        items = self._items
+        for what, *name in dict.fromkeys(self._touched):
+            items += _RESOLVED[what](db, tuple(name))
+        if items:
+            _add(db, items)
+        self._items, self._touched = [], []
+
+
+def _rest_now(db: sqlite3.Connection, name: tuple[Any, ...]) -> list[LedgerItem]:
+    return [_rest(db, row) for row in db.execute(_REST, name)]
+
+
+def _session_now(db: sqlite3.Connection, name: tuple[Any, ...]) -> list[LedgerItem]:
+    return [_session(row) for row in db.execute(_SESSION, name)]
+
+
+def _thread_now(db: sqlite3.Connection, name: tuple[Any, ...]) -> list[LedgerItem]:
+    return [_thread(row) for row in db.execute(_THREAD, name)]
+
+
+def _thread_by_number(db: sqlite3.Connection, name: tuple[Any, ...]) -> list[LedgerItem]:
+    return [_thread(row) for row in db.execute(_THREAD_BY_NUMBER, name)]
+
+
+def _turn_now(db: sqlite3.Connection, name: tuple[Any, ...]) -> list[LedgerItem]:
+    return [_thread(row) for row in db.execute(_THREAD_OF_TURN, name)]
+
+
+def _request_now(db: sqlite3.Connection, name: tuple[Any, ...]) -> list[LedgerItem]:
+    return [request_item(*row) for row in db.execute(_REQUEST, name)]
+
+
+def _account_now(db: sqlite3.Connection, name: tuple[Any, ...]) -> list[LedgerItem]:
+    row = db.execute(f"{_ACCOUNTS} WHERE workspace = ? AND name = ?", name).fetchone()
+    return [account_item(name[0], name[1], None if row is None else row[2:])]
+
+
+def _subject_now(db: sqlite3.Connection, name: tuple[Any, ...]) -> list[LedgerItem]:
+    return [
+        *(erased_item(*row) for row in db.execute(f"{_ERASED} AND no = ?", name)),
+        *(_session(row) for row in db.execute(f"{_SESSIONS} WHERE s.subject = ?", name)),
+        *(_thread(row) for row in db.execute(f"{_THREADS} WHERE s.subject = ?", name)),
+        *(request_item(*row) for row in db.execute(f"{_REQUESTS} WHERE q.run IN (SELECT no FROM runs WHERE subject = ?)", name)),
+    ]
+
+
+_RESOLVED: Mapping[str, Callable[[sqlite3.Connection, tuple[Any, ...]], list[LedgerItem]]] = {
+    "rest": _rest_now,
+    "session": _session_now,
+    "thread": _thread_now,
+    "thread_number": _thread_by_number,
+    "place": _turn_now,
+    "request": _request_now,
+    "account": _account_now,
+    "subject": _subject_now,
+}
+
+
+def kept_messages(db: sqlite3.Connection, session: int, run: str) -> dict[int, bytes]:
+    """The messages that a run keeps, by number, each with what its row says (its cover)."""
+    rows = db.execute(f"{_COVERED} WHERE session = ? AND run = ? AND run <> '' AND kind = 'message'", (session, run))
+    return {seq: entry_cover(tuple(columns)) for seq, *columns in rows.fetchall()}
+
+
+def placed_items(db: sqlite3.Connection, name: tuple[str, str, int], before: Mapping[int, bytes]) -> Iterator[LedgerItem]:
+    """Messages that were placed anew, as they stand now; behind the marks of each goes what its link covers. ``name``: workspace, id, row of the session."""
+    workspace, session, no = name
+    for seq, linked in before.items():
+        columns = db.execute(f"{_COVERED} WHERE session = ? AND seq = ?", (no, seq)).fetchone()
+        marks, decision, key = db.execute(
+            "SELECT t.marks, t.decision, u.key FROM transcript t JOIN subjects u ON u.no = t.subject WHERE t.session = ? AND t.seq = ?",
+            (no, seq),
+        ).fetchone()
+        if marks is not None and len(marks) == MARKS_BYTES:
+            db.execute("UPDATE transcript SET marks = ? WHERE session = ? AND seq = ?", (marks + linked, no, seq))
+        yield placed_item((workspace, session, seq), entry_cover(columns[1:]), digest(key or b"", decision or b""))

@@ -1,0 +1,168 @@
+"""Ledger over SQLite, read in the store's own thread; and the columns that repeat what other columns say, held to them.
+
+Such a column is there so that rows are found by an index, or without a journal being read; what it says is decided elsewhere.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import contextmanager
+from hashlib import sha256
+
+from ordain.errors import JournalCorrupt
+from ordain.journal.ledger import AT_REST, Discrepancy, LedgerItem, LedgerRow
+from ordain.journal.records import RecordKind, content_class
+from ordain.ports.writes import MailKind
+from ordain.rules.budget import SETTLE
+from ordain.store import sheets
+from ordain.store.ledger import ledger_rows, standing_items
+from ordain.store.schema import WITH_LEDGER
+from ordain.store.sqlite import SqliteStore
+
+_REST = "(" + ", ".join(f"'{status}'" for status in sorted(AT_REST)) + ")"
+_STOPPED_BELOW = (
+    "SELECT 1 FROM runs b WHERE b.root = r.no AND b.parent IS NOT NULL AND b.status IN"
+    " ('faulted', 'diverged', 'quarantined', 'flow_unavailable', 'cancelled')"
+)
+"""A turn of which a run stopped has given up its place, and goes on without it where that is cancelled."""
+_CLASSES = "('input', 'model', 'verb', 'result', 'note')"
+_COLUMNS: Sequence[tuple[str, str, str]] = (
+    (
+        "turn of run {0}",
+        "id, session or thread",
+        (
+            "SELECT r.id FROM turns t JOIN runs r ON r.no = t.run LEFT JOIN sessions s ON s.no = t.session"
+            " WHERE t.id <> r.id OR s.id IS NOT r.session OR s.workspace IS NOT r.workspace OR (t.thread <> 0 AND t.thread IS NOT CAST(r.thread AS INTEGER))"
+        ),
+    ),
+    (
+        "turn of run {0}",
+        "state",
+        (
+            f"SELECT r.id FROM turns t JOIN runs r ON r.no = t.run WHERE t.state NOT IN ('live', 'queued', 'over')"
+            f" OR (t.state = 'queued') <> (r.status = 'queued') OR (t.state <> 'over' AND r.status IN {_REST})"
+            f" OR (t.state = 'over' AND r.status NOT IN {_REST} AND NOT EXISTS ({_STOPPED_BELOW}))"
+        ),
+    ),
+    ("run {0}", "no turn", "SELECT id FROM runs WHERE parent IS NULL AND session IS NOT NULL AND no NOT IN (SELECT run FROM turns)"),
+    ("turn {0}", "no run", "SELECT id FROM turns WHERE run NOT IN (SELECT no FROM runs)"),
+    ("thread {0}", "no session", "SELECT id FROM threads WHERE session NOT IN (SELECT no FROM sessions)"),
+    ("entry {0}", "no session", "SELECT seq FROM transcript WHERE session NOT IN (SELECT no FROM sessions)"),
+    (
+        "run number {0}",
+        "records, and no run",
+        "SELECT run FROM (SELECT run FROM sheets UNION SELECT run FROM records) WHERE run NOT IN (SELECT no FROM runs)",
+    ),
+    (
+        "subject {0}",
+        "workspace or time of erasure",
+        (
+            "SELECT u.id FROM subjects u WHERE (u.key IS NOT NULL AND u.erased_at IS NOT NULL)"
+            " OR EXISTS (SELECT 1 FROM runs r WHERE r.subject = u.no AND r.workspace <> u.workspace)"
+            " OR EXISTS (SELECT 1 FROM sessions s WHERE s.subject = u.no AND s.workspace <> u.workspace)"
+        ),
+    ),
+    ("run {0}", "no subject", "SELECT id FROM runs WHERE subject NOT IN (SELECT no FROM subjects)"),
+    ("session {0}", "no subject", "SELECT id FROM sessions WHERE subject NOT IN (SELECT no FROM subjects)"),
+    ("entry {0}", "no subject", "SELECT seq FROM transcript WHERE subject NOT IN (SELECT no FROM subjects)"),
+    (
+        "record {1} of run {0}",
+        "reason",
+        (
+            "SELECT r.id, q.seq FROM records q JOIN runs r ON r.no = q.run WHERE (q.reason IS NOT NULL AND q.kind NOT IN ('decision', 'claim'))"
+            " OR (q.reason IS NOT NULL AND q.body IS NOT NULL AND q.reason IS NOT"
+            " CASE WHEN json_valid(CAST(q.body AS TEXT)) THEN json_extract(CAST(q.body AS TEXT), '$.reason') ELSE q.reason END)"
+        ),
+    ),
+    (
+        "record {1} of run {0}",
+        "payload",
+        (
+            "SELECT r.id, q.seq FROM records q JOIN runs r ON r.no = q.run JOIN payloads p ON p.id = q.payload"
+            " WHERE p.digest <> q.digest OR p.subject <> r.subject OR p.workspace <> r.workspace"
+        ),
+    ),
+    ("payload {0}", "class", f"SELECT id FROM payloads WHERE class NOT IN {_CLASSES}"),
+    ("mail {0}", "no run", "SELECT id FROM mailbox WHERE run NOT IN (SELECT no FROM runs)"),
+    ("mail {0}", "kind", f"SELECT id FROM mailbox WHERE kind NOT IN ({', '.join(repr(str(kind)) for kind in MailKind)})"),
+    (
+        "mail {0}",
+        "taken by a record that its run does not have",
+        "SELECT m.id FROM mailbox m JOIN runs r ON r.no = m.run WHERE m.taken IS NOT NULL AND (m.taken < 1 OR m.taken > r.head_seq)",
+    ),
+)
+"""What is named, what is wrong with it, and how it is found."""
+_SHEETS = "SELECT s.seq, s.records, s.settled, r.id, r.subject, r.workspace FROM sheets s JOIN runs r ON r.no = s.run WHERE typeof(s.records) = 'blob'"
+_PAYLOAD = "SELECT digest, subject, workspace, class FROM payloads WHERE id = ?"
+_DIGEST = 4
+"""Where a laid record has its digest."""
+
+
+class SqliteLedger:
+    """Implements ``Ledger``."""
+
+    def __init__(self, store: SqliteStore) -> None:
+        """Reads only."""
+        self._store = store
+
+    async def read(self, row: Callable[[LedgerRow], None], stands: Callable[[LedgerItem], None]) -> None:
+        """See ``Ledger.read``."""
+
+        def read(db: sqlite3.Connection) -> None:
+            if db.execute("PRAGMA user_version").fetchone()[0] < WITH_LEDGER:  # of a build before, where nothing may be written
+                return
+            with _one_commit(db):
+                for one in ledger_rows(db):
+                    row(one)
+                for item in standing_items(db):
+                    stands(item)
+
+        await self._store.read_apart(read)
+
+    async def contradictions(self) -> Sequence[Discrepancy]:
+        """See ``Ledger.contradictions``."""
+
+        def read(db: sqlite3.Connection) -> list[Discrepancy]:
+            with _one_commit(db):
+                return [*_in_columns(db), *_in_sheets(db)]
+
+        return await self._store.read_apart(read)
+
+
+@contextmanager
+def _one_commit(db: sqlite3.Connection) -> Generator[None]:
+    if db.in_transaction:  # in memory the one connection may be writing
+        yield
+        return
+    db.execute("BEGIN")
+    try:
+        yield
+    finally:
+        db.execute("COMMIT")
+
+
+def _in_columns(db: sqlite3.Connection) -> Iterator[Discrepancy]:
+    for named, columns, statement in _COLUMNS:
+        for row in db.execute(statement):
+            yield Discrepancy(named.format(*row), "as other columns say", columns)
+    for digest, stored in db.execute("SELECT digest, bytes FROM catalogs"):
+        if not isinstance(stored, bytes) or sha256(stored).hexdigest() != digest:
+            yield Discrepancy(f"catalog {digest}", "the digest of its bytes", "another")
+
+
+def _in_sheets(db: sqlite3.Connection) -> Iterator[Discrepancy]:
+    """Of a sheet that cannot be read its run's replay tells."""
+    for seq, records, settled, run, *of in db.execute(_SHEETS):
+        try:
+            laid = sheets.decode(seq, records)
+        except JournalCorrupt:
+            continue
+        kinds = [(sheets.kind_of(each), sheets.name_of(each)) for each in laid]
+        if settled != ((RecordKind.DECISION, SETTLE.name) in kinds):
+            yield Discrepancy(f"records {seq}-{seq + len(laid) - 1} of run {run}", "as its records say", "settled")
+        for number, (each, (kind, name)) in enumerate(zip(laid, kinds, strict=True), seq):
+            if isinstance(payload := each[sheets.BODY], int) and kind is not None:
+                row = db.execute(_PAYLOAD, (payload,)).fetchone()
+                if row != (each[_DIGEST], *of, content_class(kind, name or "")):
+                    yield Discrepancy(f"record {number} of run {run}", "as its heading says", "payload")

@@ -1,0 +1,110 @@
+"""What stands in a shared memory, as items of its ledger; and what a unit has changed of it, as the row of its commit."""
+
+from __future__ import annotations
+
+from collections import ChainMap
+from collections.abc import Iterator
+from typing import Any, cast
+
+from ordain.journal.digests import digest
+from ordain.journal.ledger import (
+    AT_REST,
+    LedgerItem,
+    account_item,
+    next_row,
+    placed_item,
+    request_item,
+    rest_item,
+    run_item,
+    session_item,
+    thread_item,
+)
+from ordain.journal.records import ENCODER
+from ordain.ports.sessions import Thread
+from ordain.runtime.streams import SessionKey
+from ordain.testing.memory.rows import EntryRow, KeptRun, MemoryRows
+
+
+def standing_items(rows: MemoryRows) -> Iterator[LedgerItem]:
+    """Everything that stands."""
+    for kept in rows.runs.values():
+        yield from _run(kept)
+    for name in rows.sessions:
+        yield _session(rows, name)
+        yield from (_thread(rows, name, thread) for thread in rows.threads.get(name, {}).values())
+    yield from (_request(rows, name) for name in rows.requests)
+    yield from (_account(rows, name) for name in rows.accounts)
+
+
+def write_row(rows: MemoryRows) -> None:
+    """Put the row of a unit's commit, where it changed anything that the ledger covers; ``rows`` hold its changes over those below."""
+    items = [*_changed(rows)]
+    if items:
+        ledger = rows.ledger
+        last = max(ledger, default=0)
+        row = next_row((last, ledger[last].chain) if last else None, items)
+        ledger[row.no] = row
+
+
+def _changed(rows: MemoryRows) -> Iterator[LedgerItem]:
+    for run in _put(rows.runs):
+        before = _below(rows.runs).get(run)
+        was = () if before is None else tuple(_run(before))
+        yield from (item for item in _run(rows.runs[run]) if item not in was and (item.value or was))
+    yield from (_session(rows, name) for name in _put(rows.sessions))
+    for name in _put(rows.threads):
+        before = _below(rows.threads).get(name, {})
+        yield from (_thread(rows, name, thread) for number, thread in rows.threads[name].items() if before.get(number) != thread)
+    yield from (_request(rows, name) for name in _put(rows.requests))
+    yield from (_account(rows, name) for name in _put(rows.accounts))
+    for name in _put(rows.transcript):
+        before = _below(rows.transcript).get(name, ())
+        changed = zip(before, rows.transcript[name], strict=False)
+        yield from (_placed(rows, name, now) for was, now in changed if was != now)
+
+
+def _put(table: Any) -> list[Any]:
+    """The keys of what was put there since the rows below."""
+    return list(cast("ChainMap[Any, Any]", table).maps[0])
+
+
+def _below(table: Any) -> Any:
+    return cast("ChainMap[Any, Any]", table).maps[1]
+
+
+def _run(kept: KeptRun) -> Iterator[LedgerItem]:
+    run = kept.run
+    identity = (
+        *(run.parent, run.parent_addr, run.index, run.root, run.workspace, run.session, run.thread),
+        *(run.subject, run.flow, run.flow_version, run.catalog, run.created_at),
+    )
+    yield run_item(run.id, identity, b"" if run.status in AT_REST else run.records[0].chain)
+    yield rest_item(run.id, run.status, run.reason, (run.ended_at, len(run.records) - 1, run.records[-1].chain))
+
+
+def _session(rows: MemoryRows, name: SessionKey) -> LedgerItem:
+    row = rows.sessions[name]
+    columns = (1, row.subject, row.head, row.chain, row.threads, row.active, row.channel, row.created_at, row.last_at)
+    return session_item(*name, columns, row.user, row.key)
+
+
+def _thread(rows: MemoryRows, name: SessionKey, thread: Thread) -> LedgerItem:
+    words = (
+        thread.intent,
+        *(None if one is None else ENCODER.encode(one) for one in (thread.asked, thread.slots or None, thread.last_error)),
+    )
+    return thread_item((*name, thread.id), (thread.status, thread.run, thread.touched_at), words, rows.sessions[name].key)
+
+
+def _request(rows: MemoryRows, name: tuple[str, str]) -> LedgerItem:
+    content, run = rows.requests[name]
+    return request_item(*name, run, content, rows.runs[run].run.key if run in rows.runs else None)
+
+
+def _account(rows: MemoryRows, name: tuple[str, str]) -> LedgerItem:
+    return account_item(*name, rows.accounts[name])
+
+
+def _placed(rows: MemoryRows, name: SessionKey, row: EntryRow) -> LedgerItem:
+    entry = row.entry
+    return placed_item((*name, entry.seq), entry.cover, digest(rows.sessions[name].key, entry.decision or b""))

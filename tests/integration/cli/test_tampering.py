@@ -1,0 +1,293 @@
+"""``ordain replay --all`` over a store that somebody has written into with another program: each changed column is found and named, without a traceback."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import shutil
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ordain.cli.exit_codes import FAILED, OK
+from ordain.cli.options import Everything
+from ordain.cli.replay import Compared, replay_runs
+from ordain.contracts.planner import PlannerRequest
+from ordain.journal.digests import KEY_BYTES
+from ordain.store.schema import prepare
+from tests.commands import run_command
+from tests.replay.folder_file import SOON, packed, statement, unpack
+from tests.replay.folder_going_on import go_on
+from tests.replay.folder_house import folder_house
+from tests.shapes.columns import COLUMNS, Held
+from tests.shapes.ledger import Ledger, ledger_process
+from tests.shapes.talk import PRINCIPAL
+
+DATABASE = "ordain.db"
+CHANGED = [(table, column) for table, columns in COLUMNS.items() for column, held in columns.items() if isinstance(held, Held)]
+PASSING = {"equal", "erased"}
+ROWS_ALONE = {"records"}
+"""Tables that no build of this schema writes: a folder of an earlier one has them."""
+
+
+@pytest.fixture(scope="module")
+def homes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """A folder of the schema before, gone on with to the end of everything, with a request, a payload and an erased session; and one of rows."""
+    home, old = tmp_path_factory.mktemp("first") / "home", tmp_path_factory.mktemp("old") / "home"
+    unpack(packed("killed"), old)
+    kept = statement("killed_ledgerless")
+    unpack(packed("killed_ledgerless"), home)
+    with ledger_process() as port:
+        asyncio.run(_gone_on(home, Ledger(port, "tampering"), kept))
+    assert told(home) == told(old) == (OK, "")
+    return {"sheets": home, "rows": old}
+
+
+async def _gone_on(home: Path, ledger: Ledger, kept: Any) -> None:
+    await go_on(home, kept, ledger, SOON)
+    async with folder_house(home, ledger) as house:
+        goal = {"type": "analysis", "description": "a lamp " + "of wood " * 600}
+        asked = PlannerRequest.model_validate({"request_id": "offer", "goal": goal, "toolset": []})
+        await house.ordain.runtime.accept(asked, PRINCIPAL)
+        await house.say("hello there", "erased")
+        await house.say("hello there", "spoken")
+        await house.say("thanks", "spoken")
+        await house.quiet()
+        await house.ordain.runtime.erase_session("erased", by="test", why="asked", workspace="default")
+
+
+def told(home: Path, **more: Any) -> tuple[int, str]:
+    """What replaying everything says in this process: the exit code, and every difference it names."""
+    found: list[Any] = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("ordain.cli.replay.print_json", found.append)
+        code = replay_runs(home, None, Compared(), Everything(every=True, jobs=1, **more), as_json=True)
+    said = (*found[0]["runs"], *found[0]["sessions"], found[0]["ledger"])
+    return code, "\n".join(json.dumps(one["differences"], default=vars) for one in said if one["verdict"] not in PASSING)
+
+
+@pytest.fixture
+def tampered(homes: dict[str, Path], tmp_path: Path) -> Callable[..., tuple[int, str]]:
+    """Runs statements over a copy of a folder, and replays everything in it."""
+
+    def tampering(*statements: str, of: str = "sheets") -> tuple[int, str]:
+        home = shutil.copytree(homes[of], tmp_path / "copy")
+        with closing(sqlite3.connect(home / DATABASE, isolation_level=None)) as db:
+            before = db.total_changes
+            for statement_ in statements:
+                db.execute(statement_)
+            assert db.total_changes > before, "nothing was changed"
+        return told(home)
+
+    return tampering
+
+
+def other(db: sqlite3.Connection, table: str, column: str) -> str:
+    """An expression that gives another value of the same type for a column."""
+    kinds = {name: (kind, notnull) for _, name, kind, notnull, *_ in db.execute(f"PRAGMA table_info({table})")}
+    kind, _ = kinds[column]
+    if kind == "INTEGER":
+        return f"coalesce({column}, 0) + 1000003"
+    if kind == "BLOB":
+        return f"CASE WHEN {column} IS NULL THEN x'00' ELSE CAST(substr({column}, 1, length({column}) - 1) || x'7f7e' AS BLOB) END"
+    return f"coalesce({column}, '') || 'x'"
+
+
+def strange(db: sqlite3.Connection, table: str, column: str) -> str:
+    """A value of a type that the column never has, which SQLite stores all the same; the number of a row it refuses to have other than as one."""
+    kind = next(kind for _, name, kind, *_ in db.execute(f"PRAGMA table_info({table})") if name == column)
+    numbers = {"ledger.no", "subjects.no", "runs.no", "sessions.no", "turns.run", "payloads.id"}
+    return other(db, table, column) if f"{table}.{column}" in numbers else "'strange'" if kind == "BLOB" else "x'ff00'"
+
+
+def test_every_column_is_classified() -> None:
+    """What a face shows is under a chain or derived and compared: whoever adds a column says by which, or why it is neither."""
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as db:
+        prepare(db)
+        made = [name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")]
+        columns = {table: {name for _, name, *_ in db.execute(f"PRAGMA table_info({table})")} for table in made}
+    assert {table: set(known) for table, known in COLUMNS.items()} == columns
+    assert [column for known in COLUMNS.values() for column, held in known.items() if isinstance(held, str) and len(held) < 20] == []
+
+
+@pytest.mark.parametrize("typed", [True, False], ids=["value", "type"])
+@pytest.mark.parametrize(("table", "column"), CHANGED, ids=[".".join(one) for one in CHANGED])
+def test_a_changed_column_is_named(homes: dict[str, Path], tmp_path: Path, table: str, column: str, typed: bool) -> None:
+    """Whichever column of whichever table holds another value in one row, replay says so and fails; so it does of each row that can be changed."""
+    of = "rows" if table in ROWS_ALONE else "sheets"
+    with closing(sqlite3.connect(homes[of] / DATABASE)) as db:
+        value = other(db, table, column) if typed else strange(db, table, column)
+        rows = [row for (row,) in db.execute(f"SELECT rank FROM (SELECT row_number() OVER () - 1 AS rank FROM {table})")]
+    assert rows
+    for row in {rows[-1], rows[len(rows) // 2 if typed else -1]}:
+        home = shutil.copytree(homes[of], tmp_path / f"copy{row}")
+        with closing(sqlite3.connect(home / DATABASE, isolation_level=None)) as db:
+            keys = [name for _, name, _, _, _, key in db.execute(f"PRAGMA table_info({table})") if key] or ["rowid"]
+            at = f"({', '.join(keys)}) = (SELECT {', '.join(keys)} FROM {table} LIMIT 1 OFFSET {row})"
+            db.execute(f"UPDATE {table} SET {column} = {value} WHERE {at}")
+        code, said = told(home)
+        assert code == FAILED, (table, column, row)
+        assert said
+
+
+NAMED: dict[str, tuple[str, str, str]] = {
+    "an attach decision": (
+        "UPDATE transcript SET decision = CAST(json_set(CAST(decision AS TEXT), '$.source', 'another') AS BLOB) WHERE marks IS NOT NULL AND decision IS NOT NULL",
+        "decision",
+        "sheets",
+    ),
+    "an author": (
+        "UPDATE transcript SET author = 'mallory' WHERE marks IS NOT NULL AND kind = 'message' AND body IS NOT NULL",
+        "author",
+        "sheets",
+    ),
+    "a reply's run": (
+        "UPDATE transcript SET run = (SELECT id FROM runs LIMIT 1) WHERE marks IS NOT NULL AND kind = 'reply'",
+        "chain",
+        "sheets",
+    ),
+    "slots": ('UPDATE threads SET slots = \'{"location":"Oslo"}\' WHERE slots IS NOT NULL', "slots", "sheets"),
+    "a reason": ("UPDATE runs SET reason = 'another' WHERE status = 'completed'", "reason", "sheets"),
+    "a flow": ("UPDATE runs SET flow = 'another'", "flow", "sheets"),
+    "a time of opening": ("UPDATE runs SET created_at = created_at - 1", "created_at", "sheets"),
+    "a time of end": ("UPDATE runs SET ended_at = ended_at + 1 WHERE ended_at IS NOT NULL", "ended_at", "sheets"),
+    "a sender's timestamp": ("UPDATE transcript SET timestamp_ms = timestamp_ms + 1 WHERE marks IS NOT NULL", "chain", "sheets"),
+    "a session's time": ("UPDATE sessions SET last_at = last_at + 1", "session ", "sheets"),
+    "a thread's time": ("UPDATE threads SET touched_at = touched_at + 1", "thread ", "sheets"),
+    "a request's run": ("UPDATE requests SET run = 1", "request planner:offer", "sheets"),
+    "a deleted run": ("DELETE FROM runs WHERE no = 3", "missing", "sheets"),
+    "a deleted session": ("DELETE FROM sessions WHERE id = 'spoken'", "session spoken in default", "sheets"),
+    "a deleted thread": ("DELETE FROM threads WHERE id = 1", "missing", "sheets"),
+    "a deleted request": ("DELETE FROM requests", "request planner:offer", "sheets"),
+    "a deleted turn": ("DELETE FROM turns WHERE run = 1", "no turn", "sheets"),
+    "a deleted entry": ("DELETE FROM transcript WHERE kind = 'reply'", "seq", "sheets"),
+    "a deleted account": ("DELETE FROM accounts", "account ", "sheets"),
+    "a deleted row of the ledger": ("DELETE FROM ledger WHERE no = 4", "ledger row 4 is missing", "sheets"),
+    "all of the ledger": ("DELETE FROM ledger", "nothing on the ledger", "sheets"),
+    "a destroyed key": ("UPDATE subjects SET key = NULL WHERE no = (SELECT subject FROM runs LIMIT 1)", "nobody erased it", "sheets"),
+    "another key": ("UPDATE subjects SET key = zeroblob(32) WHERE key IS NULL", "it was erased", "sheets"),
+    "the words of an entry": ("UPDATE transcript SET body = NULL, decision = NULL WHERE marks IS NOT NULL", "nobody erased it", "sheets"),
+    "the words of a row": ("UPDATE records SET body = NULL WHERE kind = 'observation'", "nobody erased it", "rows"),
+    "the kind of an entry": ("UPDATE transcript SET kind = 'messagex' WHERE kind = 'message'", "no known kind", "sheets"),
+    "the kind of a record": ("UPDATE records SET kind = 'decisionx' WHERE kind = 'decision'", "is no record", "rows"),
+    "the kind of mail": ("UPDATE mailbox SET kind = 'answerx'", "kind", "sheets"),
+    "the status of a thread": ("UPDATE threads SET status = 'donex'", "status", "sheets"),
+    "the status of a run": ("UPDATE runs SET status = 'completedx' WHERE no = 5", "status", "sheets"),
+    "the state of a turn": ("UPDATE turns SET state = 'live' WHERE state = 'over'", "state", "sheets"),
+    "a sheet": ("UPDATE sheets SET records = x'93' WHERE seq = 0", "no sheet", "sheets"),
+    "a link of the first version": ("UPDATE transcript SET marks = NULL WHERE marks IS NOT NULL", "chain", "sheets"),
+    "a message said to be placed anew": (
+        "UPDATE transcript SET marks = CAST(marks || zeroblob(16) AS BLOB) WHERE length(marks) = 32 AND kind = 'message'",
+        "nothing on the ledger",
+        "sheets",
+    ),
+    "a message that was placed anew": ("UPDATE transcript SET run = 'another' WHERE length(marks) > 32", "placed", "sheets"),
+}
+
+
+@pytest.mark.parametrize("what", NAMED)
+def test_what_was_changed_is_named(tampered: Callable[..., tuple[int, str]], what: str) -> None:
+    """What a face shows and somebody changed, or took away, is named by what it is."""
+    statement_, named, of = NAMED[what]
+    code, said = tampered(statement_, of=of)
+    assert code == FAILED
+    assert named in said
+
+
+def test_a_run_that_waits_is_held_to_its_row(homes: dict[str, Path], tmp_path: Path) -> None:
+    """Where it waits, and until when, its last record says."""
+    for statement_ in (
+        "UPDATE runs SET wake_at = wake_at + 1 WHERE status = 'waiting' AND wake_at IS NOT NULL",
+        "UPDATE runs SET status = 'waiting' WHERE status = 'running'",
+    ):
+        home = unpack(packed("killed_ledgerless"), tmp_path / str(len(statement_)))
+        with closing(sqlite3.connect(home / DATABASE, isolation_level=None)) as db:
+            assert db.execute(statement_).rowcount > 0
+        code, said = told(home)
+        assert (code, "wake_at" in said or "where it stands" in said) == (FAILED, True)
+
+
+def test_who_makes_everything_again_is_found_by_a_head_that_was_kept(homes: dict[str, Path], tmp_path: Path) -> None:
+    """Another run that replays, or none, under a ledger that was begun anew: only a head that its owner could not reach shows it."""
+    first = shutil.copytree(homes["sheets"], tmp_path / "first")
+    head = re.findall(r"ledger  \d+ rows, head (\S+)", ordain(first).stdout.decode())[0]
+    assert ordain(first, "--head", head).returncode == OK
+    with closing(sqlite3.connect(first / DATABASE, isolation_level=None)) as db:
+        for statement_ in (
+            "DELETE FROM sheets WHERE run = (SELECT run FROM requests)",
+            "DELETE FROM runs WHERE no = (SELECT run FROM requests)",
+            "DELETE FROM requests",
+            "DELETE FROM payloads",
+            "DROP TABLE ledger",
+            "ALTER TABLE transcript DROP COLUMN marks",
+            "DELETE FROM transcript",
+            "UPDATE sessions SET head = 0, chain = zeroblob(16)",
+            *(f"DELETE FROM {table}" for table in ("turns", "sheets", "runs", "mailbox", "threads", "accounts")),
+            "PRAGMA user_version = 12",
+        ):
+            db.execute(statement_)
+    anew = ordain(first)
+    assert anew.returncode == OK, anew.stdout
+    found = ordain(first, "--head", head)
+    assert found.returncode == FAILED
+    assert b"missing, and all after it" in found.stdout
+
+
+def test_a_head_is_gone_on_from(homes: dict[str, Path], tmp_path: Path) -> None:
+    """One that was kept earlier holds as well, and one of another ledger is named with both."""
+    home = shutil.copytree(homes["sheets"], tmp_path / "home")
+    with closing(sqlite3.connect(home / DATABASE)) as db:
+        no, link = db.execute("SELECT no, chain FROM ledger WHERE no = 7").fetchone()
+    assert ordain(home, "--head", f"{no}-{link.hex()}").returncode == OK
+    said = ordain(home, "--head", f"{no}-{bytes(16).hex()}")
+    assert (said.returncode, f"ledger row {no}".encode() in said.stdout) == (FAILED, True)
+    assert b"usage" in ordain(home, "--head", "7").stderr
+
+
+def test_more_processes_say_the_same(homes: dict[str, Path], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """However many replay it, everything is told in the same words, with the same head; what each needs of the ledger it is given."""
+    monkeypatch.setattr("ordain.cli.processes.ALONE", 0)
+    monkeypatch.setattr("ordain.cli.processes.PIECE", 40)
+    said = list[str]()
+    for jobs in (1, 2):
+        assert replay_runs(homes["sheets"], None, Compared(), Everything(every=True, jobs=jobs), as_json=False) == OK
+        said.append(capsys.readouterr().out)
+    assert said[0] == said[1]
+    assert "ledger  " in said[0]
+
+
+def ordain(home: Path, *more: str) -> Any:
+    done = run_command("replay", "--all", *more, "--data-dir", str(home), environment={}, timeout=60)
+    assert b"Traceback" not in done.stderr
+    return done
+
+
+def test_a_restored_copy_goes_on_with_the_ledger(homes: dict[str, Path], tmp_path: Path) -> None:
+    """The head of the first folder is one of the copy's, and what is done in that comes behind it."""
+    for arguments in (
+        ("backup", str(tmp_path / "b"), "--data-dir", homes["sheets"]),
+        ("restore", str(tmp_path / "b"), "--data-dir", tmp_path / "other"),
+    ):
+        done = run_command(*map(str, arguments), environment={}, timeout=60)
+        assert done.returncode == OK, done.stderr
+    head = re.findall(rb"head (\S+)", ordain(homes["sheets"]).stdout)[0].decode()
+    assert ordain(tmp_path / "other", "--head", head).returncode == OK
+    with ledger_process() as port:
+        asyncio.run(_said_more(tmp_path / "other", Ledger(port, "restored")))
+    after = ordain(tmp_path / "other", "--head", head)
+    assert (after.returncode, head.encode() in after.stdout) == (OK, False)
+
+
+async def _said_more(home: Path, ledger: Ledger) -> None:
+    async with folder_house(home, ledger) as house:
+        await house.say("hello again", "spoken")
+
+
+def test_no_key_is_of_another_size() -> None:
+    """A key by hand, as above, is one."""
+    assert KEY_BYTES == 32

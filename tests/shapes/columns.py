@@ -1,0 +1,125 @@
+"""What holds each column of the store's tables to what was written: the law that a new column has to be put under.
+
+``LEDGER``: the ledger's items or rows. ``CHAIN``: digests and links of a journal or transcript. ``DERIVED``: it repeats what is under one of those, and is
+compared. What is under none is ``IMMATERIAL``, with the reason why: no face shows it as something that happened, and nothing that did hangs on it.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+
+
+class Held(Enum):
+    """What a changed value is found by."""
+
+    LEDGER = "ledger"
+    CHAIN = "chain"
+    DERIVED = "derived"
+
+
+LEDGER, CHAIN, DERIVED = Held.LEDGER, Held.CHAIN, Held.DERIVED
+LEASE = "who drives a run now, and how often that died: each start writes it anew, and a wrong one is fenced, not believed"
+CLOCK = "when an engine was at work, for the time that runs lose; what a run lost stands in its journal"
+PROGRESS = "how far housekeeping got; gone, it begins anew. What it destroyed is on the ledger"
+NUMBER = "a row's own number, by which its order is kept; what other rows say of it is under the ledger by id"
+MAIL = "a request to a run, read once: the record that takes it says what came, and no face shows it before"
+OUTBOX = "nothing delivers or shows it; the words stand in the run's record and its transcript"
+LIBRARY = "what is remembered, and no record of what happened: what a run was given of it stands in its journal"
+ACCESS = "who may come in, and no record of what happened: restoring revokes it, and `ordain token list` is its face"
+SAID = "an engine's own note, read by the next"
+
+COLUMNS: dict[str, dict[str, Held | str]] = {
+    "ledger": dict.fromkeys(("no", "items", "chain"), LEDGER),
+    "engine": dict.fromkeys(("one", "epoch", "holder", "since"), LEASE),
+    "subjects": {"no": DERIVED, "workspace": DERIVED, "id": LEDGER, "key": CHAIN, "erased_at": LEDGER},
+    "runs": {
+        **dict.fromkeys(("id", "parent", "parent_addr", "child", "root", "workspace", "session", "thread", "subject"), LEDGER),
+        **dict.fromkeys(("flow", "flow_version", "catalog", "created_at", "status", "reason", "ended_at", "head_seq"), LEDGER),
+        "wake_at": "of a run that waits it repeats its last record and is compared; a settled one has none that anybody reads",
+        "no": DERIVED,
+        **dict.fromkeys(("epoch", "holder", "resumes", "resumes_at"), LEASE),
+    },
+    "records": {
+        **dict.fromkeys(("seq", "kind", "name", "v", "at", "digest", "chain", "body"), CHAIN),
+        "run": CHAIN,
+        "reason": DERIVED,
+        "pos": NUMBER,
+        "payload": "a body that lies apart; of a row with a body of its own nobody reads it. Held to the record where it is read",
+    },
+    "sheets": {"pos": NUMBER, "run": CHAIN, "seq": CHAIN, "settled": DERIVED, "records": CHAIN},
+    "payloads": {
+        **dict.fromkeys(("id", "workspace", "subject", "class", "digest"), DERIVED),
+        "bytes": CHAIN,
+        "erased_at": "when its bytes went, for nobody: that they went is on the ledger",
+    },
+    "mailbox": {
+        "run": DERIVED,
+        "kind": DERIVED,
+        "taken": DERIVED,
+        "id": NUMBER,
+        **dict.fromkeys(("addr", "key", "body", "at"), MAIL),
+    },
+    "requests": dict.fromkeys(("workspace", "request_id", "digest", "run"), LEDGER),
+    "catalogs": dict.fromkeys(("digest", "bytes"), CHAIN),
+    "accounts": dict.fromkeys(("workspace", "name", "tokens", "usd_micros"), LEDGER),
+    "outbox": dict.fromkeys(("id", "run", "addr", "text", "at", "delivered_at"), OUTBOX),
+    "sessions": {
+        **dict.fromkeys(("workspace", "id", "subject", "generation", "head", "chain", "threads", "active"), LEDGER),
+        **dict.fromkeys(("channel", "user", "created_at", "last_at"), LEDGER),
+        "no": DERIVED,
+    },
+    "threads": dict.fromkeys(("session", "id", "status", "intent", "run", "asked", "slots", "last_error", "touched_at"), LEDGER),
+    "turns": {
+        **dict.fromkeys(("run", "id", "session", "thread", "state"), DERIVED),
+        "counts": "whether a turn takes up room in its session while it is at work; what was decided by it stands in the decision's facts",
+    },
+    "transcript": {
+        **dict.fromkeys(("session", "seq", "kind", "at", "thread", "run", "channel", "message_id", "edits", "timestamp_ms"), CHAIN),
+        **dict.fromkeys(("attached", "reason", "anchor", "size", "through", "author", "digest", "chain", "body"), CHAIN),
+        "decision": CHAIN,
+        "marks": CHAIN,
+        "subject": DERIVED,
+        "no": NUMBER,
+    },
+    "erasures": dict.fromkeys(
+        ("subject", "at"), "what is left to do of an erasure, of which no face shows anything once its key is destroyed"
+    ),
+    "sweeps": dict.fromkeys(("class", "ended_at", "run", "seq"), PROGRESS),
+    "probes": dict.fromkeys(("one", "at"), SAID),
+    "beats": dict.fromkeys(("one", "at"), CLOCK),
+    "pauses": dict.fromkeys(("no", "began", "ended"), CLOCK),
+    "items": dict.fromkeys(
+        (
+            *(
+                "no",
+                "workspace",
+                "id",
+                "kind",
+                "state",
+                "title",
+                "theme",
+                "mood",
+                "tags",
+                "media_type",
+                "trust",
+                "author",
+                "source",
+                "session",
+            ),
+            *("run", "subject", "key", "digest", "size", "pages", "passages", "created_at", "removed_at", "removed_by"),
+        ),
+        LIBRARY,
+    ),
+    "passages": dict.fromkeys(("no", "item", "seq", "page", "start", "stop", "heading", "text"), LIBRARY),
+    "vectors": dict.fromkeys(("no", "workspace", "embedder", "passage", "dimension", "vector"), LIBRARY),
+    "library": dict.fromkeys(("workspace", "passages", "removals"), LIBRARY),
+    "word_indexes": dict.fromkeys(("no", "workspace", "deletions", "merging", "merged"), LIBRARY),
+    "tokens": dict.fromkeys(
+        ("no", "name", "scopes", "workspaces", "rate", "created_at", "expires_at", "revoked_at", "last_used_at"), ACCESS
+    ),
+    "token_secrets": dict.fromkeys(("id", "token", "digest", "created_at", "ends_at"), ACCESS),
+    "token_audit": dict.fromkeys(
+        ("no", "day", "event", "token", "asked", "reason", "by", "address", "first_at", "last_at", "count"), ACCESS
+    ),
+}
+"""By table and column."""

@@ -317,9 +317,7 @@ class AttachPolicy(Strict):
 
     ask: Lane | Literal["cheap", "off"] | None = "cheap"
     threshold: float = Field(default=0.7, ge=0, le=1)
-    timeout_seconds: float = Field(
-        default=3, gt=0, le=3600, description="How long the model has; then the message is placed by wording alone."
-    )
+    timeout_seconds: float = Field(default=3, gt=0, le=3600, description="The model's time; then wording alone places the message.")
 
     @property
     def lane(self) -> Lane | None:

@@ -61,7 +61,7 @@ def test_explain_tells_pieces_and_cues(run: Said, tmp_path: Path) -> None:
     """What each piece is taken for, and the features that follow; with one's own words."""
     own(tmp_path / "wording", "[phrases]\nstop = 'hald gosch'\n")
     code, told = run("wording", "explain", "Hald gosch, bitte!")
-    assert (code, told["cues"]) == (0, {"words": 3, "stop": 2})
+    assert (code, told["cues"]) == (0, {"words": 3, "stop": 2, "steer": 1, "whole": True, "partly": "maybe"})
     assert told["parts"][0] == {"text": "hald gosch", "sign": "stop"}
     assert "stop=2" in run("wording", "explain", "stop", as_json=False)[1]
     assert "(line end)" in run("wording", "explain", "stop\nit", as_json=False)[1]

@@ -131,7 +131,7 @@ async def test_the_recorded_way_makes_the_prompt_again(tmp_path: Path) -> None:
 
 
 async def test_an_agent_whose_model_cannot_plan_says_so(tmp_path: Path) -> None:
-    """EXE-06: no directive is a failure, told plainly and with what does work; no words of the model are made an answer."""
+    """no directive is a failure, told plainly and with what does work; no words of the model are made an answer."""
     with prose_endpoint() as endpoint:
         async with open_house(tmp_path, profile(endpoint)) as house:
             reply = (await house.chat("Which number?", mode="agent")).reply

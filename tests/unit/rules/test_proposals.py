@@ -180,7 +180,7 @@ def test_words_are_read_as_they_stand(text: str) -> None:
     ],
 )
 def test_a_thought_before_the_words_is_none_of_them(text: str, said: str) -> None:
-    """B-37: what a model thinks aloud is no answer; what stands in the midst of one is."""
+    """What a model thinks aloud is no answer; what stands in the midst of one is."""
     assert read_text(text, "content") == Parsed(value={"content": said}, size_bytes=len(text.encode()))
 
 

@@ -162,7 +162,7 @@ def test_an_interrupt_ends_it_with_what_was_done(before: tuple[Any, ...], in_fli
     ],
 )
 def test_a_model_that_cannot_plan_is_told_as_such(script: tuple[Any, ...], code: str, said: str) -> None:
-    """EXE-06: no directive is a failure; a person is told that the model could not plan, and what does without."""
+    """No directive is a failure; a person is told that the model could not plan, and what does without."""
     played = run(*script, policy={"fallback": {"on_error": {"truncated": "retry"}}}, steps=len(script))
     assert out(played).error == code
     assert out(played).message.startswith(f"the model could not plan: {said} Plain chat needs no plan")

@@ -157,7 +157,7 @@ def test_words_may_be_shown_early_where_they_are_the_turns(narrate: bool, place:
 
 @pytest.mark.parametrize(("keep", "kept"), [(True, "<think>private</think>It is red."), (False, "It is red.")])
 def test_a_thought_before_the_words_is_kept_only_where_it_may_be(keep: bool, kept: str) -> None:
-    """B-37: live and replay see the same words, and what may not be kept stands in no record."""
+    """Live and replay see the same words, and what may not be kept stands in no record."""
     catalog = catalog_of(VERB_PLAN_KIND, verbs=[SPOKEN], prompts=PROMPTS)
     standing = replace(AS_CHILD, keep_thoughts=keep)
     played = ScriptedEffects(VERB_PLAN_KIND, catalog, standing=standing).play(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import msgspec
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -23,6 +24,7 @@ retries = st.builds(
     cap_verb_calls=st.integers(0, 5),
     retry_after_ms=st.one_of(st.just(msgspec.UNSET), st.integers(1, 2000)),
 )
+FACTS = RetryFacts(verb="v", code="busy", retryable=True, attempt=1, max_attempts=3, left_ms=1000, verb_calls=0, cap_verb_calls=5)
 waits = st.builds(VerbsPolicy, retry_wait_ms=st.integers(0, 500), retry_wait_max_ms=st.integers(0, 1500))
 
 
@@ -60,3 +62,19 @@ def test_waits_grow_up_to_a_bound(first: int, most: int, attempts: int) -> None:
     """Each wait is at least the one before, none is longer than the longest."""
     assert 0 <= backoff_ms(first, most, attempts) <= backoff_ms(first, most, attempts + 1) <= most
     assert backoff_ms(first, most, 0) == 0
+
+
+@pytest.mark.parametrize(
+    ("left_ms", "most_ms", "named_ms", "reason"),
+    [
+        (1000, 500, 501, RetryReason.WAIT_TOO_LONG),
+        (1000, 500, 500, RetryReason.RETRY),
+        (400, 500, 400, RetryReason.WAIT_TOO_LONG),
+        (401, 500, 400, RetryReason.RETRY),
+    ],
+)
+def test_either_bound_of_a_wait_holds_alone(left_ms: int, most_ms: int, named_ms: int, reason: RetryReason) -> None:
+    """What policy finds too long is not waited for although there is time, nor what policy allows and the time does not cover."""
+    policy = Policy(version=1, verbs=VerbsPolicy(retry_wait_ms=0, retry_wait_max_ms=most_ms))
+    facts = msgspec.structs.replace(FACTS, left_ms=left_ms, retry_after_ms=named_ms)
+    assert decided(RETRY, facts, None, policy).reason is reason

@@ -34,6 +34,8 @@ _FOUND: Final = (
     (re.compile(r"(?<![\w@./])(www\.[^\s<>\"'`()\[\]]{3,4000})", re.IGNORECASE), False),
 )
 """Patterns, and whether what they find is loaded (True), opened (False), or which of the two their first group says (None)."""
+_SIGNS: Final = ("](", "]:", "=", ":/", ":\\", "url(", "@import", "www.")
+"""One of these stands, in small letters, in whatever a pattern finds: most texts have none, and an answer is looked at each time it is asked for."""
 _TAIL: Final = ".,;:!?*_~"
 
 
@@ -68,8 +70,12 @@ def with_links(given: Any, text: str) -> Any:
 
 def links_of(text: str) -> list[TextLink]:
     """Every address in a text once, in the order in which they stand there, images of an address before links to it. Pure; linear in the text."""
+    looked_at = text[:TEXT_CHARS]
+    small = looked_at.lower()
+    if not any(sign in small for sign in _SIGNS):
+        return []
     found = dict[str, tuple[int, bool]]()
-    for at, url, image in _places(text[:TEXT_CHARS]):
+    for at, url, image in _places(looked_at):
         first, loaded = found.get(url, (at, False))
         found[url] = min(at, first), loaded or image
     ordered = sorted(found.items(), key=lambda one: one[1][0])[:LINKS_MAX]

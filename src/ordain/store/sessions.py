@@ -26,15 +26,19 @@ _SPOKEN = "(kind = 'message' OR kind = 'reply' OR kind = 'question' OR kind = 's
 """What a history is made of; what was erased is no part of it."""
 
 
-_TYPES = ((int,), (str,), *[(int,)] * 2, *[(str,)] * 6, *[(int,)] * 3, *[(bytes,)] * 2, *[(bytes, str, type(None))] * 2, *[(str,)] * 2)
+_CONTENT = (bytes, str, type(None))
+_TYPED = frozenset(
+    (int, str, int, int, *[str] * 6, *[int] * 3, bytes, bytes, body, decision, str, str) for body in _CONTENT for decision in _CONTENT
+)
 """Of an entry's columns up to its author; SQLite itself would store anything anywhere."""
+_TYPED_COLUMNS = 19
 
 
 def _entry(row: tuple[Any, ...]) -> Entry:
     seq, kind, *rest = row
     if kind not in _KINDS:
         raise JournalCorrupt(f"entry {seq} of a transcript is of no known kind", details={"seq": seq})
-    if any(type(value) not in types for value, types in zip(row, _TYPES, strict=False)):
+    if tuple(map(type, row[:_TYPED_COLUMNS])) not in _TYPED:
         raise JournalCorrupt(f"entry {seq}: the stored row is no entry", details={"seq": seq})
     return Entry(seq, _KINDS[kind], *rest)
 

@@ -72,3 +72,34 @@ def test_texts_of_a_value() -> None:
     """Every text of a JSON value, in its order."""
     assert texts_of(msgspec.json.decode(b'{"a": ["x", {"b": "y"}, 1], "c": "z"}')) == "x\ny\nz"
     assert texts_of(None) == ""
+
+
+PIECES = (
+    "[",
+    "]",
+    "(",
+    ")",
+    ":",
+    "//",
+    "\\\\",
+    "!",
+    "=",
+    "src",
+    "href",
+    "url(",
+    "@import ",
+    "www.",
+    "a.example",
+    "http",
+    "\n",
+    " ",
+    "x",
+    '"',
+    "<",
+)
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=12).map("".join))
+def test_no_address_is_without_a_sign_of_one(text: str) -> None:
+    """What is looked for first, to leave most texts alone, stands in whatever the patterns find."""
+    assert links_of(text) == links_of("=\n" + text)  # this has a sign, and is looked through

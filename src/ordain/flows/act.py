@@ -142,14 +142,17 @@ def denied(verb: str, code: str) -> Acted:
     return Acted(verb=verb, result=VerbFailed(code=reason.rpartition(".")[2], message=reason.meaning), seq=-1, denied=code)
 
 
-async def act(context: FlowContext, call: Call, refs: tuple[int, ...] = (), talk: InConversation = NO_TALK) -> Acted:
-    """Authorise the call and carry it out; ``talk`` is for composite verbs in a conversation, which are told too what their turn is like."""
+async def act(context: FlowContext, call: Call, refs: tuple[int, ...] = (), talk: InConversation = NO_TALK, *, attempts: int = 0) -> Acted:
+    """Authorise the call and carry it out; ``talk`` is for composite verbs in a conversation, which are told too what their turn is like.
+
+    ``attempts`` lowers how often a leaf may be tried, 0 leaves it.
+    """
     decision = context.fx.authorize(call, context.scope, refs)
     if isinstance(decision.outcome, Deny):
         return msgspec.structs.replace(denied(call.verb, decision.reason), asked=call_digest(call))
     authorized = Authorized(call=call, decision=decision.address)
     if not context.catalog.verbs[call.verb].spec.composite:
-        return msgspec.structs.replace(await _leaf(context, authorized), asked=decision.outcome.call)
+        return msgspec.structs.replace(await _leaf(context, authorized, attempts), asked=decision.outcome.call)
     given = VerbPlanInput(
         verb=call.verb,
         args=call.args,
@@ -163,22 +166,23 @@ async def act(context: FlowContext, call: Call, refs: tuple[int, ...] = (), talk
     return msgspec.structs.replace(await _plan(context, authorized, given), asked=decision.outcome.call)
 
 
-async def _leaf(context: FlowContext, authorized: Authorized) -> Acted:
+async def _leaf(context: FlowContext, authorized: Authorized, attempts: int) -> Acted:
     verb = authorized.call.verb
     spec = context.catalog.verbs[verb].spec
+    most = min(attempts or spec.retry.max_attempts, spec.retry.max_attempts)
     attempt = 0
     while True:
         attempt += 1
         deadline = min(context.deadline, context.now() + spec.timeout_ms * 1000)
         result = await context.fx.perform(VerbCall(authorized=authorized, deadline=deadline, attempt=attempt))
-        if not isinstance(result, (VerbFailed, VerbTimedOut)) or spec.retry.max_attempts == 1:
+        if not isinstance(result, (VerbFailed, VerbTimedOut)) or most == 1:
             return Acted(verb=verb, result=result, seq=result.seq)
         facts = RetryFacts(
             verb=verb,
             code=result.code if isinstance(result, VerbFailed) else "timed_out",
             retryable=isinstance(result, VerbTimedOut) or result.retryable,
             attempt=attempt,
-            max_attempts=spec.retry.max_attempts,
+            max_attempts=most,
             left_ms=max(0, context.left_ms()),
             verb_calls=context.account.spent.verb_calls,
             cap_verb_calls=context.account.cap.verb_calls,

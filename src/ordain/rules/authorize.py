@@ -114,6 +114,11 @@ def _by_effect(verb: CompiledVerb, call: str, args: dict[str, Any]) -> Decision[
     return Decision(outcome=Deny(effect.value), reason=AuthorizeReason.NO_APPROVAL)
 
 
+def unasked(verb: CompiledVerb, args: dict[str, Any]) -> bool:
+    """Whether the table over effect lets a call with these arguments be made without asking anybody."""
+    return isinstance(_by_effect(verb, "", args).outcome, Allow)
+
+
 def _all_declared(verb: CompiledVerb, args: dict[str, Any]) -> bool:
     """Every argument that the verb has is given, and as declared: what is left out would be filled in by code nobody declared."""
     names: Any = verb.spec.input_schema.get("properties", {})

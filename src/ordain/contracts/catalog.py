@@ -22,7 +22,7 @@ from ordain.contracts.planner import Strict
 from ordain.contracts.policy import Policy, VerbsPolicy
 from ordain.contracts.profiles import ModelProfile
 from ordain.contracts.read_only import read_only
-from ordain.contracts.verbs import PlanStep, VerbSpec
+from ordain.contracts.verbs import PlanStep, VerbId, VerbSpec
 from ordain.errors import ConfigurationError, JournalCorrupt
 
 SCHEMA_ERRORS_MAX = 5
@@ -46,8 +46,15 @@ class CatalogData(Strict):
         pattern=r"^([1-9][0-9]{0,3}:[0-9a-f]{64})?$",
         description='Engine and table that messages are read with, as "engine:digest"; not there in catalogs of before there was a choice.',
     )
+    unconfigured: list[VerbId] = Field(
+        default=[],
+        max_length=100,
+        description="Verbs that settings would have to configure first: they are inactive. Not there where there are none.",
+    )
 
 
+_LEFT_OUT = ("wording", "unconfigured")
+"""What catalogs of before did not have: where it is empty it is not in the bytes, so that those keep their digests."""
 _PATTERNS = jsonschema_rs.FancyRegexOptions(backtrack_limit=2_000)
 """A hostile pattern gives up after a tenth of a millisecond, and its value is then not valid; look-ahead over 5,000 characters needs less."""
 
@@ -147,7 +154,7 @@ class Catalog(_Shared):
     @cached_property
     def encoded(self) -> bytes:
         """Canonical JSON: sorted keys, no spaces."""
-        tree: Any = self.data.model_dump(mode="json", exclude=None if self.data.wording else {"wording"})
+        tree: Any = self.data.model_dump(mode="json", exclude={name for name in _LEFT_OUT if not getattr(self.data, name)})
         return json.dumps(tree, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
 
     @cached_property
@@ -213,6 +220,8 @@ class Catalog(_Shared):
         return self._inactive[verb_id]
 
     def _inactive_reason(self, verb_id: str, policy: VerbsPolicy) -> str | None:
+        if verb_id in self.data.unconfigured:
+            return "not_configured"
         node = policy.nodes.get(self.data.node)
         for activation in (policy.default, node):
             if activation is None:

@@ -14,9 +14,12 @@ from ordain.prompts.renderer import check_template
 from ordain.runtime.reloader import problem_of
 from ordain.settings import Settings
 from ordain.verbs.builtin.library_verbs import no_library
-from ordain.verbs.builtin.shipped import builtin_registry, prompt_plans
+from ordain.verbs.builtin.mail_verbs import MAIL_SEND
+from ordain.verbs.builtin.shipped import ShippedOptions, builtin_registry, prompt_plans
 from ordain.verbs.functions import FunctionVerb
 from ordain.verbs.http_access import HttpAccess, Secret
+from ordain.verbs.mail_server import MailServer
+from ordain.verbs.own_addresses import OwnAddresses
 from ordain.verbs.own_verbs import OwnVerbs
 from ordain.verbs.registry import Registry
 from ordain.verbs.workflow.folder import workflows_of
@@ -51,13 +54,32 @@ def build_verbs(
 def shipped_registry(settings: Settings, library: Callable[[], Library] = no_library, http: HttpAccess | None = None) -> Registry:
     """The shipped verbs, as the settings declare them; ``http`` as of ``own_verbs``."""
     root = settings.verbs.files_root
+    http = http or own_verbs(settings).http
     return builtin_registry(
         files_root=None if root is None else (settings.home / root),
         urls=settings.verbs.urls,
-        http=http or own_verbs(settings).http,
-        max_depth=settings.policy.verbs.max_depth,
+        http=http,
         library=library,
-        playbooks=settings.home / "playbooks",
+        options=ShippedOptions(
+            max_depth=settings.policy.verbs.max_depth, playbooks=settings.home / "playbooks", mail=mail_server(settings, http.own)
+        ),
+    )
+
+
+def mail_server(settings: Settings, own: OwnAddresses) -> MailServer | None:
+    """Where mail goes out; None where settings name no server, or the password that they refer to has no value here."""
+    mail = settings.mail
+    if mail is None or (mail.user and not settings.mail_password):
+        return None
+    return MailServer(
+        host=mail.host,
+        port=mail.port_used,
+        security=mail.security,
+        sender=mail.sender,
+        user=mail.user,
+        password=settings.mail_password,
+        timeout_ms=mail.timeout_ms,
+        own=own,
     )
 
 
@@ -93,5 +115,6 @@ def build_catalog(settings: Settings, registry: Registry, kinds: Kinds) -> Catal
         wording=f"{NEWEST}:{table.digest}",
         workflows=workflows_of(settings.home / "workflows"),
         workflow_verbs=dict(settings.workflows.verbs),
+        unconfigured=[] if mail_server(settings, OwnAddresses()) else [MAIL_SEND],
     )
     return Catalog(data, {table.digest: table.encoded}.get)

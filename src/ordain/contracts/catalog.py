@@ -49,10 +49,15 @@ class CatalogData(Strict):
     )
     workflows: dict[TemplateId, WorkflowTemplate] = Field(default={}, description="Templates by id; not there where there are none.")
     workflow_verbs: dict[SettingName, VerbId] = Field(default={}, description="The verbs of steps that the settings name, by that name.")
+    unconfigured: list[VerbId] = Field(
+        default=[],
+        max_length=100,
+        description="Verbs that settings would have to configure first: they are inactive. Not there where there are none.",
+    )
 
 
-_ABSENT_WHERE_EMPTY = ("wording", "workflows", "workflow_verbs")
-"""What catalogs of builds before it lack: where it says nothing it is left out, so that their digests stay."""
+_LEFT_OUT = ("wording", "unconfigured", "workflows", "workflow_verbs")
+"""What catalogs of before did not have: where it is empty it is not in the bytes, so that those keep their digests."""
 _PATTERNS = jsonschema_rs.FancyRegexOptions(backtrack_limit=2_000)
 """A hostile pattern gives up after a tenth of a millisecond, and its value is then not valid; look-ahead over 5,000 characters needs less."""
 
@@ -182,8 +187,7 @@ class Catalog(_Shared):
     @cached_property
     def encoded(self) -> bytes:
         """Canonical JSON: sorted keys, no spaces."""
-        absent = {name for name in _ABSENT_WHERE_EMPTY if not getattr(self.data, name)}
-        tree: Any = self.data.model_dump(mode="json", exclude=absent or None)
+        tree: Any = self.data.model_dump(mode="json", exclude={name for name in _LEFT_OUT if not getattr(self.data, name)})
         return json.dumps(tree, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
 
     @cached_property
@@ -249,6 +253,8 @@ class Catalog(_Shared):
         return self._inactive[verb_id]
 
     def _inactive_reason(self, verb_id: str, policy: VerbsPolicy) -> str | None:
+        if verb_id in self.data.unconfigured:
+            return "not_configured"
         node = policy.nodes.get(self.data.node)
         for activation in (policy.default, node):
             if activation is None:

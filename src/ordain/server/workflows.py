@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any
 
 from fastapi import APIRouter, Response
 from pydantic import Field, JsonValue
@@ -44,7 +44,7 @@ def workflow_view(catalog: Catalog, template_id: str) -> dict[str, Any]:
     if found is None:
         raise NotFound(f"there is no workflow {template_id[:64]}", code="unknown_template")
     template = found.template
-    told = cast("dict[str, Any]", template.model_dump(mode="json", by_alias=True, exclude_none=True))
+    told = template.model_dump(mode="json", by_alias=True, exclude_none=True)
     return {
         "id": template.id,
         "version": template.version,

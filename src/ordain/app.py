@@ -47,6 +47,7 @@ from ordain.runtime.upkeep import daily
 from ordain.runtime.ways import Ways
 from ordain.settings import Settings, load_settings
 from ordain.store.access import SqliteTokens
+from ordain.store.approvals import SqliteApprovals
 from ordain.store.documents import DocumentReader
 from ordain.store.leases import SqliteLeases
 from ordain.store.library import SqliteLibrary
@@ -232,6 +233,7 @@ class Ordain:
             SqliteSearch(store),
             engine=engine,
             library=Memory(library, DocumentReader(), library.clear),
+            approvals=SqliteApprovals(store),
             reloader=Reloader(services, self._files, self._began),
             commits=lambda: store.writer.commits,
         )

@@ -9,8 +9,10 @@ from typing import Annotated, Literal, Self
 
 from pydantic import ConfigDict, Field, model_validator
 
+from ordain.contracts.approvals import ApprovalsPolicy
 from ordain.contracts.conversation import BudgetClass
 from ordain.contracts.lanes import Lane
+from ordain.contracts.library import MemoryPolicy
 from ordain.contracts.planner import Strict
 from ordain.contracts.probes import Probe
 from ordain.contracts.verbs import Category
@@ -248,16 +250,6 @@ class RetentionPolicy(Strict):
         return {"input": self.input_days, "model": self.model_days, "verb": self.verb_days, "result": self.result_days}
 
 
-class MemoryPolicy(Strict):
-    """Whose memory a prompt may hold, and how much is kept. Bytes count a passage as 4 KiB, with its words and its vector; 0 is without bound."""
-
-    shared: bool = Field(
-        default=False, description="Whether notes and entries of one user are recalled for another user of the same workspace."
-    )
-    workspace_bytes: int = Field(default=2**30, ge=0, description="Most that is remembered in a workspace: notes, entries, documents.")
-    token_bytes: int = Field(default=100 * 2**20, ge=0, description="Most of it that one token added, in all its workspaces.")
-
-
 class EnginePolicy(Strict):
     """How much runs at once; over it, callers are refused with a delay after which to try again."""
 
@@ -382,6 +374,7 @@ class Policy(Strict):
     breaker: BreakerPolicy = BreakerPolicy()
     budget: BudgetPolicy = BudgetPolicy()
     verbs: VerbsPolicy = VerbsPolicy()
+    approvals: ApprovalsPolicy = ApprovalsPolicy()
     retention: RetentionPolicy = RetentionPolicy()
     memory: MemoryPolicy = MemoryPolicy()
     engine: EnginePolicy = EnginePolicy()

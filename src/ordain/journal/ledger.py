@@ -31,7 +31,7 @@ class Thing(StrEnum):
 
     ``run`` (id): how it was opened; ``rest`` (id): how it ended, or stopped; ``session`` (workspace, id): its head; ``thread`` (workspace, session,
     number); ``request`` (workspace, request id): the run that answers it; ``account`` (hash of workspace and name); ``erased`` (workspace, subject);
-    ``swept`` (class of content); ``placed`` (workspace, session, number of a message).
+    ``swept`` (class of content); ``placed`` (workspace, session, number of a message); ``approval`` (id), ``grant`` (id): what was asked, given, used.
     """
 
     RUN = "run"
@@ -43,6 +43,8 @@ class Thing(StrEnum):
     ERASED = "erased"
     SWEPT = "swept"
     PLACED = "placed"
+    APPROVAL = "approval"
+    GRANT = "grant"
 
 
 class LedgerItem(Struct, frozen=True, gc=False, array_like=True):
@@ -128,6 +130,16 @@ def placed_item(name: tuple[str, str, int], cover: bytes, decision: bytes) -> Le
     """A message was placed anew: what its row says now (``digests.entry_cover``), and the mark of its decision."""
     workspace, session, seq = name
     return LedgerItem(Thing.PLACED, (workspace, session, str(seq)), cover, decision)
+
+
+def approval_item(approval: str, row: Sequence[object], by: str, key: bytes | None) -> LedgerItem:
+    """An approval: ``row`` is what its row says but for who decided it, which goes with its run's content."""
+    return LedgerItem(Thing.APPROVAL, (approval,), fingerprint(*row), sealed(key, by))
+
+
+def grant_item(grant: str, row: Sequence[object]) -> LedgerItem:
+    """A grant: all that its row says."""
+    return LedgerItem(Thing.GRANT, (grant,), fingerprint(*row))
 
 
 def next_row(last: tuple[int, bytes] | None, items: Sequence[LedgerItem]) -> LedgerRow:
@@ -246,12 +258,15 @@ _OTHER: Mapping[str, str] = {
     Thing.REQUEST: "another run answers it",
     Thing.ACCOUNT: "another amount",
     Thing.ERASED: "another time",
+    Thing.APPROVAL: "its row has another run, digest, state, tier or time",
+    Thing.GRANT: "its row has another scope, principal, time or number of uses",
 }
 _OTHER_WORDS: Mapping[str, str] = {
     Thing.RUN: "its first record has another link",
     Thing.SESSION: "another user",
     Thing.THREAD: "another intent, question, slots or error",
     Thing.REQUEST: "another content",
+    Thing.APPROVAL: "somebody else decided it",
 }
 
 

@@ -13,7 +13,9 @@ from typing import Any
 
 from msgspec import Struct
 
+from ordain.contracts.approvals import Grant
 from ordain.journal.records import Record, Started
+from ordain.ports.approvals import ApprovalDecided, GrantRevoked, GrantUse, NewApproval
 from ordain.ports.sessions import NewEntry, Placed, ThreadChange
 
 
@@ -23,6 +25,8 @@ class MailKind(StrEnum):
     CHILD = "child"
     ANSWER = "answer"
     INTERRUPT = "interrupt"
+    APPROVAL = "approval"
+    """An approver's word on what the run asks."""
     LATE = "late"
     """What became of a call, from an engine that does not hold its run any more."""
 
@@ -174,4 +178,9 @@ Write = (
     | AccountCharge
     | Refund
     | TableRow
+    | NewApproval
+    | ApprovalDecided
+    | Grant
+    | GrantUse
+    | GrantRevoked
 )

@@ -7,7 +7,7 @@ off the same table over effect as rule ``authorize``'s, call by call, what undoe
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, cast
@@ -15,13 +15,13 @@ from typing import Any, cast
 import msgspec
 from msgspec import Struct
 
-from ordain.contracts.approvals import TIERS, Tier
+from ordain.contracts.approvals import Tier
 from ordain.contracts.catalog import Catalog, CompiledWorkflow
 from ordain.contracts.policy import Policy
 from ordain.contracts.scope import CapabilityScope
 from ordain.contracts.verbs import properties_of
-from ordain.contracts.workflow import ARGUMENTS_MAX, FixedCall, calls_of, steps_digest
-from ordain.rules.authorize import unasked
+from ordain.contracts.workflow import ARGUMENTS_MAX, calls_of, steps_digest
+from ordain.rules.authorize import tier_of
 from ordain.rules.decision import SILENT, Decision, HeaderShare, Recorded, Rule
 from ordain.rules.header import HeaderLine
 from ordain.rules.proposals import Parsed, Unparsed
@@ -157,7 +157,8 @@ def _expanded(workflow: CompiledWorkflow, args: Mapping[str, Any], inputs: Workf
     for call in calls:
         if found := catalog.verbs[call.verb].input.errors(call.args):
             return _refused(WorkflowReason.STEP_ARGUMENTS, template.id, f"{call.verb}: {'; '.join(found)}")
-    tier = max(_tiers(calls, catalog), key=list(Tier).index, default=None)
+    tiers = filter(None, (tier_of(catalog.verbs[call.verb], call.args) for call in calls))
+    tier = max(tiers, key=list(Tier).index, default=None)
     outcome = Expanded(
         template=template.id,
         version=template.version,
@@ -173,13 +174,6 @@ def _unavailable(verb: str, catalog: Catalog, policy: Policy) -> bool:
     """Whether nobody could call it here: what a turn enters by is no tool."""
     found = catalog.verbs.get(verb)
     return found is None or found.spec.entry or catalog.inactive_reason(verb, policy.verbs) is not None
-
-
-def _tiers(calls: tuple[FixedCall, ...], catalog: Catalog) -> Iterator[Tier]:
-    for call in calls:
-        verb = catalog.verbs[call.verb]
-        if not unasked(verb, call.args):
-            yield TIERS[verb.spec.effect]
 
 
 def _refused(reason: WorkflowReason, template: str = "", detail: str = "") -> Decision[WorkflowOutcome]:

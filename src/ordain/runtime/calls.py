@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from time import perf_counter_ns
 from typing import Any, cast
 
-from msgspec import UNSET, structs
+from msgspec import UNSET, Struct, structs
 
 from ordain.contracts.catalog import Catalog, CompiledVerb
 from ordain.contracts.verbs import Trust, VerbEffect, VerbSpec, less_trusted, properties_of
@@ -22,15 +22,23 @@ from ordain.runtime.services import Services
 Recover = Callable[[Happened], Awaitable[RecoverOutcome]]
 """Puts on record what follows for a call that was cut off, from what ``reconcile`` said of it."""
 RECONCILE_TIMEOUT_S = 10.0
+GIVEN = "given"
 NOT_STARTED = "not_started"
 DIED = "the process died while the verb ran; whether it took effect is unknown"
 
 
-def withdrawn(services: Services, pinned: Catalog, call: Call) -> str | None:
+class LivePermit(Struct, frozen=True):
+    """What an authorised call goes out with: its idempotency key, and whether somebody's yes to it is on record."""
+
+    key: str
+    approved: bool = False
+
+
+def withdrawn(services: Services, pinned: Catalog, call: Call, *, approved: bool = False) -> str | None:
     """Why the current catalog forbids what the pinned one allowed, or None. Narrowing applies at once, widening never.
 
     The same rule decides, on the current declarations: activation, schema, effect, declared lists. What depends on the run
-    (scope, depth, budget) was decided when the call was authorised.
+    (scope, depth, budget) was decided when the call was authorised. ``approved``: somebody's yes to it is on record, or asked for, and is taken as given.
     """
     current = services.catalogs.current
     if current.digest == pinned.digest:
@@ -40,7 +48,9 @@ def withdrawn(services: Services, pinned: Catalog, call: Call) -> str | None:
         return f"{call.verb} now declares effect {verb.spec.effect}"
     if verb is not None and _asks(verb.spec) != _asks(pinned.verbs[call.verb].spec):
         return f"{call.verb} now declares another request"
-    facts = AuthorizeFacts(verb=call.verb, call="", in_scope=True, depth=0, verb_calls=0, cap_verb_calls=1)
+    facts = AuthorizeFacts(
+        verb=call.verb, call="", in_scope=True, depth=0, verb_calls=0, cap_verb_calls=1, session=True, approval=GIVEN if approved else ""
+    )
     again = decide_authorize(facts, AuthorizeInputs(args=call.args, catalog=current), current.policy)
     return None if isinstance(again.outcome, Allow) else f"{again.reason}: {again.reason.meaning}"
 
@@ -49,18 +59,20 @@ def _asks(spec: VerbSpec) -> tuple[object, ...] | None:
     return None if spec.http is None else spec.http.asks()
 
 
-async def call_verb(services: Services, catalog: Catalog, call: VerbCall, key: str, stored: StoredRun) -> VerbResult:
+async def call_verb(services: Services, catalog: Catalog, call: VerbCall, permit: LivePermit, stored: StoredRun) -> VerbResult:
     """One attempt at an authorised leaf verb, on behalf of the run ``stored``."""
     verb_id = call.authorized.call.verb
     verb = catalog.verbs[verb_id]
-    if (why := withdrawn(services, catalog, call.authorized.call)) is not None:
+    if (why := withdrawn(services, catalog, call.authorized.call, approved=permit.approved)) is not None:
         return VerbWithdrawn(message=why)
     if not services.verbs.implements(verb_id):
         return VerbWithdrawn(message=f"this build has no code for {verb_id}")
     left_us = call.deadline - (now := services.clock.now())
     if left_us <= 0:
         return too_late(verb)
-    leaf = structs.replace(_leaf(verb, call.authorized.call.args, key, stored, attempt=call.attempt, timeout_s=left_us / 1e6), at_us=now)
+    leaf = structs.replace(
+        _leaf(verb, call.authorized.call.args, permit.key, stored, attempt=call.attempt, timeout_s=left_us / 1e6), at_us=now
+    )
     services.counters.verb_calls += 1
     returned = await services.verbs.run(leaf)
     began = perf_counter_ns()
@@ -117,7 +129,9 @@ def unreadable_result(verb: CompiledVerb, why: str) -> VerbResult:
     return VerbFailed(code="bad_output", message=why) if _harmless(verb) else VerbUnknown(message=why)
 
 
-async def recover_verb(services: Services, catalog: Catalog, call: VerbCall, key: str, stored: StoredRun, decide: Recover) -> VerbResult:
+async def recover_verb(
+    services: Services, catalog: Catalog, call: VerbCall, permit: LivePermit, stored: StoredRun, decide: Recover
+) -> VerbResult:
     """A crash left an intent without an observation: ask where the verb says whom, let rule ``recover`` decide, and do that.
 
     ``call`` has the number of the attempt that was cut off. What ``decide`` gives is durable before anything goes out.
@@ -126,10 +140,10 @@ async def recover_verb(services: Services, catalog: Catalog, call: VerbCall, key
     safety, output = safety_of(verb.spec), None
     happened: Happened = UNSET
     if safety in {"voids", "reconcile"}:
-        happened, output = await _reconciled(services, catalog, call, key, stored)
+        happened, output = await _reconciled(services, catalog, call, permit.key, stored)
     match await decide(happened):
         case RepeatCall(attempt=attempt):
-            again = await call_verb(services, catalog, structs.replace(call, attempt=attempt), key, stored)
+            again = await call_verb(services, catalog, structs.replace(call, attempt=attempt), permit, stored)
             return _not_denied(again) if safety == "idempotent" else again
         case TakeFound() if output is not None:
             return result_of(verb, LeafReturned(output=output))

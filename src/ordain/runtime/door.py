@@ -20,6 +20,7 @@ from ordain.flows.kind import Taken
 from ordain.journal.codec import Scribe
 from ordain.journal.folds import ending
 from ordain.journal.records import ENCODER, NULL, STOPPED, NoteBody, Record, RecordKind, ResumedBody, Status, SuspendedBody, raw
+from ordain.ports.approvals import Approvals
 from ordain.ports.search import RunRow, Search
 from ordain.ports.store import Append, Operation, StoredRun, load_run
 from ordain.ports.upkeep import BegunErasures
@@ -27,6 +28,7 @@ from ordain.ports.writes import MailKind, NewMail, PlaceTakenBack
 from ordain.rules.header import HeaderLine, render_header
 from ordain.rules.proposals import nesting
 from ordain.runtime.access import Access
+from ordain.runtime.approvals import ApprovalDesk, wait_at
 from ordain.runtime.conversation import Acknowledged, Conversation
 from ordain.runtime.headers import loaded
 from ordain.runtime.intake import Accepted, Intake
@@ -103,6 +105,7 @@ class Runtime:
         *,
         engine: Engine,
         library: Memory,
+        approvals: Approvals,
         reloader: Reloader | None = None,
         commits: Callable[[], int] = lambda: 0,
     ) -> None:
@@ -115,17 +118,25 @@ class Runtime:
         self.commits = commits
         self.conversation = Conversation(services)
         self.access = Access(services)
+        self.approvals = ApprovalDesk(services, approvals)
         self._intake = Intake(services)
 
     # --- requests -----------------------------------------------------------------------------------------------------------------
 
-    async def accept(self, request: BaseModel, principal: Principal | str, workspace: str = DEFAULT_WORKSPACE) -> Accepted:
-        """Accept a request of any contract that a kind answers (PLN-06, VRB-02); raises as ``Intake.of_request``."""
-        self._check_open()
-        return await self._intake.of_request(request, principal, workspace)
+    async def accept(
+        self, request: BaseModel, principal: Principal | str, workspace: str = DEFAULT_WORKSPACE, *, waits: bool = False
+    ) -> Accepted:
+        """Accept a request of any contract that a kind answers (PLN-06, VRB-02); raises as ``Intake.of_request``.
 
-    async def open(self, kind: str, given: Struct | Raw, principal: Principal | str, workspace: str = DEFAULT_WORKSPACE) -> Accepted:
-        """Open a root run of a kind by its name, with its input; raises as ``Intake.open``.
+        ``waits``: the caller does not stay for the end (``Prefer: respond-async``), so that the run may wait for people.
+        """
+        self._check_open()
+        return await self._intake.of_request(request, principal, workspace, waits=waits)
+
+    async def open(
+        self, kind: str, given: Struct | Raw, principal: Principal | str, workspace: str = DEFAULT_WORKSPACE, *, waits: bool = False
+    ) -> Accepted:
+        """Open a root run of a kind by its name, with its input; ``waits`` as in ``accept``, raises as ``Intake.open``.
 
         Raises:
             NotFound: this build has no such kind.
@@ -135,7 +146,7 @@ class Runtime:
         if found is None:
             raise NotFound(f"this build has no kind {kind}", code="unknown_kind")
         taken = Taken(input=given if isinstance(given, Raw) else raw(given), request_id=None, digest="")
-        return await self._intake.open(found, taken, self.services.clock.new_run_id(), principal, workspace)
+        return await self._intake.open(found, taken, self.services.clock.new_run_id(), (principal, workspace), waits=waits)
 
     async def receive(
         self, message: Message, principal: Principal | str, workspace: str = DEFAULT_WORKSPACE, *, source: str = ""
@@ -289,8 +300,14 @@ class Runtime:
         return {"": "sent", "duplicate": "already_asked"}.get(outcome.refused, outcome.refused)
 
     async def answer(self, run: str, addr: int, value: object, *, by: str) -> str:
-        """Answer a wait of kind answer or approval; the first answer counts. Returns ``sent``, ``duplicate`` or ``settled``."""
+        """Answer a wait; the first answer counts. Returns ``sent``, ``duplicate`` or ``settled``.
+
+        Raises:
+            Conflict: it waits for an approver (``approval_required``), who decides by the approval's id.
+        """
         stored = await self._load(run)
+        if (wait := wait_at(stored, addr)) is not None and wait.approval is not None:
+            raise Conflict(f"effect {addr} of run {run} waits for an approver, and no answer is one", code="approval_required")
         body = ENCODER.encode(AnswerBody(value=value, by=by))
         if len(body) > ANSWER_BYTES or nesting(body.decode()) > ANSWER_DEPTH:
             raise InvalidRequest(

@@ -13,14 +13,12 @@ from ordain.effects.effect import Say, Wait
 from ordain.errors import RunPlace
 from ordain.flows.kind import FailedStep
 from ordain.journal.records import ENCODER, Status
-from ordain.ports.sessions import EntryKind, NewEntry, OpenQuestion, ThreadChange, ThreadStatus
+from ordain.ports.sessions import EntryKind, NewEntry, OpenQuestion, ThreadChange, ThreadStatus, message_id
 from ordain.ports.store import StoredRun
 from ordain.rules.answer import OPTION_KEYS
 from ordain.rules.header import MARKS, HeaderFacts, render_header
 
 ERROR_CHARS = 300
-OUR_IDS = "ordain:"
-"""What the ids of our own messages begin with; no sender may use it."""
 STATUS_OF = {Status.COMPLETED: ThreadStatus.DONE, Status.CANCELLED: ThreadStatus.DONE}
 """Where a turn's end leaves its thread; what is not here failed, or is stopped and blocks it."""
 STOPPED_TEXT = {
@@ -29,11 +27,6 @@ STOPPED_TEXT = {
     Status.CANCELLED: "This turn was cancelled.",
 }
 OTHERWISE = "This turn cannot go on as it is. An operator has to look at it."
-
-
-def message_id(run: str, addr: object) -> str:
-    """The id of what a run says: nobody else's ids look like it, and it is the same each time."""
-    return f"{OUR_IDS}{run}:{addr}"
 
 
 def spoken(text: str) -> int:

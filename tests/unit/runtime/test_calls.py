@@ -17,7 +17,7 @@ from ordain.effects.effect import VerbCall
 from ordain.effects.results import VerbFailed, VerbReturned, VerbTimedOut, VerbUnknown, VerbWithdrawn
 from ordain.ports.verb import AnyLeafResult, LeafCall, LeafFailed, LeafReturned, LeafTimedOut
 from ordain.rules.recover import Happened, RecoverFacts, RecoverOutcome, decide_recover, safety_of
-from ordain.runtime.calls import NOT_STARTED, call_verb, recover_verb, result_of, too_late, withdrawn
+from ordain.runtime.calls import NOT_STARTED, LivePermit, call_verb, recover_verb, result_of, too_late, withdrawn
 from ordain.runtime.services import Catalogs, Counters
 from ordain.testing import catalog_of
 from tests.unit.runtime.test_streams import RUN
@@ -158,7 +158,7 @@ async def attempt(
     pinned = catalog_of(verbs=specs)
     made = call or verb_call()
     if not recover:
-        return await call_verb(services(pinned, leaf, current), pinned, made, "the key", RUN)
+        return await call_verb(services(pinned, leaf, current), pinned, made, LivePermit("the key"), RUN)
 
     async def decide(happened: Happened) -> RecoverOutcome:
         facts = RecoverFacts(
@@ -166,7 +166,7 @@ async def attempt(
         )
         return decide_recover(facts, None, pinned.policy).outcome
 
-    return await recover_verb(services(pinned, leaf, current), pinned, made, "the key", RUN, decide)
+    return await recover_verb(services(pinned, leaf, current), pinned, made, LivePermit("the key"), RUN, decide)
 
 
 async def test_one_attempt_with_what_is_left_of_the_time() -> None:

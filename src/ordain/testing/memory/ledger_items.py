@@ -6,11 +6,15 @@ from collections import ChainMap
 from collections.abc import Iterator
 from typing import Any, cast
 
+from msgspec.structs import replace
+
 from ordain.journal.digests import digest
 from ordain.journal.ledger import (
     AT_REST,
     LedgerItem,
     account_item,
+    approval_item,
+    grant_item,
     next_row,
     placed_item,
     request_item,
@@ -34,6 +38,8 @@ def standing_items(rows: MemoryRows) -> Iterator[LedgerItem]:
         yield from (_thread(rows, name, thread) for thread in rows.threads.get(name, {}).values())
     yield from (_request(rows, name) for name in rows.requests)
     yield from (_account(rows, name) for name in rows.accounts)
+    yield from (_approval(rows, name) for name in rows.approvals)
+    yield from (_grant(rows, name) for name in rows.grants)
 
 
 def write_row(rows: MemoryRows) -> None:
@@ -57,6 +63,8 @@ def _changed(rows: MemoryRows) -> Iterator[LedgerItem]:
         yield from (_thread(rows, name, thread) for number, thread in rows.threads[name].items() if before.get(number) != thread)
     yield from (_request(rows, name) for name in _put(rows.requests))
     yield from (_account(rows, name) for name in _put(rows.accounts))
+    yield from (_approval(rows, name) for name in _put(rows.approvals))
+    yield from (_grant(rows, name) for name in _put(rows.grants))
     for name in _put(rows.transcript):
         before = _below(rows.transcript).get(name, ())
         changed = zip(before, rows.transcript[name], strict=False)
@@ -103,6 +111,21 @@ def _request(rows: MemoryRows, name: tuple[str, str]) -> LedgerItem:
 
 def _account(rows: MemoryRows, name: tuple[str, str]) -> LedgerItem:
     return account_item(*name, rows.accounts[name])
+
+
+def _approval(rows: MemoryRows, approval: str) -> LedgerItem:
+    row = rows.approvals[approval]
+    columns = (
+        *(row.workspace, row.run, row.root, row.addr, row.session, row.thread, row.subject, row.tier, row.digest, row.workflow),
+        *(row.asked_at, row.expires_at, row.state, row.decided_at, row.grant),
+    )
+    return approval_item(approval, columns, row.decided_by, rows.runs[row.run].run.key)
+
+
+def _grant(rows: MemoryRows, name: tuple[str, str]) -> LedgerItem:
+    grant = rows.grants[name]
+    body = ENCODER.encode(replace(grant, uses_left=None)).decode()
+    return grant_item(name[1], (name[0], grant.principal, grant.expires_at, grant.uses_left, grant.audit.revoked_at, body))
 
 
 def _placed(rows: MemoryRows, name: SessionKey, row: EntryRow) -> LedgerItem:

@@ -50,12 +50,12 @@ class Settlement:
     message: str = ""
 
 
-class FailedStep(Struct, frozen=True, gc=False, kw_only=True):
-    """The call of a verb that a run failed at (C5): within which workflow, and what it said."""
+class FailedStep(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):
+    """The call of a verb that a run failed at (C5), and what it said; ``workflow`` is the run of the workflow that it was a step of, where that is another."""
 
-    workflow: str
     verb: str
     output: str
+    workflow: str = ""
 
     @property
     def extension(self) -> str:

@@ -15,7 +15,7 @@ from typing import Any, cast
 import msgspec
 from msgspec import Struct
 
-from ordain.contracts.approvals import Tier
+from ordain.contracts.approvals import MayAsk, Tier
 from ordain.contracts.catalog import Catalog, CompiledWorkflow
 from ordain.contracts.policy import Policy
 from ordain.contracts.scope import CapabilityScope
@@ -38,6 +38,7 @@ class WorkflowReason(Reason):
 
     UNASKED = "workflow.unasked", "Every step is allowed by the table over effect: nobody has to be asked."
     TO_BE_APPROVED = "workflow.to_be_approved", "A step needs an approval; it is asked for all of them at once."
+    NOBODY_TO_ASK = "workflow.approval_not_available", "A step needs an approval, and the run may ask nobody for one."
     NOTHING_SUGGESTED = "workflow.nothing_suggested", "The model names no template."
     UNANSWERED = "workflow.unanswered", "The model gave no answer: nothing is suggested."
     MALFORMED = "workflow.malformed_suggestion", "The model's answer is not a template's name and arguments, and nothing else."
@@ -59,7 +60,10 @@ class SuggestedBy(StrEnum):
 
 
 class Expanded(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="expanded"):
-    """The template has fixed steps, of which ``digest`` is the hash. ``tier`` is what a person is asked about; "": nobody has to be asked."""
+    """The template has fixed steps, of which ``digest`` is the hash. ``tier`` is what a person is asked about; "": nobody has to be asked.
+
+    ``proposed``: the run is to ask for all of them before any of them runs.
+    """
 
     template: str
     version: int
@@ -67,6 +71,7 @@ class Expanded(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="expan
     digest: str
     verbs: tuple[str, ...]
     tier: str = ""
+    proposed: bool = False
 
 
 class NothingSuggested(Struct, frozen=True, tag="nothing_suggested"):
@@ -85,12 +90,16 @@ WorkflowOutcome = Expanded | NothingSuggested | SuggestionRefused
 
 
 class WorkflowFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Whose suggestion it is, the template as a sender names it, how many arguments are given, and whether the model answered."""
+    """Whose suggestion it is, the template as a sender names it, how many arguments are given, and whether the model answered.
+
+    ``may_ask`` is whom the run may ask for a yes that carries the workflow out.
+    """
 
     by: SuggestedBy
     template: str = ""
     given: int = 0
     answered: bool = False
+    may_ask: MayAsk | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,7 +128,7 @@ def decide_workflow(facts: WorkflowFacts, inputs: WorkflowInputs, policy: Policy
     workflow = inputs.catalog.workflows.get(template)
     if workflow is None:
         return _refused(WorkflowReason.UNKNOWN_TEMPLATE, template)
-    return _misfit(workflow, args) or _expanded(workflow, args, inputs, policy)
+    return _misfit(workflow, args) or _expanded(facts, workflow, args, inputs, policy)
 
 
 def _named(proposal: Parsed | Unparsed) -> tuple[str, dict[str, Any]] | None:
@@ -145,7 +154,9 @@ def _misfit(workflow: CompiledWorkflow, args: Mapping[str, Any]) -> Decision[Wor
     return None
 
 
-def _expanded(workflow: CompiledWorkflow, args: Mapping[str, Any], inputs: WorkflowInputs, policy: Policy) -> Decision[WorkflowOutcome]:
+def _expanded(
+    facts: WorkflowFacts, workflow: CompiledWorkflow, args: Mapping[str, Any], inputs: WorkflowInputs, policy: Policy
+) -> Decision[WorkflowOutcome]:
     template, catalog = workflow.template, inputs.catalog
     missing = [call.named for call in template.calls if _unavailable(workflow.verb_of(call), catalog, policy)]
     if missing:
@@ -159,6 +170,9 @@ def _expanded(workflow: CompiledWorkflow, args: Mapping[str, Any], inputs: Workf
             return _refused(WorkflowReason.STEP_ARGUMENTS, template.id, f"{call.verb}: {'; '.join(found)}")
     tiers = filter(None, (tier_of(catalog.verbs[call.verb], call.args) for call in calls))
     tier = max(tiers, key=list(Tier).index, default=None)
+    asks = tier is not None and facts.by is SuggestedBy.RUN
+    if asks and facts.may_ask is None:
+        return _refused(WorkflowReason.NOBODY_TO_ASK, template.id)
     outcome = Expanded(
         template=template.id,
         version=template.version,
@@ -166,6 +180,7 @@ def _expanded(workflow: CompiledWorkflow, args: Mapping[str, Any], inputs: Workf
         digest=steps_digest(template, steps),
         verbs=workflow.verbs,
         tier="" if tier is None else str(tier),
+        proposed=asks and facts.may_ask is MayAsk.PEOPLE,
     )
     return Decision(outcome=outcome, reason=WorkflowReason.UNASKED if tier is None else WorkflowReason.TO_BE_APPROVED)
 

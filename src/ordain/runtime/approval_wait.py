@@ -52,7 +52,7 @@ def asking(stored: StoredRun, addr: int, wait: Wait, asked_at: int, until: int) 
         digest=approval_digest(stored.key or b"", asked),
         asked_at=asked_at,
         expires_at=until,
-        workflow=stored.root if asked.subject is Subject.WORKFLOW else "",
+        workflow=stored.id if asked.subject is Subject.WORKFLOW else "",
     )
 
 

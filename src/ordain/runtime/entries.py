@@ -75,7 +75,7 @@ def _last_error(stored: StoredRun, facts: HeaderFacts, at: int, step: FailedStep
         capability, output = step.verb, step.output
     return {
         "runId": stored.root,
-        "workflowId": None if step is None else step.workflow,
+        "workflowId": None if step is None else step.workflow or stored.id,
         "threadId": stored.thread,
         "extensionId": None if step is None else step.extension,
         "capabilityId": capability,

@@ -124,7 +124,12 @@ async def carry_out(context: FlowContext, suggestion: Suggestion, told: TurnOutp
         return told, {"code": str(ended.__struct_config__.tag), "message": f"workflow {suggestion.template} came to no end of its own"}
     ran = tuple(f"{step.order}:{step.step_name}" for step in output.steps if not step.skipped)
     told = msgspec.structs.replace(
-        told, plan=ran, skipped=output.skipped, executed=output.executed, steps=(*output.steps, *output.undone), failed=output.failed
+        told,
+        plan=ran,
+        skipped=output.skipped,
+        executed=output.executed,
+        steps=(*output.steps, *output.undone),
+        failed=None if output.failed is None else msgspec.structs.replace(output.failed, workflow=ended.child),
     )
     if not output.ok:
         return told, {"code": output.error, "message": output.message}

@@ -8,14 +8,17 @@ runs before it is given. Each step is then a call through ``act`` like any other
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import assert_never
+from typing import Any, assert_never
 
 import msgspec
 
+from ordain.contracts.approvals import Subject, Tier
 from ordain.contracts.workflow import FixedCall, FixedStep
 from ordain.effects.calls import Call
-from ordain.effects.results import VerbReturned, VerbUnknown
+from ordain.effects.effect import ApprovalAsked
+from ordain.effects.results import Approved, Expired, NotApproved, VerbReturned, VerbUnknown
 from ordain.flows.act import Acted, StepResult, act
+from ordain.flows.approval import ask_approval
 from ordain.flows.context import FlowContext
 from ordain.flows.kind import FailedStep
 from ordain.flows.observations import error_of
@@ -45,13 +48,33 @@ async def run_workflow(context: FlowContext, given: WorkflowInput) -> WorkflowOu
         version=outcome.version,
         steps=tuple(_skipped(number, step.call) for number, step in enumerate(steps, 1)),
     )
-    return await _Workflow(context.narrowed(outcome.verbs), steps, told).run()
+    asked = _proposal(outcome, steps) if outcome.proposed else None
+    return await _Workflow(context.narrowed(outcome.verbs), steps, told).run(asked)
 
 
 def _expanded(context: FlowContext, given: WorkflowInput) -> WorkflowOutcome:
-    facts = WorkflowFacts(by=SuggestedBy.RUN, template=given.template, given=len(given.args))
+    facts = WorkflowFacts(by=SuggestedBy.RUN, template=given.template, given=len(given.args), may_ask=context.may_ask)
     inputs = WorkflowInputs(catalog=context.catalog, scope=context.scope, template=given.template, args=given.args)
     return context.fx.decide(WORKFLOW, facts, inputs, (0,)).outcome
+
+
+def _proposal(outcome: Expanded, steps: Sequence[FixedStep]) -> ApprovalAsked:
+    """The exact steps, and what would undo them: an approver's yes is to each of these calls, once, in this run."""
+    calls: list[Call] = []
+    undo: list[int] = []
+    for step in steps:
+        calls.append(_call(step.call))
+        if step.compensate is not None:
+            undo.append(len(calls))
+            calls.append(_call(step.compensate))
+    detail: dict[str, Any] = {"workflow": outcome.template, "version": outcome.version, "steps": outcome.digest}
+    if undo:
+        detail["undo"] = undo
+    return ApprovalAsked(subject=Subject.WORKFLOW, calls=tuple(calls), tier=Tier(outcome.tier), detail=detail)
+
+
+def _call(call: FixedCall) -> Call:
+    return Call(verb=call.verb, args=call.args)
 
 
 class _Workflow:
@@ -61,14 +84,27 @@ class _Workflow:
         self._context, self._steps, self._told = context, steps, told
         self._calls = 0
 
-    async def run(self) -> WorkflowOutput:
-        """To its end, or to where it is stopped."""
+    async def run(self, asked: ApprovalAsked | None) -> WorkflowOutput:
+        """To its end, or to where it is stopped; with ``asked`` not before an approver said yes to that."""
         try:
-            return await self._run()
+            return await self._run() if asked is None else await self._approved(asked)
         except Interrupted as interrupted:
             self._cut_off()
             stopped = f"stopped by {interrupted.by}" if interrupted.what == "cancel" else "a later message interrupted it"
-            return msgspec.structs.replace(self._told, error=CANCELLED, message=stopped)
+            return self._ended(CANCELLED, stopped)
+
+    async def _approved(self, asked: ApprovalAsked) -> WorkflowOutput:
+        """Propose it; whatever comes back but a yes ends it before anything has run."""
+        result = await ask_approval(self._context, asked)
+        match result:
+            case Approved():
+                return await self._run()
+            case NotApproved(by=by):
+                return self._ended("approval_denied", f"{by} said no to it")
+            case Expired(why=why) if why:
+                return self._ended("withdrawn", why)
+            case _:
+                return self._ended("approval_expired", "nobody approved it in time")
 
     async def _run(self) -> WorkflowOutput:
         for number, step in enumerate(self._steps):
@@ -98,7 +134,7 @@ class _Workflow:
         context = self._context
         if step.timeout_ms:
             context = context.until(min(context.deadline, context.now() + step.timeout_ms * 1000))
-        return await act(context, Call(verb=call.verb, args=call.args), (0,), attempts=step.attempts)
+        return await act(context, _call(call), (0,), attempts=step.attempts)
 
     def _after(self, number: int, acted: Acted) -> StepOutcome:
         """What follows the step."""
@@ -115,6 +151,9 @@ class _Workflow:
                 acted = await self._act(step.compensate, msgspec.structs.replace(step, timeout_ms=0, attempts=0))
                 undone = (*self._told.undone, _result(number + 1, acted))
                 self._told = msgspec.structs.replace(self._told, undone=undone)
+
+    def _ended(self, code: str, message: str) -> WorkflowOutput:
+        return msgspec.structs.replace(self._told, error=code, message=message)
 
     def _cut_off(self) -> None:
         """The step at which an interrupt came has run, where its call had been made by then."""
@@ -133,7 +172,7 @@ class _Workflow:
 
     def _failed(self, acted: Acted) -> None:
         error = error_of(acted)
-        failed = FailedStep(workflow=self._told.template, verb=acted.verb, output=error["message"][:OUTPUT_CHARS])
+        failed = FailedStep(verb=acted.verb, output=error["message"][:OUTPUT_CHARS])
         self._told = msgspec.structs.replace(self._told, failed=failed, error=error["code"], message=f"{acted.verb}: {failed.output}")
 
 

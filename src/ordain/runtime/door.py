@@ -14,8 +14,7 @@ from ordain.contracts.access import Principal
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.conversation import Message
 from ordain.contracts.ids import DEFAULT_WORKSPACE
-from ordain.effects.effect import WaitFor
-from ordain.errors import Conflict, InvalidRequest, LeaseLost, NotFound, RunLost, StorageUnavailable, Transient
+from ordain.errors import Conflict, LeaseLost, NotFound, RunLost, StorageUnavailable, Transient
 from ordain.flows.kind import Taken
 from ordain.journal.codec import Scribe
 from ordain.journal.folds import ending
@@ -26,10 +25,11 @@ from ordain.ports.store import Append, Operation, StoredRun, load_run
 from ordain.ports.upkeep import BegunErasures
 from ordain.ports.writes import MailKind, NewMail, PlaceTakenBack
 from ordain.rules.header import HeaderLine, render_header
-from ordain.rules.proposals import nesting
 from ordain.runtime.access import Access
-from ordain.runtime.approvals import ApprovalDesk, wait_at
+from ordain.runtime.answers import answered
+from ordain.runtime.approvals import ApprovalDesk
 from ordain.runtime.conversation import Acknowledged, Conversation
+from ordain.runtime.grants import GrantDesk
 from ordain.runtime.headers import loaded
 from ordain.runtime.intake import Accepted, Intake
 from ordain.runtime.library import Memory
@@ -44,8 +44,6 @@ from ordain.runtime.waiters import Waiters
 __all__ = ["AT_REST", "NULL", "Engine", "Record", "RecordKind", "RunRow", "RunView", "Runtime", "Status"]
 
 EVENT_POLL_S = 0.5
-ANSWER_BYTES = 262_144
-ANSWER_DEPTH = 64
 
 
 class Checks(Struct, frozen=True, kw_only=True):
@@ -119,6 +117,7 @@ class Runtime:
         self.conversation = Conversation(services)
         self.access = Access(services)
         self.approvals = ApprovalDesk(services, approvals)
+        self.grants = GrantDesk(services, approvals)
         self._intake = Intake(services)
 
     # --- requests -----------------------------------------------------------------------------------------------------------------
@@ -126,10 +125,7 @@ class Runtime:
     async def accept(
         self, request: BaseModel, principal: Principal | str, workspace: str = DEFAULT_WORKSPACE, *, waits: bool = False
     ) -> Accepted:
-        """Accept a request of any contract that a kind answers (PLN-06, VRB-02); raises as ``Intake.of_request``.
-
-        ``waits``: the caller does not stay for the end (``Prefer: respond-async``), so that the run may wait for people.
-        """
+        """Accept a request of any contract that a kind answers (PLN-06, VRB-02); ``waits`` and raises as ``Intake.of_request``."""
         self._check_open()
         return await self._intake.of_request(request, principal, workspace, waits=waits)
 
@@ -305,18 +301,7 @@ class Runtime:
         Raises:
             Conflict: it waits for an approver (``approval_required``), who decides by the approval's id.
         """
-        stored = await self._load(run)
-        if (wait := wait_at(stored, addr)) is not None and wait.approval is not None:
-            raise Conflict(f"effect {addr} of run {run} waits for an approver, and no answer is one", code="approval_required")
-        body = ENCODER.encode(AnswerBody(value=value, by=by))
-        if len(body) > ANSWER_BYTES or nesting(body.decode()) > ANSWER_DEPTH:
-            raise InvalidRequest(
-                f"an answer has at most {ANSWER_BYTES} bytes and nests at most {ANSWER_DEPTH} deep", code="answer_too_large"
-            )
-        now = self.services.clock.now()
-        mail = NewMail(run=run, kind=MailKind.ANSWER, key=f"{WaitFor.ANSWER}:{addr}", body=body, at=now, addr=addr)
-        outcome = await self.services.store.submit(posted(stored.workspace, mail))
-        return outcome.refused or "sent"
+        return await answered(self.services, await self._load(run), addr, AnswerBody(value=value, by=by))
 
     async def resume(self, run: str, *, by: str) -> None:
         """Drive a stopped run again, after the fix; a turn takes its place in its thread again.

@@ -18,7 +18,8 @@ from ordain.flows.kind import Kind, Taken, Wire
 from ordain.flows.kinds import Kinds
 from ordain.journal.records import NULL, RecordKind, Status, raw
 from ordain.ports.writes import MailKind
-from ordain.runtime.door import ANSWER_BYTES, ANSWER_DEPTH, Runtime
+from ordain.runtime.answers import ANSWER_BYTES, ANSWER_DEPTH
+from ordain.runtime.door import Runtime
 from ordain.runtime.waiters import Waiters
 from ordain.store.approvals import SqliteApprovals
 from ordain.store.search import SqliteSearch

@@ -27,6 +27,8 @@ from ordain.contracts.workflow import FixedStep, SettingName, StepCall, Template
 from ordain.errors import ConfigurationError, JournalCorrupt
 
 SCHEMA_ERRORS_MAX = 5
+NOT_CONFIGURED = "not_configured"
+"""Why a verb is inactive that settings would have to configure first."""
 FIRST_WORDING = "1:551e65bc7a963e25ab29c3ecc857beb958c3074f484bfcaeaca5477bc29d3473"
 """What messages were read with before catalogs named it: engine 1 and the table that it was shipped with."""
 
@@ -254,7 +256,7 @@ class Catalog(_Shared):
 
     def _inactive_reason(self, verb_id: str, policy: VerbsPolicy) -> str | None:
         if verb_id in self.data.unconfigured:
-            return "not_configured"
+            return NOT_CONFIGURED
         node = policy.nodes.get(self.data.node)
         for activation in (policy.default, node):
             if activation is None:

@@ -33,9 +33,9 @@ AddressText = Annotated[
 ]
 """What a schema can say of an address; ``plain_address`` says the rest."""
 Addresses = Annotated[list[AddressText], Field(min_length=1, max_length=RECIPIENTS_MAX)]
-MoreAddresses = Annotated[list[AddressText], Field(max_length=RECIPIENTS_MAX)]
-Subject = Annotated[str, Field(min_length=1, max_length=SUBJECT_CHARS, pattern=f"^[^{_NO_LINE_END}]*$")]
-Body = Annotated[str, Field(min_length=1, max_length=BODY_CHARS)]
+CopyAddresses = Annotated[list[AddressText], Field(max_length=RECIPIENTS_MAX)]
+SubjectLine = Annotated[str, Field(min_length=1, max_length=SUBJECT_CHARS, pattern=f"^[^{_NO_LINE_END}]*$")]
+MailText = Annotated[str, Field(min_length=1, max_length=BODY_CHARS)]
 
 _LOCAL = re.compile(r"[A-Za-z0-9_#$&'*+=?^{}~][A-Za-z0-9_#$&'*+=?^{}~-]*(?:\.[A-Za-z0-9_#$&'*+=?^{}~-]+)*")
 """RFC 5321's dot-string, less what some servers act on: ``% ! | / ` ``, and a dash in front."""

@@ -36,8 +36,3 @@ class MailServer:
     resolver: Resolve = resolve
     own: OwnAddresses = field(default_factory=OwnAddresses)
     tls: Callable[[], ssl.SSLContext] = trusted
-
-    @property
-    def place(self) -> str:
-        """As people read it."""
-        return f"{self.host}:{self.port} ({self.security})"

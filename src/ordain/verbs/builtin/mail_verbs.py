@@ -13,7 +13,7 @@ from typing import Annotated, Any
 from pydantic import Field, JsonValue
 
 from ordain.contracts.access import TokenScope
-from ordain.contracts.mail import Addresses, Body, MoreAddresses, Subject, checked_body, checked_subject, plain_address
+from ordain.contracts.mail import Addresses, CopyAddresses, MailText, SubjectLine, checked_body, checked_subject, plain_address
 from ordain.contracts.verbs import ArgumentRole, Category, Example, Retry, Trust, VerbEffect
 from ordain.errors import InvalidRequest
 from ordain.ports.library import ItemKind, Library, NewItem, Section
@@ -61,7 +61,7 @@ def mail_draft(library: Callable[[], Library]) -> FunctionVerb[..., Any]:
         idempotent=True,
         example=Example(input=_EXAMPLE),
     )
-    async def draft(to: Addresses, subject: Subject, body: Body, context: VerbContext, cc: MoreAddresses | None = None) -> Drafted:
+    async def draft(to: Addresses, subject: SubjectLine, body: MailText, context: VerbContext, cc: CopyAddresses | None = None) -> Drafted:
         """Keep a mail as a draft in the user's own journal. Nothing is sent; returns its draft_id.
 
         Args:
@@ -112,7 +112,7 @@ def mail_send(server: MailServer | None) -> FunctionVerb[..., Any]:
         retry=Retry(max_attempts=_ATTEMPTS),
         example=Example(input=_EXAMPLE),
     )
-    async def send(to: Addresses, subject: Subject, body: Body, context: VerbContext, cc: MoreAddresses | None = None) -> Sent:
+    async def send(to: Addresses, subject: SubjectLine, body: MailText, context: VerbContext, cc: CopyAddresses | None = None) -> Sent:
         """Send a mail, to everybody named or to nobody. It cannot be called back.
 
         Args:

@@ -20,7 +20,7 @@ from ordain.verbs.lint import Linted
 from ordain.verbs.workflow.folder import SUFFIXES, shipped_workflows
 from ordain.verbs.workflow.lint import lint_template, lint_workflow
 
-COLUMNS = ("workflow", "version", "steps", "not here", "what it does")
+COLUMNS = ("template", "version", "steps", "not here", "what it does")
 
 
 def print_workflows(data_dir: Path | None, *, as_json: bool) -> int:

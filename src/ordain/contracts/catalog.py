@@ -149,6 +149,12 @@ class CompiledWorkflow(_Shared):
         """The verbs of its steps and of what undoes them, each once, in order; what the settings do not name is none of them."""
         return tuple(dict.fromkeys(filter(None, map(self.verb_of, self.template.calls))))
 
+    def is_as(self, other: CompiledWorkflow) -> bool:
+        """Whether it comes to the same steps as another whatever the arguments; how it is described does not count."""
+        ours, theirs = self.template, other.template
+        same = (ours.id, ours.version, ours.input_schema, ours.steps) == (theirs.id, theirs.version, theirs.input_schema, theirs.steps)
+        return same and [self.verb_of(call) for call in ours.calls] == [other.verb_of(call) for call in theirs.calls]
+
     def steps_of(self, given: Mapping[str, Any]) -> tuple[FixedStep, ...]:
         """The fixed steps with these arguments. Whether they may be filled in at all rule ``workflow`` says."""
         return expanded(self.template, self._settings, given)

@@ -21,6 +21,7 @@ from ordain.contracts.planner import Strict
 from ordain.contracts.verbs import Retry, VerbId, properties_of
 
 TEMPLATE_ID = r"^[a-z][a-z0-9_]{0,63}$"
+SETTING_NAME = r"^[a-z][a-z0-9_]{0,31}$"
 ARGUMENT_NAME = r"^[A-Za-z_][A-Za-z0-9_]{0,63}$"
 STEPS_MAX = 20
 ARGUMENTS_MAX = 50
@@ -28,7 +29,7 @@ DIALECT = "https://json-schema.org/draft/2020-12/schema"
 ARGUMENT, SETTING = "$arg", "$verb"
 """The only keys by which a template refers to something: an argument of its own, a verb that the settings name."""
 TemplateId = Annotated[str, StringConstraints(pattern=TEMPLATE_ID)]
-SettingName = Annotated[str, StringConstraints(pattern=TEMPLATE_ID)]
+SettingName = Annotated[str, StringConstraints(pattern=SETTING_NAME)]
 ArgumentName = Annotated[str, StringConstraints(pattern=ARGUMENT_NAME)]
 
 

@@ -11,6 +11,8 @@ from ordain.flows.kind import FailedStep
 
 WORKFLOW_KIND = "workflow"
 """The kind of run that carries a workflow out."""
+CANCELLED = "cancellation_requested"
+"""The code with which a workflow ends that was stopped before its next step."""
 
 
 class WorkflowInput(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):

@@ -18,7 +18,7 @@ from ordain.rules.header import HeaderLine
 from ordain.rules.reasons import Reason
 
 
-class StepReason(Reason):
+class WorkflowStepReason(Reason):
     """What follows a workflow's step."""
 
     NEXT = "workflow_step.next", "The step is done; the next one runs."
@@ -36,7 +36,7 @@ class StepEnd(StrEnum):
     UNKNOWN = "unknown"
 
 
-class NextStep(Struct, frozen=True, tag="next"):
+class StepFollows(Struct, frozen=True, tag="next"):
     """The workflow goes on."""
 
 
@@ -54,10 +54,10 @@ class Halt(Struct, frozen=True, tag="halt"):
     """It is over, and stays as it is."""
 
 
-StepOutcome = NextStep | AllDone | Undo | Halt
+WorkflowStepOutcome = StepFollows | AllDone | Undo | Halt
 
 
-class StepFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class WorkflowStepFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Which step (from 0) of how many ended, how, and which of those before it can be undone."""
 
     step: int
@@ -66,21 +66,21 @@ class StepFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
     undoable: tuple[int, ...] = ()
 
 
-def decide_step_end(facts: StepFacts, inputs: None, policy: Policy) -> Decision[StepOutcome]:
+def decide_step_end(facts: WorkflowStepFacts, inputs: None, policy: Policy) -> Decision[WorkflowStepOutcome]:
     """Done: on; unknown: nothing; failed: undo what can be undone."""
     if facts.ended is StepEnd.DONE:
         if facts.step + 1 < facts.steps:
-            return Decision(outcome=NextStep(), reason=StepReason.NEXT)
-        return Decision(outcome=AllDone(), reason=StepReason.DONE)
+            return Decision(outcome=StepFollows(), reason=WorkflowStepReason.NEXT)
+        return Decision(outcome=AllDone(), reason=WorkflowStepReason.DONE)
     if facts.ended is StepEnd.UNKNOWN:
-        return Decision(outcome=Halt(), reason=StepReason.UNKNOWN)
+        return Decision(outcome=Halt(), reason=WorkflowStepReason.UNKNOWN)
     if facts.undoable:
-        return Decision(outcome=Undo(tuple(sorted(facts.undoable, reverse=True))), reason=StepReason.UNDONE)
-    return Decision(outcome=Halt(), reason=StepReason.FAILED)
+        return Decision(outcome=Undo(tuple(sorted(facts.undoable, reverse=True))), reason=WorkflowStepReason.UNDONE)
+    return Decision(outcome=Halt(), reason=WorkflowStepReason.FAILED)
 
 
-_FACTS = msgspec.json.Decoder(StepFacts)
-_SPEAKING = frozenset(map(str, (StepReason.FAILED, StepReason.UNDONE, StepReason.UNKNOWN)))
+_FACTS = msgspec.json.Decoder(WorkflowStepFacts)
+_SPEAKING = frozenset(map(str, (WorkflowStepReason.FAILED, WorkflowStepReason.UNDONE, WorkflowStepReason.UNKNOWN)))
 
 
 def _tells(recorded: Recorded) -> HeaderShare:
@@ -92,6 +92,6 @@ def _tells(recorded: Recorded) -> HeaderShare:
     return HeaderShare(lines=(HeaderLine(mark="info", what=what, reason=recorded.reason),))
 
 
-WORKFLOW_STEP: Rule[StepFacts, None, Any] = Rule(
-    name="workflow_step", outcome=StepOutcome, apply=decide_step_end, reasons=(StepReason,), tells=_tells
+WORKFLOW_STEP: Rule[WorkflowStepFacts, None, Any] = Rule(
+    name="workflow_step", outcome=WorkflowStepOutcome, apply=decide_step_end, reasons=(WorkflowStepReason,), tells=_tells
 )

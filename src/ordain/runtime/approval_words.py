@@ -49,7 +49,7 @@ def _of_workflow(asked: ApprovalAsked) -> list[str]:
     """What the calls are steps of; they run in this order, each after the one before it was done."""
     if asked.subject is not Subject.WORKFLOW:
         return []
-    template, version = plain(str(asked.detail.get("workflow", "")), VALUE_CHARS), asked.detail.get("version", 0)
+    template, version = plain(str(asked.detail.get("template", "")), VALUE_CHARS), asked.detail.get("version", 0)
     return [f"Workflow {template}@{version}, in this order:"]
 
 

@@ -16,8 +16,9 @@ from ordain.flows.observations import as_text
 from ordain.flows.steps.trace import proposal_of
 from ordain.flows.turn.request import TurnInput, TurnOutput
 from ordain.flows.turn.suggestion import WORKFLOW_PROMPT, offered
-from ordain.flows.workflow_run import WORKFLOW_KIND, WorkflowInput, WorkflowOutput
+from ordain.flows.workflow_run import CANCELLED, WORKFLOW_KIND, WorkflowInput, WorkflowOutput
 from ordain.journal.records import raw
+from ordain.ports.effects import Interrupted
 from ordain.rules.header import plain
 from ordain.rules.outcome import OPEN, OUTCOME, Expansion, OutcomeChosen, OutcomeFacts, OutcomeRefused
 from ordain.rules.proposals import Parsed
@@ -118,7 +119,10 @@ async def carry_out(context: FlowContext, suggestion: Suggestion, told: TurnOutp
         allowance=context.share(1),
         keep_thoughts=context.keep_thoughts,
     )
-    (ended,) = await context.fx.children((spawn,), Join(deadline=context.hard))
+    try:
+        (ended,) = await context.fx.children((spawn,), Join(deadline=context.hard))
+    except Interrupted as interrupted:
+        return told, _stopped(suggestion.template, interrupted)
     output = _output(ended)
     if output is None:
         return told, {"code": str(ended.__struct_config__.tag), "message": f"workflow {suggestion.template} came to no end of its own"}
@@ -135,6 +139,14 @@ async def carry_out(context: FlowContext, suggestion: Suggestion, told: TurnOutp
         return told, {"code": output.error, "message": output.message}
     narrative = as_text(output.output) if output.output else f"Workflow {output.template} is done."
     return msgspec.structs.replace(told, ok=True, narrative=narrative, structured=output.output), None
+
+
+def _stopped(template: str, interrupted: Interrupted) -> dict[str, str]:
+    """Of a workflow that was stopped between steps: the run's header has those that were done, and nothing is undone."""
+    by_hand = interrupted.what != "override"
+    why = f"stopped by {interrupted.by}" if by_hand else "a later message interrupted it"
+    message = f"workflow {template}: {why}; the steps that stand above as done were done"
+    return {"code": CANCELLED if by_hand else "interrupted", "message": message}
 
 
 def _output(ended: AnyEnded) -> WorkflowOutput | None:

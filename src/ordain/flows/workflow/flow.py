@@ -22,13 +22,11 @@ from ordain.flows.approval import ask_approval
 from ordain.flows.context import FlowContext
 from ordain.flows.kind import FailedStep
 from ordain.flows.observations import error_of
-from ordain.flows.workflow_run import WorkflowInput, WorkflowOutput
+from ordain.flows.workflow_run import CANCELLED, WorkflowInput, WorkflowOutput
 from ordain.ports.effects import Interrupted
 from ordain.rules.workflow import WORKFLOW, Expanded, SuggestedBy, SuggestionRefused, WorkflowFacts, WorkflowInputs, WorkflowOutcome
-from ordain.rules.workflow_step import WORKFLOW_STEP, AllDone, Halt, NextStep, StepEnd, StepFacts, StepOutcome, Undo
+from ordain.rules.workflow_step import WORKFLOW_STEP, AllDone, Halt, StepEnd, StepFollows, Undo, WorkflowStepFacts, WorkflowStepOutcome
 
-CANCELLED = "cancellation_requested"
-"""The code with which a workflow ends that was stopped before its next step."""
 INTERRUPTED = "interrupted"
 """The error of a step that had begun when an interrupt came, and of whose end nothing was handed over."""
 OUTPUT_CHARS = 300
@@ -67,7 +65,7 @@ def _proposal(outcome: Expanded, steps: Sequence[FixedStep]) -> ApprovalAsked:
         if step.compensate is not None:
             undo.append(len(calls))
             calls.append(_call(step.compensate))
-    detail: dict[str, Any] = {"workflow": outcome.template, "version": outcome.version, "steps": outcome.digest}
+    detail: dict[str, Any] = {"template": outcome.template, "version": outcome.version, "steps": outcome.digest}
     if undo:
         detail["undo"] = undo
     return ApprovalAsked(subject=Subject.WORKFLOW, calls=tuple(calls), tier=Tier(outcome.tier), detail=detail)
@@ -113,7 +111,7 @@ class _Workflow:
             self._took(number, acted)
             outcome = self._after(number, acted)
             match outcome:
-                case NextStep():
+                case StepFollows():
                     continue
                 case AllDone():
                     output = acted.result.output if isinstance(acted.result, VerbReturned) else {}
@@ -136,10 +134,10 @@ class _Workflow:
             context = context.until(min(context.deadline, context.now() + step.timeout_ms * 1000))
         return await act(context, _call(call), (0,), attempts=step.attempts)
 
-    def _after(self, number: int, acted: Acted) -> StepOutcome:
+    def _after(self, number: int, acted: Acted) -> WorkflowStepOutcome:
         """What follows the step."""
         undoable = tuple(index for index in range(number) if self._steps[index].compensate is not None)
-        facts = StepFacts(step=number, steps=len(self._steps), ended=_end_of(acted), undoable=undoable)
+        facts = WorkflowStepFacts(step=number, steps=len(self._steps), ended=_end_of(acted), undoable=undoable)
         refs = (acted.seq,) if acted.seq >= 0 else ()
         return self._context.fx.decide(WORKFLOW_STEP, facts, None, refs).outcome
 

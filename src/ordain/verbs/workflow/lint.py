@@ -14,7 +14,7 @@ from ordain.verbs.lint import Finding, Linted
 from ordain.verbs.template_lint import ERROR, WARNING
 from ordain.verbs.workflow.folder import SUFFIX, faults_in, load_workflow, read_document, shipped_workflows
 
-Found = tuple[str, FieldPath, str, str]
+ToSay = tuple[str, FieldPath, str, str]
 """Severity, place, message, and what to do."""
 
 
@@ -45,7 +45,7 @@ def lint_workflow(path: Path, verbs: Mapping[str, VerbSpec], settings: Mapping[s
     return linted
 
 
-def lint_template(template: WorkflowTemplate, verbs: Mapping[str, VerbSpec], settings: Mapping[str, str]) -> Iterator[Found]:
+def lint_template(template: WorkflowTemplate, verbs: Mapping[str, VerbSpec], settings: Mapping[str, str]) -> Iterator[ToSay]:
     """What a template leaves to be said that can be loaded."""
     used = {name for call in template.calls for value in call.args.values() if (name := referred(value)) is not None}
     for name in sorted(properties_of(template.input_schema).keys() - used):
@@ -59,7 +59,7 @@ def lint_template(template: WorkflowTemplate, verbs: Mapping[str, VerbSpec], set
 
 def _call(
     template: WorkflowTemplate, call: StepCall, place: FieldPath, verbs: Mapping[str, VerbSpec], settings: Mapping[str, str]
-) -> Iterator[Found]:
+) -> Iterator[ToSay]:
     spec = verbs.get(call.verb_of(settings))
     if spec is None:
         what = "names no verb of this house" if call.verb_of(settings) else "is not set"

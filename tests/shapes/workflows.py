@@ -44,10 +44,21 @@ TEMPLATES: Mapping[str, dict[str, Any]] = {
 }
 
 
+LEDGER: Mapping[str, dict[str, Any]] = {
+    made["id"]: made
+    for made in (
+        template("tell_all", [step("note_put"), step("note_send")]),
+        template("try_to_tell", [step("note_put", "entry_book"), step("note_send"), step("note_refuse")]),
+    )
+}
+"""Of the verbs that write to the ledger: one that comes to its end, and one whose last step fails."""
+
+
 def write_templates(home: Path, templates: Mapping[str, Any] = TEMPLATES) -> None:
     """The files of a data folder; JSON is YAML."""
     folder = home / "workflows"
-    folder.mkdir(parents=True, exist_ok=True)
+    if templates:
+        folder.mkdir(parents=True, exist_ok=True)
     for name, made in templates.items():
         (folder / f"{name}.yaml").write_text(json.dumps(made))
 

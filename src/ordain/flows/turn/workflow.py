@@ -8,10 +8,11 @@ import msgspec
 from msgspec import Struct
 
 from ordain.contracts.conversation import ExecMode
-from ordain.effects.children import NULL, AnyEnded, Completed, Failed, Join, Spawn
+from ordain.effects.children import NULL, AnyEnded, Completed, Failed, Join, Spawn, Unknown
 from ordain.effects.results import ModelAnswer
 from ordain.flows.ask import ask
 from ordain.flows.context import FlowContext
+from ordain.flows.kind import FailedStep
 from ordain.flows.observations import as_text
 from ordain.flows.steps.trace import proposal_of
 from ordain.flows.turn.request import TurnInput, TurnOutput
@@ -19,6 +20,7 @@ from ordain.flows.turn.suggestion import WORKFLOW_PROMPT, offered
 from ordain.flows.workflow_run import CANCELLED, WORKFLOW_KIND, WorkflowInput, WorkflowOutput
 from ordain.journal.records import raw
 from ordain.ports.effects import Interrupted
+from ordain.rules.acts import ActEnd
 from ordain.rules.header import plain
 from ordain.rules.outcome import OPEN, OUTCOME, Expansion, OutcomeChosen, OutcomeFacts, OutcomeRefused
 from ordain.rules.proposals import Parsed
@@ -26,6 +28,8 @@ from ordain.rules.workflow import WORKFLOW, Expanded, SuggestedBy, SuggestionRef
 
 NAME_CHARS = 64
 TOLD_CHARS = 200
+FAILED_CHARS = 300
+"""Most of what is kept of a step that nobody knows the end of (C5)."""
 REFUSED = {
     "unknown_template": "there is no workflow {}",
     "missing_argument": "workflow {} needs {}",
@@ -125,7 +129,7 @@ async def carry_out(context: FlowContext, suggestion: Suggestion, told: TurnOutp
         return told, _stopped(suggestion.template, interrupted)
     output = _output(ended)
     if output is None:
-        return told, {"code": str(ended.__struct_config__.tag), "message": f"workflow {suggestion.template} came to no end of its own"}
+        return _endless(suggestion.template, ended, told)
     ran = tuple(f"{step.order}:{step.step_name}" for step in output.steps if not step.skipped)
     told = msgspec.structs.replace(
         told,
@@ -147,6 +151,19 @@ def _stopped(template: str, interrupted: Interrupted) -> dict[str, str]:
     why = f"stopped by {interrupted.by}" if by_hand else "a later message interrupted it"
     message = f"workflow {template}: {why}; the steps that stand above as done were done"
     return {"code": CANCELLED if by_hand else "interrupted", "message": message}
+
+
+def _endless(template: str, ended: AnyEnded, told: TurnOutput) -> tuple[TurnOutput, dict[str, str]]:
+    """Of a workflow's run that came to no end of its own: where nobody knows what a step did, that step is what it failed at."""
+    if not isinstance(ended, Unknown):
+        return told, {"code": str(ended.__struct_config__.tag), "message": f"workflow {template} came to no end of its own"}
+    acts = () if ended.header is None else ended.header.acts
+    verb = next((act.verb for act in acts if act.end is ActEnd.UNKNOWN), "")
+    failed = FailedStep(workflow=ended.child, verb=verb, output=ended.reason[:FAILED_CHARS])
+    told = msgspec.structs.replace(
+        told, executed=tuple(dict.fromkeys(act.verb for act in acts if act.end is not ActEnd.DENIED)), failed=failed
+    )
+    return told, {"code": "outcome_unknown", "message": f"nobody knows whether {verb or 'a step'} of workflow {template} happened"}
 
 
 def _output(ended: AnyEnded) -> WorkflowOutput | None:

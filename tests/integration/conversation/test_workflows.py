@@ -84,12 +84,16 @@ def said(answer: MessageAnswer) -> str:
 
 
 async def test_a_workflow_that_needs_nobodys_yes_runs_at_once(tmp_path: Path) -> None:
-    """Its steps in order, each authorised when it runs; nobody is asked."""
+    """Its steps in order, each authorised when it runs; nobody is asked.
+
+    WFL-02 "Workflow execution (tools) is a distinct outcome."
+    """
     async with office(tmp_path) as house:
         answer = await house.carry_out("write it down twice", "note_twice", text="tea")
         assert answer.reply is not None
         assert answer.reply.ok
         assert house.desk.did == [("note_down", "tea"), ("note_down", "and again")]
+        assert "outcome workflow_run" in (answer.reply.header or "")
         assert await house.ordain.runtime.approvals.listed(WORKSPACE) == []
         (run,) = house.query("SELECT id FROM runs WHERE flow = 'workflow'")[0]
         stored = house.ordain.store.stored(run)
@@ -138,7 +142,11 @@ async def test_a_tasks_end_closes_its_thread(tmp_path: Path) -> None:
 
 
 async def test_a_workflow_with_a_step_that_needs_a_yes_is_proposed_whole(tmp_path: Path) -> None:
-    """Nothing runs before it; the thread says what it waits for, and the approval shows each exact call, what would undo one included."""
+    """Nothing runs before it; the thread says what it waits for, and the approval shows each exact call, what would undo one included.
+
+    WFL-01 "A workflow proposal is a distinct outcome that requires approval before execution."
+    RTE-09 "Code enforces state transitions and workflow lifecycle incl. approvals."
+    """
     async with office(tmp_path) as house:
         sent, view = await house.proposed("tell them", "announce", text="tea is ready")
         assert house.desk.did == []
@@ -157,6 +165,7 @@ async def test_a_workflow_with_a_step_that_needs_a_yes_is_proposed_whole(tmp_pat
         assert answer.reply is not None
         assert answer.reply.ok
         assert house.desk.did == [("note_down", "tea is ready"), ("send_out", "tea is ready")]
+        assert "outcome workflow_proposal" in (answer.reply.header or "")
         assert "send_out: approved by local:ada" in (answer.reply.header or "")
         assert (await house.thread()).status is ThreadStatus.DONE
 
@@ -171,7 +180,7 @@ async def test_a_no_ends_it_before_anything_ran(tmp_path: Path) -> None:
 
 
 async def test_nobodys_yes_in_time_ends_it(tmp_path: Path) -> None:
-    """After a day, as policy has it; a yes that comes later is refused by name."""
+    """As policy has it; a yes that comes later is refused by name (B-27 "expires.")."""
     async with office(tmp_path) as house:
         sent, view = await house.proposed("tell them", "announce", text="tea")
         await house.pass_time(DAY_S * 8)
@@ -194,7 +203,7 @@ async def test_a_yes_after_a_long_time_still_counts(tmp_path: Path) -> None:
 
 
 async def test_two_yeses_are_one(tmp_path: Path) -> None:
-    """The second is refused, and nothing runs twice."""
+    """The second is refused, and nothing runs twice (B-27 "single-use;")."""
     async with office(tmp_path) as house:
         sent, view = await house.proposed("tell them", "announce", text="tea")
         await house.decide(view)
@@ -206,7 +215,10 @@ async def test_two_yeses_are_one(tmp_path: Path) -> None:
 
 
 async def test_a_yes_to_another_workflow_is_none_to_this(tmp_path: Path) -> None:
-    """The hash is of the exact steps: with another argument it is another one, and stale here."""
+    """With another argument it is another one, and stale here.
+
+    B-27 "Approval binds to a hash of the exact expanded steps;"
+    """
     async with office(tmp_path) as house:
         _, tea = await house.proposed("tell them", "announce", text="tea")
         sent = await house.start("tell them the other thing", "announce", text="coffee")
@@ -334,6 +346,26 @@ async def test_a_template_lowers_how_often_a_step_is_tried(tmp_path: Path) -> No
         assert house.desk.did == [("third_time", "1"), ("third_time", "2")]
 
 
+async def test_a_template_lowers_how_long_a_step_may_take(tmp_path: Path) -> None:
+    """Its time is over before the verb's; of a write nobody knows then whether it happened, and nothing more is done."""
+    brief = template("brief", [step("note_down", "note_back"), step("hold_on", timeout_ms=20), step("note_more")])
+    async with office(tmp_path, templates={"brief": brief}) as house:
+        answer = await house.carry_out("do it quickly", "brief", text="tea")
+        assert "(outcome_unknown)" in said(answer)
+        assert house.desk.did == [("note_down", "tea")]
+
+
+async def test_a_step_may_be_a_verb_that_asks_a_model(tmp_path: Path) -> None:
+    """It is carried out as everywhere, as a run of its own; what it says becomes no step."""
+    asks_model = template("hear", [{"verb": "chat_general", "args": {"text": {"$arg": "text"}}}, step("note_down")])
+    async with office(tmp_path, templates={"hear": asks_model}) as house:
+        answer = await house.carry_out("ask it", "hear", text="tea")
+        assert answer.reply is not None
+        assert answer.reply.ok, answer.reply
+        assert house.desk.did == [("note_down", "tea")]
+        assert [flow for (flow,) in house.query("SELECT flow FROM runs ORDER BY no")] == ["turn", "workflow", "verb_plan"]
+
+
 async def test_a_workflow_is_cancelled_before_its_next_step(tmp_path: Path) -> None:
     """The step at work ends, the next one never begins, and nothing is undone that somebody did not ask for."""
     async with office(tmp_path) as house:
@@ -403,7 +435,10 @@ ASKING = {"outcome": {"ask": "local"}}
 
 
 async def test_a_model_suggests_a_workflow_and_code_decides(tmp_path: Path) -> None:
-    """Where policy names its lane, and the message names no workflow itself."""
+    """Where policy names its lane, and the message names no workflow itself.
+
+    RTE-06 "LLM may suggest a workflow template and arguments."
+    """
     script = suggests_workflow({"template": "note_twice", "args": {"text": "tea"}})
     async with office(tmp_path, script=script, policy=ASKING) as house:
         answer = await house.say("please write down tea, twice")
@@ -448,7 +483,10 @@ async def test_a_model_that_suggests_more_than_a_template_is_refused(tmp_path: P
 
 
 async def test_what_a_model_suggests_waits_for_a_yes_like_anybodys(tmp_path: Path) -> None:
-    """It is a suggestion; whose it is does not count."""
+    """It is a suggestion; whose it is does not count.
+
+    WFL-03 "Model suggests template + arguments; code owns lifecycle, transitions, approvals."
+    """
     script = suggests_workflow({"template": "announce", "args": {"text": "tea"}})
     async with office(tmp_path, script=script, policy=ASKING) as house:
         sent = await house.send("tell them tea is ready please")

@@ -14,11 +14,15 @@ from ordain.prompts.renderer import check_template
 from ordain.runtime.reloader import problem_of
 from ordain.settings import Settings
 from ordain.verbs.builtin.library_verbs import no_library
-from ordain.verbs.builtin.shipped import builtin_registry, prompt_plans
+from ordain.verbs.builtin.mail_verbs import MAIL_SEND
+from ordain.verbs.builtin.shipped import ShippedOptions, builtin_registry, prompt_plans
 from ordain.verbs.functions import FunctionVerb
 from ordain.verbs.http_access import HttpAccess, Secret
+from ordain.verbs.mail_server import MailServer
+from ordain.verbs.own_addresses import OwnAddresses
 from ordain.verbs.own_verbs import OwnVerbs
 from ordain.verbs.registry import Registry
+from ordain.verbs.workflow.folder import workflows_of
 from ordain.wording.engines import NEWEST
 from ordain.wording.languages import table_with
 from ordain.wording_files import read_folder
@@ -50,13 +54,32 @@ def build_verbs(
 def shipped_registry(settings: Settings, library: Callable[[], Library] = no_library, http: HttpAccess | None = None) -> Registry:
     """The shipped verbs, as the settings declare them; ``http`` as of ``own_verbs``."""
     root = settings.verbs.files_root
+    http = http or own_verbs(settings).http
     return builtin_registry(
         files_root=None if root is None else (settings.home / root),
         urls=settings.verbs.urls,
-        http=http or own_verbs(settings).http,
-        max_depth=settings.policy.verbs.max_depth,
+        http=http,
         library=library,
-        playbooks=settings.home / "playbooks",
+        options=ShippedOptions(
+            max_depth=settings.policy.verbs.max_depth, playbooks=settings.home / "playbooks", mail=mail_server(settings, http.own)
+        ),
+    )
+
+
+def mail_server(settings: Settings, own: OwnAddresses) -> MailServer | None:
+    """Where mail goes out; None where settings name no server, or the password that they refer to has no value here."""
+    mail = settings.mail
+    if mail is None or (mail.user and not settings.mail_password):
+        return None
+    return MailServer(
+        host=mail.host,
+        port=mail.port_used,
+        security=mail.security,
+        sender=mail.sender,
+        user=mail.user,
+        password=settings.mail_password,
+        timeout_ms=mail.timeout_ms,
+        own=own,
     )
 
 
@@ -71,10 +94,10 @@ def own_verbs(settings: Settings) -> OwnVerbs:
 
 
 def build_catalog(settings: Settings, registry: Registry, kinds: Kinds) -> Catalog:
-    """Policy, verbs, prompts, profiles and wording as one value; every template that is not the build's own is compiled once here.
+    """Policy, verbs, prompts, profiles, wording and workflows as one value; every template that is not the build's own is compiled once here.
 
     Raises:
-        ConfigurationError: a template or a file of ``$ORDAIN_HOME/wording`` cannot be used, or policy routes by a purpose that no kind of this build has.
+        ConfigurationError: a template or a file of ``$ORDAIN_HOME/wording`` or ``workflows`` cannot be used, or policy routes by a purpose that no kind of this build has.
     """
     kinds.check_policy(settings.policy)
     packaged = packaged_templates(kinds.templates)
@@ -90,5 +113,8 @@ def build_catalog(settings: Settings, registry: Registry, kinds: Kinds) -> Catal
         profiles=settings.profiles,
         node=settings.node,
         wording=f"{NEWEST}:{table.digest}",
+        workflows=workflows_of(settings.home / "workflows"),
+        workflow_verbs=dict(settings.workflows.verbs),
+        unconfigured=[] if mail_server(settings, OwnAddresses()) else [MAIL_SEND],
     )
     return Catalog(data, {table.digest: table.encoded}.get)

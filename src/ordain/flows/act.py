@@ -143,14 +143,17 @@ def denied(verb: str, code: str) -> Acted:
     return Acted(verb=verb, result=VerbFailed(code=reason.rpartition(".")[2], message=reason.meaning), seq=-1, denied=code)
 
 
-async def act(context: FlowContext, call: Call, refs: tuple[int, ...] = (), talk: InConversation = NO_TALK) -> Acted:
-    """Authorise the call, which may take somebody's yes, and carry it out; ``talk`` is for composite verbs in a conversation, which are told too what their turn is like."""
+async def act(context: FlowContext, call: Call, refs: tuple[int, ...] = (), talk: InConversation = NO_TALK, *, attempts: int = 0) -> Acted:
+    """Authorise the call, which may take somebody's yes, and carry it out; ``talk`` is for composite verbs in a conversation, which are told too what their turn is like.
+
+    ``attempts`` lowers how often a leaf may be tried, 0 leaves it.
+    """
     call, decision = await authorized(context, call, refs)
     if not isinstance(decision.outcome, Allow):
         return msgspec.structs.replace(denied(call.verb, decision.reason), asked=call_digest(call))
     permit = Authorized(call=call, decision=decision.address)
     if not context.catalog.verbs[call.verb].spec.composite:
-        return msgspec.structs.replace(await _leaf(context, permit), asked=decision.outcome.call)
+        return msgspec.structs.replace(await _leaf(context, permit, attempts), asked=decision.outcome.call)
     given = VerbPlanInput(
         verb=call.verb,
         args=call.args,
@@ -164,22 +167,23 @@ async def act(context: FlowContext, call: Call, refs: tuple[int, ...] = (), talk
     return msgspec.structs.replace(await _plan(context, permit, given), asked=decision.outcome.call)
 
 
-async def _leaf(context: FlowContext, permit: Authorized) -> Acted:
+async def _leaf(context: FlowContext, permit: Authorized, attempts: int) -> Acted:
     verb = permit.call.verb
     spec = context.catalog.verbs[verb].spec
+    most = min(attempts or spec.retry.max_attempts, spec.retry.max_attempts)
     attempt = 0
     while True:
         attempt += 1
         deadline = min(context.deadline, context.now() + spec.timeout_ms * 1000)
         result = await context.fx.perform(VerbCall(authorized=permit, deadline=deadline, attempt=attempt))
-        if not isinstance(result, (VerbFailed, VerbTimedOut)) or spec.retry.max_attempts == 1:
+        if not isinstance(result, (VerbFailed, VerbTimedOut)) or most == 1:
             return Acted(verb=verb, result=result, seq=result.seq)
         facts = RetryFacts(
             verb=verb,
             code=result.code if isinstance(result, VerbFailed) else "timed_out",
             retryable=isinstance(result, VerbTimedOut) or result.retryable,
             attempt=attempt,
-            max_attempts=spec.retry.max_attempts,
+            max_attempts=most,
             left_ms=max(0, context.left_ms()),
             verb_calls=context.account.spent.verb_calls,
             cap_verb_calls=context.account.cap.verb_calls,

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 from msgspec import Struct, field, structs
 
+from ordain.contracts.approvals import MayAsk
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.moments import EPOCH
 from ordain.contracts.policy import Lane, Policy
@@ -84,6 +85,7 @@ class FlowContext(Struct, frozen=True, kw_only=True):
 
     ``scope`` and ``deadline`` are what this part of the flow holds itself to; ``hard`` is the run's own deadline. ``session``: the
     conversation that the run belongs to ("": none), ``child`` that another run opened it, ``turn`` what its turn is like.
+    ``may_ask`` is whom the run may ask for a yes, None: nobody.
     ``carrying`` is how the kinds of this build carry out a verb's call, by name. ``deadline`` and ``hard`` are moments of the run's own time, as
     ``now`` is; ``dated`` tells the day by the wall clock, for what goes by the calendar.
 
@@ -101,6 +103,7 @@ class FlowContext(Struct, frozen=True, kw_only=True):
     session: str = ""
     keep_thoughts: bool = True
     turn: TurnKind = TurnKind()
+    may_ask: MayAsk | None = None
     carrying: Mapping[str, Carrying] = {}
     lanes: dict[str, LaneChosen] = field(default_factory=dict[str, LaneChosen])
 

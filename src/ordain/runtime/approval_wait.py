@@ -39,7 +39,18 @@ _MAIL = msgspec.json.Decoder(ApprovalMail)
 
 def not_asked(services: Services, catalog: Catalog, asked: ApprovalAsked) -> str | None:
     """Why nobody is asked: the current catalog does not let the calls be made whatever anybody says. None where it does."""
+    if workflow_changed(services.catalogs.current, catalog, asked):
+        return "the workflow's template is another one now"
     return next((why for call in asked.calls if (why := withdrawn(services, catalog, call, approved=True)) is not None), None)
+
+
+def workflow_changed(current: Catalog, pinned: Catalog, asked: ApprovalAsked) -> bool:
+    """Whether the template that the steps are of is another one now, or gone. Nobody says yes to what an operator has taken back."""
+    if asked.subject is not Subject.WORKFLOW or current.digest == pinned.digest:
+        return False
+    template = str(asked.detail.get("template", ""))
+    now, then = current.workflows.get(template), pinned.workflows.get(template)
+    return now is None or then is None or not now.is_as(then)
 
 
 def asking(stored: StoredRun, addr: int, wait: Wait, asked_at: int, until: int) -> NewApproval:
@@ -53,7 +64,7 @@ def asking(stored: StoredRun, addr: int, wait: Wait, asked_at: int, until: int) 
         digest=approval_digest(stored.key or b"", asked),
         asked_at=asked_at,
         expires_at=until,
-        workflow=stored.root if asked.subject is Subject.WORKFLOW else "",
+        workflow=stored.id if asked.subject is Subject.WORKFLOW else "",
     )
 
 

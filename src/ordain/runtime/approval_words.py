@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Any
 
+from ordain.contracts.approvals import Subject
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.verbs import FREE_ROLES, VerbEffect, VerbSpec
 from ordain.effects.calls import Call
@@ -28,15 +29,28 @@ DOES: Mapping[VerbEffect, str] = MappingProxyType(
     }
 )
 NOT_TRACED = "Where these arguments come from is not traced: a model may have taken them from anything that it read."
+WHERE_UNDONE = "Where a later step fails, to undo the one above:"
 UNKNOWN = "is none of this catalog's verbs"
 
 
 def told(asked: ApprovalAsked, catalog: Catalog) -> str:
     """All of what was asked for, on a few lines."""
-    lines = [one for call in asked.calls[:CALLS_TOLD] for one in _lines(call, catalog)]
+    undo = set(asked.detail.get("undo", ()))
+    lines = _of_workflow(asked)
+    for number, call in enumerate(asked.calls[:CALLS_TOLD]):
+        lines += [WHERE_UNDONE] if number in undo else []
+        lines += _lines(call, catalog)
     if (more := len(asked.calls) - CALLS_TOLD) > 0:
         lines.append(f"and {more} calls more")
     return "\n".join((*lines, NOT_TRACED))
+
+
+def _of_workflow(asked: ApprovalAsked) -> list[str]:
+    """What the calls are steps of; they run in this order, each after the one before it was done."""
+    if asked.subject is not Subject.WORKFLOW:
+        return []
+    template, version = plain(str(asked.detail.get("template", "")), VALUE_CHARS), asked.detail.get("version", 0)
+    return [f"Workflow {template}@{version}, in this order:"]
 
 
 def _lines(call: Call, catalog: Catalog) -> Iterable[str]:

@@ -29,7 +29,7 @@ from ordain.ports.store import Arrive, StoredRun
 from ordain.ports.writes import MailKind, NewMail, Write
 from ordain.rules.approve import APPROVE, ApprovalState, ApproveFacts, MayDecide
 from ordain.rules.proposals import nesting
-from ordain.runtime.approval_wait import ApprovalMail, wait_at
+from ordain.runtime.approval_wait import ApprovalMail, wait_at, workflow_changed
 from ordain.runtime.approval_words import told
 from ordain.runtime.approvers import approver_facts, check_why, refusal, roles_of
 from ordain.runtime.grants import GrantOffer, new_grant
@@ -59,13 +59,17 @@ class ApproverWord(Struct, frozen=True, kw_only=True):
 
 
 class ApprovalView(Struct, frozen=True, kw_only=True):
-    """An approval with what it is of. ``asked`` is None, ``words`` and ``requester`` are "" where the run's content is gone; ``needs`` are the rows of policy."""
+    """An approval with what it is of. ``asked`` is None, ``words`` and ``requester`` are "" where the run's content is gone; ``needs`` are the rows of policy.
+
+    ``changed``: it is of a workflow whose template is another one now, so that nobody can say yes to it any more.
+    """
 
     row: ApprovalRow
     asked: ApprovalAsked | None
     words: str
     requester: str
     needs: tuple[ApprovalRule, ...] = ()
+    changed: bool = False
 
     @property
     def calls(self) -> tuple[Call, ...]:
@@ -123,6 +127,7 @@ class ApprovalDesk:
             asked=asked,
             words=told(asked, pinned),
             requester=started.principal if isinstance(started, Started) else "",
+            changed=workflow_changed(self._services.catalogs.current, pinned, asked),
             needs=_needs(asked.tier, [call.verb for call in asked.calls], (pinned.policy, self._services.catalogs.current.policy)),
         )
 
@@ -192,7 +197,10 @@ class ApprovalDesk:
                 to=mail.state,
                 at=at,
                 expires_at=0 if found is None else found.expires_at,
-                same=found is not None and found.digest == digest and view.asked is not None,
+                same=found is not None
+                and found.digest == digest
+                and view.asked is not None
+                and not (view.changed and mail.state is ApprovalState.APPROVED),
                 **approver_facts(who, view.needs, policy.approvals, view.requester),
             )
             made = APPROVE.apply(facts, None, policy)

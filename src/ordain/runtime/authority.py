@@ -52,7 +52,7 @@ class Authority:
         self.owes_carving = charged
         self.consents = Consents(started.may_ask)
         self._permits: dict[str, str] = {}
-        self._given: dict[str, AuthorizeReason] = {}
+        self._consented: dict[str, AuthorizeReason] = {}
         self._called: Counter[str] = Counter()
         self._attempts: Counter[str] = Counter()
         self._profiles: dict[str, set[str]] = {}
@@ -96,11 +96,11 @@ class Authority:
             self._permits[decision.address] = decision.outcome.call
             self._called[call.verb] += 1
             if decision.reason in (AuthorizeReason.APPROVED, AuthorizeReason.GRANTED):
-                self._given[decision.address] = decision.reason
+                self._consented[decision.address] = decision.reason
 
     def given(self, permit: str) -> AuthorizeReason | None:
         """Whether the decision at this address rests on somebody's yes, and on which; None where the call needed none."""
-        return self._given.get(permit)
+        return self._consented.get(permit)
 
     def lane_chosen(self, facts: LaneFacts, inputs: Any, outcome: object) -> None:
         """Keep the model profiles that a decision of rule ``lane`` names for a prompt of the run's own; none of what a child will ask."""

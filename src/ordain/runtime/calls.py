@@ -67,10 +67,12 @@ async def call_verb(services: Services, catalog: Catalog, call: VerbCall, permit
         return VerbWithdrawn(message=why)
     if not services.verbs.implements(verb_id):
         return VerbWithdrawn(message=f"this build has no code for {verb_id}")
-    left_us = call.deadline - services.clock.now()
+    left_us = call.deadline - (now := services.clock.now())
     if left_us <= 0:
         return too_late(verb)
-    leaf = _leaf(verb, call.authorized.call.args, permit.key, stored, attempt=call.attempt, timeout_s=left_us / 1e6)
+    leaf = structs.replace(
+        _leaf(verb, call.authorized.call.args, permit.key, stored, attempt=call.attempt, timeout_s=left_us / 1e6), at_us=now
+    )
     services.counters.verb_calls += 1
     returned = await services.verbs.run(leaf)
     began = perf_counter_ns()

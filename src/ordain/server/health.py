@@ -21,7 +21,7 @@ def health_router(face: Face) -> APIRouter:
 
     @router.get("/health", **shown(Health, example=HEALTH))
     async def health(request: Request) -> Response:
-        """The process answers; nothing is asked of the storage. `verb_problems`: how many verb files are not in use (`GET /verbs`).
+        """The process answers; nothing is asked of the storage. `verb_problems`: how many files of verbs, wording or workflows are not in use (`GET /verbs`).
 
         With 64 hexadecimal digits of chance in header `Ordain-Challenge` the answer's `Ordain-Proof` is their HMAC under the key in `server.json`: whoever can
         read the data folder can tell its server from any other that answers on its port.

@@ -31,7 +31,11 @@ LIBRARY = {"recall.fetch_context", "collapse.write_entry", "research.search"}
 """Leaf verbs over what is remembered."""
 LEAVES = {"math.evaluate", "creative.tonecheck", "enterprise.playbook", "finance.snapshot", "sim.markov_next_theme"}
 """Leaf verbs that need nothing declared."""
-ALWAYS = {*PLANS, *TALKING, *FLOWS, *LIBRARY, *TOOLBOX_PLANS, *LEAVES}
+MAIL = {"mail.draft", "mail.send"}
+"""Leaf verbs for mail; the second is inactive where no server is configured."""
+THREAD = {"thread.close"}
+"""A leaf verb for a conversation's thread: inside a session only."""
+ALWAYS = {*PLANS, *TALKING, *FLOWS, *LIBRARY, *MAIL, *THREAD, *TOOLBOX_PLANS, *LEAVES}
 
 
 @pytest.fixture
@@ -98,6 +102,8 @@ def test_calculated_numbers_are_not_the_systems_own(registry: Registry) -> None:
     assert declared == {
         "ask_user": {"answer": Trust.OWN, "value": Trust.OWN},
         "collapse.write_entry": {"collapse_id": Trust.SYSTEM, "outcome": Trust.SYSTEM},
+        "mail.draft": {"draft_id": Trust.SYSTEM, "outcome": Trust.SYSTEM},
+        "mail.send": {"message_id": Trust.SYSTEM, "recipients": Trust.SYSTEM},
         "recall.fetch_context": {"fragments": Trust.OWN, "method": Trust.SYSTEM, "mode": Trust.SYSTEM},
         "research.search": {"passages": Trust.OWN, "method": Trust.SYSTEM},
     }
@@ -109,7 +115,7 @@ def test_a_verb_that_is_a_flow_says_which(registry: Registry) -> None:
     assert flows == FLOWS
     assert set(FLOWS.values()) - set(shipped_kinds().newest) == {"council"}
     assert {name for name, spec in registry.specs.items() if spec.entry} == {ENTRY_OF[ExecMode.AGENT], ENTRY_OF[ExecMode.COUNCIL]}
-    assert {name for name, spec in registry.specs.items() if spec.session_only} == set(FLOWS)
+    assert {name for name, spec in registry.specs.items() if spec.session_only} == {*FLOWS, *THREAD}
     for name in FLOWS:
         spec = registry.specs[name]
         assert (spec.plan, spec.prompt_template, spec.effect) == ([], None, VerbEffect.READ)
@@ -209,7 +215,7 @@ def test_hostile_text_stays_inside_its_quotes(registry: Registry, name: str) -> 
     assert "=====" not in prompt.user.splitlines()
 
 
-def test_the_folder_holds_plans_and_flows() -> None:
+def test_the_folder_holds_plans_flows_and_what_has_code_beside_it() -> None:
     """Loading them again gives equal values."""
     assert prompt_plans() == prompt_plans()
-    assert set(prompt_plans().specs) == {*PLANS, *TALKING, *FLOWS, *TOOLBOX_PLANS}
+    assert set(prompt_plans().specs) == {*PLANS, *TALKING, *FLOWS, *THREAD, *TOOLBOX_PLANS}

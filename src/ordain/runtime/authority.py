@@ -67,6 +67,7 @@ class Authority:
             session=bool(self._session),
             reserved=verb is not None and verb.spec.entry and self._reserved(verb.spec),
             lacks=() if verb is None else self._lacks(verb.spec),
+            unconfirmed=call.verb in catalog.unconfirmed,
         )
 
     def _lacks(self, verb: VerbSpec) -> tuple[str, ...]:

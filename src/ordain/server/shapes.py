@@ -253,6 +253,8 @@ class Health(View, frozen=True):
     version: str
     instance: str
     verb_problems: int
+    verb_warnings: int
+    verbs_unconfirmed: int
 
 
 class Ready(View, frozen=True):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 import msgspec
@@ -39,7 +39,7 @@ from ordain.runtime.streams import with_visible
 from ordain.runtime.upkeep import carried_out, destroyed
 from ordain.runtime.waiters import Waiters
 
-__all__ = ["AT_REST", "NULL", "Engine", "Record", "RecordKind", "RunRow", "RunView", "Runtime", "Status"]
+__all__ = ["AT_REST", "NULL", "Engine", "Record", "RecordKind", "RunRow", "RunView", "Runtime", "Status", "StoredRun"]
 
 EVENT_POLL_S = 0.5
 ANSWER_BYTES = 262_144
@@ -205,8 +205,8 @@ class Runtime:
             raise NotFound(f"there is no run {run}", code="run_not_found")
         return stored
 
-    def response(self, view: RunView, contract: type[BaseModel] | None = None) -> Any:
-        """What a caller from outside is answered, as the run's kind answers; of other kinds the result, None where there is none.
+    def response(self, view: RunView, contract: type[BaseModel] | None = None, raw: Mapping[str, str] | None = None) -> Any:
+        """What a caller from outside is answered, as the run's kind answers (``raw``: with what verbs replied); of other kinds the result, or None.
 
         Raises:
             Conflict: the run is not of the kind that answers ``contract``.
@@ -218,7 +218,7 @@ class Runtime:
             raise Conflict(f"run {stored.id} is a {stored.flow} run", code="" if wanted is None else wanted.other)
         if kind is None or kind.wire is None:
             return None if view.result == NULL else view.result
-        return with_visible(kind.wire.response(ending_of(view)), kind.wire.spoken)
+        return with_visible(kind.wire.response(ending_of(view, raw)), kind.wire.spoken)
 
     @property
     def catalog(self) -> Catalog:

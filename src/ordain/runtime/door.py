@@ -21,6 +21,7 @@ from ordain.journal.codec import Scribe
 from ordain.journal.folds import ending
 from ordain.journal.records import ENCODER, NULL, STOPPED, NoteBody, Record, RecordKind, ResumedBody, Status, SuspendedBody, raw
 from ordain.ports.search import RunRow, Search
+from ordain.ports.sessions import ERASED_SESSION
 from ordain.ports.store import Append, Operation, StoredRun, load_run
 from ordain.ports.upkeep import BegunErasures
 from ordain.ports.writes import MailKind, NewMail, PlaceTakenBack
@@ -363,11 +364,12 @@ class Runtime:
             NotFound: no such session in this workspace.
             Conflict: a turn of it is still unsettled (``not_at_rest``).
         """
-        if (await self.conversation.session(workspace, session)).key is None:
+        row = await self.conversation.session(workspace, session)
+        if row.key is None and row.id.startswith(ERASED_SESSION):
             return await self._again()
         found = await self.services.store.load([thread.run for thread in await self.conversation.threads(workspace, session)])
         stored = next((run for run in found.values() if isinstance(run, StoredRun) and run.key), None)
-        note = NoteBody(by=by, action="erase", why=why, details=raw({"session": session}))
+        note = NoteBody(by=by, action="erase", why=why)
         return await self._erased({"workspace": workspace, "session": session}, stored, f"session {session}", note)
 
     async def _erased(self, named: dict[str, str], stored: StoredRun | HeaderLine | None, what: str, note: NoteBody) -> int:

@@ -47,7 +47,7 @@ async def run_view(runtime: Runtime, view: RunView, raw: Mapping[str, str] | Non
         parent=stored.parent,
         root=stored.root,
         workspace=stored.workspace,
-        session_id=stored.session or None,
+        session_id=(stored.session or None) if stored.key is not None else None,
         thread_id=str(stored.thread) if stored.thread else None,
         catalog=stored.catalog,
         records=len(stored.records),

@@ -62,8 +62,8 @@ def address(run: str, *more: str) -> str:
 
 def print_run(data_dir: Path | None, run: str, *, journal: bool, as_json: bool) -> int:
     """One run, or its whole journal."""
-    place, options = (address(run, "journal"), {"params": {"debug": "true"}}) if journal else (address(run), {})
-    found = asyncio.run(_ask(data_dir, "GET", place, drive=False, **options))
+    place = address(run, "journal") if journal else address(run)
+    found = asyncio.run(_ask(data_dir, "GET", place, drive=False, params={"debug": "true"} if journal else {}))
     if as_json:
         print_json(found)
     elif journal:

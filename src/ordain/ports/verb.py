@@ -13,7 +13,7 @@ from ordain.contracts.verbs import Trust, VerbSpec
 class LeafCall(Struct, frozen=True, kw_only=True):
     """What one attempt needs. ``key`` is the idempotency key; ``timeout_s`` what is left of deadline and verb timeout.
 
-    ``workspace``, ``session`` ("": none) and ``run`` say on whose behalf; they come from the runtime, never from a model.
+    ``workspace``, ``session`` ("": none), ``run`` and ``principal``, who asked for it, say on whose behalf; they come from the runtime, never from a model.
     """
 
     spec: VerbSpec
@@ -24,6 +24,7 @@ class LeafCall(Struct, frozen=True, kw_only=True):
     workspace: str = DEFAULT_WORKSPACE
     session: str = ""
     run: str = ""
+    principal: str = ""
 
 
 class LeafReturned(Struct, frozen=True, kw_only=True):

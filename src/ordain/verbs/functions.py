@@ -44,7 +44,8 @@ class VerbContext(Struct, frozen=True, kw_only=True):
     """What a function may know of its call, as parameter ``context: VerbContext``.
 
     ``key`` is the idempotency key, the same in every attempt of one authorised call; ``attempt`` counts from 1; ``left_s`` is
-    the time that was left when the attempt began, in seconds. ``workspace``, ``session`` ("": none) and ``run`` say on whose behalf.
+    the time that was left when the attempt began, in seconds. ``workspace``, ``session`` ("": none), ``run`` and ``principal`` (who asked for it, as
+    journals name them) say on whose behalf.
     """
 
     key: str
@@ -53,6 +54,7 @@ class VerbContext(Struct, frozen=True, kw_only=True):
     workspace: str = DEFAULT_WORKSPACE
     session: str = ""
     run: str = ""
+    principal: str = ""
 
 
 class VerbError(Exception):

@@ -111,6 +111,7 @@ RUN_JOURNAL: dict[str, Any] = {
             "body": {"rule": "entry", "reason": "entry.mode"},
         }
     ],
+    "raw_cortex": {},
 }
 SESSION_ITEM: dict[str, Any] = {
     "sessionId": _SESSION,

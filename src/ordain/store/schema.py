@@ -14,7 +14,7 @@ from ordain.store.sheets import SHEET_TABLES
 from ordain.store.word_index import WORD_INDEX_TABLES, index_again
 
 LOG = logging.getLogger("ordain.store")
-VERSION = 13
+VERSION = 14
 WORD_INDEX_EACH = 4
 """The first version with a text index for each workspace."""
 WITH_SHEETS = 9
@@ -160,6 +160,7 @@ MIGRATIONS = {
     10: UNSETTLED_ONCE,
     11: NEW_VALUES,
     12: LEDGER_TABLES,
+    13: NEW_VALUES,
 }
 """What brings a schema one version on; stored records are never rewritten."""
 

@@ -157,6 +157,27 @@ async def test_the_label_of_a_frame_selects_nothing(place: Place, mode: str, lab
         assert (mode.encode() + b"_runtime" in journal) == (mode != "brain")
 
 
+@pytest.mark.parametrize("mode", ["brain", "agent", "council"])
+async def test_each_door_says_which_it_was(place: Place, mode: str) -> None:
+    """What is decided of a message, and its turn, name the door it came by: the socket, HTTP, or what a client of the gateway calls itself.
+
+    HUB-06 "WS request to gateway = `CortexChatRequest{prompt, mode, …, metadata:{source:"hub_ws", trace_verb}}`"
+    """
+    async with place.socket("?session=hub_ws") as client, place.http as http:
+        await say(client, "hi", mode=mode)
+        await until(client, "reply")
+        await http.post("/api/chat", json={"text_input": "hi", "mode": mode, "session_id": "hub_http"})
+        await http.post("/v1/cortex/chat", json={"prompt": "hi", "mode": mode, "session_id": "mine", "metadata": {"source": "mine"}})
+    label = {"brain": "chat_general", "agent": "task_execution", "council": "council_deliberation"}[mode]
+    for door in ("hub_ws", "hub_http", "mine"):
+        entry, reply = await place.face.runtime.conversation.transcript("default", door, after=0, limit=2)
+        assert json.loads(entry.decision or b"")["source"] == door
+        started = (await place.face.runtime.view(reply.run)).stored.records[0].body or b""
+        told = json.loads(started)["input"]["message"]
+        assert (told["text"], told.get("mode", "brain"), told["source"]) == ("hi", mode, door)
+        assert told["trace_verb"] == label
+
+
 async def test_verbs_mean_the_same_as_over_http(place: Place) -> None:
     """One verb is the override, several restrict, two that disagree are refused: on the socket as on HTTP.
 

@@ -154,6 +154,14 @@ def test_nesting_is_total(text: str, start: int) -> None:
     assert 0 <= nesting(text, start) <= max(1, len(text))
 
 
+@pytest.mark.parametrize(
+    ("text", "deep"), [('"x"', 1), ("{}", 1), ('{"a": 1}', 1), ("[1, 2]", 1), ('{"a": {}}', 2), ('{"a": "{["}', 1), ("[[], [[]]] [[[[", 3)]
+)
+def test_how_deep_a_value_nests(text: str, deep: int) -> None:
+    """The value itself is one; brackets in texts, and what follows, do not count."""
+    assert nesting(text) == deep
+
+
 @given(st.one_of(st.text(), json_like))
 def test_words_are_read_as_they_stand(text: str) -> None:
     """Of an answer in words nothing is taken away but the thought before it, and JSON in it is words as well."""

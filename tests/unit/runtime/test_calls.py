@@ -18,7 +18,7 @@ from ordain.effects.effect import VerbCall
 from ordain.effects.results import VerbFailed, VerbReturned, VerbTimedOut, VerbUnknown, VerbWithdrawn
 from ordain.ports.verb import AnyLeafResult, LeafCall, LeafFailed, LeafReturned, LeafTimedOut
 from ordain.rules.recover import Happened, RecoverFacts, RecoverOutcome, decide_recover, safety_of
-from ordain.runtime.calls import NOT_STARTED, call_verb, recover_verb, result_of, too_late, withdrawn
+from ordain.runtime.calls import NOT_STARTED, OnBehalf, call_verb, recover_verb, result_of, too_late, withdrawn
 from ordain.runtime.services import Catalogs, Counters
 from ordain.testing import catalog_of
 from tests.unit.runtime.test_streams import RUN
@@ -26,6 +26,7 @@ from tests.unit.runtime.test_streams import RUN
 SCHEMA = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"], "additionalProperties": False}
 ANY = {"type": "object"}
 NOW = 1_000_000
+BY = OnBehalf(key="the key", run=RUN, principal="token:ci")
 EFFECTS = [VerbEffect.READ, VerbEffect.PRIVATE]
 
 
@@ -168,7 +169,7 @@ async def attempt(
     pinned = catalog_of(verbs=specs)
     made = call or verb_call()
     if not recover:
-        return await call_verb(services(pinned, leaf, current), pinned, made, "the key", RUN)
+        return await call_verb(services(pinned, leaf, current), pinned, made, BY)
 
     async def decide(happened: Happened) -> RecoverOutcome:
         facts = RecoverFacts(
@@ -176,7 +177,7 @@ async def attempt(
         )
         return decide_recover(facts, None, pinned.policy).outcome
 
-    return await recover_verb(services(pinned, leaf, current), pinned, made, "the key", RUN, decide)
+    return await recover_verb(services(pinned, leaf, current), pinned, made, BY, decide)
 
 
 async def test_one_attempt_with_what_is_left_of_the_time() -> None:
@@ -185,7 +186,7 @@ async def test_one_attempt_with_what_is_left_of_the_time() -> None:
     assert await attempt([spec()], leaf, verb_call(deadline=NOW + 250_000, attempt=2)) == VerbReturned(output={"text": "done"})
     (made,) = leaf.calls
     assert (made.key, made.attempt, made.timeout_s, made.args) == ("the key", 2, 0.25, {"text": "x"})
-    assert (made.workspace, made.session, made.run) == (RUN.workspace, RUN.session, RUN.id)
+    assert (made.workspace, made.session, made.run, made.principal) == (RUN.workspace, RUN.session, RUN.id, "token:ci")
 
 
 @pytest.mark.parametrize(

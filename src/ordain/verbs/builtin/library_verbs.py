@@ -205,6 +205,7 @@ def _write_entry(library: Callable[[], Library]) -> FunctionVerb[..., Any]:
             source="collapse.write_entry",
             run=context.run,
             key=context.key,
+            by=context.principal,
             size=len(text.encode()),
         )
         added = await from_library(library().add(entry))

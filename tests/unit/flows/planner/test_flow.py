@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -44,6 +45,14 @@ def plan(*script: Any, policy: Any = None, **limits: Any) -> Played[PlannerOutco
         {"goal": {"type": "chat", "description": "Is the atlas in?"}, "toolset": [{"tool_id": "shelf.find"}], "limits": limits}
     )
     played = ScriptedEffects(PLANNER, CATALOG, policy=policy).play(given, script)
+    assert played.replayed().equal, played.replayed()
+    return played
+
+
+def asked_with(**more: Any) -> Played[PlannerOutcome]:
+    """A request with something more in it, answered at once."""
+    given = PlannerRequest.model_validate({"goal": {"type": "chat", "description": "Is the atlas in?"}, **more})
+    played = ScriptedEffects(PLANNER, CATALOG).play(given, (finish("Yes."),))
     assert played.replayed().equal, played.replayed()
     return played
 
@@ -110,6 +119,35 @@ def test_steps_are_bounded() -> None:
     assert salvaged is not None
     assert salvaged["structured"] == {"salvaged": True, "stop_reason": "max_steps_exhausted"}
     assert salvaged["content"] == "lent until Thursday"
+
+
+def test_what_is_salvaged_is_the_last_steps() -> None:
+    """PLN-33 "On loop exit without a final answer: salvage from the last planner step": not an earlier one's, whichever bound ended the loop."""
+    later = returned({"text": "back since Friday"}, verb="shelf.find")
+    for played in (plan(ASK, FOUND, ASK, later, max_steps=2), plan(ASK, FOUND, ASK, later, after(20_000, ASK), timeout_seconds=10)):
+        salvaged = out(played).final_answer
+        assert salvaged is not None
+        assert salvaged["content"] == "back since Friday"
+    assert out(plan(ASK, FOUND, ASK, failed("no_shelf"), max_steps=2)).final_answer is None
+
+
+def test_the_state_snapshot_reaches_the_model() -> None:
+    """PLN-12 "`context.orion_state_snapshot{version:"v1", themes[], curiosity{theme:float}, strain{theme:float}, notes}`": word for word, beside what it is."""
+    state = {"themes": ["rest"], "curiosity": {"tea": 0.75}, "strain": {"deadline": 0.5}, "notes": "A quiet evening."}
+    told = [
+        played.requests[0].user
+        for played in (plan(finish("Yes.")), asked_with(context={"orion_state_snapshot": {"version": "v1", **state}}))
+    ]
+    assert "STATE" not in told[0]
+    assert json.loads(told[1].partition("\nSTATE\n")[2].partition("\n")[0]) == state
+
+
+@pytest.mark.parametrize("style", ["warm", "technical", "neutral"])
+def test_the_style_reaches_the_model(style: str) -> None:
+    """PLN-45 "`style` and `return_trace` are output hints": the model is told which one, and no decision depends on it."""
+    played = asked_with(preferences={"style": style})
+    assert f"Style of final_answer.content: {style}." in played.requests[0].system
+    assert [one.reason for one in played.decided("step")] == [one.reason for one in plan(finish("Yes.")).decided("step")]
 
 
 def test_a_thought_is_never_salvaged() -> None:

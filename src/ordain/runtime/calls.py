@@ -38,7 +38,7 @@ def withdrawn(services: Services, pinned: Catalog, call: Call) -> str | None:
         return None
     verb = current.verbs.get(call.verb)
     if verb is not None and verb.spec.effect is not pinned.verbs[call.verb].spec.effect:
-        return f"{call.verb} now declares effect {verb.spec.effect}"
+        return f"{call.verb} now has effect {verb.spec.effect}"
     if verb is not None and _asks(verb.spec) != _asks(pinned.verbs[call.verb].spec):
         return f"{call.verb} now declares another request"
     facts = AuthorizeFacts(verb=call.verb, call="", in_scope=True, depth=0, verb_calls=0, cap_verb_calls=1)

@@ -90,12 +90,9 @@ def _floor(spec: VerbSpec) -> Iterator[tuple[str, FieldPath, str, str]]:
     """Where the verb's mechanism makes more of it than it declares."""
     used = raised(spec)
     if used.declared_effect is not None:
-        yield (
-            WARNING,
-            ("effect",),
-            f"stricter than written: {why_raised(used)}",
-            f"declare effect: {used.effect}, with the roles that it asks for",
-        )
+        severity = ERROR if spec.declared_effect is None else WARNING  # what stands around a verb is no fault of its file
+        repair = f"declare effect: {used.effect}, with the roles that it asks for"
+        yield severity, ("effect",), f"stricter than written: {why_raised(used)}", repair
     for name, declared in spec.output.items():
         if "sensitive" in declared.model_fields_set and not declared.sensitive and used.output[name].sensitive:
             yield (

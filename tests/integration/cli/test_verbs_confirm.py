@@ -83,13 +83,16 @@ def test_what_cannot_be_confirmed_is_refused(run: Said, tmp_path: Path) -> None:
 
 
 def test_what_is_stricter_than_written_is_told(run: Said, tmp_path: Path) -> None:
-    """By lint with its line, by list, show and explain; the file is in use all the same."""
+    """Lint refuses it at its line, list, show and explain tell of it; the file is in use all the same."""
     put(tmp_path)
     code, found = run("lint", "item.put")
-    assert (code, found["errors"]) == (0, 0)
-    (warning,) = [one for one in found["findings"] if one["message"].startswith("stricter than written")]
-    assert (warning["line"], "PUT is at least send beyond a private host: effect send, not private" in warning["message"]) == (3, True)
-    assert run("lint", "--strict")[0] == 1
+    assert (code, found["errors"]) == (1, 1)
+    (error,) = [one for one in found["findings"] if one["severity"] == "error"]
+    assert error["line"] == 3
+    assert error["message"].startswith("stricter than written: PUT is at least send beyond a private host: effect send, not private")
+    put(tmp_path, PUT.replace("effect: private", "effect: admin"))
+    assert run("lint", "item.put")[0] == 0
+    put(tmp_path)
     listed = run("list")[1]
     (verb,) = [one for one in listed["verbs"] if one["verb_id"] == "item.put"]
     assert (verb["effect"], verb["declared_effect"], verb["trust_class"], verb["risk"]["side_effects"]) == (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from typing import Any
 
@@ -71,6 +72,20 @@ async def test_the_header_says_what_rests_on_an_unconfirmed_declaration(tmp_path
         assert (await ordain.reload()).changed
         assert MARK in await header(ordain)
         assert b'"unconfirmed":[' not in ordain.catalog.changed(unconfirmed=[]).encoded
+
+
+async def test_a_confirmation_is_taken_up_while_a_process_runs(tmp_path: Path) -> None:
+    """Whoever watches the folder sees the file come, change and go, and the header follows; nothing else has to be touched."""
+    settings = home(tmp_path)
+    watching = settings.model_copy(update={"verbs": settings.verbs.model_copy(update={"watch_ms": 10})})
+    async with Ordain(watching) as ordain:
+        for change, mark in ((lambda: confirmed(ordain), False), ((tmp_path / FILE).unlink, True)):
+            before = ordain.runtime.catalog.digest
+            change()
+            async with asyncio.timeout(30):
+                while ordain.runtime.catalog.digest == before:  # noqa: ASYNC110 - a reload is announced to nobody
+                    await asyncio.sleep(0.01)
+            assert (MARK in await header(ordain)) == mark
 
 
 async def test_policy_may_switch_off_what_nobody_confirmed(tmp_path: Path) -> None:

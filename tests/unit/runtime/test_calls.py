@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ordain.contracts.catalog import Catalog
+from ordain.contracts.floor import raised
 from ordain.contracts.verbs import Trust, VerbEffect, VerbSpec
 from ordain.effects.calls import Authorized, Call
 from ordain.effects.effect import VerbCall
@@ -119,12 +120,21 @@ def other_request(path: str) -> VerbSpec:
     )
 
 
+BELOW = spec(
+    effect=VerbEffect.PRIVATE,
+    arguments={"text": {"role": "content"}},
+    http={"method": "PUT", "url": "https://example.test/items", "hosts": ["example.test"]},
+)
+"""As builds stored it that knew no floor."""
+
+
 @pytest.mark.parametrize(
     ("pinned", "current", "says"),
     [
         (spec(), spec(description="Do it otherwise."), None),
         (spec(), None, "unknown"),
-        (spec(), spec(effect=VerbEffect.PRIVATE), "declares effect private"),
+        (spec(), spec(effect=VerbEffect.PRIVATE), "has effect private"),
+        (BELOW, raised(BELOW), "has effect send"),
         (spec(), spec(input_schema={**SCHEMA, "required": ["text", "why"], "properties": {"text": {}, "why": {}}}), "invalid"),
         (other_request("a"), other_request("b"), "another request"),
         (other_request("a"), other_request("a"), None),

@@ -102,10 +102,12 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
         b'{"version": 2, "verbs": {}}',
         b'{"version": 1, "verbs": {"a": {"digest": "A", "by": "", "at": ""}}}',
         b'{"version": 1, "verbs": {"a\\nb": {"digest": "' + b"a" * 64 + b'", "by": "", "at": ""}}}',
+        b'{"version": 1, "verbs": {"a\\n": {"digest": "' + b"a" * 64 + b'", "by": "", "at": ""}}}',
+        b'{"version": 1, "verbs": {"a": {"digest": "' + b"a" * 64 + b'\\n", "by": "", "at": ""}}}',
         b'{"version": 1, "verbs": {}, "more": 1}',
         b" " * (FILE_BYTES + 1),
     ],
-    ids=["empty", "cut", "no text", "deep", "newer", "no digest", "line end", "unknown", "huge"],
+    ids=["empty", "cut", "no text", "deep", "newer", "no digest", "line end", "last line end", "line end in a digest", "unknown", "huge"],
 )
 def test_a_file_that_is_none_confirms_nothing(tmp_path: Path, content: bytes) -> None:
     """Whatever stands there is refused with the file's name, and never half read."""

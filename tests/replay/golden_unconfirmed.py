@@ -1,6 +1,6 @@
 """How the golden plan over declarations that nobody has confirmed is made: a verb that is allowed, and one that its mechanism's floor refuses.
 
-``python -m tests.replay.golden_unconfirmed FILE`` plays it and writes it; done once, never again for a journal schema that exists.
+``python -m tests.replay.golden_unconfirmed FILE`` plays it and writes it; done once, never again for a flow version that exists.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pathlib import Path
 from ordain.contracts.planner import PlannerRequest
 from ordain.settings import load_settings
 from tests.replay.golden import act, finish, request, scripted
-from tests.replay.golden_file import GoldenJournal, write
+from tests.replay.golden_file import GoldenTalk, write
 
 TELL = """\
 name: tell
@@ -35,7 +35,7 @@ input_schema: {type: object, properties: {text: {type: string}}, required: [text
 PROPOSED = [act("tell", {"text": "hello"}), act("item.keep", {"text": "hello"}), finish("told, not kept")]
 
 
-async def play(home: Path) -> GoldenJournal:
+async def play(home: Path) -> GoldenTalk:
     """Play it in this data folder."""
     (home / "verbs").mkdir()
     for name, text in {"tell.yaml": TELL, "tell_prompt.j2": "{{ input.text | json }}", "item.keep.yaml": KEEP}.items():
@@ -43,8 +43,8 @@ async def play(home: Path) -> GoldenJournal:
     async with scripted(load_settings({}, home), PROPOSED, {"tell": [{"content": "hello"}]}) as ordain:
         accepted = await ordain.runtime.accept(PlannerRequest.model_validate(request("tell", "item.keep")), "local:test")
         await ordain.runtime.wait(accepted.run)
-        *tables, (_, catalog) = ordain.catalog.stored
-        return GoldenJournal(run=ordain.store.stored(accepted.run) or sys.exit("lost"), catalog=catalog, tables=dict(tables))
+        rows = await ordain.runtime.runs(roots_only=False)
+        return GoldenTalk.of((ordain.store.stored(row.id) for row in rows), (), ordain.catalog)
 
 
 def main() -> None:

@@ -16,18 +16,18 @@ from ordain.ports.store import StoredRun
 from ordain.rules.authorize import GroundReason
 from tests.replay.golden_file import GOLDEN, read, read_talk
 
-UNCONFIRMED = GOLDEN / "v2" / "unconfirmed.json"
+UNCONFIRMED = GOLDEN / "talks" / "unconfirmed.json"
 
 
 def recorded() -> Iterator[tuple[tuple[StoredRun, ...], Catalog]]:
     """Every golden that was made before, with the catalog that it pins."""
     for file in sorted(GOLDEN.glob("v*/*.json")):
-        if file != UNCONFIRMED:
-            golden = read(file)
-            yield (golden.run,), golden.compiled()
+        golden = read(file)
+        yield (golden.run,), golden.compiled()
     for file in sorted(GOLDEN.glob("talks/*.json")):
-        talk = read_talk(file)
-        yield talk.runs, talk.compiled()
+        if file != UNCONFIRMED:
+            talk = read_talk(file)
+            yield talk.runs, talk.compiled()
 
 
 def test_a_catalog_of_before_keeps_its_digest_and_what_it_declares() -> None:
@@ -58,12 +58,13 @@ def test_no_header_of_before_speaks_of_confirmation() -> None:
 
 def test_a_golden_plan_over_unconfirmed_declarations() -> None:
     """The verb that was allowed is marked, the write that called itself private was refused as what it is, and nobody is told it happened."""
-    golden = read(UNCONFIRMED)
+    golden = read_talk(UNCONFIRMED)
     catalog = golden.compiled()
     keep = catalog.verbs["item.keep"].spec
     assert catalog.unconfirmed == {"tell", "item.keep"}
     assert (keep.effect, keep.declared_effect, keep.trust_class) == (VerbEffect.SEND, VerbEffect.PRIVATE, TrustClass.SKILL)
-    bodies = [decode(record) for record in golden.run.records]
+    (plan,) = [run for run in golden.runs if run.flow == "planner"]
+    bodies = [decode(record) for record in plan.records]
     judged = [body for body in bodies if isinstance(body, DecisionBody) and "/authorize#" in body.addr]
     assert [body.reason for body in judged] == ["authorize.read", "authorize.approval_not_available"]
     assert [msgspec.json.decode(body.facts)["unconfirmed"] for body in judged] == [True, True]

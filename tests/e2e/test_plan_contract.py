@@ -183,12 +183,20 @@ def test_tools_are_verbs(server: Server) -> None:
 
 
 def test_absent_limits_have_defaults(server: Server) -> None:
-    """PLN-15 "8/2048/1024/60 (S2)": a request without limits runs under the sources' own.
-    PLN-15 "`limits{max_steps, max_tokens_reason, max_tokens_answer, timeout_seconds}`"
+    """PLN-15 "`limits{max_steps, max_tokens_reason, max_tokens_answer, timeout_seconds}`; values in the sources 8/2048/1024/60 (S2), 4/2048/1024/60 (S3)": a
+    request without limits runs under the former, one with the latter under these.
     B-44 "`limits` absent = 8/2048/1024/60"
     """
     body = server.plan(ask("simple"))
     assert limits_of(server, body["run_id"]) == {"max_steps": 8, "max_tokens_reason": 2048, "max_tokens_answer": 1024, "timeout_ms": 60_000}
+    later = {"max_steps": 4, "max_tokens_reason": 2048, "max_tokens_answer": 1024, "timeout_seconds": 60}
+    asked = server.plan(ask("simple", limits=later))
+    assert limits_of(server, asked["run_id"]) == {
+        "max_steps": 4,
+        "max_tokens_reason": 2048,
+        "max_tokens_answer": 1024,
+        "timeout_ms": 60_000,
+    }
 
 
 def test_server_caps_clamp_and_show(server: Server) -> None:

@@ -16,6 +16,7 @@ MUTATIONS: dict[str, tuple[Any, str]] = {
     "act without action": (add() | {"action": None}, "step.consistency.act_without_action"),
     "act with answer": (add() | {"final_answer": {"content": "x", "structured": {}}}, "step.consistency.act_with_answer"),
     "tool outside": (act("summarize_facts", facts=[{"text": "a"}]), "step.tool.outside_toolset"),
+    "the sources' example": (act("brain.chat", text="a"), "step.tool.outside_toolset"),
     "tool invented": (act("math.evaluator", expression="1"), "step.tool.unknown"),
     "tool by description": (act("Calculate", expression="1"), "step.tool.unknown"),
     "tool input wrong": (act("math.evaluate", expression=1), "step.input.invalid"),
@@ -170,9 +171,10 @@ def test_acting_means_an_action_in_the_toolset(server: Server, name: str) -> Non
     assert server.plan(ask(name))["error"]["code"] == MUTATIONS[name][1]
 
 
-@pytest.mark.parametrize("name", ["tool outside", "tool invented", "tool by description"])
+@pytest.mark.parametrize("name", ["tool outside", "the sources' example", "tool invented", "tool by description"])
 def test_tools_are_exact_and_of_this_run(server: Server, name: str) -> None:
     """PLN-26 "Only tools in this run's `toolset` may be used; tool IDs are never invented": near misses and others' tools are refused.
+    B-24 "Illustrative only; PLN-26/31 win."
     B-25 "Exact match only; unknown id = invalid directive"
     """
     body = server.plan(ask(name))
@@ -285,6 +287,7 @@ def test_one_tool_leaves_two_choices(server: Server, name: str) -> None:
 
 def test_chains_emerge(server: Server) -> None:
     """PLN-35 "The payload never describes a step chain; chaining emerges from toolset + loop with `prior_trace` + LLM decisions; not hard-coded": a request with steps is refused; the same toolset gives chains of any length.
+    PLN-38 "Multi-verb chain (e.g. `extract_facts`→`summarize_facts`→`propose_next_steps`)"
     FUT-05 "Multi-tool chaining verbs (`summarize_facts`, …)"
     """
     tools = ("extract_facts", "summarize_facts", "propose_next_steps")

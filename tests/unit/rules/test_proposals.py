@@ -86,7 +86,7 @@ def test_an_object_is_not_taken_out_of_a_list(value: Any, before: str, within: s
 
 @pytest.mark.parametrize("beside", ["[1]", "[[1, 2], []]", '["a"]', "[]"])
 def test_a_list_beside_the_object_is_prose(beside: str) -> None:
-    """Before it or after it; a second object is not, nor one within such a list."""
+    """B-26 "a list beside it that it is no part of counts as prose": before it or after it; a second object is not, nor one within such a list."""
     for text in (f'{beside} {{"a": 1}}', f'{{"a": 1}} {beside}', f'{{"a": 1}}\n{beside}\n'):
         assert parse_object(text) == Parsed(value={"a": 1}, size_bytes=len(text))
     for text in (f'{beside} {{"a": 1}} {{}}', f'{{"a": 1}} [{{}}] {beside}'):

@@ -183,8 +183,9 @@ def test_tools_are_verbs(server: Server) -> None:
 
 
 def test_absent_limits_have_defaults(server: Server) -> None:
-    """PLN-15 "`limits{max_steps, max_tokens_reason, max_tokens_answer, timeout_seconds}`; values in the sources 8/2048/1024/60 (S2), 4/2048/1024/60 (S3)": a
-    request without limits runs under the former, one with the latter under these.
+    """A request without limits runs under 8/2048/1024/60, one that names others under these.
+
+    PLN-15 "`limits{max_steps, max_tokens_reason, max_tokens_answer, timeout_seconds}`; values in the sources 8/2048/1024/60 (S2), 4/2048/1024/60 (S3)"
     B-44 "`limits` absent = 8/2048/1024/60"
     """
     body = server.plan(ask("simple"))

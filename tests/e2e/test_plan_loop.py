@@ -260,8 +260,9 @@ def test_statuses_map_one_to_one(server: Server) -> None:
 
 
 def test_limits_and_usage_hold_whatever_the_trace(server: Server) -> None:
-    """PLN-24 "Deterministic API over non-deterministic internals: traces may differ, limits/usage always respected": the same fields come back, and usage counts
-    what the trace shows, within the limits, however a run goes.
+    """The same fields come back, and usage counts what the trace shows, within the limits, however a run goes.
+
+    PLN-24 "Deterministic API over non-deterministic internals: traces may differ, limits/usage always respected"
     """
     shapes = set[tuple[str, ...]]()
     for name in ("two tools", "endless", "one retry", "by itself", "failing verb", "prose", "model down"):

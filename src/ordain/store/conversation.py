@@ -264,15 +264,16 @@ def change_threads(db: sqlite3.Connection, workspace: str, changes: Sequence[Thr
             ).rowcount
             if not closed:
                 continue  # it was closed before, and what closed it has said where the thread stands
-        asked = _text(change.asked)
-        db.execute(
-            "UPDATE threads SET status = coalesce(?, status), run = CASE WHEN ? <> '' THEN ? ELSE run END, asked = coalesce(?, asked),"
-            " last_error = coalesce(?, last_error), touched_at = max(touched_at, ?) WHERE session = ? AND id = ?",
-            (
-                *(change.status, change.run, change.run, asked),
-                *(_text(change.last_error), change.at, session, change.id),
-            ),
-        )
+        asked, last_error = _text(change.asked), _text(change.last_error)
+        if not made or asked is not None or last_error is not None:  # else its row says all that already
+            db.execute(
+                "UPDATE threads SET status = coalesce(?, status), run = CASE WHEN ? <> '' THEN ? ELSE run END, asked = coalesce(?, asked),"
+                " last_error = coalesce(?, last_error), touched_at = max(touched_at, ?) WHERE session = ? AND id = ?",
+                (
+                    *(change.status, change.run, change.run, asked),
+                    *(last_error, change.at, session, change.id),
+                ),
+            )
         if change.slot is not None:
             _fill(db, session, change.id, change.slot)
 

@@ -14,7 +14,8 @@ from typing import Any
 
 import pytest
 
-from ordain.cli.exit_codes import FAILED, OK
+from ordain.cli.entry import main
+from ordain.cli.exit_codes import FAILED, OK, USAGE
 from ordain.cli.options import Everything
 from ordain.cli.replay import Compared, replay_runs
 from ordain.contracts.planner import PlannerRequest
@@ -246,7 +247,15 @@ def test_a_head_is_gone_on_from(homes: dict[str, Path], tmp_path: Path) -> None:
     assert ordain(home, "--head", f"{no}-{link.hex()}").returncode == OK
     said = ordain(home, "--head", f"{no}-{bytes(16).hex()}")
     assert (said.returncode, f"ledger row {no}".encode() in said.stdout) == (FAILED, True)
-    assert b"usage" in ordain(home, "--head", "7").stderr
+
+
+@pytest.mark.parametrize("head", ["", " ", "7", "0-" + "0" * 32, "7-" + "0" * 31, "7-" + "0" * 32 + "\n", "x"])
+def test_what_is_no_head_is_compared_with_nothing(head: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """An empty head, as of a file that is not there, or one that is none, is a mistake and never passes for a comparison; so is one beside a policy."""
+    for arguments in (("--all",), ("a-run",), ("--all", "--policy", "p.toml")):
+        good = "7-" + "0" * 32 if "--policy" in arguments else head
+        assert main(["replay", *arguments, "--head", good]) == USAGE
+        assert "[usage]" in capsys.readouterr().err
 
 
 def test_more_processes_say_the_same(homes: dict[str, Path], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

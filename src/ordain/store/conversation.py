@@ -28,6 +28,7 @@ from ordain.store.erased_names import subject_name
 RECENT_THREADS = 6
 _THREAD_STATUSES, _ENTRY_KINDS = frozenset(map(str, ThreadStatus)), frozenset(map(str, EntryKind))
 _THREAD = "SELECT id, status, intent, run, asked, slots, last_error, touched_at FROM threads"
+_KEYLESS = "SELECT s.no, u.key IS NULL FROM sessions s LEFT JOIN subjects u ON u.no = s.subject WHERE s.workspace = ? AND s.id = ?"
 _INSERT = (
     "INSERT INTO transcript(session, seq, kind, at, thread, run, channel, message_id, edits, timestamp_ms, attached, reason, anchor,"
     " size, through, author, subject, digest, chain, body, decision, marks) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"
@@ -247,9 +248,13 @@ def session_number(db: sqlite3.Connection, workspace: str, session: str) -> int:
 
 
 def change_threads(db: sqlite3.Connection, workspace: str, changes: Sequence[ThreadChange]) -> None:
-    """Apply changes; a thread that does not exist is made. Closing a question closes that one only."""
-    for change in changes:
-        session = session_number(db, workspace, change.session)
+    """Apply changes; a thread that does not exist is made. Closing a question closes that one only.
+
+    Of what a stopped run says after its session was erased no word is kept.
+    """
+    for said in changes:
+        session, erased = db.execute(_KEYLESS, (workspace, said.session)).fetchone()
+        change = msgspec.structs.replace(said, intent="", asked=None, slot=None, last_error=None) if erased else said
         made = db.execute(
             "INSERT OR IGNORE INTO threads VALUES (?,?,?,?,?,NULL,NULL,NULL,?)",
             (session, change.id, change.status or ThreadStatus.IN_PROGRESS, change.intent, change.run, change.at),

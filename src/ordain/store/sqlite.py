@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from ordain.errors import ConfigurationError, JournalCorrupt, RunPlace, StorageUnavailable
+from ordain.errors import ConfigurationError, JournalCorrupt, StorageUnavailable
 from ordain.journal.records import Record, Status
 from ordain.ports.store import Change, Mail, Outcome, StoredRun, Unit
 from ordain.ports.writes import RowTable
@@ -47,7 +47,7 @@ from ordain.store.ledger import cover_mail
 from ordain.store.library_units import LIBRARY_OPERATIONS
 from ordain.store.operations import OPERATIONS
 from ordain.store.posted_mail import covers_mail, sent_mail
-from ordain.store.run_records import read_records
+from ordain.store.run_records import place_of, read_records
 from ordain.store.slices import SliceUnit
 from ordain.store.tables import make_tables
 from ordain.store.transaction import Transaction
@@ -210,7 +210,7 @@ class SqliteStore:
         if not found:
             return None
         (row,) = found
-        place = RunPlace(workspace=row[4], root=row[12], session=row[18] or "", thread=int(row[19] or 0), epoch=row[21], holder=row[22])
+        place = place_of(run, row)
         if row[7] not in _STATUSES:
             raise JournalCorrupt(f"run {run} has no known status", place=place)
         try:

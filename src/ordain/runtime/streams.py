@@ -31,6 +31,7 @@ from ordain.contracts.events import (
     TextEvent,
 )
 from ordain.contracts.text_links import links_of
+from ordain.errors import JournalCorrupt
 from ordain.ports.sessions import Entry, EntryKind, Sessions
 from ordain.ports.store import Change, StoredRun
 from ordain.rules.plain_reply import visible
@@ -238,7 +239,10 @@ def event_of(entry: Entry) -> DurableEvent:
     seq, at_ms, message, thread, run = entry.seq, entry.at // 1000, entry.message_id, entry.thread, entry.run
     if entry.body is None:
         return ErasedEvent(seq=seq, at_ms=at_ms, message_id=message, thread=thread, run=run, kind=str(entry.kind))
-    body = msgspec.json.decode(entry.body, type=_Body)
+    try:
+        body = msgspec.json.decode(entry.body, type=_Body)
+    except (msgspec.MsgspecError, UnicodeError, RecursionError):
+        raise JournalCorrupt(f"entry {seq}: column body holds what cannot be read", details={"seq": seq, "column": "body"}) from None
     text = visible(body.text)
     match entry.kind:
         case EntryKind.MESSAGE:

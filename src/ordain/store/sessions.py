@@ -9,6 +9,7 @@ from ordain.errors import JournalCorrupt
 from ordain.ports.sessions import Entry, EntryKind, EntryText, SessionRow, Thread, Uncovered
 from ordain.store.conversation import read_threads
 from ordain.store.sqlite import SqliteStore
+from ordain.store.typed_rows import Columns, check_row, is_key, is_moment, is_number, is_text, or_none
 
 _ENTRY = (
     "SELECT t.seq, t.kind, t.at, t.thread, t.run, t.channel, t.message_id, t.attached, t.reason, t.anchor, t.size, t.through,"
@@ -41,10 +42,13 @@ _TYPED = frozenset(
 """Of an entry's columns up to its author; SQLite itself would store anything anywhere."""
 _TYPED_COLUMNS = 19
 _TEXT_TYPED = frozenset((int, str, bytes, body) for body in _CONTENT)
+_ENTRY_TIMES: Columns = (("at", is_moment),)
 
 
 def _entry(row: tuple[Any, ...]) -> Entry:
-    return Entry(row[0], _checked(row, _TYPED_COLUMNS, _TYPED), *row[2:])
+    kind = _checked(row, _TYPED_COLUMNS, _TYPED)
+    check_row(f"entry {row[0]}", _ENTRY_TIMES, (row[2],))
+    return Entry(row[0], kind, *row[2:])
 
 
 def _text(row: tuple[Any, ...]) -> EntryText:
@@ -61,7 +65,14 @@ def _checked(row: tuple[Any, ...], columns: int, typed: Collection[tuple[type, .
     return _KINDS[kind]
 
 
+_SESSION_COLUMNS: Columns = (
+    *(("id", is_text), ("workspace", is_text), ("head", is_number), ("turns", is_number), ("channel", is_text), ("user", is_text)),
+    *(("created_at", is_moment), ("last_at", is_moment), ("active", is_number), ("subject", or_none(is_key)), ("no", is_number)),
+)
+
+
 def _session(row: tuple[Any, ...]) -> SessionRow:
+    check_row(f"session number {row[10]}", _SESSION_COLUMNS, row)
     return SessionRow(
         id=row[0],
         workspace=row[1],

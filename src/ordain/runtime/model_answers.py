@@ -20,7 +20,7 @@ from ordain.flows.values import PromptInputs, Values, prompt_digest, sent_prompt
 from ordain.journal.digests import content_digest
 from ordain.ports.model import Charge, ModelError, ModelReply, ModelRequest
 from ordain.prompts.renderer import Prompt, render
-from ordain.rules.proposals import without_thought
+from ordain.rules.thought_tags import canonical, spoken
 from ordain.runtime.breakers import NAMED_A_DELAY
 
 BELIEVED_TIMES = 16
@@ -144,8 +144,8 @@ def kept_answer(call: ModelCall, policy: Policy, reply: ModelReply, about: Failu
     content: str | None = text
     size, prompt_size = len(text.encode()), prepared.size
     withheld: Withheld | None = None
-    if not call.keep_thoughts and prepared.inputs.schema is None:
-        content = without_thought(text)
+    if prepared.inputs.schema is None:
+        content = canonical(text) if call.keep_thoughts else spoken(text)
     elif not call.keep_thoughts and prepared.kind.withhold is not None:
         kept = prepared.kind.withhold(text, policy)
         if kept.content is None:

@@ -8,6 +8,9 @@ from typing import Any
 import pytest
 
 from ordain.errors import Conflict, NotFound
+from ordain.journal.records import Status
+from ordain.ports.sessions import ThreadChange, ThreadStatus
+from ordain.ports.store import Append
 from ordain.ports.upkeep import OldContent
 from ordain.rules.header import without_words
 from ordain.runtime.upkeep import carried_out
@@ -173,3 +176,23 @@ async def test_who_spoke_is_erased_too(swept: bool) -> None:
         assert house.query(
             "SELECT DISTINCT user FROM sessions WHERE user <> '' UNION SELECT author FROM transcript WHERE body IS NOT NULL AND author <> ''"
         ) == [("ada",)]
+
+
+async def test_a_stopped_run_leaves_no_word_in_an_erased_session(tmp_path: Path) -> None:
+    """What a run that had stopped says once its session was erased is kept nowhere: its thread goes on, without a word."""
+    async with House(tmp_path / "home", script=LIVELY) as house:
+        run = (await house.say(f"find out which place {SECRET} is close to", mode="agent")).run_id
+        assert run is not None
+        stopping = house.query("SELECT id, epoch FROM runs WHERE status = 'waiting' ORDER BY no DESC")
+        for one, epoch in stopping:
+            await house.ordain.runtime.services.store.submit(
+                Append(run=one, epoch=epoch, status=Status.DIVERGED, reason="journal_diverged")
+            )
+        await house.ordain.runtime.erase(run, by="op", why="asked to")
+        said: dict[str, Any] = {"intent": SECRET, "last_error": {"output": SECRET}, "slot": ("told", SECRET)}
+        (session,) = house.query("SELECT id FROM sessions")[0]
+        for one, epoch in stopping:
+            change = ThreadChange(id=1, session=session, status=ThreadStatus.BLOCKED, at=1, **said)
+            await house.ordain.runtime.services.store.submit(Append(run=one, epoch=epoch, writes=(change,)))
+        assert house.query("SELECT status FROM threads WHERE id = 1") == [(ThreadStatus.BLOCKED,)]
+        assert house.query("SELECT count(*) FROM threads WHERE intent <> '' OR coalesce(asked, slots, last_error) IS NOT NULL") == [(0,)]

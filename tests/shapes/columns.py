@@ -18,11 +18,10 @@ class Held(Enum):
 
 
 LEDGER, CHAIN, DERIVED = Held.LEDGER, Held.CHAIN, Held.DERIVED
-LEASE = "who drives a run now, and how often that died: each start writes it anew, and a wrong one is fenced, not believed"
+LEASE = "who drives a run now: each start writes it anew, and a wrong one is fenced, not believed"
 CLOCK = "when an engine was at work, for the time that runs lose; what a run lost stands in its journal"
 PROGRESS = "how far housekeeping got; gone, it begins anew. What it destroyed is on the ledger"
 NUMBER = "a row's own number, by which its order is kept; what other rows say of it is under the ledger by id"
-MAIL = "a request to a run, read once: the record that takes it says what came, and no face shows it before"
 OUTBOX = "nothing delivers or shows it; the words stand in the run's record and its transcript"
 LIBRARY = "what is remembered, and no record of what happened: what a run was given of it stands in its journal"
 ACCESS = "who may come in, and no record of what happened: restoring revokes it, and `ordain token list` is its face"
@@ -35,9 +34,10 @@ COLUMNS: dict[str, dict[str, Held | str]] = {
     "runs": {
         **dict.fromkeys(("id", "parent", "parent_addr", "child", "root", "workspace", "session", "thread", "subject"), LEDGER),
         **dict.fromkeys(("flow", "flow_version", "catalog", "created_at", "status", "reason", "ended_at", "head_seq"), LEDGER),
-        "wake_at": "of a run that waits it repeats its last record and is compared; a settled one has none that anybody reads",
+        **dict.fromkeys(("resumes", "resumes_at"), LEDGER),
+        "wake_at": DERIVED,
         "no": DERIVED,
-        **dict.fromkeys(("epoch", "holder", "resumes", "resumes_at"), LEASE),
+        **dict.fromkeys(("epoch", "holder"), LEASE),
     },
     "records": {
         **dict.fromkeys(("seq", "kind", "name", "v", "at", "digest", "chain", "body"), CHAIN),
@@ -53,11 +53,8 @@ COLUMNS: dict[str, dict[str, Held | str]] = {
         "erased_at": "when its bytes went, for nobody: that they went is on the ledger",
     },
     "mailbox": {
-        "run": DERIVED,
-        "kind": DERIVED,
+        **dict.fromkeys(("id", "run", "kind", "addr", "key", "body", "at"), LEDGER),
         "taken": DERIVED,
-        "id": NUMBER,
-        **dict.fromkeys(("addr", "key", "body", "at"), MAIL),
     },
     "requests": dict.fromkeys(("workspace", "request_id", "digest", "run"), LEDGER),
     "catalogs": dict.fromkeys(("digest", "bytes"), CHAIN),
@@ -132,3 +129,5 @@ COLUMNS: dict[str, dict[str, Held | str]] = {
     ),
 }
 """By table and column."""
+WHILE: dict[str, str] = {"mailbox": "taken IS NULL", "transcript": "marks IS NOT NULL"}
+"""Of which rows that is so, where it is not of all: what was taken, the record that took it says; links of the first version cover less."""

@@ -9,25 +9,51 @@ import sqlite3
 import tempfile
 from collections.abc import Generator, Iterable, Mapping
 from contextlib import contextmanager
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from ordain.cli.archive import open_archive
-from ordain.cli.exit_codes import OK
+from ordain.cli.exit_codes import FAILED, OK
 from ordain.cli.output import print_json, show
 from ordain.cli.person import person
 from ordain.cli.places import home_of
 from ordain.engines.clock import SystemClock
 from ordain.errors import ConfigurationError, FlowUnavailable, JournalCorrupt, StorageUnavailable
+from ordain.runtime.store_replay import EQUAL, Ledgered
 from ordain.store.folder import FILE
 from ordain.store.restoring import Restored, restore
 from ordain.store.schema import VERSION
 
 SAMPLE = 50
+TOLD = 5
+"""Most differences that are told at once."""
 RESTS = ("-wal", "-shm", "-journal")
 
 
-def verify_copy(folder: Path) -> tuple[int, int]:
-    """Check a copied database whole, and replay a sample of its runs; returns (runs, replayed).
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verified:
+    """What checking a copy came to: how many runs it has, how many of them were replayed, and what holding it to its ledger found."""
+
+    runs: int
+    replayed: int
+    ledger: Ledgered
+
+    @property
+    def code(self) -> int:
+        """The exit code: what does not hold to its ledger is kept, and is no success."""
+        return OK if self.ledger.verdict == EQUAL else FAILED
+
+    def lines(self) -> Generator[str]:
+        """What people are told of the ledger, of which nothing is told where it holds."""
+        if self.ledger.verdict == EQUAL:
+            return
+        yield "NOT AS IT WAS WRITTEN: it does not hold to its ledger; `ordain replay --all` names everything"
+        for found in self.ledger.differences[:TOLD]:
+            yield f"  at {found.place}: recorded {found.recorded}; now {found.now}"
+
+
+def verify_copy(folder: Path) -> Verified:
+    """Check a copied database whole, replay a sample of its runs, and hold all of it to its ledger.
 
     Raises:
         JournalCorrupt: the database or a run is not what was written.
@@ -38,7 +64,7 @@ def verify_copy(folder: Path) -> tuple[int, int]:
         raise JournalCorrupt(f"the copy is damaged: {error}") from error
 
 
-async def _verified(folder: Path) -> tuple[int, int]:
+async def _verified(folder: Path) -> Verified:
     with open_archive(folder) as archive:
         if damage := archive.store.damage():
             raise JournalCorrupt(f"the copy is damaged: {damage}")
@@ -51,7 +77,8 @@ async def _verified(folder: Path) -> tuple[int, int]:
             if report.verdict not in {"equal", "erased"}:
                 raise JournalCorrupt(f"run {run} does not replay: {report.verdict}", code="replay_failed")
             replayed += 1
-        return len(every), replayed
+        ledger, _ = await archive.held_to_ledger()
+        return Verified(runs=len(every), replayed=replayed, ledger=ledger)
 
 
 def back_up(data_dir: Path | None, file: Path, *, as_json: bool) -> int:
@@ -67,10 +94,10 @@ def back_up(data_dir: Path | None, file: Path, *, as_json: bool) -> int:
         with open_archive(home) as archive:
             archive.store.backup(workshop / FILE)
         (workshop / FILE).chmod(0o600)
-        runs, replayed = verify_copy(workshop)
+        verified = verify_copy(workshop)
         _place(workshop / FILE, file.absolute())
-    facts = {"file": str(file), "bytes": file.stat().st_size, "runs": runs, "replayed": replayed}
-    return _say(facts, [f"backed up: {_counted(runs, replayed)}"], as_json=as_json)
+    facts = {"file": str(file), "bytes": file.stat().st_size, **_facts(verified)}
+    return _say(facts, [f"backed up: {_counted(verified)}", *verified.lines()], verified, as_json=as_json)
 
 
 def restore_from(data_dir: Path | None, file: Path, *, keep_tokens: bool, as_json: bool) -> int:
@@ -93,12 +120,11 @@ def restore_from(data_dir: Path | None, file: Path, *, keep_tokens: bool, as_jso
             done = restore(file, workshop / FILE, keep_tokens=keep_tokens, by=f"local:{person()}"[:100], at=SystemClock().now())
         except ConfigurationError as error:
             raise ConfigurationError(f"{file} is not restored: {error.message}", code=error.code) from error
-        runs, replayed = verify_copy(workshop)
+        verified = verify_copy(workshop)
         _place(workshop / FILE, home / FILE)
     facts = {
         "home": str(home),
-        "runs": runs,
-        "replayed": replayed,
+        **_facts(verified),
         "rows": done.rows,
         "unsettled": done.unsettled,
         "schema": done.version,
@@ -106,11 +132,11 @@ def restore_from(data_dir: Path | None, file: Path, *, keep_tokens: bool, as_jso
         "tokens_kept": done.kept,
         "left_out": list(done.left_out),
     }
-    return _say(facts, _told(done, runs, replayed), as_json=as_json)
+    return _say(facts, [*_told(done, verified), *verified.lines()], verified, as_json=as_json)
 
 
-def _told(done: Restored, runs: int, replayed: int) -> Generator[str]:
-    yield f"restored: {_counted(runs, replayed)}; {done.rows} rows, copied into tables made here"
+def _told(done: Restored, verified: Verified) -> Generator[str]:
+    yield f"restored: {_counted(verified)}; {done.rows} rows, copied into tables made here"
     if done.version < VERSION:
         yield f"brought from schema version {done.version} to {VERSION}"
     if done.left_out:
@@ -123,8 +149,18 @@ def _told(done: Restored, runs: int, replayed: int) -> Generator[str]:
         yield f"{done.unsettled} runs are not at an end, and go on when the folder is served: `ordain runs list` shows them"
 
 
-def _counted(runs: int, replayed: int) -> str:
-    return f"{runs} runs, {replayed} of them checked by replay"
+def _counted(verified: Verified) -> str:
+    return f"{verified.runs} runs, {verified.replayed} of them checked by replay"
+
+
+def _facts(verified: Verified) -> dict[str, object]:
+    ledger = verified.ledger
+    differences = [asdict(one) for one in ledger.differences]
+    return {
+        "runs": verified.runs,
+        "replayed": verified.replayed,
+        "ledger": {"verdict": ledger.verdict, "head": ledger.head, "differences": differences},
+    }
 
 
 def _check_alone(file: Path) -> None:
@@ -159,10 +195,10 @@ def _place(made: Path, target: Path) -> None:
     os.close(folder)
 
 
-def _say(facts: Mapping[str, object], lines: Iterable[str], *, as_json: bool) -> int:
+def _say(facts: Mapping[str, object], lines: Iterable[str], verified: Verified, *, as_json: bool) -> int:
     if as_json:
         print_json(facts)
     else:
         for line in lines:
             show(line)
-    return OK
+    return verified.code

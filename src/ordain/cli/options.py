@@ -26,13 +26,15 @@ WhyOption = Annotated[str, Parameter(name="--why", help="The reason; it is kept 
 @Parameter(name="*")
 @dataclass(frozen=True)
 class Everything:
-    """Whether all is replayed, by how many processes (None: as many as there are cores), and the ledger's ``head`` that was kept elsewhere ("": none)."""
+    """Whether all is replayed, by how many processes (None: as many as there are cores), and the ledger's ``head`` that was kept elsewhere (None: none is compared)."""
 
     every: Annotated[
         bool, Parameter(name="--all", negative=(), help="Every run, every session's transcript, and the ledger over them.")
     ] = False
     jobs: Annotated[int | None, Parameter(help="With --all: how many processes, as many as there are cores by default.")] = None
-    head: Annotated[str, Parameter(help="With --all: a head of the ledger that was kept elsewhere, which it has to go on from.")] = ""
+    head: Annotated[str | None, Parameter(help="With --all: a head of the ledger that was kept elsewhere, which it has to go on from.")] = (
+        None
+    )
 
 
 ONE_RUN = Everything()

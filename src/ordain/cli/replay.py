@@ -52,15 +52,16 @@ def replay_runs(data_dir: Path | None, run: str | None, compared: Compared, ever
         raise ConfigurationError("name one run, or --all", code="usage")
     if compared.policy is not None and compared.wording is not None:
         raise ConfigurationError("compare with a policy or with a wording, one at a time", code="usage")
+    if head is not None and (run is not None or compared != Compared() or not _HEAD.fullmatch(head)):
+        message = "--head goes with --all alone and is a head as that prints it: a number, -, and 32 hex digits"
+        raise ConfigurationError(message, code="usage")
     if compared.policy is not None:
         return _compare(home_of(data_dir), run, compared.policy, as_json=as_json)
     if compared.wording is not None:
         return compare_wording(home_of(data_dir), run, compared.wording, as_json=as_json)
     if jobs is not None and jobs < 1:
         raise ConfigurationError("--jobs is 1 or more", code="usage")
-    if head and (run is not None or not _HEAD.fullmatch(head)):
-        raise ConfigurationError("--head goes with --all and is a head as that prints it: a number, -, and 32 hex digits", code="usage")
-    return _replay(home_of(data_dir), run, (jobs or cores(), head), as_json=as_json)
+    return _replay(home_of(data_dir), run, (jobs or cores(), head or ""), as_json=as_json)
 
 
 def _replay(home: Path, run: str | None, how: tuple[int, str], *, as_json: bool) -> int:

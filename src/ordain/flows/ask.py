@@ -43,7 +43,7 @@ class _Attempts:
     """Where the search for an answer stands: at which profile of the lane, how often each was asked, and how many attempts there were in all.
 
     ``calls`` are all that were made, ``lost`` those whose outcome was lost; ``held`` are those at this profile since the last attempt of which
-    nothing was sent, and ``waited_ms`` what was waited after them. ``waiting`` is the failure of the profile after this one, where a hedged
+    nothing was sent, or that named a delay, and ``waited_ms`` what was waited after them. ``waiting`` is the failure of the profile after this one, where a hedged
     call has asked it already: it is judged when its turn comes.
     """
 
@@ -234,6 +234,7 @@ def _first_failure(beside: Beside, seq: int) -> ModelFailed:
         provider=beside.provider,
         model=beside.model,
         retry_after_ms=beside.retry_after_ms,
+        live=beside.live,
         apart=beside.apart,
         unanswered=beside.unanswered,
         lower=beside.lower,
@@ -268,6 +269,7 @@ def _fallback(context: FlowContext, attempts: _Attempts, failed: ModelFailed) ->
         waited_ms=attempts.waited_ms if held else UNSET,
         lost=attempts.lost if lost else UNSET,
         unanswered=True if held and failed.unanswered else UNSET,
+        rests=True if held and failed.live else UNSET,
         lower=True if failed.lower else UNSET,
     )
     return context.fx.decide(FALLBACK, facts, None, (failed.seq,)).outcome

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 
 import msgspec
 from msgspec import Struct
 
 from ordain.errors import Erased, JournalCorrupt, JournalError
-from ordain.ports.sessions import Entry, EntryKind
+from ordain.ports.sessions import EntryKind, EntryText
 
 ROLES = {EntryKind.MESSAGE: "user", EntryKind.REPLY: "assistant", EntryKind.QUESTION: "assistant", EntryKind.SAID: "assistant"}
 
 NEAR = 8
 """A transcript's head that stands so few entries behind a history is read with it: each look into a storage costs more than some entries."""
 
-TranscriptReader = Callable[[str, int, int], Sequence[Entry]]
+TranscriptReader = Callable[[str, int, int], Sequence[EntryText]]
 """(session, first, last) -> the transcript's entries with these numbers, in the run's own workspace."""
 
 
@@ -74,18 +75,15 @@ def resolve(transcript: TranscriptReader | None, ref: HistoryRef | None) -> Spok
     )
 
 
-def _all(transcript: TranscriptReader, session: str, parts: Sequence[tuple[int, int]]) -> list[Sequence[Entry]]:
+def _all(transcript: TranscriptReader, session: str, parts: Sequence[tuple[int, int]]) -> list[Sequence[EntryText]]:
     """All parts, each asked for before it is told that one cannot be had: what is not there yet is then read together."""
-    read: list[Sequence[Entry]] = []
-    refused: JournalError | None = None
-    for first, last in parts:
-        try:
-            read.append(transcript(session, first, last))
-        except JournalError as error:
-            refused = refused or error
-    if refused is not None:
-        raise refused
-    return read
+    try:
+        return [transcript(session, first, last) for first, last in parts]
+    except JournalError:  # bound to no name: an error that a frame of its own traceback holds is a cycle, with all that those frames hold
+        for first, last in parts:
+            with suppress(JournalError):
+                transcript(session, first, last)
+        raise
 
 
 CUT = "… (cut)"
@@ -108,7 +106,7 @@ class _Body(Struct):
 _BODY = msgspec.json.Decoder(_Body)
 
 
-def text_of(entry: Entry) -> str:
+def text_of(entry: EntryText) -> str:
     """The text of an entry.
 
     Raises:

@@ -32,7 +32,9 @@ class Thing(StrEnum):
 
     ``run`` (id): how it was opened; ``rest`` (id): how it ended, or stopped; ``session`` (workspace, id): its head; ``thread`` (workspace, session,
     number); ``request`` (workspace, request id): the run that answers it; ``account`` (hash of workspace and name); ``erased`` (workspace, subject);
-    ``swept`` (class of content); ``placed`` (workspace, session, number of a message); ``approval`` (id), ``grant`` (id): what was asked, given, used.
+    ``swept`` (class of content); ``placed`` (workspace, session, number of a message); ``mail`` (run, number): what no record of the run has taken yet;
+    ``deaths`` (run): how often engines died with it; ``wake`` (run): its time to wake was moved; ``covers``: from here on a ledger says these three;
+    ``approval`` (id), ``grant`` (id): what was asked, given, used.
     """
 
     RUN = "run"
@@ -44,8 +46,16 @@ class Thing(StrEnum):
     ERASED = "erased"
     SWEPT = "swept"
     PLACED = "placed"
+    MAIL = "mail"
+    DEATHS = "deaths"
+    WAKE = "wake"
+    COVERS = "covers"
     APPROVAL = "approval"
     GRANT = "grant"
+
+
+_LATER = frozenset({"mail", "deaths"})
+"""What a ledger says nothing of before its row that says so: builds before left it out."""
 
 
 class LedgerItem(Struct, frozen=True, gc=False, array_like=True):
@@ -152,6 +162,38 @@ def grant_item(grant: str, row: Sequence[object]) -> LedgerItem:
     return LedgerItem(Thing.GRANT, (grant,), fingerprint(*row))
 
 
+def mail_item(run: str, number: int, sent: tuple[object, object, object], words: tuple[object, object], key: bytes | None) -> LedgerItem:
+    """Mail for a run: nobody acts on what is not on the ledger so. ``sent``: its kind, effect and time; ``words``: its key, which may name somebody, and body."""
+    return LedgerItem(Thing.MAIL, (run, str(number)), fingerprint(*sent), sealed(key, *words))
+
+
+NO_DEATHS = (0, -1)
+
+
+def deaths_item(run: str, resumes: int, resumes_at: int) -> LedgerItem:
+    """How often engines died with a run at one record, and which that is; nothing where none did."""
+    return LedgerItem(Thing.DEATHS, (run,), fingerprint(resumes, resumes_at) if (resumes, resumes_at) != NO_DEATHS else b"")
+
+
+def wake_item(run: str, wake_at: int) -> LedgerItem:
+    """A run that waits wakes then, whatever its record says: the clock was set back."""
+    return LedgerItem(Thing.WAKE, (run,), max(wake_at, 0).to_bytes(8, "big"))
+
+
+COVERS = LedgerItem(Thing.COVERS, ("mail",), b"\x01")
+"""From the row with this item on the ledger knows of all mail, deaths and moved times to wake."""
+PACKED_COVERS = _ENCODER.encode(COVERS)
+"""How it stands in a row, to look for."""
+
+
+def items_of(laid: bytes) -> list[LedgerItem]:
+    """The items of a stored row; none of one that cannot be read, which ``LedgerFold.take`` tells of."""
+    try:
+        return _DECODER.decode(laid)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return []
+
+
 def next_row(last: tuple[int, bytes] | None, items: Sequence[LedgerItem]) -> LedgerRow:
     """The row that follows the one with this number and link."""
     no, previous = last or (0, GENESIS)
@@ -192,12 +234,16 @@ Placements = dict[tuple[str, str], dict[int, tuple[bytes, bytes]]]
 
 @dataclass(slots=True)
 class LedgerFold:
-    """What has to stand by the rows taken so far. ``swept`` is up to when content of each class is gone, in microseconds."""
+    """What has to stand by the rows taken so far. ``swept`` is up to when content of each class is gone, in microseconds.
+
+    ``woken`` is when runs wake whose time to wake was moved, None of a ledger that says nothing of mail, deaths and such times yet.
+    """
 
     no: int = 0
     chain: bytes = GENESIS
     swept: dict[str, int] = field(default_factory=dict[str, int])
     placed: Placements = field(default_factory=dict[tuple[str, str], dict[int, tuple[bytes, bytes]]])
+    woken: dict[str, int] | None = None
     _things: dict[tuple[str, ...], tuple[bytes, bytes]] = field(default_factory=dict[tuple[str, ...], tuple[bytes, bytes]])
 
     def take(self, row: LedgerRow) -> None:
@@ -225,6 +271,11 @@ class LedgerFold:
         name = item.name
         if item.what == Thing.SWEPT:
             self.swept[name[0]] = max(self.swept.get(name[0], 0), int.from_bytes(item.value, "big"))
+        elif item.what == Thing.COVERS:
+            self.woken = {} if self.woken is None else self.woken
+        elif item.what == Thing.WAKE:
+            if self.woken is not None:
+                self.woken[name[0]] = int.from_bytes(item.value, "big")
         elif item.what == Thing.PLACED and not item.value:
             self.placed.get((name[0], name[1]), {}).pop(int(name[2]), None)
         elif item.what == Thing.PLACED:
@@ -236,7 +287,7 @@ class LedgerFold:
 
     def differing(self, item: LedgerItem) -> Iterator[Discrepancy]:
         """What is other about one thing that stands; each is asked about once."""
-        if not item.value:
+        if not item.value or (self.woken is None and item.what in _LATER):
             return
         place = _place(item.what, item.name)
         known = self._things.pop((item.what, *item.name), None)
@@ -247,24 +298,33 @@ class LedgerFold:
             return
         if known[0] != item.value:
             yield Discrepancy(place, "as on the ledger", _OTHER.get(item.what, "another"))
-        if known[1] != item.sealed and (item.sealed or item.what != Thing.RUN):
+        if known[1] != item.sealed and (item.sealed or item.what not in _UNSEALED):
             yield Discrepancy(place, "as on the ledger", _OTHER_WORDS.get(item.what, "another") if item.sealed else "its content is gone")
 
     def missing(self) -> Iterator[Discrepancy]:
         """What nobody was asked about: it is on the ledger, and does not stand any more."""
         for what, *name in self._things:
+            if self.woken is None and what in _LATER:
+                continue
             yield Discrepancy(_place(what, name), "on the ledger", _GONE.get(what, "missing"))
 
 
+_UNSEALED = frozenset({"run", "mail"})
+"""What erasing does not say again: that its key is destroyed says enough."""
 _THERE: Mapping[str, str] = {
+    Thing.MAIL: "is there, and nobody sent it",
+    Thing.DEATHS: "its row counts deaths",
     Thing.ERASED: "its key is destroyed, and nobody erased it",
     Thing.REST: "its row says that it is at rest, or why it stopped",
 }
 _GONE: Mapping[str, str] = {
+    Thing.DEATHS: "its row counts no deaths",
     Thing.ERASED: "it was erased, and has a key or is gone",
     Thing.REST: "it was at rest, or had a reason, and its row says neither",
 }
 _OTHER: Mapping[str, str] = {
+    Thing.MAIL: "another kind, effect or time",
+    Thing.DEATHS: "its row counts other deaths",
     Thing.RUN: "its row has another parent, root, workspace, session, thread, subject, flow, catalog or time of opening",
     Thing.REST: "its row or its last record has another status, reason, time, number or link",
     Thing.SESSION: "its row has another head, link, subject, thread, channel or time",
@@ -276,6 +336,7 @@ _OTHER: Mapping[str, str] = {
     Thing.GRANT: "its row has another scope, principal, time or number of uses",
 }
 _OTHER_WORDS: Mapping[str, str] = {
+    Thing.MAIL: "another key or content",
     Thing.RUN: "its first record has another link",
     Thing.SESSION: "another user",
     Thing.THREAD: "another intent, question, slots or error",
@@ -287,12 +348,14 @@ _OTHER_WORDS: Mapping[str, str] = {
 def _place(what: str, name: Sequence[str]) -> str:
     """A thing by its name, for people: the workspace last."""
     match what, list(name):
-        case ((Thing.RUN | Thing.REST), [run]):
+        case ((Thing.RUN | Thing.REST | Thing.DEATHS), [run]):
             return f"run {run}"
         case ((Thing.SESSION | Thing.REQUEST), [workspace, one]):
             return f"{what} {one} in {workspace}"
         case Thing.THREAD, [workspace, session, number]:
             return f"thread {number} of session {session} in {workspace}"
+        case Thing.MAIL, [run, number]:
+            return f"mail {number} of run {run}"
         case Thing.ERASED, [workspace, subject]:
             return f"subject {subject} in {workspace}"
         case _:

@@ -12,7 +12,9 @@ Three dialects differ in details that matter, and one choice is made for each:
 
 from __future__ import annotations
 
-from typing import Any, cast
+import json
+import re
+from typing import Any, TypeVar, cast
 
 import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
@@ -23,6 +25,8 @@ from ordain.models.refusals import malformed, why_unreadable
 from ordain.models.replies import TRUNCATED, Counts, cut_short, replied
 from ordain.models.schemas import OutputTool, clean_name, native_format, system_text, tool_definition
 from ordain.ports.model import ModelError, ModelReply, ModelRequest
+
+T = TypeVar("T")
 
 
 class _Message(Struct, frozen=True):
@@ -81,6 +85,8 @@ class Completion(Struct, frozen=True):
     error: Any = None
 
 
+_HALF = re.compile(rb"\\u[dD][89a-fA-F]")
+_HALF_BYTES = re.compile(rb"\xed[\xa0-\xbf]")
 _ENCODER = msgspec.json.Encoder()
 _COMPLETION = msgspec.json.Decoder(Completion)
 
@@ -119,10 +125,33 @@ def read_completion(body: bytes, asked: str, tool: OutputTool | None = None, *, 
     Where a ``tool`` was asked for, its input is the answer. ``plain``: words were asked for, which count also where they were cut.
     """
     try:
-        completion = _COMPLETION.decode(body)
+        completion = decoded(body, _COMPLETION, plain=plain)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         return malformed(why_unreadable(body, error))
     return conclude(completion, asked, tool, plain=plain)
+
+
+def decoded(body: bytes, decoder: msgspec.json.Decoder[T], *, plain: bool) -> T:
+    """What a body or an event says. In ``plain`` words half a sign (a lone surrogate) spoils no more than itself; JSON that holds one is none.
+
+    Raises:
+        DecodeError, UnicodeDecodeError, RecursionError: it cannot be read.
+    """
+    try:
+        return decoder.decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        if not plain or not (_HALF.search(body) or _HALF_BYTES.search(body)):
+            raise
+        try:
+            value = json.loads(body.decode("utf-8", "surrogatepass"))
+        except ValueError:
+            raise
+        return msgspec.convert(value, decoder.type)
+
+
+def joined(text: str) -> str:
+    """A text whose halves of signs are put together; one that is alone stands as U+FFFD."""
+    return text if text.isascii() else text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
 def conclude(completion: Completion, asked: str, tool: OutputTool | None = None, *, plain: bool = False) -> ModelReply | ModelError:
@@ -159,7 +188,7 @@ def _said(choice: Choice, tool: OutputTool | None) -> str | ModelError:
         case "stop" | "tool_calls" | "function_call" if tool is not None:
             return tool.answer(_calls(message.tool_calls))
         case "stop" | "tool_calls" | "function_call" if message.content:
-            return message.content  # a server that names tools although none were offered still gave the whole text
+            return joined(message.content)  # a server that names tools although none were offered still gave the whole text
         case "stop" | "tool_calls" | "function_call" as reason:
             return malformed(f"finish_reason {reason} without content")
         case _:

@@ -6,6 +6,7 @@ nothing, and some servers never send it. Whatever an event holds besides, an err
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from typing import Any
 
@@ -13,16 +14,18 @@ import msgspec
 from msgspec import Struct
 
 from ordain.contracts.policy import ModelErrorCode
-from ordain.models.chat_completions import AnswerMessage, Choice, Completion, conclude, fields, objects
+from ordain.models.chat_completions import AnswerMessage, Choice, Completion, conclude, decoded, fields, joined, objects
 from ordain.models.narrative import WHOLE, early_text
 from ordain.models.refusals import malformed, read_stream_error, why_unreadable
 from ordain.models.schemas import OutputTool
-from ordain.ports.model import Heard, ModelError, ModelReply
+from ordain.ports.model import SILENCED, Heard, ModelError, ModelReply
 
 STREAM_BYTES = 16 * 1024 * 1024
 """Larger than the bound on one body: every word travels in an envelope of some 250 bytes."""
 CALLS_KEPT = 8
 """Tool calls of one answer that are put together; one is asked for."""
+AFTER_END_S = 2.0
+"""So long is waited for what may follow an answer that is whole."""
 CUT_OFF = ModelError(code=ModelErrorCode.CONNECTION, message="the stream ended before its answer did")
 MEDIA_TYPE = b"text/event-stream"
 _DONE = b"[DONE]"
@@ -30,6 +33,8 @@ _MARK = b"\xef\xbb\xbf"
 
 
 class _Delta(Struct, frozen=True):
+    """A piece; some servers send each, or the last one, as a whole message."""
+
     content: str | None = None
     refusal: str | None = None
     tool_calls: Any = None
@@ -37,6 +42,7 @@ class _Delta(Struct, frozen=True):
 
 class _Part(Struct, frozen=True):
     delta: _Delta | None = None
+    message: _Delta | None = None
     finish_reason: str | None = None
     index: int = 0
 
@@ -49,8 +55,15 @@ class _Chunk(Struct, frozen=True):
     object: Any = None
 
 
+_LOOKED_AT = 4096
+_EVENTS = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:(?::|event:|id:|retry:)[^\r\n]*[\r\n]+)*data:")
 _CHUNK = msgspec.json.Decoder(_Chunk)
 _ANY = msgspec.json.Decoder()
+
+
+def looks_like_events(body: bytes) -> bool:
+    """Whether a body of another type is such a stream all the same; no JSON begins so."""
+    return _EVENTS.match(body[:_LOOKED_AT]) is not None
 
 
 class Events:
@@ -108,6 +121,8 @@ class EventStream(ABC):
         """The pieces of the answer."""
         self._error: Any = None
         self._fault: ModelError | None = None
+        self._silent = False
+        self._half = ""
 
     def wants(self, media_type: bytes) -> bool:
         """Whether a body of this type comes here; from then on the answer is this stream."""
@@ -117,7 +132,19 @@ class EventStream(ABC):
     @property
     def patience_s(self) -> float | None:
         """How long the next bytes may take, in seconds: before its first word a model may think for as long as it has."""
+        if self._ended and self._idle_s is not None:
+            return min(self._idle_s, AFTER_END_S)
         return self._idle_s if any(self._said) else None
+
+    @property
+    @abstractmethod
+    def _ended(self) -> bool:
+        """Whether the answer is whole by what the stream said, though more may come: token counts."""
+
+    def suffices(self, *, silent: bool) -> bool:
+        """See ``Listener``: an answer does that said its end, in JSON only where nothing broke; so do words that fell silent, which are then told as cut."""
+        self._silent = silent and self._plain and any(self._said) and self._error is None and self._fault is None
+        return (self._ended and (silent or self._plain)) or self._silent
 
     def take(self, chunk: bytes) -> bool:
         """The next bytes of the body; False when nothing that comes after them could count."""
@@ -127,10 +154,17 @@ class EventStream(ABC):
             return False
         before = len(self._said)
         going_on = all(self._taken(data) for data in self._events.feed(chunk))
-        shown = self._narrative.feed("".join(self._said[before:]))
+        shown = self._narrative.feed(self._whole_signs("".join(self._said[before:])))
         if shown:
             self._heard(shown)
         return going_on
+
+    def _whole_signs(self, piece: str) -> str:
+        """The piece without half signs; the first half of one waits for the second."""
+        text, self._half = self._half + piece, ""
+        if text and "\ud800" <= text[-1] < "\udc00":
+            text, self._half = text[:-1], text[-1]
+        return joined(text)
 
     def _taken(self, data: bytes) -> bool:
         try:
@@ -171,7 +205,7 @@ class CompletionStream(EventStream):
         if data.strip() == _DONE:
             self._done = True
             return False
-        chunk = _CHUNK.decode(data)
+        chunk = decoded(data, _CHUNK, plain=self._plain)
         error: Any = _ANY.decode(data) if chunk.object == "error" and not chunk.error else chunk.error
         if error:
             self._error = error
@@ -186,14 +220,19 @@ class CompletionStream(EventStream):
     def _add(self, part: _Part) -> None:
         self._answered = True
         self._finish = part.finish_reason or self._finish  # some servers send "" until the end
-        if part.delta is None:
+        said = part.delta if part.message is None or any(self._said) else part.message
+        if said is None:
             return
-        self._refusal.append(part.delta.refusal or "")
+        self._refusal.append(said.refusal or "")
         if self._tool is None:
-            self._said.append(part.delta.content or "")
+            self._said.append(said.content or "")
         else:
-            for call in objects(part.delta.tool_calls):
+            for call in objects(said.tool_calls):
                 self._add_call(call)
+
+    @property
+    def _ended(self) -> bool:
+        return self._finish is not None
 
     def _add_call(self, call: dict[str, Any]) -> None:
         index = call.get("index", 0)
@@ -206,9 +245,20 @@ class CompletionStream(EventStream):
                 pieces.append(piece)
 
     def _whole(self, asked: str) -> ModelReply | ModelError:
-        if (self._answered or not self._bytes) and self._finish is None and not self._done:
+        if (self._answered or not self._bytes) and self._finish is None and not (self._done or self._silent):
             return CUT_OFF
         calls = [{"function": {"name": "".join(names), "arguments": "".join(given)}} for names, given in self._calls.values()]
-        message = AnswerMessage(content="".join(self._said), refusal="".join(self._refusal), tool_calls=calls)
-        choices = [Choice(message, self._finish)] if self._answered else None
-        return conclude(Completion(choices=choices, model=self._model, usage=self._usage), asked, self._tool, plain=self._plain)
+        message = AnswerMessage(
+            content=joined("".join(self._said)) if self._plain else "".join(self._said), refusal="".join(self._refusal), tool_calls=calls
+        )
+        finish = self._finish
+        if finish is None and self._plain:  # what says that a stream is done says so of its words, and what only fell silent was cut
+            finish = "stop" if self._done else "length"
+        choices = [Choice(message, finish)] if self._answered else None
+        reply = conclude(Completion(choices=choices, model=self._model, usage=self._usage), asked, self._tool, plain=self._plain)
+        return silenced(reply) if self._silent and self._finish is None else reply
+
+
+def silenced(reply: ModelReply | ModelError) -> ModelReply | ModelError:
+    """Words after which a stream fell silent: kept, and told as cut."""
+    return msgspec.structs.replace(reply, notice=SILENCED) if isinstance(reply, ModelReply) else reply

@@ -64,6 +64,10 @@ class Listener(Protocol):
         """The next bytes; False when it needs no more. Must be cheap."""
         ...
 
+    def suffices(self, *, silent: bool) -> bool:
+        """Whether what came is an answer although the body broke off, or fell silent for as long as this waits."""
+        ...
+
 
 class Exchange:
     """Posts JSON to one URL. Follows no redirect, keeps no cookie, asks for no compression. One event loop only.
@@ -172,6 +176,11 @@ async def _pour(response: httpcore.Response, listener: Listener) -> None:
                 if not listener.take(chunk):
                     await _rest(stream)
                     break
+    except TooFine:
+        raise
+    except (httpcore.NetworkError, httpcore.RemoteProtocolError) as error:
+        if not listener.suffices(silent=isinstance(error, Stalled)):
+            raise
     finally:
         await response.aclose()
 

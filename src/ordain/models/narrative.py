@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from ordain.ports.model import ModelRequest
-from ordain.rules.proposals import BLANKS_BEFORE, THOUGHT_TAGS
+from ordain.rules.thought_tags import Spoken
 
 _Step = Callable[[str, int], int]
 _PLAIN = re.compile(r'[^"\\\x00-\x1f\ud800-\udfff]+')  # what a JSON string may hold as it stands, lone surrogates apart
@@ -35,7 +35,7 @@ def place_of(request: ModelRequest) -> str:
 
 def early_text(place: str) -> EarlyText:
     """What follows an answer whose text stands there."""
-    return PlainText() if place == WHOLE else Narrative(place)
+    return Spoken() if place == WHOLE else Narrative(place)
 
 
 class EarlyText(Protocol):
@@ -44,51 +44,6 @@ class EarlyText(Protocol):
     def feed(self, fragment: str) -> str:
         """What the next fragment of the answer adds to the text."""
         ...
-
-
-class PlainText:
-    """Follows an answer that is the text: all of it, but for a thought that it begins with (``rules.proposals``)."""
-
-    def __init__(self) -> None:
-        """One answer, one value."""
-        self._kept: str = ""  # what may become the tag that a thought begins or ends with
-        self._ends = ""  # with what the thought ends that is being passed over
-        self._step = self._before
-
-    def feed(self, fragment: str) -> str:
-        """See ``EarlyText.feed``."""
-        text, self._kept = self._kept + fragment, ""
-        return self._step(text)
-
-    def _before(self, text: str) -> str:
-        begun = text.lstrip()
-        opened = begun[: max(map(len, THOUGHT_TAGS))].casefold()
-        tag = next((tag for tag in THOUGHT_TAGS if opened.startswith(tag)), "")
-        if len(text) - len(begun) > BLANKS_BEFORE or not (tag or any(tag.startswith(opened) for tag in THOUGHT_TAGS)):
-            return self._go_on(self._within_text, text)
-        if not tag:
-            self._kept = text
-            return ""
-        self._ends = f"</{tag[1:]}"
-        return self._go_on(self._within_thought, begun[len(tag) :])
-
-    def _within_thought(self, text: str) -> str:
-        end = re.search(re.escape(self._ends), text, re.IGNORECASE)
-        if end is None:
-            self._kept = text[1 - len(self._ends) :]
-            return ""
-        return self._go_on(self._after_thought, text[end.end() :])
-
-    def _after_thought(self, text: str) -> str:
-        text = text.lstrip()
-        return self._go_on(self._within_text, text) if text else ""
-
-    def _within_text(self, text: str) -> str:
-        return text
-
-    def _go_on(self, step: Callable[[str], str], text: str) -> str:
-        self._step = step
-        return step(text)
 
 
 class Narrative:

@@ -9,9 +9,9 @@ import msgspec
 
 from ordain.contracts.policy import ModelErrorCode
 from ordain.models import chat_completions, responses
-from ordain.models.event_stream import CompletionStream, EventStream
+from ordain.models.event_stream import CompletionStream, EventStream, looks_like_events
 from ordain.models.exchange import ANSWER_BYTES, Exchange, HttpAnswer, Listener, Stalled, TooFine, checked_key, checked_url
-from ordain.models.narrative import place_of
+from ordain.models.narrative import WHOLE, place_of
 from ordain.models.refusals import MESSAGE_CHARS, NO_TIME, NOT_UNICODE, malformed, read_refusal
 from ordain.models.schemas import output_tool
 from ordain.ports.model import Charge, Heard, ModelError, ModelReply, ModelRequest
@@ -68,20 +68,28 @@ class OpenAIModel:
         except UnicodeEncodeError:
             return NOT_UNICODE
         answer = await self.post(body, min(request.timeout_s, request.profile.timeout_ms / 1000), stream)
-        said = answer if isinstance(answer, ModelError) else self._said(answer, request, stream)
+        said = answer if isinstance(answer, ModelError) else self._said(answer, request, stream, heard)
         return msgspec.structs.replace(said, held=request.held_by)
 
-    def _said(self, answer: HttpAnswer, request: ModelRequest, stream: EventStream | None) -> ModelReply | ModelError:
+    def _said(self, answer: HttpAnswer, request: ModelRequest, stream: EventStream | None, heard: Heard | None) -> ModelReply | ModelError:
         if not 200 <= answer.status < 300:
             return self._clean(
                 read_refusal(answer.status, answer.headers, answer.body or b"", self._sent(request)), f"status {answer.status}"
             )
         if stream is not None and stream.began:
-            said = stream.conclude(request.profile.model, self._sent(request))
-            return self._clean(said, "an error within the stream") if isinstance(said, ModelError) else said
+            return self._streamed(stream, request)
         if answer.body is None:
             return malformed(f"the answer is larger than {ANSWER_BYTES} bytes")
+        typed = request.schema is not None and answer.headers.get(b"content-type")
+        if not typed and looks_like_events(answer.body):  # words count whatever their type says, JSON where nothing says another
+            stream = self._stream(request, heard if heard is not None and request.narrative else _nobody)
+            stream.take(answer.body)
+            return self._streamed(stream, request)
         return self._read(answer.body, request)
+
+    def _streamed(self, stream: EventStream, request: ModelRequest) -> ModelReply | ModelError:
+        said = stream.conclude(request.profile.model, self._sent(request))
+        return self._clean(said, "an error within the stream") if isinstance(said, ModelError) else said
 
     def _encoded(self, request: ModelRequest, *, stream: bool) -> bytes:
         if self._api == "responses":
@@ -90,7 +98,8 @@ class OpenAIModel:
 
     def _stream(self, request: ModelRequest, heard: Heard) -> EventStream:
         kind = responses.ResponseStream if self._api == "responses" else CompletionStream
-        return kind(place_of(request), heard, output_tool(request), request.profile.idle_ms)
+        place = WHOLE if request.schema is None else place_of(request)
+        return kind(place, heard, output_tool(request), request.profile.idle_ms)
 
     def _read(self, body: bytes, request: ModelRequest) -> ModelReply | ModelError:
         if self._api == "responses":
@@ -133,6 +142,10 @@ class OpenAIModel:
     async def close(self) -> None:
         """Close the connections; idempotent."""
         await self._exchange.close()
+
+
+def _nobody(_: str) -> None:
+    """Hears nothing."""
 
 
 def _connection(message: str, known: Charge | None = None) -> ModelError:

@@ -15,7 +15,7 @@ from msgspec import UNSET, Raw, Struct, UnsetType
 from ordain.contracts.policy import ModelErrorCode
 from ordain.contracts.profiles import Structured
 from ordain.models.chat_completions import fields, objects
-from ordain.models.event_stream import CUT_OFF, EventStream
+from ordain.models.event_stream import CUT_OFF, EventStream, silenced
 from ordain.models.refusals import malformed, read_stream_error, why_unreadable
 from ordain.models.replies import TRUNCATED, Counts, cut_short, replied
 from ordain.models.schemas import OutputTool, clean_name, native_format, system_text, tool_definition
@@ -200,7 +200,13 @@ class ResponseStream(EventStream):
         self._sent = sent
         return super().conclude(asked, sent)
 
+    @property
+    def _ended(self) -> bool:
+        return self._response is not None
+
     def _whole(self, asked: str) -> ModelReply | ModelError:
+        if self._response is None and self._silent:
+            return silenced(replied("".join(self._said), None, asked, Counts()))
         if self._response is None:
             return CUT_OFF if self._begun or not self._bytes else malformed("no answer in the stream")
         return _judged(self._response, asked, _Asked(self._tool, self._sent, plain=self._plain, pieces="".join(self._said)))

@@ -61,12 +61,14 @@ class Beat(Struct, frozen=True, kw_only=True):
 class Held(Struct, frozen=True, kw_only=True):
     """A run that the engine may drive, as durable now, with its untaken mail. ``run`` is what is wrong with one that cannot be read.
 
-    ``lost`` is when nobody could work on it, beyond the pauses of the lease.
+    ``refused`` is what is wrong with mail that lies there and that nobody sent: it is none of ``mail``. ``lost`` is when nobody could work on it, beyond
+    the pauses of the lease.
     """
 
     id: str
     run: StoredRun | JournalCorrupt
     mail: tuple[Mail, ...] = ()
+    refused: JournalCorrupt | None = None
     lost: tuple[Pause, ...] = ()
 
 

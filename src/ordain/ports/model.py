@@ -58,6 +58,9 @@ class ModelRequest(Struct, frozen=True, kw_only=True):
 CUT = "the answer was cut at its length limit"
 """The notice of plain text that was; of JSON that is an error, for it may read like a whole one."""
 
+SILENCED = "the answer stopped in the midst, and nothing more came"
+"""The notice of plain text after which its endpoint fell silent."""
+
 
 class ModelReply(Struct, frozen=True, kw_only=True):
     """A complete answer. Token counts are None where the provider gave none. ``notice`` goes into the header verbatim.
@@ -130,8 +133,8 @@ class ModelPort(Protocol):
     """One adapter for one provider.
 
     One call makes exactly one attempt: no retry, no fallback, no hidden second request. Every foreign failure comes back as
-    a ``ModelError``; a missing finish reason, a length stop and empty choices are errors. Plain text that was cut at its length is
-    a reply, whose notice says so (``CUT``). What is known of the cost of a
+    a ``ModelError``; a missing finish reason, a length stop and empty choices are errors. Plain text that was cut at its length, or
+    after which its endpoint fell silent, is a reply, whose notice says so (``CUT``, ``SILENCED``). What is known of the cost of a
     failure beyond what its code says goes with it. Cancelling the awaiting task abandons the attempt.
 
     Where ``heard`` is given and the request names a ``narrative``, an adapter that can calls ``heard`` with pieces of that

@@ -179,6 +179,15 @@ ERASED_SESSION = "erased:"
 """How the id of an erased session begins; what follows says nothing of the one that it had."""
 
 
+class EntryText(Struct, frozen=True, gc=False):
+    """What a prompt needs of an entry: a history is some forty of them, read for every turn. ``body`` is None once erased."""
+
+    seq: int
+    kind: EntryKind
+    chain: bytes
+    body: bytes | None
+
+
 class SessionRow(Struct, frozen=True, kw_only=True):
     """One session. Times in microseconds; ``key`` digests its content, None once that was erased: then ``id`` is another one, that names nobody.
 
@@ -231,6 +240,10 @@ class Sessions(Protocol):
 
     async def entries(self, workspace: str, session: str, *, after: int, limit: int) -> Sequence[Entry]:
         """Entries with a number greater than ``after``, in order; ``after`` -1 gives the last ones."""
+        ...
+
+    async def texts(self, workspace: str, session: str, *, first: int, last: int) -> Sequence[EntryText]:
+        """The entries with numbers ``first`` to ``last``, as far as a prompt needs them, in order."""
         ...
 
     async def answer(self, workspace: str, session: str, seq: int) -> tuple[Entry, Entry | None] | None:

@@ -170,7 +170,11 @@ class JournalStore(Protocol):
         ...
 
     async def mail(self, run: str) -> Sequence[Mail]:
-        """Mail that no record has taken, in the order of its commits."""
+        """Mail that no record has taken, in the order of its commits.
+
+        Raises:
+            JournalCorrupt: some of it nobody sent (``mail_not_sent``): a store that others can write to keeps a ledger of what was.
+        """
         ...
 
     async def catalog(self, digest: str) -> bytes | None:

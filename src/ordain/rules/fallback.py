@@ -17,6 +17,10 @@ class FallbackReason(Reason):
 
     RETRY = "fallback.retry", "The error may pass: the same model is tried again."
     HELD = "fallback.held", "Nothing was sent, which is no attempt: the model is asked once it need not be left alone any more."
+    RESTS = (
+        "fallback.rests",
+        "The provider named a delay, and is asked again once that has passed, which uses up no attempt: time bounds it.",
+    )
     LOWER = "fallback.lower", "The model's endpoint does not hold answers to their schema that way: it is asked in the next lower one."
     LOST = "fallback.lost", "The outcome was lost with the process, which says nothing of the model: it is asked again."
     LOST_TOO_OFTEN = "fallback.lost_too_often", "The outcome was lost with the process more often than policy permits."
@@ -57,7 +61,7 @@ class FallbackFacts(Struct, frozen=True, kw_only=True):
     """The error and what was tried: attempts at this profile and in all, profiles and a lane still untried, time left.
 
     What is no attempt is told beside them. ``held``: this time nothing was sent, so often in a row at this profile, for whose sake ``waited_ms``
-    were waited already; ``unanswered``: and nothing was ever heard of it. ``lost``: this time the outcome was lost with its process, so often in all. Runs of earlier builds have neither,
+    were waited already; ``unanswered``: and nothing was ever heard of it; ``rests``: it was asked and named a delay. ``lost``: this time the outcome was lost with its process, so often in all. Runs of earlier builds have neither,
     and count all that among the attempts. ``lower``: the endpoint does not hold answers as it was told to, and has a lower way that was not tried.
     """
 
@@ -72,6 +76,7 @@ class FallbackFacts(Struct, frozen=True, kw_only=True):
     waited_ms: int | UnsetType = UNSET
     lost: int | UnsetType = UNSET
     unanswered: bool | UnsetType = UNSET
+    rests: bool | UnsetType = UNSET
     lower: bool | UnsetType = UNSET
 
 
@@ -87,14 +92,14 @@ MAY_PASS = frozenset(
     }
 )
 """What an endpoint gets over by itself. All others cost the same again with each attempt, and are seldom better for it."""
-UNREACHED_MS = 200
-"""Before a model is asked again that could not be reached, where policy names no wait: no attempt bounds how often that is."""
+UNCOUNTED_MS = 200
+"""Before a model is asked again that could not be reached or named a delay, where policy or provider name a shorter wait: no attempt bounds how often."""
 
 
 def decide_fallback(facts: FallbackFacts, inputs: None, policy: Policy) -> Decision[FallbackOutcome]:
     """The policy table's answer for the error, within attempts and time.
 
-    A model that is left alone, or cannot be reached, is waited for within the time; where there is another, no longer in all than ``wait_max_ms``,
+    A model that is left alone, rests, or cannot be reached, is waited for within the time; where there is another, no longer in all than ``wait_max_ms``,
     and where it has never answered, no longer than ``unanswered_max_ms``.
     """
     table = policy.fallback
@@ -135,20 +140,27 @@ def _wait_ms(facts: FallbackFacts, policy: Policy) -> int:
     if facts.code is ModelErrorCode.LOST:  # this process died, which says nothing of the provider
         return facts.retry_after_ms
     wait = backoff_ms(table.backoff_ms, table.backoff_max_ms, facts.attempts if facts.held is UNSET else facts.held)
-    if facts.held is not UNSET and facts.code is ModelErrorCode.CONNECTION:
-        wait = max(wait, UNREACHED_MS, backoff_ms(UNREACHED_MS, table.backoff_max_ms, facts.held))
+    if facts.held is not UNSET and _went_out(facts):
+        wait = max(wait, UNCOUNTED_MS, backoff_ms(UNCOUNTED_MS, table.backoff_max_ms, facts.held))
     return max(facts.retry_after_ms, wait)
 
 
 def _may_be_asked(facts: FallbackFacts, table: FallbackPolicy, *, last: bool) -> bool:
     """Whether the same model may be asked again, by how often it was."""
-    if not last and facts.held is not UNSET and facts.code is ModelErrorCode.CONNECTION:
+    if not last and facts.held is not UNSET and _went_out(facts):
         return facts.held < table.attempts_per_profile
     more = last and facts.code in MAY_PASS
     return facts.attempts < (max(table.attempts_per_profile, table.attempts_at_last) if more else table.attempts_per_profile)
 
 
+def _went_out(facts: FallbackFacts) -> bool:
+    """Whether the endpoint was turned to, though that is no attempt: each time costs it something, so the waits grow."""
+    return facts.code is ModelErrorCode.CONNECTION or facts.rests is True
+
+
 def _again(facts: FallbackFacts) -> FallbackReason:
+    if facts.rests is True:
+        return FallbackReason.RESTS
     if facts.held is not UNSET:
         return FallbackReason.HELD
     return FallbackReason.RETRY if facts.lost is UNSET else FallbackReason.LOST
@@ -156,6 +168,7 @@ def _again(facts: FallbackFacts) -> FallbackReason:
 
 _TOLD = (
     FallbackReason.RETRY,
+    FallbackReason.RESTS,
     FallbackReason.LOWER,
     FallbackReason.LOST,
     FallbackReason.NEXT_PROFILE,

@@ -71,6 +71,8 @@ class HeaderFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
 MARKS = {"ok": "✓", "fail": "✗", "unknown": "?", "info": "·", "proposal": "→"}
 VERDICT_MARKS = {str(RunVerdict.OK): "ok", str(RunVerdict.UNKNOWN): "unknown"}
 """Whatever else a verdict is, it is no success."""
+IN_PROGRESS = "in progress"
+"""Opens the header of a run that has no verdict yet; no record holds such a header."""
 NO_TOOL_USED = "no tool was used"
 UNSETTLED = frozenset({"queued", "ready", "running", "waiting"})
 _SIGNS = {'"': "'", "✓": " ", "✗": " ", "·": " "}
@@ -121,10 +123,12 @@ def render_header(facts: HeaderFacts) -> str:
 
 
 def title_line(facts: HeaderFacts) -> str:
-    """The first line of the header: the verdict opens it where there is one."""
+    """The first line of the header: the verdict opens it where there is one, and that there is none yet where the run is to have one."""
     title = plain(f"{facts.run} · {facts.flow} · {facts.status} · {facts.reason}", LINE)
     if facts.verdict:
         return f"{MARKS[_verdict_mark(facts)]} {plain(facts.verdict, EXCERPT)} · ordain run {title}"
+    if facts.judged and facts.status in UNSETTLED:
+        return f"{MARKS['info']} {IN_PROGRESS} · ordain run {title}"
     mark = "ok" if facts.status == "completed" else "info" if facts.status in UNSETTLED else "fail"
     return f"{MARKS[mark]} ordain run {title}"
 

@@ -103,6 +103,8 @@ class Drive:
                 return Driven(status=stored.status)
             if asked is not None and stored.status in STOPPED and stored.status is not Status.FAULTED:
                 return await self._close(asked)
+            if self.held.refused is not None:
+                raise self.held.refused
             driven = await self._execute(stored)
         except (JournalDiverged, JournalCorrupt, FlowUnavailable, Erased) as error:
             return await self.stop(error)
@@ -212,7 +214,7 @@ class Drive:
             close = tuple(NewMail(run=child, kind=MailKind.INTERRUPT, key=f"close:{self.run}", body=body, at=at) for child in unsettled)
             await self.services.store.submit(Append(run=self.run, epoch=stored.epoch, writes=close))
             return Driven(status=stored.status)
-        mail = await self.services.store.mail(self.run)
+        mail = await self.services.store.mail(self.run) if self.held.refused is None else self.held.mail
         book_ends(live, mail)
         note = live.write(
             RecordKind.NOTE, "cancel", NoteBody(by=asked.by, action="cancel", why=asked.why, details=raw({"was": str(stored.status)}))

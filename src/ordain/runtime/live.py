@@ -10,14 +10,8 @@ import msgspec
 
 from ordain.effects.children import AnyEnded
 from ordain.effects.effect import AnyEffect, Children, Claim, ModelCall, Read, Say, VerbCall, Wait
-from ordain.effects.results import (
-    Abandoned,
-    AnyResult,
-    Expired,
-    Said,
-    VerbResult,
-)
-from ordain.errors import FlowFault, LeaseLost, OrdainError, RunLost
+from ordain.effects.results import Abandoned, AnyResult, Expired, Said, VerbResult
+from ordain.errors import FlowFault, JournalCorrupt, LeaseLost, OrdainError, RunLost
 from ordain.journal.digests import derived_id
 from ordain.journal.folds import answered_calls
 from ordain.journal.records import (
@@ -288,9 +282,10 @@ class LiveRun(Pen):
 
     def heard(self) -> None:
         """Mail may have arrived: look for interrupts, and abandon what may be abandoned."""
-        self.mailbox.heard(self._interrupted)
+        self.mailbox.heard(self._looked)
 
-    def _interrupted(self) -> None:
+    def _looked(self) -> None:
+        self.state.fault = self.state.fault or self.mailbox.refused
         if self.mailbox.interrupts and not self.state.masked and self._abandonable is not None:
             self._abandoned = True
             self._abandonable.cancel()
@@ -300,8 +295,13 @@ class LiveRun(Pen):
         self.stopping = True
 
     async def look(self) -> list[Mail]:
-        """All untaken mail; interrupts among it are remembered."""
-        return await self.mailbox.look()
+        """All untaken mail; interrupts among it are remembered. Where some of it nobody sent, the run stops."""
+        try:
+            return await self.mailbox.look()
+        except JournalCorrupt:
+            self._looked()
+            self.state.raise_fault()
+            raise
 
     def interrupt(self) -> Mail | None:
         """An interrupt that no record has taken yet."""

@@ -10,7 +10,7 @@ from contextlib import suppress
 import msgspec
 
 from ordain.effects.results import VerbResult
-from ordain.errors import OrdainError, StorageUnavailable
+from ordain.errors import JournalCorrupt, OrdainError, StorageUnavailable
 from ordain.journal.codec import decode
 from ordain.journal.records import ObservationBody, Record, RecordKind
 from ordain.ports.store import Append, ClaimUnit, Mail, StoredRun
@@ -29,6 +29,8 @@ class Mailbox:
     def __init__(self, services: Services, run: str, mail: Sequence[Mail]) -> None:
         """``mail`` is what its engine found with the run."""
         self._services, self._run = services, run
+        self.refused: JournalCorrupt | None = None
+        """What is wrong with mail that nobody sent: the run stops before it takes any more."""
         self.interrupts: list[Mail] = []
         self.late: list[Mail] = []
         self._sort(mail)
@@ -40,8 +42,16 @@ class Mailbox:
         self.late = [row for row in mail if row.kind is MailKind.LATE]
 
     async def look(self) -> list[Mail]:
-        """All untaken mail."""
-        mail = list(await self._services.store.mail(self._run))
+        """All untaken mail.
+
+        Raises:
+            JournalCorrupt: some of it nobody sent (``mail_not_sent``).
+        """
+        try:
+            mail = list(await self._services.store.mail(self._run))
+        except JournalCorrupt as error:
+            self.refused = error
+            raise
         self._sort(mail)
         return mail
 
@@ -55,7 +65,8 @@ class Mailbox:
         while self._again:
             self._again = False
             with suppress(StorageUnavailable):  # the run meets it at its next effect
-                await self.look()
+                with suppress(JournalCorrupt):
+                    await self.look()
                 found()
 
     def of_attempt(self, addr: int, lost: int) -> tuple[Mail, VerbResult] | None:

@@ -20,7 +20,8 @@ from ordain.flows.values import PromptInputs, Values, prompt_digest, sent_prompt
 from ordain.journal.digests import content_digest
 from ordain.ports.model import Charge, ModelError, ModelReply, ModelRequest
 from ordain.prompts.renderer import Prompt, render
-from ordain.rules.proposals import without_thought
+from ordain.rules.thought_tags import canonical, spoken
+from ordain.runtime.breakers import NAMED_A_DELAY
 
 BELIEVED_TIMES = 16
 """A provider's token count is believed up to so many times what was reserved for it."""
@@ -47,16 +48,18 @@ class Failure:
         charge: Charge = Charge.NOTHING_SENT,
         held: Structured | None = None,
     ) -> ModelFailed:
-        """The failure with this code; nothing was sent unless ``charge`` says so."""
+        """The failure with this code; nothing was sent unless ``charge`` says so. A provider that names a delay rests, which is no attempt."""
+        live = charge is not Charge.NOTHING_SENT
         return ModelFailed(
             code=code,
             message=message[:300],
             provider=self.provider,
             model=self.model,
             retry_after_ms=retry_after_ms,
+            apart=live and code in NAMED_A_DELAY and bool(retry_after_ms),
             prompt_digest=self.prompt_digest(held),
-            live=charge is not Charge.NOTHING_SENT,
-            charged=None if charge is Charge.NOTHING_SENT else charge is Charge.POSSIBLE,
+            live=live,
+            charged=charge is Charge.POSSIBLE if live else None,
             held=held or "",
         )
 
@@ -141,8 +144,8 @@ def kept_answer(call: ModelCall, policy: Policy, reply: ModelReply, about: Failu
     content: str | None = text
     size, prompt_size = len(text.encode()), prepared.size
     withheld: Withheld | None = None
-    if not call.keep_thoughts and prepared.inputs.schema is None:
-        content = without_thought(text)
+    if prepared.inputs.schema is None:
+        content = canonical(text) if call.keep_thoughts else spoken(text)
     elif not call.keep_thoughts and prepared.kind.withhold is not None:
         kept = prepared.kind.withhold(text, policy)
         if kept.content is None:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from ordain.errors import JournalCorrupt, JournalError
-from ordain.ports.sessions import Entry, Sessions
+from ordain.ports.sessions import EntryText, Sessions
 
 T = TypeVar("T")
 
@@ -20,10 +20,10 @@ class ReadTranscript:
     def __init__(self, sessions: Sessions, workspace: str) -> None:
         """Nothing is read yet."""
         self._sessions, self._workspace = sessions, workspace
-        self._read: dict[tuple[str, int, int], Sequence[Entry]] = {}
+        self._read: dict[tuple[str, int, int], Sequence[EntryText]] = {}
         self._missing: dict[tuple[str, int, int], None] = {}
 
-    def __call__(self, session: str, first: int, last: int) -> Sequence[Entry]:
+    def __call__(self, session: str, first: int, last: int) -> Sequence[EntryText]:
         """The entries, where they are read.
 
         Raises:
@@ -39,8 +39,7 @@ class ReadTranscript:
         """Read what was asked for since and was not there; whether there was anything."""
         missing, self._missing = self._missing, {}
         for session, first, last in missing:
-            entries = await self._sessions.entries(self._workspace, session, after=first - 1, limit=last - first + 1)
-            self._read[session, first, last] = entries
+            self._read[session, first, last] = await self._sessions.texts(self._workspace, session, first=first, last=last)
         return bool(missing)
 
     async def having(self, work: Callable[[], T]) -> T:

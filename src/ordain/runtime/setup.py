@@ -20,7 +20,7 @@ from ordain.flows.kind import Kind
 from ordain.flows.kinds import Kinds
 from ordain.flows.transcript import TranscriptReader
 from ordain.journal.records import Record, Started
-from ordain.ports.sessions import Entry
+from ordain.ports.sessions import EntryText
 from ordain.rules.spend import Spend
 from ordain.runtime.authority import Authority
 from ordain.runtime.beyond import PLAINLY, Beyond, Rereading
@@ -131,11 +131,11 @@ def _of_session(transcript: TranscriptReader, session: str) -> TranscriptReader:
     if not session:
         return _no_session
 
-    def own(asked: str, first: int, last: int) -> Sequence[Entry]:
+    def own(asked: str, first: int, last: int) -> Sequence[EntryText]:
         return transcript(session, first, last) if asked == session else _no_session(asked, first, last)
 
     return own
 
 
-def _no_session(_asked: str, _first: int, _last: int) -> Sequence[Entry]:
+def _no_session(_asked: str, _first: int, _last: int) -> Sequence[EntryText]:
     raise FlowFault("a prompt refers to another session")

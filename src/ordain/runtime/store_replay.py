@@ -9,8 +9,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from ordain.errors import JournalCorrupt
+from ordain.journal.codec import decode
 from ordain.journal.ledger import LedgerFold, LedgerItem, LedgerRow, Placements
-from ordain.journal.records import SETTLED, content_class
+from ordain.journal.records import SETTLED, RecordKind, Status, SuspendedBody, content_class
 from ordain.ports.ledger import Ledger
 from ordain.ports.sessions import Entry, EntryKind
 from ordain.ports.store import StoredRun
@@ -21,10 +22,14 @@ EQUAL, CORRUPT = "equal", JournalCorrupt.code
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LedgerKnows:
-    """What the ledger says that no transcript or journal does. ``swept``: up to when content of each class is gone, in microseconds since 1970."""
+    """What the ledger says that no transcript or journal does. ``swept``: up to when content of each class is gone, in microseconds since 1970.
+
+    ``woken``: when runs wake whose time to wake was moved; None where it says nothing of that yet.
+    """
 
     swept: Mapping[str, int]
     placed: Placements
+    woken: Mapping[str, int] | None = None
 
     def swept_entry(self, entry: Entry) -> bool:
         """Whether retention may have taken the entry's content."""
@@ -40,6 +45,19 @@ class LedgerKnows:
             for record in stored.records
             if record.body is None and (ended is None or ended >= self.swept.get(content_class(record.kind, record.name), 0))
         ]
+
+    def wakes_otherwise(self, stored: StoredRun) -> list[Difference]:
+        """A time to wake that neither the run's last record names nor the ledger; a run that does not wait has none, or that of its wait before."""
+        if stored.wake_at is None:
+            return []
+        last = next((record for record in reversed(stored.records) if record.kind is not RecordKind.NOTE), None)
+        if last is None or last.kind is not RecordKind.SUSPENDED or stored.status not in (Status.WAITING, Status.READY):
+            return [Difference(place="wake_at", recorded="none: it does not wait", now=str(stored.wake_at))]
+        body = None if last.body is None else decode(last)
+        said = body.wake_at if isinstance(body, SuspendedBody) else None
+        if self.woken is None or stored.wake_at in (said, self.woken.get(stored.id)):
+            return []
+        return [Difference(place=f"{last.seq}/wake_at", recorded=str(said), now=str(stored.wake_at))]
 
 
 @dataclass(slots=True, kw_only=True)
@@ -90,14 +108,14 @@ async def held_to_ledger(ledger: Ledger, kept: str = "") -> tuple[Ledgered, Ledg
     report.rows, report.head = standing.no, _head(standing)
     if kept and int(wanted) > standing.no and not broken:
         report.differs(f"ledger row {standing.no + 1}", kept, "missing, and all after it")
-    return report, None if broken else LedgerKnows(swept=standing.swept, placed=standing.placed)
+    return report, None if broken else LedgerKnows(swept=standing.swept, placed=standing.placed, woken=standing.woken)
 
 
 def held_to_sweeps(report: Replayed, stored: StoredRun, ledger: LedgerKnows) -> Replayed:
-    """A run's replay, with the contents that are missing: what is gone and was not swept makes it ``journal_corrupt``."""
-    if missing := ledger.lacks(stored):
+    """A run's replay, with the contents that are missing and a time to wake that nobody set: either makes it ``journal_corrupt``."""
+    if found := [*ledger.lacks(stored), *ledger.wakes_otherwise(stored)]:
         report.verdict = CORRUPT
-        report.differences += missing
+        report.differences += found
     return report
 
 

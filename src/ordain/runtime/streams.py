@@ -32,6 +32,7 @@ from ordain.contracts.events import (
     TextEvent,
 )
 from ordain.contracts.text_links import links_of
+from ordain.errors import JournalCorrupt
 from ordain.ports.sessions import Entry, EntryKind, Sessions
 from ordain.ports.store import Change, StoredRun
 from ordain.rules.plain_reply import visible
@@ -249,7 +250,12 @@ def event_of(entry: Entry) -> DurableEvent:
     }
     if entry.body is None:
         return ErasedEvent(**place, kind=str(entry.kind))
-    body = msgspec.json.decode(entry.body, type=_Body)
+    try:
+        body = msgspec.json.decode(entry.body, type=_Body)
+    except (msgspec.MsgspecError, UnicodeError, RecursionError):
+        raise JournalCorrupt(
+            f"entry {entry.seq}: column body holds what cannot be read", details={"seq": entry.seq, "column": "body"}
+        ) from None
     text = visible(body.text)
     match entry.kind:
         case EntryKind.MESSAGE:

@@ -26,10 +26,23 @@ from ordain.ports.writes import EntryPlaced, NewPlace
 from ordain.rules.attach import POSTPONED
 from ordain.store.approval_rows import awaited
 from ordain.store.erased_names import subject_name
+from ordain.store.typed_rows import Columns, check_row, is_moment, is_number, is_text, or_none, parsed
 
 RECENT_THREADS = 6
 _THREAD_STATUSES, _ENTRY_KINDS = frozenset(map(str, ThreadStatus)), frozenset(map(str, EntryKind))
 _THREAD = "SELECT id, status, intent, run, asked, slots, last_error, touched_at FROM threads"
+_KEYLESS = "SELECT s.no, u.key IS NULL FROM sessions s LEFT JOIN subjects u ON u.no = s.subject WHERE s.workspace = ? AND s.id = ?"
+_THREAD_COLUMNS: Columns = (
+    *(
+        ("id", is_number),
+        ("status", is_text),
+        ("intent", is_text),
+        ("run", is_text),
+        ("asked", or_none(is_text)),
+        ("slots", or_none(is_text)),
+    ),
+    *(("last_error", or_none(is_text)), ("touched_at", is_moment)),
+)
 _INSERT = (
     "INSERT INTO transcript(session, seq, kind, at, thread, run, channel, message_id, edits, timestamp_ms, attached, reason, anchor,"
     " size, through, author, subject, digest, chain, body, decision, marks) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"
@@ -39,6 +52,8 @@ _INSERT = (
 def thread_of(row: tuple[Any, ...], turns: tuple[str, ...] = (), awaiting: AwaitedApproval | None = None) -> Thread:
     """A row of ``threads`` as the port's value; ``awaiting`` stands in a table of its own."""
     number, status, intent, run, asked, slots, last_error, touched_at = row
+    what = f"thread {number}"
+    check_row(what, _THREAD_COLUMNS, row)
     if status not in _THREAD_STATUSES:
         raise JournalCorrupt(f"thread {number} of a session has no known status")
     return Thread(
@@ -47,9 +62,9 @@ def thread_of(row: tuple[Any, ...], turns: tuple[str, ...] = (), awaiting: Await
         intent=intent,
         run=run,
         turns=turns,
-        asked=None if asked is None else msgspec.json.decode(asked, type=OpenQuestion),
-        slots={} if slots is None else msgspec.json.decode(slots),
-        last_error=None if last_error is None else msgspec.json.decode(last_error),
+        asked=None if asked is None else parsed(what, "asked", asked, OpenQuestion),
+        slots={} if slots is None else parsed(what, "slots", slots, dict[str, Any]),
+        last_error=None if last_error is None else parsed(what, "last_error", last_error, dict[str, Any]),
         touched_at=touched_at,
         awaiting=awaiting,
     )
@@ -251,9 +266,13 @@ def session_number(db: sqlite3.Connection, workspace: str, session: str) -> int:
 
 
 def change_threads(db: sqlite3.Connection, workspace: str, changes: Sequence[ThreadChange]) -> None:
-    """Apply changes; a thread that does not exist is made. Closing a question closes that one only."""
-    for change in changes:
-        session = session_number(db, workspace, change.session)
+    """Apply changes; a thread that does not exist is made. Closing a question closes that one only.
+
+    Of what a stopped run says after its session was erased no word is kept.
+    """
+    for said in changes:
+        session, erased = db.execute(_KEYLESS, (workspace, said.session)).fetchone()
+        change = msgspec.structs.replace(said, intent="", asked=None, slot=None, last_error=None) if erased else said
         made = db.execute(
             "INSERT OR IGNORE INTO threads VALUES (?,?,?,?,?,NULL,NULL,NULL,?)",
             (session, change.id, change.status or ThreadStatus.IN_PROGRESS, change.intent, change.run, change.at),
@@ -268,15 +287,16 @@ def change_threads(db: sqlite3.Connection, workspace: str, changes: Sequence[Thr
             ).rowcount
             if not closed:
                 continue  # it was closed before, and what closed it has said where the thread stands
-        asked = _text(change.asked)
-        db.execute(
-            "UPDATE threads SET status = coalesce(?, status), run = CASE WHEN ? <> '' THEN ? ELSE run END, asked = coalesce(?, asked),"
-            " last_error = coalesce(?, last_error), touched_at = max(touched_at, ?) WHERE session = ? AND id = ?",
-            (
-                *(change.status, change.run, change.run, asked),
-                *(_text(change.last_error), change.at, session, change.id),
-            ),
-        )
+        asked, last_error = _text(change.asked), _text(change.last_error)
+        if not made or asked is not None or last_error is not None:  # else its row says all that already
+            db.execute(
+                "UPDATE threads SET status = coalesce(?, status), run = CASE WHEN ? <> '' THEN ? ELSE run END, asked = coalesce(?, asked),"
+                " last_error = coalesce(?, last_error), touched_at = max(touched_at, ?) WHERE session = ? AND id = ?",
+                (
+                    *(change.status, change.run, change.run, asked),
+                    *(last_error, change.at, session, change.id),
+                ),
+            )
         if change.slot is not None:
             _fill(db, session, change.id, change.slot)
 

@@ -64,6 +64,9 @@ def configure(connection: sqlite3.Connection) -> sqlite3.Connection:
     connection.execute("PRAGMA journal_mode=WAL")
     connection.execute("PRAGMA synchronous=FULL")
     connection.execute("PRAGMA wal_autocheckpoint=0")
+    connection.execute(
+        "PRAGMA temp_store=MEMORY"
+    )  # what a savepoint keeps to go back to, some pages each: as a file it is two thirds of all that is written
     return connection
 
 

@@ -7,10 +7,12 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ordain.errors import JournalCorrupt
+from ordain.journal.ledger import deaths_item, wake_item
 from ordain.journal.records import RecordKind, Status
 from ordain.ports.leases import Beat, deaths
 from ordain.ports.store import Outcome
 from ordain.rules.recover import RECOVER
+from ordain.store.ledger import LedgerDraft
 from ordain.store.run_records import asking, read_back
 from ordain.store.schema import UNSETTLED
 
@@ -19,7 +21,7 @@ FREE = "(holder IS NULL OR holder <> :engine)"
 """Whether the engine does not hold a run; another one of this folder is none any more."""
 
 
-def hold(db: sqlite3.Connection, args: dict[str, Any]) -> Outcome:
+def hold(db: sqlite3.Connection, args: dict[str, Any], ledger: LedgerDraft) -> Outcome:
     """The engine takes hold of runs: whoever held one before writes no more of it.
 
     Where that was an engine that did not let go of it, it died with the run: that is counted, anew where the run has made progress since the last count.
@@ -38,6 +40,7 @@ def hold(db: sqlite3.Connection, args: dict[str, Any]) -> Outcome:
             reached = _progress(db, no, head)
             counted = deaths(before, moved=counted_at != reached, driven=status == Status.RUNNING)
             db.execute("UPDATE runs SET resumes = ?, resumes_at = ? WHERE no = ?", (counted, reached, no))
+            ledger.item(deaths_item(run, counted, reached))
     return Outcome(count=len(args["runs"]))
 
 
@@ -57,15 +60,18 @@ def release(db: sqlite3.Connection, args: dict[str, Any]) -> Outcome:
     return Outcome(count=let_go.rowcount)
 
 
-def beat(db: sqlite3.Connection, args: dict[str, Any]) -> Outcome:
+def beat(db: sqlite3.Connection, args: dict[str, Any], ledger: LedgerDraft) -> Outcome:
     """The engine is at work; pauses that no unsettled run has seen go. Where the clock was set back, what was said of moments to come is forgotten."""
     said: Beat = args["beat"]
     if (back := said.clock_back) is not None:
         db.execute("UPDATE pauses SET ended = ? WHERE ended > ?", (back, back))
         db.execute("DELETE FROM pauses WHERE began >= ended")
-        db.execute(
-            "UPDATE runs SET wake_at = wake_at - ?1 WHERE status = 'waiting' AND wake_at >= ?2 + ?1", (said.back_us, back)
+        moved = db.execute(
+            "UPDATE runs SET wake_at = wake_at - ?1 WHERE status = 'waiting' AND wake_at >= ?2 + ?1 RETURNING id, wake_at",
+            (said.back_us, back),
         )  # others were written since
+        for run, wake_at in moved.fetchall():
+            ledger.item(wake_item(run, wake_at))
     for pause in said.pauses:
         oldest = f"SELECT coalesce(min(created_at), ?) FROM runs WHERE {UNSETTLED} OR status = 'queued'"  # noqa: S608 - a constant of the schema
         db.execute(f"DELETE FROM pauses WHERE ended < ({oldest})", (pause.began,))  # noqa: S608 - as above
@@ -74,4 +80,4 @@ def beat(db: sqlite3.Connection, args: dict[str, Any]) -> Outcome:
     return Outcome(count=db.execute("INSERT OR REPLACE INTO beats VALUES (1, ?)", (said.at,)).rowcount)
 
 
-LEASE_OPERATIONS: Mapping[str, Callable[[sqlite3.Connection, dict[str, Any]], Outcome]] = {"hold": hold, "release": release, "beat": beat}
+LEASE_OPERATIONS: Mapping[str, Callable[[sqlite3.Connection, dict[str, Any]], Outcome]] = {"release": release}

@@ -58,7 +58,8 @@ class SqliteLeases:
         if others:
             await self._store.submit(Operation(name="hold", args={"engine": lease.engine, "runs": others}))
             found = {**found, **await self._store.load(others)}
-        return [Held(id=run, run=stored, mail=tuple(self._store.untaken(run))) for run, stored in found.items()]
+        mail = {run: self._store.sent(run) for run in found}
+        return [Held(id=run, run=stored, mail=tuple(mail[run][0]), refused=mail[run][1]) for run, stored in found.items()]
 
     async def next_due(self, lease: Lease) -> int | None:
         """See ``Leases.next_due``."""

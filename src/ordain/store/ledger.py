@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping
+from itertools import chain
 from typing import Any
 
 from ordain.errors import JournalCorrupt
@@ -18,6 +19,7 @@ from ordain.journal.ledger import (
     LedgerRow,
     account_item,
     approval_item,
+    deaths_item,
     erased_item,
     grant_item,
     in_rows,
@@ -31,6 +33,7 @@ from ordain.journal.ledger import (
     thread_item,
 )
 from ordain.store import sheets
+from ordain.store.posted_mail import begin_covering, covers_mail, mail_now, untaken_mail
 from ordain.store.run_records import asking, read_opening
 
 LEDGER_TABLES = """
@@ -42,7 +45,7 @@ ALTER TABLE transcript ADD COLUMN marks BLOB;
 _RUNS = (
     "SELECT r.id, p.id, r.parent_addr, r.child, o.id, r.workspace, coalesce(r.session, ''), CAST(coalesce(r.thread, 0) AS INTEGER), u.id,"
     " r.flow, r.flow_version, r.catalog, r.created_at, r.status, r.reason, r.ended_at, r.head_seq, r.no,"
-    " r.subject IN (SELECT subject FROM erasures) AND u.key IS NULL FROM runs r"
+    " r.subject IN (SELECT subject FROM erasures) AND u.key IS NULL, r.resumes, r.resumes_at FROM runs r"
     " LEFT JOIN runs p ON p.no = r.parent LEFT JOIN runs o ON o.no = r.root LEFT JOIN subjects u ON u.no = r.subject"
 )
 _REST = "SELECT id, status, reason, ended_at, head_seq, no FROM runs WHERE no = ?"
@@ -128,6 +131,8 @@ def standing_items(db: sqlite3.Connection) -> Iterator[LedgerItem]:
             item if not row[18] else LedgerItem(item.what, item.name, UNDER_WAY)
         )  # its row says what it said before, or what it says since
         yield _rest(db, (row[0], *row[13:18]))
+        yield deaths_item(row[0], *row[19:21])
+    yield from untaken_mail(db)
     yield from map(_session, db.execute(f"{_SESSIONS} ORDER BY s.no"))
     yield from map(_thread, db.execute(_THREADS))
     yield from (request_item(*row) for row in db.execute(_REQUESTS))
@@ -140,13 +145,18 @@ def standing_items(db: sqlite3.Connection) -> Iterator[LedgerItem]:
 def begin_ledger(db: sqlite3.Connection, at: int) -> None:
     """The first rows of a database that has none: the heads that exist, and which classes of content were swept before ``at``, within a transaction."""
     swept = [swept_item(name, at) for (name,) in db.execute("SELECT class FROM sweeps ORDER BY class")]
-    for items in in_rows(_all(swept, standing_items(db))):
+    for items in in_rows(item for item in chain(swept, begin_covering(db), standing_items(db)) if item.value):
         _add(db, items)
 
 
-def _all(swept: list[LedgerItem], standing: Iterator[LedgerItem]) -> Iterator[LedgerItem]:
-    yield from swept
-    yield from (item for item in standing if item.value)
+def cover_mail(db: sqlite3.Connection) -> None:
+    """The rows of a ledger that says nothing of mail yet and says it from now on, in one transaction; of any other one none."""
+    if covers_mail(db):
+        return
+    db.execute("BEGIN IMMEDIATE")
+    for items in in_rows(begin_covering(db)):
+        _add(db, items)
+    db.execute("COMMIT")
 
 
 def _add(db: sqlite3.Connection, items: list[LedgerItem]) -> None:
@@ -190,6 +200,10 @@ class LedgerDraft:
     def rest(self, number: int) -> None:
         """A run came to rest, left it, or has a note behind its end."""
         self._touched.append(("rest", number))
+
+    def mail(self, number: int) -> None:
+        """Mail has come, or was taken."""
+        self._touched.append(("mail", number))
 
     def session(self, workspace: str, session: str) -> None:
         """A session's row has changed."""
@@ -311,6 +325,7 @@ def of_subject(db: sqlite3.Connection, subject: int) -> list[LedgerItem]:
 _RESOLVED: Mapping[str, Callable[[sqlite3.Connection, tuple[Any, ...]], list[LedgerItem]]] = {
     "run": _run_now,
     "rest": _rest_now,
+    "mail": mail_now,
     "session": _session_now,
     "thread": _thread_now,
     "thread_number": _thread_by_number,

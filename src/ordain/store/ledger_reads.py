@@ -29,6 +29,13 @@ _STOPPED_BELOW = (
 _CLASSES = "('input', 'model', 'verb', 'result', 'note')"
 _BEING_ERASED = "r.subject IN (SELECT subject FROM erasures)"
 """Such a run's row names its session as it was before, or as it is named since; in its last slice every one has the name of now."""
+_ENTRY_SUBJECTS = (
+    "SELECT *, max(number) OVER (PARTITION BY session ORDER BY seq ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before FROM ("
+    "SELECT s.id, t.session, t.seq, s.workspace, u.workspace AS of, u.id AS named, 'session:' || s.id || '#' AS begins, s.generation,"
+    " CAST(substr(u.id, length('session:' || s.id || '#') + 1) AS INTEGER) AS number"
+    " FROM transcript t JOIN sessions s ON s.no = t.session LEFT JOIN subjects u ON u.no = t.subject)"
+)
+"""Whose each entry is: its session's, of the generation in which it was written, which is none before that of the entry before it."""
 _COLUMNS: Sequence[tuple[str, str, str]] = (
     (
         "turn of run {0}",
@@ -65,8 +72,44 @@ _COLUMNS: Sequence[tuple[str, str, str]] = (
             " OR EXISTS (SELECT 1 FROM sessions s WHERE s.subject = u.no AND s.workspace <> u.workspace)"
         ),
     ),
+    (
+        "session {0}",
+        "a user, and its subject was erased",
+        "SELECT s.id FROM sessions s JOIN subjects u ON u.no = s.subject WHERE u.key IS NULL AND s.user <> ''",
+    ),
+    (
+        "thread {1} of session {0}",
+        "words, and their subject was erased",
+        (
+            "SELECT s.id, t.id FROM threads t JOIN sessions s ON s.no = t.session JOIN subjects u ON u.no = s.subject WHERE u.key IS NULL"
+            " AND (t.intent <> '' OR t.asked IS NOT NULL OR t.slots IS NOT NULL OR (t.last_error IS NOT NULL AND t.touched_at < u.erased_at))"
+        ),
+    ),
+    (
+        "request {0}",
+        "content, and its run was erased",
+        "SELECT request_id FROM requests WHERE request_id = 'erased:' || run AND digest <> ''",
+    ),
+    ("run {0}", "no parent", "SELECT id FROM runs WHERE parent IS NOT NULL AND parent NOT IN (SELECT no FROM runs)"),
     ("run {0}", "no subject", "SELECT id FROM runs WHERE subject NOT IN (SELECT no FROM subjects)"),
     ("session {0}", "no subject", "SELECT id FROM sessions WHERE subject NOT IN (SELECT no FROM subjects)"),
+    (
+        "entry {1} of session {0}",
+        "subject",
+        (
+            f"SELECT id, seq FROM ({_ENTRY_SUBJECTS}) WHERE workspace IS NOT of OR named IS NOT begins || number"
+            " OR number NOT BETWEEN coalesce(before, 1) AND generation"
+        ),
+    ),
+    (
+        "entry {1} of session {0}",
+        "its content stands under a key that is destroyed",
+        (
+            "SELECT s.id, t.seq FROM transcript t JOIN sessions s ON s.no = t.session JOIN subjects u ON u.no = t.subject"
+            " WHERE u.key IS NULL AND (t.body IS NOT NULL OR t.decision IS NOT NULL OR t.author <> '') AND t.marks IS NOT NULL"
+            " AND t.subject NOT IN (SELECT subject FROM erasures)"
+        ),
+    ),
     ("entry {0}", "no subject", "SELECT seq FROM transcript WHERE subject NOT IN (SELECT no FROM subjects)"),
     (
         "record {1} of run {0}",

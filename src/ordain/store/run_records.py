@@ -11,12 +11,19 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import partial
 from typing import Any
 
-from ordain.errors import JournalCorrupt
+from ordain.errors import JournalCorrupt, RunPlace
 from ordain.journal.records import Record, RecordKind
 from ordain.store import sheets
+from ordain.store.typed_rows import Columns, check_row, is_key, is_moment, is_number, is_text, or_none
 
 Statement = Callable[[str, tuple[Any, ...]], Sequence[tuple[Any, ...]]]
 """Runs a statement and gives all its rows."""
+
+
+def _is_thread(value: Any) -> bool:
+    """Its column is a text, and holds a number."""
+    return type(value) is int or (type(value) is str and value.isdecimal() and value.isascii())
+
 
 _KINDS = {str(kind): kind for kind in RecordKind}
 _TYPES = frozenset((int, str, str, int, int, bytes, bytes, body) for body in (bytes, type(None)))
@@ -42,6 +49,28 @@ _ROW_BYTES = (
 )
 """24: a record's numbers and its row's own header."""
 _LAST = 2**63 - 1
+_WHERE: Columns = (
+    *(("id", is_text), ("flow", is_text), ("flow_version", is_number), ("catalog", is_text), ("workspace", is_text), ("subject", is_text)),
+    *(("key", or_none(is_key)), ("status", is_text), ("reason", is_text), ("parent", or_none(is_text)), ("parent_addr", is_number)),
+    *(("child", is_number), ("root", is_text), ("resumes", is_number), ("wake_at", or_none(is_moment)), ("created_at", is_moment)),
+    *(("ended_at", or_none(is_moment)), ("no", is_number), ("session", or_none(is_text)), ("thread", or_none(_is_thread))),
+    *(("head_seq", is_number), ("epoch", is_number), ("holder", is_number)),
+)
+_STANDS = (4, 12, 18, 19, 21, 22)
+"""Of these, what says where it stands."""
+
+
+def place_of(run: str, row: Sequence[Any]) -> RunPlace:
+    """Where a run stands by its row as ``SqliteStore`` reads it, each column of which is looked at.
+
+    Raises:
+        JournalCorrupt: with the column that holds something else, and the place, if that is known all the same.
+    """
+    what = f"run {run}"
+    check_row(what, [_WHERE[one] for one in _STANDS], [row[one] for one in _STANDS])
+    place = RunPlace(workspace=row[4], root=row[12], session=row[18] or "", thread=int(row[19] or 0), epoch=row[21], holder=row[22])
+    check_row(what, _WHERE, row, place)
+    return place
 
 
 def asking(db: sqlite3.Connection) -> Statement:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from ordain.errors import JournalCorrupt
-from ordain.ports.sessions import Entry, EntryKind, SessionRow, Thread, Uncovered
+from ordain.ports.sessions import Entry, EntryKind, EntryText, SessionRow, Thread, Uncovered
 from ordain.store.conversation import read_threads
 from ordain.store.sqlite import SqliteStore
+from ordain.store.typed_rows import Columns, check_row, is_key, is_moment, is_number, is_text, or_none
 
 _ENTRY = (
     "SELECT t.seq, t.kind, t.at, t.thread, t.run, t.channel, t.message_id, t.attached, t.reason, t.anchor, t.size, t.through,"
@@ -17,6 +18,13 @@ _ENTRY = (
     " FROM transcript t JOIN sessions s ON s.no = t.session JOIN subjects u ON u.no = t.subject WHERE s.workspace = ? AND s.id = ?"
 )
 """Without its subject's key an entry says nothing, whether or not its row is destroyed already."""
+_MESSAGE = f"SELECT s.head, {_ENTRY.removeprefix('SELECT ')} AND t.seq = ?"
+_TEXT = (
+    "SELECT t.seq, t.kind, t.chain, iif(u.key IS NULL, NULL, t.body)"
+    " FROM transcript t JOIN sessions s ON s.no = t.session JOIN subjects u ON u.no = t.subject WHERE s.workspace = ? AND s.id = ?"
+    " AND t.seq BETWEEN ? AND ? ORDER BY t.seq"
+)
+"""As ``_ENTRY``, and a fourth of what that costs: most of it goes into columns that no prompt shows."""
 _SESSION = (
     "SELECT s.id, s.workspace, s.head, (SELECT count(*) FROM turns t WHERE t.session = s.no AND t.state <> 'over'), s.channel, s.user,"
     " s.created_at, s.last_at, s.active, u.key, s.no,"
@@ -33,18 +41,39 @@ _TYPED = frozenset(
 )
 """Of an entry's columns up to its author; SQLite itself would store anything anywhere."""
 _TYPED_COLUMNS = 19
+_TEXT_TYPED = frozenset((int, str, bytes, body) for body in _CONTENT)
+_ENTRY_TIMES: Columns = (("at", is_moment),)
 
 
 def _entry(row: tuple[Any, ...]) -> Entry:
-    seq, kind, *rest, keyed = row
+    kind = _checked(row, _TYPED_COLUMNS, _TYPED)
+    check_row(f"entry {row[0]}", _ENTRY_TIMES, (row[2],))
+    *rest, keyed = row[2:]
+    return Entry(row[0], kind, *rest, keyed=bool(keyed))
+
+
+def _text(row: tuple[Any, ...]) -> EntryText:
+    return EntryText(row[0], _checked(row, len(row), _TEXT_TYPED), row[2], row[3])
+
+
+def _checked(row: tuple[Any, ...], columns: int, typed: Collection[tuple[type, ...]]) -> EntryKind:
+    """The kind of an entry whose first columns are of one of these types."""
+    seq, kind = row[:2]
     if kind not in _KINDS:
         raise JournalCorrupt(f"entry {seq} of a transcript is of no known kind", details={"seq": seq})
-    if tuple(map(type, row[:_TYPED_COLUMNS])) not in _TYPED:
+    if tuple(map(type, row[:columns])) not in typed:
         raise JournalCorrupt(f"entry {seq}: the stored row is no entry", details={"seq": seq})
-    return Entry(seq, _KINDS[kind], *rest, keyed=bool(keyed))
+    return _KINDS[kind]
+
+
+_SESSION_COLUMNS: Columns = (
+    *(("id", is_text), ("workspace", is_text), ("head", is_number), ("turns", is_number), ("channel", is_text), ("user", is_text)),
+    *(("created_at", is_moment), ("last_at", is_moment), ("active", is_number), ("subject", or_none(is_key)), ("no", is_number)),
+)
 
 
 def _session(row: tuple[Any, ...]) -> SessionRow:
+    check_row(f"session number {row[10]}", _SESSION_COLUMNS, row)
     return SessionRow(
         id=row[0],
         workspace=row[1],
@@ -87,13 +116,17 @@ class SqliteSessions:
         rows = self._store.query(f"{_ENTRY} AND t.seq > ? ORDER BY t.seq LIMIT ?", (workspace, session, after, limit))
         return [_entry(row) for row in rows]
 
+    async def texts(self, workspace: str, session: str, *, first: int, last: int) -> Sequence[EntryText]:
+        """See ``Sessions.texts``."""
+        return [_text(row) for row in self._store.query(_TEXT, (workspace, session, first, last))]
+
     async def answer(self, workspace: str, session: str, seq: int) -> tuple[Entry, Entry | None] | None:
         """See ``Sessions.answer``."""
-        rows = self._store.query(f"{_ENTRY} AND t.seq = ?", (workspace, session, seq))
+        rows = self._store.query(_MESSAGE, (workspace, session, seq))
         if not rows:
             return None
-        message = _entry(rows[0])
-        if not message.run:
+        message, head = _entry(rows[0][1:]), rows[0][0]
+        if not message.run or head == seq:  # nothing was said since, as whenever somebody has just begun to wait
             return message, None
         found = self._store.query(
             f"{_ENTRY} AND t.run = ? AND t.run <> '' AND t.seq > ? AND t.kind IN ('reply', 'question') ORDER BY t.kind DESC, t.seq DESC LIMIT 1",

@@ -17,10 +17,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from ordain.errors import ConfigurationError, JournalCorrupt, RunPlace, StorageUnavailable
+from ordain.errors import ConfigurationError, JournalCorrupt, StorageUnavailable
 from ordain.journal.records import Record, Status
 from ordain.ports.store import Change, Mail, Outcome, StoredRun, Unit
-from ordain.ports.writes import MailKind, RowTable
+from ordain.ports.writes import RowTable
 from ordain.store import schema
 from ordain.store.elsewhere import POLL_S, Elsewhere
 from ordain.store.erasure import unread
@@ -43,9 +43,11 @@ from ordain.store.folder import (
     take_lock,
     why_not,
 )
+from ordain.store.ledger import cover_mail
 from ordain.store.library_units import LIBRARY_OPERATIONS
 from ordain.store.operations import OPERATIONS
-from ordain.store.run_records import read_records
+from ordain.store.posted_mail import covers_mail, sent_mail
+from ordain.store.run_records import place_of, read_records
 from ordain.store.slices import SliceUnit
 from ordain.store.tables import make_tables
 from ordain.store.transaction import Transaction
@@ -56,7 +58,6 @@ T = TypeVar("T")
 LOG = logging.getLogger("ordain.store")
 THREAD_ABOVE_S = 0.002
 
-_MAIL_KINDS = frozenset(map(str, MailKind))
 _STATUSES = {str(status): status for status in Status}
 _RUN = (
     "SELECT r.id, r.flow, r.flow_version, r.catalog, r.workspace, s.id, s.key, r.status, r.reason, p.id, r.parent_addr, r.child,"
@@ -119,6 +120,9 @@ class SqliteStore:
                     raise ConfigurationError(_OLDER_SERVED % folder, code="older_schema")
                 schema.prepare(self._db)
                 configure(self._db)
+            if options.holder is not None:
+                cover_mail(self._db)
+            self._covered = False
             self._reads = self._db if folder is None or reading_only else configure(connect(folder))
             self.engine = take_lease(self._db, options.holder) if options.holder is not None else 0
             if self._lock is not None:
@@ -206,7 +210,7 @@ class SqliteStore:
         if not found:
             return None
         (row,) = found
-        place = RunPlace(workspace=row[4], root=row[12], session=row[18] or "", thread=int(row[19] or 0), epoch=row[21], holder=row[22])
+        place = place_of(run, row)
         if row[7] not in _STATUSES:
             raise JournalCorrupt(f"run {run} has no known status", place=place)
         try:
@@ -255,14 +259,19 @@ class SqliteStore:
 
     def untaken(self, run: str) -> Sequence[Mail]:
         """As ``mail``, at once."""
-        rows = self.query(
-            "SELECT m.id, m.kind, m.key, m.addr, m.body, m.at FROM mailbox m JOIN runs r ON r.no = m.run"
-            " WHERE r.id = ? AND m.taken IS NULL ORDER BY m.id",
-            (run,),
-        )
-        if other := next((i for i, kind, *_ in rows if kind not in _MAIL_KINDS), None):
-            raise JournalCorrupt(f"mail {other} of run {run} is of no known kind")
-        return [Mail(id=i, kind=MailKind(kind), key=key, addr=addr, body=body, at=at) for i, kind, key, addr, body, at in rows]
+        mail, refused = self.sent(run)
+        if refused is not None:
+            raise refused
+        return mail
+
+    def sent(self, run: str) -> tuple[Sequence[Mail], JournalCorrupt | None]:
+        """A run's untaken mail that somebody sent, and what is wrong with the rest of it. Raises as ``query``."""
+        try:
+            with self._snapshot():  # mail and what the ledger says of it are of one commit
+                self._covered = self._covered or covers_mail(self._reads)
+                return sent_mail(self._reads, run, covered=self._covered)
+        except sqlite3.DatabaseError as error:
+            raise StorageUnavailable(f"the storage cannot be read: {error}") from error
 
     async def catalog(self, digest: str) -> bytes | None:
         """See ``JournalStore.catalog``."""

@@ -14,6 +14,7 @@ from ordain.ports.store import Append, Arrive, ClaimUnit, MessageKey, OnceKey, O
 from ordain.store.approval_rows import withdraw_approvals
 from ordain.store.conversation import earlier, give_up_place
 from ordain.store.erasure import begin_erasure
+from ordain.store.lease_operations import beat, hold
 from ordain.store.run_records import asking, read_records
 from ordain.store.schema import UNSETTLED
 from ordain.store.shared_reads import read
@@ -36,6 +37,8 @@ _NOTE = RecordKind.NOTE
 AT_REST = SETTLED | STOPPED
 _CHANGES_REST = SETTLED | STOPPED | {Status.READY}
 """What a run comes to rest as, or leaves it for."""
+_COVERED = {"erase": begin_erasure, "hold": hold, "beat": beat}
+"""Operations that the ledger is told of."""
 _ACCEPTED = (
     f"SELECT (SELECT count(*) FROM runs WHERE {UNSETTLED} AND parent IS NULL)"  # noqa: S608 - a constant of the schema
     " - (SELECT count(*) FROM threads WHERE asked IS NOT NULL) - (SELECT count(DISTINCT root) FROM approvals WHERE state = 'open')"
@@ -173,6 +176,6 @@ class Applier:
             self._transaction.touched.append(following)
 
     def _operation(self, unit: Operation) -> Outcome:
-        if unit.name == "erase":
-            return begin_erasure(self._db, unit.args, self._transaction.ledger)
+        if (covered := _COVERED.get(unit.name)) is not None:
+            return covered(self._db, unit.args, self._transaction.ledger)
         return self._operations[unit.name](self._db, unit.args)

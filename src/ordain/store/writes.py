@@ -101,8 +101,10 @@ def _questions(transaction: Transaction, _: RunNumbers, some: Sequence[ClosedQue
 def _mail(transaction: Transaction, _: RunNumbers, some: Sequence[NewMail]) -> None:
     """What a run has mail for it does not wait for any longer, whichever it is: whoever drives it looks."""
     numbers = [transaction.numbers(mail.run).run for mail in some]
-    rows = [(number, mail.kind, mail.addr, mail.key, mail.body, mail.at) for number, mail in zip(numbers, some, strict=True)]
-    transaction.db.executemany(_MAIL, rows)
+    for number, mail in zip(numbers, some, strict=True):
+        put = transaction.db.execute(_MAIL, (number, mail.kind, mail.addr, mail.key, mail.body, mail.at))
+        if put.rowcount:  # of what has come before nothing is said again
+            transaction.ledger.mail(put.lastrowid or 0)
     transaction.db.executemany(_MADE_READY, [(number,) for number in numbers])
     transaction.touched += [mail.run for mail in some]
 
@@ -111,6 +113,8 @@ def _taken_mail(transaction: Transaction, of: RunNumbers, some: Sequence[TakenMa
     rows = [(mail.seq, mail.mail, of.run) for mail in some]
     taken = transaction.db.executemany("UPDATE mailbox SET taken = ? WHERE id = ? AND run = ? AND taken IS NULL", rows)
     check_moved(taken, f"number {of.run}", len(rows))
+    for mail in some:
+        transaction.ledger.mail(mail.mail)
 
 
 def _outbox(transaction: Transaction, of: RunNumbers, some: Sequence[OutboxRow]) -> None:

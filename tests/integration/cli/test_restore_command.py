@@ -77,12 +77,35 @@ def test_a_planted_trigger_mints_no_token(copy: Path, tmp_path: Path, more: tupl
     assert [one["name"] for one in listed(tmp_path / "home")] == ["ci"]
 
 
+@pytest.mark.parametrize(
+    ("statement", "named"),
+    [
+        ("DELETE FROM ledger WHERE no > 1", "nothing on the ledger"),
+        ("DELETE FROM ledger", "nothing on the ledger"),
+        ("INSERT INTO mailbox(run, kind, addr, key, body, at) VALUES (1, 'answer', 0, 'answer:0', x'7b7d', 1)", "nobody sent it"),
+        ("UPDATE runs SET resumes = 3", "deaths"),
+    ],
+)
+def test_what_does_not_hold_to_its_ledger_is_told(copy: Path, tmp_path: Path, statement: str, named: str) -> None:
+    """The rows are restored, what is wrong with them is told beside, and the command does not succeed; nor does a backup of such a folder."""
+    plant(copy, statement)
+    done = run_cli("restore", str(copy), home=tmp_path / "home")
+    assert done.returncode == 1, done.stderr
+    assert "NOT AS IT WAS WRITTEN" in done.stdout.decode()
+    assert named in done.stdout.decode()
+    again = run_cli("backup", str(tmp_path / "again.db"), "--json", home=tmp_path / "home")
+    assert again.returncode == 1
+    assert json.loads(again.stdout)["ledger"]["verdict"] == "journal_corrupt"
+    assert (tmp_path / "again.db").exists()
+
+
 def test_a_restore_says_what_it_did(copy: Path, tmp_path: Path) -> None:
     """Tokens are revoked and named; with ``--keep-tokens`` they are good, which is said too."""
     done = run_cli("restore", str(copy), home=tmp_path / "home")
     assert done.returncode == 0
     assert "tokens revoked: ci; make new ones" in done.stdout.decode()
     assert "copied into tables made here" in done.stdout.decode()
+    assert "NOT AS" not in done.stdout.decode()
     assert [(one["name"], one["state"]) for one in listed(tmp_path / "home")] == [("ci", "revoked")]
     kept = run_cli("restore", str(copy), "--keep-tokens", home=tmp_path / "other")
     assert "tokens kept: 1" in kept.stdout.decode()

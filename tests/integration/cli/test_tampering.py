@@ -14,18 +14,22 @@ from typing import Any
 
 import pytest
 
-from ordain.cli.exit_codes import FAILED, OK
+from ordain.cli.archive import open_archive
+from ordain.cli.entry import main
+from ordain.cli.exit_codes import FAILED, OK, USAGE
 from ordain.cli.options import Everything
 from ordain.cli.replay import Compared, replay_runs
 from ordain.contracts.planner import PlannerRequest
 from ordain.journal.digests import KEY_BYTES
 from ordain.runtime.approvals import ApproverWord, GrantWanted
+from ordain.store.leases import SqliteLeases
 from ordain.store.schema import prepare
+from ordain.store.sqlite import SqliteStore, StoreOptions
 from tests.commands import run_command
 from tests.replay.folder_file import SOON, packed, statement, unpack
 from tests.replay.folder_going_on import go_on
 from tests.replay.folder_house import folder_house
-from tests.shapes.columns import COLUMNS, Held
+from tests.shapes.columns import COLUMNS, WHILE, Held
 from tests.shapes.ledger import Ledger, ledger_process
 from tests.shapes.talk import PRINCIPAL, WORKSPACE
 from tests.shapes.workflows import LEDGER, write_templates
@@ -68,6 +72,21 @@ async def _gone_on(home: Path, ledger: Ledger, kept: Any) -> None:
             await desk.decide(WORKSPACE, view.row.id, ApproverWord(approve=True, digest=view.row.digest, grant=grant), "local:ben")
         await house.quiet()
         await house.ordain.runtime.erase_session("erased", by="test", why="asked", workspace="default")
+        waiting = await house.say("find out which place it is in", "waiting", mode="agent")
+        assert waiting.question is not None
+    await _died_with(home)
+
+
+async def _died_with(home: Path) -> None:
+    """Engines die with the run that waits, and somebody cancels it meanwhile: there is mail that nobody has taken."""
+    for _ in range(2):
+        store = SqliteStore(home, StoreOptions(holder="dies"))
+        ((run,),) = store.query("SELECT id FROM runs WHERE status = 'waiting' AND wake_at IS NOT NULL AND session = 'waiting' LIMIT 1")
+        leases = SqliteLeases(store, lambda: 0)
+        await leases.hold(await leases.join("dies"), limit=1, flows=None, only=[run])
+        store.close()
+    with open_archive(home) as archive:
+        await archive.runtime.answer(run, 0, "Oslo", by="local:test")
 
 
 def told(home: Path, **more: Any) -> tuple[int, str]:
@@ -110,7 +129,7 @@ def other(db: sqlite3.Connection, table: str, column: str) -> str:
 def strange(db: sqlite3.Connection, table: str, column: str) -> str:
     """A value of a type that the column never has, which SQLite stores all the same; the number of a row it refuses to have other than as one."""
     kind = next(kind for _, name, kind, *_ in db.execute(f"PRAGMA table_info({table})") if name == column)
-    numbers = {"ledger.no", "subjects.no", "runs.no", "sessions.no", "turns.run", "payloads.id"}
+    numbers = {"ledger.no", "subjects.no", "runs.no", "sessions.no", "turns.run", "payloads.id", "mailbox.id"}
     return other(db, table, column) if f"{table}.{column}" in numbers else "'strange'" if kind == "BLOB" else "x'ff00'"
 
 
@@ -131,19 +150,20 @@ def test_a_changed_column_is_named(homes: dict[str, Path], tmp_path: Path, table
     of = "rows" if table in ROWS_ALONE else "sheets"
     with closing(sqlite3.connect(homes[of] / DATABASE)) as db:
         value = other(db, table, column) if typed else strange(db, table, column)
-        rows = [row for (row,) in db.execute(f"SELECT rank FROM (SELECT row_number() OVER () - 1 AS rank FROM {table})")]
+        keys = [name for _, name, _, _, _, key in db.execute(f"PRAGMA table_info({table})") if key] or ["rowid"]
+        named = ", ".join(keys)
+        rows = db.execute(f"SELECT {named} FROM {table} WHERE {WHILE.get(table, '1')} ORDER BY {named}").fetchall()
     assert rows
-    for row in {rows[-1], rows[len(rows) // 2 if typed else -1]}:
-        home = shutil.copytree(homes[of], tmp_path / f"copy{row}")
+    for number, row in enumerate({rows[-1], rows[len(rows) // 2 if typed else -1]}):
+        home = shutil.copytree(homes[of], tmp_path / f"copy{number}")
         with closing(sqlite3.connect(home / DATABASE, isolation_level=None)) as db:
-            keys = [name for _, name, _, _, _, key in db.execute(f"PRAGMA table_info({table})") if key] or ["rowid"]
-            at = f"({', '.join(keys)}) = (SELECT {', '.join(keys)} FROM {table} LIMIT 1 OFFSET {row})"
-            db.execute(f"UPDATE {table} SET {column} = {value} WHERE {at}")
+            db.execute(f"UPDATE {table} SET {column} = {value} WHERE ({named}) = ({', '.join('?' * len(keys))})", row)
         code, said = told(home)
         assert code == FAILED, (table, column, row)
         assert said
 
 
+_OF_ERASED = "UPDATE threads SET {} WHERE session = (SELECT no FROM sessions WHERE user = '')"
 NAMED: dict[str, tuple[str, str, str]] = {
     "an attach decision": (
         "UPDATE transcript SET decision = CAST(json_set(CAST(decision AS TEXT), '$.source', 'another') AS BLOB) WHERE marks IS NOT NULL AND decision IS NOT NULL",
@@ -188,6 +208,37 @@ NAMED: dict[str, tuple[str, str, str]] = {
     "the status of a thread": ("UPDATE threads SET status = 'donex'", "status", "sheets"),
     "the status of a run": ("UPDATE runs SET status = 'completedx' WHERE no = 5", "status", "sheets"),
     "the state of a turn": ("UPDATE turns SET state = 'live' WHERE state = 'over'", "state", "sheets"),
+    "an entry's subject": (
+        "UPDATE transcript SET subject = (SELECT subject FROM sessions WHERE id = 'waiting') WHERE session = (SELECT no FROM sessions WHERE id = 'spoken')",
+        "subject",
+        "sheets",
+    ),
+    "the subject of what is said to be erased": (
+        "UPDATE transcript SET subject = (SELECT no FROM subjects WHERE key IS NULL LIMIT 1) WHERE seq = 1 AND body IS NOT NULL",
+        "subject",
+        "sheets",
+    ),
+    "the user of an erased session": ("UPDATE sessions SET user = 'mallory' WHERE user = ''", "erased", "sheets"),
+    "the intent of an erased session": (_OF_ERASED.format("intent = 'pay mallory'"), "erased", "sheets"),
+    "the slots of an erased session": (_OF_ERASED.format("slots = '{}'"), "erased", "sheets"),
+    "the question of an erased session": (_OF_ERASED.format("asked = '{}'"), "erased", "sheets"),
+    "the error of an erased session": (_OF_ERASED.format("last_error = '{}'"), "erased", "sheets"),
+    "when a settled run wakes": ("UPDATE runs SET wake_at = 1 WHERE status = 'completed'", "wake_at", "sheets"),
+    "when a waiting run wakes": (
+        "UPDATE runs SET wake_at = 1 WHERE status IN ('waiting', 'ready') AND wake_at IS NOT NULL",
+        "wake_at",
+        "sheets",
+    ),
+    "how often a run died": ("UPDATE runs SET resumes = 7", "deaths", "sheets"),
+    "that a run died": ("UPDATE runs SET resumes = 0, resumes_at = -1 WHERE resumes > 0", "deaths", "sheets"),
+    "a run's parent": ("UPDATE runs SET parent = 1000000 WHERE parent IS NULL", "no parent", "sheets"),
+    "mail that nobody sent": (
+        "INSERT INTO mailbox(run, kind, addr, key, body, at) SELECT no, 'answer', 0, 'answer:0:x', x'7b7d', 1 FROM runs WHERE no = 1",
+        "nobody sent it",
+        "sheets",
+    ),
+    "mail that was taken, to be taken again": ("UPDATE mailbox SET taken = NULL", "nobody sent it", "sheets"),
+    "mail that was sent": ("DELETE FROM mailbox WHERE taken IS NULL", "mail ", "sheets"),
     "a sheet": ("UPDATE sheets SET records = x'93' WHERE seq = 0", "no sheet", "sheets"),
     "a link of the first version": ("UPDATE transcript SET marks = NULL WHERE marks IS NOT NULL", "chain", "sheets"),
     "a message said to be placed anew": (
@@ -255,7 +306,15 @@ def test_a_head_is_gone_on_from(homes: dict[str, Path], tmp_path: Path) -> None:
     assert ordain(home, "--head", f"{no}-{link.hex()}").returncode == OK
     said = ordain(home, "--head", f"{no}-{bytes(16).hex()}")
     assert (said.returncode, f"ledger row {no}".encode() in said.stdout) == (FAILED, True)
-    assert b"usage" in ordain(home, "--head", "7").stderr
+
+
+@pytest.mark.parametrize("head", ["", " ", "7", "0-" + "0" * 32, "7-" + "0" * 31, "7-" + "0" * 32 + "\n", "x"])
+def test_what_is_no_head_is_compared_with_nothing(head: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """An empty head, as of a file that is not there, or one that is none, is a mistake and never passes for a comparison; so is one beside a policy."""
+    for arguments in (("--all",), ("a-run",), ("--all", "--policy", "p.toml")):
+        good = "7-" + "0" * 32 if "--policy" in arguments else head
+        assert main(["replay", *arguments, "--head", good]) == USAGE
+        assert "[usage]" in capsys.readouterr().err
 
 
 def test_more_processes_say_the_same(homes: dict[str, Path], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

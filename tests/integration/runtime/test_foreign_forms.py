@@ -31,13 +31,16 @@ from ordain.flows.values import PromptInputs, Values
 from ordain.journal.records import Label, RecordKind, Status, raw
 from ordain.models.scripted import ScriptedModel, make_script
 from ordain.ports.model import Heard, ModelError, ModelReply, ModelRequest
+from ordain.ports.writes import MailKind, NewMail
 from ordain.rules.decision import HeaderShare, Recorded
 from ordain.rules.header import HeaderLine
 from ordain.rules.proposals import parse_object
 from ordain.rules.spend import Carved, Spend
+from ordain.runtime.mail import posted
 from ordain.runtime.run_state import EFFECT_BYTES
 from ordain.runtime.run_view import RunView
 from ordain.settings import load_settings
+from ordain.store.sqlite import SqliteStore
 from tests.replayed import replayed
 from tests.shapes.survey import SURVEY, SURVEY_PART, SURVEY_PROMPT, WORTH, Survey, WorthFacts, WorthInputs
 
@@ -455,9 +458,9 @@ async def test_a_run_that_a_defect_keeps_from_being_driven_stops(
 
     async with House(tmp_path, kind(breaks_once)) as house:
         run = (await house.rested()).stored.id
-    with closing(sqlite3.connect(tmp_path / "ordain.db")) as db, db:  # mail that nobody can read: no error of ours says so
-        row = "SELECT no, 'interrupt', -1, 'damaged', x'00', 0 FROM runs WHERE id = ?"
-        db.execute(f"INSERT INTO mailbox (run, kind, addr, key, body, at) {row}", (run,))
+    with closing(SqliteStore(tmp_path)) as store:  # mail that was sent and nobody can read: no error of ours says so
+        mail = NewMail(run=run, kind=MailKind.INTERRUPT, key="damaged", body=b"\0", at=0)
+        assert not (await store.submit(posted("default", mail))).refused
     mended.append("the flow")
     async with House(tmp_path, kind(breaks_once)) as house:
         runtime = house.ordain.runtime  # which finds the mail as it starts

@@ -125,6 +125,30 @@ def apart(code: ModelErrorCode, wait_ms: int | None = None) -> ModelFailed:
 HELD = apart(ModelErrorCode.CIRCUIT_OPEN, 1000)
 
 
+def test_a_rest_that_the_provider_names_is_no_attempt() -> None:
+    """A refusal that names a delay is waited for as often as the time allows; one that names none, or a delay of nothing, is an attempt as ever."""
+    played = probe(ONE, *[fails("rate_limited", retry_after_ms=1000)] * 9, fails("overloaded"), ANSWER)
+    assert isinstance(played.output, ModelAnswer)
+    assert played.spent.model_calls == 11
+    reasons, facts = fallbacks(played)
+    assert reasons == ["fallback.rests"] * 9 + ["fallback.retry"]
+    assert [(one["attempts"], one.get("held"), one.get("rests")) for one in facts] == [(0, n, True) for n in range(1, 10)] + [
+        (1, None, None)
+    ]
+    assert len(played.waits) == 10
+    for unnamed in (None, 0):
+        spinning = probe(ONE, *[fails("rate_limited", retry_after_ms=unnamed)] * 6, fallback={"attempts_at_last": 6})
+        assert isinstance(spinning.output, AskFailed)
+        assert fallbacks(spinning)[0][-1] == "fallback.exhausted"
+
+
+def test_a_model_that_rests_gives_way_to_another() -> None:
+    """Where another model can answer, a rest is waited for no more often than there are attempts."""
+    played = probe(TWO, *[fails("overloaded", retry_after_ms=1)] * 2, ANSWER, fallback={"attempts_per_profile": 2})
+    assert isinstance(played.output, ModelAnswer)
+    assert asked(played) == ["a", "a", "b"]
+
+
 def test_what_never_went_out_is_no_attempt() -> None:
     """A model that is left alone is waited for, longer each time, as often as the time allows; then it has all its attempts."""
     played = probe(ONE, *[HELD] * 8, fails("overloaded"), HELD, ANSWER)

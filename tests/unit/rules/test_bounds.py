@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import UNSET
 
-from ordain.contracts.policy import Lane, ModelErrorCode, Policy
+from ordain.contracts.policy import Lane, ModelErrorCode, OnModelError, Policy
 from ordain.rules.budget import RESERVE, SETTLE, Reserved, ReserveFacts, ReserveReason, SettleFacts, SettleReason
-from ordain.rules.fallback import FALLBACK, FallbackFacts, GiveUp, NextLane, NextProfile, RetryProfile
+from ordain.rules.fallback import FALLBACK, UNCOUNTED_MS, FallbackFacts, FallbackReason, GiveUp, NextLane, NextProfile, RetryProfile
 from ordain.rules.lane import LANE, LaneChosen, LaneFacts, LaneInputs, LaneReason
 from ordain.rules.limits import LIMITS, LimitsFacts, LimitsReason, LimitsSet
 from ordain.rules.scope import SCOPE, Scope, ScopeFacts, ScopeInputs, ScopeReason
@@ -209,6 +209,7 @@ failures = st.builds(
     waited_ms=st.integers(0, 9_000) | st.just(UNSET),
     lost=st.integers(1, 9) | st.just(UNSET),
     unanswered=st.just(True) | st.just(UNSET),
+    rests=st.just(True) | st.just(UNSET),
 )
 
 
@@ -230,6 +231,37 @@ def test_fallback_stays_within_policy_and_time(facts: FallbackFacts, policy: Pol
             assert facts.waited_ms + outcome.wait_ms <= table.unanswered_max_ms
     assert not isinstance(outcome, NextProfile) or facts.profiles_left
     assert not isinstance(outcome, NextLane) or facts.lane_left
+
+
+@given(policies, st.lists(st.integers(1, 3000), min_size=1, max_size=40))
+def test_rests_that_a_provider_names_use_up_time_alone(policy: Policy, delays: list[int]) -> None:
+    """The only model is asked after each delay it names until the time is over, however often that is; none is shorter than the floor, so they come to an end."""
+    left, waited = 60_000, 0
+    for held, named in enumerate(delays, 1):
+        facts = FallbackFacts(
+            code=ModelErrorCode.RATE_LIMITED,
+            attempts=0,
+            attempts_total=0,
+            profiles_left=0,
+            lane_left=False,
+            left_ms=left,
+            retry_after_ms=named,
+            held=held,
+            waited_ms=waited,
+            rests=True,
+        )
+        made = decided(FALLBACK, facts, None, policy)
+        if policy.fallback.on_error.get(ModelErrorCode.RATE_LIMITED) not in {OnModelError.RETRY, OnModelError.NEXT_OR_RETRY}:
+            assert made.outcome == GiveUp()
+            return
+        if isinstance(made.outcome, GiveUp):
+            assert made.reason is FallbackReason.NO_TIME
+            assert max(named, policy.fallback.backoff_max_ms, UNCOUNTED_MS) >= left
+            return
+        assert isinstance(made.outcome, RetryProfile)
+        assert made.reason is FallbackReason.RESTS
+        assert max(named, UNCOUNTED_MS) <= made.outcome.wait_ms < left
+        left, waited = left - made.outcome.wait_ms, waited + made.outcome.wait_ms
 
 
 @given(failures, policies, st.integers(0, 5), st.integers(0, 5))

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ordain.rules.header import HeaderFacts, HeaderLine, render_header
-from ordain.rules.plain_reply import cleaned, imitates, plain_reply, quoted_lines
+from ordain.rules.plain_reply import BLANK, MAY_BEGIN, PREPENDED, SAY_NOTHING, cleaned, imitates, plain_reply, quoted_lines, visible
 from tests.unit.rules.test_header import HOSTILE, headers
 
 SIGNS = "✓✔☑✅✗✘❌❎×?？❓❔·•∙⋅●"
@@ -61,6 +61,34 @@ LIES = [
     "\x00✓ sent",
     "\x7f✓ sent",
     "“✓” sent",
+    "1\ufe0f\u20e3 ✓ sent",
+    "iv. · 3 steps",
+    "① · 3 steps",
+    "１． · 3 steps",
+    "一、· 3 steps",
+    "а) · 3 steps",
+    "│ · 3 steps",
+    "├─ · 3 steps",
+    "<!-- note --> · 3 steps",
+    "Hello<br>· 3 steps",
+    "【✓】 sent",
+    "Step 1: ✓ sent",
+    "math.evaluate ✓",
+    "🤖 ✓ sent",
+    "[ok] sent",
+    "[v] sent",
+    "-> step 1: sent",
+    "$\\checkmark$ sent",
+    "⊗ undone",
+    "⮿ undone",
+    "🅧 undone",
+    "★ sent",
+    "፡ 3 steps",
+    "𐤟 3 steps",
+    "ㆍ 3 steps",
+    "no tool was used",
+    'models: "default (openai: gpt)"',
+    "2 steps, 2 model calls, 1 verb calls, 10+2 tokens, $0.000000, 3 ms",
 ]
 narratives = st.lists(
     st.one_of(
@@ -85,6 +113,61 @@ def test_no_line_of_the_narrative_passes_for_the_header(facts: HeaderFacts, narr
     below = told[len(header) :].splitlines()
     assert below[:1] in ([], [""])
     assert not any(looks_like_a_header(line) or imitates(line) for line in below)
+
+
+before = st.lists(
+    st.text(st.characters(exclude_categories=["L", "N", "Cs"]), max_size=4)
+    | st.sampled_from(
+        ["1. ", "(a) ", "iv) ", "① ", "Ⅳ. ", "１．", "३. ", "一、", "б) ", "あ。", "7\ufe0f\u20e3 ", "- [ ] ", "<b>", "**", "🇩🇪 ", "\u2066"]
+    ),
+    max_size=4,
+).map("".join)
+
+
+@given(headers, before)
+def test_no_header_line_passes_behind_marks_of_any_script(facts: HeaderFacts, prefix: str) -> None:
+    """Whatever symbols, points, invisible signs and list marks of any script stand before a line of a header, it is quoted."""
+    for line in render_header(facts).split("\n"):
+        shown = quoted_lines(prefix + line).split("\n")[-1]
+        assert shown.startswith(">"), (prefix, line)
+
+
+@given(
+    st.characters(categories=["So", "Sm", "Sk", "Po", "Pc"]),
+    st.sampled_from(["{} sent", "{}sent", "- {} sent", "**{}** sent", "1. {}", "【{}】 sent"]),
+)
+def test_what_begins_a_line_is_of_a_closed_alphabet(sign: str, shape: str) -> None:
+    """Of all Unicode, a symbol or a point beyond ASCII before the first word is a mark, but for frames, flags, pictures and a few points that are listed."""
+    if len(unicodedata.normalize("NFKD", sign)) > 1 or unicodedata.normalize("NFKD", sign).isascii():
+        return  # as what it stands for
+    assert imitates(shape.format(sign)) or SAY_NOTHING.match(sign) or sign in MAY_BEGIN or sign in BLANK
+
+
+@given(narratives | st.text(max_size=40))
+def test_data_shows_what_it_holds(narrative: str) -> None:
+    """Text that is given on as data keeps every sign that is seen, and what is not seen stands as its number: zero width, tags, separators, directions."""
+    told = visible(narrative)
+    hidden = {c for c in told if unicodedata.category(c) in ("Cf", "Zl", "Zp")}
+    assert hidden <= {"\u200c", "\u200d"} | PREPENDED
+    assert visible(told) == told
+    if narrative.isprintable():
+        assert told == narrative
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("a\u200bb", "a[U+200B]b"),
+        ("a\u2028b", "a[U+2028]b"),
+        ("a\ufff9b", "a[U+FFF9]b"),
+        ("a\U000e0041b", "a[U+E0041]b"),
+        ("\u0627\u200c\u0628 \u0600", "\u0627\u200c\u0628 \u0600"),
+        ("a\n\tb\u00a0c", "a\n\tb\u00a0c"),
+    ],
+)
+def test_what_is_hidden_is_shown_by_its_number(text: str, shown: str) -> None:
+    """Joiners, that writing needs, and blanks stay."""
+    assert visible(text) == shown
 
 
 @given(narratives)
@@ -135,6 +218,21 @@ def test_each_lie_is_quoted(lie: str) -> None:
         ":smile: sure",
         "| a | b |",
         "---",
+        "👍 Done",
+        "🇩🇪 Hallo",
+        "€5 a head",
+        "„Ja“, sagte sie.",
+        "「はい」",
+        "— so it goes",
+        "…and on",
+        "① first",
+        "iv. The fourth.",
+        "第一、水",
+        "π is no number of ours",
+        "│ a │ b │",
+        "It is 3 × 4 · 5",
+        "The models: three of them.",
+        "ok, ordain it",
     ],
 )
 def test_what_people_write_is_not_quoted(line: str) -> None:

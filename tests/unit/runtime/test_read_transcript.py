@@ -17,9 +17,9 @@ class Transcripts:
     def __init__(self) -> None:
         self.asked: list[tuple[Any, ...]] = []
 
-    async def entries(self, workspace: str, session: str, *, after: int, limit: int) -> list[int]:
-        self.asked.append((workspace, session, after, limit))
-        return list(range(1, 9))[after : after + limit]
+    async def texts(self, workspace: str, session: str, *, first: int, last: int) -> list[int]:
+        self.asked.append((workspace, session, first, last))
+        return list(range(first, last + 1))
 
 
 def reading() -> tuple[ReadTranscript, Transcripts]:
@@ -32,7 +32,7 @@ def test_a_reference_into_a_session_is_read_by_its_ends() -> None:
     said, transcripts = reading()
     for _ in range(2):
         assert at_once(said.having(lambda: (said("s1", 3, 5), said("s1", 4, 4)))) == ([3, 4, 5], [4])
-    assert transcripts.asked == [("w", "s1", 2, 3), ("w", "s1", 3, 1)]
+    assert transcripts.asked == [("w", "s1", 3, 5), ("w", "s1", 4, 4)]
 
 
 def test_what_swallows_a_refusal_is_done_again() -> None:
@@ -58,7 +58,7 @@ def test_another_error_is_raised() -> None:
 
     with pytest.raises(JournalCorrupt, match="another"):
         at_once(said.having(damaged))
-    assert transcripts.asked == [("w", "s1", 0, 1)]
+    assert transcripts.asked == [("w", "s1", 1, 1)]
 
 
 def test_it_is_refused_at_once_where_nobody_reads_it() -> None:

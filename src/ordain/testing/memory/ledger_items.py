@@ -11,10 +11,12 @@ from msgspec.structs import replace
 from ordain.journal.digests import digest
 from ordain.journal.ledger import (
     AT_REST,
+    COVERS,
     LedgerItem,
     account_item,
     approval_item,
     grant_item,
+    mail_item,
     next_row,
     placed_item,
     request_item,
@@ -26,13 +28,15 @@ from ordain.journal.ledger import (
 from ordain.journal.records import ENCODER
 from ordain.ports.sessions import Thread
 from ordain.runtime.streams import SessionKey
-from ordain.testing.memory.rows import EntryRow, KeptRun, MemoryRows
+from ordain.testing.memory.rows import EntryRow, KeptRun, MailRow, MemoryRows
 
 
 def standing_items(rows: MemoryRows) -> Iterator[LedgerItem]:
     """Everything that stands."""
     for kept in rows.runs.values():
         yield from _run(kept)
+    for run, box in rows.mailbox.items():
+        yield from (_mail(rows, run, there) for there in box if there.taken is None)
     for name in rows.sessions:
         yield _session(rows, name)
         yield from (_thread(rows, name, thread) for thread in rows.threads.get(name, {}).values())
@@ -48,7 +52,7 @@ def write_row(rows: MemoryRows) -> None:
     if items:
         ledger = rows.ledger
         last = max(ledger, default=0)
-        row = next_row((last, ledger[last].chain) if last else None, items)
+        row = next_row((last, ledger[last].chain) if last else None, items if last else [COVERS, *items])
         ledger[row.no] = row
 
 
@@ -57,6 +61,9 @@ def _changed(rows: MemoryRows) -> Iterator[LedgerItem]:
         before = _below(rows.runs).get(run)
         was = () if before is None else tuple(_run(before))
         yield from (item for item in _run(rows.runs[run]) if item not in was and (item.value or was))
+    for run in _put(rows.mailbox):
+        was = _below(rows.mailbox).get(run, ())
+        yield from (_mail(rows, run, there) for there in rows.mailbox[run] if there not in was)
     yield from (_session(rows, name) for name in _put(rows.sessions))
     for name in _put(rows.threads):
         before = _below(rows.threads).get(name, {})
@@ -88,6 +95,12 @@ def _run(kept: KeptRun) -> Iterator[LedgerItem]:
     )
     yield run_item(run.id, identity, b"" if run.status in AT_REST else run.records[0].chain)
     yield rest_item(run.id, run.status, run.reason, (run.ended_at, len(run.records) - 1, run.records[-1].chain))
+
+
+def _mail(rows: MemoryRows, run: str, there: MailRow) -> LedgerItem:
+    mail = there.mail
+    item = mail_item(run, mail.id, (mail.kind, mail.addr, mail.at), (mail.key, mail.body), rows.runs[run].run.key)
+    return item if there.taken is None else item.no_more
 
 
 def _session(rows: MemoryRows, name: SessionKey) -> LedgerItem:

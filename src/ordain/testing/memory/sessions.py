@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ordain.ports.sessions import Entry, EntryKind, SessionRow, Thread, Uncovered
+from ordain.ports.sessions import Entry, EntryKind, EntryText, SessionRow, Thread, Uncovered
 from ordain.runtime.streams import SessionKey
 from ordain.testing.memory.shared import SharedMemory
 from ordain.testing.memory.threads import read_threads
@@ -56,6 +56,11 @@ class MemorySessions:
         if after < 0:
             return entries[max(len(entries) - limit, 0) :]
         return [entry for entry in entries if entry.seq > after][:limit]
+
+    async def texts(self, workspace: str, session: str, *, first: int, last: int) -> Sequence[EntryText]:
+        """See ``Sessions.texts``."""
+        entries = self._entries((workspace, session))
+        return [EntryText(entry.seq, entry.kind, entry.chain, entry.body) for entry in entries if first <= entry.seq <= last]
 
     def _entries(self, name: SessionKey) -> list[Entry]:
         return [row.entry for row in self._rows.transcript.get(name, ())]

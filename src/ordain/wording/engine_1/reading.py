@@ -9,7 +9,7 @@ stands at a clause's beginning or end and needs its marker. What is quoted, nega
 from __future__ import annotations
 
 from itertools import accumulate
-from typing import Final
+from typing import Final, NamedTuple
 
 from ordain.wording.cues import Cues
 from ordain.wording.engine_1.folding import LOOKED_AT, TOKENS_MAX, fold, tokens
@@ -78,6 +78,25 @@ _MARKERS: Final = frozenset((Sign.CHANGE, Sign.CHANGED, Sign.MEANT, Sign.INSTEAD
 """A clause without any of these replaces nothing: each pattern of a replacement has one."""
 
 
+_NAMES: Final = {sign.value: sign.name.lower() for sign in Sign}
+
+
+class Look(NamedTuple):
+    """The beginning of a text as an engine sees it: folded, in tokens, and their signs, each with how many tokens it stands for."""
+
+    folded: str
+    tokens: list[str]
+    signs: str
+    steps: list[int]
+
+    @property
+    def parts(self) -> tuple[tuple[str, str], ...]:
+        """Each piece with the name of the sign that it is taken for."""
+        ends = accumulate(self.steps)
+        spans = zip(self.signs, self.steps, ends, strict=True)
+        return tuple((" ".join(self.tokens[end - step : end]), _NAMES[sign]) for sign, step, end in spans)
+
+
 class CompiledReading:
     """Engine 1 over one table, compiled: 70 ms and 4 MB for the shipped one."""
 
@@ -91,22 +110,29 @@ class CompiledReading:
 
     def parts(self, text: str) -> tuple[tuple[str, str], ...]:
         """The beginning of a text, folded, in pieces: what each is taken for, by its sign's name."""
-        found, steps = tokens(fold(text.strip()[:LOOKED_AT])), list[int]()
-        signs = shape_of(found, self._phrases, self._searches, steps)
-        ends = list(accumulate(steps))
-        return tuple(
-            (" ".join(found[end - step : end]), Sign(sign).name.lower()) for sign, step, end in zip(signs, steps, ends, strict=True)
-        )
+        return self.look(text).parts
 
-    def _shape(self, found: list[str]) -> str:
-        return shape_of(found, self._phrases, self._searches)
+    def look(self, text: str) -> Look:
+        """The beginning of a text, for whoever reads more than one thing out of it."""
+        return self._look(text.strip()[:LOOKED_AT])
 
-    def cues(self, text: str) -> Cues:
-        """The features of a message's wording. Total and bounded: only the beginning of a long text is read."""
-        text = text[:COUNTED].strip() if len(text) <= COUNTED else text.lstrip()[:COUNTED]
-        folded = fold(text[:LOOKED_AT])
+    def _look(self, beginning: str) -> Look:
+        folded, steps = fold(beginning), list[int]()
         found = tokens(folded)
-        signs = self._shape(found)
+        return Look(folded, found, shape_of(found, self._phrases, self._searches, steps), steps)
+
+    def cues(self, text: str, look: Look | None = None) -> Cues:
+        """The features of a message's wording. Total and bounded: only the beginning of a long text is read.
+
+        ``look`` is what ``look`` gave for the same text.
+        """
+        if len(text) <= COUNTED:
+            text = text.strip()
+            look = self._look(text[:LOOKED_AT]) if look is None else look
+        else:
+            text = text.lstrip()[:COUNTED]
+            look = self._look(text[:LOOKED_AT])  # what ends in blanks is read with them, as ever
+        folded, found, signs, _ = look
         whole = len(text) <= LOOKED_AT and len(found) < TOKENS_MAX and len(signs) <= BRIEF_SIGNS
         asks = _asks(signs)
         stop, steer = _orders(signs) if whole else (0, 0)

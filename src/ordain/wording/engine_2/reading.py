@@ -16,6 +16,7 @@ from ordain.wording.cues import Cues
 from ordain.wording.engine_1.patterns import BREAKS, any_of
 from ordain.wording.engine_1.phrases import keys
 from ordain.wording.engine_1.reading import CompiledReading as FirstReading
+from ordain.wording.engine_1.reading import Look
 from ordain.wording.engine_1.signs import LISTS as FIRST_LISTS
 from ordain.wording.engine_1.signs import Sign
 from ordain.wording.table import Table
@@ -47,13 +48,20 @@ class ClosedReading:
         """As engine 1 has them."""
         return self._first.parts(text)
 
-    def cues(self, text: str) -> Cues:
-        """The features of a message's wording. Total and bounded: only the beginning of a long text is read."""
-        found = self._first.cues(text)
+    def look(self, text: str) -> Look:
+        """As engine 1 has it."""
+        return self._first.look(text)
+
+    def cues(self, text: str, look: Look | None = None) -> Cues:
+        """The features of a message's wording. Total and bounded: only the beginning of a long text is read.
+
+        ``look`` is what ``look`` gave for the same text.
+        """
+        look = self.look(text) if look is None else look
+        found = self._first.cues(text, look)
         if (not found.yes or found.no) and not found.choice:
             return found  # of both a yes and a no it is said that it is both
-        parts = self._first.parts(text)
-        signs = "".join(Sign[name.upper()].value for _, name in parts)
+        parts, signs = look.parts, look.signs
         plain = not self._hedged([said for said, _ in parts])
         yes = found.yes and (found.no or (plain and _agrees(parts, signs)))
         return structs.replace(found, yes=yes, choice=found.choice if plain and _CHOOSES.fullmatch(signs) is not None else "")

@@ -66,10 +66,9 @@ class WholeReading:
 
     def cues(self, text: str) -> Cues:
         """The features of a message's wording. Total and bounded: only the beginning of a long text is read."""
-        found = self._second.cues(text)
-        parts = self.parts(text)
-        signs = "".join(Sign[name.upper()].value for _, name in parts)
-        ways = self._lists.ways(text)
+        look = self._second.look(text)
+        found, parts, signs = self._second.cues(text, look), look.parts, look.signs
+        ways = self._lists.ways(text, look)
         yes, no = says_yes(ways), says_no(ways)
         short = len(text.strip()) <= LOOKED_AT
         steer = self._steer(found, parts, signs) if short else found.steer

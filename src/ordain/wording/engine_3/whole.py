@@ -12,8 +12,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from enum import IntFlag
 from typing import Final
 
-from ordain.wording.engine_1.folding import fold, tokens
+from ordain.wording.engine_1.folding import LOOKED_AT, fold, tokens
 from ordain.wording.engine_1.phrases import keys
+from ordain.wording.engine_1.reading import Look
 
 WHOLE_TOKENS: Final = 12
 """Most words and breaks of a message that says one thing whole."""
@@ -75,11 +76,13 @@ class ClosedLists:
                 self._known.update(dict.fromkeys(named - seen, OWN_SIGNS[sign][1]))
             seen |= named
 
-    def ways(self, text: str) -> frozenset[Part]:
-        """What the message says in each way to cut all of it into known phrases; none where there is no such way."""
+    def ways(self, text: str, look: Look | None = None) -> frozenset[Part]:
+        """What the message says in each way to cut all of it into known phrases; none where there is no such way. ``look`` is engine 1's at it."""
         if not is_plain(text):
             return frozenset()
-        found = tokens(fold(_SMILE.sub("🙂", text)))
+        smiling = _SMILE.sub("🙂", text)
+        seen = look is not None and smiling == text.strip() and len(text) <= LOOKED_AT
+        found = look.tokens if look is not None and seen else tokens(fold(smiling))
         if not found or len(found) > WHOLE_TOKENS:
             return frozenset()
         reached: list[set[Part]] = [{Part.COURTESY}, *(set[Part]() for _ in found)]

@@ -1,0 +1,141 @@
+"""Thoughts that a model writes before its words, in whatever marks it puts around them: told apart while they arrive, and in a whole answer alike. Pure.
+
+What is recorded is read by ``proposals.read_text``, whose answer on recorded text stays as it was: so an answer is brought into that one form before it is kept.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from ordain.rules.proposals import BLANKS_BEFORE, without_thought
+
+_NAMES = "think|thinking|thoughts?|reasoning|reflection|analysis"
+_OPEN = rf"<(?:[a-z]{{1,20}}:)?(?:{_NAMES})(?:\s[^<>]{{0,80}})?>|◁(?:{_NAMES})▷|(?-i:\[THINK\])|<\|(?:start_thinking|begin_of_thought)\|>"
+_CLOSE = rf"</(?:[a-z]{{1,20}}:)?(?:{_NAMES})\s{{0,8}}>|◁/(?:{_NAMES})▷|(?-i:\[/THINK\])|<\|(?:end_thinking|end_of_thought)\|>"
+OPEN = re.compile(_OPEN, re.IGNORECASE)
+CLOSE = re.compile(_CLOSE, re.IGNORECASE)
+EITHER = re.compile(rf"({_OPEN})|{_CLOSE}", re.IGNORECASE)
+CHANNELS = re.compile(r"<\|(?:start|channel)\|>", re.IGNORECASE)
+"""With one of these begins an answer whose parts name the channel that they are meant for."""
+WORDS = re.compile(r"<\|channel\|>\s*final\b[^<>]{0,80}<\|message\|>", re.IGNORECASE)
+"""After this stands what is meant for whoever asked."""
+PART_END = re.compile(r"<\|(?:end|return|call|start|channel)\|>", re.IGNORECASE)
+CLOSED_MOST = 64
+"""So many thoughts that end without having begun are passed over."""
+MARK_CHARS = 112
+"""Longest mark that is waited for while an answer arrives."""
+_BEGINS = re.compile(r"[<◁\[][^>▷\]]*\Z")
+_QUOTES = "`\"'“‘«"  # noqa: RUF001 - what a mark that is only spoken of stands in
+_FENCE = "```"
+
+
+class Spoken:
+    """Follows one answer in words; gives out what of it is no thought, as soon as that is certain."""
+
+    def __init__(self) -> None:
+        """One answer, one value."""
+        self._kept = ""
+        self._depth = 0
+        self._thought = False
+        self._step: Callable[[str], str] = self._before
+
+    def feed(self, fragment: str) -> str:
+        """What the next fragment adds to the words."""
+        text, self._kept = self._kept + fragment, ""
+        return self._step(text)
+
+    def rest(self) -> str:
+        """What was kept back for what might have followed, now that nothing does."""
+        return "" if self.thinks else self._kept
+
+    @property
+    def thinks(self) -> bool:
+        """Whether all that came last is thought."""
+        return self._step in (self._within_thought, self._in_channels)
+
+    def _go_on(self, step: Callable[[str], str], text: str) -> str:
+        self._step = step
+        return step(text)
+
+    def _before(self, text: str) -> str:
+        begun = text.lstrip()
+        if not begun and len(text) <= BLANKS_BEFORE:
+            self._kept = text
+            return ""
+        if len(text) - len(begun) <= BLANKS_BEFORE or self._thought:
+            if CHANNELS.match(begun):
+                return self._go_on(self._in_channels, begun)
+            if (opened := OPEN.match(begun)) is not None:
+                self._depth, self._thought = 1, True
+                return self._go_on(self._within_thought, begun[opened.end() :])
+            if self._thought and (stray := CLOSE.match(begun)) is not None:
+                return self._before(begun[stray.end() :])
+            if len(begun) < MARK_CHARS and _BEGINS.match(begun):
+                self._kept = text
+                return ""
+        return self._go_on(self._within_words, begun if self._thought else text)
+
+    def _within_thought(self, text: str) -> str:
+        done = 0
+        for found in EITHER.finditer(text):
+            done = found.end()
+            self._depth += 1 if found[1] else -1
+            if self._depth == 0:
+                return self._go_on(self._before, text[done:])
+        self._kept = _unfinished(text[done:])
+        return ""
+
+    def _in_channels(self, text: str) -> str:
+        if (found := WORDS.search(text)) is not None:
+            return self._go_on(self._in_last_channel, text[found.end() :].lstrip())
+        self._kept = text[-2 * MARK_CHARS :]
+        return ""
+
+    def _in_last_channel(self, text: str) -> str:
+        if (end := PART_END.search(text)) is not None:
+            return self._go_on(self._after_all, "") + text[: end.start()]
+        self._kept = _unfinished(text)
+        return text[: len(text) - len(self._kept)]
+
+    def _within_words(self, text: str) -> str:
+        return text
+
+    def _after_all(self, _: str) -> str:
+        return ""
+
+
+def _unfinished(text: str) -> str:
+    """The end of a text that may be the beginning of a mark."""
+    tail = text[-MARK_CHARS:]
+    at = max(map(tail.rfind, "<◁["))
+    return tail[at:] if at >= 0 and _BEGINS.match(tail[at:]) else ""
+
+
+def spoken(text: str) -> str:
+    """The words of a whole answer: without the thoughts before them, one that was opened by the prompt and only ends here among them."""
+    for _ in range(CLOSED_MOST):
+        first = EITHER.search(text)
+        if first is None or first[1] or _is_spoken_of(text, first.start()):
+            break
+        text = text[first.end() :].lstrip()
+    follower = Spoken()
+    said = follower.feed(text) + follower.rest()
+    if said or not follower.thinks:
+        return said
+    ends = [found.end() for found in CLOSE.finditer(text)]
+    return text[ends[-1] :].lstrip() if ends else ""  # opened twice and closed once
+
+
+def _is_spoken_of(text: str, at: int) -> bool:
+    """Whether a mark stands there as a word among words: in quotes or within code."""
+    return (at > 0 and text[at - 1] in _QUOTES) or text.count(_FENCE, 0, at) % 2 == 1
+
+
+def canonical(text: str) -> str:
+    """An answer in words whose thought, if it has one, stands as ``read_text`` knows it: nothing of the words changes, nor of an answer that it reads so already."""
+    words = spoken(text)
+    if without_thought(text) == words:
+        return text
+    thought = EITHER.sub(" ", text.rpartition(words)[0] if words else text)
+    return f"<think>{thought.strip()}</think>\n\n{words}"

@@ -133,6 +133,7 @@ SESSION_VIEW: dict[str, Any] = {
             "slots": {},
             "status": "done",
             "pendingQuestion": None,
+            "awaitingApproval": None,
             "inFlight": None,
             "lastError": None,
             "lastActivityAt": _AT,

@@ -51,6 +51,7 @@ def attach_facts(
                 barred=barred,
                 takes=Takes.NOTHING if thread.asked is None or barred else Takes(thread.asked.takes),
                 partly=Partly.NO if thread.asked is None or barred else answer.partly(thread.asked),
+                approval=thread.awaiting is not None,
             )
             for thread, barred in ((thread, _barred(state, message, thread)) for thread in threads[:THREADS_MAX])
         ),

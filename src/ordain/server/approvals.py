@@ -215,7 +215,7 @@ def _plain(detail: Mapping[str, Any]) -> dict[str, Any]:
 def approvals_router(face: Face) -> APIRouter:
     """The approvers' routes."""
     router = APIRouter(prefix="/approvals", tags=["approvals"])
-    desk = face.runtime.approvals
+    runtime = face.runtime
 
     @router.get("", **refusing(shown(ApprovalPage, example={"approvals": [_ITEM], "next": None}), "unknown_state"))
     async def list_approvals(
@@ -228,14 +228,14 @@ def approvals_router(face: Face) -> APIRouter:
     ) -> Response:
         """What waits for somebody's yes, the latest first; or what was decided."""
         states = () if every else _states(state) or (ApprovalState.OPEN,)
-        found = await desk.listed(workspace, states=states, session=session or "", limit=limit, before=before)
+        found = await runtime.approvals.listed(workspace, states=states, session=session or "", limit=limit, before=before)
         items = [ApprovalItem(**item_of(view)) for view in found]
         return Json(ApprovalPage(approvals=items, next=found[-1].row.place if len(found) == limit else None))
 
     @router.get("/{approval}", **refusing(shown(Approval, example=APPROVAL_EXAMPLE), "approval_not_found"))
     async def show_approval(approval: str, workspace: Workspace = DEFAULT_WORKSPACE) -> Response:
         """One approval: what will happen, the exact arguments, who may say yes and until when."""
-        return Json(approval_of(await desk.one(workspace, approval)))
+        return Json(approval_of(await runtime.approvals.one(workspace, approval)))
 
     @router.post("/{approval}/approve", **refusing(YES, *DECIDING, "approval_stale", "not_grantable", "invalid_grant"))
     async def approve(approval: str, request: Request, workspace: Workspace = DEFAULT_WORKSPACE) -> Response:
@@ -245,14 +245,14 @@ def approvals_router(face: Face) -> APIRouter:
         if given.grant is not None:
             grant = GrantWanted(ttl_s=given.grant.ttl_seconds, uses=given.grant.uses, reason=given.grant.reason)
         word = ApproverWord(approve=True, digest=given.digest, why=given.why, grant=grant)
-        return Json(approval_of(await desk.decide(workspace, approval, word, face.decides(request))))
+        return Json(approval_of(await runtime.approvals.decide(workspace, approval, word, face.decides(request))))
 
     @router.post("/{approval}/deny", **refusing(NO, *DECIDING, "approval_stale"))
     async def deny(approval: str, request: Request, workspace: Workspace = DEFAULT_WORKSPACE) -> Response:
         """Say no: what waits ends without doing it."""
         given = await read(request, Denial, face.body)
         word = ApproverWord(approve=False, digest=given.digest, why=given.why)
-        return Json(approval_of(await desk.decide(workspace, approval, word, face.decides(request))))
+        return Json(approval_of(await runtime.approvals.decide(workspace, approval, word, face.decides(request))))
 
     @router.post(
         "/{approval}/resubmit",
@@ -261,7 +261,7 @@ def approvals_router(face: Face) -> APIRouter:
     async def resubmit(approval: str, request: Request, workspace: Workspace = DEFAULT_WORKSPACE) -> Response:
         """Propose other arguments for the one call: the run asks anew for exactly these, and this approval is superseded."""
         given = await read(request, OtherArguments, face.body)
-        return Json(approval_of(await desk.resubmit(workspace, approval, given.args, face.decides(request))))
+        return Json(approval_of(await runtime.approvals.resubmit(workspace, approval, given.args, face.decides(request))))
 
     return router
 

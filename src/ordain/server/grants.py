@@ -150,7 +150,7 @@ def grant_view(grant: Grant, now: int) -> GrantView:
 def grants_router(face: Face) -> APIRouter:
     """The grants' routes."""
     router = APIRouter(prefix="/grants", tags=["approvals"])
-    desk, clock = face.runtime.grants, face.runtime.services.clock
+    runtime = face.runtime
 
     @router.get("", **shown(GrantPage, example={"grants": [_VIEW], "next": None}))
     async def list_grants(
@@ -160,8 +160,8 @@ def grants_router(face: Face) -> APIRouter:
         workspace: Workspace = DEFAULT_WORKSPACE,
     ) -> Response:
         """Grants, the latest first: those that stand, or all."""
-        found = await desk.listed(workspace, standing=not every, limit=limit, before=before)
-        views = [grant_view(grant, clock.now()) for grant in found]
+        found = await runtime.grants.listed(workspace, standing=not every, limit=limit, before=before)
+        views = [grant_view(grant, runtime.services.clock.now()) for grant in found]
         return Json(GrantPage(grants=views, next=found[-1].grant_id if len(found) == limit else None))
 
     @router.post("", **refusing(GIVE, "not_an_approver", "own_request", "approver_unknown", "invalid_grant", "not_grantable"))
@@ -178,11 +178,11 @@ def grants_router(face: Face) -> APIRouter:
             uses=given.uses,
             reason=given.reason,
         )
-        return Json(grant_view(await desk.give(workspace, offer, face.decides(request)), clock.now()))
+        return Json(grant_view(await runtime.grants.give(workspace, offer, face.decides(request)), runtime.services.clock.now()))
 
     @router.post("/{grant}/revoke", **refusing(shown(GrantView, example=_TAKEN), "grant_not_found", "not_an_approver"))
     async def revoke_grant(grant: str, request: Request, workspace: Workspace = DEFAULT_WORKSPACE) -> Response:
         """Take a grant back: no call is let through by it any more."""
-        return Json(grant_view(await desk.revoke(workspace, grant, face.decides(request)), clock.now()))
+        return Json(grant_view(await runtime.grants.revoke(workspace, grant, face.decides(request)), runtime.services.clock.now()))
 
     return router

@@ -56,6 +56,7 @@ from ordain.store.sessions import SqliteSessions
 from ordain.store.sqlite import SqliteStore, StoreOptions
 from ordain.store.upkeep import SqliteUpkeep
 from ordain.verbs.builtin.library_verbs import no_library
+from ordain.verbs.confirmed import FILE as CONFIRMED
 from ordain.verbs.executor import LeafExecutor
 from ordain.verbs.functions import FunctionVerb
 from ordain.verbs.own_addresses import OwnAddresses
@@ -90,9 +91,10 @@ class _OwnFiles(CatalogSource):
         self.listening = self._own.http.own
 
     def fingerprint(self) -> object:
-        """Of all three folders."""
+        """Of all three folders, and of what is confirmed."""
         home = self._ordain.settings.home
-        return self._own.fingerprint(), files_of(home / "wording", SUFFIXES), files_of(home / "workflows", WORKFLOW_SUFFIXES)
+        wording, workflows = files_of(home / "wording", SUFFIXES), files_of(home / "workflows", WORKFLOW_SUFFIXES)
+        return self._own.fingerprint(), wording, workflows, files_of(home, (CONFIRMED,))
 
     def close(self) -> None:
         """The modules of Python verbs go."""

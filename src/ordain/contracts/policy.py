@@ -199,7 +199,7 @@ class BudgetPolicy(Strict):
     day_tokens: int = Field(default=0, ge=0)
     day_usd_micros: int = Field(default=0, ge=0)
     session: AccountPolicy = Field(default=AccountPolicy(), description="Of each session.")
-    agent: AccountPolicy = Field(default=AccountPolicy(per="day"), description="Of each agent: a turn's entry verb, a request's caller.")
+    agent: AccountPolicy = Field(default=AccountPolicy(per="day"), description="Of each agent: a turn's mode, a request's caller.")
     workspace: AccountPolicy = Field(default=AccountPolicy(per="month"), description="Of the whole workspace, beside its day.")
     rest: bool = Field(
         default=False,
@@ -225,6 +225,7 @@ class VerbsPolicy(Strict):
     default: Activation = Activation()
     nodes: dict[str, Activation] = {}
     system_state: str | None = None
+    unconfirmed: Literal["mark", "deny"] = Field(default="mark", description="Verbs that nobody confirmed: headers tell, or they are off.")
     max_depth: int = Field(default=4, ge=1, le=16)
     retry_wait_ms: int = Field(
         default=0, ge=0, le=60_000, description="Wait before the first retry of a call whose failure names no delay; doubles with each."

@@ -185,8 +185,15 @@ def approval_named(entry: Entry) -> str:
     return "" if entry.body is None else msgspec.json.decode(entry.body, type=_NamesApproval).approval
 
 
+ERASED_SESSION = "erased:"
+"""How the id of an erased session begins; what follows says nothing of the one that it had."""
+
+
 class SessionRow(Struct, frozen=True, kw_only=True):
-    """One session. Times in microseconds; ``key`` digests its content, None once that was erased."""
+    """One session. Times in microseconds; ``key`` digests its content, None once that was erased: then ``id`` is another one, that names nobody.
+
+    ``erasing``: its rows are being destroyed, and its links are made anew under that id.
+    """
 
     id: str
     workspace: str
@@ -199,6 +206,7 @@ class SessionRow(Struct, frozen=True, kw_only=True):
     active: int
     key: bytes | None
     no: int
+    erasing: bool = False
 
     @property
     def place(self) -> str:

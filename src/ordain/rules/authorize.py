@@ -51,6 +51,12 @@ class AuthorizeReason(Reason):
     APPROVAL_WITHDRAWN = "authorize.approval_withdrawn", "What was asked for may not be done any more."
 
 
+class GroundReason(Reason):
+    """What an allowing decision rests on that a reader should know of (security policy, "Declarations are trusted, so they are confirmed")."""
+
+    UNCONFIRMED = "authorize.unconfirmed", "No operator has confirmed what the verb declares; the decision rests on it all the same."
+
+
 class Allow(Struct, frozen=True, gc=False, tag="allow"):
     """The call with this digest may run, once authorised, under the address of this decision."""
 
@@ -93,10 +99,11 @@ class AuthorizeFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Features of the call: the verb, the digest of verb and arguments, where it stands; ``session``: in a conversation.
 
     ``reserved``: the verb is what a turn enters by, and the run does not enter by it. ``lacks``: the scopes of access that the
-    verb needs and the token that asked for the run has not. ``may_ask`` is whom the run may ask for a yes, None: nobody.
+    verb needs and the token that asked for the run has not. ``unconfirmed``: no operator has confirmed what the verb declares.
 
-    ``approval`` and ``grant`` are the yes that the run's own records hold for exactly this call, ``by`` whose it is; ``grant_asked``: grants were looked
-    at for it, ``refused`` why there is no approval. ``calls`` counts the verb's calls before, where a bound of the scope does.
+    ``may_ask`` is whom the run may ask for a yes, None: nobody. ``approval`` and ``grant`` are the yes that the run's own records hold for exactly
+    this call, ``by`` whose it is; ``grant_asked``: grants were looked at for it, ``refused`` why there is no approval. ``calls`` counts the verb's
+    calls before, where a bound of the scope does.
     """
 
     verb: str
@@ -108,6 +115,7 @@ class AuthorizeFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
     session: bool = False
     reserved: bool = False
     lacks: tuple[str, ...] = ()
+    unconfirmed: bool = False
     may_ask: MayAsk | None = None
     approval: str = ""
     grant: str = ""
@@ -216,6 +224,7 @@ class _Called(Struct):
     verb: str = ""
     call: str = ""
     by: str = ""
+    unconfirmed: bool = False
 
 
 _CALLED = msgspec.json.Decoder(_Called)
@@ -225,24 +234,29 @@ UNTRACED = "where its arguments come from is not traced"
 
 
 def _tells(recorded: Recorded) -> HeaderShare:
-    """An allowed call shows in what became of it; where somebody's yes allowed it, whose that was."""
+    """An allowed call shows in what became of it; beside it stand whose yes allowed it, and that it rests on a declaration which nobody confirmed."""
     called, outcome = _CALLED.decode(recorded.facts), bytes(recorded.outcome)
+    ground = (_unconfirmed(called.verb),) if called.unconfirmed else ()
     if _ASKED in outcome:
         if recorded.reason != AuthorizeReason.NEEDS_APPROVAL.value:
             return SILENT
-        return HeaderShare(lines=(HeaderLine(mark="info", what=f"{called.verb}: needs an approval", reason=recorded.reason),))
+        return HeaderShare(lines=(HeaderLine(mark="info", what=f"{called.verb}: needs an approval", reason=recorded.reason), *ground))
     if _DENIED not in outcome:
         reads = recorded.reason == AuthorizeReason.READ.value
         act = Act(verb=called.verb, call=called.call, end=ActEnd.PERMITTED, reads=reads)
         if (given := _GIVEN.get(recorded.reason)) is None:
-            return HeaderShare(act=act)
+            return HeaderShare(act=act, lines=ground)
         said = f"{called.verb}: {given} by {called.by}; {UNTRACED}"
-        return HeaderShare(lines=(HeaderLine(mark="info", what=said, reason=recorded.reason),), act=act)
+        return HeaderShare(lines=(HeaderLine(mark="info", what=said, reason=recorded.reason), *ground), act=act)
     asked = called.verb if recorded.judged else ""  # whoever calls a verb from outside may name it as they like: it is quoted
     line = HeaderLine(mark="fail", what="verb call refused", reason=recorded.reason, excerpt=asked)
     return HeaderShare(lines=(line,), act=Act(verb=called.verb, call=called.call, end=ActEnd.DENIED))
 
 
+def _unconfirmed(verb: str) -> HeaderLine:
+    return HeaderLine(mark="info", what=f"{verb}, whose declaration nobody has confirmed", reason=GroundReason.UNCONFIRMED.value)
+
+
 AUTHORIZE: Rule[AuthorizeFacts, AuthorizeInputs, Any] = Rule(
-    name="authorize", outcome=AuthorizeOutcome, apply=decide_authorize, reasons=(AuthorizeReason,), tells=_tells
+    name="authorize", outcome=AuthorizeOutcome, apply=decide_authorize, reasons=(AuthorizeReason, GroundReason), tells=_tells
 )

@@ -72,6 +72,7 @@ class Authority:
             session=bool(self._session),
             reserved=verb is not None and verb.spec.entry and self._reserved(verb.spec),
             lacks=() if verb is None else self._lacks(verb.spec),
+            unconfirmed=call.verb in catalog.unconfirmed,
             calls=self._called[call.verb] if counts_calls(self.bounds(call.verb)) else 0,
             **self.consents.facts(digest),
         )

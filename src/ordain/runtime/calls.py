@@ -9,6 +9,7 @@ from typing import Any, cast
 from msgspec import UNSET, Struct, structs
 
 from ordain.contracts.catalog import Catalog, CompiledVerb
+from ordain.contracts.floor import STRICTNESS
 from ordain.contracts.verbs import Trust, VerbEffect, VerbSpec, less_trusted, properties_of
 from ordain.effects.calls import Call
 from ordain.effects.effect import VerbCall
@@ -19,19 +20,22 @@ from ordain.rules.authorize import Allow, AuthorizeFacts, AuthorizeInputs, decid
 from ordain.rules.recover import Happened, RecoverOutcome, RepeatCall, TakeFound, safety_of
 from ordain.runtime.services import Services
 
+
+class OnBehalf(Struct, frozen=True, gc=False, kw_only=True):
+    """The idempotency key of one authorised call, and for whom it is made: the run, and who asked for that; whether somebody's yes is on record."""
+
+    key: str
+    run: StoredRun
+    principal: str
+    approved: bool = False
+
+
 Recover = Callable[[Happened], Awaitable[RecoverOutcome]]
 """Puts on record what follows for a call that was cut off, from what ``reconcile`` said of it."""
 RECONCILE_TIMEOUT_S = 10.0
 GIVEN = "given"
 NOT_STARTED = "not_started"
 DIED = "the process died while the verb ran; whether it took effect is unknown"
-
-
-class LivePermit(Struct, frozen=True):
-    """What an authorised call goes out with: its idempotency key, and whether somebody's yes to it is on record."""
-
-    key: str
-    approved: bool = False
 
 
 def withdrawn(services: Services, pinned: Catalog, call: Call, *, approved: bool = False) -> str | None:
@@ -45,7 +49,7 @@ def withdrawn(services: Services, pinned: Catalog, call: Call, *, approved: bool
         return None
     verb = current.verbs.get(call.verb)
     if verb is not None and verb.spec.effect is not pinned.verbs[call.verb].spec.effect:
-        return f"{call.verb} now declares effect {verb.spec.effect}"
+        return f"{call.verb} now has effect {verb.spec.effect}"
     if verb is not None and _asks(verb.spec) != _asks(pinned.verbs[call.verb].spec):
         return f"{call.verb} now declares another request"
     facts = AuthorizeFacts(
@@ -59,20 +63,18 @@ def _asks(spec: VerbSpec) -> tuple[object, ...] | None:
     return None if spec.http is None else spec.http.asks()
 
 
-async def call_verb(services: Services, catalog: Catalog, call: VerbCall, permit: LivePermit, stored: StoredRun) -> VerbResult:
-    """One attempt at an authorised leaf verb, on behalf of the run ``stored``."""
+async def call_verb(services: Services, catalog: Catalog, call: VerbCall, by: OnBehalf) -> VerbResult:
+    """One attempt at an authorised leaf verb."""
     verb_id = call.authorized.call.verb
     verb = catalog.verbs[verb_id]
-    if (why := withdrawn(services, catalog, call.authorized.call, approved=permit.approved)) is not None:
+    if (why := withdrawn(services, catalog, call.authorized.call, approved=by.approved)) is not None:
         return VerbWithdrawn(message=why)
     if not services.verbs.implements(verb_id):
         return VerbWithdrawn(message=f"this build has no code for {verb_id}")
     left_us = call.deadline - (now := services.clock.now())
     if left_us <= 0:
         return too_late(verb)
-    leaf = structs.replace(
-        _leaf(verb, call.authorized.call.args, permit.key, stored, attempt=call.attempt, timeout_s=left_us / 1e6), at_us=now
-    )
+    leaf = structs.replace(_leaf(verb, call.authorized.call.args, by, attempt=call.attempt, timeout_s=left_us / 1e6), at_us=now)
     services.counters.verb_calls += 1
     returned = await services.verbs.run(leaf)
     began = perf_counter_ns()
@@ -88,16 +90,17 @@ def too_late(verb: CompiledVerb) -> VerbResult:
     return VerbFailed(code=NOT_STARTED, message="deadline passed before the call")
 
 
-def _leaf(verb: CompiledVerb, args: dict[str, Any], key: str, stored: StoredRun, *, attempt: int, timeout_s: float) -> LeafCall:
+def _leaf(verb: CompiledVerb, args: dict[str, Any], by: OnBehalf, *, attempt: int, timeout_s: float) -> LeafCall:
     return LeafCall(
         spec=verb.spec,
         args=args,
-        key=key,
+        key=by.key,
         attempt=attempt,
         timeout_s=timeout_s,
-        workspace=stored.workspace,
-        session=stored.session or "",
-        run=stored.id,
+        workspace=by.run.workspace,
+        session=by.run.session or "",
+        run=by.run.id,
+        principal=by.principal,
     )
 
 
@@ -129,9 +132,7 @@ def unreadable_result(verb: CompiledVerb, why: str) -> VerbResult:
     return VerbFailed(code="bad_output", message=why) if _harmless(verb) else VerbUnknown(message=why)
 
 
-async def recover_verb(
-    services: Services, catalog: Catalog, call: VerbCall, permit: LivePermit, stored: StoredRun, decide: Recover
-) -> VerbResult:
+async def recover_verb(services: Services, catalog: Catalog, call: VerbCall, by: OnBehalf, decide: Recover) -> VerbResult:
     """A crash left an intent without an observation: ask where the verb says whom, let rule ``recover`` decide, and do that.
 
     ``call`` has the number of the attempt that was cut off. What ``decide`` gives is durable before anything goes out.
@@ -140,10 +141,10 @@ async def recover_verb(
     safety, output = safety_of(verb.spec), None
     happened: Happened = UNSET
     if safety in {"voids", "reconcile"}:
-        happened, output = await _reconciled(services, catalog, call, permit.key, stored)
+        happened, output = await _reconciled(services, catalog, call, by)
     match await decide(happened):
         case RepeatCall(attempt=attempt):
-            again = await call_verb(services, catalog, structs.replace(call, attempt=attempt), permit, stored)
+            again = await call_verb(services, catalog, structs.replace(call, attempt=attempt), by)
             return _not_denied(again) if safety == "idempotent" else again
         case TakeFound() if output is not None:
             return result_of(verb, LeafReturned(output=output))
@@ -151,23 +152,29 @@ async def recover_verb(
             return VerbFailed(code="lost", message="the process died while the verb ran") if _harmless(verb) else VerbUnknown(message=DIED)
 
 
-async def _reconciled(
-    services: Services, catalog: Catalog, call: VerbCall, key: str, stored: StoredRun
-) -> tuple[bool | None, dict[str, Any] | None]:
+async def _reconciled(services: Services, catalog: Catalog, call: VerbCall, by: OnBehalf) -> tuple[bool | None, dict[str, Any] | None]:
     """What the verb's ``reconcile`` says of the call: whether it happened (None: nothing that can be read), and its output then."""
-    reconciler = catalog.verbs.get(catalog.verbs[call.authorized.call.verb].spec.reconciler or "")
-    if reconciler is None or not services.verbs.implements(reconciler.spec.name):
+    spec = catalog.verbs[call.authorized.call.verb].spec
+    reconciler = catalog.verbs.get(spec.reconciler or "")
+    if reconciler is None or not services.verbs.implements(reconciler.spec.name) or not _may_ask(services, reconciler, spec):
         return None, None
-    args: dict[str, Any] = {"key": key, "args": call.authorized.call.args}
+    args: dict[str, Any] = {"key": by.key, "args": call.authorized.call.args}
     if "attempt" in properties_of(reconciler.spec.input_schema):
         args["attempt"] = call.attempt
-    found = await services.verbs.run(_leaf(reconciler, args, key, stored, attempt=call.attempt, timeout_s=RECONCILE_TIMEOUT_S))
+    found = await services.verbs.run(_leaf(reconciler, args, by, attempt=call.attempt, timeout_s=RECONCILE_TIMEOUT_S))
     if not isinstance(found, LeafReturned):
         return None, None
     happened, output = found.output.get("happened"), found.output.get("output")
     if happened is True and isinstance(output, dict):
         return True, cast("dict[str, Any]", output)
     return (False if happened is False else None), None
+
+
+def _may_ask(services: Services, reconciler: CompiledVerb, spec: VerbSpec) -> bool:
+    """Whether the verb that is asked does no more than the one that was allowed, and is not switched off by now."""
+    current = services.catalogs.current
+    off = current.inactive_reason(reconciler.spec.name, current.policy.verbs) is not None
+    return not off and STRICTNESS[reconciler.spec.effect] <= STRICTNESS[spec.effect]
 
 
 def _not_denied(again: VerbResult) -> VerbResult:

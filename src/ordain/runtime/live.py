@@ -43,7 +43,7 @@ from ordain.ports.writes import OutboxRow
 from ordain.rules.decision import Decision, Rule
 from ordain.rules.recover import Happened, Recovering, RecoverOutcome
 from ordain.runtime.approval_wait import closing
-from ordain.runtime.calls import LivePermit, call_verb, recover_verb
+from ordain.runtime.calls import OnBehalf, call_verb, recover_verb
 from ordain.runtime.claims import prepared
 from ordain.runtime.entries import answered, said
 from ordain.runtime.flow_time import TIME_LOST, WAITED, FlowTime
@@ -363,12 +363,13 @@ class LiveRun(Pen):
             return outcome
 
         permit = effect.authorized.decision
+        approved = self.state.authority.given(permit) is not None
+        by = OnBehalf(key=derived_id(self.id, permit), run=self.stored, principal=self.setup.started.principal, approved=approved)
         call = msgspec.structs.replace(effect, attempt=effect.attempt + self.state.lost_calls[permit])
-        goes = LivePermit(derived_id(self.id, permit), self.state.authority.given(permit) is not None)
         self.in_verb = True
         try:
             if recover is None:
-                return await call_verb(self.services, self.catalog, call, goes, self.stored)
-            return await recover_verb(self.services, self.catalog, call, goes, self.stored, durably)
+                return await call_verb(self.services, self.catalog, call, by)
+            return await recover_verb(self.services, self.catalog, call, by, durably)
         finally:
             self.in_verb = False

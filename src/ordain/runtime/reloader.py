@@ -14,6 +14,7 @@ from msgspec import Struct
 from ordain.errors import OrdainError
 from ordain.ports.catalog_source import Built, CatalogProblem, CatalogSource
 from ordain.ports.store import Operation
+from ordain.rules.header import plain
 from ordain.runtime.services import Services
 
 __all__ = ["CatalogProblem", "Reloaded", "Reloader", "problem_of"]
@@ -80,7 +81,10 @@ class Reloader:
                 return self._refused(problem_of(error))
             self._seen, self.problems = found, built.problems
             for problem in self.problems:
-                LOG.error("left out: %s", problem.message)
+                if problem.warning:
+                    LOG.warning("%s", problem.message)
+                else:
+                    LOG.error("left out: %s", problem.message)
             changed = built.catalog.digest != before
             if changed:
                 LOG.info(
@@ -123,11 +127,11 @@ class Reloader:
 
 
 def problem_of(error: OrdainError) -> CatalogProblem:
-    """An error as a problem, with the place that it names."""
+    """An error as a problem, with the place that it names; on one line, for a file may be named with line ends."""
     file, line = error.details.get("file"), error.details.get("line")
     return CatalogProblem(
         code=error.code,
-        message=error.message[:MESSAGE_MAX],
-        file=file if isinstance(file, str) else "",
+        message=plain(error.message, MESSAGE_MAX),
+        file=plain(file, MESSAGE_MAX) if isinstance(file, str) else "",
         line=line if isinstance(line, int) else 0,
     )

@@ -84,6 +84,7 @@ class LeafExecutor(VerbPort):
                 workspace=call.workspace,
                 session=call.session,
                 run=call.run,
+                principal=call.principal,
             )
         self._active += 1
         try:

@@ -124,6 +124,15 @@ def connect(home: Path, *, drive: bool) -> AbstractAsyncContextManager[Connectio
     return _connected(home, _driven if drive else _as_it_lies)
 
 
+def connect_current(home: Path) -> AbstractAsyncContextManager[Connection]:
+    """For looking: the server's face, or one over the storage as it lies, under the policy, verbs and templates that the folder has now.
+
+    Raises:
+        ConfigurationError: these are wrong.
+    """
+    return _connected(home, _under_current)
+
+
 def connect_served(home: Path) -> AbstractAsyncContextManager[Connection]:
     """The server that holds the folder, else one that this process is for as long as it lasts: streams work either way.
 
@@ -159,6 +168,20 @@ async def _as_it_lies(home: Path) -> AsyncGenerator[Connection]:
     from ordain.cli.archive import open_archive  # lazy: beside a server none of this is needed
 
     with open_archive(home) as archive:
+        async with _embedded(archive.runtime) as (http, key):
+            yield Connection(http=http, embedded=True, as_user=_as_user(key))
+
+
+@asynccontextmanager
+async def _under_current(home: Path) -> AsyncGenerator[Connection]:
+    from ordain.catalogs import build_catalog, build_registry  # lazy: beside a server none of this is needed
+    from ordain.cli.archive import open_archive  # lazy: see above
+    from ordain.flows.shipped import shipped_kinds  # lazy: see above
+    from ordain.settings import load_settings  # lazy: see above
+
+    settings = load_settings(home=home)
+    with open_archive(home) as archive:
+        archive.runtime.services.catalogs.current = build_catalog(settings, build_registry(settings), shipped_kinds())
         async with _embedded(archive.runtime) as (http, key):
             yield Connection(http=http, embedded=True, as_user=_as_user(key))
 

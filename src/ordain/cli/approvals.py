@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import shlex
 import sys
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
@@ -18,6 +19,7 @@ from ordain.cli.exit_codes import FAILED, OK
 from ordain.cli.output import moment, print_json, print_table, show
 from ordain.cli.places import home_of
 from ordain.contracts.access import parse_lifetime_s
+from ordain.contracts.ids import DEFAULT_WORKSPACE
 from ordain.errors import ConfigurationError
 
 REST_WAIT_S = 300
@@ -116,7 +118,10 @@ def print_approval(data_dir: Path | None, workspace: str, approval: str, *, as_j
         return OK
     _print_lines(found)
     if found["state"] == "open" and not found["changed"]:
-        show(f"\nordain approvals approve {found['approval_id']} --digest {found['digest']}\nordain approvals deny {found['approval_id']}")
+        place = "" if data_dir is None else f" --data-dir {shlex.quote(str(data_dir))}"
+        place += "" if workspace == DEFAULT_WORKSPACE else f" --workspace {shlex.quote(workspace)}"
+        show(f"\nordain approvals approve {found['approval_id']} --digest {found['digest']}{place}")
+        show(f"ordain approvals deny {found['approval_id']}{place}")
     return OK
 
 
@@ -268,7 +273,7 @@ def _print_grant(became: str, grant: dict[str, Any], *, as_json: bool) -> int:
     if as_json:
         print_json(grant)
         return OK
-    left = "" if grant["usesLeft"] is None else f", {grant['usesLeft']} uses left"
+    left = "" if grant["usesLeft"] is None or not grant["stands"] else f", {grant['usesLeft']} uses left"
     verbs = ", ".join(grant["scope"]["capabilities"])
     show(f"{became}: grant {grant['grantId']}, {verbs} for runs of {grant['principal']}, until {moment(grant['expiresAt'])} UTC{left}")
     return OK

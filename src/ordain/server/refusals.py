@@ -115,6 +115,7 @@ REFUSALS: Mapping[str, HttpRefusal] = {
     "approval_stale": HttpRefusal(409, "what was looked at (`digest`) is not what is asked for, or its template is another one now"),
     "not_an_approver": HttpRefusal(403, "this principal may not approve it"),
     "approver_unknown": HttpRefusal(403, "it matters who approves, and nobody knows who this is: come with a token"),
+    "why_too_long": HttpRefusal(422, "a reason is too long"),
     "unknown_state": HttpRefusal(422, "a state that approvals do not have"),
     "not_resubmittable": HttpRefusal(409, "only the approval of one call can be proposed anew"),
     "same_args": HttpRefusal(422, "these are the arguments that are asked for"),

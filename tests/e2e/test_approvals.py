@@ -13,7 +13,7 @@ from tests.e2e.process import Server
 from tests.e2e.proposals import act, finish
 from tests.e2e.talking import listening, say, says, transcript
 
-SCRIPT = {"cases": [says("send it", planner=[act("note.send", to="ada@example.org", text="tea"), finish("It went out.")])]}
+SCRIPT = {"cases": [says("tell Ada", planner=[act("note.send", to="ada@example.org", text="tea"), finish("It went out.")])]}
 NOT_THERE = "5f" * 16
 
 
@@ -48,7 +48,7 @@ def test_a_workflow_waits_and_is_approved(server: Server) -> None:
 
     RTE-09 "Code enforces state transitions and workflow lifecycle incl. approvals."
     """
-    place = announce(server, "s1", "tea \u202e\x1b[31m")
+    place = announce(server, "s1", "tea \u202e")
     (item,) = open_approvals(server)
     asked = answer_at(server, place)
     assert (asked["reply"], asked["approval"]["approvalId"], asked["approval"]["digest"]) == (None, item["approval_id"], item["digest"])
@@ -60,8 +60,8 @@ def test_a_workflow_waits_and_is_approved(server: Server) -> None:
     shown = server.http.get(f"/approvals/{item['approval_id']}").json()
     assert item.items() <= shown.items()
     assert [(call["verb"], call["args"]["text" if call["verb"] == "note.send" else "body"]) for call in shown["calls"]] == [
-        ("mail.draft", "tea \u202e\x1b[31m"),
-        ("note.send", "tea \u202e\x1b[31m"),
+        ("mail.draft", "tea \u202e"),
+        ("note.send", "tea \u202e"),
     ]
     assert "note.send sends something to others" in shown["words"]
     assert not {"\u202e", "\x1b"} & set(shown["words"] + entry["text"])
@@ -69,9 +69,9 @@ def test_a_workflow_waits_and_is_approved(server: Server) -> None:
     done = decide(server, item, why="it is right").json()
     assert (done["state"], done["decided_by"]) == ("approved", "http:loopback")
     reply = answer_at(server, place)["reply"]
-    assert reply["ok"]
+    assert reply["ok"], reply
     assert "note.send: approved by http:loopback; where its arguments come from is not traced" in reply["header"]
-    assert sent(server.home) == ["ada@example.org: tea \u202e\x1b[31m"]
+    assert sent(server.home) == ["ada@example.org: tea \u202e"]
     assert server.http.get("/sessions/s1").json()["threads"][0]["awaitingApproval"] is None
 
 
@@ -89,7 +89,8 @@ def test_the_stream_tells_of_it(server: Server) -> None:
 
 def test_a_call_in_an_agents_work_waits_and_goes_on(server: Server) -> None:
     """The agent proposes it, code asks, and after the yes the agent's work goes on to its end."""
-    asked = say(server, "send it", "s1", hints={"mode": "agent", "allowedVerbs": ["note.send"]})
+    asked = say(server, "tell Ada about the tea", "s1", hints={"mode": "agent", "allowedVerbs": ["note.send"]})
+    assert asked["approval"], asked
     assert (asked["reply"], asked["approval"]["subject"]) == (None, "call")
     (item,) = open_approvals(server)
     assert item["what"] == "note.send"

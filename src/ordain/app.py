@@ -226,6 +226,7 @@ class Ordain:
             streams=Streams(sessions, header_so_far(headers, store)),
             tokens=SqliteTokens(store),
             upkeep=SqliteUpkeep(store),
+            approvals=SqliteApprovals(store),
             readers=readers(headers, store, sessions, clock.now),
             ways=Ways(None if self._extras.memory else WaysFile(self.settings.home)),
         )
@@ -235,7 +236,6 @@ class Ordain:
             SqliteSearch(store),
             engine=engine,
             library=Memory(library, DocumentReader(), library.clear),
-            approvals=SqliteApprovals(store),
             reloader=Reloader(services, self._files, self._began),
             commits=lambda: store.writer.commits,
         )

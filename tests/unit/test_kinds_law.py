@@ -75,6 +75,7 @@ PLACES: Mapping[tuple[str, str], str] = {
     ("flows/turn/suggestion.py", "workflow"): "a purpose, which policy and scripts name",
     ("contracts/approvals.py", "workflow"): "what an approval is of",
     ("rules/workflow.py", "workflow"): "a rule's name",
+    ("runtime/claims.py", "verb"): "what a claim of a grant says of its call",
     ("verbs/workflow/lint.py", "verb"): "a field of a template",
     ("flows/steps/prompt.py", "planner"): "a purpose, which policy and scripts name",
     ("testing/proposals.py", "planner"): "that purpose",

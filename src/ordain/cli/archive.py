@@ -191,10 +191,11 @@ def open_archive(home: Path) -> Generator[Archive]:
             streams=Streams(sessions, _no_header),
             tokens=SqliteTokens(store),
             upkeep=SqliteUpkeep(store),
+            approvals=SqliteApprovals(store),
         )
         library = SqliteLibrary(store, services.clock, _embedder)
         remembered = Memory(library, DocumentReader(), library.clear)
-        runtime = Runtime(services, SqliteSearch(store), engine=_NoEngine(), library=remembered, approvals=SqliteApprovals(store))
+        runtime = Runtime(services, SqliteSearch(store), engine=_NoEngine(), library=remembered)
         try:
             yield Archive(store=store, runtime=runtime)
         finally:

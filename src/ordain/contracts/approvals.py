@@ -22,7 +22,8 @@ from ordain.contracts.verbs import VerbEffect
 EXPIRES_S_MAX = 7_776_000
 WHY_CHARS = 1000
 """Longest reason that somebody gives with a decision or a grant, in characters."""
-PrincipalName = Annotated[str, StringConstraints(min_length=1, max_length=200)]
+PrincipalName = Annotated[str, StringConstraints(max_length=200, pattern=r"^[^\x00-\x1f\x7f]+$")]
+"""A principal as policy names it: on one line."""
 RoleName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9._-]{0,47}$")]
 
 

@@ -23,7 +23,7 @@ from ordain.errors import Conflict, InvalidRequest, NotFound
 from ordain.journal.codec import decode
 from ordain.journal.digests import call_digest
 from ordain.journal.records import ENCODER, Started
-from ordain.ports.approvals import ApprovalDecided, ApprovalRow, Approvals
+from ordain.ports.approvals import ApprovalDecided, ApprovalRow
 from ordain.ports.shared import ApprovalRead, Ruling, Shared
 from ordain.ports.store import Arrive, StoredRun
 from ordain.ports.writes import MailKind, NewMail, Write
@@ -90,9 +90,9 @@ class ApprovalView(Struct, frozen=True, kw_only=True):
 class ApprovalDesk:
     """What an approver may look at and do. Every method is bound to a workspace."""
 
-    def __init__(self, services: Services, rows: Approvals) -> None:
+    def __init__(self, services: Services) -> None:
         """Reads rows through their port, content through the store's, and writes units."""
-        self._services, self._rows = services, rows
+        self._services, self._rows = services, services.approvals
 
     # --- looking --------------------------------------------------------------------------------------------------------------------
 

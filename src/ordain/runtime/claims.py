@@ -32,7 +32,7 @@ from ordain.rules.grant import GRANT, GrantFact, GrantFacts, GrantTaken
 from ordain.runtime.accounts import sharing
 from ordain.runtime.answer_reading import AnswerReading
 from ordain.runtime.attach_facts import Placing, attach_facts
-from ordain.runtime.consents import Pending
+from ordain.runtime.consents import PendingCall
 from ordain.runtime.consequences import Consequences
 from ordain.runtime.message_entry import Received, received
 from ordain.runtime.run_state import RunState
@@ -211,7 +211,7 @@ class _GrantClaim:
         return (GrantUse(grant=taken.grant),)
 
 
-def _pending(claim: Claim[Any], state: RunState) -> Pending:
+def _pending(claim: Claim[Any], state: RunState) -> PendingCall:
     """The call that a grant is claimed for.
 
     Raises:

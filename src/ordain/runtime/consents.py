@@ -27,7 +27,7 @@ class Consent(Struct, frozen=True, kw_only=True):
     by: str
 
 
-class Pending(Struct, frozen=True, kw_only=True):
+class PendingCall(Struct, frozen=True, kw_only=True):
     """A call that needs a yes, as its decision has it."""
 
     call: Call
@@ -40,7 +40,7 @@ class Consents:
     def __init__(self, may_ask: MayAsk | None) -> None:
         """Nobody was asked yet."""
         self.may_ask = may_ask
-        self._pending: dict[str, Pending] = {}
+        self._pending: dict[str, PendingCall] = {}
         self._approved: defaultdict[str, list[Consent]] = defaultdict(list)
         self._granted: dict[str, Consent] = {}
         self._looked: set[str] = set()
@@ -65,7 +65,7 @@ class Consents:
         """A decision of rule ``authorize``: what it needs is to be asked for, what it rests on is used up."""
         outcome = decision.outcome
         if isinstance(outcome, NeedsApproval):
-            self._pending[outcome.call] = Pending(call=call, tier=outcome.tier)
+            self._pending[outcome.call] = PendingCall(call=call, tier=outcome.tier)
         elif isinstance(outcome, Allow):
             self._pending.pop(outcome.call, None)
             if decision.reason is AuthorizeReason.APPROVED:
@@ -74,7 +74,7 @@ class Consents:
                 self._granted.pop(outcome.call, None)
                 self._looked.discard(outcome.call)
 
-    def pending(self, call: str) -> Pending | None:
+    def pending(self, call: str) -> PendingCall | None:
         """The call with this digest, where a decision says that it needs a yes."""
         return self._pending.get(call)
 

@@ -19,7 +19,6 @@ from ordain.flows.kind import Taken
 from ordain.journal.codec import Scribe
 from ordain.journal.folds import ending
 from ordain.journal.records import ENCODER, NULL, STOPPED, NoteBody, Record, RecordKind, ResumedBody, Status, SuspendedBody, raw
-from ordain.ports.approvals import Approvals
 from ordain.ports.search import RunRow, Search
 from ordain.ports.sessions import ERASED_SESSION
 from ordain.ports.store import Append, Operation, StoredRun, load_run
@@ -104,7 +103,6 @@ class Runtime:
         *,
         engine: Engine,
         library: Memory,
-        approvals: Approvals,
         reloader: Reloader | None = None,
         commits: Callable[[], int] = lambda: 0,
     ) -> None:
@@ -117,8 +115,8 @@ class Runtime:
         self.commits = commits
         self.conversation = Conversation(services)
         self.access = Access(services)
-        self.approvals = ApprovalDesk(services, approvals)
-        self.grants = GrantDesk(services, approvals)
+        self.approvals = ApprovalDesk(services)
+        self.grants = GrantDesk(services)
         self._intake = Intake(services)
 
     # --- requests -----------------------------------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from ordain.contracts.risk import RiskLevel
 from ordain.contracts.scope import GLOB_SIGNS, Constraint
 from ordain.errors import InvalidRequest, NotFound
 from ordain.journal.digests import derived_id
-from ordain.ports.approvals import Approvals, GrantRevoked
+from ordain.ports.approvals import GrantRevoked
 from ordain.ports.shared import GrantRead, Ruling, Shared, SharedRead
 from ordain.ports.store import Arrive
 from ordain.rules.approve import APPROVE, ApprovalState, ApproveFacts, ApproveReason, MayDecide
@@ -43,9 +43,9 @@ class GrantOffer(Struct, frozen=True, kw_only=True):
 class GrantDesk:
     """What an approver may do with grants. Every method is bound to a workspace."""
 
-    def __init__(self, services: Services, rows: Approvals) -> None:
+    def __init__(self, services: Services) -> None:
         """Reads rows through their port, and writes units."""
-        self._services, self._rows = services, rows
+        self._services, self._rows = services, services.approvals
 
     async def listed(self, workspace: str, *, standing: bool = True, limit: int = 50, before: str | None = None) -> Sequence[Grant]:
         """Grants, the latest first: those that stand, or all; ``before`` is a grant's id."""

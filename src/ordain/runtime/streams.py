@@ -240,19 +240,21 @@ class _Body(msgspec.Struct):
 
 def event_of(entry: Entry) -> DurableEvent:
     """A transcript entry as an event. What anybody said in it commands nobody who shows it."""
-    seq, at_ms, message, thread, run = entry.seq, entry.at // 1000, entry.message_id, entry.thread, entry.run
+    place: dict[str, Any] = {
+        "seq": entry.seq,
+        "at_ms": entry.at // 1000,
+        "message_id": entry.message_id,
+        "thread": entry.thread,
+        "run": entry.run,
+    }
     if entry.body is None:
-        return ErasedEvent(seq=seq, at_ms=at_ms, message_id=message, thread=thread, run=run, kind=str(entry.kind))
+        return ErasedEvent(**place, kind=str(entry.kind))
     body = msgspec.json.decode(entry.body, type=_Body)
     text = visible(body.text)
     match entry.kind:
         case EntryKind.MESSAGE:
             return MessageEvent(
-                seq=seq,
-                at_ms=at_ms,
-                message_id=message,
-                thread=thread,
-                run=run,
+                **place,
                 channel=entry.channel,
                 text=text,
                 user=body.user,
@@ -261,38 +263,14 @@ def event_of(entry: Entry) -> DurableEvent:
                 anchor=entry.anchor,
             )
         case EntryKind.REPLY:
-            return ReplyEvent(
-                seq=seq,
-                at_ms=at_ms,
-                message_id=message,
-                thread=thread,
-                run=run,
-                header=body.header,
-                narrative=text,
-                ok=body.ok,
-                verdict=body.verdict,
-                links=links_of(text),
-            )
+            return ReplyEvent(**place, header=body.header, narrative=text, ok=body.ok, verdict=body.verdict, links=links_of(text))
         case EntryKind.QUESTION:
-            return QuestionEvent(
-                seq=seq,
-                at_ms=at_ms,
-                message_id=message,
-                thread=thread,
-                run=run,
-                text=text,
-                key=body.key,
-                expected_type=body.expects,
-                options=tuple(msgspec.structs.replace(option, label=visible(option.label)) for option in body.options),
-                expires_at_ms=body.until // 1000,
-            )
+            options = tuple(msgspec.structs.replace(option, label=visible(option.label)) for option in body.options)
+            until_ms = body.until // 1000
+            return QuestionEvent(**place, text=text, key=body.key, expected_type=body.expects, options=options, expires_at_ms=until_ms)
         case EntryKind.APPROVAL:
             return ApprovalEvent(
-                seq=seq,
-                at_ms=at_ms,
-                message_id=message,
-                thread=thread,
-                run=run,
+                **place,
                 text=text,
                 approval=body.approval,
                 digest=body.digest,
@@ -301,9 +279,9 @@ def event_of(entry: Entry) -> DurableEvent:
                 expires_at_ms=body.until // 1000,
             )
         case EntryKind.SAID:
-            return SaidEvent(seq=seq, at_ms=at_ms, message_id=message, thread=thread, run=run, text=text)
+            return SaidEvent(**place, text=text)
         case EntryKind.SUMMARY:
-            return SummaryEvent(seq=seq, at_ms=at_ms, message_id=message, thread=thread, run=run, text=text, through=entry.through)
+            return SummaryEvent(**place, text=text, through=entry.through)
 
 
 def with_visible(response: dict[str, Any], path: tuple[str, ...]) -> dict[str, Any]:

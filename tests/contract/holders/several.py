@@ -36,7 +36,7 @@ from ordain.runtime.opening import Opening, root_run
 from ordain.runtime.readers import header_so_far, readers
 from ordain.runtime.services import Catalogs, Services
 from ordain.runtime.streams import Streams
-from ordain.testing import MemorySessions, MemoryStore, SharedMemory, catalog_of, kind_of
+from ordain.testing import MemoryApprovals, MemorySessions, MemoryStore, SharedMemory, catalog_of, kind_of
 from ordain.verbs.executor import LeafExecutor
 from ordain.verbs.registry import Registry
 from tests.contract.holders.virtual import SECOND, VirtualClock
@@ -167,6 +167,7 @@ class Holder:
             streams=Streams(self.sessions, header_so_far(headers, self.store)),
             tokens=tokens,
             upkeep=NoUpkeep(),
+            approvals=MemoryApprovals(shared),
             readers=readers(headers, self.store, self.sessions, self.clock.now),
         )
         self.heart = Heart(self.store)

@@ -29,6 +29,7 @@ from ordain.runtime.services import Catalogs, Services
 from ordain.runtime.setup import RunSetup
 from ordain.runtime.streams import Streams
 from ordain.store.access import SqliteTokens
+from ordain.store.approvals import SqliteApprovals
 from ordain.store.sessions import SqliteSessions
 from ordain.store.sqlite import SqliteStore, StoreOptions
 from ordain.store.upkeep import SqliteUpkeep
@@ -88,6 +89,7 @@ class House:
             streams=Streams(self.sessions, header_so_far(headers, self.store)),
             tokens=SqliteTokens(self.store),
             upkeep=SqliteUpkeep(self.store),
+            approvals=SqliteApprovals(self.store),
             readers=readers(headers, self.store, self.sessions, self.clock.now),
         )
 

@@ -21,7 +21,6 @@ from ordain.ports.writes import MailKind
 from ordain.runtime.answers import ANSWER_BYTES, ANSWER_DEPTH
 from ordain.runtime.door import Runtime
 from ordain.runtime.waiters import Waiters
-from ordain.store.approvals import SqliteApprovals
 from ordain.store.search import SqliteSearch
 from ordain.testing import kind_of
 from tests.unit.runtime.house import SECOND, House
@@ -97,9 +96,7 @@ class Home(House):
         super().__init__(KIND, PLAIN, OTHER)
         self.engine, self.cleared = Wakes(), Cleared()
         library: Any = self.cleared
-        self.door = Runtime(
-            self.services, SqliteSearch(self.store), engine=self.engine, library=library, approvals=SqliteApprovals(self.store)
-        )
+        self.door = Runtime(self.services, SqliteSearch(self.store), engine=self.engine, library=library)
 
     def __enter__(self) -> Home:
         return self

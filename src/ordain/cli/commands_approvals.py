@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 from cyclopts import App, Parameter
@@ -11,28 +12,62 @@ from ordain.cli.options import DEFAULTS, CommonOptions, WorkspaceOption
 approvals = App(name="approvals", help="What waits for somebody's yes: look at it, and decide.")
 grants = App(name="grants", help="What somebody has said yes to beforehand: list, give and revoke.")
 WhyGiven = Annotated[str, Parameter(name="--why", help="The reason.")]
-Before = Annotated[str | None, Parameter(help="The page after this one, as the last one says.")]
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class ApprovalFilter:
+    """Which approvals are listed, and where the page begins."""
+
+    state: Annotated[
+        tuple[str, ...], Parameter(negative=(), help="open (as it is without), approved, denied, superseded, expired or withdrawn.")
+    ] = ()
+    every: Annotated[bool, Parameter(name="--all", negative=(), help="In whatever state.")] = False
+    session: Annotated[str | None, Parameter(help="Only what runs of this session ask for.")] = None
+    limit: int = 50
+    before: Annotated[str | None, Parameter(help="The page after this one, as the last one says.")] = None
+
+    def asked(self) -> dict[str, Any]:
+        """As the face is asked."""
+        named = {name: value for name, value in (("session", self.session), ("before", self.before)) if value is not None}
+        return {"state": list(self.state), "all": self.every, "limit": self.limit, **named}
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class GrantBeside:
+    """A grant that comes with a yes."""
+
+    grant_for: Annotated[str | None, Parameter(help="Give a grant for more such calls too, for 45m, 12h or 30d.")] = None
+    grant_uses: Annotated[int | None, Parameter(help="The grant is for so many calls.")] = None
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class GrantFor:
+    """What a grant is for, and how long and how often."""
+
+    verb: Annotated[tuple[str, ...], Parameter(negative=(), help="A verb's id or a glob; several.")]
+    lasts: Annotated[str, Parameter(name="--for", help="How long it stands: 45m, 12h or 30d.")]
+    uses: Annotated[int | None, Parameter(help="For so many calls; without it, as many as come until it expires.")] = None
+    target: Annotated[tuple[str, ...], Parameter(negative=(), help="The only recipients and targets.")] = ()
+    egress: Annotated[bool, Parameter(negative=(), help="Only for reads that send their arguments out.")] = False
+
+
+EVERYTHING_OPEN, NO_GRANT = ApprovalFilter(), GrantBeside()
 
 
 @approvals.command(name="list")
 def list_approvals(
     *,
-    state: Annotated[
-        tuple[str, ...], Parameter(negative=(), help="open (as it is without), approved, denied, superseded, expired or withdrawn.")
-    ] = (),
-    every: Annotated[bool, Parameter(name="--all", negative=(), help="In whatever state.")] = False,
-    session: Annotated[str | None, Parameter(help="Only what runs of this session ask for.")] = None,
-    limit: int = 50,
-    before: Before = None,
+    which: ApprovalFilter = EVERYTHING_OPEN,
     workspace: WorkspaceOption = "default",
     options: CommonOptions = DEFAULTS,
 ) -> int:
     """What waits for a yes, the latest first."""
     from ordain.cli.approvals import print_approvals  # lazy: HTTP and everything behind it
 
-    asked: dict[str, Any] = {"state": list(state), "all": every, "limit": limit}
-    asked |= {name: value for name, value in (("session", session), ("before", before)) if value is not None}
-    return print_approvals(options.data_dir, workspace, asked, as_json=options.as_json)
+    return print_approvals(options.data_dir, workspace, which.asked(), as_json=options.as_json)
 
 
 @approvals.command(name="show")
@@ -50,15 +85,14 @@ def approve(
     *,
     digest: Annotated[str | None, Parameter(help="What you looked at, as `show` tells it; without it you are shown it and asked.")] = None,
     why: WhyGiven = "",
-    grant_for: Annotated[str | None, Parameter(help="Give a grant for more such calls too, for 45m, 12h or 30d.")] = None,
-    grant_uses: Annotated[int | None, Parameter(help="The grant is for so many calls.")] = None,
+    grant: GrantBeside = NO_GRANT,
     workspace: WorkspaceOption = "default",
     options: CommonOptions = DEFAULTS,
 ) -> int:
     """Say yes, once, to exactly what was looked at."""
     from ordain.cli.approvals import ApprovalDecision, decide  # lazy: HTTP and everything behind it
 
-    word = ApprovalDecision(approval=approval, approve=True, digest=digest, why=why, grant_for=grant_for, grant_uses=grant_uses)
+    word = ApprovalDecision(approval=approval, approve=True, digest=digest, why=why, grant_for=grant.grant_for, grant_uses=grant.grant_uses)
     return decide(options.data_dir, workspace, word, as_json=options.as_json)
 
 
@@ -90,7 +124,7 @@ def list_grants(
     *,
     every: Annotated[bool, Parameter(name="--all", negative=(), help="Also those that are spent, over or revoked.")] = False,
     limit: int = 50,
-    before: Before = None,
+    before: Annotated[str | None, Parameter(help="The page after this one, as the last one says.")] = None,
     workspace: WorkspaceOption = "default",
     options: CommonOptions = DEFAULTS,
 ) -> int:
@@ -106,11 +140,7 @@ def give_grant(
     principal: str,
     /,
     *,
-    verb: Annotated[tuple[str, ...], Parameter(negative=(), help="A verb's id or a glob; several.")],
-    lasts: Annotated[str, Parameter(name="--for", help="How long it stands: 45m, 12h or 30d.")],
-    uses: Annotated[int | None, Parameter(help="For so many calls; without it, as many as come until it expires.")] = None,
-    target: Annotated[tuple[str, ...], Parameter(negative=(), help="The only recipients and targets.")] = (),
-    egress: Annotated[bool, Parameter(negative=(), help="Only for reads that send their arguments out.")] = False,
+    given: GrantFor,
     why: WhyGiven = "",
     workspace: WorkspaceOption = "default",
     options: CommonOptions = DEFAULTS,
@@ -119,7 +149,15 @@ def give_grant(
     from ordain.cli.approvals import GrantWords  # lazy: HTTP and everything behind it
     from ordain.cli.approvals import give_grant as give  # lazy: see above
 
-    words = GrantWords(principal=principal, verbs=verb, lasts=lasts, uses=uses, targets=target, only_egress=egress, why=why)
+    words = GrantWords(
+        principal=principal,
+        verbs=given.verb,
+        lasts=given.lasts,
+        uses=given.uses,
+        targets=given.target,
+        only_egress=given.egress,
+        why=why,
+    )
     return give(options.data_dir, workspace, words, as_json=options.as_json)
 
 

@@ -174,9 +174,9 @@ async def _as_it_lies(home: Path) -> AsyncGenerator[Connection]:
 
 @asynccontextmanager
 async def _under_current(home: Path) -> AsyncGenerator[Connection]:
-    from ordain.catalogs import build_catalog, build_registry  # lazy: beside a server none of this is needed
+    from ordain.app import shipped_kinds  # lazy: beside a server none of this is needed
+    from ordain.catalogs import build_catalog, build_registry  # lazy: see above
     from ordain.cli.archive import open_archive  # lazy: see above
-    from ordain.flows.shipped import shipped_kinds  # lazy: see above
     from ordain.settings import load_settings  # lazy: see above
 
     settings = load_settings(home=home)

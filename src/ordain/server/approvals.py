@@ -16,11 +16,10 @@ from ordain.contracts.ids import DEFAULT_WORKSPACE
 from ordain.contracts.moments import moment
 from ordain.contracts.planner import Strict
 from ordain.errors import InvalidRequest
-from ordain.rules.approve import ApprovalState
-from ordain.rules.plain_reply import visible
 from ordain.runtime.approval_words import titled
-from ordain.runtime.approvals import PAGE_MAX, ApprovalView, ApproverWord, GrantWanted
+from ordain.runtime.approvals import PAGE_MAX, ApprovalState, ApprovalView, ApproverWord, GrantWanted
 from ordain.runtime.grants import TTL_S_MAX, TTL_S_MIN
+from ordain.runtime.streams import visible
 from ordain.server.bodies import read
 from ordain.server.documents import documented, shown
 from ordain.server.examples import RUN
@@ -110,7 +109,7 @@ class GrantWith(Camel):
     reason: str = Field(default="", max_length=WHY_CHARS)
 
 
-class Consent(Strict):
+class Assent(Strict):
     """A yes to exactly what has this digest."""
 
     digest: DigestText
@@ -131,7 +130,7 @@ class OtherArguments(Strict):
     args: dict[str, JsonValue] = Field(max_length=200)
 
 
-SHAPES = (ApprovalItem, Approval, ApprovalPage, Consent, Denial, OtherArguments)
+SHAPES = (ApprovalItem, Approval, ApprovalPage, Assent, Denial, OtherArguments)
 _AT, _DIGEST = "2026-01-05T08:00:00.000000+00:00", "5f" * 32
 _ITEM: dict[str, Any] = {
     "approval_id": "7c" * 16,
@@ -164,7 +163,7 @@ APPROVAL_EXAMPLE: dict[str, Any] = {
 }
 _DECIDED = {**APPROVAL_EXAMPLE, "decided_at": _AT, "decided_by": "token:ops"}
 _YES = {"digest": _DIGEST, "why": "the invoice is right", "grant": {"ttlSeconds": 3600, "uses": 5}}
-YES = documented(Consent, Approval, example=_YES, answer={**_DECIDED, "state": "approved"})
+YES = documented(Assent, Approval, example=_YES, answer={**_DECIDED, "state": "approved"})
 NO = documented(Denial, Approval, example={"digest": _DIGEST, "why": "wrong address"}, answer={**_DECIDED, "state": "denied"})
 INSTEAD = documented(OtherArguments, Approval, example={"args": {"to": ["ben@example.org"]}}, answer={**_DECIDED, "state": "superseded"})
 DECIDING = ("approval_not_found", "already_decided", "approval_expired", "not_an_approver", "own_request", "approver_unknown")
@@ -240,7 +239,7 @@ def approvals_router(face: Face) -> APIRouter:
     @router.post("/{approval}/approve", **refusing(YES, *DECIDING, "approval_stale", "not_grantable", "invalid_grant"))
     async def approve(approval: str, request: Request, workspace: Workspace = DEFAULT_WORKSPACE) -> Response:
         """Say yes, once, to exactly what has the digest; durable when this answers, and the run goes on. With ``grant``, to more such calls."""
-        given = await read(request, Consent, face.body)
+        given = await read(request, Assent, face.body)
         grant = None
         if given.grant is not None:
             grant = GrantWanted(ttl_s=given.grant.ttl_seconds, uses=given.grant.uses, reason=given.grant.reason)

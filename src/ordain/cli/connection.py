@@ -174,14 +174,13 @@ async def _as_it_lies(home: Path) -> AsyncGenerator[Connection]:
 
 @asynccontextmanager
 async def _under_current(home: Path) -> AsyncGenerator[Connection]:
-    from ordain.app import shipped_kinds  # lazy: beside a server none of this is needed
-    from ordain.catalogs import build_catalog, build_registry  # lazy: see above
+    from ordain.catalogs import build_catalog, build_registry  # lazy: beside a server none of this is needed
     from ordain.cli.archive import open_archive  # lazy: see above
     from ordain.settings import load_settings  # lazy: see above
 
     settings = load_settings(home=home)
     with open_archive(home) as archive:
-        archive.runtime.services.catalogs.current = build_catalog(settings, build_registry(settings), shipped_kinds())
+        archive.runtime.services.catalogs.current = build_catalog(settings, build_registry(settings), archive.runtime.services.kinds)
         async with _embedded(archive.runtime) as (http, key):
             yield Connection(http=http, embedded=True, as_user=_as_user(key))
 
